@@ -21,10 +21,10 @@ static const struct option_row rows[OPTIONS] = {
                "top-down, bottom-up, flat, threads, summary or scaling",
                "Print a view: `top-down`, `bottom-up`, `flat`, `threads` or `summary`, see Views; or the `scaling` "
                "of a set of runs, see Sets of runs."},
-    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof",
-                "text, csv, json, folded, flamegraph, speedscope, pprof",
+    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg gnuplot",
+                "text, csv, json, folded, flamegraph, pprof, svg, ...",
                 "Format of `--print`: `text` (the default), `csv`, `json`, `folded`, `flamegraph`, `speedscope` or "
-                "`pprof`. See Formats."},
+                "`pprof`; of `scaling` also `svg` and `gnuplot`. See Formats."},
     [OUTPUT] = {NULL, "output", "FILE", "@file", "print to FILE",
                 "Print to FILE instead of standard output. An existing file is overwritten."},
     [SORT] = {NULL, "sort", "METRIC", NULL, "largest METRIC first; also METRIC:exclusive",
@@ -200,7 +200,8 @@ static enum format format_in(const char *text)
     enum format format = format_named(text);
     if (format == FORMATS)
         diag_usage(
-            "no format '%s'; there are text, csv, json, folded, flamegraph, speedscope, pprof",
+            "no format '%s'; there are text, csv, json, folded, flamegraph, speedscope, pprof, svg, "
+            "gnuplot",
             text);
     return format;
 }
@@ -301,6 +302,9 @@ static void check_combination(const struct options *options, const bool given[OP
     if (options->printed == PRINT_NOTHING) {
         if (given[FORMAT] || given[DEPTH] || given[MIN_PERCENT] || options->output)
             diag_usage("--format, --output, --depth and --min-percent need --print");
+    } else if (options->print.format >= FORMAT_SVG) {
+        if (options->printed != PRINT_SCALING)
+            diag_usage("svg and gnuplot show how a set of runs scales: --print scaling");
     } else if (options->print.format >= FORMAT_FOLDED && !is_tree) {
         diag_usage("this format shows trees: print top-down, bottom-up or flat");
     } else if (options->print.format == FORMAT_PPROF && !options->output && isatty(STDOUT_FILENO)) {

@@ -44,6 +44,7 @@ static void read_database(const char *folder, struct run_values *values)
         values->work = total(view, "work");
         values->overhead = total(view, "overhead");
         values->idleness = total(view, "idleness");
+        values->has_work_span = work_span_of(view, &values->work_span);
         values->cpus = most_cpus(session->run);
     }
     if (session)
@@ -56,7 +57,11 @@ run_value_list set_values(const char *folder, const struct run_set *set)
     diag_progress_begin("reading runs", set->runs.n);
     for (size_t i = 0; i < set->runs.n; i++) {
         const struct set_run *run = &set->runs.at[i];
-        struct run_values values = {run->workers, 0, run->wall, NAN, NAN, NAN};
+        struct run_values values = {.workers = run->workers,
+                                    .wall = run->wall,
+                                    .work = NAN,
+                                    .overhead = NAN,
+                                    .idleness = NAN};
         diag_progress_add(1);
         if (run->status)
             continue;

@@ -175,6 +175,19 @@ bool text_take_line(const char **rest, size_t columns, struct text *line)
     return length > 0;
 }
 
+void text_add_xml(struct text *text, const char *more)
+{
+    for (; *more; more++) {
+        switch (*more) {
+        case '&': text_add(text, "&amp;"); break;
+        case '<': text_add(text, "&lt;"); break;
+        case '>': text_add(text, "&gt;"); break;
+        case '"': text_add(text, "&quot;"); break;
+        default: text_add_bytes(text, more, 1);
+        }
+    }
+}
+
 #define EIGHTHS 8
 
 void text_add_bar(struct text *text, double share, size_t columns, bool ascii)

@@ -28,6 +28,9 @@ void text_add_clean(struct text *text, const char *more, bool ascii);
 /* The same for source code, where a backslash stays as it is. */
 void text_add_clean_code(struct text *text, const char *more, bool ascii);
 
+/* Adds printable text with the special characters of XML and HTML escaped. */
+void text_add_xml(struct text *text, const char *more);
+
 /* Adds source code and replaces tabs by spaces up to the next multiple of 8 bytes, counted from the
  * beginning of `text`. */
 void text_add_expanded(struct text *text, const char *code);

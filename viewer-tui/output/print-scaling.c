@@ -5,22 +5,23 @@
 /* A column of a table: its title in text, its key in CSV and JSON, and where it is in a row. */
 struct scaling_column {
     const char *title, *key;
-    size_t place;
+    size_t place; /* of a double, or of a structure that begins with it */
     int decimals;
 };
 
 #define PLACE(member) offsetof(struct scaling_row, member)
 
-static const struct scaling_column costs[] = {{"work, s", "work", PLACE(work), 3},
-                                      {"overhead, s", "overhead", PLACE(overhead), 3},
-                                      {"idleness, s", "idleness", PLACE(idleness), 3},
-                                      {"inflation, s", "inflation", PLACE(inflation), 3}};
+static const struct scaling_column costs[] = {
+    {"work, s", "work", PLACE(work.median), 3},
+    {"overhead, s", "overhead", PLACE(overhead.median), 3},
+    {"idleness, s", "idleness", PLACE(idleness.median), 3},
+    {"inflation, s", "inflation", PLACE(inflation), 3}};
 
 static const struct scaling_column factored[] = {
-    {"maximal", "maximal", PLACE(maximal), 2},
-    {"idle-specific", "idle_specific", PLACE(idle_specific), 2},
-    {"inflation-specific", "inflation_specific", PLACE(inflation_specific), 2},
-    {"actual", "actual", PLACE(actual), 2}};
+    {"maximal", "maximal", PLACE(speedups[MAXIMAL_SPEEDUP]), 2},
+    {"idle-specific", "idle_specific", PLACE(speedups[IDLE_SPECIFIC_SPEEDUP]), 2},
+    {"inflation-specific", "inflation_specific", PLACE(speedups[INFLATION_SPECIFIC_SPEEDUP]), 2},
+    {"actual", "actual", PLACE(speedups[ACTUAL_SPEEDUP]), 2}};
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
@@ -90,8 +91,8 @@ static void print_times(struct writer *writer, const struct scaling_table *table
         const struct scaling_row *row = &table->rows.at[i];
         text_printf(&writer->line, "%9u%6zu", row->workers, row->n_runs);
         add_interval(&writer->line, &row->time);
-        if (isfinite(row->actual))
-            text_printf(&writer->line, "%9.2f", row->actual);
+        if (isfinite(row->speedups[ACTUAL_SPEEDUP].value))
+            text_printf(&writer->line, "%9.2f", row->speedups[ACTUAL_SPEEDUP].value);
         else
             text_printf(&writer->line, "%9s", "-");
         add_values(&writer->line, row, costs, LENGTH(costs));
@@ -113,6 +114,28 @@ static void print_factored(struct writer *writer, const struct scaling_table *ta
     }
 }
 
+static void print_laws(struct writer *writer, const struct scaling_table *table)
+{
+    const struct work_span *of = &table->work_span;
+    if (!table->has_work_span)
+        return;
+    writer_heading(writer, "Speedups that work and span allow");
+    writer_line(writer,
+                "  work %.3f s, span %.3f s, burdened span %.3f s, with %u worker%s (%zu run%s)",
+                of->work, of->span, of->burdened_span, table->work_span_workers,
+                table->work_span_workers == 1 ? "" : "s", table->n_work_span,
+                table->n_work_span == 1 ? "" : "s");
+    if (!isfinite(table->baseline))
+        return;
+    writer_line(writer, "%9s%20s%20s%20s", "workers", "work law, at most", "span law, at most",
+                "burdened, at least");
+    for (size_t i = 0; i < table->rows.n; i++) {
+        struct speedup_laws laws = scaling_laws(table, table->rows.at[i].workers);
+        writer_line(writer, "%9u%20.2f%20.2f%20.2f", table->rows.at[i].workers, laws.work_law,
+                    laws.span_law, laws.burdened);
+    }
+}
+
 /* The smallest probability of the intervals. */
 static double least_coverage(const struct scaling_table *table)
 {
@@ -129,13 +152,24 @@ static void print_notes(struct writer *writer, const struct run_set *set,
     bool exceeds = false, lacks_idleness = false;
     for (size_t i = 0; i < table->rows.n; i++) {
         exceeds |= table->rows.at[i].exceeds_cpus;
-        lacks_idleness |= isnan(table->rows.at[i].idleness);
+        lacks_idleness |= isnan(table->rows.at[i].idleness.median);
     }
     writer_heading(writer, "Notes");
-    writer_line(writer, "  T_P: median of the runs, and an interval that has the true median with "
-                        "%.1f%% or more", coverage);
+    writer_line(writer,
+                "  T_P: median of the runs, and an interval that has the true median with "
+                "%.1f%% or more",
+                coverage);
     if (coverage < 95)
         writer_line(writer, "  95%% need 6 runs or more: hpcrun --repeat 6 adds what is missing");
+    if (table->rows.n == 1)
+        writer_line(writer, "  only one number of workers; hpcrun --workers 1,2,4 adds more");
+    if (table->rows.at[0].workers > 1)
+        writer_line(writer,
+                    "  -: without a run with one worker, inflation and the factored speedups "
+                    "that need T_1 are unknown");
+    if (table->has_work_span)
+        writer_line(writer, "  T_P contains the measurement of work and span: about 90 ns for each "
+                            "spawn");
     if (lacks_idleness)
         writer_line(writer, "  -: not measured; idleness needs a runtime that an agent knows");
     if (exceeds)
@@ -151,11 +185,12 @@ static void print_notes(struct writer *writer, const struct run_set *set,
 static void print_text(struct writer *writer, const struct run_set *set,
                        const struct scaling_table *table)
 {
-    writer_clean(writer, set->command);
+    text_add_clean_code(&writer->line, set->command, writer->ascii); /* it has its escapes */
     writer_line(writer, ": scaling");
     print_baseline(writer, table);
     print_times(writer, table);
     print_factored(writer, table);
+    print_laws(writer, table);
     print_notes(writer, set, table);
 }
 
@@ -172,13 +207,30 @@ static void put_time(struct json_writer *json, const struct median_interval *tim
     json_put_number(json, "coverage", time->coverage);
 }
 
-static void put_row(struct json_writer *json, const struct scaling_row *row)
+/* "bands": low end, high end and coverage of each speedup; null without a known coverage. */
+static void put_bands(struct json_writer *json, const struct scaling_row *row)
+{
+    json_put_object(json, "bands");
+    for (size_t i = 0; i < LENGTH(factored); i++) {
+        const struct speedup *of = &row->speedups[MAXIMAL_SPEEDUP + i];
+        bool is_known = of->coverage > 0;
+        json_put_array(json, factored[i].key);
+        json_write_double(json, is_known ? of->low : NAN);
+        json_write_double(json, is_known ? of->high : NAN);
+        json_write_double(json, is_known ? of->coverage : NAN);
+        json_write_array_end(json);
+    }
+    json_write_object_end(json);
+}
+
+static void put_row(struct json_writer *json, const struct scaling_table *table,
+                    const struct scaling_row *row)
 {
     json_write_break(json);
     json_write_object(json);
     json_put_integer(json, "workers", row->workers);
     put_time(json, &row->time, row->n_runs);
-    json_put_number(json, "speedup", row->actual);
+    json_put_number(json, "speedup", row->speedups[ACTUAL_SPEEDUP].value);
     for (size_t i = 0; i < LENGTH(costs); i++)
         json_put_number(json, costs[i].key, value_in(row, &costs[i]));
     json_put_object(json, "factored");
@@ -186,6 +238,28 @@ static void put_row(struct json_writer *json, const struct scaling_row *row)
     for (size_t i = 0; i < LENGTH(factored); i++)
         json_put_number(json, factored[i].key, value_in(row, &factored[i]));
     json_write_object_end(json);
+    put_bands(json, row);
+    if (table->has_work_span && isfinite(table->baseline)) {
+        struct speedup_laws laws = scaling_laws(table, row->workers);
+        json_put_object(json, "laws");
+        json_put_number(json, "work_law", laws.work_law);
+        json_put_number(json, "span_law", laws.span_law);
+        json_put_number(json, "burdened", laws.burdened);
+        json_write_object_end(json);
+    }
+    json_write_object_end(json);
+}
+
+static void put_work_span(struct json_writer *json, const struct scaling_table *table)
+{
+    if (!table->has_work_span)
+        return;
+    json_put_object(json, "work_span");
+    json_put_integer(json, "workers", table->work_span_workers);
+    json_put_integer(json, "runs", (int64_t)table->n_work_span);
+    json_put_number(json, "work", table->work_span.work);
+    json_put_number(json, "span", table->work_span.span);
+    json_put_number(json, "burdened_span", table->work_span.burdened_span);
     json_write_object_end(json);
 }
 
@@ -221,8 +295,9 @@ static void print_json(struct writer *writer, const struct run_set *set,
     }
     json_put_array(json, "rows");
     for (size_t i = 0; i < table->rows.n; i++)
-        put_row(json, &table->rows.at[i]);
+        put_row(json, table, &table->rows.at[i]);
     json_write_array_end(json);
+    put_work_span(json, table);
     put_failures(json, set);
 }
 
@@ -271,10 +346,15 @@ static void print_csv(struct writer *writer, const struct scaling_table *table)
     }
 }
 
-void print_scaling(const struct run_set *set, const struct scaling_table *table,
-                   enum format format, FILE *out)
+void print_scaling(const struct run_set *set, const struct scaling_table *table, enum format format,
+                   FILE *out)
 {
     struct writer writer;
+    if (format == FORMAT_SVG || format == FORMAT_GNUPLOT) {
+        (format == FORMAT_SVG ? print_scaling_svg : print_scaling_gnuplot)(set->command, table,
+                                                                           out);
+        return;
+    }
     writer_open(&writer, print_class(format), out);
     if (format == FORMAT_JSON)
         print_json(&writer, set, table);

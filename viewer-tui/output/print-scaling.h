@@ -1,4 +1,4 @@
-/* Prints how the runs of a set scale: as text, CSV or JSON. */
+/* Prints how the runs of a set scale: as text, CSV, JSON or a plot. */
 #ifndef VIEWER_PRINT_SCALING_H
 #define VIEWER_PRINT_SCALING_H
 
@@ -7,7 +7,11 @@
 
 #include "lib/run-set.h"
 
-void print_scaling(const struct run_set *set, const struct scaling_table *table,
-                   enum format format, FILE *out);
+void print_scaling(const struct run_set *set, const struct scaling_table *table, enum format format,
+                   FILE *out);
+
+/* The plot of one format (scaling-svg.c, scaling-gnuplot.c). */
+void print_scaling_svg(const char *command, const struct scaling_table *table, FILE *out);
+void print_scaling_gnuplot(const char *command, const struct scaling_table *table, FILE *out);
 
 #endif

@@ -19,7 +19,9 @@ enum format format_named(const char *name)
                                                [FORMAT_FOLDED] = "folded",
                                                [FORMAT_FLAMEGRAPH] = "flamegraph",
                                                [FORMAT_SPEEDSCOPE] = "speedscope",
-                                               [FORMAT_PPROF] = "pprof"};
+                                               [FORMAT_PPROF] = "pprof",
+                                               [FORMAT_SVG] = "svg",
+                                               [FORMAT_GNUPLOT] = "gnuplot"};
     int format = 0;
     while (format < FORMATS && strcmp(names[format], name) != 0)
         format++;

@@ -5,10 +5,6 @@
 
 typedef VEC(double) value_list;
 
-static const size_t places[] = {offsetof(struct run_values, work),
-                                offsetof(struct run_values, overhead),
-                                offsetof(struct run_values, idleness)};
-
 static double value_at(const struct run_values *run, size_t place)
 {
     return *(const double *)((const char *)run + place);
@@ -52,9 +48,9 @@ static void add_row(struct scaling_table *table, const run_value_list *runs, uns
         .n_runs = count_runs(runs, workers),
         .exceeds_cpus = exceeds_cpus(runs, workers),
         .time = median_of(runs, workers, offsetof(struct run_values, wall)),
-        .work = median_of(runs, workers, places[0]).median,
-        .overhead = median_of(runs, workers, places[1]).median,
-        .idleness = median_of(runs, workers, places[2]).median,
+        .work = median_of(runs, workers, offsetof(struct run_values, work)),
+        .overhead = median_of(runs, workers, offsetof(struct run_values, overhead)),
+        .idleness = median_of(runs, workers, offsetof(struct run_values, idleness)),
     };
     vec_push(&table->rows, row);
 }
@@ -74,17 +70,173 @@ static bool has_row(const struct scaling_table *table, unsigned workers)
     return false;
 }
 
-/* `one`: the row of one worker; NULL: there is none. */
-static void add_speedups(struct scaling_row *row, const struct scaling_row *one, double baseline)
+/* ---- speedups ---- */
+
+/* The measured quantities of the formulas. */
+enum quantity { BASELINE_TIME, ONE_TIME, OWN_TIME, IDLENESS, QUANTITIES };
+
+#define USES(quantity) (1u << (quantity))
+
+static const unsigned used_by[SPEEDUP_KINDS] = {
+    [MAXIMAL_SPEEDUP] = USES(BASELINE_TIME) | USES(ONE_TIME),
+    [IDLE_SPECIFIC_SPEEDUP] = USES(BASELINE_TIME) | USES(ONE_TIME) | USES(IDLENESS),
+    [INFLATION_SPECIFIC_SPEEDUP] = USES(BASELINE_TIME) | USES(OWN_TIME) | USES(IDLENESS),
+    [ACTUAL_SPEEDUP] = USES(BASELINE_TIME) | USES(OWN_TIME),
+};
+
+/* The quantities of one number of workers. */
+struct measured {
+    double workers;
+    struct median_interval of[QUANTITIES];
+    enum quantity is[QUANTITIES]; /* the quantity of the same runs that stands for it, or itself */
+};
+
+/* A ratio of times; NAN if the lower one is none. */
+static double ratio(double upper, double lower)
 {
-    double workers = row->workers, one_time = one ? one->time.median : NAN;
-    double idleness = row->exceeds_cpus ? NAN : row->idleness;
-    row->inflation = row->work - (one ? one->work : NAN);
-    row->maximal = workers * baseline / one_time;
-    row->idle_specific = workers * baseline / (one_time + idleness);
-    row->inflation_specific = workers * baseline / (workers * row->time.median - idleness);
-    row->actual = baseline / row->time.median;
+    return lower > 0 ? upper / lower : NAN;
 }
+
+static double speedup_of(enum speedup_kind kind, double workers, const double times[QUANTITIES])
+{
+    double ideal = workers * times[BASELINE_TIME];
+    switch (kind) {
+    case MAXIMAL_SPEEDUP: return ratio(ideal, times[ONE_TIME]);
+    case IDLE_SPECIFIC_SPEEDUP: return ratio(ideal, times[ONE_TIME] + times[IDLENESS]);
+    case INFLATION_SPECIFIC_SPEEDUP:
+        return ratio(ideal, workers * times[OWN_TIME] - times[IDLENESS]);
+    case ACTUAL_SPEEDUP: return ratio(times[BASELINE_TIME], times[OWN_TIME]);
+    default: return workers;
+    }
+}
+
+/* The formula where the quantities in `high` are at the upper ends of their intervals, the others
+ * at the lower ones. */
+static double at_corner(const struct measured *measured, enum speedup_kind kind, unsigned high)
+{
+    double times[QUANTITIES];
+    for (int q = 0; q < QUANTITIES; q++) {
+        const struct median_interval *of = &measured->of[measured->is[q]];
+        times[q] = high & USES(measured->is[q]) ? of->high : of->low;
+    }
+    return speedup_of(kind, measured->workers, times);
+}
+
+/* The least probability that all intervals have the true medians. */
+static double joint_coverage(const struct measured *measured, unsigned used)
+{
+    unsigned different = 0;
+    double missed = 0;
+    for (int q = 0; q < QUANTITIES; q++)
+        if (used & USES(q))
+            different |= USES(measured->is[q]);
+    for (int q = 0; q < QUANTITIES; q++)
+        if (different & USES(q))
+            missed += 1 - measured->of[q].coverage;
+    return missed < 1 ? 1 - missed : 0;
+}
+
+/* Each formula is monotonic in each quantity, so its extremes are at corners. */
+static struct speedup with_band(const struct measured *measured, enum speedup_kind kind)
+{
+    double medians[QUANTITIES];
+    for (int q = 0; q < QUANTITIES; q++)
+        medians[q] = measured->of[q].median;
+    double value = speedup_of(kind, measured->workers, medians);
+    struct speedup speedup = {value, value, value, joint_coverage(measured, used_by[kind])};
+    for (unsigned high = 0; high < USES(QUANTITIES); high++) {
+        double corner = at_corner(measured, kind, high);
+        if (isnan(corner))
+            speedup.low = speedup.high = NAN;
+        speedup.low = fmin(speedup.low, corner);
+        speedup.high = fmax(speedup.high, corner);
+    }
+    if (isnan(value) || isnan(speedup.low))
+        return (struct speedup){value, NAN, NAN, 0};
+    return speedup;
+}
+
+/* `one`: the row of one worker; NULL: there is none. */
+static void add_speedups(const struct scaling_table *table, struct scaling_row *row,
+                         const struct scaling_row *one)
+{
+    static const struct median_interval unknown = {NAN, NAN, NAN, 0};
+    struct measured measured = {
+        .workers = row->workers,
+        .of = {[BASELINE_TIME] = table->serial,
+               [ONE_TIME] = one ? one->time : unknown,
+               [OWN_TIME] = row->time,
+               [IDLENESS] = row->exceeds_cpus ? unknown : row->idleness},
+        .is = {BASELINE_TIME, ONE_TIME, OWN_TIME, IDLENESS},
+    };
+    if (row->workers == 1)
+        measured.is[OWN_TIME] = ONE_TIME;
+    if (!table->n_serial) {
+        measured.of[BASELINE_TIME] = measured.of[ONE_TIME];
+        measured.is[BASELINE_TIME] = ONE_TIME;
+    }
+    for (int kind = 0; kind < SPEEDUP_KINDS; kind++)
+        row->speedups[kind] = with_band(&measured, (enum speedup_kind)kind);
+    row->inflation = row->work.median - (one ? one->work.median : NAN);
+}
+
+double scaling_band_coverage(const struct scaling_table *table)
+{
+    double least = 1;
+    bool is_any = false;
+    for (size_t i = 0; i < table->rows.n; i++)
+        for (int kind = LINEAR_SPEEDUP + 1; kind < SPEEDUP_KINDS; kind++) {
+            const struct speedup *speedup = &table->rows.at[i].speedups[kind];
+            if (!isfinite(speedup->value))
+                continue;
+            least = fmin(least, speedup->coverage);
+            is_any = true;
+        }
+    return is_any ? least : 0;
+}
+
+/* ---- work and span ---- */
+
+static double median_at(const run_value_list *runs, unsigned workers, size_t place)
+{
+    value_list values = {0};
+    for (size_t i = 0; i < runs->n; i++)
+        if (runs->at[i].workers == workers && runs->at[i].has_work_span)
+            vec_push(&values, value_at(&runs->at[i], place));
+    double median = median_interval_of(values.at, values.n).median;
+    vec_free(&values);
+    return median;
+}
+
+static void add_work_span(struct scaling_table *table, const run_value_list *runs)
+{
+    unsigned fewest = 0;
+    for (size_t i = 0; i < runs->n; i++)
+        if (runs->at[i].has_work_span && (!fewest || runs->at[i].workers < fewest))
+            fewest = runs->at[i].workers;
+    if (!fewest)
+        return;
+    table->has_work_span = true;
+    table->work_span_workers = fewest;
+    for (size_t i = 0; i < runs->n; i++)
+        table->n_work_span += runs->at[i].has_work_span && runs->at[i].workers == fewest;
+    struct work_span *of = &table->work_span;
+    of->work = median_at(runs, fewest, offsetof(struct run_values, work_span.work));
+    of->span = median_at(runs, fewest, offsetof(struct run_values, work_span.span));
+    of->burdened_span =
+        median_at(runs, fewest, offsetof(struct run_values, work_span.burdened_span));
+}
+
+struct speedup_laws scaling_laws(const struct scaling_table *table, double workers)
+{
+    const struct work_span *of = &table->work_span;
+    double over_one = table->baseline / of->work;
+    return (struct speedup_laws){.work_law = over_one * workers,
+                                 .span_law = table->baseline / of->span,
+                                 .burdened = over_one * work_span_lower_bound(of, workers)};
+}
+
+/* ---- the table ---- */
 
 struct scaling_table scaling_table_of(const run_value_list *runs)
 {
@@ -100,7 +252,8 @@ struct scaling_table scaling_table_of(const run_value_list *runs)
     table.serial = median_of(runs, 0, offsetof(struct run_values, wall));
     table.baseline = table.n_serial ? table.serial.median : has_one ? one.time.median : NAN;
     for (size_t i = 0; i < table.rows.n; i++)
-        add_speedups(&table.rows.at[i], has_one ? &one : NULL, table.baseline);
+        add_speedups(&table, &table.rows.at[i], has_one ? &one : NULL);
+    add_work_span(&table, runs);
     return table;
 }
 

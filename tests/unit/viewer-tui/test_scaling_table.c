@@ -1,7 +1,7 @@
 /* Medians with their intervals, and the factored speedups of a set, against numbers by hand. */
 #include "tests/unit/cmocka_suite.h"
 
-#include "viewer-tui/scaling/scaling-table.h"
+#include "viewer-tui/scaling/speedup-plot.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -57,10 +57,16 @@ static struct scaling_table table_of(const struct run_values *runs, size_t n)
     return table;
 }
 
+/* A run on 4 CPUs: its workers, wall time, work, overhead and idleness. */
+#define RUN(p, t, w, o, i)                                                                         \
+    {                                                                                              \
+        .workers = (p), .cpus = 4, .wall = (t), .work = (w), .overhead = (o), .idleness = (i)      \
+    }
+
 /* The runs in no order; the last number of workers is more than the CPUs. */
 static const struct run_values runs[] = {
-    {8, 4, 3, 14, 1, 5},   {2, 4, 6.5, 11, 0.5, 1}, {1, 4, 12, 10, 2, 0}, {0, 4, 9, NAN, NAN, NAN},
-    {2, 4, 6, 10.5, 1, 2}, {2, 4, 99, 99, 99, 99},  {1, 4, 10, 8, 2, 0},
+    RUN(8, 3, 14, 1, 5),   RUN(2, 6.5, 11, 0.5, 1), RUN(1, 12, 10, 2, 0), RUN(0, 9, NAN, NAN, NAN),
+    RUN(2, 6, 10.5, 1, 2), RUN(2, 99, 99, 99, 99),  RUN(1, 10, 8, 2, 0),
 };
 
 static void factored_speedups(void **state)
@@ -74,17 +80,17 @@ static void factored_speedups(void **state)
     assert_int_equal(one->workers, 1);
     assert_near(one->time.median, 11);
     assert_near(one->inflation, 0);
-    assert_near(one->actual, 9 / 11.0);
+    assert_near(one->speedups[ACTUAL_SPEEDUP].value, 9 / 11.0);
     assert_int_equal(two->n_runs, 3);
     assert_near(two->time.median, 6.5);
-    assert_near(two->work, 11);
-    assert_near(two->overhead, 1);
-    assert_near(two->idleness, 2);
+    assert_near(two->work.median, 11);
+    assert_near(two->overhead.median, 1);
+    assert_near(two->idleness.median, 2);
     assert_near(two->inflation, 11 - 9);
-    assert_near(two->maximal, 2 * 9 / 11.0);
-    assert_near(two->idle_specific, 2 * 9 / (11 + 2.0));
-    assert_near(two->inflation_specific, 2 * 9 / (2 * 6.5 - 2));
-    assert_near(two->actual, 9 / 6.5);
+    assert_near(two->speedups[MAXIMAL_SPEEDUP].value, 2 * 9 / 11.0);
+    assert_near(two->speedups[IDLE_SPECIFIC_SPEEDUP].value, 2 * 9 / (11 + 2.0));
+    assert_near(two->speedups[INFLATION_SPECIFIC_SPEEDUP].value, 2 * 9 / (2 * 6.5 - 2));
+    assert_near(two->speedups[ACTUAL_SPEEDUP].value, 9 / 6.5);
     scaling_table_free(&table);
 }
 
@@ -94,9 +100,10 @@ static void idleness_counts_cpus(void **state)
     struct scaling_table table = table_of(runs, 7);
     const struct scaling_row *eight = &table.rows.at[2];
     assert_true(eight->exceeds_cpus && !table.rows.at[1].exceeds_cpus);
-    assert_true(isnan(eight->idle_specific) && isnan(eight->inflation_specific));
-    assert_near(eight->maximal, 8 * 9 / 11.0);
-    assert_near(eight->idleness, 5);
+    assert_true(isnan(eight->speedups[IDLE_SPECIFIC_SPEEDUP].value));
+    assert_true(isnan(eight->speedups[INFLATION_SPECIFIC_SPEEDUP].value));
+    assert_near(eight->speedups[MAXIMAL_SPEEDUP].value, 8 * 9 / 11.0);
+    assert_near(eight->idleness.median, 5);
     scaling_table_free(&table);
 }
 
@@ -106,8 +113,8 @@ static void without_a_baseline_one_worker_is_it(void **state)
     struct scaling_table table = table_of(runs, 3);
     assert_int_equal(table.n_serial, 0);
     assert_near(table.baseline, 12);
-    assert_near(table.rows.at[1].actual, 12 / 6.5);
-    assert_near(table.rows.at[1].maximal, 2);
+    assert_near(table.rows.at[1].speedups[ACTUAL_SPEEDUP].value, 12 / 6.5);
+    assert_near(table.rows.at[1].speedups[MAXIMAL_SPEEDUP].value, 2);
     scaling_table_free(&table);
 }
 
@@ -116,13 +123,151 @@ static void without_one_worker_there_is_no_work_to_compare_with(void **state)
     (void)state;
     struct scaling_table table = table_of(runs, 2);
     assert_true(isnan(table.baseline));
-    assert_true(isnan(table.rows.at[0].actual) && isnan(table.rows.at[0].inflation));
+    assert_true(isnan(table.rows.at[0].speedups[ACTUAL_SPEEDUP].value));
+    assert_true(isnan(table.rows.at[0].inflation));
     scaling_table_free(&table);
     struct scaling_table with_serial = table_of(runs + 3, 2);
-    assert_near(with_serial.rows.at[0].actual, 9 / 6.0);
-    assert_near(with_serial.rows.at[0].inflation_specific, 2 * 9 / (2 * 6 - 2.0));
-    assert_true(isnan(with_serial.rows.at[0].maximal));
+    const struct speedup *speedups = with_serial.rows.at[0].speedups;
+    assert_near(speedups[ACTUAL_SPEEDUP].value, 9 / 6.0);
+    assert_near(speedups[INFLATION_SPECIFIC_SPEEDUP].value, 2 * 9 / (2 * 6 - 2.0));
+    assert_true(isnan(speedups[MAXIMAL_SPEEDUP].value));
     scaling_table_free(&with_serial);
+}
+
+/* Six runs of each number, so that intervals are from the least to the largest value: T_s 9..9.5,
+ * T_1 10..12, T_2 6..8, I_2 1..2. `first` 1 leaves the baseline out. */
+static struct scaling_table six_of_each(unsigned first)
+{
+    static const struct run_values ends[3][2] = {
+        {RUN(0, 9, NAN, NAN, NAN), RUN(0, 9.5, NAN, NAN, NAN)},
+        {RUN(1, 10, 8, 2, 0), RUN(1, 12, 8, 2, 0)},
+        {RUN(2, 6, 9, 1, 2), RUN(2, 8, 9, 1, 1)},
+    };
+    struct run_values list[18];
+    size_t n = 0;
+    for (unsigned p = first; p < 3; p++)
+        for (int i = 0; i < 6; i++)
+            list[n++] = ends[p][i % 2];
+    return table_of(list, n);
+}
+
+static void assert_band(const struct speedup *speedup, double low, double high, double missed)
+{
+    assert_near(speedup->low, low);
+    assert_near(speedup->high, high);
+    assert_near(speedup->coverage, 1 - missed * 2 / 64);
+}
+
+static void bands_have_every_combination_of_medians(void **state)
+{
+    (void)state;
+    struct scaling_table table = six_of_each(0);
+    const struct speedup *two = table.rows.at[1].speedups;
+    assert_band(&two[MAXIMAL_SPEEDUP], 2 * 9 / 12.0, 2 * 9.5 / 10, 2);
+    assert_band(&two[IDLE_SPECIFIC_SPEEDUP], 2 * 9 / (12 + 2.0), 2 * 9.5 / (10 + 1), 3);
+    assert_band(&two[INFLATION_SPECIFIC_SPEEDUP], 2 * 9 / (2 * 8 - 1.0), 2 * 9.5 / (2 * 6 - 2), 3);
+    assert_band(&two[ACTUAL_SPEEDUP], 9 / 8.0, 9.5 / 6, 2);
+    assert_near(scaling_band_coverage(&table), 1 - 6 / 64.0);
+    scaling_table_free(&table);
+}
+
+/* The time of one worker stands on both sides of these formulas: as one number. */
+static void bands_know_that_the_baseline_is_one_worker(void **state)
+{
+    (void)state;
+    struct scaling_table table = six_of_each(1);
+    const struct speedup *one = table.rows.at[0].speedups, *two = table.rows.at[1].speedups;
+    assert_band(&one[ACTUAL_SPEEDUP], 1, 1, 1);
+    assert_band(&one[INFLATION_SPECIFIC_SPEEDUP], 1, 1, 2);
+    assert_band(&two[MAXIMAL_SPEEDUP], 2, 2, 1);
+    assert_band(&two[IDLE_SPECIFIC_SPEEDUP], 2 * 10 / (10 + 2.0), 2 * 12 / (12 + 1.0), 2);
+    assert_band(&two[ACTUAL_SPEEDUP], 10 / 8.0, 12 / 6.0, 2);
+    scaling_table_free(&table);
+}
+
+static void two_runs_have_no_band_of_two_medians(void **state)
+{
+    (void)state;
+    struct scaling_table table = table_of(runs + 1, 6);
+    assert_true(table.rows.at[1].speedups[ACTUAL_SPEEDUP].coverage == 0);
+    assert_true(scaling_band_coverage(&table) == 0);
+    scaling_table_free(&table);
+}
+
+/* More idleness than time: no speedup, rather than a negative one. */
+static void idleness_may_not_exceed_the_time(void **state)
+{
+    (void)state;
+    const struct run_values list[] = {RUN(1, 10, 8, 2, 0), RUN(2, 6, 9, 1, 13)};
+    struct scaling_table table = table_of(list, 2);
+    assert_true(isnan(table.rows.at[1].speedups[INFLATION_SPECIFIC_SPEEDUP].value));
+    scaling_table_free(&table);
+}
+
+static void laws_of_work_and_span(void **state)
+{
+    (void)state;
+    struct run_values list[] = {RUN(0, 9, NAN, NAN, NAN), RUN(1, 12, 10, 2, 0), RUN(2, 7, 9, 1, 1),
+                                RUN(2, 7, 9, 1, 1), RUN(4, 5, 9, 1, 1)};
+    struct scaling_table table = table_of(list, 5);
+    assert_false(table.has_work_span);
+    scaling_table_free(&table);
+    for (size_t i = 2; i < 5; i++) {
+        list[i].has_work_span = true;
+        list[i].work_span =
+            (struct work_span){.work = 8 + (double)i, .span = 1, .burdened_span = 3};
+    }
+    table = table_of(list, 5);
+    assert_true(table.has_work_span);
+    assert_int_equal(table.work_span_workers, 2);
+    assert_int_equal(table.n_work_span, 2);
+    assert_near(table.work_span.work, 10.5);
+    struct speedup_laws laws = scaling_laws(&table, 4);
+    assert_near(laws.work_law, 9 / (10.5 / 4));
+    assert_near(laws.span_law, 9);
+    assert_near(laws.burdened, 9 / (10.5 / 4 + 1.7 * 3));
+    scaling_table_free(&table);
+}
+
+/* ---- the plot ---- */
+
+static void ticks_are_round_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        double end, step;
+    } known[] = {{8.2, 2}, {8, 1}, {1, 0.2}, {16, 2}, {41, 10}, {1000, 200}, {0.08, 0.01}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        assert_near(plot_tick_step(known[i].end, 8), known[i].step);
+}
+
+static void curves_have_gaps(void **state)
+{
+    (void)state;
+    struct scaling_table table = table_of(runs, 7);
+    struct speedup_plot plot = speedup_plot_of(&table);
+    const struct plot_curve *idle = &plot.curves[IDLE_SPECIFIC_SPEEDUP];
+    assert_int_equal(idle->points.n, 3);
+    assert_int_equal(plot_run_end(idle, 0), 2);
+    assert_int_equal(plot_run_end(&plot.curves[ACTUAL_SPEEDUP], 0), 3);
+    assert_int_equal(plot.curves[CURVE_WORK_LAW].points.n, 0);
+    assert_near(plot.most_workers, 8);
+    assert_true(plot.most_speedup > 8 && plot.most_speedup < 9);
+    assert_false(plot_point_has_band(&plot.curves[ACTUAL_SPEEDUP].points.at[1]));
+    speedup_plot_free(&plot);
+    scaling_table_free(&table);
+}
+
+static void without_a_baseline_only_linear_is_drawn(void **state)
+{
+    (void)state;
+    struct scaling_table table = table_of(runs, 1);
+    struct speedup_plot plot = speedup_plot_of(&table);
+    assert_int_equal(plot.curves[LINEAR_SPEEDUP].points.n, 2);
+    for (int c = LINEAR_SPEEDUP + 1; c < PLOT_CURVES; c++)
+        assert_int_equal(plot.curves[c].points.n, 0);
+    speedup_plot_free(&plot);
+    scaling_table_free(&table);
 }
 
 int main(void)
@@ -133,6 +278,14 @@ int main(void)
         cmocka_unit_test(idleness_counts_cpus),
         cmocka_unit_test(without_a_baseline_one_worker_is_it),
         cmocka_unit_test(without_one_worker_there_is_no_work_to_compare_with),
+        cmocka_unit_test(bands_have_every_combination_of_medians),
+        cmocka_unit_test(bands_know_that_the_baseline_is_one_worker),
+        cmocka_unit_test(two_runs_have_no_band_of_two_medians),
+        cmocka_unit_test(idleness_may_not_exceed_the_time),
+        cmocka_unit_test(laws_of_work_and_span),
+        cmocka_unit_test(ticks_are_round_numbers),
+        cmocka_unit_test(curves_have_gaps),
+        cmocka_unit_test(without_a_baseline_only_linear_is_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,26 +25,12 @@ struct flamegraph {
     struct text line;
 };
 
-/* Adds printable text (lib/printable.h) with the special characters of XML escaped. */
-static void add_escaped(struct text *out, const char *text)
-{
-    for (; *text; text++) {
-        switch (*text) {
-        case '&': text_add(out, "&amp;"); break;
-        case '<': text_add(out, "&lt;"); break;
-        case '>': text_add(out, "&gt;"); break;
-        case '"': text_add(out, "&quot;"); break;
-        default: text_add_bytes(out, text, 1);
-        }
-    }
-}
-
-/* The same for any text. */
+/* Adds any text. */
 static void add_clean(struct text *out, const char *text)
 {
     struct text clean = {0};
     text_add_clean(&clean, text, false);
-    add_escaped(out, text_string(&clean));
+    text_add_xml(out, text_string(&clean));
     vec_free(&clean);
 }
 
@@ -54,10 +40,10 @@ static void add_costs(struct flamegraph *graph, double costs, size_t metric)
     const struct metric *of = &graph->metrics->at[metric];
     columns_alone(of, costs, value);
     columns_percent(of, costs, view_whole(graph->tree->view, metric), percent);
-    add_escaped(&graph->line, value);
+    text_add_xml(&graph->line, value);
     if (*percent) {
         text_add(&graph->line, " (");
-        add_escaped(&graph->line, percent);
+        text_add_xml(&graph->line, percent);
         text_add(&graph->line, "%)");
     }
 }
@@ -145,10 +131,10 @@ static void write_frame(struct flamegraph *graph, const struct flame_frame *fram
         add_data(graph, "total-before", frame->total[0]);
     }
     text_add(line, " title=\"");
-    add_escaped(line, name);
+    text_add_xml(line, name);
     if (*place) {
         text_add(line, "  ");
-        add_escaped(line, place);
+        text_add_xml(line, place);
     }
     struct text what = {0};
     add_clean(&what, metric);
@@ -161,7 +147,7 @@ static void write_frame(struct flamegraph *graph, const struct flame_frame *fram
                 frame->depth * FLAMEGRAPH_ROW);
     add_color(graph, frame);
     text_add(line, "\">");
-    add_escaped(line, name);
+    text_add_xml(line, name);
     text_add(line, "</div>");
     write_line(graph);
 }

@@ -1,0 +1,312 @@
+"""hpcviewer --print scaling: the tables and plots of a set of runs."""
+import itertools
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+import profiling
+import viewer
+from set_case import WORK_SPAN, KnownSet, SetWriter
+
+SVG = "{http://www.w3.org/2000/svg}"
+FORMULAS = {
+    "maximal": lambda p, serial, one, own, idle: p * serial / one,
+    "idle_specific": lambda p, serial, one, own, idle: p * serial / (one + idle),
+    "inflation_specific": lambda p, serial, one, own, idle: p * serial / (p * own - idle),
+    "actual": lambda p, serial, one, own, idle: serial / own,
+}
+
+
+class Tables(KnownSet):
+    def add_all(self):
+        self.add(4, 1, 3.5, (11, 1, 2))
+        self.add(1, 1, 10, (9, 1, 0))
+        self.add(4, 2, 3.5, (11, 1, 2))
+        self.add(8, 1, 3, (12, 2, 4))
+        self.add(2, 1, 5, (1, 1, 1), status=3)
+
+    def test_json(self):
+        self.add_all()
+        found = json.loads(self.printed("json"))
+        self.assertEqual((found["title"], found["baseline"], found["baseline_time"]), ("./app {P}", "one worker", 10))
+        self.assertEqual(found["failed"], [{"workers": 2, "repeat": 1, "status": 3}])
+        one, four, eight = found["rows"]
+        self.assertEqual([row["workers"] for row in found["rows"]], [1, 4, 8])
+        self.assertEqual((four["runs"], four["time"], four["interval"]), (2, 3.5, [3.5, 3.5]))
+        self.assertAlmostEqual(four["coverage"], 0.5)
+        self.assertEqual([four[key] for key in ("work", "overhead", "idleness", "inflation")], [11, 1, 2, 2])
+        expected = {"linear": 4, "maximal": 4, "idle_specific": 40 / 12, "inflation_specific": 40 / 12,
+                    "actual": 10 / 3.5}
+        self.assertEqual(four["factored"].keys(), expected.keys())
+        for name, value in expected.items():
+            self.assertAlmostEqual(four["factored"][name], value)
+        self.assertEqual(one["speedup"], 1)
+        self.assertEqual((eight["factored"]["idle_specific"], eight["factored"]["inflation_specific"]), (None, None))
+
+    def test_serial_baseline(self):
+        self.writer.lines.append("serial ./serial")
+        self.add_all()
+        self.add(0, 1, 7)
+        found = json.loads(self.printed("json"))
+        self.assertEqual((found["baseline"], found["baseline_time"]), ("serial", 7))
+        self.assertEqual(found["serial"]["command"], "./serial")
+        self.assertAlmostEqual(found["rows"][1]["factored"]["maximal"], 4 * 7 / 10)
+        self.assertIn("T_s: the serial program, 7.000 s (7.000 to 7.000), 1 runs", self.printed("text"))
+        self.assertIn("serial,1,7,7,7,-,-", self.printed("csv"))
+
+    def test_text(self):
+        self.add_all()
+        text = self.printed("text")
+        self.assertIn("T_s: the program with one worker, 10.000 s (no --serial was given)", text)
+        self.assertRegex(text, r"\n +4 +2 +3\.500 +3\.500 to 3\.500 +2\.86 +11\.000 +1\.000 +2\.000 +2\.000\n")
+        self.assertRegex(text, r"\n +4 +4 +4\.00 +3\.33 +3\.33 +2\.86\n")
+        self.assertRegex(text, r"\n +8 +8 +8\.00 +- +- +3\.33\n")
+        self.assertIn("not used, status 3: run-2-1", text)
+        self.assertIn("95% need 6 runs or more", text)
+        self.assertIn("more workers than CPUs", text)
+
+    def test_csv(self):
+        self.add_all()
+        lines = self.printed("csv").split("\n")
+        self.assertEqual(lines[0].rstrip("\r"), "workers,runs,time,time low,time high,work,overhead,idleness,inflation,"
+                         "maximal,idle_specific,inflation_specific,actual")
+        self.assertTrue(lines[2].startswith("4,2,3.5,3.5,3.5,11,1,2,2,4,"), lines[2])
+
+    def test_neither_baseline_nor_one_worker(self):
+        self.add(4, 1, 3, (9, 1, 2))
+        found = json.loads(self.printed("json"))
+        self.assertEqual((found["baseline"], found["rows"][0]["speedup"]), (None, None))
+        self.assertIn("T_s: none; hpcrun needs --serial, or --workers with 1", self.printed("text"))
+
+    def test_a_run_without_measurements_has_its_time(self):
+        self.add_all()
+        (self.set / "run-4-2" / "x.hpcrun").unlink()
+        done = viewer.run("--print", "scaling", "--format", "json", self.set)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("run-4-2: has no measurements", done.stderr)
+        self.assertEqual(json.loads(done.stdout)["rows"][1]["runs"], 2)
+
+    def test_refusals(self):
+        self.refused("not a set of runs, which hpcrun --workers makes", "--print", "scaling", self.folder)
+        self.add(4, 1, 3, (9, 1, 2), status=1)
+        self.refused("no run of the set has ended with status 0", "--print", "scaling", self.set)
+        self.refused("is a set of runs; to see it: hpcviewer --print scaling", "--print", "summary", self.set)
+        self.refused("--print scaling takes one set", "--print", "scaling", self.set, self.set, status=2)
+        self.refused("--print scaling takes one set", "--print", "scaling", status=2)
+
+    def test_a_real_set(self):
+        """hpcprof makes the databases."""
+        self.set.rmdir()
+        fib = profiling.BUILD / "tests" / "programs" / "cilk" / "fib"
+        self.assertEqual(self.hpcrun("--workers", "1,2", "--repeat", "1", fib, 24).returncode, 0)
+        found = json.loads(self.printed("json"))
+        self.assertEqual([row["workers"] for row in found["rows"]], [1, 2])
+        self.assertTrue((self.set / "workers-2-repeat-1-database" / "meta.db").exists())
+        self.assertEqual(found["rows"][0]["factored"]["actual"], 1)
+
+
+def ends(values):
+    """Of six values, between which their median is with 96.9 %."""
+    return min(values), max(values)
+
+
+class Plots(unittest.TestCase):
+    """Six runs of each number of workers, a serial baseline, work and span."""
+    TIMES = {0: 9, 1: 10, 2: 5.5, 4: 3, 8: 2.5}
+    IDLE = {1: 0, 2: 0.5, 4: 1, 8: 5}
+    WORK, SPAN, BURDENED = 9.5, 0.5, 0.7
+
+    COMMAND = r"./a<b>&\\n 'x' " + '"y" `rm` {P}'
+
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.known = pathlib.Path(temporary.name)
+        writer = SetWriter(cls.known, f"command {cls.COMMAND}", "serial ./serial")
+        for p, time in cls.TIMES.items():
+            for i in range(6):
+                costs = (10, 1, cls.IDLE.get(p, 0) * (1 + i / 20), cls.WORK, cls.SPAN, cls.BURDENED)
+                writer.add(p, i + 1, time * (1 + i / 50), costs, cpus=8, metrics=WORK_SPAN)
+        cls.lines = writer.lines
+
+    def printed(self, kind):
+        return viewer.printed("scaling", "--format", kind, self.known)
+
+    def runs(self, p):
+        """Times and idleness of the runs."""
+        idle = self.IDLE.get(p, 0)
+        return [self.TIMES[p] * (1 + i / 50) for i in range(6)], [idle * (1 + i / 20) for i in range(6)]
+
+    def band(self, curve, p):
+        """The least and the largest speedup, whatever the medians within their intervals."""
+        serial, one, own = (ends(self.runs(q)[0]) for q in (0, 1, p))
+        at = [FORMULAS[curve](p, *times) for times in itertools.product(serial, one, own, ends(self.runs(p)[1]))
+              if p > 1 or times[1] == times[2]]
+        return min(at), max(at)
+
+    def speedup(self, curve, p):
+        def median(values):
+            return (values[2] + values[3]) / 2
+        return FORMULAS[curve](p, *(median(self.runs(q)[0]) for q in (0, 1, p)), median(self.runs(p)[1]))
+
+    def laws(self, p):
+        serial = sum(self.runs(0)[0][2:4]) / 2
+        return {"work_law": serial * p / self.WORK, "span_law": serial / self.SPAN,
+                "burdened": serial / (self.WORK / p + 1.7 * self.BURDENED)}
+
+    def test_json(self):
+        found = json.loads(self.printed("json"))
+        self.assertEqual(found["work_span"],
+                         {"workers": 1, "runs": 6, "work": 9.5, "span": 0.5, "burdened_span": 0.7})
+        for row in found["rows"]:
+            p = row["workers"]
+            for curve in FORMULAS:
+                low, high, coverage = row["bands"][curve]
+                expected = self.band(curve, p)
+                self.assertAlmostEqual(low, expected[0], msg=(curve, p))
+                self.assertAlmostEqual(high, expected[1], msg=(curve, p))
+                medians = (2 if curve in ("maximal", "actual") else 3)
+                self.assertAlmostEqual(coverage, 1 - medians / 32)
+            for law, value in self.laws(p).items():
+                self.assertAlmostEqual(row["laws"][law], value)
+
+    def test_text(self):
+        text = self.printed("text")
+        self.assertIn("work 9.500 s, span 0.500 s, burdened span 0.700 s, with 1 worker (6 runs)", text)
+        laws = self.laws(8)
+        self.assertRegex(text, rf"\n +8 +{laws['work_law']:.2f} +{laws['span_law']:.2f} +{laws['burdened']:.2f}\n")
+
+    def drawing(self):
+        """The drawing, and a function from its pixels to workers and speedup, by the axes' labels."""
+        svg = self.printed("svg")
+        root = ElementTree.fromstring(svg.encode())
+        groups = {group.get("id"): group for group in root.iter(SVG + "g")}
+        axes = []
+        for name, at in (("x-axis", "x"), ("y-axis", "y")):
+            labels = [(float(text.text), float(text.get(at))) for text in groups[name].iter(SVG + "text")
+                      if re.fullmatch(r"[\d.]+", text.text or "")]
+            self.assertGreater(len(labels), 2)
+            (a, at_a), (b, at_b) = min(labels), max(labels)
+            for value, place in labels:
+                self.assertAlmostEqual(value, a + (place - at_a) * (b - a) / (at_b - at_a), delta=0.01)
+            axes.append((a, at_a, (b - a) / (at_b - at_a)))
+
+        def back(place):
+            return tuple(a + (pixel - at_a) * scale for pixel, (a, at_a, scale) in zip(place, axes))
+        return root, groups, back
+
+    @staticmethod
+    def points(path, back):
+        return [back(map(float, point.split(","))) for point in re.findall(r"[ML]([\d.]+,-?[\d.]+)", path.get("d"))]
+
+    def check_points(self, found, expected):
+        self.assertEqual(len(found), len(expected))
+        for point, wanted in zip(found, expected):
+            self.assertAlmostEqual(point[0], wanted[0], delta=0.01)
+            self.assertAlmostEqual(point[1], wanted[1], delta=0.01)
+
+    def test_svg_points(self):
+        _, groups, back = self.drawing()
+        for curve in FORMULAS:
+            paths = {path.get("class"): self.points(path, back) for path in groups[curve].iter(SVG + "path")}
+            self.check_points(paths["line"], [(p, self.speedup(curve, p)) for p in (1, 2, 4, 8)])
+            bands = {p: self.band(curve, p) for p in (1, 2, 4, 8)}
+            self.check_points(paths["band"], [(p, bands[p][1]) for p in bands] +
+                              [(p, bands[p][0]) for p in reversed(bands)])
+        line = {path.get("class"): path for path in groups["linear"].iter(SVG + "path")}["line"]
+        self.check_points(self.points(line, back), [(0, 0), (8, 8)])
+        for law in self.laws(1):
+            line, = groups[law].iter(SVG + "path")
+            self.check_points(self.points(line, back), [(p, self.laws(p)[law]) for p in range(1, 9)])
+
+    def test_svg_text(self):
+        root, groups, _ = self.drawing()
+        self.assertEqual(root.find(SVG + "title").text, f"Speedups of {self.COMMAND}")
+        texts = ["".join(text.itertext()) for text in root.iter(SVG + "text")]
+        for text in (self.COMMAND, "workers P", "speedup Ts / TP", "P Ts / (T1 + IP)", "P Ts / (P TP - IP)",
+                     "Ts / (work / P + 1.7 burdened span)", "bands: true medians with 90.6% or more"):
+            self.assertIn(text, texts)
+        legend = ["".join(text.itertext()) for text in groups["legend"].iter(SVG + "text")]
+        self.assertEqual(legend[0:10:2], ["linear", "maximal", "idle-specific", "inflation-specific", "actual"])
+        self.assertEqual([e.tag for e in root.iter() if e.tag in (SVG + "script", SVG + "style", SVG + "image")], [])
+        self.assertNotIn("href", self.printed("svg"))
+
+    def test_gnuplot_data(self):
+        script = self.printed("gnuplot")
+        data = re.search(r"\$speedups << END\n(.*)END\n", script, re.S)[1].splitlines()
+        self.assertEqual([line.split()[0] for line in data], ["1", "2", "4", "8"])
+        for line in data:
+            p, *numbers = map(float, line.split())
+            for i, curve in enumerate(FORMULAS):
+                expected = (self.speedup(curve, p), *self.band(curve, p))
+                for found, wanted in zip(numbers[3 * i:], expected):
+                    self.assertAlmostEqual(found, wanted)
+        laws = {}
+        for line in script.splitlines():
+            if re.match(r"\w+ = [\d.]+$", line):
+                exec(line, laws)  # gnuplot's assignments and formulas are Python's, too
+            elif match := re.match(r"(\w+)\(P\) = (.*)", line):
+                laws[match[1]] = eval(f"lambda P: {match[2]}", laws)
+        for law, value in self.laws(4).items():
+            self.assertAlmostEqual(laws[law](4), value)
+        self.assertIn("set title '" + self.COMMAND.replace("'", "''") + "' noenhanced", script)
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
+    def test_gnuplot_draws(self):
+        done = subprocess.run(["gnuplot", "-e", "set terminal dumb 200 50", "-"], input=self.printed("gnuplot"),
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        drawn = done.stdout
+        for word in ("workers P", "inflation-specific", "burdened, at least", "{P}"):
+            self.assertIn(word, drawn)
+
+
+class BadInput(KnownSet):
+    """Each problem is one line; the rest is used."""
+
+    def test_damaged_index(self):
+        self.add(1, 1, 10, (9, 1, 0))
+        with open(self.set / "set.index", "a", encoding="utf-8") as index:
+            index.write("run 2 x\n")
+        done = viewer.run("--print", "scaling", self.set)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+        self.assertIn("set.index: line 4 is damaged", done.stderr)
+
+    def test_a_damaged_database_costs_its_values(self):
+        self.add(1, 1, 10, (9, 1, 0))
+        self.add(2, 1, 5, (9, 1, 1))
+        (self.set / "run-2-1-database" / "meta.db").write_bytes(b"HPCTOOLKITmeta")
+        done = viewer.run("--print", "scaling", "--format", "json", self.set)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn("run-2-1-database", done.stderr)
+        two = json.loads(done.stdout)["rows"][1]
+        self.assertEqual((two["time"], two["work"], two["factored"]["actual"]), (5, None, 2))
+
+    def test_plots_are_of_scaling_only(self):
+        for kind in ("svg", "gnuplot"):
+            self.refused("--print scaling", "--print", "summary", "--format", kind, self.folder, status=2)
+        for kind in ("folded", "pprof", "flamegraph"):
+            self.refused("this format shows trees", "--print", "scaling", "--format", kind, self.set, status=2)
+
+    def test_one_number_of_workers(self):
+        self.add(4, 1, 3, (9, 1, 2))
+        text = self.printed("text")
+        self.assertIn("only one number of workers; hpcrun --workers 1,2,4 adds more", text)
+        self.assertIn("-: without a run with one worker", text)
+        root = ElementTree.fromstring(self.printed("svg").encode())
+        self.assertEqual([group.get("id") for group in root.iter(SVG + "g")], ["x-axis", "y-axis", "linear", "legend"])
+        self.assertIn("no baseline: no run with one worker", "".join(root.itertext()))
+        for kind in ("gnuplot", "csv"):
+            self.printed(kind)
+
+
+if __name__ == "__main__":
+    unittest.main()
