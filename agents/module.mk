@@ -56,6 +56,10 @@ RECORDING_HOST = $(BUILD)/obj/tests/unit/agents/recording_host.o
 $(eval $(call unit_test,agents/test_minicilk_agent,$(call objects_of,agents/minicilk) $(RECORDING_HOST),))
 $(eval $(call unit_test,agents/test_linked_runtime,$(AGENTS_COMMON),))
 
+OPENMP_EVENTS = $(patsubst %,$(BUILD)/obj/agents/openmp/%.o,events scopes) \
+	$(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-records)
+$(eval $(call unit_test,agents/test_openmp_events,$(OPENMP_EVENTS),))
+
 SIMULATED_CILK5 = $(call objects_of,agents/cilk5) $(AGENTS_COMMON) $(RECORDING_HOST) \
 	$(BUILD)/obj/tests/unit/agents/simulated_cilk5.o
 $(eval $(call unit_test,agents/test_cilk5_agent,$(SIMULATED_CILK5),))

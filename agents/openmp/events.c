@@ -77,8 +77,9 @@ static void pop(struct thread_slot *slot)
     scope_give_back(slot, scope);
 }
 
-/* Makes the scope of a task the innermost one; false: the task has none. Scopes inside of it are
- * parts of untied tasks: libomp does not tell their ends. */
+/* Makes the scope of a task, which the thread executes, the innermost one; false: the task has none.
+ * Scopes inside of it are parts of untied tasks: libomp does not tell their ends. Such a task may
+ * have ended in another thread, so nothing may refer to its record. */
 static bool return_to(struct thread_slot *slot, const ompt_data_t *task)
 {
     const struct scope *scope = innermost(slot);
@@ -129,6 +130,7 @@ static void parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_da
         return;
     struct omp_region *region = &scope->region;
     learn_offset(task, frame);
+    return_to(slot, task);
     region->context.kind = CONTEXT_ON_STACK;
     region->context.up = (uint64_t)slot->ompt.link;
     set_caller(&region->context, frame, caller);
@@ -225,6 +227,7 @@ static void task_create(ompt_data_t *creator, const ompt_frame_t *frame, ompt_da
     if (!slot || !(flags & ompt_task_explicit))
         return;
     learn_offset(creator, frame);
+    return_to(slot, creator);
     task->ptr =
         flags & ompt_task_undeferred ? (void *)&undeferred : new_record(slot, frame, caller);
 }

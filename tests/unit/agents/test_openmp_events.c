@@ -1,0 +1,278 @@
+/* agents/openmp/events.h, driven by the events that libomp tells, in the order that OpenMP 5 and
+ * libomp's source have. One thread: its stack is an array, in which frames lie as libomp's do. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "agents/common/task-records.h"
+#include "agents/openmp/events.h"
+
+#include <string.h>
+
+/* A task as in libomp: its data and frames are fields of one structure. */
+struct task {
+    ompt_data_t data;
+    ompt_frame_t frame;
+};
+
+/* The callbacks that the agent has registered. */
+static struct {
+    void (*thread_begin)(int, ompt_data_t *);
+    void (*parallel_begin)(ompt_data_t *, const ompt_frame_t *, ompt_data_t *, unsigned, int,
+                           const void *);
+    void (*parallel_end)(ompt_data_t *, ompt_data_t *, int, const void *);
+    void (*implicit_task)(int, ompt_data_t *, ompt_data_t *, unsigned, unsigned, int);
+    void (*task_create)(ompt_data_t *, const ompt_frame_t *, ompt_data_t *, int, int, const void *);
+    void (*task_schedule)(ompt_data_t *, int, ompt_data_t *);
+    void (*sync_region_wait)(int, int, ompt_data_t *, ompt_data_t *, const void *);
+    void (*mutex_acquire)(int, unsigned, unsigned, uint64_t, const void *);
+    void (*mutex_acquired)(int, uint64_t, const void *);
+    void (*nest_lock)(int, uint64_t, const void *);
+} tell;
+
+static int set_callback(int which, ompt_callback_t callback)
+{
+    void *const places[64] = {
+        [ompt_callback_thread_begin] = &tell.thread_begin,
+        [ompt_callback_parallel_begin] = &tell.parallel_begin,
+        [ompt_callback_parallel_end] = &tell.parallel_end,
+        [ompt_callback_implicit_task] = &tell.implicit_task,
+        [ompt_callback_task_create] = &tell.task_create,
+        [ompt_callback_task_schedule] = &tell.task_schedule,
+        [ompt_callback_sync_region_wait] = &tell.sync_region_wait,
+        [ompt_callback_mutex_acquire] = &tell.mutex_acquire,
+        [ompt_callback_mutex_acquired] = &tell.mutex_acquired,
+        [ompt_callback_nest_lock] = &tell.nest_lock,
+    };
+    if (places[which])
+        memcpy(places[which], &callback, sizeof callback);
+    return ompt_set_always;
+}
+
+enum { SWITCH = 7, BARRIER = 1, TASKWAIT = 5, CRITICAL = 5 };
+
+/* The thread's stack, which grows to lower indices. A frame of libomp at index i has its caller's
+ * frame pointer and a return address at i and i + 1. */
+static uint64_t stack[100];
+
+static void call_libomp(struct task *from, unsigned at)
+{
+    stack[at] = (uint64_t)&stack[at + 4];
+    stack[at + 1] = 0x1000 + at; /* return address */
+    from->frame.enter_frame.ptr = &stack[at];
+}
+
+static void call_body(struct task *of, unsigned at)
+{
+    of->frame.exit_frame.ptr = &stack[at];
+}
+
+static struct task initial, implicit;
+static ompt_data_t parallel;
+
+static void begin_region(void)
+{
+    memset(stack, 0, sizeof stack);
+    memset(&initial, 0, sizeof initial);
+    memset(&implicit, 0, sizeof implicit);
+    call_libomp(&initial, 90);
+    tell.parallel_begin(&initial.data, &initial.frame, &parallel, 2, 0, NULL);
+    tell.implicit_task(ompt_scope_begin, &parallel, &implicit.data, 2, 0, 0);
+    call_body(&implicit, 80);
+}
+
+static void end_region(void)
+{
+    tell.implicit_task(ompt_scope_end, NULL, &implicit.data, 0, 0, 0);
+    tell.parallel_end(&parallel, &initial.data, 0, NULL);
+    assert_null(slot_mine()->ompt.link);
+    assert_int_equal(slot_state(slot_mine()), THREAD_WORKS);
+}
+
+/* `creator` creates a task by a call from index `at` of the stack. */
+static struct task create(struct task *creator, unsigned at, int flags)
+{
+    struct task task = {0};
+    call_libomp(creator, at);
+    tell.task_create(&creator->data, &creator->frame, &task.data, ompt_task_explicit | flags, 0,
+                     NULL);
+    return task;
+}
+
+static const struct task_record *record_of(const struct task *task)
+{
+    return task->data.ptr;
+}
+
+static const struct omp_link *link(void)
+{
+    return slot_mine()->ompt.link;
+}
+
+static void a_task_is_shown_where_it_was_created(void **state)
+{
+    (void)state;
+    begin_region();
+    const struct omp_context *region = link()->context;
+    struct task child = create(&implicit, 70, 0);
+    assert_int_equal(record_of(&child)->context.pc, 0x1000 + 70);
+    assert_int_equal(record_of(&child)->context.parent, region);
+    assert_null(record_of(&child)->parent);
+
+    tell.task_schedule(&implicit.data, SWITCH, &child.data);
+    call_body(&child, 60);
+    assert_ptr_equal(link()->context, record_of(&child));
+    struct task grandchild = create(&child, 50, 0);
+    assert_ptr_equal(record_of(&grandchild)->parent, record_of(&child));
+    tell.task_schedule(&child.data, ompt_task_complete, &implicit.data);
+    assert_ptr_equal(link()->context, region);
+    assert_non_null(record_of(&child)->region); /* the grandchild's path continues in it */
+
+    tell.task_schedule(&implicit.data, SWITCH, &grandchild.data);
+    tell.task_schedule(&grandchild.data, ompt_task_complete, &implicit.data);
+    assert_null(record_of(&child)->region);
+    assert_null(record_of(&grandchild)->region);
+    end_region();
+}
+
+/* libomp does not tell when a part of an untied task ends that will be continued, by any thread. */
+static void a_left_part_of_an_untied_task_creates_nothing(void **state)
+{
+    (void)state;
+    begin_region();
+    const struct omp_context *region = link()->context;
+    struct task untied = create(&implicit, 70, 0);
+    tell.task_schedule(&implicit.data, SWITCH, &untied.data);
+    call_body(&untied, 60);
+    struct task next = create(&implicit, 72, 0);
+    assert_null(record_of(&next)->parent);
+    assert_ptr_equal(link()->context, region);
+    assert_int_equal(record_of(&untied)->created, 0);
+
+    tell.task_schedule(&implicit.data, SWITCH, &untied.data);
+    call_body(&untied, 60);
+    struct task inner_initial = {0};
+    ompt_data_t inner = {0};
+    call_libomp(&implicit, 72);
+    tell.parallel_begin(&implicit.data, &implicit.frame, &inner, 1, 0, NULL);
+    tell.implicit_task(ompt_scope_begin, &inner, &inner_initial.data, 1, 0, 0);
+    assert_ptr_equal(((const struct omp_link *)link()->context->up)->context, region);
+    tell.implicit_task(ompt_scope_end, NULL, &inner_initial.data, 0, 0, 0);
+    tell.parallel_end(&inner, &implicit.data, 0, NULL);
+
+    tell.task_schedule(&implicit.data, SWITCH, &untied.data);
+    tell.task_schedule(&untied.data, ompt_task_complete, &implicit.data);
+    tell.task_schedule(&implicit.data, SWITCH, &next.data);
+    tell.task_schedule(&next.data, ompt_task_complete, &implicit.data);
+    end_region();
+}
+
+static void an_undeferred_task_runs_where_it_is_created(void **state)
+{
+    (void)state;
+    begin_region();
+    struct task task = create(&implicit, 70, ompt_task_undeferred);
+    tell.task_schedule(&implicit.data, SWITCH, &task.data);
+    call_body(&task, 60);
+    assert_true(link()->is_inline_task);
+    struct task child = create(&task, 50, 0);
+    assert_null(record_of(&child)->parent); /* its frames reach to the region's body */
+    tell.task_schedule(&task.data, ompt_task_complete, &implicit.data);
+    tell.task_schedule(&implicit.data, SWITCH, &child.data);
+    tell.task_schedule(&child.data, ompt_task_complete, &implicit.data);
+    end_region();
+}
+
+static enum thread_state now(void)
+{
+    return slot_state(slot_mine());
+}
+
+static void a_thread_that_waits_does_not_work(void **state)
+{
+    (void)state;
+    begin_region();
+    assert_int_equal(now(), THREAD_WORKS);
+    struct task child = create(&implicit, 70, 0);
+    tell.sync_region_wait(TASKWAIT, ompt_scope_begin, &parallel, &implicit.data, NULL);
+    assert_int_equal(now(), THREAD_WAITS);
+    tell.task_schedule(&implicit.data, SWITCH, &child.data);
+    assert_int_equal(now(), THREAD_WORKS);
+    tell.task_schedule(&child.data, ompt_task_complete, &implicit.data);
+    assert_int_equal(now(), THREAD_WAITS); /* for the other tasks */
+    tell.sync_region_wait(TASKWAIT, ompt_scope_end, &parallel, &implicit.data, NULL);
+    assert_int_equal(now(), THREAD_WORKS);
+
+    tell.mutex_acquire(CRITICAL, 0, 0, 1, NULL);
+    assert_int_equal(now(), THREAD_WAITS);
+    tell.mutex_acquired(CRITICAL, 1, NULL);
+    assert_int_equal(now(), THREAD_WORKS);
+    tell.mutex_acquire(ompt_mutex_test_lock, 0, 0, 1, NULL); /* waits for nobody */
+    assert_int_equal(now(), THREAD_WORKS);
+    tell.mutex_acquire(CRITICAL, 0, 0, 1, NULL);
+    tell.nest_lock(ompt_scope_begin, 1, NULL);
+    assert_int_equal(now(), THREAD_WORKS);
+
+    tell.sync_region_wait(BARRIER, ompt_scope_begin, &parallel, &implicit.data, NULL);
+    assert_int_equal(now(), THREAD_WAITS);
+    tell.sync_region_wait(BARRIER, ompt_scope_end, &parallel, &implicit.data, NULL);
+    end_region();
+}
+
+static void a_worker_waits_between_regions(void **state)
+{
+    (void)state;
+    tell.thread_begin(ompt_thread_worker, NULL);
+    assert_int_equal(now(), THREAD_WAITS);
+    struct thread_slot master = {0};
+    begin_region();
+    struct omp_region *region = link()->region;
+    tell.implicit_task(ompt_scope_end, NULL, &implicit.data, 0, 0, 0);
+    region->master = &master; /* the thread is a worker of the region */
+    tell.implicit_task(ompt_scope_begin, &parallel, &implicit.data, 2, 1, 0);
+    assert_int_equal(now(), THREAD_WORKS);
+    assert_false(link()->is_inline);
+    tell.sync_region_wait(BARRIER, ompt_scope_begin, &parallel, &implicit.data, NULL);
+    tell.sync_region_wait(BARRIER, ompt_scope_end, NULL, &implicit.data, NULL); /* at the next one */
+    assert_int_equal(now(), THREAD_WAITS);
+    tell.implicit_task(ompt_scope_end, NULL, &implicit.data, 0, 1, 0);
+    assert_int_equal(now(), THREAD_WAITS);
+    region->master = slot_mine();
+    tell.parallel_end(&parallel, &initial.data, 0, NULL);
+}
+
+/* Creating and ending many tasks in any order uses each record once at a time. */
+static void records_are_used_once_at_a_time(void **state)
+{
+    (void)state;
+    enum { TASKS = 500 };
+    static struct task tasks[TASKS];
+    begin_region();
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < TASKS; i++) {
+            tasks[i] = create(&implicit, 70, 0);
+            assert_non_null(record_of(&tasks[i]));
+            for (int k = 0; k < i; k++)
+                assert_ptr_not_equal(record_of(&tasks[i]), record_of(&tasks[k]));
+        }
+        for (int i = 0; i < TASKS; i++) {
+            struct task *task = &tasks[i * 7 % TASKS];
+            tell.task_schedule(&implicit.data, SWITCH, &task->data);
+            tell.task_schedule(&task->data, ompt_task_complete, &implicit.data);
+        }
+    }
+    end_region();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_task_is_shown_where_it_was_created),
+        cmocka_unit_test(a_left_part_of_an_untied_task_creates_nothing),
+        cmocka_unit_test(an_undeferred_task_runs_where_it_is_created),
+        cmocka_unit_test(a_thread_that_waits_does_not_work),
+        cmocka_unit_test(records_are_used_once_at_a_time),
+        cmocka_unit_test(a_worker_waits_between_regions),
+    };
+    if (!events_register(set_callback))
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
