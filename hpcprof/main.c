@@ -72,6 +72,7 @@ static void analyze(struct run *run)
         .overhead = &run->overhead,
         .waiting = &run->waiting,
         .metrics = &run->metrics,
+        .collapses_recursion = options->collapses_recursion,
     };
     thread_creations_find(&run->creations, &run->analysis);
 }

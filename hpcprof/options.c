@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { OUTPUT, INCLUDE, REPLACE, SHARED, JOBS, OPTIONS };
+enum { OUTPUT, INCLUDE, REPLACE, SHARED, COLLAPSE, JOBS, OPTIONS };
 
 static const struct option_row rows[OPTIONS] = {
     [OUTPUT] = {"o", "output", "DB", "@directory", "the database: a new or empty directory",
@@ -22,6 +22,11 @@ static const struct option_row rows[OPTIONS] = {
     [SHARED] = {NULL, "shared", NULL, NULL, "let other users read the database",
                 "Let other users read the database, as far as the umask allows it. By default only you can: the "
                 "database contains paths, arguments and sources."},
+    [COLLAPSE] = {NULL, "collapse-recursion", NULL, NULL, "count recursive calls in the outermost one",
+                  "Count a call of a procedure that is on the call path already in the context of its outermost "
+                  "call there: `a > b > a > b > c` becomes `a > b > c`, and `a > b > a > d` becomes `a > d`. Every "
+                  "sample counts once. Databases of deeply recursive programs become small; what the levels of the "
+                  "recursion cost is lost. hpcviewer can do the same to any database."},
     [JOBS] = {"j", "jobs", "N", NULL, "use N threads (default: one for each CPU)",
               "Use N threads. Default: one for each CPU."},
 };
@@ -63,6 +68,7 @@ static void take_option(void *target, size_t option, const char *value)
             diag_usage("-R takes OLD=NEW, not '%s'", value);
         break;
     case SHARED: options->shared = true; break;
+    case COLLAPSE: options->collapses_recursion = true; break;
     case JOBS: options->workers = read_workers(value); break;
     }
 }

@@ -7,6 +7,7 @@
 struct options {
     unsigned workers;     /* number of threads to use */
     bool shared;          /* other users may read the database */
+    bool collapses_recursion; /* (hpcprof/tree/recursive-calls.h) */
     const char *database; /* NULL: named after the measurement directory */
     struct path_rules rules;
     char *const *directories;

@@ -11,14 +11,14 @@
 
 /* Indexes of rows[], in the order of --help. */
 enum {
-    PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, FILTER, DEPTH,
-    MIN_PERCENT, PROGRAM, THREADS, OF, WHAT_IF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, COLUMNS, NUMBERS, BARS,
-    NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
+    PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, COLLAPSE, FILTER,
+    DEPTH, MIN_PERCENT, PROGRAM, THREADS, OF, WHAT_IF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, COLUMNS,
+    NUMBERS, BARS, NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
 };
 
 static const struct option_row rows[OPTIONS] = {
     [PRINT] = {NULL, "print", "VIEW", "top-down bottom-up flat threads summary scaling",
-               "top-down, bottom-up, flat, threads, summary or scaling",
+               "top-down, bottom-up, flat, threads, summary, scaling",
                "Print a view: `top-down`, `bottom-up`, `flat`, `threads` or `summary`, see Views; or the `scaling` "
                "of a set of runs, see Sets of runs."},
     [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg gnuplot",
@@ -48,6 +48,11 @@ static const struct option_row rows[OPTIONS] = {
                       "Count inlined code, with its loops and lines, in the procedure that contains it, at the line "
                       "where it is inlined. What it calls is called from that line. The key `I` in the viewer "
                       "switches this on and off."},
+    [COLLAPSE] = {NULL, "collapse-recursion", NULL, NULL, "count recursive calls in the outermost one (key R)",
+                            "Count a call of a procedure that is on the call path already in the context of its "
+                            "outermost call there: `a > b > a > b > c` becomes `a > b > c`, and `a > b > a > d` becomes "
+                            "`a > d`. Every sample counts once. See Costs. The key `R` in the viewer switches this "
+                            "on and off."},
     [FILTER] = {NULL, "filter", "REGEX", NULL, "show only scopes that match; !REGEX hides (key &)",
                 "Show only scopes that the extended regular expression matches, and those above them, as the key "
                 "`&` in the viewer. It looks at names and places as rows show them; `name:REGEX`, `file:REGEX` and "
@@ -111,8 +116,7 @@ static const struct option_row rows[OPTIONS] = {
 
 static const struct option_table table = {
     .tool = "hpcviewer",
-    .before = "usage: hpcviewer [options] [DB [DB2]]               viewer; ? lists its keys\n"
-              "       hpcviewer --print VIEW [options] [DB [DB2]]  prints a view\n"
+    .before = "usage: hpcviewer [options] [DB [DB2]]  viewer (? lists keys), or prints a view\n"
               "Shows a database of hpcprof or HPCToolkit (version 4), or runs hpcprof on a\n"
               "measurement directory and shows that; default: the only one here. DB2: compares.\n"
               "\n",
@@ -241,7 +245,8 @@ static void take_option(void *target, size_t option, const char *value)
     case KINDS: options->by_kind = true; break;
     case DERIVE: vec_push(&options->definitions, value); break;
     case PHYSICAL_CALLS: options->print.projection = PHYSICAL; break;
-    case FOLD_INLINED: options->folds_inlined = true; break;
+    case FOLD_INLINED: options->folds.inlined = true; break;
+    case COLLAPSE: options->folds.recursion = true; break;
     case FILTER: take_filter(&options->filters, value); break;
     case DEPTH: options->print.depth = depth_in(value); break;
     case MIN_PERCENT: options->print.min_percent = percent_in(value); break;
@@ -353,7 +358,8 @@ static const char *take_setting(struct options *options, const bool given[OPTION
     case PHYSICAL_CALLS: options->usually_physical = true; break;
     case NO_MOUSE: options->no_mouse = true; break;
     case CLOSED: options->starts_closed = true; break;
-    case FOLD_INLINED: options->folds_inlined = true; break;
+    case FOLD_INLINED: options->folds.inlined = true; break;
+    case COLLAPSE: options->folds.recursion = true; break;
     case COLUMNS:
         options->columns = given[COLUMNS] ? options->columns : setting->value;
         break;

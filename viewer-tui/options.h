@@ -5,6 +5,7 @@
 #include "lib/path.h"
 #include "viewer-tui/base/viewer-config.h"
 #include "viewer-tui/compare/comparison.h"
+#include "viewer-tui/db/fold.h"
 #include "viewer-tui/output/print.h"
 
 /* What to print; the values below VIEWS are those of enum view_id. */
@@ -19,7 +20,7 @@ struct options {
     speed_change_list changes;           /* for the summary: what if they are made; the caller frees */
     const char *threads;           /* regular expression for threads; NULL: all */
     const char *program;           /* program whose threads count; NULL: all */
-    bool folds_inlined;            /* count inlined code in the procedure that contains it */
+    struct fold_choice folds;      /* contexts to fold (fold.h) */
     bool by_kind;                  /* show overhead and its kinds instead of the usual metrics */
     struct filters filters;        /* filters of the trees; the caller frees */
     struct path_rules rules;       /* where source files are; the caller frees */

@@ -16,6 +16,7 @@ struct analysis {
     const struct overhead *overhead;
     const struct waiting *waiting;
     const struct metric_table *metrics;
+    bool collapses_recursion; /* the user wants it (hpcprof/tree/recursive-calls.h) */
 };
 
 enum projection_kind { PROJECTION_LOGICAL, PROJECTION_PHYSICAL };

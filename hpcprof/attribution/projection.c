@@ -3,6 +3,7 @@
 #include "hpcprof/attribution/path-attribution.h"
 #include "hpcprof/attribution/thread-root.h"
 #include "hpcprof/base/subprocess.h"
+#include "hpcprof/tree/recursive-calls.h"
 
 #include "lib/diag.h"
 #include "lib/parallel.h"
@@ -181,8 +182,19 @@ static void take_results(struct projection *projection, struct worker *w)
     free(new_ids);
 }
 
+/* Replaces the ids of calls from unknown sites, without those that were removed (0). */
+static void renumber_calls(struct context_ids *calls, const uint32_t *new_ids)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < calls->n; i++)
+        if (new_ids[calls->at[i]] != CONTEXT_ROOT)
+            calls->at[n++] = new_ids[calls->at[i]];
+    calls->n = n;
+}
+
 /* Removes contexts without costs. The call of a part of a procedure (an inlet) leaves a line
- * without any: what the part did is not below its call but beside it. */
+ * without any: what the part did is not below its call but beside it. So does a recursive call that
+ * is collapsed. */
 static void prune_tree(struct projection *projection)
 {
     bool *is_used = mem_alloc(projection->tree.contexts.n * sizeof *is_used);
@@ -191,6 +203,7 @@ static void prune_tree(struct projection *projection)
             is_used[projection->profiles.at[i].costs.at[k].context] = true;
     uint32_t *new_ids = context_tree_prune(&projection->tree, is_used);
     renumber_profiles(projection, new_ids);
+    renumber_calls(&projection->unknown_site_calls, new_ids);
     free(new_ids);
     free(is_used);
 }
@@ -260,6 +273,21 @@ static void resolve_unknown_sites(struct projection *projection, const struct an
     free(new_ids);
 }
 
+/* ---- recursion ---- */
+
+static void collapse(struct projection *projection, const struct symbol_table *symbols)
+{
+    bool *is_placeholder = mem_alloc(symbols->functions.n * sizeof *is_placeholder);
+    for (size_t i = 0; i < symbols->functions.n; i++)
+        is_placeholder[i] = function_is_placeholder(&symbols->functions.at[i]);
+    uint32_t *new_ids = collapse_recursion(&projection->tree, is_placeholder,
+                                           &projection->unknown_site_calls);
+    renumber_profiles(projection, new_ids);
+    free(new_ids);
+    free(is_placeholder);
+    prune_tree(projection);
+}
+
 /* ---- all together ---- */
 
 void projection_build(struct projection *projection, const struct analysis *analysis,
@@ -284,6 +312,8 @@ void projection_build(struct projection *projection, const struct analysis *anal
     if (analysis->clones->has_parts)
         prune_tree(projection);
     resolve_unknown_sites(projection, analysis, kind);
+    if (analysis->collapses_recursion)
+        collapse(projection, analysis->symbols);
 }
 
 static int by_id(const void *a, const void *b)
@@ -305,8 +335,7 @@ void projection_renumber(struct projection *projection, const uint32_t *new_ids)
 {
     struct context_ids *calls = &projection->unknown_site_calls;
     renumber_profiles(projection, new_ids);
-    for (size_t i = 0; i < calls->n; i++)
-        calls->at[i] = new_ids[calls->at[i]];
+    renumber_calls(calls, new_ids);
     if (calls->n)
         qsort(calls->at, calls->n, sizeof *calls->at, by_id);
     drop_repeated(calls);

@@ -205,6 +205,8 @@ static void write_run(struct run_json *run, const char *title,
     json_write_number(json, "version", 1);
     json_write_text(json, "title", title);
     write_directories(json, measurements);
+    if (run->analysis->collapses_recursion)
+        json_write_text(json, "recursion", "collapsed");
     run_json_write_metrics(run);
     write_events(json, measurements);
     write_agents(json, measurements);

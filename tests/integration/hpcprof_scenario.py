@@ -95,6 +95,22 @@ class CallSites:
         return tuple(shown), unknown
 
 
+def collapsed(path):
+    """A path whose recursion is collapsed: a function that is on it already cuts off what follows it."""
+    short = []
+    for label in path:
+        kind, what = label[0], label[1:]
+        is_function = kind in ("call", "inlined")
+        is_placeholder = is_function and what[0].startswith("<") and not what[1] and not what[2]
+        outer = [i for i, other in enumerate(short) if is_function and not is_placeholder and
+                 other[0] in ("call", "inlined") and other[1:] == what]
+        if outer:
+            del short[outer[0] + 1:]
+        else:
+            short.append(label)
+    return tuple(short)
+
+
 class Module:
     def __init__(self, path, build_id, structure):
         self.path, self.build_id, self.structure = path, build_id, structure
@@ -124,6 +140,7 @@ class Scenario:
         self.hpcstruct = FakeHpcstruct(self.at("bin"))
         self.hpcprof = self.at("bin/hpcprof")
         shutil.copy(hpcprof_path(), self.hpcprof)
+        self.collapses = False  # the database is made with --collapse-recursion
         self.processes = []
         self.samples = []  # (process, thread index, {projection: path}, metric, amount)
 
@@ -225,6 +242,8 @@ class Scenario:
         sites = CallSites(projections[projection] for _, _, projections, _, _ in self.samples)
         for process, thread, projections, metric, amount in self.samples:
             path, _ = sites.path(projections[projection])
+            if self.collapses:
+                path = collapsed(path)
             for length in range(len(path) + 1):
                 paths.add(path[:length])
                 for scope in scopes_of_prefix(path, length):
@@ -237,7 +256,11 @@ class Scenario:
         """The paths of calls from sites that stay unknown."""
         found = [projections["logical"] for _, _, projections, _, _ in self.samples]
         sites = CallSites(found)
-        return {path[:length] for path, lengths in map(sites.path, found) for length in lengths}
+        calls = {path[:length] for path, lengths in map(sites.path, found) for length in lengths}
+        if not self.collapses:
+            return calls
+        return {collapsed(call) for call in calls
+                if collapsed(call) == collapsed(call[:-1]) + call[-1:]}
 
 
 def source_path(file):

@@ -7,6 +7,9 @@ import os
 import random
 import shutil
 
+import viewer
+from hpcprof_case import WORK
+from hpcprof_scenario import check_database, database_path
 from structure_model import A, F, L, P, S, Structure
 from test_hpcprof_contexts import LogicalCase
 from v4_reader import CALL, INLINED_CALL, LEXICAL, read_database
@@ -234,6 +237,16 @@ class CodeTest(CallSitesCase):
             self.scenario.run("-o", self.at(f"db{len(text)}")) if text else self.check_both()
 
 
+def rounded(row):
+    """A row and all below it, without the last digits of its costs; siblings in order."""
+    site = row.get("call_site") or {}
+    return (row["name"], row["file"], row["line"], site.get("file"), site.get("line"),
+            site.get("state"),
+            [f"{cost or 0:.9g}" for _, metric in sorted(row["metrics"].items())
+             for _, cost in sorted(metric.items())],
+            sorted(map(rounded, row["children"]), key=repr))
+
+
 class WholeTest(CallSitesCase):
     """The same database however the work is divided, and whichever thread comes first."""
 
@@ -280,6 +293,34 @@ class WholeTest(CallSitesCase):
                 total = sum(amount for *_, amount in self.scenario.samples)
                 for projection in ("", "/physical"):
                     self.check_total(projection, total)
+
+    def test_recursion_is_collapsed(self):
+        """Every amount is at the collapsed path of its resolved call path."""
+        for seed in range(2):
+            with self.subTest(seed=seed):
+                self.setUp()
+                self.scenario.collapses = True
+                self.sample_at_random(random.Random(seed), 3)
+                db = self.scenario.database("--collapse-recursion")
+                check_database(self, self.scenario, db, WORK)
+                check_database(self, self.scenario, read_database(self.at("db/physical")), WORK,
+                               "physical")
+                with open(self.at("db/run.json"), encoding="utf-8") as file:
+                    run = json.load(file)
+                self.assertEqual(run["recursion"], "collapsed")
+                path_of = {c.id: database_path(c) for c in db.contexts.values()}
+                self.assertEqual({path_of[c] for c in run["unknown_call_sites"]},
+                                 self.scenario.unknown_call_sites() & set(path_of.values()))
+
+    def test_the_viewer_collapses_in_the_same_way(self):
+        self.sample_at_random(random.Random(1), 3)
+        self.scenario.database()
+        self.scenario.run("--collapse-recursion", "-o", self.at("collapsed"))
+        for projection in ([], ["--physical"]):
+            shown, expected = (viewer.printed_json("top-down", *projection, *options)["root"]
+                               for options in (["--collapse-recursion", self.at("db")],
+                                               [self.at("collapsed")]))
+            self.assertEqual(rounded(shown), rounded(expected))
 
     def check_total(self, projection, total):
         db = read_database(self.at("db") + projection)

@@ -390,3 +390,75 @@ def fold_inlined(db):
         charge(entry, new)
         put_below(new, entry, False, False)
     return folded
+
+
+# --- collapsing recursion
+
+def is_one_procedure(oracle, context):
+    """Whether two calls of it are calls of the same code: not for the placeholders of unknown code."""
+    key = oracle.procedure_of(context)
+    if key == ("function", None):
+        return False
+    if key[0] == "point":
+        return True
+    function = oracle.db.functions[key[1]]
+    is_placeholder = function.name is not None and function.name.startswith("<")
+    return not is_placeholder or function.file is not None or function.offset != 0
+
+
+def collapsed_path(path):
+    """[(key, procedure or None)]: a procedure that is on the path already cuts off what follows it."""
+    short = []
+    for key, procedure in path:
+        on_path = [i for i, (_, other) in enumerate(short) if other is not None and
+                   other == procedure]
+        if on_path:
+            del short[on_path[0] + 1:]
+        else:
+            short.append((key, procedure))
+    return short
+
+
+def collapse_recursion(db):
+    """The same program, with every charge moved to the collapsed path of its context. What is left without charges is
+    left out, but for entry points."""
+    oracle, collapsed = Oracle(db), Database(db.title, db.metrics)
+    for name in ("modules", "files", "functions", "id_names", "id_tuples"):
+        setattr(collapsed, name, getattr(db, name))
+
+    def key_of(context):
+        if is_procedure(context):
+            return (is_inlined(context), oracle.procedure_of(context))
+        return (is_loop(context), oracle.place_of(context), context.line)
+
+    def place(context, entry):
+        """The collapsed path of a context: of its keys, each with its number among equal siblings."""
+        path = []
+        while context is not entry:
+            parent = oracle.parent[context]
+            if is_procedure(context) or not is_part(context) or is_line(context):
+                twins = [c for c in parent.children if key_of(c) == key_of(context) and
+                         is_procedure(c) == is_procedure(context) and
+                         (is_procedure(c) or not is_part(c) or is_line(c))]
+                procedure = (oracle.procedure_of(context) if is_procedure(context) and
+                             is_one_procedure(oracle, context) else None)
+                path.append(((is_procedure(context), key_of(context), twins.index(context), context),
+                             procedure))
+            context = parent
+        return collapsed_path(reversed(path))
+
+    for entry in db.entries:
+        known = {(): collapsed.entry(entry.kind, entry.name)}
+        for context in entry.below():
+            if not context.charges:
+                continue
+            at = ()
+            for (*key, original), _ in place(context, entry):
+                if at + (tuple(key),) not in known:
+                    known[at + (tuple(key),)] = known[at].add(Context(
+                        original.lexical_type, original.relation, original.function, original.file,
+                        original.line, original.module, original.offset))
+                at += (tuple(key),)
+            for (profile, metric), value in context.charges.items():
+                known[at].charge(value, metric, profile)
+    return collapsed

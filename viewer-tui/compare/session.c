@@ -3,7 +3,6 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/db/complete.h"
-#include "viewer-tui/db/fold.h"
 #include "viewer-tui/db/metric-selection.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/threads/restrict.h"
@@ -141,13 +140,13 @@ void session_show(struct session *session, enum metric_set set)
             metrics_of(session, p)->set = set;
 }
 
-void session_fold_inlined(struct session *session, bool folds)
+void session_fold(struct session *session, struct fold_choice folds)
 {
-    session->folds_inlined = folds;
+    session->folds = folds;
     for (int p = 0; p < PROJECTIONS; p++)
         forget_views(&session->opened[p]);
     for (int side = 0; session_is_comparison(session) && side < SIDES; side++)
-        session_fold_inlined(session->sides[side], folds);
+        session_fold(session->sides[side], folds);
 }
 
 /* The folder of a projection; the caller frees. */
@@ -246,26 +245,26 @@ static struct database *open_projection(struct session *session, enum projection
     return db;
 }
 
-static void follow_folding(struct opened *opened, bool folds)
+static void follow_folding(struct opened *opened, struct fold_choice folds)
 {
-    if (folds)
-        fold_inlined(opened->db);
-    opened->is_folded = folds;
+    if (folds.inlined || folds.recursion)
+        fold_contexts(opened->db, folds);
+    opened->folds = folds;
 }
 
-/* Restricts the values to the session's threads, and folds inlined code or not. */
+/* Restricts the values to the session's threads, and folds what is to be folded. */
 static enum outcome follow_restriction(struct session *session, struct opened *opened)
 {
     bool is_restricted = opened->restriction == session->restriction;
-    if (is_restricted && opened->is_folded == session->folds_inlined)
+    if (is_restricted && fold_choice_is_same(opened->folds, session->folds))
         return DONE;
     fold_undo(opened->db);
     enum outcome outcome = is_restricted ? DONE : database_restrict(opened->db, session->threads);
     if (outcome != DONE) {
-        follow_folding(opened, opened->is_folded);
+        follow_folding(opened, opened->folds);
         return outcome;
     }
-    follow_folding(opened, session->folds_inlined);
+    follow_folding(opened, session->folds);
     forget_views(opened);
     opened->restriction = session->restriction;
     return DONE;
@@ -411,9 +410,22 @@ struct view *session_take_view(struct session *session, enum projection projecti
     return view;
 }
 
+bool session_recursion_is_collapsed(const struct session *session)
+{
+    if (session_is_comparison(session))
+        return session_recursion_is_collapsed(session->sides[0]) &&
+               session_recursion_is_collapsed(session->sides[1]);
+    return session->folds.recursion ||
+           strcmp(run_text(session->run, "recursion"), "collapsed") == 0;
+}
+
 const char *session_folding_words(const struct session *session)
 {
-    return session->folds_inlined ? ", inlined code folded" : "";
+    static const char *const words[2][2] = {
+        {"", ", recursion collapsed"},
+        {", inlined code folded", ", inlined code folded, recursion collapsed"},
+    };
+    return words[session->folds.inlined][session_recursion_is_collapsed(session)];
 }
 
 int session_exit_status(const struct session *session)

@@ -6,6 +6,7 @@
 
 #include "lib/path.h"
 #include "viewer-tui/db/database.h"
+#include "viewer-tui/db/fold.h"
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/threads/thread-set.h"
 #include "viewer-tui/tree/view.h"
@@ -21,7 +22,7 @@ enum view_id { TOP_DOWN, BOTTOM_UP, FLAT, VIEWS };
 struct opened {
     struct database *db;  /* NULL until it is asked for, and of a comparison */
     unsigned restriction; /* session->restriction at the time its values were computed */
-    bool is_folded;       /* session->folds_inlined at that time */
+    struct fold_choice folds; /* session->folds at that time */
     struct cct *cct;
     struct comparison *comparison; /* NULL until it is asked for, and of one database */
     struct view *views[VIEWS];
@@ -36,7 +37,7 @@ struct session {
     const struct path_rules *rules;         /* where sources are now; NULL: where they were */
     enum metric_set set;
     bool metric_list_is_bad;    /* the metric list or a definition kept a database from opening */
-    bool folds_inlined;         /* inlined code counts in the procedures that contain it */
+    struct fold_choice folds;   /* contexts that are folded */
     enum outcome outcome;       /* of the last attempt to make a view or open a database */
     struct thread_set *threads; /* the threads that all values are sums over; NULL: all */
     unsigned restriction;       /* number of changes of `threads` */
@@ -74,8 +75,8 @@ void session_undefine(struct session *session, const char *name);
 /* Chooses which metrics are shown, in all databases. */
 void session_show(struct session *session, enum metric_set set);
 
-/* Chooses whether inlined code is folded (fold.h), in all databases. Closes all views. */
-void session_fold_inlined(struct session *session, bool folds);
+/* Chooses what is folded (fold.h), in all databases. Closes all views. */
+void session_fold(struct session *session, struct fold_choice folds);
 
 static inline bool session_is_comparison(const struct session *session)
 {
@@ -120,7 +121,11 @@ struct thread_set *session_matching_threads(struct session *session, enum projec
 struct thread_set *session_threads_of_program(struct session *session, enum projection projection,
                                               const char *program, char **cause);
 
-/* What titles say after the projection: ", inlined code folded", or "". */
+/* Whether the viewer or hpcprof collapsed the recursion, of a comparison in both databases. */
+bool session_recursion_is_collapsed(const struct session *session);
+
+/* What titles say after the projection: ", inlined code folded", ", recursion collapsed", both in
+ * this order, or "". */
 const char *session_folding_words(const struct session *session);
 
 /* The exit status after a view or database could not be made: 2 for bad arguments, else 1. */

@@ -54,7 +54,7 @@ struct database {
     VEC(struct point) points; /* code without function or line */
     struct idmap point_ids;
     context_ids no_call_site; /* ascending: contexts called from unknown sites */
-    struct fold *fold;        /* of inlined code (fold.h); NULL if it is not folded */
+    struct fold *fold;        /* of contexts (fold.h); NULL if they are as in the files */
 };
 
 /* A procedure; unknown parts are NULL, NOTHING and 0. */
@@ -67,7 +67,7 @@ struct procedure {
 
 /* NULL, with the problem noted, if the folder has no readable database. */
 struct database *database_open(const char *folder);
-/* NULL allowed; inlined code must not be folded (fold_undo). */
+/* NULL allowed; contexts must not be folded (fold_undo). */
 void database_close(struct database *db);
 
 const char *database_title(const struct database *db);

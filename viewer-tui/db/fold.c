@@ -3,10 +3,15 @@
 #include "lib/hash-tables.h"
 #include "viewer-tui/db/context-table.h"
 
+#include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define METRIC_IDS 65536
+
+/* Differences below this share of what was added are rounding errors. */
+#define ROUNDING 1e-12
 
 /* The state before folding, and the parts of folded contexts. */
 struct fold {
@@ -23,6 +28,7 @@ struct fold {
 struct node {
     uint32_t parent, context; /* `context` in the unfolded tree: it has place and kind */
     uint32_t first_child, next_sibling, last_child;
+    bool has_values, is_omitted;
 };
 
 struct part_of {
@@ -32,6 +38,7 @@ struct part_of {
 
 struct folding {
     struct database *db;
+    struct fold_choice choice;
     struct cct *cct;
     uint8_t *is_folded; /* by context */
     uint32_t *node_of;  /* by context: the node that it becomes, or is folded into */
@@ -43,11 +50,13 @@ struct folding {
 
 /* ---- the tree ---- */
 
-/* Whether a context is folded: inlined code in a procedure, and what is lexically in it. */
+/* Whether a context is folded into a procedure: inlined code, and what is lexically in it. */
 static bool is_folded(const struct folding *folding, uint32_t context)
 {
     const struct cct *cct = folding->cct;
     uint32_t parent = cct->parent[context];
+    if (!folding->choice.inlined)
+        return false;
     switch (cct->kind[context]) {
     case KIND_INLINED: return cct->kind[cct->procedure[parent]] != KIND_ROOT;
     case KIND_LOOP:
@@ -72,7 +81,7 @@ static uint32_t ordinal(struct folding *folding, uint32_t context)
 static uint32_t add_node(struct folding *folding, uint32_t parent, uint32_t context)
 {
     uint32_t number = (uint32_t)folding->nodes.n;
-    struct node node = {parent, context, NOTHING, NOTHING, NOTHING};
+    struct node node = {parent, context, NOTHING, NOTHING, NOTHING, false, false};
     vec_push(&folding->nodes, node);
     if (number == 0)
         return number;
@@ -101,9 +110,9 @@ static uint32_t node_for(struct folding *folding, uint32_t context)
     return node;
 }
 
-static void add_part(struct folding *folding, uint32_t node, uint32_t context, bool is_inlined)
+static void add_part(struct folding *folding, uint32_t node, uint32_t context, enum part_role role)
 {
-    struct fold_part part = {folding->cct->id[context], is_inlined};
+    struct fold_part part = {folding->cct->id[context], (uint8_t)role};
     if (folding->cct->position[context] != NOTHING)
         vec_push(&folding->parts, (struct part_of){node, part});
 }
@@ -119,30 +128,80 @@ static void add_inlined(struct folding *folding, uint32_t context)
         if (kind == KIND_ROOT)
             return;
         if (!is_outer_loop)
-            add_part(folding, node, context, true);
+            add_part(folding, node, context, PART_INLINED);
         if (kind == KIND_PROCEDURE || kind == KIND_INLINED)
             return;
         is_in_loop |= kind == KIND_LOOP;
     }
 }
 
+/* Whether all code of that procedure id is one procedure. The placeholders of profilers for unknown
+ * code have names in angle brackets, no file and no entry. */
+static bool is_known(const struct database *db, uint32_t id)
+{
+    struct procedure procedure = database_procedure(db, id);
+    if (procedure.file != NOTHING || procedure.offset)
+        return true;
+    return procedure.name ? procedure.name[0] != '<' : procedure.module != NOTHING;
+}
+
+static bool is_procedure(const struct folding *folding, uint32_t context)
+{
+    enum scope_kind kind = folding->cct->kind[context];
+    return kind == KIND_PROCEDURE || kind == KIND_INLINED;
+}
+
+/* The node on the path of a procedure's caller to which the call leads back; NOTHING if it is not
+ * recursive. */
+static uint32_t recursive_node(const struct folding *folding, uint32_t context)
+{
+    const struct cct *cct = folding->cct;
+    if (!folding->choice.recursion || !is_procedure(folding, context) ||
+        !is_known(folding->db, cct->place[context]))
+        return NOTHING;
+    for (uint32_t node = folding->node_of[cct->parent[context]]; node != 0;
+         node = folding->nodes.at[node].parent) {
+        uint32_t caller = folding->nodes.at[node].context;
+        if (is_procedure(folding, caller) && cct->place[caller] == cct->place[context])
+            return node;
+    }
+    return NOTHING;
+}
+
+/* Folds a recursive call into `node`: its costs leave the contexts between. */
+static void add_recursive(struct folding *folding, uint32_t context, uint32_t node)
+{
+    folding->node_of[context] = node;
+    add_part(folding, node, context, PART_OWN);
+    for (uint32_t left = folding->node_of[folding->cct->parent[context]]; left != node;
+         left = folding->nodes.at[left].parent)
+        add_part(folding, left, context, PART_LEFT);
+}
+
+static void add_context(struct folding *folding, uint32_t context)
+{
+    const struct cct *cct = folding->cct;
+    uint32_t recursive;
+    folding->is_folded[context] = is_folded(folding, context);
+    if (folding->is_folded[context] || cct->kind[context] == KIND_INSTRUCTION) {
+        folding->node_of[context] = folding->node_of[cct->parent[context]];
+        if (cct->kind[context] == KIND_INLINED)
+            add_inlined(folding, context);
+    } else if ((recursive = recursive_node(folding, context)) != NOTHING) {
+        add_recursive(folding, context, recursive);
+    } else {
+        folding->node_of[context] = node_for(folding, context);
+        add_part(folding, folding->node_of[context], context, PART_WHOLE);
+    }
+}
+
 /* Contexts are visited in preorder, so that the parent of each has its node. */
 static void make_nodes(struct folding *folding)
 {
-    const struct cct *cct = folding->cct;
     add_node(folding, 0, 0);
-    add_part(folding, 0, 0, false);
-    for (uint32_t c = 1; c < cct->n; c++) {
-        folding->is_folded[c] = is_folded(folding, c);
-        if (!folding->is_folded[c] && cct->kind[c] != KIND_INSTRUCTION) {
-            folding->node_of[c] = node_for(folding, c);
-            add_part(folding, folding->node_of[c], c, false);
-            continue;
-        }
-        folding->node_of[c] = folding->node_of[cct->parent[c]];
-        if (cct->kind[c] == KIND_INLINED)
-            add_inlined(folding, c);
-    }
+    add_part(folding, 0, 0, PART_WHOLE);
+    for (uint32_t c = 1; c < folding->cct->n; c++)
+        add_context(folding, c);
 }
 
 /* Sorts the parts by node. */
@@ -187,6 +246,7 @@ static struct value_role *find_roles(const struct metrics *metrics)
 /* The values of the node that is being made. */
 struct sums {
     double *by_id;     /* by metric id; 0 for those that are not in `ids` */
+    double *added;     /* by metric id: the same without what was subtracted */
     bool *is_there;    /* by metric id: whether it is in `ids` */
     VEC(uint16_t) ids; /* in the order of their appearance */
     const struct value_role *roles;
@@ -200,6 +260,8 @@ static void add_value(struct sums *sums, int id, double value)
         vec_push(&sums->ids, (uint16_t)id);
     sums->is_there[id] = true;
     sums->by_id[id] += value;
+    if (value > 0)
+        sums->added[id] += value;
 }
 
 /* Exclusive costs of an inlined procedure include those of its loops. They are added to a loop
@@ -210,36 +272,49 @@ static void add_part_values(struct sums *sums, const struct values *values, stru
     const struct v4_metric_value *at = values_at(values, values_position(values, part.id, 0), &n);
     for (; n > 0; n--, at++) {
         const struct value_role *role = &sums->roles[at->metric_id];
-        if (role->scope == METRIC_POINT)
+        bool is_inclusive = role->scope == METRIC_EXECUTION;
+        if (role->scope == METRIC_POINT || !fold_part_counts(part, is_inclusive) ||
+            (part.role == PART_INLINED && role->scope != METRIC_FUNCTION))
             continue;
-        if (!part.is_inlined) {
-            add_value(sums, at->metric_id, at->value);
-        } else if (role->scope == METRIC_FUNCTION) {
-            add_value(sums, at->metric_id, at->value);
+        add_value(sums, at->metric_id, part.role == PART_LEFT ? -at->value : at->value);
+        if (part.role == PART_INLINED)
             add_value(sums, role->lex_aware, at->value);
-        }
     }
 }
 
-static void fold_values(struct database *db, const struct fold *fold, struct values *folded)
+/* Takes a sum, and begins the next one. */
+static double take_value(struct sums *sums, uint16_t id)
 {
+    double value = sums->by_id[id];
+    bool is_zero = fabs(value) <= ROUNDING * sums->added[id];
+    sums->by_id[id] = sums->added[id] = 0;
+    sums->is_there[id] = false;
+    return is_zero ? 0 : value;
+}
+
+static void fold_values(const struct folding *folding, const struct fold *fold,
+                        struct values *folded)
+{
+    const struct database *db = folding->db;
     VEC(struct v4_context_index) index = {0};
     VEC(struct v4_metric_value) table = {0};
     struct value_role *roles = find_roles(&db->metrics);
     struct sums sums = {.by_id = mem_alloc(METRIC_IDS * sizeof *sums.by_id),
+                        .added = mem_alloc(METRIC_IDS * sizeof *sums.added),
                         .is_there = mem_alloc(METRIC_IDS),
                         .roles = roles};
     for (uint32_t node = 0; node < fold->n; node++) {
         for (size_t i = fold->first_part[node]; i < fold->first_part[node + 1]; i++)
             add_part_values(&sums, &db->values, fold->parts[i]);
-        if (sums.ids.n)
-            vec_push(&index, (struct v4_context_index){node, table.n});
+        size_t first = table.n;
         for (size_t i = 0; i < sums.ids.n; i++) {
-            uint16_t id = sums.ids.at[i];
-            vec_push(&table, (struct v4_metric_value){id, sums.by_id[id]});
-            sums.by_id[id] = 0;
-            sums.is_there[id] = false;
+            double value = take_value(&sums, sums.ids.at[i]);
+            if (value != 0)
+                vec_push(&table, (struct v4_metric_value){sums.ids.at[i], value});
         }
+        if (table.n > first)
+            vec_push(&index, (struct v4_context_index){node, first});
+        folding->nodes.at[node].has_values = table.n > first;
         sums.ids.n = 0;
     }
     *folded = (struct values){.path = db->values.path};
@@ -247,8 +322,20 @@ static void fold_values(struct database *db, const struct fold *fold, struct val
     values_set_metrics(folded, &db->metrics);
     free(roles);
     free(sums.by_id);
+    free(sums.added);
     free(sums.is_there);
     vec_free(&sums.ids);
+}
+
+/* Omits contexts from which recursion took all costs, except entry points. */
+static void omit_empty(struct folding *folding)
+{
+    for (size_t i = folding->nodes.n; folding->choice.recursion && i-- > 1;) {
+        struct node *node = &folding->nodes.at[i];
+        node->is_omitted = !node->has_values && node->parent != 0;
+        for (uint32_t n = node->first_child; n != NOTHING; n = folding->nodes.at[n].next_sibling)
+            node->is_omitted &= folding->nodes.at[n].is_omitted;
+    }
 }
 
 /* ---- meta.db with the folded contexts behind it ---- */
@@ -267,7 +354,7 @@ static uint64_t *find_sizes(const struct folding *folding)
     uint64_t *sizes = mem_alloc((folding->nodes.n + 1) * sizeof *sizes);
     for (size_t i = 1; i < folding->nodes.n; i++) {
         const struct node *node = &folding->nodes.at[i];
-        if (node->parent != 0)
+        if (node->parent != 0 && !node->is_omitted)
             sizes[node->parent] += size_of(meta, folding->cct->at[node->context]);
     }
     return sizes;
@@ -306,6 +393,8 @@ static void write_children(const struct folding *folding, uint32_t parent, uint8
     uint64_t at = children_at[parent];
     for (uint32_t n = folding->nodes.at[parent].first_child; n != NOTHING;
          n = folding->nodes.at[n].next_sibling) {
+        if (folding->nodes.at[n].is_omitted)
+            continue;
         uint64_t from = folding->cct->at[folding->nodes.at[n].context];
         uint64_t size = size_of(&folding->db->meta, from);
         memcpy(bytes + at, folding->db->meta.bytes + from, size);
@@ -352,7 +441,7 @@ static context_ids fold_no_call_site(const struct database *db, const struct fol
     context_ids ids = {0};
     for (uint32_t node = 0; node < fold->n; node++)
         for (size_t i = fold->first_part[node]; i < fold->first_part[node + 1]; i++)
-            if (!fold->parts[i].is_inlined && database_lacks_call_site(db, fold->parts[i].id)) {
+            if (fold->parts[i].role == PART_WHOLE && database_lacks_call_site(db, fold->parts[i].id)) {
                 vec_push(&ids, node);
                 break;
             }
@@ -367,8 +456,9 @@ static void replace(struct folding *folding, struct fold *fold)
     struct table entries;
     struct values values;
     context_ids no_call_site = fold_no_call_site(db, fold);
+    fold_values(folding, fold, &values);
+    omit_empty(folding);
     fold_meta(folding, &meta, &entries);
-    fold_values(db, fold, &values);
     fold->meta = db->meta;
     fold->entries = db->entries;
     fold->values = db->values;
@@ -380,11 +470,10 @@ static void replace(struct folding *folding, struct fold *fold)
     db->fold = fold;
 }
 
-void fold_inlined(struct database *db)
+void fold_contexts(struct database *db, struct fold_choice choice)
 {
-    if (db->fold)
-        return;
-    struct folding folding = {.db = db};
+    assert(!db->fold);
+    struct folding folding = {.db = db, .choice = choice};
     while (!folding.cct) /* if the user stops this, start again: a part would be of no use */
         folding.cct = cct_read_with_places(db);
     folding.is_folded = mem_alloc(folding.cct->n + 1);

@@ -14,6 +14,7 @@
  * "in" which it is "called"      of a metric that has another name in its database "filters" the
  * active filters, as the viewer shows them "program", "threads"   which threads the values are sums
  * over, unless over all "inlined"     "folded" if inlined code is folded into procedures (fold.h)
+ *     "recursion"   "collapsed" if recursion is collapsed (fold.h)
  *
  * Costs are null if the metric was not measured. Where effort is shown, the costs that are a part
  * of it come with percentages of the whole program's effort. */
@@ -332,8 +333,10 @@ static void write_head(struct data_printer *printer)
         write_databases(json, tree->session);
     json_write_text(json, "view", tree->view->class->name);
     json_write_text(json, "projection", projection_name(tree->projection));
-    if (tree->session->folds_inlined)
+    if (tree->session->folds.inlined)
         json_write_text(json, "inlined", "folded");
+    if (session_recursion_is_collapsed(tree->session))
+        json_write_text(json, "recursion", "collapsed");
     if (threads)
         json_write_text(json, threads->is_program ? "program" : "threads", threads->what);
     if (filters_n(tree->filtered->filters))

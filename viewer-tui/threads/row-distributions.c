@@ -55,7 +55,10 @@ void row_value_refs_add(struct row_value_refs *row_refs, uint32_t row,
     for (size_t i = 0; i < refs->list.n; i++) {
         const struct value_ref *ref = &refs->list.at[i];
         vec_push(&row_refs->list,
-                 (struct row_value_ref){.context = ref->context, .row = row, .scope = ref->scope});
+                 (struct row_value_ref){.context = ref->context,
+                                        .row = row,
+                                        .scope = ref->scope,
+                                        .is_subtracted = ref->is_subtracted});
     }
 }
 
@@ -136,8 +139,9 @@ static void add_context(struct distribution_pass *pass, const struct values *val
             add_value(values, at, pass->scopes_of[at->metric_id], by_scope);
     for (uint32_t i = wanted->first; i < wanted[1].first; i++) {
         const struct row_value_ref *row_ref = &pass->row_refs->list.at[i];
-        if (by_scope[row_ref->scope] != 0)
-            add_to_row(pass, row_ref->row, by_scope[row_ref->scope]);
+        double value = by_scope[row_ref->scope];
+        if (value != 0)
+            add_to_row(pass, row_ref->row, row_ref->is_subtracted ? -value : value);
     }
 }
 

@@ -11,8 +11,9 @@
 /* A value of which a row's cost is the sum. */
 struct row_value_ref {
     uint32_t context;
-    uint32_t row : 30; /* number of the row in this pass */
+    uint32_t row : 29; /* number of the row in this pass */
     uint32_t scope : 2;
+    uint32_t is_subtracted : 1;
 };
 
 /* A zeroed one is empty; the owner frees it with vec_free(&refs.list). */

@@ -82,7 +82,7 @@ static bool add_context(struct thread_reader *reader, struct thread *thread,
     return position != NO_POSITION;
 }
 
-/* Adds an entry point's costs. If inlined code is folded, the file has them in several contexts. */
+/* Adds an entry point's costs. If contexts are folded, the file has them in several. */
 static void add_entry(struct thread_reader *reader, struct thread *thread,
                       const struct values *values, uint32_t id)
 {
@@ -91,7 +91,7 @@ static void add_entry(struct thread_reader *reader, struct thread *thread,
     if (!parts)
         add_context(reader, thread, values, id);
     for (size_t i = 0; i < n; i++)
-        if (!parts[i].is_inlined)
+        if (parts[i].role == PART_WHOLE)
             add_context(reader, thread, values, parts[i].id);
 }
 

@@ -57,12 +57,13 @@ void thread_ids_free(struct thread_ids *ids)
         vec_free(&ids->of[scope]);
 }
 
-static void add(struct summation *summation, uint32_t profile, double value, const char *path)
+static void add(struct summation *summation, const struct value_ref *ref, uint32_t profile,
+                double value, const char *path)
 {
     if (!isfinite(value))
         problem_found(path, "corrupt: a value is not a number");
     else if (profile > 0 && profile < summation->n_profiles)
-        summation->by_profile[profile] += value;
+        summation->by_profile[profile] += ref->is_subtracted ? -value : value;
 }
 
 static void add_from_cct(struct summation *summation, const struct cct_file *file)
@@ -74,7 +75,7 @@ static void add_from_cct(struct summation *summation, const struct cct_file *fil
             const struct v4_profile_value *at = cct_file_values(
                 file, ref->context, summation->ids.of[ref->scope].at[i], summation->n_profiles, &n);
             for (; n > 0; n--, at++)
-                add(summation, at->profile, at->value, file->map.path);
+                add(summation, ref, at->profile, at->value, file->map.path);
         }
     }
 }
@@ -109,7 +110,7 @@ static void add_profile(struct summation *summation, uint32_t number, const stru
         }
         for (; n > 0; n--, at++)
             if (has_id(&summation->ids, ref->scope, at->metric_id))
-                add(summation, number, at->value, values->path);
+                add(summation, ref, number, at->value, values->path);
     }
 }
 

@@ -223,11 +223,10 @@ static void unfold_ref(const struct fold_part *parts, size_t n, struct value_ref
                        struct value_refs *refs)
 {
     for (size_t i = 0; i < n; i++) {
-        struct value_ref ref = {parts[i].id, folded.scope};
-        bool is_exclusive = folded.scope != METRIC_EXECUTION;
-        if (parts[i].is_inlined && !is_exclusive)
+        struct value_ref ref = {parts[i].id, folded.scope, parts[i].role == PART_LEFT};
+        if (!fold_part_counts(parts[i], folded.scope == METRIC_EXECUTION))
             continue;
-        if (parts[i].is_inlined)
+        if (parts[i].role == PART_INLINED)
             ref.scope = METRIC_FUNCTION;
         vec_push(&refs->list, ref);
     }

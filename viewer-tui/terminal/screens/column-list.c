@@ -137,7 +137,8 @@ static void keep_columns(struct tui *tui)
     struct config_change changes[] = {
         {"numbers", cell_units_key(tui->cells.units), tui->cells.units != UNITS_THAT_FIT},
         {"bars", NULL, tui->cells.has_bars},
-        {"fold-inlined", NULL, tui->session->folds_inlined},
+        {"fold-inlined", NULL, tui->session->folds.inlined},
+        {"collapse-recursion", NULL, tui->session->folds.recursion},
         {"columns", text_string(&columns), choice->is_made}};
     size_t n = sizeof changes / sizeof *changes;
     bool is_of_two = session_is_comparison(tui->session); /* its columns are not saved */

@@ -64,22 +64,38 @@ static void ask(struct tui *tui)
     free(cause);
 }
 
-/* Folds inlined code, or shows it. The selected row, or the one around it, stays selected. */
-static void fold_or_not(struct tui *tui)
+/* Folds contexts, or shows them. The selected row, or the one around it, stays selected. */
+static void fold(struct tui *tui, struct fold_choice folds, const char *message)
 {
     struct pane *pane = tui_pane(tui);
     struct path path = path_of(pane->view, pane_row(pane));
     struct sorting sorting = pane->view->sorting;
     size_t found;
     close_panes(tui);
-    session_fold_inlined(tui->session, !tui->session->folds_inlined);
+    session_fold(tui->session, folds);
     tui_reopen(tui, sorting);
     pane_select(pane, path_find(pane->view, &path, &found));
     text_clear(&tui->message);
-    text_add(&tui->message, tui->session->folds_inlined
-                                ? "inlined code is counted in the procedure that contains it"
-                                : "inlined code is shown");
+    text_add(&tui->message, message);
     path_free(&path);
+}
+
+static void fold_inlined_or_not(struct tui *tui)
+{
+    struct fold_choice folds = tui->session->folds;
+    folds.inlined = !folds.inlined;
+    fold(tui, folds,
+         folds.inlined ? "inlined code is counted in the procedure that contains it"
+                       : "inlined code is shown");
+}
+
+static void fold_recursion_or_not(struct tui *tui)
+{
+    struct fold_choice folds = tui->session->folds;
+    folds.recursion = !folds.recursion;
+    fold(tui, folds,
+         folds.recursion ? "recursive calls are counted in the outermost call of the procedure"
+                         : "recursive calls are shown");
 }
 
 static void show_threads(struct tui *tui)
@@ -185,7 +201,8 @@ bool tui_obey_threads(struct tui *tui, enum command command)
         if (tui_is_of_one_run(tui, "choosing threads"))
             ask(tui);
         break;
-    case COMMAND_FOLD_INLINED: fold_or_not(tui); break;
+    case COMMAND_FOLD_INLINED: fold_inlined_or_not(tui); break;
+    case COMMAND_FOLD_RECURSION: fold_recursion_or_not(tui); break;
     case COMMAND_PROGRAM:
         if (tui_is_of_one_run(tui, "choosing a program"))
             restrict_to_program(tui);

@@ -1,0 +1,157 @@
+"""Collapsing recursion in the viewer, against an oracle that moves charges to collapsed paths on random trees, and on a
+program whose every number is known:
+
+    main  line 2: a  line 5: 1 s
+                     line 6: b  line 9: 2 s
+                                line 10: a  line 5: 4 s
+                                            line 6: b  line 9: 8 s
+                                            line 7: c  line 12: 16 s
+"""
+import tempfile
+import unittest
+
+import v4_writer
+import viewer
+from terminal import HAVE_TMUX
+from test_viewer_views import LAYOUTS
+from view_oracle import Oracle, collapse_recursion, fold_inlined
+from viewer_screen import Viewer
+
+SEEDS = 20
+
+
+def describe(unknown=False):
+    """With `unknown`, a and b are placeholders, so that it is unknown whether they are recursive."""
+    db = v4_writer.Database("program", ["work"], 2)
+    program, a_c = db.module("/bin/program"), db.file("/src/a.c")
+    if unknown:
+        a = db.function("<unknown procedure in program>", program)
+        b = db.function("<unknown code>")
+    else:
+        a = db.function("a", program, 0x40, a_c, 4)
+        b = db.function("b", program, 0x80, a_c, 8)
+    c = db.function("c", program, 0xc0, a_c, 11)
+    main = db.entry().call(db.function("main", program, 0x10, a_c, 1))
+    outer = main.statement(a_c, 2).call(a)
+    outer.statement(a_c, 5).charge(1.0)
+    line = outer.statement(a_c, 6).call(b)
+    line.statement(a_c, 9).charge(2.0, profile=2)
+    inner = line.statement(a_c, 10).call(a)
+    inner.statement(a_c, 5).charge(4.0)
+    inner.statement(a_c, 6).call(b).statement(a_c, 9).charge(8.0)
+    inner.statement(a_c, 7).call(c).statement(a_c, 12).charge(16.0, profile=2)
+    return db
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.db = temporary.name
+
+    def costs(self, view, *options):
+        """{path of names: (inclusive, exclusive)} below the first procedure rows."""
+        root = viewer.printed_json(view, *options, self.db)["root"]
+        found = {}
+
+        def walk(row, path):
+            work = row["metrics"]["work"]
+            found[path + (row["name"],)] = (work["inclusive"], work["exclusive"])
+            for child in row["children"]:
+                walk(child, path + (row["name"],))
+        for child in root["children"]:
+            walk(child, ())
+        return found
+
+
+class Known(Case):
+    def test_top_down(self):
+        v4_writer.write_database(describe(), self.db)
+        main = ("main thread", "main")
+        a = main + ("a",)
+        self.assertEqual(self.costs("top-down", "--collapse-recursion"), {
+            main[:1]: (31, 0), main: (31, 0), a: (31, 5), a + ("a.c:5",): (5, 5),
+            a + ("b",): (10, 10), a + ("b", "a.c:9"): (10, 10),
+            a + ("c",): (16, 16), a + ("c", "a.c:12"): (16, 16)})
+
+    def test_bottom_up(self):
+        v4_writer.write_database(describe(), self.db)
+        self.assertEqual(self.costs("bottom-up", "--collapse-recursion"), {
+            ("main",): (31, 0), ("a",): (31, 5), ("a", "main"): (31, 5), ("b",): (10, 10),
+            ("b", "a"): (10, 10), ("b", "a", "main"): (10, 10), ("c",): (16, 16),
+            ("c", "a"): (16, 16), ("c", "a", "main"): (16, 16)})
+
+    def test_unknown_code_is_no_recursion(self):
+        v4_writer.write_database(describe(unknown=True), self.db)
+        self.assertEqual(self.costs("top-down", "--collapse-recursion"), self.costs("top-down"))
+
+    def test_it_is_told(self):
+        v4_writer.write_database(describe(), self.db)
+        text = viewer.printed("flat", "--fold-inlined", "--collapse-recursion", self.db)
+        self.assertIn("logical projection, inlined code folded, recursion collapsed\n", text)
+        self.assertEqual(viewer.printed_json("flat", "--collapse-recursion", self.db)["recursion"],
+                         "collapsed")
+        self.assertNotIn("recursion", viewer.printed_json("flat", self.db))
+
+    def test_values_of_threads(self):
+        """b keeps nothing of what its recursive call of a cost in the second thread."""
+        v4_writer.write_database(describe(), self.db)
+        for name, values in (("a", [13, 18]), ("b", [2, 8])):
+            shown = viewer.printed_json("threads", "--of", f"^{name}$", "--sort", "work",
+                                        "--collapse-recursion", self.db)
+            self.assertEqual(sorted(t["value"] for t in shown["threads"]), values)
+
+
+class Random(Case):
+    def test_every_view_against_the_oracle(self):
+        for seed in range(SEEDS):
+            layout = LAYOUTS[seed % len(LAYOUTS)]
+            with self.subTest(seed=seed, layout=layout):
+                db = viewer.random_database(seed, 200)
+                v4_writer.write_database(db, self.db, layout)
+                oracle = Oracle(collapse_recursion(db))
+                for _ in viewer.checked_views(self, oracle, "--collapse-recursion"):
+                    pass
+
+    def test_inlined_code_is_folded_first(self):
+        for seed in range(SEEDS):
+            db = viewer.random_database(seed, 200)
+            v4_writer.write_database(db, self.db)
+            oracle = Oracle(collapse_recursion(fold_inlined(db)))
+            for _ in viewer.checked_views(self, oracle, "--fold-inlined", "--collapse-recursion"):
+                pass
+
+    def test_values_of_threads(self):
+        """The mean over the threads is a third of the sum in every row, so the value refs are exact, too."""
+        for seed in range(8):
+            db = viewer.random_database(seed, 150)
+            v4_writer.write_database(db, self.db)
+            for view in ("top-down", "bottom-up", "flat"):
+                root = viewer.printed_json(view, "--collapse-recursion", "--derive",
+                                           "mean = thread_mean($work)", "--metrics", "work,mean",
+                                           *(("--depth", 4) if view == "bottom-up" else ()),
+                                           self.db)["root"]
+                for depth, row in viewer.rows_of(root):
+                    work, mean = row["metrics"]["work"], row["metrics"]["mean"]
+                    for part in ("inclusive", "exclusive") if depth else ("inclusive",):
+                        self.assertAlmostEqual(3 * mean[part], work[part], places=6)
+
+
+@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
+class InTerminal(Case):
+    def test_the_key(self):
+        v4_writer.write_database(describe(), self.db)
+        terminal = Viewer(self.db, width=170, height=40,
+                          environment={"XDG_CONFIG_HOME": "/nonexistent"})
+        self.addCleanup(terminal.__exit__)
+        terminal.press("*", "R")
+        terminal.until_seen("[logical, recursion collapsed]",
+                            "recursive calls are counted in the outermost call of the procedure")
+        terminal.press("I")
+        terminal.until_seen("[logical, inlined code folded, recursion collapsed]")
+        terminal.press("I", "R")
+        terminal.until_seen("[logical]", "recursive calls are shown")
+
+
+if __name__ == "__main__":
+    unittest.main()
