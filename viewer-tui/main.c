@@ -2,9 +2,8 @@
 #include "lib/diag.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/options.h"
-#include "viewer-tui/output/print-scaling.h"
 #include "viewer-tui/run-hpcprof.h"
-#include "viewer-tui/set-values.h"
+#include "viewer-tui/show-set.h"
 #include "viewer-tui/terminal/keys.h"
 #include "viewer-tui/terminal/screens/terminal.h"
 
@@ -15,30 +14,6 @@
 
 /* Bytes; printers write in small pieces. */
 #define OUTPUT_BUFFER (1 << 18)
-
-/* Prints how the runs of a set scale; the exit status. */
-static int print_set(const struct options *options, FILE *out)
-{
-    const char *folder = options->paths[0];
-    struct run_set set = {0};
-    char *cause;
-    bool is_read = run_set_read(&set, folder, &cause);
-    if (is_read) {
-        run_value_list values = set_values(folder, &set);
-        struct scaling_table table = scaling_table_of(&values);
-        if (table.rows.n)
-            print_scaling(&set, &table, options->print.format, out);
-        else
-            diag_error(folder, "no run of the set has ended with status 0");
-        scaling_table_free(&table);
-        vec_free(&values);
-    } else {
-        diag_error(folder, "not a set of runs, which hpcrun --workers makes: %s", cause);
-        free(cause);
-    }
-    run_set_free(&set);
-    return diag_error_count() ? 1 : 0;
-}
 
 static int print(struct session *session, const struct options *options, FILE *out)
 {
@@ -146,6 +121,23 @@ static int show(struct session *session, struct options *options)
     return terminal_run(session, &terminal);
 }
 
+/* A database_shower: the viewer, on top of the page of a set. */
+static int show_database(const char *database, struct options *options)
+{
+    struct session *session = session_open(database, options->metrics);
+    int status = session ? show(session, options) : 1;
+    if (session)
+        session_close(session);
+    return status;
+}
+
+/* Prints or shows the set that the options name; the exit status. */
+static int run_set(struct options *options)
+{
+    return options->printed == PRINT_NOTHING ? show_set(options, show_database)
+                                             : print_to_output(NULL, options);
+}
+
 /* `hpcviewer --key-table`, for the manual page (lib/manual-page.awk): "KEYS<tab>MEANING" for each
  * line of the help; headings have no keys. */
 static int print_keys(void)
@@ -165,9 +157,9 @@ int main(int argc, char **argv)
     /* Not LC_NUMERIC: numbers are written and read with a decimal point. */
     setlocale(LC_CTYPE, "");
     struct options options = options_read(argc, argv);
-    bool is_set = options.printed == PRINT_SCALING;
+    bool is_set = options_name_set(&options);
     struct session *session = is_set ? NULL : open_databases(&options);
-    int status = is_set    ? print_to_output(NULL, &options)
+    int status = is_set    ? run_set(&options)
                  : session ? show(session, &options)
                            : 1;
     if (problem_text()) {

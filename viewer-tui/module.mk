@@ -8,7 +8,7 @@ VIEWER_LIBRARIES = -lZydis -lncursesw -ltinfo -ljansson -lz -lm
 #   tree              views: top-down, bottom-up, flat; filters, search, walks
 #   advice            what would make the run faster
 #   compare           two databases as one; sessions
-#   scaling           sets of runs with several numbers of workers
+#   scaling           sets of runs with several numbers of workers: tables, plots
 #   output            text, CSV, JSON; columns and summaries
 #   output/export     flame graphs, pprof, speedscope
 #   terminal          screen, keys, panes
@@ -35,6 +35,7 @@ $(eval $(call unit_test,viewer-tui/test_judgement,$(VIEWER_OBJECTS),$(VIEWER_LIB
 $(eval $(call unit_test,viewer-tui/test_verdict_stability,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_what_if,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_scaling_table,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
+$(eval $(call unit_test,viewer-tui/test_plot_cells,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_keys,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_line_map,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_task,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))

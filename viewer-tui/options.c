@@ -117,8 +117,8 @@ static const struct option_row rows[OPTIONS] = {
 static const struct option_table table = {
     .tool = "hpcviewer",
     .before = "usage: hpcviewer [options] [DB [DB2]]  viewer (? lists keys), or prints a view\n"
-              "Shows a database of hpcprof or HPCToolkit (version 4), or runs hpcprof on a\n"
-              "measurement directory and shows that; default: the only one here. DB2: compares.\n"
+              "Shows a database of hpcprof or HPCToolkit (version 4), or of a measurement\n"
+              "directory, or how a set of runs scales; default: the one here. DB2: compares.\n"
               "\n",
     .after = "The manual page hpcviewer(1) says more. Exit status: 1 damaged input, 2 usage.\n",
     .rows = rows,

@@ -108,12 +108,12 @@ static void write_x_tick(const struct drawing *drawing, double workers)
 }
 
 /* Ticks are the measured numbers of workers; where they are too close, the larger ones. */
-static void write_x_axis(const struct drawing *drawing, const struct scaling_table *table)
+static void write_x_axis(const struct drawing *drawing)
 {
     double next = INFINITY;
     fprintf(drawing->out, "<g id=\"x-axis\" font-size=\"12\">\n");
-    for (size_t i = table->rows.n; i-- > 0;) {
-        double workers = table->rows.at[i].workers, x = x_of(drawing, workers);
+    for (size_t i = drawing->plot->workers.n; i-- > 0;) {
+        double workers = drawing->plot->workers.at[i], x = x_of(drawing, workers);
         if (next - x < LEAST_TICK_GAP)
             continue;
         write_x_tick(drawing, workers);
@@ -236,28 +236,19 @@ static void write_line(const struct drawing *drawing, int c)
                          y_of(drawing, points[i].speedup));
 }
 
-/* The actual speedups come last, above all others. */
 static void write_curves(const struct drawing *drawing)
 {
-    static const int order[PLOT_CURVES] = {LINEAR_SPEEDUP,
-                                           CURVE_WORK_LAW,
-                                           CURVE_SPAN_LAW,
-                                           CURVE_BURDENED,
-                                           MAXIMAL_SPEEDUP,
-                                           IDLE_SPECIFIC_SPEEDUP,
-                                           INFLATION_SPECIFIC_SPEEDUP,
-                                           ACTUAL_SPEEDUP};
     fprintf(
         drawing->out,
         "<clipPath id=\"plot\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/></clipPath>\n",
         LEFT, TOP, RIGHT - LEFT + 4, BOTTOM - TOP);
     for (int i = 0; i < PLOT_CURVES; i++) {
-        const struct plot_curve *curve = &drawing->plot->curves[order[i]];
+        const struct plot_curve *curve = &drawing->plot->curves[plot_order[i]];
         if (!curve->points.n)
             continue;
         fprintf(drawing->out, "<g id=\"%s\" clip-path=\"url(#plot)\">\n", curve->key);
         write_bands(drawing, curve);
-        write_line(drawing, order[i]);
+        write_line(drawing, plot_order[i]);
         fprintf(drawing->out, "</g>\n");
     }
 }
@@ -305,7 +296,7 @@ void print_scaling_svg(const char *command, const struct scaling_table *table, F
             "viewBox=\"0 0 %d %d\" " FONT " xml:space=\"preserve\">\n",
             WIDTH, HEIGHT, WIDTH, HEIGHT);
     write_title(&drawing, command);
-    write_x_axis(&drawing, table);
+    write_x_axis(&drawing);
     write_y_axis(&drawing);
     write_curves(&drawing);
     write_legend(&drawing);

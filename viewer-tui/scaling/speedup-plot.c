@@ -9,40 +9,57 @@
 #define HEADROOM 0.04
 
 static const struct plot_curve empty_curves[PLOT_CURVES] = {
-    [LINEAR_SPEEDUP] = {.name = "linear", .key = "linear", .formula = "P", .color = "#555555"},
+    [LINEAR_SPEEDUP] =
+        {.name = "linear", .key = "linear", .formula = "P", .color = "#555555", .letter = '.'},
     [MAXIMAL_SPEEDUP] = {.name = "maximal",
                          .key = "maximal",
                          .formula = "P T_s / T_1",
                          .color = "#0072b2",
+                         .letter = 'm',
                          .is_measured = true},
     [IDLE_SPECIFIC_SPEEDUP] = {.name = "idle-specific",
                                .key = "idle_specific",
                                .formula = "P T_s / (T_1 + I_P)",
                                .color = "#e69f00",
+                               .letter = 'i',
                                .is_measured = true},
     [INFLATION_SPECIFIC_SPEEDUP] = {.name = "inflation-specific",
                                     .key = "inflation_specific",
                                     .formula = "P T_s / (P T_P - I_P)",
                                     .color = "#009e73",
+                                    .letter = 'f',
                                     .is_measured = true},
     [ACTUAL_SPEEDUP] = {.name = "actual",
                         .key = "actual",
                         .formula = "T_s / T_P",
                         .color = "#d55e00",
+                        .letter = 'a',
                         .is_measured = true},
     [CURVE_WORK_LAW] = {.name = "work law, at most",
                         .key = "work_law",
                         .formula = "T_s / (work / P)",
-                        .color = "#999999"},
+                        .color = "#999999",
+                        .letter = 'w'},
     [CURVE_SPAN_LAW] = {.name = "span law, at most",
                         .key = "span_law",
                         .formula = "T_s / span",
-                        .color = "#cc79a7"},
+                        .color = "#cc79a7",
+                        .letter = 's'},
     [CURVE_BURDENED] = {.name = "burdened, at least",
                         .key = "burdened",
                         .formula = "T_s / (work / P + 1.7 burdened span)",
-                        .color = "#56b4e9"},
+                        .color = "#56b4e9",
+                        .letter = 'b'},
 };
+
+const int plot_order[PLOT_CURVES] = {LINEAR_SPEEDUP,
+                                     CURVE_WORK_LAW,
+                                     CURVE_SPAN_LAW,
+                                     CURVE_BURDENED,
+                                     MAXIMAL_SPEEDUP,
+                                     IDLE_SPECIFIC_SPEEDUP,
+                                     INFLATION_SPECIFIC_SPEEDUP,
+                                     ACTUAL_SPEEDUP};
 
 static void add_point(struct plot_curve *curve, double workers, double speedup)
 {
@@ -86,6 +103,8 @@ struct speedup_plot speedup_plot_of(const struct scaling_table *table)
         plot.curves[c] = empty_curves[c];
     plot.most_workers = table->rows.at[table->rows.n - 1].workers;
     plot.most_speedup = plot.most_workers;
+    for (size_t i = 0; i < table->rows.n; i++)
+        vec_push(&plot.workers, table->rows.at[i].workers);
     add_point(&plot.curves[LINEAR_SPEEDUP], 0, 0);
     add_point(&plot.curves[LINEAR_SPEEDUP], plot.most_workers, plot.most_workers);
     for (int kind = LINEAR_SPEEDUP + 1; kind < SPEEDUP_KINDS; kind++) {
@@ -103,6 +122,7 @@ void speedup_plot_free(struct speedup_plot *plot)
 {
     for (int c = 0; c < PLOT_CURVES; c++)
         vec_free(&plot->curves[c].points);
+    vec_free(&plot->workers);
 }
 
 size_t plot_run_end(const struct plot_curve *curve, size_t from)

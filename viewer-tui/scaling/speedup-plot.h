@@ -17,15 +17,20 @@ struct plot_curve {
     const char *key;     /* "idle_specific", for programs */
     const char *formula; /* "P T_s / (T_1 + I_P)"; _ precedes a subscript of one character */
     const char *color;   /* "#0072b2"; colors differ for the color-blind, too */
+    char letter;         /* for curves of text */
     bool is_measured; /* its points are measured numbers of workers; else they sample a function */
     VEC(struct plot_point) points; /* fewest workers first; none: there is no such curve */
 };
 
 struct speedup_plot {
     struct plot_curve curves[PLOT_CURVES];
+    VEC(double) workers;               /* measured numbers, fewest first */
     double most_workers, most_speedup; /* upper ends of the axes, which begin at 0 */
     double coverage;                   /* scaling_band_coverage */
 };
+
+/* The order in which curves are drawn: the actual speedups last, above all others. */
+extern const int plot_order[PLOT_CURVES];
 
 /* The table must have rows. The caller frees with speedup_plot_free. */
 struct speedup_plot speedup_plot_of(const struct scaling_table *table);

@@ -1,0 +1,111 @@
+"""hpcviewer SET: the page with the plot and the table of a set of runs, in a real terminal."""
+import json
+import unittest
+
+import viewer
+from set_case import KnownSet
+from terminal import HAVE_TMUX, Terminal
+
+LEFT, BELOW = 7, 2  # columns and lines of the axes
+
+
+@unittest.skipUnless(HAVE_TMUX, "no tmux")
+class Page(KnownSet):
+    TIMES = {1: 8, 2: 5, 4: 4}
+
+    def setUp(self):
+        super().setUp()
+        for p, time in self.TIMES.items():
+            for repeat in (1, 2, 3):
+                self.add(p, repeat, time + (repeat - 2) / 10, (8 + p, 1, p - 1))
+
+    def open(self, *arguments, **more):
+        terminal = Terminal([viewer.VIEWER, *arguments, self.set], **more)
+        self.addCleanup(terminal.__exit__)
+        terminal.until_seen("q: quit")
+        return terminal
+
+    def check_letters(self, lines, down, across):
+        """The actual speedups are where the axes say: the first line of the plot is the upper end of the axis, 1.04
+        times the workers; dots are `down` and `across` in a cell."""
+        bottom = next(i for i, line in enumerate(lines) if line[LEFT - 1:LEFT + 1] in ("└─", "+-"))
+        right = len(lines[bottom].rstrip())
+        for p, time in self.TIMES.items():
+            x = p / 4 * ((right - LEFT) * across - 1)
+            y = (1 - (self.TIMES[1] / time) / (4 * 1.04)) * ((bottom - 1) * down - 1)
+            self.assertEqual(lines[1 + round(y) // down][LEFT + round(x) // across], "a", (p, lines))
+            self.assertEqual(lines[bottom][LEFT + round(x) // across], "┴" if down > 1 else "+")
+
+    def test_page(self):
+        terminal = self.open()
+        lines = terminal.screen()
+        self.assertIn("hpcviewer: scaling: ./app {P}", lines[0])
+        self.check_letters(lines, 4, 2)
+        for name in ("m maximal", "a actual", "i idle-specific"):
+            self.assertTrue(any(line.endswith(name) for line in lines), name)
+        self.assertFalse(any("span law" in line for line in lines))
+        rows = [line.split() for line in lines[-5:-2]]
+        self.assertIn(["4", "3", "4.000", "2.00", "12.000", "1.000", "3.000", "3.000"], rows)
+        terminal.resize(130, 40)
+        self.check_letters(terminal.until_seen("3.900 to 4.100"), 4, 2)
+        terminal.resize(30, 8)
+        terminal.until_gone("maximal")
+        terminal.press("q")
+        terminal.until_seen("ended 0")
+
+    def test_plain_characters(self):
+        terminal = self.open(environment={"LC_ALL": "C"})
+        lines = terminal.screen()
+        self.assertTrue(all(line.isascii() for line in lines), lines)
+        self.check_letters(lines, 1, 1)
+
+    def test_enter_opens_the_median_run(self):
+        terminal = self.open("--closed")
+        terminal.press("Down", "Down", "Enter")
+        terminal.until_seen("?:help", "main")
+        self.assertTrue(any(" 12." in line for line in terminal.screen()))
+        terminal.press("q")
+        terminal.until_seen("Enter: open a run")
+        (self.set / "run-4-2-database" / "meta.db").write_bytes(b"damaged")
+        terminal.press("Enter")
+        terminal.until_seen("run-4-2 cannot be shown")
+        terminal.press("q")
+        terminal.until_seen("ended 1", "run-4-2-database")
+
+    def test_files(self):
+        terminal = self.open()
+        name = self.folder / "plot.json"
+        for answer, message in ((name, "written: "), (name, "File exists"), ("x", "the name must end with .svg")):
+            terminal.press("W")
+            terminal.until_seen("write to: scaling.svg")
+            terminal.press("C-u")
+            terminal.type(str(answer))
+            terminal.press("Enter")
+            terminal.until_seen(message)
+        self.assertEqual(name.read_text(), viewer.printed("scaling", "--format", "json", self.set))
+        self.assertEqual(len(json.loads(name.read_text())["rows"]), 3)
+
+    def test_help(self):
+        terminal = self.open()
+        terminal.press("?")
+        terminal.until_seen("open the run of median time")
+        terminal.press("q")
+        terminal.until_seen("Enter: open a run")
+
+
+class Refusals(KnownSet):
+    def test_no_terminal(self):
+        self.add(1, 1, 3, (9, 1, 2))
+        self.refused("standard output is not a terminal", self.set)
+
+    def test_no_run(self):
+        self.add(1, 1, 3, (9, 1, 2), status=1)
+        self.refused("no run of the set has ended with status 0", self.set)
+
+    def test_damaged_index(self):
+        (self.set / "set.index").write_text("hpctoolkit-set 9\n")
+        self.refused("set.index: line 1 is damaged", self.set)
+
+
+if __name__ == "__main__":
+    unittest.main()
