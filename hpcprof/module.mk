@@ -34,7 +34,7 @@ $(eval $(call unit_test,hpcprof/test_value_propagation,$(call hpcprof_objects,da
 # For the tests: its readers on damaged input.
 FUZZ_READERS = $(BUILD)/tests/tools/fuzz-readers
 
-$(FUZZ_READERS): $(BUILD)/obj/tests/fuzz/fuzz-readers.o $(call hpcprof_objects,modules/structure modules/structure-reader) $(TOOL_LIB)
+$(FUZZ_READERS): $(addprefix $(BUILD)/obj/tests/fuzz/,fuzz-readers.o reader-checks.o) $(call hpcprof_objects,modules/structure modules/structure-reader) $(TOOL_LIB)
 	$(call link,,$(HPCPROF_LIBRARIES))
 
 $(BUILD)/obj/tests/fuzz/fuzz-readers.o: CFLAGS += $(CFLAGS_hpcprof)

@@ -203,3 +203,4 @@ bench-build: all $(TEST_PROGRAMS) $(TEST_TOOLS) $(BUILD)/tests/tools/libhpcrun-t
 .PHONY: mutants
 mutants: check-build
 	tests/mutants.py $(BUILD) $(T)
+include tests/fuzz/module.mk

@@ -68,7 +68,10 @@ static uint32_t search(const struct cfi_index *index, int64_t key)
 
 static void add_hint(struct cfi_index *index, uint32_t found)
 {
-    uint32_t part = part_of(index, table_key(index, found));
+    int64_t key = table_key(index, found);
+    if (key < index->first || key > index->last)
+        return; /* the table is not sorted */
+    uint32_t part = part_of(index, key);
     if (index->before[part + 1] < found)
         index->before[part + 1] = found;
     if (index->after[part - 1] == 0 || index->after[part - 1] > found)
@@ -133,6 +136,12 @@ struct machine {
     bool bad;
 };
 
+/* The product modulo 2^64: a damaged factor must not be undefined behavior. */
+static int64_t scaled(uint64_t factor, int64_t align)
+{
+    return (int64_t)(factor * (uint64_t)align);
+}
+
 static struct reg_rule offset_rule(enum reg_rule_kind kind, int64_t offset)
 {
     return (struct reg_rule){.kind = kind, .offset = offset};
@@ -196,23 +205,23 @@ static void run_extended(struct machine *m, struct cfi_cursor *c, uint8_t opcode
     case CFA_ADVANCE_LOC4: m->location += cfi_uint(c, 4) * m->cie->code_align; break;
     case CFA_OFFSET_EXTENDED:
         reg = cfi_uleb(c);
-        set_reg(m, reg, offset_rule(REG_AT_CFA, (int64_t)cfi_uleb(c) * align));
+        set_reg(m, reg, offset_rule(REG_AT_CFA, scaled(cfi_uleb(c), align)));
         break;
     case CFA_OFFSET_EXTENDED_SF:
         reg = cfi_uleb(c);
-        set_reg(m, reg, offset_rule(REG_AT_CFA, cfi_sleb(c) * align));
+        set_reg(m, reg, offset_rule(REG_AT_CFA, scaled((uint64_t)cfi_sleb(c), align)));
         break;
     case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
         reg = cfi_uleb(c);
-        set_reg(m, reg, offset_rule(REG_AT_CFA, -(int64_t)cfi_uleb(c) * align));
+        set_reg(m, reg, offset_rule(REG_AT_CFA, scaled(-cfi_uleb(c), align)));
         break;
     case CFA_VAL_OFFSET:
         reg = cfi_uleb(c);
-        set_reg(m, reg, offset_rule(REG_CFA_PLUS, (int64_t)cfi_uleb(c) * align));
+        set_reg(m, reg, offset_rule(REG_CFA_PLUS, scaled(cfi_uleb(c), align)));
         break;
     case CFA_VAL_OFFSET_SF:
         reg = cfi_uleb(c);
-        set_reg(m, reg, offset_rule(REG_CFA_PLUS, cfi_sleb(c) * align));
+        set_reg(m, reg, offset_rule(REG_CFA_PLUS, scaled((uint64_t)cfi_sleb(c), align)));
         break;
     case CFA_RESTORE_EXTENDED: restore_reg(m, cfi_uleb(c)); break;
     case CFA_UNDEFINED: set_reg(m, cfi_uleb(c), (struct reg_rule){.kind = REG_UNDEFINED}); break;
@@ -237,11 +246,11 @@ static void run_extended(struct machine *m, struct cfi_cursor *c, uint8_t opcode
         break;
     case CFA_DEF_CFA_SF:
         reg = cfi_uleb(c);
-        set_cfa(m, reg, cfi_sleb(c) * align);
+        set_cfa(m, reg, scaled((uint64_t)cfi_sleb(c), align));
         break;
     case CFA_DEF_CFA_REGISTER: set_cfa(m, cfi_uleb(c), m->row->cfa_offset); break;
     case CFA_DEF_CFA_OFFSET: m->row->cfa_offset = (int64_t)cfi_uleb(c); break;
-    case CFA_DEF_CFA_OFFSET_SF: m->row->cfa_offset = cfi_sleb(c) * align; break;
+    case CFA_DEF_CFA_OFFSET_SF: m->row->cfa_offset = scaled((uint64_t)cfi_sleb(c), align); break;
     case CFA_DEF_CFA_EXPRESSION: m->row->cfa_expr = read_expression(c, REG_IS_EXPR).expr; break;
     case CFA_GNU_ARGS_SIZE: cfi_uleb(c); break;
     default: m->bad = true; break;
@@ -259,7 +268,7 @@ static bool run(struct machine *m, const uint8_t *at, const uint8_t *end)
         switch (opcode & CFA_PRIMARY) {
         case CFA_ADVANCE_LOC: m->location += low * m->cie->code_align; break;
         case CFA_OFFSET: {
-            int64_t offset = (int64_t)cfi_uleb(&c) * m->cie->data_align;
+            int64_t offset = scaled(cfi_uleb(&c), m->cie->data_align);
             set_reg(m, low, offset_rule(REG_AT_CFA, offset));
             break;
         }

@@ -12,7 +12,7 @@
 static struct cfi_cursor cursor_of(struct elf_bytes bytes, uint64_t address)
 {
     return (struct cfi_cursor){.at = bytes.at,
-                               .end = bytes.at + bytes.size,
+                               .end = bytes.size ? bytes.at + bytes.size : bytes.at,
                                .bias = address - (uint64_t)(uintptr_t)bytes.at};
 }
 

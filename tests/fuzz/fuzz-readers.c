@@ -3,11 +3,11 @@
  * With `arenas` the damaged arena files overwrite FILE, and its measurement file is read.
  * Build it with sanitizers. All results of a reader are examined. A crash, a hang, a violated
  * contract or excessive use of memory ends it with a line that names the seed. */
-#include "hpcprof/modules/structure.h"
+#include "tests/fuzz/promise.h"
+#include "tests/fuzz/reader-checks.h"
 
 #include "lib/arena-format.h"
 #include "lib/bytes.h"
-#include "lib/measurement.h"
 
 #include <fcntl.h>
 #include <libxml/parser.h>
@@ -24,7 +24,7 @@
 
 static volatile unsigned long seed_at_work;
 
-static _Noreturn void stop(const char *what)
+_Noreturn void check_failed(const char *what)
 {
     char line[160];
     int length = snprintf(line, sizeof line, "seed %lu: %s\n", seed_at_work, what);
@@ -36,14 +36,8 @@ static _Noreturn void stop(const char *what)
 static void on_end_of_time(int signal)
 {
     (void)signal;
-    stop("no end");
+    check_failed("no end");
 }
-
-#define PROMISE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            stop("broken: " #condition);                                                           \
-    } while (0)
 
 /* ---- random numbers ---- */
 
@@ -168,86 +162,6 @@ static struct bytes damaged_measurement(const struct bytes *whole)
     return damaged;
 }
 
-static void look_at_text(const char *text)
-{
-    PROMISE(text);
-    for (; *text; text++) /* a sanitizer detects reads out of bounds */
-        ;
-}
-
-static void look_at_names(const struct measurement *m)
-{
-    look_at_text(m->process.host);
-    look_at_text(m->process.executable);
-    look_at_text(m->process.directory);
-    look_at_text(m->process.hpcrun_version);
-    for (size_t i = 0; i < m->process.arguments.n; i++)
-        look_at_text(m->process.arguments.at[i]);
-    for (size_t i = 0; i < m->events.n; i++) {
-        look_at_text(m->events.at[i].name);
-        look_at_text(m->events.at[i].unit);
-        look_at_text(m->events.at[i].why_other_source);
-    }
-    for (size_t i = 0; i < m->metrics.n; i++) {
-        look_at_text(m->metrics.at[i].name);
-        PROMISE(m->metrics.at[i].event == MEASUREMENT_UNKNOWN ||
-                m->metrics.at[i].event < m->events.n);
-    }
-    for (size_t i = 0; i < m->modules.n; i++)
-        look_at_text(m->modules.at[i].path);
-    for (size_t i = 0; i < m->agents.n; i++)
-        look_at_text(m->agents.at[i].rules_version);
-    for (size_t i = 0; i < m->problems.n; i++)
-        PROMISE(!strchr(m->problems.at[i], '\n'));
-    PROMISE(m->complete || m->problems.n);
-}
-
-static void look_at_space(const struct measurement *m, uint32_t space, uint64_t value)
-{
-    if (space >= MEASUREMENT_LOST_RECORD)
-        return;
-    if (space < MEASUREMENT_NAMES) {
-        PROMISE(space < m->modules.n && m->modules.at[space].used);
-        return;
-    }
-    PROMISE(space - MEASUREMENT_NAMES < m->name_tables.n);
-    const struct measurement_name *name = measurement_name(m, space, value);
-    if (name)
-        look_at_text(name->file);
-}
-
-static void look_at_creator(const struct measurement *m, const struct measurement_thread *t)
-{
-    size_t nodes = 1;
-    for (size_t i = 0; i < m->threads.n; i++)
-        if (m->threads.at[i].index + UINT64_C(1) == t->creator)
-            nodes = m->threads.at[i].nodes.n;
-    PROMISE(t->creation_context < nodes);
-}
-
-static void look_at_thread(const struct measurement *m, const struct measurement_thread *t)
-{
-    look_at_text(t->name);
-    PROMISE(t->nodes.n >= 2);
-    look_at_creator(m, t);
-    PROMISE(t->last_monotonic >= t->first_monotonic && t->last_cpu >= t->first_cpu);
-    for (size_t i = 0; i < t->nodes.n; i++) {
-        const struct measurement_node *node = &t->nodes.at[i];
-        PROMISE(i == 0 || node->parent < i);
-        look_at_space(m, node->ip_space, node->ip_offset);
-        look_at_space(m, node->lip_space, node->lip_value);
-    }
-    for (size_t i = 0; i < t->values.n; i++) {
-        const struct measurement_value *value = &t->values.at[i];
-        PROMISE(value->node < t->nodes.n && value->metric < m->metrics.n);
-        PROMISE(m->metrics.at[value->metric].event != MEASUREMENT_UNKNOWN);
-        PROMISE(i == 0 || value[-1].node < value->node ||
-                (value[-1].node == value->node && value[-1].metric < value->metric));
-    }
-    for (size_t i = 0; i < t->fates.n; i++)
-        PROMISE(t->fates.at[i].event == MEASUREMENT_UNKNOWN || t->fates.at[i].event < m->events.n);
-}
-
 static void read_measurement(const char *path)
 {
     char *cause = NULL;
@@ -256,11 +170,7 @@ static void read_measurement(const char *path)
     free(cause);
     if (!m)
         return;
-    look_at_names(m);
-    for (size_t i = 0; i < m->threads.n; i++) {
-        PROMISE(i == 0 || m->threads.at[i - 1].index < m->threads.at[i].index);
-        look_at_thread(m, &m->threads.at[i]);
-    }
+    check_measurement(m);
     measurement_free(m);
 }
 
@@ -400,40 +310,13 @@ static struct bytes damaged_structure(const struct bytes *whole)
     return damaged;
 }
 
-static void look_at_structure(const struct structure *s)
-{
-    for (size_t i = 0; i < s->functions.n; i++) {
-        const struct structure_function *function = &s->functions.at[i];
-        PROMISE(function->name < s->names.count);
-        PROMISE(function->file == STRUCTURE_NONE || function->file < s->files.count);
-    }
-    for (size_t i = 0; i < s->scopes.n; i++) {
-        const struct structure_scope *scope = &s->scopes.at[i];
-        PROMISE((scope->parent == STRUCTURE_NONE) == (scope->kind == SCOPE_PROCEDURE));
-        PROMISE(scope->parent == STRUCTURE_NONE || scope->parent < i);
-        PROMISE(scope->kind == SCOPE_LOOP || scope->function < s->functions.n);
-        PROMISE(scope->file == STRUCTURE_NONE || scope->file < s->files.count);
-    }
-    for (size_t i = 0; i < s->statements.n; i++) {
-        const struct structure_statement *statement = &s->statements.at[i];
-        PROMISE(statement->begin < statement->end);
-        PROMISE(i == 0 || statement[-1].end <= statement->begin);
-        PROMISE(statement->scope < s->scopes.n);
-        PROMISE(statement->line == 0 || statement->file < s->files.count);
-        PROMISE(structure_find(s, statement->begin) == statement);
-        PROMISE(structure_find(s, statement->end - 1) == statement);
-        uint32_t procedure = structure_procedure(s, statement->scope);
-        PROMISE(s->scopes.at[procedure].kind == SCOPE_PROCEDURE);
-    }
-}
-
 static void read_structure(const char *path)
 {
     char *cause = NULL;
     struct structure *s = structure_read(path, &cause);
     PROMISE(!s == (cause != NULL));
     if (s)
-        look_at_structure(s);
+        check_structure(s);
     else
         PROMISE(!strchr(cause, '\n'));
     structure_free(s);

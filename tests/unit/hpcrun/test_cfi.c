@@ -472,6 +472,26 @@ static void every_function_is_found(void **state)
     assert_null(cfi_row_at(at + 100, &table_index, &scratch));
 }
 
+/* The second of three keys is below the first. The search still ends at an entry, and what it learns
+ * from a key outside of the table's range is not kept. */
+static void an_unsorted_table_does_no_harm(void **state)
+{
+    (void)state;
+    static const uint8_t program[] = {0x0e, 64};
+    const struct form form = {0};
+    memset(&section, 0, sizeof section);
+    section.size = HEADER;
+    size_t cie = put_cie(&form);
+    uint64_t low = address(code), high = low + 8192;
+    size_t fde = put_fde(&form, PCREL4, cie, low, 16384, program, sizeof program);
+    put_table((const uint64_t[]){low + 4096, low, high}, (const size_t[]){fde, fde, fde}, 3);
+    for (unsigned n = 0; n < 2; n++) {
+        const struct cfi_row *row = cfi_row_at(low + 5000, &table_index, &scratch);
+        assert_non_null(row);
+        assert_int_equal(row->cfa_offset, 64);
+    }
+}
+
 static void tables_of_other_formats_are_not_read(void **state)
 {
     (void)state;
@@ -505,6 +525,7 @@ int main(void)
         cmocka_unit_test(signal_frames_are_marked),
         cmocka_unit_test(what_is_not_known_gives_no_row),
         cmocka_unit_test(every_function_is_found),
+        cmocka_unit_test(an_unsorted_table_does_no_harm),
         cmocka_unit_test(tables_of_other_formats_are_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""Makes the seeds of the fuzz targets from files of our own making.
+
+usage: tests/fuzz/make_corpus.py BUILD FOLDER
+
+Writes FOLDER/TARGET/NAME for each target (tests/fuzz/fuzz-target.h says what its input is). Seeds are
+small: libFuzzer is quick on small inputs, and finds what makes them larger."""
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(TESTS / "integration"))
+import measurement_writer as mw  # noqa: E402
+import v4_writer  # noqa: E402
+import viewer  # noqa: E402
+import viewer_story  # noqa: E402
+from structure_model import A, F, L, P, S, Structure  # noqa: E402
+
+CODE = r"""
+struct pair { int a, b; };
+static inline int square(int x) { return x * x; }
+int sum(struct pair *p, int n)
+{
+    int all = 0;
+    for (int i = 0; i < n; i++)
+        all += square(p[i].a) + p[i].b;
+    return all;
+}
+__attribute__((cold)) int rare(int x) { return sum((struct pair *)0, x) + 1; }
+"""
+THROWING = r"""
+namespace n { struct guarded { int value; ~guarded(); }; }
+int called(int);
+template <class T> int twice(T x) { return called(x) + called(x); }
+int f(int x)
+{
+    n::guarded g{x};
+    try { return twice(x); } catch (int i) { return i; } catch (...) { throw; }
+}
+"""
+
+
+# ---- measurements ----
+
+def measurement():
+    """A measurement with every kind of chunk."""
+    run = mw.Measurement()
+    run.metric("work", run.event("CPUTIME"))
+    run.metric("blocked", run.event("REALTIME", flags=3))
+    run.metric("FAULTS", run.event("FAULTS", unit="count", why="no PMU"))
+    program, library = run.module("/bin/p", "abcd01"), run.module("/lib/x.so", size=4)
+    run.agents.append(("minicilk", "1", 4, "minicilk.rules", "7"))
+    run.refusals.append(("gomp", "too old"))
+    run.workers.append((0, [(5, 2, 2), (9, 4, 3)]))
+    run.code_names = mw.string("1000 10 jit\n")
+    table = run.names([(900, "outer", "/p/a.py", 3), (5, "inner", "", 0)])
+    for i in range(2):
+        thread = run.thread(name=f"t{i}", creator=(0, 1) if i else None)
+        node = thread.node(0, (program, 0x1000), "ip")
+        node = thread.node(node, (library, 16), ("names", table, 900), 5, mw.ONE_M)
+        thread.add(node, 0, 1000)
+        thread.add(thread.node(node, None, (program, 0x1010)), 1, 3)
+        thread.add(thread.path([(mw.PLACEHOLDER, mw.PARTIAL), (mw.NO_MODULE, 0x1004)]), 0, 10)
+        thread.associations[1] = 3
+        thread.fate(0, mw.CPU_TIMER, mw.FIRED, 3, 3000)
+    return run
+
+
+def arenas():
+    """An arena file with one live thread, as lib/arena-format.h describes it (METRICS = 2)."""
+    header_size, thread_size = 64, 4608
+    nodes_at = header_size + thread_size
+    nodes = bytes(24) + b"".join(struct.pack("<QIIIBBBB", 2 << 40 | 0x1000 + i, i, i % 3, 0, 0, 1, 1, 0)
+                                 for i in range(4))
+    lnotes = struct.pack("<QQ", 3 << 40 | 77, 0) * 2
+    values = struct.pack("<QQQQQQ", 4, 20, 1, 1, 10, 0)
+    thread = bytearray(thread_size)
+    struct.pack_into("<QIIIIQ", thread, 0, 0, 1, 5, 2, 2, 6000)
+    struct.pack_into("<QQQQ", thread, 32, 3, 30, 3, 30)
+    struct.pack_into("<I4xQQ", thread, 2176, 1, 1 << 56, 5)
+    struct.pack_into("<8B5I", thread, 2440, 3, 0, 0, 0, 0, 0, 0, 0, 0, 100, 1, 0, 0)
+    struct.pack_into("<6Q16s", thread, 2472, 5000, 10, 0, 4000, 9000, 700, b"worker")
+    for k, at in enumerate((nodes_at, nodes_at + len(nodes), nodes_at + len(nodes) + len(lnotes))):
+        struct.pack_into("<Q", thread, 2536 + 160 * k, at)
+    header = struct.pack("<8sIIQQQQQQ", b"HPCRUNAR", 1, thread_size, 2, 1000, 0, 0, 0, header_size)
+    return header + bytes(thread) + nodes + lnotes + values
+
+
+def sound_arenas(build, folder):
+    """The same behind its measurement file, if the reader has no complaint."""
+    run = measurement()
+    run.threads, run.end = [], None
+    path = pathlib.Path(run.write(folder))
+    path.with_suffix(".arenas").write_bytes(arenas())
+    dump = subprocess.run([f"{build}/tests/tools/dump-measurement", path], capture_output=True, text=True, check=True)
+    if "problem" in dump.stdout or "sum 0 CPUTIME 15\n" not in dump.stdout:
+        sys.exit(f"the arena file no longer matches lib/arena-format.h:\n{dump.stdout}")
+    return run.encode() + arenas()
+
+
+STRUCTURE = Structure(
+    F("/s/a.c",
+      P("main", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1010)),
+        L(3, S(4, (0x1010, 0x1020)), L(5, S(6, (0x1020, 0x1030))), header=0x1010),
+        A(7, "tiny", "/s/t.h", 70, S(71, (0x1030, 0x1040)))),
+      P("leaf", 20, [(0x2000, 0x2100), (0x3000, 0x3040)], S(21, (0x2000, 0x2100)))),
+    F(None, P("bare", 0, [(0x4000, 0x4100)], L(0, S(0, (0x4000, 0x4010)), header=0x4000))))
+
+STRUCTURE_WORDS = ("<L ", "</L>", "<A ", "</A>", "<P ", "</P>", "<S ", "/>", " i=", " l=", " v=", " n=", " f=", " ln=",
+                   " h=", "{[0x0-0xffffffffffffffff)}", "{[0x10-0x0)}", ")} [0x", "4294967295", "&#0;", "<![CDATA[")
+
+
+# ---- binaries ----
+
+def compiled(folder, source, name, compiler, *flags):
+    path = folder / name
+    subprocess.run([compiler, "-shared", "-fPIC", "-nostdlib", "-Wl,-z,noseparate-code,--build-id", *flags,
+                    "-o", path, "-x", "c++" if compiler == "g++" else "c", "-"],
+                   input=source, text=True, check=True, cwd=folder, stderr=subprocess.DEVNULL)
+    return path
+
+
+def section(path, name):
+    """Address and contents of a section; nothing if there is none."""
+    data = path.read_bytes()
+    table, = struct.unpack_from("<Q", data, 0x28)
+    size, count, names = struct.unpack_from("<HHH", data, 0x3a)
+    headers = [struct.unpack_from("<IIQQQQ", data, table + size * i) for i in range(count)]
+    for header in headers:
+        text = data[headers[names][4] + header[0]:]
+        if text[:text.index(b"\0")].decode() == name:
+            return header[3], data[header[4]:header[4] + header[5]]
+    return 0, b""
+
+
+def eh_frame(path):
+    (frames_at, frames), (table_at, table) = section(path, ".eh_frame"), section(path, ".gcc_except_table")
+    return struct.pack("<IIII", frames_at, table_at, section(path, ".text")[0], len(frames)) + frames + table
+
+
+def cfi(path):
+    (index_at, index), (frames_at, frames) = section(path, ".eh_frame_hdr"), section(path, ".eh_frame")
+    return index + bytes(frames_at - index_at - len(index)) + frames
+
+
+def debug_line(path):
+    line_strings, strings = section(path, ".debug_line_str")[1], section(path, ".debug_str")[1]
+    return (struct.pack("<HH", len(line_strings), len(strings)) + line_strings + strings +
+            section(path, ".debug_line")[1])
+
+
+def debug_result():
+    def array(format, *items):
+        return struct.pack("<Q", len(items)) + b"".join(struct.pack(format, *item) for item in items)
+    return (array("5s", (b"/a.c\0",)) + array("3s", (b"/s\0",)) + struct.pack("<Q", 2) + b"f\0g\0" +
+            array("<III", (0, 0, 3), (1, 0xffffffff, 0)) +
+            array("<IIIII", (0, 0xffffffff, 0, 0xffffffff, 0), (1, 0, 1, 0, 7)) +
+            array("<QII", (0x1000, 0, 4), (0x1010, 0xffffffff, 0)) +
+            array("<QI4x", (0x1000, 0), (0x1004, 1)) + array("<QQ", (0x2000, 0x1000)) + struct.pack("<QQ", 1, 0))
+
+
+def binaries(folder):
+    """{target: {name: seed}} of small shared libraries."""
+    seeds = {target: {} for target in ("elf", "eh-frame", "cfi", "debug-line", "debug-info")}
+    variants = (("plain", CODE, "gcc", "-O1", "-g"), ("old", CODE, "gcc", "-O1", "-gdwarf-4"),
+                ("packed", CODE, "gcc", "-O1", "-g", "-gz"), ("stripped", CODE, "gcc", "-O2", "-s"),
+                ("throwing", THROWING, "g++", "-O1", "-g"))
+    for name, source, compiler, *flags in variants:
+        path = compiled(folder, source, name, compiler, *flags)
+        seeds["elf"][name] = path.read_bytes()
+        seeds["eh-frame"][name], seeds["cfi"][name] = eh_frame(path), cfi(path)
+        if "-g" in flags or "-gdwarf-4" in flags:
+            seeds["debug-info"][name] = path.read_bytes()
+            if "-gz" not in flags:
+                seeds["debug-line"][name] = debug_line(path)
+    return seeds
+
+
+# ---- databases ----
+
+def database(folder):
+    return b"".join((folder / name).read_bytes() for name in ("meta.db", "profile.db", "cct.db"))
+
+
+def databases(folder):
+    viewer_story.write(folder / "story")
+    layout = v4_writer.Layout(scopes=("execution", "function"))
+    v4_writer.write_database(viewer.random_database(1, 30), folder / "random", layout)
+    return {name: database(folder / name) for name in ("story", "random")}
+
+
+INSTRUCTIONS = {"format": "hpctoolkit-instructions 1", "metrics": ["work"], "files": ["/s/t.c"],
+                "procedures": [{"module": "/m", "name": "hot", "entry": 4096, "parts": [[4096, "4883ff01"]],
+                                "statements": [[4096, 11, 0, 6]], "costs": [[4098, 0, 0.25]]}]}
+
+# ---- text ----
+
+CONFIG = ("HPCRUN_DIR=/m\nHPCRUN_EVENTS=CPUTIME|C|5000000|0|0|0|0|0|1;cycles|P|1|5000000|0|0|1|2|2\n"
+          "HPCRUN_OPTIONS=cdqsw\nHPCRUN_SIGNAL=40\nHPCRUN_PID=7\nHPCRUN_AGENTS=a|1|/a.so|note:x\n"
+          "HPCRUN_CORES=4\nHPCRUN_OWNER=0\nHPCRUN_FILTERS=1\nOMPI_COMM_WORLD_RANK=3\nSLURM_PROCID=1\n")
+SET_INDEX = ("hpctoolkit-set 1\ncommand ./prog 12\nserial ./prog-serial\nrun 1 1 0 3.251 workers-1-repeat-1\n"
+             "run 2 2 3 0.002101 workers-2-repeat-2\n")
+PROCESSES = ("begin 0 71 100 70 0 1000 /bin/sh\nbegin 4 72 101 71 2 2000 /bin/true\nunmeasured 4 72 1 2500 /bin/static\n"
+             "end 72 101 3 0 2600 1 9 9 9 0 0 1 2 8\nfailed 72 2700\nend 72 101 1 0 2900 1 9 9 9 0 0 1 2 8\n"
+             "begin 0 73 102 71 2 3000 /bin/false\nwaited 73 9 3500\nend 71 100 1 0 4000 2 9 9 9 0 0 2 2 8 3 4\n")
+PERF_MAP = "1000 10 first\n0x1010 20 second name\n1008 8 again\nfff0 ff last\n"
+
+
+def all_seeds(build, folder):
+    seeds = {
+        "measurement": {"all-chunks": measurement().encode()},
+        "arenas": {"live": sound_arenas(build, folder / "arenas")},
+        "perf-map": {"overlap": PERF_MAP.encode()},
+        "structure": {"nested": STRUCTURE.xml("/s/program").encode()},
+        "debug-result": {"nested": debug_result()},
+        "config": {"all": CONFIG.encode()},
+        "set-index": {"two": SET_INDEX.encode()},
+        "process-list": {"some": PROCESSES.encode()},
+        "database": databases(folder),
+        "run-json": {"story": json.dumps(viewer_story.RUN).encode()},
+        "instructions-json": {"one": json.dumps(INSTRUCTIONS).encode()},
+    }
+    return seeds | binaries(folder)
+
+
+def main():
+    build, out = sys.argv[1], pathlib.Path(sys.argv[2])
+    with tempfile.TemporaryDirectory() as temporary:
+        for target, seeds in all_seeds(build, pathlib.Path(temporary)).items():
+            (out / target).mkdir(parents=True, exist_ok=True)
+            for name, data in seeds.items():
+                (out / target / name).write_bytes(data)
+    (out / "structure.dict").write_text("".join(f'"{word}"\n' for word in STRUCTURE_WORDS))
+
+
+if __name__ == "__main__":
+    main()

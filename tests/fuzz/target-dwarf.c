@@ -1,0 +1,140 @@
+/* DWARF: line tables, which our own code reads; debug information, which is read through libdwarf;
+ * and the result that comes back from the process in which libdwarf runs. */
+#include "tests/fuzz/fuzz-target.h"
+
+#include "hpcstruct/dwarf/dwarf-reader.h"
+#include "hpcstruct/dwarf/line-table.h"
+
+#include "lib/bytes.h"
+
+#include <sanitizer/asan_interface.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void check_info(const struct debug_info *info)
+{
+    for (size_t i = 0; i < info->lines.n; i++) {
+        const struct line_row *row = &info->lines.at[i];
+        PROMISE(i == 0 || row[-1].address < row->address);
+        PROMISE(row->file == DEBUG_NONE || row->file < info->files.count);
+    }
+    for (size_t i = 0; i < info->scopes.n; i++) {
+        const struct debug_scope *scope = &info->scopes.at[i];
+        PROMISE(scope->function < info->functions.n);
+        PROMISE(scope->parent == DEBUG_NONE || scope->parent < i);
+        PROMISE(scope->call_file == DEBUG_NONE || scope->call_file < info->files.count);
+    }
+    for (size_t i = 0; i < info->scope_rows.n; i++) {
+        const struct scope_row *row = &info->scope_rows.at[i];
+        PROMISE(i == 0 || row[-1].address < row->address);
+        PROMISE(row->scope == DEBUG_NONE || row->scope < info->scopes.n);
+        debug_info_function_at(info, row->address);
+    }
+}
+
+/* ---- line tables ---- */
+
+/* The input: the sizes of .debug_line_str and .debug_str (16 bits each), these, .debug_line. */
+static void run_debug_line(const uint8_t *data, size_t size)
+{
+    const struct elf_code code = {0, UINT64_C(1) << 32, NULL};
+    struct elf_image image = {0};
+    struct debug_info info = {0};
+    if (size < 4)
+        return;
+    size_t line_strings = get_u16(data), strings = get_u16(data + 2);
+    if (line_strings + strings > size - 4)
+        return;
+    const struct line_sections sections = {
+        .line_strings = {data + 4, line_strings},
+        .strings = {data + 4 + line_strings, strings},
+        .lines = {data + 4 + line_strings + strings, size - 4 - line_strings - strings},
+    };
+    vec_push(&image.code, code);
+    line_tables_read_all(&sections, &info, &image);
+    debug_info_finish(&info);
+    check_info(&info);
+    debug_info_free(&info);
+    vec_free(&image.code);
+}
+
+const struct fuzz_target debug_line_target = {"debug-line", run_debug_line, 1 << 20, 4096};
+
+/* ---- debug information ---- */
+
+/* libdwarf has faults of its own (dwarf-reader.h), so it runs in a child here, too. The parent takes
+ * over which code the child ran, so that libFuzzer learns from it; a child that ends badly counts
+ * only if our code did it. */
+extern uint8_t __start___sancov_cntrs[], __stop___sancov_cntrs[];
+
+struct child_result {
+    bool is_our_fault;
+    uint8_t counters[];
+};
+
+static struct child_result *result;
+
+/* Whether the innermost frames of a sanitizer's report are ours. */
+static void on_report(const char *report)
+{
+    const char *frame = strstr(report, "#0 "), *end = frame ? strstr(frame, "#2 ") : NULL;
+    const char *ours = frame ? strstr(frame, "hpcstruct/") : NULL;
+    if (ours && (!end || ours < end))
+        result->is_our_fault = true;
+}
+
+static _Noreturn void read_in_child(const struct elf_image *image, size_t counters)
+{
+    struct debug_info info = {0};
+    const struct dwarf_inputs inputs = {.image = image, .debug = image};
+    setrlimit(RLIMIT_CPU, &(struct rlimit){5, 6});
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    __asan_set_error_report_callback(on_report);
+    free(dwarf_read_unprotected(&info, &inputs).problem);
+    check_info(&info);
+    memcpy(result->counters, __start___sancov_cntrs, counters);
+    _exit(0);
+}
+
+/* The input is an ELF file. */
+static void run_debug_info(const uint8_t *data, size_t size)
+{
+    size_t counters = (size_t)(__stop___sancov_cntrs - __start___sancov_cntrs);
+    char *cause = NULL;
+    struct elf_image *image = elf_open(input_file(data, size), &cause);
+    free(cause);
+    if (!result)
+        result = mmap(NULL, sizeof *result + counters, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    PROMISE(result != MAP_FAILED);
+    result->is_our_fault = false;
+    if (image && dwarf_is_in(image)) {
+        int status = 0;
+        pid_t child = fork();
+        if (child == 0)
+            read_in_child(image, counters);
+        PROMISE(child > 0 && waitpid(child, &status, 0) == child);
+        PROMISE(!result->is_our_fault);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+            memcpy(__start___sancov_cntrs, result->counters, counters);
+    }
+    elf_close(image);
+}
+
+const struct fuzz_target debug_info_target = {"debug-info", run_debug_info, 1 << 24, 8192};
+
+/* ---- its result ---- */
+
+static void run_debug_result(const uint8_t *data, size_t size)
+{
+    struct debug_info info = {0};
+    if (debug_info_load(&info, (struct elf_bytes){data, size}))
+        check_info(&info);
+    debug_info_free(&info);
+}
+
+const struct fuzz_target debug_result_target = {"debug-result", run_debug_result, 1 << 20, 64};
