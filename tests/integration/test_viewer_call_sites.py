@@ -95,7 +95,7 @@ class TopDownTest(ComparedCase):
         self.assertEqual(told, {("inner", 12): (3, 3), ("inner", 18): (5, 5),
                                 ("leaf", "several"): (1, 10)})
 
-    def test_recursive_calls(self):
+    def test_recursion(self):
         """fib: each level is one row."""
         a, b, u = LINE, OUTER + 0x20, (OUTER,)
         self.side((a, a, b, 1), (a, b, a, 2), (b, a, a, 4), (b, b, a, 8), (a, a, 16))
