@@ -116,8 +116,8 @@ static void write_values(const struct run *run, const char *folder,
     free(cct_db);
 }
 
-/* Writes meta.db and metrics/default.yaml, and copies the sources. */
-static void write_names(struct run *run, const char *folder, const char *copies_prefix,
+/* Writes meta.db, and copies the sources. */
+static void write_meta(struct run *run, const char *folder, const char *copies_prefix,
                         const struct numbered_contexts *contexts)
 {
     source_copies_make(&run->copies, contexts);
@@ -127,12 +127,16 @@ static void write_names(struct run *run, const char *folder, const char *copies_
         .copies_prefix = copies_prefix,
         .copies = run->copies.path_of,
     };
-    char *meta_db = in_folder(folder, V4_META_FILE), *metrics = in_folder(folder, "metrics");
-    char *yaml = in_folder(metrics, "default.yaml");
+    char *meta_db = in_folder(folder, V4_META_FILE);
     meta_db_write(meta_db, &texts, contexts, &run->analysis);
+    free(meta_db);
+}
+
+static void write_metric_taxonomy(const struct run *run, const char *folder)
+{
+    char *metrics = in_folder(folder, "metrics"), *yaml = in_folder(metrics, "default.yaml");
     make_folder(metrics);
     metrics_yaml_write(yaml, &run->metrics);
-    free(meta_db);
     free(metrics);
     free(yaml);
 }
@@ -166,6 +170,18 @@ static void share_file(const char *from_folder, const char *to_folder, const cha
     free(to);
 }
 
+/* Makes the folder of the copies of sources, and a link to it in the physical projection's folder.
+ * Returns false if the file system has no links. */
+static bool link_sources(const char *folder, const char *physical)
+{
+    char *sources = in_folder(folder, COPIES_FOLDER), *link = in_folder(physical, COPIES_FOLDER);
+    make_folder(sources);
+    bool is_linked = output_symlink("../" COPIES_FOLDER, link);
+    free(sources);
+    free(link);
+    return is_linked;
+}
+
 /* ---- the database ---- */
 
 static void write_instructions(const struct run *run, const struct projection *projection)
@@ -183,6 +199,7 @@ static void write_projections(struct run *run)
     struct projection projection;
     bool agree = projections_agree(&run->analysis);
     make_folder(physical);
+    bool has_sources = link_sources(run->folder, physical);
     build_projection(run, PROJECTION_LOGICAL, &projection, &contexts);
     write_instructions(run, &projection);
     run->unknown_site_calls = projection.unknown_site_calls;
@@ -190,10 +207,13 @@ static void write_projections(struct run *run)
     if (agree)
         measurements_free_trees(&run->measurements);
     write_values(run, run->folder, &contexts, &projection);
-    write_names(run, run->folder, "", &contexts);
+    write_meta(run, run->folder, "", &contexts);
+    write_metric_taxonomy(run, run->folder);
     if (agree) {
         share_file(run->folder, physical, V4_PROFILE_FILE);
         share_file(run->folder, physical, V4_CCT_FILE);
+        if (has_sources)
+            share_file(run->folder, physical, V4_META_FILE);
     } else {
         projection_free(&projection);
         contexts_free(&contexts);
@@ -201,7 +221,9 @@ static void write_projections(struct run *run)
         measurements_free_trees(&run->measurements);
         write_values(run, physical, &contexts, &projection);
     }
-    write_names(run, physical, "../", &contexts);
+    if (!agree || !has_sources)
+        write_meta(run, physical, has_sources ? "" : "../", &contexts);
+    write_metric_taxonomy(run, physical);
     projection_free(&projection);
     contexts_free(&contexts);
     free(physical);

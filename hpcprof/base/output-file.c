@@ -104,6 +104,17 @@ bool output_make_directory(const char *path)
     return made;
 }
 
+bool output_symlink(const char *target, const char *path)
+{
+    const char *name;
+    int directory = open_parent(path, &name);
+    if (directory == -1)
+        return false;
+    bool made = symlinkat(target, directory, name) == 0;
+    close_parent(directory);
+    return made;
+}
+
 bool output_link(const char *from, const char *to)
 {
     const char *from_name, *to_name;

@@ -28,6 +28,9 @@ int output_open(const char *path);
 /* Makes a directory. Returns false and sets errno on failure. */
 bool output_make_directory(const char *path);
 
+/* Makes a symbolic link to `target`. Returns false and sets errno on failure. */
+bool output_symlink(const char *target, const char *path);
+
 /* Gives a file a second name. Returns false and sets errno on failure. */
 bool output_link(const char *from, const char *to);
 

@@ -129,6 +129,34 @@ static void lay_out(struct context_range *range, struct v4_profile_values *info,
     }
 }
 
+/* Lets contexts with the same values as the context before them share its block, and closes the
+ * gaps. A context that has nothing of its own and one child has the values of that child, which
+ * follows it: a chain of such contexts takes one block. */
+static void share_blocks(struct context_range *range)
+{
+    struct v4_profile_values *last = NULL; /* that has a block */
+    size_t end = 0, last_size = 0;
+    for (struct v4_profile_values *info = range->infos;
+         info < range->infos + (range->end - range->begin); info++) {
+        size_t to_metrics = info->metrics - info->values;
+        size_t size = to_metrics + info->n_metrics * sizeof(struct v4_metric_index);
+        uint8_t *block = range->bytes.at + info->values;
+        if (size == 0 || !last || size != last_size || last->n_metrics != info->n_metrics ||
+            memcmp(block, range->bytes.at + last->values, size) != 0) {
+            end += -end % _Alignof(uint32_t);
+            memmove(range->bytes.at + end, block, size);
+            info->values = end;
+            end += size;
+        } else {
+            info->values = last->values;
+        }
+        info->metrics = info->values + to_metrics;
+        last = size ? info : last;
+        last_size = size ? size : last_size;
+    }
+    range->bytes.n = end;
+}
+
 struct cct_job {
     const struct mapped_profiles *profiles;
     struct context_range *ranges; /* of one batch */
@@ -148,6 +176,8 @@ static void make_range(void *context, unsigned worker, size_t index)
     for (size_t i = 0; i < contexts; i++)
         lay_out(range, &range->infos[i], range->cells.at + i * range->metric_ids);
     visit_values(range, job->profiles, place_value);
+    if (range->bytes.n)
+        share_blocks(range);
     diag_progress_add(contexts);
 }
 

@@ -40,10 +40,10 @@ void run_json_write(const char *path, const char *title, const struct analysis *
                     const struct thread_creations *creations,
                     const struct context_ids *unknown_site_calls);
 
-/* A procedure has an entry in instructions.json if it has at least this share of a metric. */
+/* A procedure has an entry in instructions.json.gz if it has at least this share of a metric. */
 #define INSTRUCTIONS_LEAST_SHARE 0.001
 
-/* instructions.json: costs of single instructions, and their code, of the most expensive procedures
+/* instructions.json.gz: costs of single instructions, and their code, of the most expensive procedures
  * (doc/FORMAT-database.md, section 3). `costs` are sorted. `for_others`: the database is shared, so
  * code of binaries that not everybody may read is left out. */
 void instructions_json_write(const char *path, const struct instruction_costs *costs,

@@ -3,8 +3,11 @@
 #include "hpcprof/modules/code-bytes.h"
 
 #include "lib/database-format.h"
+#include "lib/diag.h"
+#include "lib/gzip.h"
 #include "lib/json.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -311,6 +314,16 @@ static void write_procedures(struct instructions_writer *w)
     json_write_array_end(&w->json);
 }
 
+static void write_compressed(const char *path, const char *text, size_t size)
+{
+    FILE *out = output_stream(path);
+    struct gzip gzip;
+    gzip_start(&gzip, out);
+    gzip_write(&gzip, text, size);
+    gzip_finish(&gzip);
+    output_stream_close(out, path, true);
+}
+
 void instructions_json_write(const char *path, const struct instruction_costs *costs,
                              const struct analysis *analysis, bool for_others)
 {
@@ -320,16 +333,24 @@ void instructions_json_write(const char *path, const struct instruction_costs *c
         .symbols = analysis->symbols,
         .for_others = for_others,
     };
-    FILE *out = output_stream(path);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        diag_fatal(path, "%s", strerror(errno));
     collect(&w);
-    json_write_start(&w.json, out, 0);
+    json_write_start(&w.json, memory, 0);
     json_write_object(&w.json);
     json_write_text(&w.json, "format", DATABASE_INSTRUCTIONS_FORMAT);
     write_metric_names(&w);
     write_files(&w);
     write_procedures(&w);
     json_write_object_end(&w.json);
-    output_stream_close(out, path, json_write_finish(&w.json));
+    bool is_written = json_write_finish(&w.json);
+    if (fclose(memory) != 0 || !is_written)
+        diag_fatal(path, "%s", strerror(errno));
+    write_compressed(path, text, size);
+    free(text);
     vec_free(&w.costs);
     vec_free(&w.statements);
     vec_free(&w.files);

@@ -41,6 +41,33 @@ static void write_block(struct file_writer *file, const struct value_block *bloc
     file_write(file, block->contexts.at, block->contexts.n * sizeof *block->contexts.at);
 }
 
+/* The number of the only profile with costs; 0 if there are none or several. */
+static size_t only_profile(const struct projection *projection)
+{
+    size_t only = 0, count = 0;
+    for (size_t i = 0; i < projection->profiles.n; i++)
+        if (projection->profiles.at[i].costs.n) {
+            only = i + 1;
+            count++;
+        }
+    return count == 1 ? only : 0;
+}
+
+/* Writes the values of all profiles together. If only one has any, they are the same. */
+static void write_summary(struct file_writer *file, struct v4_profile *profiles,
+                          struct block_job *job)
+{
+    struct value_block all = {0};
+    size_t only = only_profile(job->projection);
+    if (only) {
+        profiles[0].values = profiles[only].values;
+        return;
+    }
+    values_of_all(&all, &job->scratch[0], job->contexts, job->metrics, job->projection);
+    write_block(file, &all, &profiles[0].values);
+    value_block_free(&all);
+}
+
 static void write_blocks(struct file_writer *file, struct v4_profile *profiles,
                          struct block_job *job, unsigned workers)
 {
@@ -54,10 +81,7 @@ static void write_blocks(struct file_writer *file, struct v4_profile *profiles,
         for (size_t i = 0; i < size; i++)
             write_block(file, &job->blocks[i], &profiles[1 + job->first + i].values);
     }
-    struct value_block all = {0};
-    values_of_all(&all, &job->scratch[0], job->contexts, job->metrics, job->projection);
-    write_block(file, &all, &profiles[0].values);
-    value_block_free(&all);
+    write_summary(file, profiles, job);
     diag_progress_end();
     for (size_t i = 0; i < batch; i++)
         value_block_free(&job->blocks[i]);

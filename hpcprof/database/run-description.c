@@ -73,7 +73,7 @@ static const char formats[] =
     "top are about the call paths as the program's author wrote them |\n"
     "| `run.json` | processes, threads, what became of every sample, sources and rates, metrics that "
     "could not be measured and why, modules, problems |\n"
-    "| `instructions.json` | the most expensive procedures: their machine code, and what each "
+    "| `instructions.json.gz` | the most expensive procedures: their machine code, and what each "
     "instruction cost |\n"
     "\n"
     "The `.db` files are HPCToolkit's database format, version 4.0, little-endian, as specified in\n"

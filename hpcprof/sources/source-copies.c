@@ -45,7 +45,7 @@ static char *absolute_path(const char *source)
  * names in the database. The caller frees. */
 static char *copy_path(const char *source)
 {
-    char *name = utf8_repaired(source), *copy = mem_printf("src%s", name);
+    char *name = utf8_repaired(source), *copy = mem_printf(COPIES_FOLDER "%s", name);
     free(name);
     return copy;
 }

@@ -7,6 +7,9 @@
 
 #include "lib/path.h"
 
+/* The folder of the copies in the database. */
+#define COPIES_FOLDER "src"
+
 struct source_copies {
     const struct path_rules *rules;
     const char *database;
@@ -26,7 +29,7 @@ void source_copies_start(struct source_copies *copies, const struct symbol_table
                          const struct path_rules *rules, const char *database);
 
 /* Copies the files of contexts that can be found (lib/path.h) and may be copied
- * (source-permission.h), with their permissions, to DATABASE/src/ and their absolute path. Prints a
+ * (source-permission.h), with their permissions, to DATABASE/src/, which exists, and their absolute path. Prints a
  * note on the first few files that may not be copied. */
 void source_copies_make(struct source_copies *copies, const struct numbered_contexts *contexts);
 

@@ -1,6 +1,7 @@
-"""instructions.json and the viewer's page of instructions (key D): the code is what objdump reads in
+"""instructions.json.gz and the viewer's page of instructions (key D): the code is what objdump reads in
 the binary, costs are what the measurement file has at each address."""
 import collections
+import gzip
 import json
 import os
 import re
@@ -58,7 +59,7 @@ class Disassembly(profiling.ProfilingTest):
         return where
 
     def procedures(self, database):
-        document = json.loads((database / "instructions.json").read_text())
+        document = json.loads(gzip.decompress((database / "instructions.json.gz").read_bytes()))
         self.assertEqual(document["format"], "hpctoolkit-instructions 1")
         return document, {procedure["name"]: procedure for procedure in document["procedures"]
                           if procedure["module"] == str(self.program)}
@@ -124,8 +125,8 @@ class Disassembly(profiling.ProfilingTest):
 
     def test_same_bytes_with_any_number_of_threads(self):
         one, four = self.database("-j", "1"), self.database("-j", "4")
-        self.assertEqual((one / "instructions.json").read_bytes(),
-                         (four / "instructions.json").read_bytes())
+        self.assertEqual((one / "instructions.json.gz").read_bytes(),
+                         (four / "instructions.json.gz").read_bytes())
 
     def test_a_shared_database_has_no_code_that_is_not_for_all(self):
         os.chmod(self.program, 0o700)
@@ -152,12 +153,12 @@ class Disassembly(profiling.ProfilingTest):
 
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class WithoutInstructions(viewer_story.StoryTest):
-    def page(self, text=None):
+    def page(self, text=None, name="instructions.json.gz"):
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
         viewer_story.write(folder)
         if text is not None:
-            with open(os.path.join(folder, "instructions.json"), "w") as file:
+            with open(os.path.join(folder, name), "wb") as file:
                 file.write(text)
         terminal = Viewer(folder, width=120, height=40)
         self.addCleanup(terminal.__exit__)
@@ -167,10 +168,13 @@ class WithoutInstructions(viewer_story.StoryTest):
         return terminal
 
     def test_a_database_of_another_tool(self):
-        self.page().until_seen("no instructions: the database has no instructions.json")
+        self.page().until_seen("no instructions: the database has no instructions.json.gz")
 
     def test_damaged_files(self):
-        for text in ("", "{", "[]", '{"format": "hpctoolkit-instructions 2"}'):
-            self.page(text).until_seen("no instructions: the database has no instructions.json")
+        other = gzip.compress(b'{"format": "hpctoolkit-instructions 2"}')
+        for text in (b"", b"{", gzip.compress(b"[]"), other, other[:-9], b"[]"):
+            self.page(text).until_seen("no instructions: the database has no instructions.json.gz")
         good = {"format": "hpctoolkit-instructions 1", "metrics": ["work"], "files": [], "procedures": 7}
-        self.page(json.dumps(good)).until_seen("no instructions: the database has the instructions of")
+        good = json.dumps(good).encode()
+        self.page(good, "instructions.json").until_seen("the database has the instructions of")
+        self.page(gzip.compress(good)).until_seen("no instructions: the database has the instructions of")

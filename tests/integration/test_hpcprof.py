@@ -427,7 +427,7 @@ class SameBytesTest(HpcprofCase):
     def test_equal_projections_share_their_values(self):
         self.process(self.program())
         self.scenario.database()
-        for name in ("profile.db", "cct.db"):
+        for name in ("meta.db", "profile.db", "cct.db"):
             self.assertTrue(os.path.samefile(self.at("db/" + name), self.at("db/physical/" + name)))
         check_database(self, self.scenario, read_database(self.at("db/physical")), WORK,
                        "physical")

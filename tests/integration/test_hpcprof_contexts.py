@@ -134,6 +134,17 @@ class ContextsTest(ContextsCase):
             self.sample([(0x1000, 0x2000, 0x1010)[i % 3] for i in range(depth)], depth / 4)
         self.check()
 
+    def test_a_chain_takes_one_block_of_values(self):
+        """Contexts with nothing of their own and one child: 32 bytes each in cct.db, and the values of the only thread
+        are the summary."""
+        self.start(Structure(F("/s/a.c", P("even", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1010))),
+                               P("odd", 10, [(0x2000, 0x2100)], S(11, (0x2000, 0x2100))))))
+        self.sample([(0x1000, 0x2000)[i % 2] for i in range(500)], 1)
+        db = self.check()
+        self.assertEqual(len(db.contexts), 1002)
+        self.assertLess(os.path.getsize(self.at("db/cct.db")), 1002 * 32 + 300)
+        self.assertLess(os.path.getsize(self.at("db/profile.db")), 1002 * 22 + 500)
+
     def test_recursion_that_is_much_deeper(self):
         """hpcprof must not recurse over the tree: 30,000 levels do not fit on a stack of 256 KiB."""
         self.start(Structure(F("/s/a.c", P("f", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1010))))))

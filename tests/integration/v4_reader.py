@@ -319,7 +319,8 @@ def read_block(data, spans, what, n_values, p_values, n_indices, p_indices, valu
 
 
 def check_spans(path, spans, sections):
-    spans = sorted(spans + [(s.begin, s.end) for s in sections.values()])
+    """Equal blocks may be one block; otherwise nothing overlaps."""
+    spans = sorted(set(spans) | {(s.begin, s.end) for s in sections.values()})
     for (_, end), (begin, _) in zip(spans, spans[1:]):
         check(end <= begin, "regions of", path, "overlap")
 

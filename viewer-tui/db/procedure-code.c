@@ -1,6 +1,7 @@
 #include "viewer-tui/db/procedure-code.h"
 
 #include "lib/database-format.h"
+#include "lib/gzip.h"
 #include "viewer-tui/db/run.h"
 
 #include <stdlib.h>
@@ -104,12 +105,29 @@ static const json_t *find_procedure(const json_t *document, const char *module, 
     return NULL;
 }
 
+/* A gzip file can be a thousand times smaller than its content. */
+#define MOST_BYTES ((size_t)1 << 30)
+
+/* Earlier versions of hpcprof did not compress the file. */
+static json_t *read_document(const char *folder)
+{
+    static const char *const names[] = {DATABASE_INSTRUCTIONS_FILE, "instructions.json"};
+    json_t *document = NULL;
+    for (size_t i = 0; !document && i < sizeof names / sizeof *names; i++) {
+        char *path = mem_printf("%s/%s", folder, names[i]);
+        size_t size;
+        char *text = gzip_read(path, MOST_BYTES, &size);
+        document = text ? json_loadb(text, size, 0, NULL) : NULL;
+        free(text);
+        free(path);
+    }
+    return document;
+}
+
 bool procedure_code_read(struct procedure_code *code, const char *folder, const char *module,
                          uint64_t entry, const char **why)
 {
-    char *path = mem_printf("%s/%s", folder, DATABASE_INSTRUCTIONS_FILE);
-    *code = (struct procedure_code){.document = json_load_file(path, 0, NULL)};
-    free(path);
+    *code = (struct procedure_code){.document = read_document(folder)};
     const char *format = run_text(code->document, "format");
     const json_t *procedure = find_procedure(code->document, module, entry);
     if (strcmp(format, DATABASE_INSTRUCTIONS_FORMAT) != 0)

@@ -1,4 +1,4 @@
-/* The machine code of a procedure and what its instructions cost, from DB/instructions.json
+/* The machine code of a procedure and what its instructions cost, from DB/instructions.json.gz
  * (doc/FORMAT-database.md, section 3). hpcprof writes this file for the most expensive procedures;
  * databases of other tools do not have it.
  *

@@ -6,66 +6,13 @@
  * are reversed. */
 #include "viewer-tui/output/export/export-stacks.h"
 
-#include "lib/diag.h"
+#include "lib/gzip.h"
 #include "lib/hash-tables.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <zlib.h>
-
-/* ---- A gzip file. Write errors set the error of the file underneath. ---- */
-
-struct gzip {
-    FILE *out;
-    z_stream stream;
-};
-
-/* zlib's window size; 16 asks for a gzip header. */
-#define GZIP_WINDOW (15 + 16)
-#define MEMORY      8
-
-static void gzip_start(struct gzip *gzip, FILE *out)
-{
-    memset(gzip, 0, sizeof *gzip);
-    gzip->out = out;
-    if (deflateInit2(&gzip->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MEMORY,
-                     Z_DEFAULT_STRATEGY) != Z_OK)
-        diag_fatal(NULL, "out of memory");
-}
-
-static void compress_rest(struct gzip *gzip, int flush)
-{
-    unsigned char buffer[16384];
-    do {
-        gzip->stream.next_out = buffer;
-        gzip->stream.avail_out = sizeof buffer;
-        deflate(&gzip->stream, flush);
-        fwrite(buffer, 1, sizeof buffer - gzip->stream.avail_out, gzip->out);
-    } while (gzip->stream.avail_out == 0);
-}
-
-static void gzip_write(struct gzip *gzip, const void *data, size_t size)
-{
-    const unsigned char *at = data;
-    while (size) {
-        uInt piece = size < (1u << 30) ? (uInt)size : 1u << 30;
-        gzip->stream.next_in = (unsigned char *)at;
-        gzip->stream.avail_in = piece;
-        compress_rest(gzip, Z_NO_FLUSH);
-        at += piece;
-        size -= piece;
-    }
-}
-
-static void gzip_finish(struct gzip *gzip)
-{
-    gzip->stream.avail_in = 0;
-    compress_rest(gzip, Z_FINISH);
-    deflateEnd(&gzip->stream);
-}
 
 /* ---- Messages of Protocol Buffers, built in memory ---- */
 
