@@ -113,8 +113,7 @@ static bool is_new(struct sequence *sequence, uint32_t number)
  * bare system call, others may have written later numbers: that chunk never was. So a missing number
  * says that something is lost only if the process came to its end, or if bytes of the file are in no
  * intact chunk. */
-static void report_missing_chunks(struct builder *b, const struct sequence *sequence,
-                                  bool any_gap)
+static void report_missing_chunks(struct builder *b, const struct sequence *sequence, bool any_gap)
 {
     uint64_t missing = sequence->next - sequence->seen.count;
     if (missing == 0 || (b->m->clock.state == PROCESS_RUNNING && !any_gap))

@@ -155,7 +155,7 @@ HOOK int thrd_create(thrd_t *id, thrd_start_t function, void *argument)
     return result;
 }
 
-static uint64_t before_join(pthread_t id)
+static uint64_t serial_of(pthread_t id)
 {
     bool known = process.active && process_is_ours();
     return known ? joinable_await((uint64_t)id) : 0;
@@ -173,49 +173,56 @@ static int after_join(pthread_t id, uint64_t serial, int result)
     return result;
 }
 
+/* A join that waits. */
+struct join {
+    pthread_t id;
+    uint64_t serial;
+    struct wait wait;
+};
+
+static struct join join_begin(pthread_t id)
+{
+    uint64_t serial = serial_of(id);
+    return (struct join){id, serial, wait_begin(own_slot, NULL, NULL)};
+}
+
+static int join_end(struct join *join, int result)
+{
+    wait_end(&join->wait);
+    return after_join(join->id, join->serial, result);
+}
+
 HOOK int pthread_join(pthread_t id, void **value)
 {
-    uint64_t serial = before_join(id);
-    struct wait wait = wait_begin(own_slot, NULL, NULL);
-    int result = REAL(pthread_join)(id, value);
-    wait_end(&wait);
-    return after_join(id, serial, result);
+    struct join join = join_begin(id);
+    return join_end(&join, REAL(pthread_join)(id, value));
 }
 
 HOOK int pthread_tryjoin_np(pthread_t id, void **value)
 {
-    uint64_t serial = before_join(id);
+    uint64_t serial = serial_of(id);
     return after_join(id, serial, REAL(pthread_tryjoin_np)(id, value));
 }
 
 HOOK int pthread_timedjoin_np(pthread_t id, void **value, const struct timespec *deadline)
 {
-    uint64_t serial = before_join(id);
-    struct wait wait = wait_begin(own_slot, NULL, NULL);
-    int result = REAL(pthread_timedjoin_np)(id, value, deadline);
-    wait_end(&wait);
-    return after_join(id, serial, result);
+    struct join join = join_begin(id);
+    return join_end(&join, REAL(pthread_timedjoin_np)(id, value, deadline));
 }
 
 HOOK int pthread_clockjoin_np(pthread_t id, void **value, clockid_t clock,
                               const struct timespec *deadline)
 {
-    uint64_t serial = before_join(id);
-    struct wait wait = wait_begin(own_slot, NULL, NULL);
-    int result = REAL(pthread_clockjoin_np)(id, value, clock, deadline);
-    wait_end(&wait);
-    return after_join(id, serial, result);
+    struct join join = join_begin(id);
+    return join_end(&join, REAL(pthread_clockjoin_np)(id, value, clock, deadline));
 }
 
 _Static_assert(thrd_success == 0, "after_join takes results of both kinds");
 
 HOOK int thrd_join(thrd_t id, int *value)
 {
-    uint64_t serial = before_join(id);
-    struct wait wait = wait_begin(own_slot, NULL, NULL);
-    int result = REAL(thrd_join)(id, value);
-    wait_end(&wait);
-    return after_join(id, serial, result);
+    struct join join = join_begin(id);
+    return join_end(&join, REAL(thrd_join)(id, value));
 }
 
 /* Before the real function, since afterwards the id may be another thread's. */

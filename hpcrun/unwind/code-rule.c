@@ -314,22 +314,28 @@ static enum next follow(struct code_walk *walk, const struct instruction *i, str
 
 /* ---- reading code ---- */
 
+/* Reads the code from pc on into the window: as much of it as can be read, which may be only what
+ * lies in pc's page. */
+static bool read_window(struct memory *memory, struct code_walk *walk, uint64_t pc)
+{
+    uint64_t in_page = PAGE - pc % PAGE;
+    walk->window_start = pc;
+    walk->window_size = CODE_WINDOW;
+    if (memory_read_guarded(memory, pc, walk->window, CODE_WINDOW))
+        return true;
+    bool can_read = in_page < CODE_WINDOW && memory_read_guarded(memory, pc, walk->window, in_page);
+    walk->window_size = can_read ? (unsigned)in_page : 0;
+    return can_read;
+}
+
 /* Decodes the instruction at state.pc and moves state.pc behind it. */
 static bool next_instruction(struct memory *memory, struct code_walk *walk, struct instruction *i)
 {
-    uint64_t pc = walk->state.pc, from = pc - walk->window_start;
+    uint64_t from = walk->state.pc - walk->window_start;
     if (from + INSTRUCTION_MAX_BYTES > walk->window_size) {
-        uint64_t in_page = PAGE - pc % PAGE;
-        walk->window_start = pc;
-        walk->window_size = CODE_WINDOW;
-        from = 0;
-        if (in_page < CODE_WINDOW && !memory_read_guarded(memory, pc, walk->window, CODE_WINDOW))
-            walk->window_size = (unsigned)in_page;
-        if (!(in_page < CODE_WINDOW && walk->window_size == CODE_WINDOW) &&
-            !memory_read_guarded(memory, pc, walk->window, walk->window_size)) {
-            walk->window_size = 0;
+        if (!read_window(memory, walk, walk->state.pc))
             return false;
-        }
+        from = 0;
     }
     if (!instruction_decode(walk->window + from, walk->window_size - from, i))
         return false;

@@ -231,7 +231,8 @@ static void a_worker_waits_between_regions(void **state)
     assert_int_equal(now(), THREAD_WORKS);
     assert_false(link()->is_inline);
     tell.sync_region_wait(BARRIER, ompt_scope_begin, &parallel, &implicit.data, NULL);
-    tell.sync_region_wait(BARRIER, ompt_scope_end, NULL, &implicit.data, NULL); /* at the next one */
+    tell.sync_region_wait(BARRIER, ompt_scope_end, NULL, &implicit.data,
+                          NULL); /* at the next one */
     assert_int_equal(now(), THREAD_WAITS);
     tell.implicit_task(ompt_scope_end, NULL, &implicit.data, 0, 1, 0);
     assert_int_equal(now(), THREAD_WAITS);
