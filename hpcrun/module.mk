@@ -67,17 +67,17 @@ $(eval $(call unit_test,hpcrun/test_restart,$(BUILD)/obj/hpcrun/restart/restart.
 $(eval $(call unit_test,hpcrun/test_interrupted_calls,,))
 $(eval $(call unit_test,hpcrun/test_sample,$(BUILD)/obj/hpcrun/sample/sample.o $(TOOL_LIB),))
 SIGNAL_PARTS = $(BUILD)/obj/tests/unit/hpcrun/signal_recorder.o $(addprefix $(BUILD)/obj/hpcrun/,hooks/signals.o \
-	hooks/old-signals.o restart/restart.o unwind/memory.o base/shared-pages.o base/own-fds.o)
+	hooks/old-signals.o restart/restart.o unwind/memory.o base/shared-pages.o base/own-fds.o base/own-section.o)
 $(foreach t,test_signal_masks test_signal_actions test_fatal_signals,\
 	$(eval $(call unit_test,hpcrun/$(t),$(SIGNAL_PARTS),)))
-$(eval $(call unit_test,hpcrun/test_own_fds,$(addprefix $(BUILD)/obj/hpcrun/,base/own-fds.o hooks/fd-hooks.o),))
+$(eval $(call unit_test,hpcrun/test_own_fds,$(addprefix $(BUILD)/obj/hpcrun/,base/own-fds.o base/own-section.o hooks/fd-hooks.o),))
 UNWIND_PARTS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/own-pages.o
 $(eval $(call unit_test,hpcrun/test_unwind_quiet,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_fallback,$(UNWIND_PARTS),))
 FLUSH_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,record/flush.o record/chunk.o tree/cct.o tree/lnotes.o tree/segments.o \
 	thread/thread-image.o base/own-pages.o base/shared-pages.o base/own-fds.o base/text-buffer.o)
 $(eval $(call unit_test,hpcrun/test_flush,$(FLUSH_PARTS) $(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
-$(eval $(call unit_test,hpcrun/test_joinable,$(addprefix $(BUILD)/obj/hpcrun/,thread/joinable.o base/own-pages.o),))
+$(eval $(call unit_test,hpcrun/test_joinable,$(addprefix $(BUILD)/obj/hpcrun/,thread/joinable.o base/own-pages.o base/own-section.o),))
 CCT_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,tree/cct.o tree/segments.o base/own-pages.o base/shared-pages.o base/own-fds.o)
 $(eval $(call unit_test,hpcrun/test_cct,$(CCT_PARTS),))
 $(eval $(call unit_test,hpcrun/test_answer_cache,$(BUILD)/obj/hpcrun/logical/answer-cache.o,))
@@ -85,5 +85,5 @@ LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,logical/agent-table.o logical/c
 	logical/agent-host.o logical/logical.o logical/answer-cache.o logical/wait-slots.o tree/cct.o tree/lnotes.o tree/segments.o base/text-buffer.o \
 	base/shared-pages.o base/own-fds.o)
 $(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(UNWIND_PARTS),))
-SPAN_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,span/work-span.o span/activations.o span/span-contexts.o span/critical-path.o base/own-pages.o)
+SPAN_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,span/work-span.o span/activations.o span/span-contexts.o span/critical-path.o base/own-pages.o base/own-section.o)
 $(eval $(call unit_test,hpcrun/test_work_span,$(SPAN_PARTS),))

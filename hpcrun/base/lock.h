@@ -1,10 +1,10 @@
-/* A lock for short sections of normal context. The holder has every signal blocked, so none of its
+/* A lock for short sections of normal context. The holder is in a section of ours, so none of its
  * handlers can try to take the lock. A waiting thread sleeps: if it has a real-time priority and
  * spins or yields, it could keep the holder from the CPU for ever. */
 #ifndef HPCRUN_BASE_LOCK_H
 #define HPCRUN_BASE_LOCK_H
 
-#include "hpcrun/base/sys.h"
+#include "hpcrun/base/own-section.h"
 
 #include <linux/futex.h>
 #include <stdatomic.h>
@@ -18,7 +18,7 @@ enum { LOCK_FREE, LOCK_HELD, LOCK_WAITED_FOR };
 /* Returns the mask to restore. */
 static inline uint64_t lock_take(struct lock *lock)
 {
-    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    uint64_t mask = own_section_begin();
     int state = LOCK_FREE;
     if (atomic_compare_exchange_strong(&lock->state, &state, LOCK_HELD))
         return mask;
@@ -31,7 +31,7 @@ static inline void lock_release(struct lock *lock, uint64_t mask)
 {
     if (atomic_exchange(&lock->state, LOCK_FREE) == LOCK_WAITED_FOR)
         sys3(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1);
-    sys_mask(SIG_SETMASK, mask);
+    own_section_end(mask);
 }
 
 #endif

@@ -6,6 +6,7 @@
  * __libc_start_main, when all libraries are initialized. */
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/own-fds.h"
+#include "hpcrun/base/own-section.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/hooks/hook-init.h"
@@ -124,11 +125,11 @@ static void before_main(void)
         report_thread_sanitizer();
     if (!process.active)
         return;
-    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    uint64_t mask = own_section_begin();
     agents_update();
     if (thread_self)
         thread_announce_to_agents(thread_self);
-    sys_mask(SIG_SETMASK, mask);
+    own_section_end(mask);
 }
 
 HOOK int __libc_start_main(int (*main)(int, char **, char **), int count, char **arguments,

@@ -3,6 +3,7 @@
 #include "hpcrun/base/own-fds.h"
 
 #include "hpcrun/base/hook.h"
+#include "hpcrun/base/own-section.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/measurement-file.h"
@@ -45,9 +46,9 @@ static void before_own_table(void)
 {
     if (!process.active || !process_is_ours())
         return;
-    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    uint64_t mask = own_section_begin();
     measurement_create();
-    sys_mask(SIG_SETMASK, mask);
+    own_section_end(mask);
 }
 
 HOOK int unshare(int what)

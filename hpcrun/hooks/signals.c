@@ -96,10 +96,11 @@ static bool is_raised_by_instruction(int signal, const siginfo_t *info)
            (is_fault(signal) || signal == SIGFPE || signal == SIGILL);
 }
 
+static const struct sys_sigaction by_default = {.handler = NULL};
+
 /* Writes what was measured; then lets the signal take its default effect. */
 static void end_by_signal(int signal, const siginfo_t *info)
 {
-    static const struct sys_sigaction by_default = {.handler = NULL};
     static const struct timespec a_while = {.tv_nsec = 100000000};
     if (process_is_ours() && !process_end(PROCESS_SIGNAL, signal))
         sys2(SYS_nanosleep, &a_while,
@@ -131,7 +132,8 @@ static void call_program(int signal, siginfo_t *info, void *context)
     handler(signal, info, context);
 }
 
-/* Sends a signal to the thread again, and blocks it until the handler of a sample is done. */
+/* Sends a signal to the thread again, and blocks it until the handler of a sample, or a section of
+ * ours, is done. */
 static void postpone(int signal, siginfo_t *info, ucontext_t *context)
 {
     context->uc_sigmask.__val[0] |= sys_mask_bit(signal);
@@ -141,7 +143,12 @@ static void postpone(int signal, siginfo_t *info, ucontext_t *context)
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
     struct thread *thread = thread_self;
-    if (thread && atomic_load(&thread->busy) && info->si_code <= 0) {
+    bool is_sent = info->si_code <= 0;
+    if (own_section_is_active() && is_sent) {
+        postpone(signal, info, context);
+        return;
+    }
+    if (thread && atomic_load(&thread->busy) && is_sent) {
         if (guard_abandon(&thread->unwinder.guard, context))
             thread->unwinder.cache
                 ->generation--; /* invalidate the cache, which may be half changed */
@@ -152,6 +159,10 @@ static void on_fault(int signal, siginfo_t *info, void *context)
         return;
     if (signal == SIGBUS && shared_pages_fix_up((uint64_t)(uintptr_t)info->si_addr))
         return;
+    if (own_section_is_active()) { /* ours: its locks are held, so nothing can be written */
+        sys_sigaction(signal, &by_default, NULL);
+        return;
+    }
     bool ignored = program_action[signal].sa_handler == SIG_IGN;
     if (is_handler(&program_action[signal]))
         call_program(signal, info, context);

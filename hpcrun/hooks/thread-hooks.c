@@ -180,7 +180,8 @@ struct join {
     struct wait wait;
 };
 
-static struct join join_begin(pthread_t id)
+/* Inlined, as wait_begin must be. */
+__attribute__((always_inline)) static inline struct join join_begin(pthread_t id)
 {
     uint64_t serial = serial_of(id);
     return (struct join){id, serial, wait_begin(own_slot, NULL, NULL)};

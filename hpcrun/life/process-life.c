@@ -1,6 +1,7 @@
 #include "hpcrun/life/process-life.h"
 
 #include "hpcrun/base/own-fds.h"
+#include "hpcrun/base/own-section.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/life/process-summary.h"
 #include "hpcrun/life/thread-life.h"
@@ -175,7 +176,7 @@ static bool stop_and_write(enum process_state state, int detail, bool continues)
 {
     if (!process.active)
         return false;
-    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    uint64_t mask = own_section_begin();
     bool first = become_last_writer();
     if (first) {
         atomic_store(&sampling.stopping, true);
@@ -187,7 +188,7 @@ static bool stop_and_write(enum process_state state, int detail, bool continues)
         sys_take_pending(sys_mask_bit(process.signal));
         atomic_store(&last_writer, WRITER_DONE);
     }
-    sys_mask(SIG_SETMASK, mask);
+    own_section_end(mask);
     return first;
 }
 

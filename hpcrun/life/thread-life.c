@@ -1,5 +1,6 @@
 #include "hpcrun/life/thread-life.h"
 
+#include "hpcrun/base/own-section.h"
 #include "hpcrun/base/shared-pages.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/logical/wait-slots.h"
@@ -88,7 +89,7 @@ void thread_adopt(struct thread *thread, uint64_t stack_low, uint64_t stack_high
     assert(!thread_self && stack_low <= stack_high);
     if (!thread)
         return;
-    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    uint64_t mask = own_section_begin();
     thread->unwinder.stack_low = stack_low;
     thread->unwinder.stack_high = stack_high;
     thread->unwinder.fault_handler = process.fault_handler;
@@ -100,7 +101,7 @@ void thread_adopt(struct thread *thread, uint64_t stack_low, uint64_t stack_high
     thread_self = thread;
     open_events(thread);
     atomic_store(&thread->busy, false);
-    sys_mask(SIG_SETMASK, mask & ~sys_mask_bit(process.signal));
+    own_section_end(mask & ~sys_mask_bit(process.signal));
 }
 
 void thread_leave(void)
@@ -108,7 +109,7 @@ void thread_leave(void)
     struct thread *thread = thread_self;
     if (!thread)
         return;
-    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    uint64_t mask = own_section_begin();
     thread_self = NULL;
     close_events(thread);
     slot_release();
@@ -130,7 +131,7 @@ void thread_leave(void)
         }
         thread_discard(thread);
     }
-    sys_mask(SIG_SETMASK, mask);
+    own_section_end(mask);
 }
 
 static void abandon_events(struct thread *thread, void *data)
@@ -147,7 +148,7 @@ void thread_after_fork(void)
     threads_clear(self);
     if (!self)
         return;
-    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    uint64_t mask = own_section_begin();
     thread_image_after_fork(self);
     cct_free(&self->cct); /* clearing it would copy the parent's pages */
     logical_free(&self->logical);
@@ -157,5 +158,5 @@ void thread_after_fork(void)
     threads_enlist(self);
     creation_inherit(self);
     open_events(self);
-    sys_mask(SIG_SETMASK, mask);
+    own_section_end(mask);
 }

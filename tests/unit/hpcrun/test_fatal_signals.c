@@ -2,9 +2,15 @@
  * program's, unless hpcrun caused it. */
 #include "tests/unit/hpcrun/signal_recorder.h"
 
+#include "hpcrun/base/own-section.h"
+#include "hpcrun/base/shared-pages.h"
 #include "hpcrun/unwind/memory.h"
 
+#include <errno.h>
 #include <setjmp.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void raise_term(void)
 {
@@ -90,12 +96,76 @@ static void a_fault_of_ours_is_not(void **state)
     assert_int_equal(seen.calls, 0);
 }
 
+static void a_sent_fault_waits_for_the_end_of_a_section(void **state)
+{
+    (void)state;
+    begin_test();
+    set_action(SIGSEGV, on_signal, 0);
+    uint64_t outer = own_section_begin(), inner = own_section_begin();
+    raise(SIGSEGV);
+    own_section_end(inner);
+    assert_true(own_section_is_active());
+    assert_int_equal(seen.calls, 0);
+    own_section_end(outer);
+    assert_int_equal(seen.calls, 1);
+    assert_int_equal(kernel_mask(), outer);
+}
+
+static void fault_in_a_section(void)
+{
+    own_section_begin();
+    touch_null();
+}
+
+/* Nothing is written then: the locks of the section are held. */
+static void a_fault_in_a_section_ends_the_process_at_once(void **state)
+{
+    (void)state;
+    begin_test();
+    set_action(SIGSEGV, on_signal, 0);
+    pid_t child = fork();
+    if (child == 0) {
+        fault_in_a_section();
+        _exit(1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGSEGV);
+    assert_int_equal(process_ended->calls, 0);
+}
+
+static void another_process_may_cut_the_arena_file_during_a_section(void **state)
+{
+    (void)state;
+    begin_test();
+    char path[] = "/tmp/hpctest-XXXXXX";
+    int fd = mkstemp(path);
+    assert_return_code(fd, errno);
+    unlink(path);
+    if (shared_pages_open(fd) != 0)
+        skip(); /* the file system can't allocate blocks */
+    uint64_t *words = shared_pages(4096);
+    assert_non_null(words);
+    uint64_t mask = own_section_begin();
+    assert_return_code(ftruncate(fd, 0), errno);
+    words[5] = 7;
+    assert_int_equal(words[5], 7);
+    own_section_end(mask);
+    assert_true(shared_pages_are_lost());
+    assert_int_equal(process_ended->calls, 0);
+    shared_pages_close();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_measured_is_written_first),
         cmocka_unit_test(a_fault_of_the_program_is_its_own),
         cmocka_unit_test(a_fault_of_ours_is_not),
+        cmocka_unit_test(a_sent_fault_waits_for_the_end_of_a_section),
+        cmocka_unit_test(a_fault_in_a_section_ends_the_process_at_once),
+        cmocka_unit_test(another_process_may_cut_the_arena_file_during_a_section),
     };
     return RUN_SIGNAL_TESTS(tests);
 }

@@ -1,0 +1,3 @@
+#include "hpcrun/base/own-section.h"
+
+__thread unsigned own_sections;
