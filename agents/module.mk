@@ -1,5 +1,5 @@
 # Agents, one folder per runtime: NAME/*.c are linked to lib/agents/NAME.so; NAME.rules lies beside it.
-AGENTS = minicilk cilk5 opencilk gomp openmp
+AGENTS = minicilk cilk5 opencilk gomp openmp tbb
 
 # The folders from the ground up: an agent uses common/, and no other agent.
 #   common/    symbols of ELF files, runtimes that are linked into programs, states of threads, contexts
@@ -7,7 +7,7 @@ AGENTS = minicilk cilk5 opencilk gomp openmp
 #   pthread/   the agent for plain threads: a part of libhpcrun.so
 #   NAME/      the agent of one runtime
 #   rules/     rules files of runtimes that need no agent
-AGENTS_FOLDERS = common pthread minicilk cilk5 opencilk gomp openmp
+AGENTS_FOLDERS = common pthread minicilk cilk5 opencilk gomp openmp tbb
 
 CFLAGS_agents = -fPIC -fvisibility=hidden
 
@@ -32,9 +32,12 @@ $(BUILD)/lib/agents/cilk5.so $(BUILD)/lib/agents/opencilk.so: $(AGENTS_COMMON)
 # Agents that interpose functions. They are preloaded, so their thread-local data is static, and their
 # wrappers have frame pointers, from which they read their caller's registers.
 OMP_COMMON = $(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-records omp-paths dynamic-entries)
-$(BUILD)/lib/agents/gomp.so $(BUILD)/lib/agents/openmp.so: $(AGENTS_COMMON) $(OMP_COMMON)
+TRAMPOLINE_FRAMES = $(BUILD)/obj/agents/common/trampoline-frames.o
+$(BUILD)/lib/agents/gomp.so $(BUILD)/lib/agents/openmp.so $(BUILD)/lib/agents/tbb.so: $(AGENTS_COMMON) $(OMP_COMMON)
+$(BUILD)/lib/agents/gomp.so $(BUILD)/lib/agents/tbb.so: $(TRAMPOLINE_FRAMES)
 $(BUILD)/lib/agents/gomp.so: AGENT_FLAGS += -Wl,--version-script=agents/gomp/exports.map
-$(OMP_COMMON) $(call objects_of,agents/gomp) $(call objects_of,agents/openmp): CFLAGS += -ftls-model=initial-exec -fno-omit-frame-pointer
+$(call objects_of,agents/tbb): CFLAGS += -fexceptions
+$(OMP_COMMON) $(TRAMPOLINE_FRAMES) $(foreach a,gomp openmp tbb,$(call objects_of,agents/$(a))): CFLAGS += -ftls-model=initial-exec -fno-omit-frame-pointer
 
 $(foreach a,$(AGENTS),$(eval $(BUILD)/lib/agents/$(a).so: $(call objects_of,agents/$(a))))
 $(BUILD)/lib/agents/%.so:

@@ -99,7 +99,7 @@ static bool is_shared(const struct omp_thread *thread)
            (const char *)thread >= (const char *)slots_surplus();
 }
 
-static struct task_record *allocate(struct omp_thread *thread, uint64_t bytes)
+struct task_record *record_allocate(struct omp_thread *thread, uint64_t bytes)
 {
     if (is_shared(thread)) /* many threads share it */
         return NULL;
@@ -111,7 +111,7 @@ static struct task_record *allocate(struct omp_thread *thread, uint64_t bytes)
     return record;
 }
 
-static void give_back(struct omp_thread *thread, struct task_record *record)
+void record_free(struct omp_thread *thread, struct task_record *record)
 {
     record->region = NULL;
     if (record->is_large) {
@@ -168,7 +168,7 @@ struct task_record *record_new(struct omp_thread *thread, const struct omp_link 
     uint64_t bytes = sp ? outer->sp - sp : 0;
     if (task_contexts == TASK_CONTEXTS_SITE || bytes > LARGEST_COPY)
         bytes = 0;
-    struct task_record *record = allocate(thread, bytes);
+    struct task_record *record = record_allocate(thread, bytes);
     if (!record)
         return NULL;
     record->context.kind = CONTEXT_SITE;
@@ -193,7 +193,7 @@ static void settle(struct omp_thread *thread, struct task_record *record, int32_
     while (record && (change == 0 || atomic_fetch_add_explicit(&record->finished, change,
                                                                memory_order_acq_rel) == -change)) {
         struct task_record *parent = record->parent;
-        give_back(thread, record);
+        record_free(thread, record);
         record = parent;
         change = -1;
     }
@@ -220,7 +220,7 @@ static void end_slab(struct omp_thread *thread, struct slab *slab, const struct 
     for (int i = 0; i < SLAB_RECORDS; i++) {
         struct task_record *record = (struct task_record *)slab->records[i];
         if (__atomic_load_n(&record->region, __ATOMIC_RELAXED) == region)
-            give_back(thread, record);
+            record_free(thread, record);
     }
 }
 
@@ -239,7 +239,7 @@ void records_end_region(struct omp_thread *thread, struct omp_region *region)
     struct task_record *record = atomic_load(&region->kept);
     while (record) {
         struct task_record *next = record->next, *parent = record->parent;
-        give_back(thread, record);
+        record_free(thread, record);
         settle(thread, parent, -1);
         record = next;
     }

@@ -29,6 +29,11 @@ struct task_record {
     char copy[];
 };
 
+/* Memory for a record with a copy of so many bytes; NULL: none. Only is_large is set. */
+struct task_record *record_allocate(struct omp_thread *thread, uint64_t bytes);
+
+void record_free(struct omp_thread *thread, struct task_record *record);
+
 /* Makes a record of a call with the caller's registers; sp 0: only pc is known. The creator's frames
  * end at the link `outer`. NULL without memory, or if contexts are off. */
 struct task_record *record_new(struct omp_thread *thread, const struct omp_link *outer, uint64_t pc,

@@ -27,7 +27,8 @@ static void release(void *value)
     struct thread_slot *slot = value;
     hpctoolkit_thread_slot = NULL;
     atomic_store_explicit(&slot->runtimes, 0, memory_order_relaxed);
-    slot->gomp.link = slot->gomp.own = slot->ompt.link = NULL;
+    slot->gomp.link = slot->gomp.own = slot->ompt.link = slot->tbb.link = slot->tbb.own = NULL;
+    slot->is_of_pool = false;
     atomic_store_explicit(&slot->state, THREAD_NONE, memory_order_release);
 }
 

@@ -28,13 +28,13 @@ enum thread_state {
 };
 
 /* Bits of thread_slot.runtimes: the thread is a worker of these runtimes. */
-enum slot_runtime { RUNTIME_GOMP = 1, RUNTIME_OMPT = 2 };
+enum slot_runtime { RUNTIME_GOMP = 1, RUNTIME_OMPT = 2, RUNTIME_TBB = 4 };
 
-/* What an agent for OpenMP keeps of a thread. */
+/* What an agent keeps of a thread. */
 struct omp_thread {
     void *link;            /* innermost struct omp_link; NULL: none */
     void *own;             /* the agent's: gomp the block of the task being created, openmp free
-                              scopes; NULL: none */
+                              scopes, tbb hpcrun's slot of the thread; NULL: none */
     void *records;         /* task records to reuse; NULL: none */
     uint32_t record_count; /* their number */
 };
@@ -44,7 +44,8 @@ struct thread_slot {
     _Alignas(128) _Atomic uint32_t state; /* enum thread_state */
     _Atomic uint32_t runtimes;            /* enum slot_runtime */
     int tid;
-    struct omp_thread gomp, ompt; /* of the agents gomp and openmp */
+    bool is_of_pool;                   /* libtbb created the thread */
+    struct omp_thread gomp, ompt, tbb; /* of the agents gomp, openmp and tbb */
 };
 
 /* Threads beyond this number are not counted: they share one slot, slots_surplus(). */

@@ -5,18 +5,8 @@
  * (common/thread-slots.h) whether it works or waits, and links from bodies of constructs to the
  * calling contexts of these constructs (omp-links.h). This file reads them at samples.
  *
- * A stack, innermost frame first, and its bichords:
- *
- *     frames                                          bichord
- *     code of the program                             native
- *     libgomp, a wrapper of this library              1-0, or M-0 with functions of libc
- *     run_region or run_task                          1-M: the path to the construct, from its
- *                                                     creator's stack or from a copy of that
- *     libgomp ... the thread's start                  M-0; below run_task also the construct in
- *                                                     which the thread waited for tasks
- *
- * In the master of a region, and in a task that runs in its GOMP_task call, the frames outside of
- * run_region or run_task are those that began the construct: these bichords are 1-0.
+ * Bichords are those of common/trampoline-frames.h; below run_task the M-0 one also has the construct
+ * in which the thread waited for tasks.
  *
  * Claims: the modules of libgomp and of this library, and with a tag of its own the section of this
  * library with the functions that call bodies. */
@@ -24,7 +14,7 @@
 
 #include "agents/common/dynamic-entries.h"
 #include "agents/common/linked-runtime.h"
-#include "agents/common/omp-paths.h"
+#include "agents/common/trampoline-frames.h"
 #include "agents/gomp/gomp-copies.h"
 
 #include <stdlib.h>
@@ -33,19 +23,6 @@
 #include <unistd.h>
 
 static const struct agent_host *host;
-
-/* Tags of claims. */
-enum { RUNTIME, TRAMPOLINES };
-
-#define HIDDEN __attribute__((visibility("hidden")))
-extern const char trampolines_start[] __asm__("__start_hpctoolkit_trampolines") HIDDEN;
-extern const char trampolines_end[] __asm__("__stop_hpctoolkit_trampolines") HIDDEN;
-
-/* cursor->state, beside omp-paths.h */
-enum {
-    LINK = OMP_PATH_WORDS, /* address of the innermost link that the walk has not passed; 0: none */
-    REPLACED,              /* whether the path outside of the last bichord was replaced */
-};
 
 /* Threads that libgomp has, or will have before it has created any. */
 static _Atomic uint32_t configured;
@@ -58,19 +35,6 @@ static bool start(const struct agent_host *agent_host)
 }
 
 /* -------- modules -------- */
-
-static bool is_in_module(const struct agent_module *module, const void *address)
-{
-    return (uint64_t)address >= module->start && (uint64_t)address < module->end;
-}
-
-static void claim_own_code(const struct agent_module *module)
-{
-    uint64_t from = (uint64_t)trampolines_start, to = (uint64_t)trampolines_end;
-    const struct agent_claim claims[] = {
-        {module->start, from, RUNTIME}, {from, to, TRAMPOLINES}, {to, module->end, RUNTIME}};
-    host->claim(&hpcrun_agent, claims, sizeof claims / sizeof *claims);
-}
 
 static void find_linked_runtime(const struct symbol *symbol, void *found)
 {
@@ -113,7 +77,7 @@ static void add_runtime(const struct agent_module *module)
         host->refuse(&hpcrun_agent, gomp_why_not_traced(functions));
         return;
     }
-    const struct agent_claim code = {module->start, module->end, RUNTIME};
+    const struct agent_claim code = {module->start, module->end, CLAIM_RUNTIME};
     host->claim(&hpcrun_agent, &code, 1);
     uint32_t threads = (uint32_t)functions->get_max_threads();
     if (threads > atomic_load(&configured))
@@ -125,9 +89,7 @@ static void module_added(const struct agent_module *module)
 {
     if (!module->path[0])
         check_program(module);
-    else if (is_in_module(module, trampolines_start))
-        claim_own_code(module);
-    else if (is_libgomp(module))
+    else if (!trampolines_claim(module) && is_libgomp(module))
         add_runtime(module);
 }
 
@@ -174,46 +136,8 @@ static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 
 /* -------- bichords -------- */
 
-/* No frame of run_region or run_task is larger. */
-#define TRAMPOLINE_FRAME 512
-
-/* The link in a frame of a function that calls bodies. */
-static uint64_t link_in(const struct agent_cursor *cursor, uint64_t first,
-                        const struct agent_frame *frame)
-{
-    uint64_t link = first;
-    while (link && LINK_FIELD(link, sp) < frame->sp)
-        link = LINK_FIELD(link, up);
-    return link && LINK_FIELD(link, sp) < frame->sp + TRAMPOLINE_FRAME ? link : 0;
-}
-
-struct omp_runtime omp_runtime = {.agent = &hpcrun_agent, .tag = TRAMPOLINES, .link_in = link_in};
-
-static enum agent_association begin_construct(struct agent_cursor *cursor,
-                                              const struct agent_frame *frame)
-{
-    uint64_t *state = cursor->state, link = link_in(cursor, state[LINK], frame);
-    uint64_t context = link ? LINK_FIELD(link, context) : 0;
-    state[LINK] = link ? LINK_FIELD(link, up) : state[LINK];
-    if (!context || LINK_FIELD(link, is_inline))
-        return AGENT_1_0;
-    omp_path_begin(cursor, context);
-    state[REPLACED] = true;
-    return AGENT_1_M;
-}
-
-static enum agent_association step_bichord(struct agent_cursor *cursor,
-                                           const struct agent_frame *frame)
-{
-    struct agent_claim claim = {0};
-    if (cursor->state[REPLACED])
-        return AGENT_M_0;
-    host->find_claim(&hpcrun_agent, frame->pc, &claim);
-    if (claim.tag == TRAMPOLINES)
-        return begin_construct(cursor, frame);
-    cursor->include_libc = true;
-    return AGENT_1_0;
-}
+struct omp_runtime omp_runtime = {.agent = &hpcrun_agent, .tag = CLAIM_TRAMPOLINES,
+                                  .link_in = trampoline_link_in};
 
 /* It is not deterministic in the sense of agent.h: it reads the thread's slot. */
 const struct agent hpcrun_agent = {
@@ -226,7 +150,7 @@ const struct agent hpcrun_agent = {
     .thread_begin = thread_begin,
     .unwind_begin = unwind_begin,
     .worker_counts = worker_counts,
-    .step_bichord = step_bichord,
+    .step_bichord = trampoline_step_bichord,
     .step_pnote = omp_path_has_frame,
     .step_lnote = omp_path_next,
 };

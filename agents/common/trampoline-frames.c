@@ -1,0 +1,56 @@
+/* Handler. */
+#include "agents/common/trampoline-frames.h"
+
+#define HIDDEN __attribute__((visibility("hidden")))
+extern const char trampolines_start[] __asm__("__start_hpctoolkit_trampolines") HIDDEN;
+extern const char trampolines_end[] __asm__("__stop_hpctoolkit_trampolines") HIDDEN;
+
+bool trampolines_claim(const struct agent_module *module)
+{
+    uint64_t from = (uint64_t)trampolines_start, to = (uint64_t)trampolines_end;
+    if (from < module->start || from >= module->end)
+        return false;
+    const struct agent_claim claims[] = {{module->start, from, CLAIM_RUNTIME},
+                                         {from, to, CLAIM_TRAMPOLINES},
+                                         {to, module->end, CLAIM_RUNTIME}};
+    omp_runtime.host->claim(omp_runtime.agent, claims, sizeof claims / sizeof *claims);
+    return true;
+}
+
+/* No frame of a trampoline is larger. */
+#define TRAMPOLINE_FRAME 512
+
+uint64_t trampoline_link_in(const struct agent_cursor *cursor, uint64_t first,
+                            const struct agent_frame *frame)
+{
+    uint64_t link = first;
+    while (link && LINK_FIELD(link, sp) < frame->sp)
+        link = LINK_FIELD(link, up);
+    return link && LINK_FIELD(link, sp) < frame->sp + TRAMPOLINE_FRAME ? link : 0;
+}
+
+static enum agent_association begin_construct(struct agent_cursor *cursor,
+                                              const struct agent_frame *frame)
+{
+    uint64_t *state = cursor->state, link = trampoline_link_in(cursor, state[LINK], frame);
+    uint64_t context = link ? LINK_FIELD(link, context) : 0;
+    state[LINK] = link ? LINK_FIELD(link, up) : state[LINK];
+    if (!context || LINK_FIELD(link, is_inline))
+        return AGENT_1_0;
+    omp_path_begin(cursor, context);
+    state[REPLACED] = true;
+    return AGENT_1_M;
+}
+
+enum agent_association trampoline_step_bichord(struct agent_cursor *cursor,
+                                               const struct agent_frame *frame)
+{
+    struct agent_claim claim = {0};
+    if (cursor->state[REPLACED])
+        return AGENT_M_0;
+    omp_runtime.host->find_claim(omp_runtime.agent, frame->pc, &claim);
+    if (claim.tag == CLAIM_TRAMPOLINES)
+        return begin_construct(cursor, frame);
+    cursor->include_libc = true;
+    return AGENT_1_0;
+}

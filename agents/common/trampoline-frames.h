@@ -1,0 +1,39 @@
+/* Frames of an agent that calls the bodies of constructs: its functions of kind TRAMPOLINE, each with
+ * a link (omp-links.h) in its frame. Bichords, innermost frame first:
+ *
+ *     frames                                          bichord
+ *     code of the program                             native
+ *     the runtime, a wrapper of the agent             1-0, or M-0 with functions of libc
+ *     a trampoline                                    1-M: the path to the construct, from its
+ *                                                     creator's stack or from a copy of that
+ *     the runtime ... the thread's start              M-0
+ *
+ * In a construct that its creator's thread runs where it was created, the frames outside of the
+ * trampoline are those that began the construct: these bichords are 1-0. Handler, but for one
+ * function. */
+#ifndef AGENTS_TRAMPOLINE_FRAMES_H
+#define AGENTS_TRAMPOLINE_FRAMES_H
+
+#include "agents/common/omp-paths.h"
+
+/* Tags of claims: the runtime and the agent's other code; the agent's trampolines. */
+enum { CLAIM_RUNTIME, CLAIM_TRAMPOLINES };
+
+/* Words of cursor->state behind those of omp-paths.h. unwind_begin sets the first. */
+enum {
+    LINK = OMP_PATH_WORDS, /* address of the innermost link that the walk has not passed; 0: none */
+    REPLACED,              /* whether the path outside of the last bichord was replaced */
+};
+
+/* Normal context. If the module is this agent: claims its code, and returns true. */
+bool trampolines_claim(const struct agent_module *module);
+
+/* omp_runtime.link_in */
+uint64_t trampoline_link_in(const struct agent_cursor *cursor, uint64_t first,
+                            const struct agent_frame *frame);
+
+/* The agent's step_bichord. */
+enum agent_association trampoline_step_bichord(struct agent_cursor *cursor,
+                                               const struct agent_frame *frame);
+
+#endif

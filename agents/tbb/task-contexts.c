@@ -1,0 +1,164 @@
+#include "agents/tbb/task-contexts.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Where a task spawns a task that spawns a task, and so on: from here on they have one context. */
+#define MAX_DEPTH 128
+
+/* The end of the initial thread's frames, of glibc's dynamic linker. */
+extern void *__libc_stack_end;
+
+/* ---- records ---- */
+
+static struct task_record *new_record(struct thread_slot *slot, uint64_t bytes)
+{
+    struct task_record *record = record_allocate(&slot->tbb, sizeof(struct tbb_task) + bytes);
+    if (!record)
+        return NULL;
+    struct tbb_task *task = task_of(record);
+    record->parent = task->context = NULL;
+    task->depth = 0;
+    atomic_init(&task->references, 1);
+    return record;
+}
+
+static struct task_record *refer(struct task_record *record)
+{
+    if (record)
+        atomic_fetch_add_explicit(&task_of(record)->references, 1, memory_order_relaxed);
+    return record;
+}
+
+static void release(struct thread_slot *slot, struct task_record *record)
+{
+    while (record && atomic_fetch_sub_explicit(&task_of(record)->references, 1,
+                                               memory_order_acq_rel) == 1) {
+        struct task_record *parent = record->parent;
+        record_free(&slot->tbb, record);
+        record = parent;
+    }
+}
+
+/* ---- frames ---- */
+
+/* The end of the caller's frames: the innermost task's, or the end of the thread's stack. */
+static uint64_t end_of_frames(const struct thread_slot *slot)
+{
+    const struct omp_link *link = slot->tbb.link;
+    if (link)
+        return link->sp;
+    return slot->tid == getpid() ? (uint64_t)__libc_stack_end : (uint64_t)pthread_self();
+}
+
+/* Bytes of the frames to copy; 0: none, or too many. */
+static uint64_t bytes_of_frames(const struct thread_slot *slot, uint64_t sp, uint64_t most)
+{
+    uint64_t bytes = end_of_frames(slot) - sp;
+    return task_contexts == TASK_CONTEXTS_FULL && bytes <= most ? bytes : 0;
+}
+
+/* The kind is stored last: samples of other threads may be reading the context. */
+static void copy_frames(struct task_record *record, uint64_t bytes)
+{
+    struct omp_context *context = &record->context;
+    char *copy = (char *)(task_of(record) + 1);
+    context->low = context->sp;
+    context->high = context->sp + bytes;
+    context->copy = (uint64_t)copy;
+    memcpy(copy, (const void *)context->sp, bytes);
+    PUBLISH();
+    context->kind = CONTEXT_COPY;
+}
+
+/* The record gets a context of its own, which continues in the thread's. */
+static void set_context(struct thread_slot *slot, struct task_record *record,
+                        enum omp_context_kind kind, const struct tbb_caller *caller,
+                        const void *group)
+{
+    struct task_record *parent = context_of_thread(slot);
+    struct tbb_task *task = task_of(record);
+    record->context = (struct omp_context){.kind = kind,
+                                           .pc = caller->pc,
+                                           .sp = caller->sp,
+                                           .bp = caller->bp,
+                                           .up = (uint64_t)slot->tbb.link,
+                                           .parent = (uint64_t)parent};
+    record->parent = refer(parent);
+    task->context = record;
+    task->group = group;
+    task->depth = parent ? task_of(parent)->depth + 1 : 0;
+}
+
+_Static_assert(offsetof(struct task_record, context) == 0, "a context's address is its record's");
+
+/* ---- calls of algorithms ---- */
+
+struct task_record *context_of_call(struct thread_slot *slot, const struct tbb_caller *caller,
+                                    const void *group)
+{
+    struct task_record *record = new_record(slot, 0);
+    if (record)
+        set_context(slot, record, CONTEXT_ON_STACK, caller, group);
+    return record;
+}
+
+void context_end_call(struct thread_slot *slot, struct task_record *call)
+{
+    if (!call)
+        return;
+    if (atomic_load_explicit(&task_of(call)->references, memory_order_acquire) > 1) {
+        uint64_t bytes =
+            bytes_of_frames(slot, call->context.sp, SMALL_COPY - sizeof(struct tbb_task));
+        if (bytes)
+            copy_frames(call, bytes);
+        else
+            call->context.kind = CONTEXT_SITE;
+    }
+    release(slot, call);
+}
+
+/* ---- tasks ---- */
+
+struct task_record *record_with_context(struct thread_slot *slot, struct task_record *context)
+{
+    struct task_record *record = new_record(slot, 0);
+    if (record)
+        task_of(record)->context = record->parent = refer(context);
+    return record;
+}
+
+/* Whether a task that is created in a context has this context. */
+static bool is_shared(struct task_record *context, const void *group, bool is_submitted)
+{
+    if (task_contexts == TASK_CONTEXTS_OFF)
+        return true;
+    if (!context)
+        return false;
+    const struct tbb_task *task = task_of(context);
+    bool is_algorithm = is_submitted || context->context.kind == CONTEXT_ON_STACK;
+    return (is_algorithm && group && task->group == group) || task->depth >= MAX_DEPTH;
+}
+
+struct task_record *record_of_spawned(struct thread_slot *slot, const struct tbb_caller *caller,
+                                      const void *group, bool is_submitted)
+{
+    struct task_record *context = context_of_thread(slot);
+    if (is_shared(context, group, is_submitted))
+        return record_with_context(slot, context);
+    uint64_t bytes = bytes_of_frames(slot, caller->sp, LARGEST_COPY);
+    struct task_record *record = new_record(slot, bytes);
+    if (!record)
+        return NULL;
+    set_context(slot, record, CONTEXT_SITE, caller, group);
+    if (bytes)
+        copy_frames(record, bytes);
+    return record;
+}
+
+void record_end_task(struct thread_slot *slot, struct task_record *record)
+{
+    release(slot, record);
+}

@@ -1,0 +1,313 @@
+/* Tasks and algorithms of TBB. The wrappers give tasks tables of virtual functions of their own
+ * (task-contexts.h), so libtbb calls run_task or run_cancel in place of execute() and cancel(). The
+ * callback of task_arena::execute is replaced by one of the agent's.
+ *
+ * Exceptions of the program pass through these frames. Clean-up functions then set the thread's state
+ * and link right; they need the personality routine of GCC's libgcc_s, which is in every process with
+ * C++ code. */
+#include "agents/common/omp-links.h"
+#include "agents/tbb/task-contexts.h"
+#include "agents/tbb/tbb-copies.h"
+#include "agents/tbb/thread-limit.h"
+
+__asm__(".weak __gcc_personality_v0\n.weak _Unwind_Resume");
+
+#define CLEANUP(function) __attribute__((cleanup(function)))
+
+/* The thread may have changed: a task that was suspended is resumed by any. So the compiler must not
+ * keep the address of the thread's slot over a call. */
+static __attribute__((noipa)) struct thread_slot *slot_now(void)
+{
+    return slot_mine();
+}
+
+/* A worker of libtbb joined when it began; other threads join with their first call. */
+static inline struct thread_slot *slot_of_caller(void)
+{
+    struct thread_slot *slot = slot_mine();
+    slot_join(slot, RUNTIME_TBB);
+    return slot;
+}
+
+/* ---- the running task ---- */
+
+/* In a function that calls code of the program. */
+struct running {
+    struct omp_link link;
+    enum thread_state before;
+    struct task_record *record; /* of a task; NULL: a callback */
+};
+
+static INLINED void begin(struct running *running, struct task_record *context,
+                          struct task_record *record)
+{
+    struct thread_slot *slot = slot_mine();
+    running->link = (struct omp_link){.up = slot->tbb.link,
+                                      .context = context ? &context->context : NULL,
+                                      .sp = (uint64_t)&running->link};
+    running->before = slot_state(slot);
+    running->record = record;
+    link_publish(&slot->tbb, &running->link);
+    slot_set_state(slot, THREAD_WORKS);
+}
+
+static __attribute__((noipa)) void end(struct running *running)
+{
+    struct thread_slot *slot = slot_mine();
+    slot_set_state(slot, running->before);
+    link_withdraw(&slot->tbb, &running->link);
+    if (running->record)
+        record_end_task(slot, running->record);
+}
+
+/* ---- tables of tasks ---- */
+
+struct execution;
+typedef struct tbb_object *task_function(struct tbb_object *task, struct execution *execution);
+
+static task_function run_task, run_cancel;
+
+static inline bool is_wrapped(const struct tbb_object *task)
+{
+    return task->table[TASK_EXECUTE] == (uintptr_t)run_task;
+}
+
+/* The task gets a table of its own. */
+static inline void wrap(struct tbb_object *task, struct task_record *record)
+{
+    if (!record)
+        return;
+    struct tbb_task *own = task_of(record);
+    uintptr_t *table = own->own_table + TABLE_PREFIX;
+    own->table = task->table;
+    for (int i = -TABLE_PREFIX; i < TABLE_FUNCTIONS; i++)
+        table[i] = task->table[i];
+    table[TASK_EXECUTE] = (uintptr_t)run_task;
+    table[TASK_CANCEL] = (uintptr_t)run_cancel;
+    task->table = table;
+}
+
+/* A task that execute() returned: it runs next, in the same context. */
+static inline struct tbb_object *wrap_next(struct tbb_object *next)
+{
+    if (next && !is_wrapped(next)) {
+        struct thread_slot *slot = slot_now();
+        wrap(next, record_with_context(slot, context_of_thread(slot)));
+    }
+    return next;
+}
+
+static INLINED struct tbb_object *run(struct tbb_object *task, struct execution *execution,
+                                      int function)
+{
+    struct task_record *record = record_of_table(task->table);
+    CLEANUP(end) struct running running;
+    const uintptr_t *table = task->table = task_of(record)->table;
+    begin(&running, task_of(record)->context, record);
+    return wrap_next(((task_function *)table[function])(task, execution));
+}
+
+TRAMPOLINE static struct tbb_object *run_task(struct tbb_object *task, struct execution *execution)
+{
+    return run(task, execution, TASK_EXECUTE);
+}
+
+TRAMPOLINE static struct tbb_object *run_cancel(struct tbb_object *task,
+                                                struct execution *execution)
+{
+    return run(task, execution, TASK_CANCEL);
+}
+
+/* ---- calls that create tasks ---- */
+
+/* In a wrapper: the caller's functions and registers. */
+#define BEGIN_CALL                                                                                 \
+    const struct tbb_caller caller = {CALLER_PC, CALLER_SP, CALLER_BP};                            \
+    const struct tbb_functions *real = tbb_functions_for(caller.pc);                               \
+    struct thread_slot *slot = slot_of_caller()
+
+static inline void wrap_spawned(struct thread_slot *slot, struct tbb_object *task,
+                                const struct tbb_caller *caller, const void *group)
+{
+    if (!is_wrapped(task))
+        wrap(task, record_of_spawned(slot, caller, group, false));
+}
+
+void tbb_spawn(struct tbb_object *task, void *group)
+{
+    BEGIN_CALL;
+    wrap_spawned(slot, task, &caller, group);
+    real->spawn(task, group);
+}
+
+void tbb_spawn_in_slot(struct tbb_object *task, void *group, uint16_t arena_slot)
+{
+    BEGIN_CALL;
+    wrap_spawned(slot, task, &caller, group);
+    real->spawn_in_slot(task, group, arena_slot);
+}
+
+void tbb_submit(struct tbb_object *task, void *group, void *arena, uintptr_t is_critical)
+{
+    BEGIN_CALL;
+    if (!is_wrapped(task))
+        wrap(task, record_of_spawned(slot, &caller, group, true));
+    real->submit(task, group, arena, is_critical);
+}
+
+void tbb_enqueue(struct tbb_object *task, void *arena)
+{
+    BEGIN_CALL;
+    wrap_spawned(slot, task, &caller, NULL);
+    real->enqueue(task, arena);
+}
+
+void tbb_enqueue_in_group(struct tbb_object *task, void *group, void *arena)
+{
+    BEGIN_CALL;
+    wrap_spawned(slot, task, &caller, group);
+    real->enqueue_in_group(task, group, arena);
+}
+
+/* ---- calls that wait ---- */
+
+/* A call in which the thread waits, but for the tasks that it runs meanwhile. */
+struct waiting_call {
+    struct omp_link *link;
+    enum thread_state before;
+    struct task_record *context; /* of an algorithm; NULL: none */
+};
+
+static INLINED void begin_wait(struct waiting_call *call, struct thread_slot *slot,
+                               struct task_record *context)
+{
+    *call = (struct waiting_call){slot->tbb.link, slot_state(slot), context};
+    slot_set_state(slot, THREAD_WAITS);
+}
+
+static __attribute__((noipa)) void end_wait(struct waiting_call *call)
+{
+    struct thread_slot *slot = slot_mine();
+    PUBLISH();
+    slot->tbb.link = call->link;
+    slot_set_state(slot, call->before);
+    context_end_call(slot, call->context);
+}
+
+void tbb_execute_and_wait(struct tbb_object *task, void *group, void *wait, void *waiting_group)
+{
+    BEGIN_CALL;
+    CLEANUP(end_wait) struct waiting_call call;
+    struct task_record *context = context_of_call(slot, &caller, group);
+    if (!is_wrapped(task))
+        wrap(task, record_with_context(slot, context));
+    begin_wait(&call, slot, context);
+    real->execute_and_wait(task, group, wait, waiting_group);
+}
+
+/* A callback that the agent passes in place of the program's. */
+struct callback {
+    struct tbb_object object;
+    struct tbb_object *original;
+    struct task_record *context;
+};
+
+typedef bool callback_function(const struct tbb_object *callback);
+
+TRAMPOLINE static bool run_callback(const struct callback *callback)
+{
+    CLEANUP(end) struct running running;
+    begin(&running, callback->context, NULL);
+    return ((callback_function *)callback->original->table[0])(callback->original);
+}
+
+static void no_destructor(void)
+{
+}
+
+void tbb_execute(void *arena, struct tbb_object *delegate)
+{
+    static const struct {
+        uintptr_t prefix[TABLE_PREFIX];
+        void *functions[3];
+    } table = {{0}, {(void *)run_callback, (void *)no_destructor, (void *)no_destructor}};
+    BEGIN_CALL;
+    CLEANUP(end_wait) struct waiting_call call;
+    struct task_record *context = context_of_call(slot, &caller, NULL);
+    struct callback callback = {{(const uintptr_t *)table.functions}, delegate, context};
+    begin_wait(&call, slot, context);
+    real->execute(arena, &callback.object);
+}
+
+/* In a wrapper: the thread waits until the wrapper returns. */
+#define BEGIN_WAIT                                                                                 \
+    const struct tbb_functions *real = tbb_functions_for(CALLER_PC);                               \
+    struct thread_slot *slot = slot_of_caller();                                                   \
+    CLEANUP(end_wait) struct waiting_call call;                                                    \
+    begin_wait(&call, slot, NULL)
+
+void tbb_wait(void *wait, void *group)
+{
+    BEGIN_WAIT;
+    real->wait(wait, group);
+}
+
+void tbb_wait_for_arena(void *arena)
+{
+    BEGIN_WAIT;
+    real->wait_for_arena(arena);
+}
+
+void tbb_wait_on_address(void *address, void *delegate, uintptr_t context)
+{
+    BEGIN_WAIT;
+    real->wait_on_address(address, delegate, context);
+}
+
+void tbb_wait_bounded_queue_monitor(void *monitor, size_t tag, ptrdiff_t target, void *delegate)
+{
+    BEGIN_WAIT;
+    real->wait_bounded_queue_monitor(monitor, tag, target, delegate);
+}
+
+bool tbb_finalize(void *handle, intptr_t mode)
+{
+    BEGIN_WAIT;
+    return real->finalize(handle, mode);
+}
+
+/* The thread goes on with other tasks, on another stack, until this one is resumed. */
+void tbb_suspend(void *callback, void *argument)
+{
+    BEGIN_WAIT;
+    slot->tbb.link = NULL;
+    real->suspend(callback, argument);
+}
+
+/* ---- the number of threads ---- */
+
+_Atomic uint32_t tbb_thread_limit;
+static _Atomic int controls;
+
+void tbb_create_control(struct tbb_control *control)
+{
+    const struct tbb_functions *real = tbb_functions_for(CALLER_PC);
+    real->create_control(control);
+    if (control->parameter != CONTROL_PARALLELISM || !real->active_value)
+        return;
+    atomic_fetch_add(&controls, 1);
+    atomic_store(&tbb_thread_limit, (uint32_t)real->active_value(CONTROL_PARALLELISM));
+}
+
+/* Without a control, libtbb would be asked for its default, which it then keeps: it is not asked. */
+void tbb_destroy_control(struct tbb_control *control)
+{
+    const struct tbb_functions *real = tbb_functions_for(CALLER_PC);
+    bool is_counted = control->parameter == CONTROL_PARALLELISM && real->active_value;
+    real->destroy_control(control);
+    if (!is_counted)
+        return;
+    bool is_last = atomic_fetch_sub(&controls, 1) == 1;
+    atomic_store(&tbb_thread_limit,
+                 is_last ? 0 : (uint32_t)real->active_value(CONTROL_PARALLELISM));
+}
