@@ -4,6 +4,7 @@
 #include "hpcprof/database/database-files.h"
 #include "hpcprof/database/v4-file.h"
 #include "hpcprof/names/construct-names.h"
+#include "hpcprof/names/header-functions.h"
 #include "hpcprof/options.h"
 #include "hpcprof/sources/source-copies.h"
 
@@ -62,6 +63,7 @@ static void analyze(struct run *run)
     check_metrics(&run->metrics);
     symbols_build(&run->symbols, &run->measurements, &run->structures);
     constructs_find(&run->symbols, &run->runtime_code);
+    headers_find(&run->symbols, &run->runtime_code);
     clones_find(&run->clones, &run->symbols, &run->runtime_code);
     run->analysis = (struct analysis){
         .measurements = &run->measurements,

@@ -47,22 +47,16 @@ static uint32_t file_id(const struct context_builder *builder, uint32_t module, 
     return builder->analysis->symbols->file_of[module][file];
 }
 
-static uint32_t line_below(struct context_builder *builder, uint32_t module, uint32_t parent,
-                           uint32_t file, uint32_t line)
-{
-    if (line == 0 || file == STRUCTURE_NONE)
-        return parent;
-    return context_tree_child(&builder->tree, parent, CONTEXT_LINE, file_id(builder, module, file),
-                              line);
-}
-
 /* The function that a procedure's scope is shown as. */
 static uint32_t shown_function(const struct context_builder *builder, uint32_t module,
                                const struct structure_scope *scope)
 {
-    uint32_t function = symbols_function(builder->analysis->symbols, module, scope);
-    return builder->kind == PROJECTION_LOGICAL ? builder->analysis->clones->original[function]
-                                               : function;
+    const struct symbol_table *symbols = builder->analysis->symbols;
+    uint32_t function = symbols_function(symbols, module, scope);
+    if (builder->kind != PROJECTION_LOGICAL)
+        return function;
+    uint32_t header = symbols->functions.at[function].header;
+    return header ? header : builder->analysis->clones->original[function];
 }
 
 /* Whether a scope is a part of another procedure (an inlet), which is not shown as a procedure. */
@@ -82,15 +76,61 @@ static uint32_t function_around(const struct context_builder *builder, uint32_t 
     return context_is_function(&all[context]) ? all[context].name : NO_SYMBOL;
 }
 
+/* The scope that contains a call site, or the scope itself. */
+static uint32_t scope_of_site(const struct context_builder *builder, uint32_t site)
+{
+    const struct context *at = &builder->tree.contexts.at[site];
+    bool is_site = at->kind == CONTEXT_LINE || at->kind == CONTEXT_NO_SITE;
+    return is_site ? at->parent : site;
+}
+
 /* The scope of `function` that contains the call site `parent`; CONTEXT_ROOT if the site is in
  * another function. */
 static uint32_t scope_of_call(const struct context_builder *builder, uint32_t parent,
                               uint32_t function)
 {
-    const struct context *at = &builder->tree.contexts.at[parent];
-    bool is_site = at->kind == CONTEXT_LINE || at->kind == CONTEXT_NO_SITE;
-    uint32_t scope = is_site ? at->parent : parent;
+    uint32_t scope = scope_of_site(builder, parent);
     return function_around(builder, scope) == function ? scope : CONTEXT_ROOT;
+}
+
+/* The function of a runtime's header that contains a context; NULL: none. */
+static const struct function *header_around(const struct context_builder *builder, uint32_t context)
+{
+    const struct symbol_table *symbols = builder->analysis->symbols;
+    if (builder->kind != PROJECTION_LOGICAL || !symbols->has_headers)
+        return NULL;
+    uint32_t around = function_around(builder, context);
+    const struct function *function =
+        around != NO_SYMBOL ? &symbols->functions.at[around] : NULL;
+    return function && function->header ? function : NULL;
+}
+
+/* All lines of a function that stands for several ones of a header are its first. */
+static uint32_t line_below(struct context_builder *builder, uint32_t module, uint32_t parent,
+                           uint32_t file, uint32_t line)
+{
+    if (line == 0 || file == STRUCTURE_NONE)
+        return parent;
+    uint32_t id = file_id(builder, module, file);
+    const struct function *header = header_around(builder, parent);
+    if (header && builder->analysis->symbols->is_header_file[id]) {
+        id = header->file;
+        line = header->line;
+    }
+    return context_tree_child(&builder->tree, parent, CONTEXT_LINE, id, line);
+}
+
+/* Whether a scope inside of a header's function is of the header, too: it is not shown. */
+static bool is_inside_header(const struct context_builder *builder, uint32_t module,
+                             uint32_t parent, const struct structure_scope *scope)
+{
+    const struct symbol_table *symbols = builder->analysis->symbols;
+    if (!header_around(builder, parent))
+        return false;
+    if (scope->kind == SCOPE_LOOP)
+        return scope->file != STRUCTURE_NONE &&
+               symbols->is_header_file[file_id(builder, module, scope->file)];
+    return symbols->functions.at[symbols_function(symbols, module, scope)].header != 0;
 }
 
 /* Whether an inlined procedure is the body of the construct that it is inlined in. */
@@ -114,6 +154,8 @@ static uint32_t loop_below(struct context_builder *builder, uint32_t module, uin
 static uint32_t scope_below(struct context_builder *builder, uint32_t module, uint32_t parent,
                             const struct structure_scope *scope)
 {
+    if (is_inside_header(builder, module, parent, scope))
+        return scope_of_site(builder, parent);
     if (scope->kind == SCOPE_LOOP)
         return loop_below(builder, module, parent, scope);
     uint32_t function = shown_function(builder, module, scope);

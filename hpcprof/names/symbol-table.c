@@ -181,6 +181,7 @@ void symbols_free(struct symbol_table *symbols)
     for (size_t i = 0; i < symbols->structures->n; i++)
         free(symbols->file_of[i]);
     free(symbols->file_of);
+    free(symbols->is_header_file);
     free(symbols->first_function);
     free(symbols->unknown_function);
     vec_free(&symbols->functions);

@@ -18,6 +18,8 @@ struct function {
     uint32_t line;   /* 0: unknown */
     uint64_t entry;  /* ELF address in the module; 0: unknown */
     bool is_body;    /* of a parallel construct (construct-names.h) */
+    uint32_t header; /* of a runtime's headers: the function that the logical projection shows
+                        (header-functions.h); 0: of none */
 };
 
 struct symbol_table {
@@ -27,6 +29,8 @@ struct symbol_table {
     VEC(struct function) functions;
     uint32_t *first_function;     /* by module: first function of its structure; all are in a row */
     uint32_t *unknown_function;   /* by module: stands for code that no structure describes */
+    bool *is_header_file;         /* by id in files (header-functions.h) */
+    bool has_headers;             /* some function has a header */
     uint32_t **file_of;           /* by module and file of its structure: id in files */
     struct strtab names;          /* of functions that are in no structure */
     struct idmap agent_functions; /* (name and file, line) -> function */

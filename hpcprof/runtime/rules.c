@@ -83,6 +83,7 @@ static void take_line(struct rules_file *file, struct rules_line *line, char *te
                 {"clone", RULE_CLONE, false},
                 {"construct", RULE_CONSTRUCT, false},
                 {"outlined", RULE_OUTLINED, false},
+                {"header", RULE_HEADER, false},
                 {"overhead", RULE_OVERHEAD, false},
                 {"fence", RULE_OVERHEAD, true},
                 {"waiting", RULE_WAITING, false},
@@ -260,7 +261,8 @@ const struct rule *rules_match(const struct rules_file *file, enum rule_key key,
 /* Whether a user's procedure cannot match the pattern. */
 static bool is_exclusive(const char *pattern)
 {
-    return !strchr(pattern, '*') || strncmp(pattern, "__", 2) == 0;
+    const char *star = strchr(pattern, '*'), *scope = strstr(pattern, "::");
+    return !star || strncmp(pattern, "__", 2) == 0 || (scope && scope < star);
 }
 
 const struct rule *rules_match_code(const struct rules_file *file, const char *name,

@@ -13,6 +13,7 @@
  *     clone PATTERN            see hpcprof/names/clones.h
  *     construct PATTERN WORDS  see hpcprof/names/construct-names.h
  *     outlined PATTERN WORDS   the same
+ *     header PATTERN           see hpcprof/names/header-functions.h
  *     overhead PATTERN [KIND]  time in such a procedure, inlined or not, is overhead of that kind
  *                              (spawn, sync, steal, scheduler, loop, ...)
  *     fence PATTERN [KIND]     like `overhead`, for a procedure that ends with a memory fence or an
@@ -30,8 +31,8 @@
  * In a PATTERN, * matches any text. If several lines match a name, the first one counts.
  *
  * The compiler inlines procedures of a runtime's headers into the user's modules. There, a pattern
- * counts only if it has no star or begins with two underscores (names that C reserves), so that it
- * cannot match a procedure of the user.
+ * counts only if it has no star, begins with two underscores (names that C reserves), or with a
+ * namespace (`tbb::detail::*`), so that it cannot match a procedure of the user.
  *
  * An invalid line is reported with file and line number, and skipped. */
 #ifndef HPCPROF_RULES_H
@@ -47,6 +48,7 @@ enum rule_key {
     RULE_CLONE,
     RULE_CONSTRUCT,
     RULE_OUTLINED,
+    RULE_HEADER,
     RULE_OVERHEAD,
     RULE_WAITING,
     RULE_WAITING_CODE,
