@@ -2,8 +2,6 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /* Where a task spawns a task that spawns a task, and so on: from here on they have one context. */
 #define MAX_DEPTH 128
@@ -44,19 +42,21 @@ static void release(struct thread_slot *slot, struct task_record *record)
 
 /* ---- frames ---- */
 
-/* The end of the caller's frames: the innermost task's, or the end of the thread's stack. */
-static uint64_t end_of_frames(const struct thread_slot *slot)
+/* The end of the frames outside of `sp`: the innermost task's, or the end of the thread's stack. The
+ * initial thread is known by its stack: a system call would cost more than all the rest. */
+static uint64_t end_of_frames(const struct thread_slot *slot, uint64_t sp)
 {
     const struct omp_link *link = slot->tbb.link;
+    uint64_t initial = (uint64_t)__libc_stack_end;
     if (link)
         return link->sp;
-    return slot->tid == getpid() ? (uint64_t)__libc_stack_end : (uint64_t)pthread_self();
+    return initial - sp <= LARGEST_COPY ? initial : (uint64_t)pthread_self();
 }
 
 /* Bytes of the frames to copy; 0: none, or too many. */
 static uint64_t bytes_of_frames(const struct thread_slot *slot, uint64_t sp, uint64_t most)
 {
-    uint64_t bytes = end_of_frames(slot) - sp;
+    uint64_t bytes = end_of_frames(slot, sp) - sp;
     return task_contexts == TASK_CONTEXTS_FULL && bytes <= most ? bytes : 0;
 }
 

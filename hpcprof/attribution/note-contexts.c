@@ -120,7 +120,8 @@ static uint32_t line_below(struct context_builder *builder, uint32_t module, uin
     return context_tree_child(&builder->tree, parent, CONTEXT_LINE, id, line);
 }
 
-/* Whether a scope inside of a header's function is of the header, too: it is not shown. */
+/* Whether a scope inside of a header's function is of the header, too: it is not shown. Compilers
+ * give no file for the header's lambdas. */
 static bool is_inside_header(const struct context_builder *builder, uint32_t module,
                              uint32_t parent, const struct structure_scope *scope)
 {
@@ -130,7 +131,9 @@ static bool is_inside_header(const struct context_builder *builder, uint32_t mod
     if (scope->kind == SCOPE_LOOP)
         return scope->file != STRUCTURE_NONE &&
                symbols->is_header_file[file_id(builder, module, scope->file)];
-    return symbols->functions.at[symbols_function(symbols, module, scope)].header != 0;
+    const struct function *function =
+        &symbols->functions.at[symbols_function(symbols, module, scope)];
+    return function->header || (scope->kind == SCOPE_INLINED && function->file == NO_SYMBOL);
 }
 
 /* Whether an inlined procedure is the body of the construct that it is inlined in. */

@@ -1,0 +1,170 @@
+"""oneTBB programs under the agent tbb: results unchanged, the number of working threads, call paths of algorithms and
+tasks. The programs say themselves what is right (tests/programs/tbb/)."""
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+import logical_case
+import profiling
+
+SOURCES = profiling.ROOT / "tests" / "programs" / "tbb"
+
+# Procedures of the program from main, or the thread's function, to a worker of tbb-paths.cc, and the calls of TBB.
+GROW = ["branch", "grow", "task_group::run"]
+PATHS = {
+    "in_first": ["main", "first", "parallel_for"],
+    "in_second": ["main", "second", "helper", "parallel_for"],
+    "in_nested": ["main", "nested", "parallel_for", "middle", "parallel_for"],
+    "in_sum": ["main", "sum", "parallel_reduce"],
+    "in_left": ["main", "both", "parallel_invoke"],
+    "in_right": ["main", "both", "parallel_invoke"],
+    "leaf_1": ["main", "forest"] + GROW,
+    "leaf_2": ["main", "forest"] + GROW * 2,
+    "leaf_3": ["main", "forest"] + GROW * 3,
+    "in_stage_1": ["main", "stages", "parallel_pipeline"],
+    "in_stage_2": ["main", "stages", "parallel_pipeline"],
+    "in_stage_3": ["main", "stages", "parallel_pipeline"],
+    "in_node_1": ["main", "nodes", "receiver::try_put"],
+    "in_node_2": ["main", "nodes", "receiver::try_put"],
+    "in_arena": ["main", "in_other_arena", "task_arena::execute", "inside", "parallel_for"],
+    "in_queue": ["main", "queue", "task_arena::enqueue"],
+    "in_waiting": ["main", "waiting", "task_group::run_and_wait"],
+    "in_later": ["main", "outer", "parallel_for", "leave", "task_group::run"],
+    "in_thread": ["thread_main", "parallel_for"],
+}
+
+
+def name_of(node):
+    """A procedure of the program or of TBB without arguments; None for lambdas and what is not a procedure."""
+    name = node["name"]
+    if node["kind"] not in ("procedure", "inlined") or "lambda" in name or "(anonymous)" in name:
+        return None
+    return name[len("tbb::"):] if name.startswith("tbb::") else re.sub(r"\(.*", "", name)
+
+
+class Tbb(logical_case.LogicalTest):
+    def build(self, source, *options):
+        """Compiles a program; skips the test if oneTBB is not installed."""
+        binary = self.directory / pathlib.Path(source).stem
+        self.compile("-o", binary, SOURCES / source, *options, "-ltbb")
+        return binary
+
+    def compile(self, *arguments):
+        if not shutil.which("g++") or not pathlib.Path("/usr/include/oneapi/tbb.h").exists():
+            self.skipTest("g++ or oneTBB is not installed")
+        subprocess.run(["g++", "-O2", "-g", "-I", profiling.ROOT, *arguments], check=True)
+
+    def build_counts(self):
+        subprocess.run(["gcc", "-O2", "-I", profiling.ROOT, "-c", "-o", self.directory / "count.o",
+                        SOURCES / "slot-count.c"], check=True)
+        return self.build("tbb-counts.cc", self.directory / "count.o")
+
+
+class Counts(Tbb):
+    RESULTS = "results 51 20 100 987 1 20000"  # what the program computes
+
+    def test_working_threads_and_results(self):
+        """Each count is the program's own. Where one of four threads works it pays three times its work."""
+        done, _ = self.profile(self.build_counts(), events=("CPUTIME@f4000",), options=("--cores", "4"))
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines.pop(), self.RESULTS)
+        self.assertEqual([line.split()[:-2][-1] for line in lines],
+                         ["callback", "loop", "loop", "after", "group", "group", "nested", "nested", "thread",
+                          "thread", "end"])
+        for line in lines:
+            expected, seen = line.split()[-2:]
+            self.assertEqual(seen, expected, done.stdout)
+        for alone in ("in_serial", "in_one"):
+            work, idleness = (sum(self.value(metric, name) for name in (alone, alone + "()"))
+                              for metric in ("work", "idleness"))
+            self.assertGreater(work, 0)
+            self.assertAlmostEqual(idleness / work, 3, places=3)
+
+    def test_less_of_task_contexts(self):
+        program = self.build_counts()
+        for contexts in ("site", "off"):
+            done, _ = self.measure(program, options=("--task-contexts", contexts))
+            self.assertEqual(done.stdout.splitlines()[-1], self.RESULTS)
+
+
+class Paths(Tbb):
+    def check_paths(self):
+        """Each sample of a worker function has the path that the program has, and no function of the runtime."""
+        workers = set()
+        for path in logical_case.walk(self.tree):
+            if not any(m["exclusive"] for m in path[-1]["metrics"].values() if m):
+                continue
+            names = [name for name in map(name_of, path) if name]
+            worker = next((name for name in names if name in PATHS), None)
+            if not worker:
+                continue
+            workers.add(worker)
+            start = names.index(PATHS[worker][0]) if PATHS[worker][0] in names else 0
+            self.assertEqual(names[start:names.index(worker)], PATHS[worker])
+            shown = " ".join(re.sub(r"\(.*", "", node["name"]) for node in path)
+            self.assertNotRegex(shown, r"tbb::detail|libtbb|run_task|run_callback")
+        self.assertEqual(workers, set(PATHS))
+
+    def test_paths_of_algorithms_and_tasks(self):
+        program = self.build("tbb-paths.cc")
+        for threads in (1, 4):
+            with self.subTest(threads=threads):
+                self.profile(program, "0.5", threads, events=("CPUTIME@f5000",))
+                self.check_paths()
+
+
+class Aside(Tbb):
+    PLUG_IN = """
+        #include <tbb/parallel_for.h>
+        extern "C" int run(void)
+        {
+            std::atomic<int> sum{0};
+            tbb::parallel_for(0, 100, [&](int i) { sum += i; });
+            return sum;
+        }
+        """
+    LOADER = """
+        #include <dlfcn.h>
+        #include <stdio.h>
+        int main(int count, char **arguments)
+        {
+            for (int i = 1; i < count; i++) {
+                void *library = dlopen(arguments[i], RTLD_NOW | RTLD_LOCAL);
+                int (*run)(void) = library ? (int (*)(void))dlsym(library, "run") : NULL;
+                printf("%d\\n", run ? run() : -1);
+            }
+            return 0;
+        }
+        """
+
+    def build_plug_in(self, name):
+        """A plug-in with a copy of libtbb of its own: it has another soname."""
+        system = pathlib.Path("/usr/lib/x86_64-linux-gnu/libtbb.so.12").read_bytes()
+        library = self.directory / f"libtbb-{name}.so"
+        library.write_bytes(system.replace(b"\0libtbb.so.12\0", b"\0%b\0\0" % library.name.encode()))
+        self.compile("-shared", "-o", self.directory / name, self.directory / "plug-in.o", library,
+                     f"-Wl,-rpath,{self.directory}")
+        return self.directory / name
+
+    def test_plug_ins_with_a_libtbb_each(self):
+        """The program knows nothing of TBB. Each plug-in calls its own copy, and that itself."""
+        (self.directory / "loader.c").write_text(self.LOADER)
+        (self.directory / "plug-in.cc").write_text(self.PLUG_IN)
+        subprocess.run(["gcc", "-o", self.directory / "loader", self.directory / "loader.c", "-ldl"], check=True)
+        self.compile("-fPIC", "-c", "-o", self.directory / "plug-in.o", self.directory / "plug-in.cc")
+        plug_ins = [self.build_plug_in(name) for name in ("1", "2")]
+        done, _ = self.measure(self.directory / "loader", *plug_ins)
+        self.assertEqual(done.stdout, "4950\n4950\n")
+
+    def test_program_without_tbb(self):
+        done, images = self.measure("/bin/true")
+        self.assertNotIn("tbb", done.stderr)
+        self.assertEqual(len(images), 1)
+
+
+del Tbb
+
+if __name__ == "__main__":
+    unittest.main()
