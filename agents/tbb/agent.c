@@ -1,7 +1,7 @@
 /* The agent for oneTBB, libtbb.so.12.
  *
  * oneTBB has no interface for tools. This library is preloaded, and interposes the functions of
- * libtbb that the headers call: tasks.c. They keep in the thread's slot (common/thread-slots.h)
+ * libtbb that the headers call: tbb-tasks.c. They keep in the thread's slot (common/thread-slots.h)
  * whether it runs a task or waits, and links from running tasks to their calling contexts
  * (task-contexts.h). This file reads them at samples. The bichords are those of
  * common/trampoline-frames.h.

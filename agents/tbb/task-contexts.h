@@ -4,7 +4,7 @@
  * execute() and cancel(). So a task that a program passes to libtbb gets a table of its own:
  *
  *     task                 struct tbb_task, in a record
- *     address of table --> copy of the table of its class, with run_task and run_cancel (tasks.c)
+ *     address of table --> copy of the table of its class, with run_task and run_cancel (tbb-tasks.c)
  *                          the table of its class, which run_task puts back
  *                          context of the task
  *
