@@ -23,6 +23,8 @@ static int print(struct session *session, const struct options *options, FILE *o
         return print_threads(session, &options->print, out);
     if (options->printed == PRINT_SUMMARY)
         return print_summary(session, &options->print, out);
+    if (options->printed == PRINT_LOSSES)
+        return print_view(session, TOP_DOWN, &options->print, out);
     return print_view(session, (enum view_id)options->printed, &options->print, out);
 }
 
@@ -121,20 +123,12 @@ static int show(struct session *session, struct options *options)
     return terminal_run(session, &terminal);
 }
 
-/* A database_shower: the viewer, on top of the page of a set. */
-static int show_database(const char *database, struct options *options)
-{
-    struct session *session = session_open(database, options->metrics);
-    int status = session ? show(session, options) : 1;
-    if (session)
-        session_close(session);
-    return status;
-}
-
 /* Prints or shows the set that the options name; the exit status. */
 static int run_set(struct options *options)
 {
-    return options->printed == PRINT_NOTHING ? show_set(options, show_database)
+    if (options->printed == PRINT_LOSSES)
+        return show_losses(options, show);
+    return options->printed == PRINT_NOTHING ? show_set(options, show)
                                              : print_to_output(NULL, options);
 }
 

@@ -7,7 +7,7 @@ VIEWER_LIBRARIES = -lZydis -lncursesw -ltinfo -ljansson -lz -lm
 #   threads           the threads of a run, and the values of each
 #   tree              views: top-down, bottom-up, flat; filters, search, walks
 #   advice            what would make the run faster
-#   compare           two databases as one; sessions
+#   compare           two databases as one, the runs of a set as one; sessions
 #   scaling           sets of runs with several numbers of workers: tables, plots
 #   output            text, CSV, JSON; columns and summaries
 #   output/export     flame graphs, pprof, speedscope

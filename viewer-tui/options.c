@@ -133,9 +133,12 @@ static int printed_named(const char *name)
         return PRINT_SUMMARY;
     if (strcmp(name, "scaling") == 0)
         return PRINT_SCALING;
+    if (strcmp(name, "losses") == 0)
+        return PRINT_LOSSES;
     enum view_id id = view_id_named(name);
     if (id == VIEWS)
-        diag_usage("no view '%s'; there are top-down, bottom-up, flat, threads, summary, scaling", name);
+        diag_usage("no view '%s'; there are top-down, bottom-up, flat, threads, summary, scaling, losses",
+                   name);
     return id;
 }
 
@@ -270,9 +273,14 @@ static void take_option(void *target, size_t option, const char *value)
 static void check_set_options(const struct options *options)
 {
     if (!options->paths[0] || options->paths[1])
-        diag_usage("--print scaling takes one set of runs");
+        diag_usage("--print scaling and losses take one set of runs");
     if (options->threads || options->program)
-        diag_usage("--threads, --program: scaling is about whole runs; print another view");
+        diag_usage("--threads, --program: scaling and losses are about whole runs; print another "
+                   "view");
+    if (options->metrics && options->printed == PRINT_LOSSES)
+        diag_usage("--metrics: losses have their own; --sort chooses one of them");
+    if (options->print.format >= FORMAT_FOLDED && options->printed == PRINT_LOSSES)
+        diag_usage("losses may be negative: print them as text, csv or json");
 }
 
 static void check_combination(const struct options *options, const bool given[OPTIONS])
@@ -297,9 +305,9 @@ static void check_combination(const struct options *options, const bool given[OP
         diag_usage("--what-if works with one database, not with two that are compared");
     if (options->threads && options->printed == PRINT_SUMMARY)
         diag_usage("--threads: the summary is about the whole run; print another view");
-    if (options->printed == PRINT_SCALING)
+    if (options->printed == PRINT_SCALING || options->printed == PRINT_LOSSES)
         check_set_options(options);
-    bool is_tree = options->printed < VIEWS;
+    bool is_tree = options->printed < VIEWS || options->printed == PRINT_LOSSES;
     if (filters_n(&options->filters) && options->printed != PRINT_NOTHING && !is_tree)
         diag_usage("--filter works on trees: print top-down, bottom-up or flat");
     if (options->printed != PRINT_NOTHING && (given[COLUMNS] || given[NUMBERS] || given[BARS]))

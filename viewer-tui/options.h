@@ -9,7 +9,7 @@
 #include "viewer-tui/output/print.h"
 
 /* What to print; the values below VIEWS are those of enum view_id. */
-enum printed { PRINT_NOTHING = -1, PRINT_THREADS = VIEWS, PRINT_SUMMARY, PRINT_SCALING };
+enum printed { PRINT_NOTHING = -1, PRINT_THREADS = VIEWS, PRINT_SUMMARY, PRINT_SCALING, PRINT_LOSSES };
 
 struct options {
     int printed; /* enum view_id or enum printed */

@@ -24,18 +24,6 @@ static double total(const struct view *view, const char *name)
     return is_measured ? view_total(view, found) : NAN;
 }
 
-static unsigned most_cpus(const json_t *run)
-{
-    double most = 0;
-    size_t i;
-    json_t *process;
-    json_array_foreach(json_object_get(run, "processes"), i, process)
-    {
-        most = fmax(most, run_number(process, "cpus"));
-    }
-    return most > 0 && most < 1e6 ? (unsigned)most : 0;
-}
-
 static void read_database(const char *folder, struct run_values *values)
 {
     struct session *session = session_open(folder, NULL);
@@ -45,7 +33,7 @@ static void read_database(const char *folder, struct run_values *values)
         values->overhead = total(view, "overhead");
         values->idleness = total(view, "idleness");
         values->has_work_span = work_span_of(view, &values->work_span);
-        values->cpus = most_cpus(session->run);
+        values->cpus = run_most_cpus(session->run);
     }
     if (session)
         session_close(session);

@@ -1,6 +1,7 @@
 #include "viewer-tui/show-set.h"
 
 #include "lib/diag.h"
+#include "viewer-tui/compare/loss-session.h"
 #include "viewer-tui/output/print-scaling.h"
 #include "viewer-tui/run-hpcprof.h"
 #include "viewer-tui/set-values.h"
@@ -17,7 +18,7 @@ struct read_set {
 
 bool options_name_set(const struct options *options)
 {
-    if (options->printed == PRINT_SCALING)
+    if (options->printed == PRINT_SCALING || options->printed == PRINT_LOSSES)
         return true;
     bool is_one = options->paths[0] && !options->paths[1];
     return options->printed == PRINT_NOTHING && is_one && run_set_exists(options->paths[0]);
@@ -27,6 +28,13 @@ static void free_set(struct read_set *read)
 {
     scaling_table_free(&read->table);
     run_set_free(&read->set);
+}
+
+/* Takes the cause. */
+static void report_no_set(const char *folder, char *cause)
+{
+    diag_error(folder, "not a set of runs, which hpcrun --workers makes: %s", cause);
+    free(cause);
 }
 
 /* False, with the error reported and nothing to free, if there is nothing to show. */
@@ -42,8 +50,7 @@ static bool read_set(struct read_set *read, const char *folder)
             return true;
         diag_error(folder, "no run of the set has ended with status 0");
     } else {
-        diag_error(folder, "not a set of runs, which hpcrun --workers makes: %s", cause);
-        free(cause);
+        report_no_set(folder, cause);
     }
     free_set(read);
     return false;
@@ -59,26 +66,100 @@ int print_set(const struct options *options, FILE *out)
     return diag_error_count() ? 1 : 0;
 }
 
-/* What the page needs to show a database. */
-struct run_opener {
+/* ---- losses ---- */
+
+/* The session of a run; NULL, with the cause reported, if its database cannot be read. */
+static struct session *open_run_of(const char *folder, const struct set_run *run)
+{
+    char *path = mem_printf("%s/%s", folder, run->directory);
+    char *database = database_beside(path);
+    struct session *session = database ? session_open(database, NULL) : NULL;
+    free(database);
+    free(path);
+    return session;
+}
+
+/* The losses of all runs that ended with status 0 and have a database; NULL: there is none. */
+static struct session *open_losses(const char *folder, const struct run_set *set)
+{
+    struct session **runs = mem_alloc(set->runs.n * sizeof(struct session *)), *all = NULL;
+    unsigned *workers = mem_alloc(set->runs.n * sizeof *workers);
+    size_t n = 0;
+    for (size_t i = 0; i < set->runs.n; i++) {
+        const struct set_run *run = &set->runs.at[i];
+        struct session *session = NULL;
+        if (run->status == 0 && run->workers)
+            session = open_run_of(folder, run);
+        if (session && !session_database(session, LOGICAL)) {
+            session_close(session);
+            session = NULL;
+        }
+        if (!session)
+            continue;
+        runs[n] = session;
+        workers[n++] = run->workers;
+    }
+    if (n)
+        all = session_of_losses(runs, workers, n, set->command);
+    else
+        diag_error(folder, "no run of the set has a database");
+    free(runs);
+    free(workers);
+    return all;
+}
+
+static int show_losses_of(const char *folder, const struct run_set *set, struct options *options,
+                          session_shower *show)
+{
+    struct session *session = open_losses(folder, set);
+    int status = session ? show(session, options) : 1;
+    if (session)
+        session_close(session);
+    return status;
+}
+
+int show_losses(struct options *options, session_shower *show)
+{
+    const char *folder = options->paths[0];
+    struct run_set set = {0};
+    char *cause;
+    int status = 1;
+    if (run_set_read(&set, folder, &cause)) {
+        status = show_losses_of(folder, &set, options, show);
+    } else {
+        report_no_set(folder, cause);
+    }
+    run_set_free(&set);
+    return status;
+}
+
+/* ---- the page ---- */
+
+/* What the page needs to show databases. */
+struct opener {
     struct options *options;
-    database_shower *show;
+    session_shower *show;
 };
 
 static int open_run(const struct shown_set *shown, const struct set_run *run)
 {
-    const struct run_opener *opener = shown->context;
-    char *path = mem_printf("%s/%s", shown->folder, run->directory);
-    char *database = database_beside(path);
-    int status = database ? opener->show(database, opener->options) : 1;
-    free(database);
-    free(path);
+    const struct opener *opener = shown->context;
+    struct session *session = open_run_of(shown->folder, run);
+    int status = session ? opener->show(session, opener->options) : 1;
+    if (session)
+        session_close(session);
     return status;
 }
 
-int show_set(struct options *options, database_shower *show_database)
+static int open_losses_page(const struct shown_set *shown)
 {
-    struct run_opener opener = {options, show_database};
+    const struct opener *opener = shown->context;
+    return show_losses_of(shown->folder, shown->set, opener->options, opener->show);
+}
+
+int show_set(struct options *options, session_shower *show)
+{
+    struct opener opener = {options, show};
     struct read_set read;
     if (!read_set(&read, options->paths[0]))
         return 1;
@@ -87,6 +168,7 @@ int show_set(struct options *options, database_shower *show_database)
                               .table = &read.table,
                               .has_mouse = !options->no_mouse,
                               .open_run = open_run,
+                              .open_losses = open_losses_page,
                               .context = &opener};
     int status = scaling_screen_run(&shown);
     free_set(&read);

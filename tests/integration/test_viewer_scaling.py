@@ -96,8 +96,8 @@ class Tables(KnownSet):
         self.add(4, 1, 3, (9, 1, 2), status=1)
         self.refused("no run of the set has ended with status 0", "--print", "scaling", self.set)
         self.refused("is a set of runs; to see it: hpcviewer --print scaling", "--print", "summary", self.set)
-        self.refused("--print scaling takes one set", "--print", "scaling", self.set, self.set, status=2)
-        self.refused("--print scaling takes one set", "--print", "scaling", status=2)
+        self.refused("--print scaling and losses take one set", "--print", "scaling", self.set, self.set, status=2)
+        self.refused("--print scaling and losses take one set", "--print", "scaling", status=2)
 
     def test_a_real_set(self):
         """hpcprof makes the databases."""

@@ -65,7 +65,7 @@ class Page(KnownSet):
         terminal.until_seen("?:help", "main")
         self.assertTrue(any(" 12." in line for line in terminal.screen()))
         terminal.press("q")
-        terminal.until_seen("Enter: open a run")
+        terminal.until_seen("open a run")
         (self.set / "run-4-2-database" / "meta.db").write_bytes(b"damaged")
         terminal.press("Enter")
         terminal.until_seen("run-4-2 cannot be shown")
@@ -90,7 +90,7 @@ class Page(KnownSet):
         terminal.press("?")
         terminal.until_seen("open the run of median time")
         terminal.press("q")
-        terminal.until_seen("Enter: open a run")
+        terminal.until_seen("open a run")
 
 
 class Refusals(KnownSet):

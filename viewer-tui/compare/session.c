@@ -2,6 +2,7 @@
 
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/comparison.h"
+#include "viewer-tui/compare/losses.h"
 #include "viewer-tui/db/complete.h"
 #include "viewer-tui/db/metric-selection.h"
 #include "viewer-tui/metrics/derived.h"
@@ -36,6 +37,14 @@ struct session *session_compare(struct session *left, struct session *right,
     return session;
 }
 
+/* The i-th session of which this one shows the databases; NULL: there are no more. */
+static struct session *member(const struct session *session, size_t i)
+{
+    if (session_is_comparison(session))
+        return i < SIDES ? session->sides[i] : NULL;
+    return i < session->n_runs ? session->runs[i] : NULL;
+}
+
 static void forget_views(struct opened *opened)
 {
     for (int v = 0; v < VIEWS; v++) {
@@ -51,12 +60,15 @@ void session_close(struct session *session)
     for (int p = 0; p < PROJECTIONS; p++) {
         forget_views(&session->opened[p]);
         comparison_free(session->opened[p].comparison);
+        losses_free(session->opened[p].losses);
         if (session->opened[p].db)
             fold_undo(session->opened[p].db);
         database_close(session->opened[p].db);
     }
-    for (int side = 0; session_is_comparison(session) && side < SIDES; side++)
-        session_close(session->sides[side]);
+    for (size_t i = 0; member(session, i); i++)
+        session_close(member(session, i));
+    free(session->runs);
+    free(session->run_workers);
     thread_set_free(session->threads);
     free(session->title);
     for (size_t i = 0; i < session->definitions.n; i++)
@@ -72,7 +84,7 @@ void session_set_defaults(struct session *session, const char *metrics, const ch
     session->usual_metrics = metrics;
     session->usual_sort = sort;
     for (int side = 0; session_is_comparison(session) && side < SIDES; side++)
-        session->sides[side]->usual_metrics = metrics;
+        session->sides[side]->usual_metrics = metrics; /* losses have metrics of their own */
 }
 
 void session_define(struct session *session, const char *definition)
@@ -86,6 +98,8 @@ static struct metrics *metrics_of(struct session *session, int projection)
     struct opened *opened = &session->opened[projection];
     if (opened->comparison)
         return &opened->comparison->metrics;
+    if (opened->losses)
+        return &opened->losses->metrics;
     return opened->db ? &opened->db->metrics : NULL;
 }
 
@@ -145,8 +159,8 @@ void session_fold(struct session *session, struct fold_choice folds)
     session->folds = folds;
     for (int p = 0; p < PROJECTIONS; p++)
         forget_views(&session->opened[p]);
-    for (int side = 0; session_is_comparison(session) && side < SIDES; side++)
-        session_fold(session->sides[side], folds);
+    for (size_t i = 0; member(session, i); i++)
+        session_fold(member(session, i), folds);
 }
 
 /* The folder of a projection; the caller frees. */
@@ -158,9 +172,11 @@ static char *projection_folder(const struct session *session, enum projection pr
 
 bool session_has_projection(const struct session *session, enum projection projection)
 {
-    if (session_is_comparison(session))
-        return session_has_projection(session->sides[0], projection) &&
-               session_has_projection(session->sides[1], projection);
+    size_t n = 0;
+    while (member(session, n) && session_has_projection(member(session, n), projection))
+        n++;
+    if (n > 0 || member(session, 0))
+        return !member(session, n);
     char *folder = projection_folder(session, projection);
     char *path = mem_printf("%s/%s", folder, V4_META_FILE);
     bool exists = access(path, F_OK) == 0;
@@ -272,7 +288,7 @@ static enum outcome follow_restriction(struct session *session, struct opened *o
 
 struct database *session_database(struct session *session, enum projection projection)
 {
-    assert(!session_is_comparison(session));
+    assert(!member(session, 0));
     struct opened *opened = &session->opened[projection];
     if (!opened->db)
         opened->db = open_projection(session, projection);
@@ -281,8 +297,7 @@ struct database *session_database(struct session *session, enum projection proje
     return session->outcome == DONE ? opened->db : NULL;
 }
 
-/* Defines the derived metrics of a comparison. */
-static bool define_compared(struct session *session, struct metrics *metrics)
+bool session_define_in(struct session *session, struct metrics *metrics)
 {
     struct formula_error error;
     for (size_t i = 0; i < session->definitions.n && metrics->n == metrics->n_stored + i; i++)
@@ -361,7 +376,7 @@ static struct view *open_compared_view(struct session *session, enum projection 
     struct view *views[SIDES];
     if (!opened->comparison)
         opened->comparison = open_comparison(session, projection);
-    if (!opened->comparison || !define_compared(session, &opened->comparison->metrics) ||
+    if (!opened->comparison || !session_define_in(session, &opened->comparison->metrics) ||
         !take_sides(session, projection, id, views))
         return NULL;
     struct view *view = comparison_view(opened->comparison, views);
@@ -385,11 +400,26 @@ static struct view *compared_view(struct session *session, enum projection proje
     return opened->views[id];
 }
 
+/* session_view of losses. */
+static struct view *losses_in_view(struct session *session, enum projection projection,
+                                   enum view_id id)
+{
+    struct opened *opened = &session->opened[projection];
+    session->outcome = FAILED;
+    if (!opened->views[id])
+        opened->views[id] = session->open_losses(session, projection, id);
+    if (opened->views[id])
+        session->outcome = DONE;
+    return opened->views[id];
+}
+
 struct view *session_view(struct session *session, enum projection projection, enum view_id id)
 {
     struct opened *opened = &session->opened[projection];
     if (session_is_comparison(session))
         return compared_view(session, projection, id);
+    if (session_has_losses(session))
+        return losses_in_view(session, projection, id);
     struct database *db = session_database(session, projection);
     if (!db || opened->views[id])
         return opened->views[id];

@@ -1,6 +1,6 @@
 /* What the user opened: a database in both projections, with its run.json and the views made so
  * far; or a comparison of two databases, each with a session of its own, which has only merged
- * views. */
+ * views; or the losses of a set of runs, which is the same with more databases. */
 #ifndef VIEWER_SESSION_H
 #define VIEWER_SESSION_H
 
@@ -13,6 +13,7 @@
 
 struct comparison;
 struct comparison_options;
+struct losses;
 
 enum projection { LOGICAL, PHYSICAL, PROJECTIONS };
 
@@ -25,6 +26,7 @@ struct opened {
     struct fold_choice folds; /* session->folds at that time */
     struct cct *cct;
     struct comparison *comparison; /* NULL until it is asked for, and of one database */
+    struct losses *losses;         /* NULL until they are asked for, and but of a set */
     struct view *views[VIEWS];
 };
 
@@ -45,6 +47,13 @@ struct session {
     struct opened opened[PROJECTIONS];
     struct session *sides[SIDES];               /* that are compared; NULL of one database */
     const struct comparison_options *comparing; /* NULL of one database */
+    /* Of the losses of a set (loss-session.h): its runs, and what makes a view of them. Else NULL
+     * and 0. */
+    struct session **runs;
+    unsigned *run_workers; /* by run */
+    size_t n_runs;
+    struct view *(*open_losses)(struct session *session, enum projection projection,
+                                enum view_id id);
 };
 
 /* Reads run.json only. The metric list (metric-selection.h) may be NULL and must outlive the
@@ -64,6 +73,10 @@ void session_set_defaults(struct session *session, const char *metrics, const ch
 /* Defines a derived metric (derived.h) in every database that will be opened. */
 void session_define(struct session *session, const char *definition);
 
+/* Defines the derived metrics in those of merged views. False, with the problem noted, if a
+ * definition is wrong. */
+bool session_define_in(struct session *session, struct metrics *metrics);
+
 /* Defines it in the open databases, too. False, with the error and without effect, if the
  * definition is wrong in that projection, of which a view is open. */
 bool session_define_now(struct session *session, enum projection projection, const char *definition,
@@ -81,6 +94,18 @@ void session_fold(struct session *session, struct fold_choice folds);
 static inline bool session_is_comparison(const struct session *session)
 {
     return session->sides[0] != NULL;
+}
+
+/* Whether it has the losses of a set of runs. */
+static inline bool session_has_losses(const struct session *session)
+{
+    return session->n_runs > 0;
+}
+
+/* Whether its views are made of several databases. */
+static inline bool session_is_merged(const struct session *session)
+{
+    return session_is_comparison(session) || session_has_losses(session);
 }
 
 /* The comparison in a projection of which there is a view; NULL of one database. */

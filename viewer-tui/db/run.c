@@ -6,6 +6,7 @@
 #include "viewer-tui/base/task.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,6 +59,18 @@ static const json_t *member_named(const json_t *array, const char *name)
             return member;
     }
     return NULL;
+}
+
+unsigned run_most_cpus(const json_t *run)
+{
+    double most = 0;
+    size_t i;
+    json_t *process;
+    json_array_foreach(json_object_get(run, "processes"), i, process)
+    {
+        most = fmax(most, run_number(process, "cpus"));
+    }
+    return most > 0 && most < 1e6 ? (unsigned)most : 0;
 }
 
 const json_t *run_metric(const json_t *run, const char *name)

@@ -15,6 +15,9 @@ json_t *run_read(const char *folder);
 /* Sum of the workers of all processes; 0 unknown. */
 double run_workers(const json_t *run);
 
+/* The most CPUs that a process could use; 0 unknown. */
+unsigned run_most_cpus(const json_t *run);
+
 /* The description of the metric with this name, or NULL. */
 const json_t *run_metric(const json_t *run, const char *name);
 

@@ -114,7 +114,7 @@ static bool obey(struct column_list *page, struct list *list, int key)
 void tui_take_kept_columns(struct tui *tui, enum projection projection)
 {
     struct column_choice *choice = &tui->columns[projection];
-    bool is_for_it = tui->kept_columns && !session_is_comparison(tui->session);
+    bool is_for_it = tui->kept_columns && !session_is_merged(tui->session);
     for (int v = 0; v < VIEWS && is_for_it && !tui->took_columns[projection]; v++) {
         const struct view *view = tui->panes[projection][v].view;
         if (!view)
@@ -141,9 +141,9 @@ static void keep_columns(struct tui *tui)
         {"collapse-recursion", NULL, tui->session->folds.recursion},
         {"columns", text_string(&columns), choice->is_made}};
     size_t n = sizeof changes / sizeof *changes;
-    bool is_of_two = session_is_comparison(tui->session); /* its columns are not saved */
-    if (config_save(changes, is_of_two ? n - 1 : n, &path, &cause)) {
-        text_add(&tui->message, is_of_two ? "numbers and bars saved for the next time: "
+    bool is_merged = session_is_merged(tui->session); /* its columns are not saved */
+    if (config_save(changes, is_merged ? n - 1 : n, &path, &cause)) {
+        text_add(&tui->message, is_merged ? "numbers and bars saved for the next time: "
                                           : "columns, numbers and bars saved for the next time: ");
         text_add_clean(&tui->message, path, tui->ascii);
     } else {

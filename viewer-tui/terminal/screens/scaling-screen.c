@@ -14,7 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HELP_LINE " Up, Down: workers   Enter: open a run   W: write   ?: help   q: quit"
+#define HELP_LINE                                                                                  \
+    " Up, Down: workers  Enter: open a run  L: losses  W: write  ?: help  q: quit"
+
+/* Opens the losses; elsewhere it does nothing. */
+#define LOSSES_KEY 'L'
 
 /* Columns of the legend, right of the plot. */
 #define LEGEND_WIDTH 28
@@ -167,6 +171,7 @@ static void show_help(void)
         "Keys\n"
         "  Up, Down, k, j   select a number of workers; also PgUp, PgDn, Home, End\n"
         "  Enter            open the run of median time with that number of workers\n"
+        "  L                losses: what every calling context loses, over all runs\n"
         "  W                write to a file: .svg .gp (gnuplot) .txt .csv .json\n"
         "  ?, F1            this help\n"
         "  q, F10, ^C       quit\n"
@@ -216,6 +221,15 @@ static const char *open_run(struct scaling_page *page)
     if (shown->open_run(shown, run) != 0)
         text_printf(&page->message, " %s cannot be shown; q: see why", run->directory);
     return screen_start(shown->has_mouse);
+}
+
+/* As open_run. */
+static const char *open_losses(struct scaling_page *page)
+{
+    screen_stop();
+    if (page->shown->open_losses(page->shown) != 0)
+        text_add(&page->message, " the losses cannot be shown; q: see why");
+    return screen_start(page->shown->has_mouse);
 }
 
 /* Asks for a name in the last line; NULL: none. The caller frees. */
@@ -305,7 +319,7 @@ static const char *loop(struct scaling_page *page)
         if (key != KEY_NOTHING)
             text_clear(&page->message);
         move(page, command);
-        const char *cause = NULL;
+        const char *cause = key == LOSSES_KEY ? open_losses(page) : NULL;
         switch (command) {
         case COMMAND_TOGGLE: cause = open_run(page); break;
         case COMMAND_WRITE: ask_and_write(page); break;

@@ -16,7 +16,8 @@ struct shown_set {
     /* Shows the database of a run, with the terminal as before the page. Returns the exit status;
      * errors are reported on stderr. */
     int (*open_run)(const struct shown_set *shown, const struct set_run *run);
-    void *context; /* of open_run */
+    int (*open_losses)(const struct shown_set *shown); /* the same for the losses of all runs */
+    void *context;                                     /* of both */
 };
 
 /* Shows the page until the user quits. Returns the exit status. */

@@ -129,6 +129,8 @@ static bool stop_for_key(const char *what, int percent)
 
 bool tui_find_headline(struct tui *tui)
 {
+    if (session_has_losses(tui->session))
+        return true;
     struct view *view = session_view(tui->session, tui->projection, TOP_DOWN);
     struct advice_lines lines = {.width = WHOLE_PARAGRAPH, .ascii = tui->ascii};
     if (!view || screen_key_pressed())

@@ -104,6 +104,8 @@ static void show_threads(struct tui *tui)
         tui_both_threads(tui);
         return;
     }
+    if (session_has_losses(tui->session) && !tui_is_of_one_run(tui, "the view of threads"))
+        return;
     struct thread_set *wanted = tui_threads(tui);
     if (wanted)
         restrict_to(tui, wanted);

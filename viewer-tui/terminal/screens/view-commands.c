@@ -72,7 +72,28 @@ bool tui_is_of_one_run(struct tui *tui, const char *what)
 {
     if (session_is_comparison(tui->session))
         text_printf(&tui->message, "%s works with one database, not with a comparison", what);
-    return !session_is_comparison(tui->session);
+    if (session_has_losses(tui->session))
+        text_printf(&tui->message, "%s works with one run; Enter in the table of the set opens one",
+                    what);
+    return !session_is_merged(tui->session);
+}
+
+/* Whether it is no losses, which have neither summary nor advice. */
+static bool is_no_loss(struct tui *tui, const char *what)
+{
+    return !session_has_losses(tui->session) || tui_is_of_one_run(tui, what);
+}
+
+static void show_summary(struct tui *tui)
+{
+    if (is_no_loss(tui, "the summary"))
+        tui_report(tui, "summary", COMMAND_SUMMARY, print_summary);
+}
+
+static void show_advice(struct tui *tui)
+{
+    if (is_no_loss(tui, "advice"))
+        tui_advice(tui);
 }
 
 bool tui_obey_views(struct tui *tui, enum command command)
@@ -81,11 +102,11 @@ bool tui_obey_views(struct tui *tui, enum command command)
     case COMMAND_TOP_DOWN: tui_show_view(tui, tui->projection, TOP_DOWN); break;
     case COMMAND_BOTTOM_UP: tui_show_view(tui, tui->projection, BOTTOM_UP); break;
     case COMMAND_FLAT: tui_show_view(tui, tui->projection, FLAT); break;
-    case COMMAND_SUMMARY: tui_report(tui, "summary", COMMAND_SUMMARY, print_summary); break;
+    case COMMAND_SUMMARY: show_summary(tui); break;
     case COMMAND_NEXT_VIEW: show_neighbor(tui, 1); break;
     case COMMAND_PREVIOUS_VIEW: show_neighbor(tui, -1); break;
     case COMMAND_PROJECTION: show_other_projection(tui); break;
-    case COMMAND_ADVICE: tui_advice(tui); break;
+    case COMMAND_ADVICE: show_advice(tui); break;
     default: return false;
     }
     return true;
