@@ -17,10 +17,10 @@ enum {
 };
 
 static const struct option_row rows[OPTIONS] = {
-    [PRINT] = {NULL, "print", "VIEW", "top-down bottom-up flat threads summary scaling",
-               "top-down, bottom-up, flat, threads, summary, scaling",
-               "Print a view: `top-down`, `bottom-up`, `flat`, `threads` or `summary`, see Views; or the `scaling` "
-               "of a set of runs, see Sets of runs."},
+    [PRINT] = {NULL, "print", "VIEW", "top-down bottom-up flat threads summary scaling losses",
+               "top-down, bottom-up, flat, threads, summary, ...",
+               "Print a view: `top-down`, `bottom-up`, `flat`, `threads` or `summary`, see Views; or `scaling` or "
+               "`losses` of a set of runs, see Sets of runs."},
     [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg gnuplot",
                 "text, csv, json, folded, flamegraph, pprof, svg, ...",
                 "Format of `--print`: `text` (the default), `csv`, `json`, `folded`, `flamegraph`, `speedscope` or "
