@@ -43,7 +43,8 @@ struct run {
 
 static void check_metrics(const struct metric_table *metrics)
 {
-    if (metrics->all.n > MAX_METRICS)
+    enum stored_statistic stored[STORED_STATISTICS];
+    if (metrics->all.n > MAX_METRICS / (1 + statistics_stored(metrics->statistics, stored)))
         diag_fatal(NULL, "%zu metrics are more than a database can hold", metrics->all.n);
 }
 
@@ -59,7 +60,8 @@ static void analyze(struct run *run)
     runtime_code_find(&run->runtime_code, &run->measurements, &run->structures);
     overhead_find(&run->overhead, &run->runtime_code);
     waiting_find(&run->waiting, &run->runtime_code);
-    metric_table_build(&run->metrics, &run->measurements, &run->overhead, &run->waiting);
+    metric_table_build(&run->metrics, &run->measurements, &run->overhead, &run->waiting,
+                       options->statistics);
     check_metrics(&run->metrics);
     symbols_build(&run->symbols, &run->measurements, &run->structures);
     constructs_find(&run->symbols, &run->runtime_code);

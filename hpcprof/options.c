@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { OUTPUT, INCLUDE, REPLACE, SHARED, COLLAPSE, JOBS, OPTIONS };
+enum { OUTPUT, INCLUDE, REPLACE, SHARED, COLLAPSE, STATISTICS_LIST, JOBS, OPTIONS };
 
 static const struct option_row rows[OPTIONS] = {
     [OUTPUT] = {"o", "output", "DB", "@directory", "the database: a new or empty directory",
@@ -27,6 +27,12 @@ static const struct option_row rows[OPTIONS] = {
                   "call there: `a > b > a > b > c` becomes `a > b > c`, and `a > b > a > d` becomes `a > d`. Every "
                   "sample counts once. Databases of deeply recursive programs become small; what the levels of the "
                   "recursion cost is lost. hpcviewer can do the same to any database."},
+    [STATISTICS_LIST] = {"M", "statistics", "A,B", "sum mean min max stddev",
+                         "statistics over threads: sum,mean,min,max,stddev",
+                         "Also write statistics of every metric over the threads of the run: `mean`, `min`, `max`, "
+                         "`stddev`; `sum` is always there. A thread that did not reach a scope counts as 0. hpcviewer "
+                         "then shows a column of each; without this option, `--derive` and the threads view compute "
+                         "them."},
     [JOBS] = {"j", "jobs", "N", NULL, "use N threads (default: one for each CPU)",
               "Use N threads. Default: one for each CPU."},
 };
@@ -69,6 +75,10 @@ static void take_option(void *target, size_t option, const char *value)
         break;
     case SHARED: options->shared = true; break;
     case COLLAPSE: options->collapses_recursion = true; break;
+    case STATISTICS_LIST:
+        if (!statistics_read(&options->statistics, value))
+            diag_usage("-M takes names of sum, mean, min, max, stddev with commas between them, not '%s'", value);
+        break;
     case JOBS: options->workers = read_workers(value); break;
     }
 }

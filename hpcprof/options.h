@@ -2,6 +2,8 @@
 #ifndef HPCPROF_OPTIONS_H
 #define HPCPROF_OPTIONS_H
 
+#include "hpcprof/metrics/statistics.h"
+
 #include "lib/path.h"
 
 struct options {
@@ -9,6 +11,7 @@ struct options {
     bool shared;          /* other users may read the database */
     bool collapses_recursion; /* (hpcprof/tree/recursive-calls.h) */
     const char *database; /* NULL: named after the measurement directory */
+    statistic_set statistics;
     struct path_rules rules;
     char *const *directories;
     size_t directory_count; /* at least 1 */

@@ -80,22 +80,33 @@ static void write_id_names(struct meta *meta)
 
 /* ---- metrics ---- */
 
-#define SUM_FORMULA "$$"
+#define SUM_FORMULA     "$$"
+#define SQUARES_FORMULA "$$^2"
 
 /* Offsets of the parts of the metrics section. */
 struct metrics_layout {
     uint64_t scopes, metrics, instances, summaries, formula, scope_names, metric_names;
+    enum stored_statistic stored[STORED_STATISTICS]; /* besides the sums */
+    size_t n_stored;
 };
 
-static struct metrics_layout lay_out_metrics(uint64_t at, size_t metrics)
+/* Number of summary statistics of a metric. */
+static size_t n_summaries(const struct metrics_layout *layout)
+{
+    return PROPAGATIONS * (1 + layout->n_stored);
+}
+
+static struct metrics_layout lay_out_metrics(uint64_t at, const struct metric_table *table)
 {
     struct metrics_layout layout;
+    size_t metrics = table->all.n;
+    layout.n_stored = statistics_stored(table->statistics, layout.stored);
     layout.scopes = at + sizeof(struct v4_metrics);
     layout.metrics = layout.scopes + PROPAGATIONS * sizeof(struct v4_scope);
     layout.instances = layout.metrics + metrics * sizeof(struct v4_metric);
     layout.summaries = layout.instances + metrics * PROPAGATIONS * sizeof(struct v4_scope_instance);
-    layout.formula = layout.summaries + metrics * PROPAGATIONS * sizeof(struct v4_summary);
-    layout.scope_names = layout.formula + sizeof SUM_FORMULA;
+    layout.formula = layout.summaries + metrics * n_summaries(&layout) * sizeof(struct v4_summary);
+    layout.scope_names = layout.formula + sizeof SUM_FORMULA + sizeof SQUARES_FORMULA;
     layout.metric_names = layout.scope_names;
     for (unsigned scope = 0; scope < PROPAGATIONS; scope++)
         layout.metric_names += strlen(propagation_names[scope]) + 1;
@@ -124,8 +135,9 @@ static void write_metric_records(struct meta *meta, const struct metrics_layout 
         metric.name = name;
         metric.scope_instances =
             layout->instances + i * PROPAGATIONS * sizeof(struct v4_scope_instance);
-        metric.summaries = layout->summaries + i * PROPAGATIONS * sizeof(struct v4_summary);
-        metric.n_scope_instances = metric.n_summaries = PROPAGATIONS;
+        metric.summaries = layout->summaries + i * n_summaries(layout) * sizeof(struct v4_summary);
+        metric.n_scope_instances = PROPAGATIONS;
+        metric.n_summaries = (uint16_t)n_summaries(layout);
         file_write(&meta->file, &metric, sizeof metric);
         name += strlen(meta->metrics->all.at[i].name) + 1;
     }
@@ -142,16 +154,31 @@ static void write_instances(struct meta *meta, const struct metrics_layout *layo
     }
 }
 
+static void write_summary(struct meta *meta, const struct metrics_layout *layout, size_t id,
+                          enum v4_combine combine, bool is_squared)
+{
+    struct v4_summary summary;
+    ZERO(summary);
+    summary.scope = layout->scopes + id % PROPAGATIONS * sizeof(struct v4_scope);
+    summary.formula = layout->formula + (is_squared ? sizeof SUM_FORMULA : 0);
+    summary.combine = (uint8_t)combine;
+    summary.metric_id = (uint16_t)id;
+    file_write(&meta->file, &summary, sizeof summary);
+}
+
+/* Stored statistic number s has the ids of the sums + (s + 1) * number of these. */
 static void write_summaries(struct meta *meta, const struct metrics_layout *layout)
 {
-    for (size_t id = 0; id < meta->metrics->all.n * PROPAGATIONS; id++) {
-        struct v4_summary summary;
-        ZERO(summary);
-        summary.scope = layout->scopes + id % PROPAGATIONS * sizeof(struct v4_scope);
-        summary.formula = layout->formula;
-        summary.combine = V4_SUM;
-        summary.metric_id = (uint16_t)id;
-        file_write(&meta->file, &summary, sizeof summary);
+    static const enum v4_combine combines[STORED_STATISTICS] = {
+        [STORED_SQUARES] = V4_SUM, [STORED_MIN] = V4_MIN, [STORED_MAX] = V4_MAX};
+    size_t n = meta->metrics->all.n * PROPAGATIONS;
+    for (size_t first = 0; first < n; first += PROPAGATIONS) {
+        for (size_t id = first; id < first + PROPAGATIONS; id++)
+            write_summary(meta, layout, id, V4_SUM, false);
+        for (size_t s = 0; s < layout->n_stored; s++)
+            for (size_t id = first; id < first + PROPAGATIONS; id++)
+                write_summary(meta, layout, id + (s + 1) * n, combines[layout->stored[s]],
+                              layout->stored[s] == STORED_SQUARES);
     }
 }
 
@@ -159,7 +186,7 @@ static void write_metrics(struct meta *meta)
 {
     start_section(meta, V4_META_METRICS);
     size_t count = meta->metrics->all.n;
-    const struct metrics_layout layout = lay_out_metrics(meta->file.offset, count);
+    const struct metrics_layout layout = lay_out_metrics(meta->file.offset, meta->metrics);
     struct v4_metrics head;
     ZERO(head);
     head.metrics = layout.metrics;
@@ -176,6 +203,7 @@ static void write_metrics(struct meta *meta)
     write_instances(meta, &layout);
     write_summaries(meta, &layout);
     file_write_string(&meta->file, SUM_FORMULA);
+    file_write_string(&meta->file, SQUARES_FORMULA);
     for (unsigned scope = 0; scope < PROPAGATIONS; scope++)
         file_write_string(&meta->file, propagation_names[scope]);
     for (size_t i = 0; i < count; i++)

@@ -1,4 +1,5 @@
 #include "hpcprof/database/database-files.h"
+#include "hpcprof/database/summary-statistics.h"
 #include "hpcprof/database/value-propagation.h"
 
 #include "lib/diag.h"
@@ -19,6 +20,8 @@ struct block_job {
     size_t first; /* index of the profile of blocks[0] */
     struct value_block *blocks;
     struct values_scratch *scratch; /* per worker */
+    struct value_block sums;        /* of all profiles */
+    struct summary_statistics statistics;
 };
 
 static void make_block(void *context, unsigned worker, size_t index)
@@ -53,19 +56,44 @@ static size_t only_profile(const struct projection *projection)
     return count == 1 ? only : 0;
 }
 
+static bool has_statistics(const struct metric_table *metrics)
+{
+    enum stored_statistic stored[STORED_STATISTICS];
+    return statistics_stored(metrics->statistics, stored) > 0;
+}
+
 /* Writes the values of all profiles together. If only one has any, they are the same. */
+static void write_sums(struct file_writer *file, struct v4_profile *profiles,
+                       const struct block_job *job)
+{
+    size_t only = only_profile(job->projection);
+    if (only)
+        profiles[0].values = profiles[only].values;
+    else
+        write_block(file, &job->sums, &profiles[0].values);
+}
+
 static void write_summary(struct file_writer *file, struct v4_profile *profiles,
                           struct block_job *job)
 {
-    struct value_block all = {0};
-    size_t only = only_profile(job->projection);
-    if (only) {
-        profiles[0].values = profiles[only].values;
+    struct value_block summary = {0};
+    if (!has_statistics(job->metrics)) {
+        write_sums(file, profiles, job);
         return;
     }
-    values_of_all(&all, &job->scratch[0], job->contexts, job->metrics, job->projection);
-    write_block(file, &all, &profiles[0].values);
-    value_block_free(&all);
+    summary_statistics_finish(&job->statistics, &summary, job->metrics->statistics,
+                              job->projection->profiles.n, PROPAGATIONS * job->metrics->all.n);
+    write_block(file, &summary, &profiles[0].values);
+    value_block_free(&summary);
+}
+
+/* The sums of all profiles, which statistics need before the profiles are written. */
+static void start_summary(struct block_job *job)
+{
+    if (has_statistics(job->metrics) || !only_profile(job->projection))
+        values_of_all(&job->sums, &job->scratch[0], job->contexts, job->metrics, job->projection);
+    if (has_statistics(job->metrics))
+        summary_statistics_start(&job->statistics, &job->sums, job->contexts->n);
 }
 
 static void write_blocks(struct file_writer *file, struct v4_profile *profiles,
@@ -75,14 +103,19 @@ static void write_blocks(struct file_writer *file, struct v4_profile *profiles,
     job->blocks = mem_alloc(batch * sizeof *job->blocks);
     job->scratch = mem_alloc(workers * sizeof *job->scratch);
     diag_progress_begin("writing profiles", count);
+    start_summary(job);
     for (job->first = 0; job->first < count; job->first += batch) {
         size_t size = count - job->first < batch ? count - job->first : batch;
         parallel_for(size, workers, make_block, job);
-        for (size_t i = 0; i < size; i++)
+        for (size_t i = 0; i < size; i++) {
             write_block(file, &job->blocks[i], &profiles[1 + job->first + i].values);
+            if (has_statistics(job->metrics))
+                summary_statistics_add(&job->statistics, &job->blocks[i]);
+        }
     }
     write_summary(file, profiles, job);
     diag_progress_end();
+    value_block_free(&job->sums);
     for (size_t i = 0; i < batch; i++)
         value_block_free(&job->blocks[i]);
     for (unsigned i = 0; i < workers; i++)

@@ -161,6 +161,19 @@ static void write_directories(struct json_writer *json, const struct measurement
     json_write_array_end(json);
 }
 
+/* Writes the statistics over threads that the user wanted. */
+static void write_statistics(struct json_writer *json, statistic_set set)
+{
+    if (!set)
+        return;
+    json_write_key(json, "statistics");
+    json_write_array(json);
+    for (int s = 0; s < STATISTICS; s++)
+        if (statistics_have(set, (enum statistic)s))
+            json_write_string(json, statistic_names[s]);
+    json_write_array_end(json);
+}
+
 static void write_unknown_sites(struct json_writer *json, const struct context_ids *calls)
 {
     json_write_key(json, "unknown_call_sites");
@@ -207,6 +220,7 @@ static void write_run(struct run_json *run, const char *title,
     write_directories(json, measurements);
     if (run->analysis->collapses_recursion)
         json_write_text(json, "recursion", "collapsed");
+    write_statistics(json, run->analysis->metrics->statistics);
     run_json_write_metrics(run);
     write_events(json, measurements);
     write_agents(json, measurements);

@@ -97,9 +97,11 @@ static void add_waiting(struct metric_table *table, uint32_t metric)
 }
 
 void metric_table_build(struct metric_table *table, const struct measurements *measurements,
-                        const struct overhead *overhead, const struct waiting *waiting)
+                        const struct overhead *overhead, const struct waiting *waiting,
+                        statistic_set statistics)
 {
     *table = (struct metric_table){.measurements = measurements,
+                                   .statistics = statistics,
                                    .why_lower_bound = overhead->why_lower_bound};
     uint32_t n = (uint32_t)measurements->metrics.n;
     for (uint32_t i = 0; i < n; i++)

@@ -4,6 +4,7 @@
 #define HPCPROF_METRIC_TABLE_H
 
 #include "hpcprof/metrics/overhead-samples.h"
+#include "hpcprof/metrics/statistics.h"
 #include "hpcprof/metrics/waiting-samples.h"
 
 /* Recorded names of the metrics that hpcprof adds: this one, which measurement files never have,
@@ -25,11 +26,13 @@ struct metric_table {
     const char *why_lower_bound; /* of overhead; NULL: it is measured exactly */
     VEC(struct metric) all;      /* begins with measurements.metrics, in that order */
     struct strtab keys;          /* ids are indices in all */
+    statistic_set statistics;    /* over threads, that the database has */
 };
 
 /* The result refers to the arguments. */
 void metric_table_build(struct metric_table *table, const struct measurements *measurements,
-                        const struct overhead *overhead, const struct waiting *waiting);
+                        const struct overhead *overhead, const struct waiting *waiting,
+                        statistic_set statistics);
 
 void metric_table_free(struct metric_table *table);
 

@@ -6,6 +6,7 @@ import pathlib
 import resource
 import signal
 import subprocess
+import unittest.mock
 
 import measurement_writer as mw
 from hpcprof_case import WORK, HpcprofCase
@@ -401,8 +402,17 @@ class SameBytesTest(HpcprofCase):
         for name in different.common_dirs:
             self.compare(os.path.join(left, name), os.path.join(right, name))
 
+    def write_files_in_other_order(self, reverse):
+        """Makes the measurement files anew, so that the directory lists them in another order."""
+        old = self.at("old")
+        os.rename(self.scenario.measurements, old)
+        os.mkdir(self.scenario.measurements, 0o700)
+        for name in sorted(os.listdir(old), reverse=reverse):
+            os.rename(os.path.join(old, name), os.path.join(self.scenario.measurements, name))
+        os.rmdir(old)
+
     def test_the_same_input_gives_the_same_bytes(self):
-        """The same bytes for every -j and every order of files."""
+        """The same bytes for every -j, every order of files and every locale."""
         structure = Structure(F(self.at("program"), *(
             P(f"f{i}", i, [(0x1000 * i, 0x1000 * i + 64)], S(2 * i, (0x1000 * i, 0x1000 * i + 16)),
               L(i, S(2 * i + 1, (0x1000 * i + 16, 0x1000 * i + 32)))) for i in range(1, 60))))
@@ -420,8 +430,13 @@ class SameBytesTest(HpcprofCase):
             thread.node(0, (instance, 0x1000))  # the projections differ
         self.scenario.write()
         for i, workers in enumerate((1, 2, 8, 8)):
-            self.scenario.run("-j", str(workers), "-o", f"db{i}")
+            self.write_files_in_other_order(reverse=i % 2 == 1)
+            with unittest.mock.patch.dict(os.environ, LC_ALL=("C", "C.UTF-8", "tr_TR.UTF-8", "")[i]):
+                self.scenario.run("-j", str(workers), "-o", f"db{i}")
+                self.scenario.run("-j", str(workers), "-M", "min,mean,max,stddev",
+                                  "--collapse-recursion", "-o", f"small{i}")
             self.compare(self.at("db0"), self.at(f"db{i}"))
+            self.compare(self.at("small0"), self.at(f"small{i}"))
         check_database(self, self.scenario, read_database(self.at("db0")), WORK)
 
     def test_equal_projections_share_their_values(self):

@@ -1,0 +1,152 @@
+"""hpcprof -M: statistics over threads, computed here from the amounts that were written to the measurement files."""
+import fractions
+import json
+import math
+import pathlib
+import random
+import unittest
+
+import measurement_writer as mw
+import viewer
+from hpcprof_case import HpcprofCase
+from hpcprof_scenario import SCOPES, check_database, database_path
+from structure_model import F, L, P, S, Structure
+from v4_reader import read_database
+
+CODE = (0x1000, 0x1010, 0x2000, 0x2010, 0x3000)
+PROGRAM = Structure(F("/s/a.c", P("main", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1010)),
+                                  L(3, S(4, (0x1010, 0x1020)))),
+                      P("inner", 20, [(0x2000, 0x2100)], S(21, (0x2000, 0x2010)),
+                        S(22, (0x2010, 0x2100))),
+                      P("leaf", 30, [(0x3000, 0x3100)], S(31, (0x3000, 0x3100)))))
+METRICS = {0: ("work", 1024e9), 1: ("FAULTS", 1)}
+
+
+class Statistics(HpcprofCase):
+    def sample_at_random(self, seed, processes=3):
+        """Threads with samples in some of the code, and one without any."""
+        generator = random.Random(seed)
+        module = self.program()
+        for pid in range(processes):
+            image = self.process(pid=pid, start_time=pid)
+            image.metric("FAULTS", image.event("FAULTS", unit="count"))
+            instance = self.scenario.load(image, module)
+            for number in range(3):
+                thread = image.thread()
+                for _ in range(0 if pid == 1 and number == 2 else 12):
+                    path = [(instance, generator.choice(CODE)) for _ in range(generator.randrange(1, 5))]
+                    self.scenario.sample(image, thread, path, 0, generator.randrange(1, 2 ** 45))
+                if number != 1:
+                    self.scenario.sample(image, thread, [(instance, 0x1000), (instance, 0x3000)], 1,
+                                         generator.randrange(1, 100))
+
+    def program(self):
+        return self.scenario.binary("program", "abcd01", PROGRAM)
+
+    def spread(self, projection="logical"):
+        """{(path, metric, scope): values of all threads, in units}."""
+        expected, _ = self.scenario.expected(projection)
+        n = len(self.scenario.ordered_threads())
+        spread = {}
+        for (profile, path, metric, scope), amount in expected.items():
+            if profile:
+                values = spread.setdefault((path, metric, scope), [fractions.Fraction(0)] * n)
+                values[profile - 1] = fractions.Fraction(amount) / int(METRICS[metric][1])
+        return spread
+
+    def stored(self, db):
+        """{(path, metric, scope, combine, formula): value} of the summary."""
+        names = {name: number for number, (name, _) in METRICS.items()}
+        kinds = {number: (names[metric.name], *kind) for metric in db.metrics
+                 for kind, number in metric.summaries.items()}
+        return {(database_path(db.contexts[context]), *kinds[number]): value
+                for context, row in db.profiles[0].values.items() for number, value in row.items()}
+
+    def test_what_is_stored(self):
+        self.sample_at_random(1)
+        db = self.scenario.database("-M", "mean,min,max,stddev")
+        found = self.stored(db)
+        expected = {}
+        for (path, metric, scope), values in self.spread().items():
+            for combine, formula, value in (("sum", "$$", sum(values)), ("min", "$$", min(values)),
+                                            ("max", "$$", max(values)),
+                                            ("sum", "$$^2", sum(v * v for v in values))):
+                if value:
+                    expected[path, metric, scope, combine, formula] = float(value)
+        self.assertEqual(set(found), set(expected))
+        for key, value in expected.items():
+            self.assertLess(abs(found[key] - value), 1e-13 * value, key)
+        self.assertEqual({metric.name: len(metric.summaries) for metric in db.metrics},
+                         {"work": 4 * len(SCOPES), "FAULTS": 4 * len(SCOPES)})
+        for scope in SCOPES:  # exact but for rounding once
+            for path in {path for path, *_ in found}:
+                key = (path, 0, scope, "max", "$$")
+                self.assertEqual(found.get(key), expected.get(key))
+
+    def test_threads_and_sums_stay_what_they_are(self):
+        self.sample_at_random(2)
+        self.scenario.write()
+        self.scenario.run("-o", "plain")
+        self.scenario.run("-M", "sum", "-o", "sum")
+        self.scenario.run("-M", "stddev,max", "-o", "more")
+        plain, more = (read_database(self.at(name)) for name in ("plain", "more"))
+        check_database(self, self.scenario, read_database(self.at("sum")), METRICS)
+        for a, b in zip(plain.profiles[1:], more.profiles[1:]):
+            self.assertEqual(a.values, b.values)
+        self.assertEqual(plain.by_context, more.by_context)
+        self.assertEqual([kind for kind in more.metrics[0].summaries if kind[0] == "execution"],
+                         [("execution", "sum", "$$"), ("execution", "sum", "$$^2"),
+                          ("execution", "max", "$$")])
+        for context, row in plain.profiles[0].values.items():
+            self.assertEqual({number: more.profiles[0].values[context][number] for number in row}, row)
+
+    def test_one_thread_of_several_has_samples(self):
+        """The summary is not that thread's block then."""
+        image = self.process(self.program())
+        image.thread()
+        db = self.scenario.database("-M", "min,mean,max")
+        found = self.stored(db)
+        self.assertEqual({combine for *_, combine, _ in found}, {"sum", "max"})  # the minimum is 0
+        run = json.loads(pathlib.Path(self.at("db/run.json")).read_text())
+        self.assertEqual(run["statistics"], ["sum", "mean", "min", "max"])
+
+    def test_the_columns_of_the_viewer(self):
+        self.sample_at_random(3)
+        self.scenario.database("-M", "stddev,mean,max,min")
+        values = [sum(amount for process, thread, paths, metric, amount in self.scenario.samples
+                      if (process, thread) == key and metric == 0 and
+                      any(label[1] == "inner" for label in paths["logical"] if label[0] == "call"))
+                  / 1024e9 for key in self.scenario.ordered_threads()]
+        mean = sum(values) / len(values)
+        row = viewer.find(viewer.printed_json("flat", self.at("db"))["root"], "inner")
+        expected = {"work": sum(values), "work mean": mean, "work min": min(values),
+                    "work max": max(values),
+                    "work stddev": math.sqrt(sum((v - mean) ** 2 for v in values) / len(values))}
+        for name, value in expected.items():
+            self.assertAlmostEqual(row["metrics"][name]["inclusive"], value, places=9, msg=name)
+        text = viewer.printed("top-down", "--metrics", "FAULTS,FAULTS max", self.at("db"))
+        self.assertIn('FAULTS max', text)
+        self.assertNotIn("work mean", text)
+        own = viewer.printed_json("flat", "--derive", "work mean = $work * 2", self.at("db"))["root"]
+        self.assertEqual(own["metrics"]["work mean"]["inclusive"],
+                         2 * own["metrics"]["work"]["inclusive"])
+
+    def test_the_taxonomy(self):
+        self.sample_at_random(4)
+        self.scenario.database("-M", "mean,stddev,min")
+        text = pathlib.Path(self.at("db/metrics/default.yaml")).read_text()
+        for anchor in ("execution", "execution-squares", "function-min", "lex_aware-min"):
+            self.assertEqual(text.count(f"&metric-0-{anchor}\n"), 1)
+            self.assertGreater(text.count(f"*metric-0-{anchor}"), 0)
+        self.assertIn("standard: {'/': [*metric-1-execution, 9]}\n", text)
+        self.assertNotIn("Max:", text)
+
+    def test_what_makes_no_sense(self):
+        self.process(self.program())
+        self.scenario.write()
+        for text in ("", "average", "mean,", "mean stddev"):
+            self.assert_says(self.scenario.run("-M", text, status=2).stderr, "-M takes names")
+
+
+if __name__ == "__main__":
+    unittest.main()

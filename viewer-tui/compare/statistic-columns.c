@@ -1,0 +1,64 @@
+#include "viewer-tui/compare/statistic-columns.h"
+
+#include "viewer-tui/metrics/derived.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The user must have room for definitions, too (MOST_DERIVED). */
+#define MOST_COLUMNS (MOST_DERIVED / 2)
+
+static bool is_defined(const struct session *session, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < session->definitions.n; i++) {
+        const char *definition = session->definitions.at[i];
+        if (strncmp(definition, name, length) == 0 && strchr(" =[", definition[length]))
+            return true;
+    }
+    return false;
+}
+
+/* False if the statistic is none that formulas have: "sum". */
+static bool define(struct session *session, const char *metric, const char *statistic)
+{
+    static const char *const known[] = {"mean", "min", "max", "stddev"};
+    bool is_known = false;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        is_known |= strcmp(statistic, known[i]) == 0;
+    char *name = mem_printf("%s %s", metric, statistic);
+    bool is_new = is_known && !is_defined(session, name);
+    if (is_new) {
+        char *definition = mem_printf("%s = thread_%s($\"%s\")", name, statistic, metric);
+        session_define(session, definition);
+        free(definition);
+    }
+    free(name);
+    return is_new;
+}
+
+/* Whether a metric has values, is no kind of overhead, and has a name that a formula can quote.
+ * Incomplete time bounds the run time of the whole program; single threads tell nothing. */
+static bool has_columns(const json_t *metric)
+{
+    static const char incomplete[] = "incomplete";
+    const char *name = run_text(metric, "name");
+    return *name && strncmp(name, incomplete, strlen(incomplete)) != 0 && strcmp(run_text(metric, "state"), "not measurable") != 0 &&
+           !strpbrk(name, ":\"=$@[]");
+}
+
+void statistic_columns_define(struct session *session)
+{
+    size_t i, k, n = 0;
+    json_t *metric, *statistic;
+    const json_t *statistics = json_object_get(session->run, "statistics");
+    json_array_foreach(json_object_get(session->run, "metrics"), i, metric)
+    {
+        json_array_foreach(statistics, k, statistic)
+        {
+            const char *name = json_string_value(statistic);
+            if (name && has_columns(metric) && n < MOST_COLUMNS)
+                n += define(session, run_text(metric, "name"), name);
+        }
+    }
+}
