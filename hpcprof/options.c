@@ -27,12 +27,12 @@ static const struct option_row rows[OPTIONS] = {
                   "call there: `a > b > a > b > c` becomes `a > b > c`, and `a > b > a > d` becomes `a > d`. Every "
                   "sample counts once. Databases of deeply recursive programs become small; what the levels of the "
                   "recursion cost is lost. hpcviewer can do the same to any database."},
-    [STATISTICS_LIST] = {"M", "statistics", "A,B", "sum mean min max stddev",
+    [STATISTICS_LIST] = {"M", "statistics", "LIST", "sum mean min max stddev",
                          "statistics over threads: sum,mean,min,max,stddev",
-                         "Also write statistics of every metric over the threads of the run: `mean`, `min`, `max`, "
+                         "Also write statistics of every metric over the threads of the run. LIST names them, separated by "
+                         "commas: `mean`, `min`, `max`, "
                          "`stddev`; `sum` is always there. A thread that did not reach a scope counts as 0. hpcviewer "
-                         "then shows a column of each; without this option, `--derive` and the threads view compute "
-                         "them."},
+                         "then shows a column of each."},
     [JOBS] = {"j", "jobs", "N", NULL, "use N threads (default: one for each CPU)",
               "Use N threads. Default: one for each CPU."},
 };
