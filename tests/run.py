@@ -15,21 +15,19 @@ The unit of work is a unit program or an integration test class, in a process of
    each, at the same time; the others one at a time.
 
 A test that can't run here (needs root, a tool, ...) is skipped. The reasons and their counts stand at
-the end of the report, and the time of both phases: on the wall, and of the CPUs.
+the end of the report, and the time of each phase: on the wall, and of the CPUs.
 BUILD/tests/last-run.json keeps the verdicts and times of the last run of each test."""
 import collections
-import concurrent.futures
 import json
 import os
 import pathlib
-import queue
 import re
+import resource
 import signal
-import subprocess
 import sys
 import tempfile
-import threading
 import time
+import traceback
 import unittest
 
 TESTS = pathlib.Path(__file__).resolve().parent
@@ -47,12 +45,18 @@ REPORT = "verdict:"  # begins a line that a class's process writes for the runne
 
 # ---- one class of integration tests, in a process of its own ----
 
+def cpu_seconds():
+    """CPU time of this process and of its children that have ended."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
 class Reporter(unittest.TestResult):
     """Writes each verdict as a line for the runner."""
 
     def startTest(self, test):
         super().startTest(test)
-        self.started, self.verdict = time.monotonic(), "ok"
+        self.started, self.cpu, self.verdict = time.monotonic(), cpu_seconds(), "ok"
 
     def stopTest(self, test):
         super().stopTest(test)
@@ -61,7 +65,8 @@ class Reporter(unittest.TestResult):
 
     def write(self, verdict, test, detail=""):
         line = {"verdict": verdict, "name": test.id(), "detail": detail,
-                "seconds": time.monotonic() - getattr(self, "started", time.monotonic())}
+                "seconds": time.monotonic() - getattr(self, "started", time.monotonic()),
+                "cpu": cpu_seconds() - getattr(self, "cpu", cpu_seconds())}
         print(REPORT + json.dumps(line), flush=True)
 
     def addSkip(self, test, reason):
@@ -94,70 +99,81 @@ def stop_ignoring_signals():
 def run_class(names):
     """The tests with these ids, in order, in this process."""
     stop_ignoring_signals()
-    if "RUN_ON_CPU" in os.environ:
-        os.sched_setaffinity(0, {int(os.environ["RUN_ON_CPU"])})
     unittest.defaultTestLoader.loadTestsFromNames(names).run(Reporter())
 
 
 # ---- the runner ----
 
 class Job:
-    """A unit program, or the tests of an integration class that are wanted."""
+    """A unit program, or the tests of an integration class that are wanted: their ids. While it runs, it is a process
+    that leads a session: it has no terminal, and is ended as a whole."""
 
-    def __init__(self, name, command, timeout, phase, is_unit):
-        self.name, self.command, self.timeout = name, command, timeout
-        self.phase, self.is_unit = phase, is_unit
+    def __init__(self, name, what, timeout, phase, is_unit):
+        self.name, self.what, self.timeout, self.phase, self.is_unit = name, what, timeout, phase, is_unit
+
+    def start(self, place):
+        """Starts it on the CPU `place`, or on all CPUs if that is None."""
+        self.output, self.started, self.place = tempfile.TemporaryFile(), time.monotonic(), place
+        sys.stdout.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                self.be_the_child()
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stderr.flush()
+                os._exit(1)
+
+    def be_the_child(self):
+        """A class needs no Python of its own, with modules that it reads anew: 0.2 s of CPU time."""
+        os.setsid()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for fd, file in enumerate((os.open(os.devnull, os.O_RDONLY), self.output.fileno(), self.output.fileno())):
+            os.dup2(file, fd)
+        if self.place is not None:
+            os.sched_setaffinity(0, {self.place})
+        if self.is_unit:
+            os.execv(self.what, [self.what])
+        os.chdir(TESTS / "integration")
+        unittest.defaultTestLoader.loadTestsFromNames(self.what).run(Reporter())
+        os._exit(0)
+
+    def time_left(self):
+        return self.started + self.timeout - time.monotonic()
+
+    def kill(self):
+        """Ends it. It is not reaped yet: its number is its own."""
+        os.killpg(self.pid, signal.SIGKILL)
+
+    def reap(self):
+        """After its end: its status, the CPU seconds of it and of the processes it waited for, and what it printed."""
+        _, status, usage = os.wait4(self.pid, 0)
+        with self.output:
+            self.output.seek(0)
+            text = self.output.read().decode(errors="replace")
+        if self.time_left() < 0:
+            text += f"\nno end after {self.timeout} s\n"
+        return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, text
 
 
-class Sessions:
-    """Runs each job in a session of its own: without a terminal, and ended as a whole."""
-
-    def __init__(self):
-        self.lock, self.leaders, self.stopped = threading.Lock(), set(), False
-
-    def run(self, job, environment):
-        """What a job printed, its status, and the CPU seconds of it and of the processes it waited for."""
-        started = time.monotonic()
-        with tempfile.TemporaryFile() as output:
-            with self.lock:
-                if self.stopped:
-                    return "", 0, 0
-                process = subprocess.Popen(job.command, env=environment, stdin=subprocess.DEVNULL, stdout=output,
-                                           stderr=subprocess.STDOUT, start_new_session=True,
-                                           cwd=TESTS.parent if job.is_unit else TESTS / "integration")
-                self.leaders.add(process.pid)
-            timer = threading.Timer(job.timeout, self.end, [process.pid])
-            timer.start()
-            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-            with self.lock:
-                self.leaders.discard(process.pid)  # no signal may follow: the number becomes free
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            timer.cancel()
-            output.seek(0)
-            text = output.read().decode(errors="replace")
-        if time.monotonic() - started >= job.timeout:
-            text += f"\nno end after {job.timeout} s\n"
-        return text, process.returncode, usage.ru_utime + usage.ru_stime
-
-    def end(self, leader):
-        with self.lock:
-            if leader in self.leaders:
-                os.killpg(leader, signal.SIGKILL)
-
-    def end_all(self):
-        with self.lock:
-            self.stopped = True
-            for leader in self.leaders:
-                os.killpg(leader, signal.SIGKILL)
+def wait_for_any(seconds):
+    """Waits until a child has ended, or so long: its number, in a list that is empty if none has. It is not reaped.
+    SIGCHLD is blocked, so that none is lost between look and wait."""
+    ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+    if not ended:
+        signal.sigtimedwait({signal.SIGCHLD}, max(seconds, 0.1))
+        ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+    return [ended.si_pid] if ended else []
 
 
 class Run:
     """The verdicts so far."""
 
     def __init__(self, build):
-        self.build, self.lock, self.sessions = build, threading.Lock(), Sessions()
-        self.cpu, self.skips = 0, collections.Counter()
+        self.build = build
+        self.cpu, self.skips = collections.Counter(), collections.Counter()  # CPU seconds by job
         self.phases = []
         self.counts = {"ok": 0, "FAILED": 0, "skip": 0}
         self.kept = build / "tests" / "last-run.json"
@@ -183,19 +199,12 @@ class Run:
         seconds = 1000 - LONGEST.index(job.name) if job.name in LONGEST else 0
         return (not last.get("failed", False), -last.get("seconds", seconds))
 
-    def run(self, job, cpu_to_use=None):
-        """Runs a job and reports its tests together."""
-        environment = dict(os.environ, BUILD=str(self.build), CMOCKA_MESSAGE_OUTPUT="TAP")
-        if cpu_to_use is not None:
-            environment["RUN_ON_CPU"] = str(cpu_to_use)
-        started = time.monotonic()
-        output, status, cpu = self.sessions.run(job, environment)
-        if self.sessions.stopped:
-            return
-        with self.lock:
-            (self.take_unit if job.is_unit else self.take_class)(job, output, status)
-            self.last.setdefault(job.name, {}).update(seconds=time.monotonic() - started, cpu=cpu)
-            self.cpu += cpu
+    def take(self, job):
+        """Reports the tests of a job that has ended."""
+        status, cpu, output = job.reap()
+        (self.take_unit if job.is_unit else self.take_class)(job, output, status)
+        self.last.setdefault(job.name, {}).update(seconds=time.monotonic() - job.started, cpu=cpu)
+        self.cpu[job.name] = cpu
 
     def take_unit(self, job, output, status):
         """Every `ok` and `not ok` line of a cmocka program's TAP output is a test."""
@@ -223,7 +232,7 @@ class Run:
             test = json.loads(line[len(REPORT):])
             self.counts[test["verdict"]] += 1
             if test["verdict"] == "ok":
-                self.report("ok", test["name"], f"{test['seconds']:.1f} s")
+                self.report("ok", test["name"], f"{test['seconds']:.1f} s, {test['cpu']:.1f} s of CPU time")
             elif test["verdict"] == "skip":
                 self.report("skip", test["name"], test["detail"])
                 self.skips[test["detail"]] += 1
@@ -243,22 +252,25 @@ class Run:
     def run_phase(self, jobs, places, phase):
         """Runs jobs, as many at once as there are places: each is a CPU, or None for all CPUs. Notes what
         time they took."""
-        started, cpu, free = time.monotonic(), self.cpu, queue.SimpleQueue()
-        for place in places:
-            free.put(place)
-
-        def run_in_a_place(job):
-            place = free.get()
-            self.run(job, place)
-            free.put(place)
-
-        with concurrent.futures.ThreadPoolExecutor(len(places)) as pool:
-            try:
-                list(pool.map(run_in_a_place, jobs))
-            except KeyboardInterrupt:
-                self.sessions.end_all()
-                raise
-        self.phases.append(f"{phase}: {time.monotonic() - started:.0f} s, {self.cpu - cpu:.0f} s of CPU time")
+        started, cpu, waiting, free, running = time.monotonic(), self.cpu.total(), jobs[::-1], list(places), {}
+        try:
+            while waiting or running:
+                while waiting and free:
+                    job = waiting.pop()
+                    job.start(free.pop())
+                    running[job.pid] = job
+                for pid in wait_for_any(min(job.time_left() for job in running.values())):
+                    job = running.pop(pid)
+                    free.append(job.place)
+                    self.take(job)
+                for job in running.values():
+                    if job.time_left() < 0:
+                        job.kill()
+        except KeyboardInterrupt:
+            for job in running.values():
+                job.kill()
+            raise
+        self.phases.append(f"{phase}: {time.monotonic() - started:.0f} s, {self.cpu.total() - cpu:.0f} s of CPU time")
 
     def finish(self):
         """The end of the report; keeps the verdicts and times."""
@@ -267,6 +279,7 @@ class Run:
             if count:
                 print(f"{count} skipped: {reason}")
         print("\n".join(self.phases))
+        print("most CPU time:", ", ".join(f"{name} {cpu:.1f} s" for name, cpu in self.cpu.most_common(5)))
         print(f"{self.counts['ok']} passed, {self.counts['FAILED']} failed, {self.counts['skip']} skipped")
 
 
@@ -286,11 +299,11 @@ def unit_jobs(build, names):
     for program in sorted((build / "tests" / "unit").rglob("test_*")):
         name = str(program.relative_to(build / "tests"))
         if program.is_file() and os.access(program, os.X_OK) and wanted(name, names):
-            yield Job(name, [program], UNIT_TIMEOUT, PARALLEL, True)
+            yield Job(name, program, UNIT_TIMEOUT, PARALLEL, True)
 
 
 def class_jobs(build, names):
-    os.environ["BUILD"] = str(build)
+    os.environ.update(BUILD=str(build), CMOCKA_MESSAGE_OUTPUT="TAP")
     sys.path.insert(0, str(TESTS / "integration"))
     import profiling
     os.environ["BUILD_FOR_EVERYBODY"] = str(profiling.BUILD)
@@ -304,8 +317,7 @@ def class_jobs(build, names):
         phase = PARALLEL
         if getattr(tests[0], "measures_time", False):
             phase = ONE_PER_CPU if getattr(tests[0], "cpus_needed", None) == 1 else ALONE
-        command = [sys.executable, TESTS / "run.py", "--class"] + [test.id() for test in tests]
-        yield Job(name, command, CLASS_TIMEOUT, phase, False)
+        yield Job(name, [test.id() for test in tests], CLASS_TIMEOUT, phase, False)
 
 
 def main():
@@ -316,6 +328,7 @@ def main():
     stop_ignoring_signals()
     os.umask(0o022)  # some tests play several users; those of modes set their own
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
     build, names = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
     run = Run(build)
     jobs = sorted(list(unit_jobs(build, names)) + list(class_jobs(build, names)), key=run.rank)

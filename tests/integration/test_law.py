@@ -19,8 +19,8 @@ CILK = profiling.BUILD / "tests" / "programs" / "cilk"
 PHASES = profiling.BUILD / "tests" / "programs" / "logical" / "phases"
 PHASE_MS = 120
 
-# Programs are bound to at most two CPUs, so that four workers always share CPUs.
-CPUS = sorted(os.sched_getaffinity(0))[:2]
+# Programs are bound to at most so many CPUs, so that four workers always share CPUs.
+N_CPUS = min(2, len(os.sched_getaffinity(0)))
 
 LOST = (profiling.NOBODY, *profiling.DROPPED, profiling.KERNEL_UNATTRIBUTED)
 
@@ -32,14 +32,16 @@ class LawTest(OfChance, LogicalTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.addClassCleanup(os.sched_setaffinity, 0, os.sched_getaffinity(0))
+        usable = os.sched_getaffinity(0)
+        cls.cpus = sorted(usable)[:N_CPUS]
+        cls.addClassCleanup(os.sched_setaffinity, 0, usable)
 
     def total(self, metric, event, events):
         return self.summary["metrics"][f"{metric} ({event})" if len(events) > 1 else metric]
 
     def claim(self, image, workers, event, events):
         """Within 2 %. A fault moves a sixth of the workers' time."""
-        n = min(workers, len(CPUS))
+        n = min(workers, len(self.cpus))
         work, overhead, idleness = (self.total(metric, event, events)
                                     for metric in ("work", "overhead", "idleness"))
         effort = work + overhead + idleness + image.seconds(event, LOST)
@@ -53,15 +55,16 @@ class LawTest(OfChance, LogicalTest):
         # the workers' status at the end of the time that they stand for. The idle time of each CPU, by which the time
         # of others is known, is cut to ticks at both ends: an error of mean 0 and variance 1/6.
         tick = n * profiling.TICK
-        chance += Chance(len(CPUS) / 6 * tick**2, tick, len(CPUS) * tick)
+        n_cpus = len(self.cpus)
+        chance += Chance(n_cpus / 6 * tick**2, tick, n_cpus * tick)
         taken = n * self.taken_by_others
         self.found.between(event, effort, 0.98 * truth, 1.02 * truth, chance, truth / 6, unsure=taken,
                            too_high=taken if event == "REALTIME" else 0)
 
     def law_of(self, workers, *command):
-        n = min(workers, len(CPUS))
+        n = min(workers, len(self.cpus))
         events = ["CPUTIME", "REALTIME"] if workers <= n else ["CPUTIME"]
-        os.sched_setaffinity(0, CPUS[:workers])
+        os.sched_setaffinity(0, self.cpus[:workers])
         with self.subTest(workers=workers):
             self.found = self.evidence()
             for _ in self.found.looks():
@@ -107,7 +110,7 @@ class OneWorker(Programs, LawTest):
         self.law_of(1, PHASES, 1, PHASE_MS)
 
 
-@unittest.skipIf(len(CPUS) < 2, "needs two CPUs")
+@unittest.skipIf(N_CPUS < 2, "needs two CPUs")
 class TwoWorkers(Programs, LawTest):
     workers = 2
 
