@@ -81,45 +81,29 @@ class ResultsOfClang(Results):
     test_a_plug_in_that_is_loaded_again_and_again = None
 
 
-class Counts(OpenMp):
-    """The number of working threads, seen at one instant by the agent and by the program. A thread that the system
-    stops between its body and the runtime is not in a body, but works: other programs on the CPUs make this long."""
-    measures_time = True
+class States(OpenMp):
+    """A thread works for the agent if it is in a body, and else waits: at each of some hundred instants at which nothing
+    moves, so that the program knows what is right."""
     THREADS = (2, 4, 8)
-
-    # A wrong count is wrong in every run. A thread that loses its CPU between body and runtime shifts one construct of
-    # one run: that was seen in 3 of about 20 runs beside other load. Two constructs shift in the same run more rarely,
-    # so the same one in eight runs has a probability of at most (3/20)^8 < 1e-6.
-    LOOKS = 8
-
-    def look(self, program, threads):
-        """Differences of the two counts, by construct."""
-        out = self.run_with(threads, program, "20")
-        phases = [line.split() for line in out.splitlines()]
-        self.assertEqual(len(phases), 15, out)
-        self.others = self.taken_by_others / self.images[0].wall
-        return {name: abs(int(agents) - int(own)) / int(looks) for _, name, looks, own, agents in phases}
-
-    @staticmethod
-    def is_near(differences):
-        return max(differences.values()) < 0.06 and sum(differences.values()) / len(differences) < 0.02
+    PHASES = 15
+    SCALE = 8
 
     def test_working_threads(self):
-        program = self.build("clocks.c")
+        program = self.build("lockstep.c")
         for threads in self.THREADS:
             with self.subTest(threads=threads):
-                closest = self.look(program, threads)
-                for _ in range(1, self.LOOKS):
-                    if self.is_near(closest):
-                        break
-                    seen = self.look(program, threads)
-                    closest = {name: min(difference, seen[name]) for name, difference in closest.items()}
-                if not self.is_near(closest) and self.others > 0.05:
-                    self.skipTest(f"other processes had {self.others:.1f} CPUs")
-                self.assertTrue(self.is_near(closest), closest)
+                with mock.patch.dict(os.environ, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive"):
+                    done, _ = self.measure(program, self.SCALE)
+                phases = {name: list(map(int, numbers)) for _, name, *numbers in map(str.split, done.stdout.splitlines())}
+                self.assertEqual(len(phases), self.PHASES, done.stdout)
+                self.assertEqual({name: wrong for name, (*_, wrong) in phases.items() if wrong}, {})
+                # One look for each body; all bodies of a round at once; one after the other.
+                bodies = self.SCALE * threads
+                self.assertEqual(phases["balanced"][:3], [bodies, bodies, bodies * (threads + 1) // 2])
+                self.assertEqual(phases["convoy"][2], bodies // 2)
 
 
-class CountsOfClang(Counts):
+class StatesOfClang(States):
     compilers = CLANG
     THREADS = (4,)
 

@@ -15,7 +15,8 @@ from evidence import OfChance
 PROGRAMS = profiling.BUILD / "tests" / "programs" / "logical"
 PLAIN, CHAOS = PROGRAMS / "spawn-tree", PROGRAMS / "spawn-tree-chaos"
 RUNTIME = profiling.ROOT / "runtime-patches" / "minicilk"
-SAMPLES = int(os.environ.get("SPAWN_TREE_SAMPLES", 24000))
+SAMPLES = int(os.environ.get("SPAWN_TREE_SAMPLES", 12000))
+STEALS = 4000
 WORKERS = (1, 2, 4, 8, 16)
 EVENTS = ("CPUTIME@f10000", "REALTIME@f4000")
 
@@ -154,7 +155,7 @@ class Samples(SpawnTree):
     """Of SAMPLES samples at 1 to 16 workers, each is in its path."""
 
     LIMIT = 120 + SAMPLES / 100  # seconds; without all windows then, there is no evidence about them
-    RUNS = ((PLAIN, 6, 100, ()), (CHAOS, 3, 10, ()), (CHAOS, 3, 10, ("--work-span",)))  # depth, millions, options
+    RUNS = ((PLAIN, 6, 50, ()), (CHAOS, 3, 3, ()), (CHAOS, 3, 3, ("--work-span",)))  # depth, millions, options
 
     def test_every_path_is_one_of_the_record(self):
         """Also where the runtime yields in its windows, so that most samples are inside them."""
@@ -168,7 +169,7 @@ class Samples(SpawnTree):
                         self.run_tree(program, workers, depth, millions, options=options)
                         self.check_paths(program)
                         found.enough("samples", self.samples, SAMPLES)
-                        found.enough("steals", self.record.steals, 10000)
+                        found.enough("steals", self.record.steals, STEALS)
                         samples, steals = samples + self.samples, steals + self.record.steals
                         windows = self.sampled_windows()
                         self.assertLessEqual(windows.keys(), expected)
@@ -184,7 +185,7 @@ class Samples(SpawnTree):
         seen, found = set(), self.evidence(self.LIMIT)
         expected = {window for window in windows_of_runtime() if window[0] not in WINDOWS_OF_OBSERVED}
         for _ in found.looks():
-            self.run_tree(CHAOS, 4, 3, 20, options=("--agent", "none"))
+            self.run_tree(CHAOS, 4, 3, 5, options=("--agent", "none"))
             windows = self.sampled_windows().keys()
             self.assertLessEqual(windows, expected)
             found.enough("windows", len(windows - seen), len(expected))
@@ -192,11 +193,12 @@ class Samples(SpawnTree):
 
 
 class FewPaths(SpawnTree):
-    """Each path is expected 100 times and more: that one of 200 is not there has a probability of 200 exp(-100)."""
+    """Each path is expected 25 times and more: that one of 200 is not there, at one of five numbers of workers, has a
+    probability of 1000 exp(-25) = 1.4e-8."""
 
     def run_long_enough(self, workers):
-        millions, expected = 200, 0
-        while expected < 100:
+        millions, expected = 50, 0
+        while expected < 25:
             millions *= 2
             self.run_tree(PLAIN, workers, 3, millions)
             units = self.record.units.values()
