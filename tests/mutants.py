@@ -23,8 +23,8 @@ tests (test_law.Law or test_law.Law.test_phases). Lines that begin with # are co
 A fault that breaks the build, or whose lines the file does not have, is an error: the list is out of
 date. With NAMEs only the faults whose file or tests contain one are planted; with --sample N only N of
 them, chosen by the seed, which is printed: by default the commit that is checked out. --list only
-looks for the lines. Ends with the survivors, the line "N noticed, N survived in N s", and status 1 if
-any survived or was an error."""
+looks for the lines and the tests. Ends with the survivors, the line "N noticed, N survived in N s", and
+status 1 if any survived or was an error."""
 import argparse
 import concurrent.futures
 import hashlib
@@ -274,12 +274,30 @@ def choose(faults, count, seed):
     return sorted(faults, key=lambda fault: hashlib.sha1(f"{seed}{fault}".encode()).digest())[:count]
 
 
+def is_a_test(name):
+    """Whether there is such a unit program, or module, class or test of integration tests. A test that a subclass does
+    not want is None there."""
+    if "/" in name:
+        return (TESTS / f"{name}.c").is_file()
+    module, *attributes = name.split(".")
+    if not (TESTS / "integration" / f"{module}.py").is_file():
+        return False
+    found = importlib.import_module(module)
+    for attribute in attributes:
+        found = getattr(found, attribute, None)
+    return found is not None
+
+
 def list_faults(faults):
-    lost = [fault for fault in faults if planted((ROOT / fault.file).read_text(), fault) is None]
+    """Prints them; those that are out of date with the reason."""
+    wrong = 0
     for fault in faults:
-        print(f"{'NOWHERE: ' if fault in lost else ''}{fault}")
-    print(f"{len(faults)} faults, {len(lost)} of them not found in their files")
-    return 1 if lost else 0
+        reasons = ["NOWHERE: "] if planted((ROOT / fault.file).read_text(), fault) is None else []
+        reasons += [f"NO TEST {test}: " for test in fault.tests if not is_a_test(test)]
+        wrong += bool(reasons)
+        print(f"{''.join(reasons)}{fault}")
+    print(f"{len(faults)} faults, {wrong} of them without their lines or tests")
+    return 1 if wrong else 0
 
 
 def parse_arguments():
@@ -303,10 +321,10 @@ def main():
               if not options.names or any(name in f"{fault.file} {' '.join(fault.tests)}" for name in options.names)]
     if options.sample is not None:
         faults = choose(faults, options.sample, options.seed)
+    sys.path.insert(0, str(TESTS / "integration"))
     if options.list:
         return list_faults(faults)
     shutil.rmtree(build / "mutants", ignore_errors=True)
-    sys.path.insert(0, str(TESTS / "integration"))
     alone = [fault for fault in faults if measures_time(fault)]
     groups = by_file(fault for fault in faults if fault not in alone)
     jobs = max(1, min(options.jobs, len(groups)))

@@ -9,15 +9,25 @@ import unittest
 
 import profiling
 
+sys.path.insert(0, str(profiling.ROOT / "tests"))
+import mutants  # noqa: E402 (needs the path above)
+
 BUILD = os.environ.get("BUILD", profiling.ROOT / "build")
 
 
 class Mutants(unittest.TestCase):
-    def test_the_tree_has_the_lines_of_all_faults(self):
-        """A change of the lines of a fault must change the list, too."""
+    def test_the_tree_has_the_lines_and_tests_of_all_faults(self):
+        """A change of the lines of a fault, or of the name of a test, must change the list, too."""
         done = subprocess.run([sys.executable, profiling.ROOT / "tests" / "mutants.py", BUILD, "--list"],
                               capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, [line for line in done.stdout.splitlines() if "NOWHERE" in line])
+        self.assertEqual(done.returncode, 0, [line for line in done.stdout.splitlines() if "NOWHERE" in line or "NO TEST" in line])
+
+    def test_a_test_that_is_not_there(self):
+        for name in ("unit/hpcrun/test_cfi", "test_mutants", "test_mutants.Mutants",
+                     "test_mutants.Mutants.test_a_test_that_is_not_there"):
+            self.assertTrue(mutants.is_a_test(name), name)
+        for name in ("unit/hpcrun/test_nothing", "test_nothing", "test_mutants.Nothing", "test_mutants.Mutants.test_nothing"):
+            self.assertFalse(mutants.is_a_test(name), name)
 
     def test_ten_faults(self):
         if not shutil.which("git"):
