@@ -140,7 +140,7 @@ static int installed_agents(const char *folder, struct dirent ***list)
     return kept;
 }
 
-char *agents_list(const char *library, const char *wanted, char **preload)
+char *agents_list(const char *library, const char *wanted, const char *unwanted, char **preload)
 {
     const char *slash = strrchr(library, '/');
     assert(slash);
@@ -152,7 +152,8 @@ char *agents_list(const char *library, const char *wanted, char **preload)
     check_names(wanted, installed, count);
     for (int i = 0; i < count; i++) {
         const char *name = installed[i]->d_name;
-        char *entry = is_wanted(wanted, name) ? read_rules(folder, name, preload) : NULL;
+        bool is_used = is_wanted(wanted, name) && strcmp(name, unwanted) != 0;
+        char *entry = is_used ? read_rules(folder, name, preload) : NULL;
         if (entry)
             list = append(list, list[0] ? ";" : "", entry);
         free(entry);

@@ -3,6 +3,7 @@
 #include "hpcrun/launch/event-options.h"
 #include "hpcrun/launch/harmless-filters.h"
 #include "hpcrun/launch/installed-agents.h"
+#include "hpcrun/launch/llvm-openmp.h"
 #include "hpcrun/launch/measurement-directory.h"
 #include "hpcrun/launch/options.h"
 #include "hpcrun/launch/set-runner.h"
@@ -63,11 +64,11 @@ static void set_number(const char *name, long number)
 }
 
 /* Our libraries come first: their wrappers must see what the program calls. */
-static void preload(const char *library, const char *agents)
+static void preload(const char *library, const char *further)
 {
     const char *others = getenv("LD_PRELOAD");
     bool has_others = others && *others;
-    char *list = mem_printf("%s%s%s%s%s", library, *agents ? ":" : "", agents,
+    char *list = mem_printf("%s%s%s%s%s", library, *further ? ":" : "", further,
                             has_others ? ":" : "", has_others ? others : "");
     set("LD_PRELOAD", list);
     free(list);
@@ -121,10 +122,21 @@ static struct sigaction ignore_broken_pipes(void)
 struct launch {
     const struct options *options;
     struct config config;
-    char *library, *agents, *preloaded_agents;
+    char *library, *agents;
+    char *preloaded; /* agents, and perhaps an OpenMP runtime: paths joined by colons */
     bool is_explained; /* the limitations of the events have been printed */
     struct sigaction broken_pipes; /* the action for SIGPIPE that the command gets */
 };
+
+static void add_llvm_openmp(struct launch *launch)
+{
+    char *program = target_find(launch->options->command[0]);
+    char *libomp = llvm_openmp_for(program), *agents = launch->preloaded;
+    launch->preloaded = mem_printf("%s%s%s", agents, *agents ? ":" : "", libomp);
+    free(agents);
+    free(libomp);
+    free(program);
+}
 
 /* Becomes the command. Ends the process with a message if that fails. */
 static void become(const void *context, char **command, const char *output)
@@ -137,7 +149,7 @@ static void become(const void *context, char **command, const char *output)
     if (!launch->is_explained)
         events_explain(&launch->config);
     prepare_environment(launch->options, &launch->config, launch->agents, &directory);
-    preload(launch->library, launch->preloaded_agents);
+    preload(launch->library, launch->preloaded);
     allow_preload_under_asan();
     sigaction(SIGPIPE, &launch->broken_pipes, NULL);
     execv(path, command);
@@ -162,7 +174,10 @@ int main(int count, char **arguments)
         target_check(target_find(options.command[0]));
     events_configure(&options, &launch.config);
     launch.library = find_library();
-    launch.agents = agents_list(launch.library, options.agents, &launch.preloaded_agents);
+    launch.agents = agents_list(launch.library, options.agents,
+                                options.is_on_llvm_openmp ? "gomp" : "", &launch.preloaded);
+    if (options.is_on_llvm_openmp)
+        add_llvm_openmp(&launch);
     if (options.worker_count) {
         events_explain(&launch.config);
         launch.is_explained = true;

@@ -21,6 +21,7 @@ enum {
     COLLAPSE_RECURSION,
     AGENT,
     TASK_CONTEXTS,
+    OPENMP,
     CORES,
     WORK_SPAN,
     WORKERS,
@@ -72,6 +73,11 @@ static const struct option_row rows[OPTIONS] = {
          "code that created it, by copying a part of the stack. `site`: only the call. `off`: nothing; tasks are shown "
          "below the construct in which their creator ran. Less costs less where tasks are tiny: see "
          "doc/openmp.md."},
+    [OPENMP] =
+        {NULL, "openmp", "RUNTIME", "llvm", "llvm: run gcc's OpenMP programs on LLVM's runtime",
+         "With `llvm`: run a program that is linked to GCC's OpenMP (libgomp) on LLVM's (libomp) instead, which must be "
+         "installed. Its schedules, its way of waiting and its costs are different, so the times are not those "
+         "of the program without the option: see doc/openmp.md."},
     [CORES] =
         {NULL, "cores", "N", NULL, "number of CPUs that idleness counts",
          "Number of CPUs that count for idleness and incomplete time. Default: the CPUs that the program may "
@@ -189,6 +195,13 @@ static void set_task_contexts(struct options *options, const char *text)
     options->task_contexts = text;
 }
 
+static void set_openmp(struct options *options, const char *text)
+{
+    if (strcmp(text, "llvm") != 0)
+        diag_usage("--openmp %s: not llvm", text);
+    options->is_on_llvm_openmp = true;
+}
+
 #define MAX_WORKERS 100000
 #define MAX_REPEATS 1000
 
@@ -251,6 +264,7 @@ static void take_option(void *target, size_t option, const char *value)
     case COLLAPSE_RECURSION: options->collapse_recursion = true; break;
     case AGENT: options->agents = value; break;
     case TASK_CONTEXTS: set_task_contexts(options, value); break;
+    case OPENMP: set_openmp(options, value); break;
     case CORES: set_cores(options, value); break;
     case WORK_SPAN: options->work_span = true; break;
     case WORKERS: set_workers(options, value); break;

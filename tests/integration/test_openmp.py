@@ -1,5 +1,6 @@
 """OpenMP programs of gcc under the agent gomp, and those of clang under the agent openmp: results unchanged, the number
 of working threads, call paths of regions and tasks. The programs say themselves what is right (tests/programs/openmp/)."""
+import glob
 import os
 import re
 import subprocess
@@ -249,6 +250,89 @@ class Aside(OpenMp):
         done, _ = self.measure("/bin/true")
         self.assertNotIn("gomp", done.stderr)
         self.assertNotIn("openmp", done.stderr)
+
+
+class OnLlvm(OpenMp):
+    """hpcrun --openmp=llvm: programs of gcc on libomp."""
+    WHO = """
+        #include <omp.h>
+        #include <stdio.h>
+        void __attribute__((weak)) __kmpc_fork_call(void);
+        int main(void)
+        {
+            long sum = 0, tasks = 0;
+        #pragma omp parallel for schedule(dynamic) reduction(+ : sum)
+            for (int i = 0; i < 1000; i++) sum += i;
+        #pragma omp parallel
+        #pragma omp single
+            for (int i = 0; i < 100; i++)
+        #pragma omp task shared(tasks)
+        #pragma omp atomic
+                tasks++;
+            printf("%ld %ld %s\\n", sum, tasks, __kmpc_fork_call ? "llvm" : "gcc");
+            return 0;
+        }
+        """
+    DETACH = """
+        #include <omp.h>
+        int main(void)
+        {
+            omp_event_handle_t event;
+        #pragma omp task detach(event)
+            omp_fulfill_event(event);
+            return 0;
+        }
+        """
+    NOTE = r"--openmp=llvm: its OpenMP runs on \S*libomp\.so\.5 in place of GCC's libgomp"
+
+    def make(self, name, text, *options):
+        source, binary = self.directory / f"{name}.c", self.directory / name
+        source.write_text(text)
+        subprocess.run(["gcc", "-O2", "-o", binary, source, *options], check=True)
+        return binary
+
+    def setUp(self):
+        super().setUp()
+        if not glob.glob("/usr/lib/x86_64-linux-gnu/libomp.so.5") + glob.glob("/usr/lib/llvm-*/lib/libomp.so.5"):
+            self.skipTest("LLVM's libomp is not installed")
+
+    def test_same_results_and_one_line(self):
+        program = self.make("who", self.WHO, "-fopenmp")
+        for option, runtime, notes in ((), "gcc", 0), (("--openmp=llvm",), "llvm", 1):
+            done, _ = self.measure(program, options=option)
+            self.assertEqual(done.stdout, f"499500 100 {runtime}\n")
+            self.assertEqual(len(re.findall(self.NOTE, done.stderr)), notes, done.stderr)
+            self.assertNotIn("is not used", done.stderr)
+
+    def test_paths(self):
+        """The agent openmp has the paths: a region's body below the function with the region."""
+        program = self.build("paths.c", *Paths.UNFOLDED)
+        self.run_with(4, program, "0.3", how={"events": ["CPUTIME@f10000"], "options": ("--openmp=llvm",)})
+        found = {}
+        for path in self.sampled_paths():
+            worker = next((name for name in path if name in PATHS), None)
+            if worker:
+                own = [name for name in path[:path.index(worker)] if name in OWN]
+                found.setdefault(worker, set()).add(tuple(own))
+        self.assertEqual(found, {worker: {tuple(path)} for worker, path in PATHS.items()})
+
+    def test_what_it_refuses(self):
+        """One clear line, and the program does not run."""
+        plain, openmp = self.make("plain", "int main(void) { return 0; }"), self.make("who", self.WHO, "-fopenmp")
+        empty = self.directory / "empty"
+        empty.mkdir()
+        subprocess.run(["gcc", "-shared", "-o", empty / "libomp.so.5", "-x", "c", "/dev/null"], check=True)
+        with mock.patch.dict(os.environ, LD_LIBRARY_PATH=str(empty)):
+            self.check_refusal(openmp, f"which {empty}/libomp.so.5 lacks")
+        for program in "/bin/true", plain:
+            self.check_refusal(program, "it is not linked to GCC's OpenMP, libgomp.so.1")
+        self.check_refusal(self.make("detach", self.DETACH, "-fopenmp"), "it has tasks with `detach`")
+
+    def check_refusal(self, program, why):
+        done = self.run_tool(profiling.HPCRUN, "--openmp=llvm", "-o", self.directory / "m", program)
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (1, 1), done.stderr)
+        self.assertIn(why, done.stderr)
+        self.assertFalse((self.directory / "m").exists())
 
 
 class AsideOfClang(OpenMp):
