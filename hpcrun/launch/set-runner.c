@@ -307,7 +307,7 @@ int set_run_all(const struct options *options, command_starter *start, const voi
                    (int)stopped_by);
         return 128 + (int)stopped_by;
     }
-    diag_note(runner.folder, "%u of %u runs complete; to see them: hpcviewer --print scaling %s",
+    diag_note(runner.folder, "%u of %u runs complete; to see them: hpcviewer %s",
               runner.all - runner.failed, runner.all, runner.folder);
     return runner.failed ? 1 : 0;
 }

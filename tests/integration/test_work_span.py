@@ -116,3 +116,40 @@ class WorkSpan(LogicalTest):
                 with self.subTest(program=name, workers=workers):
                     done, _ = self.measure(programs / name, "-w", workers, size, options=("--work-span",))
                     self.assertIn("ok", done.stdout)
+
+
+class Examples(LogicalTest):
+    """The examples of Cilkview. What holds for any lengths of strands: doc/scalability.md has the numbers."""
+    BURDEN = 5e-6
+    LOOPS = profiling.BUILD / "tests" / "programs" / "logical" / "loops"
+
+    def loops(self, shape, width, count):
+        """The sum that the program prints, work, span and burdened span."""
+        done, _ = self.profile("env", "MINICILK_WORKERS=2", self.LOOPS, shape, width, count, options=("--work-span",))
+        of = self.view(view="summary")["work_span"]
+        return done.stdout, of["work"], of["span"], of["burdened_span"]
+
+    def test_loops(self):
+        """A parallel loop outside has a burden for each level of its halving, one inside for each iteration of the
+        serial loop, too. `width` chains cannot do more work than `width` times the longest."""
+        count = 500
+        for width in (2, 4):
+            sum_outside, work, span, burdened = self.loops("outer", width, count)
+            self.assertLessEqual(work, width * span * (1 + 1e-9))
+            self.assertLessEqual(burdened - span, 2 * width * self.BURDEN)
+            sum_inside, work, span, burdened = self.loops("inner", width, count)
+            self.assertLessEqual(work, width * span * (1 + 1e-9))
+            self.assertGreaterEqual(burdened, count * self.BURDEN)
+            self.assertEqual(sum_inside, sum_outside)
+
+    def test_quicksort(self):
+        """The span is the sum of what its procedures have of it; partitioning runs in a procedure of its own."""
+        quicksort = profiling.BUILD / "tests" / "programs" / "cilk" / "quicksort"
+        self.profile(quicksort, "-w", 2, 50000, options=("--work-span",))
+        rows = [(path[-1]["name"], path[-1]["metrics"]) for path in walk(self.tree) if path[-1]["kind"] == "procedure"]
+        own = {name: sum(metrics["span"]["exclusive"] for other, metrics in rows if other == name)
+               for name in ("quicksort", "partition", SERIAL)}
+        self.assertAlmostEqual(sum(own.values()), self.tree["metrics"]["span"]["inclusive"])
+        self.assertGreater(own["partition"], 0)
+        self.assertEqual({name for name, metrics in rows if metrics["exact work"]["exclusive"]},
+                         {"quicksort", "partition", SERIAL})
