@@ -121,7 +121,7 @@ class WorkSpan(LogicalTest):
 class Examples(LogicalTest):
     """The examples of Cilkview. What holds for any lengths of strands: doc/scalability.md has the numbers."""
     BURDEN = 5e-6
-    LOOPS = profiling.BUILD / "tests" / "programs" / "logical" / "loops"
+    LOOPS = profiling.BUILD / "tests" / "programs" / "logical" / "nested-loops"
 
     def loops(self, shape, width, count):
         """The sum that the program prints, work, span and burdened span."""

@@ -1,5 +1,5 @@
-/* Quicksort of sin(0), sin(1), ..., the example of Cilkview (He, Leiserson, Leiserson, SPAA 2010): the
- * two halves are sorted in parallel, but partitioning is serial, which limits the parallelism.
+/* Quicksort of sin(0), sin(1), ..., the example of Cilkview (He, Leiserson, Leiserson, SPAA 2010):
+ * the two halves are sorted in parallel, but partitioning is serial, which limits the parallelism.
  * `partition` is a procedure of its own so that its work and span can be told from the rest. */
 #include "driver.h"
 

@@ -1,12 +1,13 @@
 /* A parallel loop in a serial one, or the other way round: the same work and span, but one steal for
- * each iteration, or one for all. With 2 iterations of the parallel loop these are the snippets A and B
- * of Cilkview (He, Leiserson, Leiserson, SPAA 2010, Figure 4), with 4 the example of its manual.
+ * each iteration, or one for all. With 2 iterations of the parallel loop these are the snippets A
+ * and B of Cilkview (He, Leiserson, Leiserson, SPAA 2010, Figure 4), with 4 the example of its
+ * manual.
  *
- * usage: MINICILK_WORKERS=N loops inner|outer WIDTH COUNT
+ * usage: MINICILK_WORKERS=N nested-loops inner|outer WIDTH COUNT
  *
- * inner: COUNT times a parallel loop of WIDTH iterations; outer: a parallel loop of WIDTH iterations,
- * each of which does its work COUNT times. Both print the same sum. Nothing else takes time, so that work
- * and span are those of the loops. */
+ * inner: COUNT times a parallel loop of WIDTH iterations; outer: a parallel loop of WIDTH
+ * iterations, each of which does its work COUNT times. Both print the same sum. Nothing else takes
+ * time, so that work and span are those of the loops. */
 #include <string.h>
 
 #include "tests/programs/cilk/driver.h"
@@ -61,7 +62,7 @@ CILK_BODY(outer)
 int main(int argc, char **argv)
 {
     if (argc != 4) {
-        fprintf(stderr, "usage: MINICILK_WORKERS=N loops inner|outer WIDTH COUNT\n");
+        fprintf(stderr, "usage: MINICILK_WORKERS=N nested-loops inner|outer WIDTH COUNT\n");
         return 2;
     }
     const long width = driver_number(argv[0], argv[2], 1, MOST);
