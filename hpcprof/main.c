@@ -7,9 +7,11 @@
 #include "hpcprof/names/header-functions.h"
 #include "hpcprof/options.h"
 #include "hpcprof/sources/source-copies.h"
+#include "hpcprof/team/team.h"
 
 #include "lib/database-format.h"
 #include "lib/diag.h"
+#include "lib/hash-tables.h"
 #include "lib/sanitized-text.h"
 
 #include <errno.h>
@@ -48,15 +50,47 @@ static void check_metrics(const struct metric_table *metrics)
         diag_fatal(NULL, "%zu metrics are more than a database can hold", metrics->all.n);
 }
 
+/* In a team, rank 0 goes first: the others then find the structures in the cache. Each has a folder
+ * of its own for files that it needs meanwhile. */
+static void find_structures(struct run *run)
+{
+    char scratch[] = "/tmp/hpcprof-mpi-XXXXXX";
+    if (!team_is_first()) {
+        team_wait();
+        if (!mkdtemp(scratch))
+            diag_fatal(scratch, "%s", strerror(errno));
+    }
+    structures_find(&run->structures, &run->measurements.modules, &run->options.rules,
+                    team_is_first() ? run->folder : scratch, run->options.workers);
+    if (team_is_first())
+        team_wait();
+    else
+        rmdir(scratch);
+}
+
+/* The functions must have the same numbers on all ranks of a team (hpcprof/team/team.h). */
+static void check_team(const struct symbol_table *symbols)
+{
+    uint64_t hash = symbols->functions.n;
+    for (size_t i = 0; !team_is_alone() && i < symbols->functions.n; i++) {
+        const struct function *function = &symbols->functions.at[i];
+        hash = hash_pair(hash, hash_bytes(function->name, strlen(function->name)));
+        hash = hash_pair(hash, (uint64_t)function->module << 32 | function->file);
+        hash = hash_pair(hash, function->entry ^ function->line);
+    }
+    if (!team_agrees(hash))
+        diag_fatal(NULL, "the ranks see different binaries or debug information; all nodes must "
+                         "have the same files");
+}
+
 static void analyze(struct run *run)
 {
     const struct options *options = &run->options;
     if (!measurements_read(&run->measurements, options->directories, options->directory_count,
                            options->workers))
-        exit(diag_exit_status()); /* every file and directory was reported */
+        exit(team_end(diag_exit_status())); /* every file and directory was reported */
     executables_find(&run->executables, &run->measurements);
-    structures_find(&run->structures, &run->measurements.modules, &options->rules, run->folder,
-                    options->workers);
+    find_structures(run);
     runtime_code_find(&run->runtime_code, &run->measurements, &run->structures);
     overhead_find(&run->overhead, &run->runtime_code);
     waiting_find(&run->waiting, &run->runtime_code);
@@ -66,6 +100,7 @@ static void analyze(struct run *run)
     symbols_build(&run->symbols, &run->measurements, &run->structures);
     constructs_find(&run->symbols, &run->runtime_code);
     headers_find(&run->symbols, &run->runtime_code);
+    check_team(&run->symbols);
     clones_find(&run->clones, &run->symbols, &run->runtime_code);
     run->analysis = (struct analysis){
         .measurements = &run->measurements,
@@ -102,9 +137,11 @@ static char *in_folder(const char *folder, const char *name)
     return mem_printf("%s/%s", folder, name);
 }
 
+/* Rank 0 of a team writes all files but profile.db and cct.db. */
+
 static void make_folder(const char *path)
 {
-    if (!output_make_directory(path))
+    if (team_is_first() && !output_make_directory(path))
         diag_fatal(path, "%s", strerror(errno));
 }
 
@@ -122,8 +159,10 @@ static void write_values(const struct run *run, const char *folder,
 
 /* Writes meta.db, and copies the sources. */
 static void write_meta(struct run *run, const char *folder, const char *copies_prefix,
-                        const struct numbered_contexts *contexts)
+                       const struct numbered_contexts *contexts)
 {
+    if (!team_is_first())
+        return;
     source_copies_make(&run->copies, contexts);
     const struct meta_texts texts = {
         .title = run->title,
@@ -140,7 +179,8 @@ static void write_metric_taxonomy(const struct run *run, const char *folder)
 {
     char *metrics = in_folder(folder, "metrics"), *yaml = in_folder(metrics, "default.yaml");
     make_folder(metrics);
-    metrics_yaml_write(yaml, &run->metrics);
+    if (team_is_first())
+        metrics_yaml_write(yaml, &run->metrics);
     free(metrics);
     free(yaml);
 }
@@ -168,7 +208,7 @@ static void copy_output(const char *from, const char *to)
 static void share_file(const char *from_folder, const char *to_folder, const char *name)
 {
     char *from = in_folder(from_folder, name), *to = in_folder(to_folder, name);
-    if (!output_link(from, to))
+    if (team_is_first() && !output_link(from, to))
         copy_output(from, to);
     free(from);
     free(to);
@@ -180,7 +220,7 @@ static bool link_sources(const char *folder, const char *physical)
 {
     char *sources = in_folder(folder, COPIES_FOLDER), *link = in_folder(physical, COPIES_FOLDER);
     make_folder(sources);
-    bool is_linked = output_symlink("../" COPIES_FOLDER, link);
+    bool is_linked = team_is_first() && output_symlink("../" COPIES_FOLDER, link);
     free(sources);
     free(link);
     return is_linked;
@@ -191,7 +231,9 @@ static bool link_sources(const char *folder, const char *physical)
 static void write_instructions(const struct run *run, const struct projection *projection)
 {
     char *path = in_folder(run->folder, DATABASE_INSTRUCTIONS_FILE);
-    instructions_json_write(path, &projection->instructions, &run->analysis, run->options.shared);
+    if (team_is_first())
+        instructions_json_write(path, &projection->instructions, &run->analysis,
+                                run->options.shared);
     free(path);
 }
 
@@ -235,6 +277,8 @@ static void write_projections(struct run *run)
 
 static void write_texts(const struct run *run)
 {
+    if (!team_is_first())
+        return;
     char *json = in_folder(run->folder, DATABASE_RUN_FILE),
          *formats = in_folder(run->folder, "FORMATS.md");
     run_json_write(json, run->title, &run->analysis, &run->creations, &run->unknown_site_calls);
@@ -256,19 +300,44 @@ static void write_database(struct run *run)
     free(run->description);
 }
 
-int main(int argc, char **argv)
+/* Makes the folder to write to; all ranks of a team know its name. */
+static char *create_folder(const struct options *options)
 {
-    struct run run = {0};
-    diag_init("hpcprof");
-    options_read(&run.options, argc, argv);
-    run.folder =
-        database_dir_create(run.options.database, run.options.directories[0], run.options.shared);
-    analyze(&run);
-    write_database(&run);
+    struct team_bytes bytes = {0};
+    if (team_is_first()) {
+        const char *made =
+            database_dir_create(options->database, options->directories[0], options->shared);
+        bytes.at = (uint8_t *)mem_strdup(made);
+        bytes.n = bytes.cap = strlen(made) + 1;
+    }
+    team_broadcast(&bytes, 0);
+    return (char *)bytes.at;
+}
+
+static void publish(void)
+{
     char *database = printable_text(database_dir_publish());
     puts(database);
     free(database);
+}
+
+int main(int argc, char **argv)
+{
+    struct run run = {0};
+    diag_init(team_tool);
+    options_read(&run.options, argc, argv);
+    team_start(&argc, &argv);
+    if (!team_is_first())
+        diag_be_silent();
+    char *folder = create_folder(&run.options);
+    run.folder = folder;
+    analyze(&run);
+    write_database(&run);
+    team_wait();
+    if (team_is_first())
+        publish();
     free_analysis(&run);
     options_free(&run.options);
-    return diag_exit_status();
+    free(folder);
+    return team_end(diag_exit_status());
 }

@@ -2,6 +2,7 @@
 #
 # Its folders, from the ground up: a file includes headers of its own folder and of those above it in this list.
 #
+#   team/         the processes that write one database together: hpcprof alone, or the ranks of hpcprof-mpi
 #   base/         files that are written, programs that are run, paths that can be trusted
 #   modules/      load modules, and the structure of each: from hpcstruct or its cache
 #   measurement/  measurement files: events, executables, how processes ended
@@ -12,24 +13,52 @@
 #   attribution/  from measured call paths to calling contexts: the two projections
 #   sources/      copies of source files
 #   database/     the files of the database
-HPCPROF_FOLDERS = base modules measurement runtime metrics names tree attribution sources database
+HPCPROF_FOLDERS = team base modules measurement runtime metrics names tree attribution sources database
 
 HPCPROF_LIBRARIES = -lxml2 -lelf -liberty -lz -lm -lpthread
 CFLAGS_hpcprof    := $(shell pkg-config --cflags libxml-2.0)
 
 PROGRAMS += $(BUILD)/bin/hpcprof
 
-$(BUILD)/bin/hpcprof: $(call objects_of,hpcprof) $(foreach d,$(HPCPROF_FOLDERS),$(call objects_of,hpcprof/$(d))) $(TOOL_LIB)
+# hpcprof and hpcprof-mpi differ in one object.
+HPCPROF_PARTS = $(filter-out %/team-alone.o %/team-mpi.o,$(call objects_of,hpcprof) \
+	$(foreach d,$(HPCPROF_FOLDERS),$(call objects_of,hpcprof/$(d)))) $(TOOL_LIB)
+
+$(BUILD)/bin/hpcprof: $(BUILD)/obj/hpcprof/team/team-alone.o $(HPCPROF_PARTS)
 	$(call link,,$(HPCPROF_LIBRARIES))
+
+# The wrapper of Open MPI or MPICH, whichever is installed, with our compiler.
+MPICC ?= mpicc
+MPI_COMPILE = OMPI_CC='$(CC)' MPICH_CC='$(CC)' $(MPICC)
+
+$(BUILD)/obj/hpcprof/team/team-mpi.o: hpcprof/team/team-mpi.c
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CC $<")
+	$(Q)$(MPI_COMPILE) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/bin/hpcprof-mpi: $(BUILD)/obj/hpcprof/team/team-mpi.o $(HPCPROF_PARTS)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD $@")
+	$(Q)$(MPI_COMPILE) $(LDFLAGS) -o $@ $^ $(HPCPROF_LIBRARIES)
+
+ifneq ($(shell command -v $(MPICC)),)
+PROGRAMS += $(BUILD)/bin/hpcprof-mpi
+else
+.PHONY: without-mpi
+all: without-mpi
+without-mpi:
+	@echo "hpcprof-mpi is not built: there is no $(MPICC)"
+endif
 
 hpcprof_objects = $(patsubst %,$(BUILD)/obj/hpcprof/%.o,$(1))
 
 $(eval $(call unit_test,hpcprof/test_structure,$(call hpcprof_objects,modules/structure modules/structure-reader) $(TOOL_LIB),$(HPCPROF_LIBRARIES)))
 $(eval $(call unit_test,hpcprof/test_context_tree,$(call hpcprof_objects,tree/context-tree) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcprof/test_recursive_calls,$(call hpcprof_objects,tree/context-tree tree/recursive-calls) $(TOOL_LIB),))
-$(eval $(call unit_test,hpcprof/test_file_writer,$(call hpcprof_objects,base/file-writer base/output-file) $(TOOL_LIB),))
+$(eval $(call unit_test,hpcprof/test_file_writer,$(call hpcprof_objects,base/file-writer base/output-file team/team-alone) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcprof/test_load_modules,$(call hpcprof_objects,modules/load-modules) $(TOOL_LIB),))
-$(eval $(call unit_test,hpcprof/test_value_propagation,$(call hpcprof_objects,database/value-propagation measurement/measurements modules/load-modules metrics/metric-table) $(TOOL_LIB),-lz -lpthread))
+$(eval $(call unit_test,hpcprof/test_packed_measurement,$(MEASUREMENT_ENCODER) $(call hpcprof_objects,team/team-alone team/packed-measurement team/thread-digest) $(TOOL_LIB),-lz))
+$(eval $(call unit_test,hpcprof/test_value_propagation,$(call hpcprof_objects,database/value-propagation team/team-alone team/packed-measurement team/thread-digest measurement/measurements modules/load-modules metrics/metric-table) $(TOOL_LIB),-lz -lpthread))
 
 # For the tests: its readers on damaged input.
 FUZZ_READERS = $(BUILD)/tests/tools/fuzz-readers

@@ -15,10 +15,16 @@
 
 static const char *tool_name = "hpctoolkit";
 static atomic_uint errors;
+static bool is_silent;
 
 void diag_init(const char *tool)
 {
     tool_name = tool;
+}
+
+void diag_be_silent(void)
+{
+    is_silent = true;
 }
 
 /* Uses buffers on the stack, because the message may be that memory ran out. */
@@ -36,7 +42,8 @@ void diag_error(const char *file, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    print_line(file, format, args);
+    if (!is_silent)
+        print_line(file, format, args);
     va_end(args);
     atomic_fetch_add(&errors, 1);
 }
@@ -45,7 +52,8 @@ void diag_note(const char *file, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    print_line(file, format, args);
+    if (!is_silent)
+        print_line(file, format, args);
     va_end(args);
 }
 
@@ -78,7 +86,7 @@ int diag_exit_status(void)
     unsigned count = diag_error_count();
     if (count == 0)
         return 0;
-    if (count > 1)
+    if (count > 1 && !is_silent)
         fprintf(stderr, "%s: %u problems, see above\n", tool_name, count);
     return 1;
 }

@@ -11,6 +11,10 @@
 /* Names the running tool. The string is kept, not copied. Call first in main. */
 void diag_init(const char *tool);
 
+/* From now on errors are counted but not printed, and notes are not printed. For processes that do
+ * the same as another one, which prints them. */
+void diag_be_silent(void);
+
 /* An error that costs `file` or a part of it; counted. `file` is NULL if no file is to blame. The
  * text has no newline. */
 void diag_error(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));

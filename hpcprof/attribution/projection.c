@@ -3,6 +3,7 @@
 #include "hpcprof/attribution/path-attribution.h"
 #include "hpcprof/attribution/thread-root.h"
 #include "hpcprof/base/subprocess.h"
+#include "hpcprof/team/team.h"
 #include "hpcprof/tree/recursive-calls.h"
 
 #include "lib/diag.h"
@@ -11,6 +12,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- costs of a thread ---- */
 
@@ -118,6 +120,8 @@ static void build_profile(void *context, unsigned worker, size_t index)
     struct build_job *job = context;
     struct worker *w = &job->workers[worker];
     struct profile *profile = &job->projection->profiles.at[index];
+    if (w->analysis->measurements->files.at[profile->file].is_elsewhere)
+        return;
     const struct thread_ref thread =
         thread_ref_of(w->analysis->measurements, profile->file, profile->thread);
     attribute_thread(&w->attribution, &w->builder, &thread);
@@ -182,6 +186,68 @@ static void take_results(struct projection *projection, struct worker *w)
     free(new_ids);
 }
 
+/* ---- all ranks of a team ---- */
+
+static void pack_tree(void *data, struct team_bytes *bytes)
+{
+    const struct context_tree *tree = data;
+    size_t size = tree->contexts.n * sizeof *tree->contexts.at;
+    bytes->n = 0;
+    vec_reserve(bytes, size);
+    memcpy(bytes->at, tree->contexts.at, size);
+    bytes->n = size;
+}
+
+static void merge_tree(void *data, const uint8_t *bytes, size_t size)
+{
+    struct context_tree from = {0};
+    from.contexts.at = (struct context *)(uintptr_t)bytes;
+    from.contexts.n = size / sizeof *from.contexts.at;
+    free(context_tree_merge(data, &from));
+}
+
+static void pack_instructions(void *data, struct team_bytes *bytes)
+{
+    const struct instruction_costs *costs = data;
+    size_t size = costs->all.n * sizeof *costs->all.at;
+    bytes->n = 0;
+    vec_reserve(bytes, size);
+    if (size)
+        memcpy(bytes->at, costs->all.at, size);
+    bytes->n = size;
+}
+
+static void merge_instructions(void *data, const uint8_t *bytes, size_t size)
+{
+    struct instruction_costs from = {0};
+    from.all.at = (struct instruction_cost *)(uintptr_t)bytes;
+    from.all.n = size / sizeof *from.all.at;
+    instruction_costs_merge(data, &from);
+}
+
+/* Merges the trees of all ranks; each gets the whole tree. Only rank 0 gets the costs of
+ * instructions. */
+static void merge_ranks(struct projection *projection)
+{
+    struct context_tree whole;
+    struct team_bytes bytes = {0};
+    context_tree_start(&whole);
+    free(context_tree_merge(&whole, &projection->tree));
+    team_reduce(&whole, pack_tree, merge_tree);
+    pack_tree(&whole, &bytes);
+    team_broadcast(&bytes, 0);
+    context_tree_free(&whole);
+    context_tree_start(&whole);
+    merge_tree(&whole, bytes.at, bytes.n);
+    vec_free(&bytes);
+    uint32_t *new_ids = context_tree_merge(&whole, &projection->tree);
+    renumber_profiles(projection, new_ids);
+    free(new_ids);
+    context_tree_free(&projection->tree);
+    projection->tree = whole;
+    team_reduce(&projection->instructions, pack_instructions, merge_instructions);
+}
+
 /* Replaces the ids of calls from unknown sites, without those that were removed (0). */
 static void renumber_calls(struct context_ids *calls, const uint32_t *new_ids)
 {
@@ -201,6 +267,7 @@ static void prune_tree(struct projection *projection)
     for (size_t i = 0; i < projection->profiles.n; i++)
         for (size_t k = 0; k < projection->profiles.at[i].costs.n; k++)
             is_used[projection->profiles.at[i].costs.at[k].context] = true;
+    team_or(is_used, projection->tree.contexts.n * sizeof *is_used);
     uint32_t *new_ids = context_tree_prune(&projection->tree, is_used);
     renumber_profiles(projection, new_ids);
     renumber_calls(&projection->unknown_site_calls, new_ids);
@@ -280,8 +347,8 @@ static void collapse(struct projection *projection, const struct symbol_table *s
     bool *is_placeholder = mem_alloc(symbols->functions.n * sizeof *is_placeholder);
     for (size_t i = 0; i < symbols->functions.n; i++)
         is_placeholder[i] = function_is_placeholder(&symbols->functions.at[i]);
-    uint32_t *new_ids = collapse_recursion(&projection->tree, is_placeholder,
-                                           &projection->unknown_site_calls);
+    uint32_t *new_ids =
+        collapse_recursion(&projection->tree, is_placeholder, &projection->unknown_site_calls);
     renumber_profiles(projection, new_ids);
     free(new_ids);
     free(is_placeholder);
@@ -308,6 +375,8 @@ void projection_build(struct projection *projection, const struct analysis *anal
         free_worker(&job.workers[i]);
     }
     free(job.workers);
+    if (!team_is_alone())
+        merge_ranks(projection);
     instruction_costs_sort(&projection->instructions);
     if (analysis->clones->has_parts)
         prune_tree(projection);
@@ -372,7 +441,7 @@ static bool thread_agrees(const struct measurement_thread *thread)
     return !thread->join.known;
 }
 
-bool projections_agree(const struct analysis *analysis)
+static bool threads_agree(const struct analysis *analysis)
 {
     for (size_t i = 0; i < analysis->measurements->files.n; i++) {
         const struct measurement *m = analysis->measurements->files.at[i].m;
@@ -380,5 +449,12 @@ bool projections_agree(const struct analysis *analysis)
             if (!thread_agrees(&m->threads.at[k]))
                 return false;
     }
-    return !analysis->clones->has_clones;
+    return true;
+}
+
+bool projections_agree(const struct analysis *analysis)
+{
+    bool differ = !threads_agree(analysis);
+    team_or(&differ, sizeof differ);
+    return !differ && !analysis->clones->has_clones;
 }

@@ -1,6 +1,7 @@
 #include "hpcprof/base/file-writer.h"
 
 #include "hpcprof/base/output-file.h"
+#include "hpcprof/team/team.h"
 
 #include "lib/alloc.h"
 #include "lib/diag.h"
@@ -24,8 +25,40 @@ void file_create(struct file_writer *file, const char *path)
         file->error = errno;
 }
 
+void file_create_shared(struct file_writer *file, const char *path)
+{
+    if (team_is_alone()) {
+        file_create(file, path);
+        return;
+    }
+    if (team_is_first()) {
+        int fd = output_create(path);
+        if (fd < 0 || close(fd) != 0)
+            diag_fatal(path, "%s", strerror(errno));
+    }
+    team_wait();
+    *file = (struct file_writer){.path = mem_strdup(path),
+                                 .fd = -1,
+                                 .buffer = mem_alloc(BUFFER_SIZE),
+                                 .shared = team_file_open(path),
+                                 .is_silent = !team_is_first()};
+}
+
+/* Writes `size` bytes before the current offset. */
+static void write_shared(struct file_writer *file, uint64_t offset, const void *data, size_t size)
+{
+    if (size && !file->error && !team_file_write(file->shared, offset, data, size))
+        file->error = EIO;
+}
+
+/* Writes what is not in the buffer any more. */
 static void write_out(struct file_writer *file, const uint8_t *data, size_t size)
 {
+    if (file->shared) {
+        write_shared(file, file->written, data, size);
+        file->written += size;
+        return;
+    }
     while (size && !file->error) {
         ssize_t written = write(file->fd, data, size);
         if (written < 0 && errno != EINTR)
@@ -43,8 +76,28 @@ static void flush(struct file_writer *file)
     file->buffered = 0;
 }
 
+void file_set_silent(struct file_writer *file, bool is_silent)
+{
+    if (!file->shared)
+        return;
+    flush(file);
+    file->is_silent = is_silent;
+}
+
+void file_skip(struct file_writer *file, size_t size)
+{
+    assert(file->is_silent);
+    file->offset += size;
+}
+
 void file_write(struct file_writer *file, const void *data, size_t size)
 {
+    if (file->is_silent) {
+        file_skip(file, size);
+        return;
+    }
+    if (file->buffered == 0)
+        file->written = file->offset;
     file->offset += size;
     if (size > BUFFER_SIZE - file->buffered)
         flush(file);
@@ -74,7 +127,13 @@ uint64_t file_align(struct file_writer *file, unsigned alignment)
 void file_patch(struct file_writer *file, uint64_t offset, const void *data, size_t size)
 {
     assert(offset + size <= file->offset);
+    if (file->is_silent)
+        return;
     flush(file);
+    if (file->shared) {
+        write_shared(file, offset, data, size);
+        return;
+    }
     const uint8_t *from = data;
     while (size && !file->error) {
         ssize_t written = pwrite(file->fd, from, size, (off_t)offset);
@@ -88,9 +147,18 @@ void file_patch(struct file_writer *file, uint64_t offset, const void *data, siz
     }
 }
 
+void file_sync(struct file_writer *file)
+{
+    flush(file);
+    if (file->shared && !team_file_sync(file->shared) && !file->error)
+        file->error = EIO;
+}
+
 void file_close(struct file_writer *file)
 {
     flush(file);
+    if (file->shared && !team_file_close(file->shared) && !file->error)
+        file->error = EIO;
     if (file->fd >= 0 && close(file->fd) != 0 && !file->error)
         file->error = errno;
     if (file->error)

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct team_file;
+
 struct file_writer {
     char *path;
     int fd;
@@ -16,10 +18,23 @@ struct file_writer {
     uint64_t offset; /* of the next byte in the file */
     size_t buffered; /* bytes in the buffer */
     uint8_t *buffer;
+    uint64_t written;         /* of a shared file: offset of the first byte in the buffer */
+    struct team_file *shared; /* all ranks of a team write to it; NULL: it is of this process */
+    bool is_silent;           /* another rank writes the bytes */
 };
 
 /* Creates the file, which must not exist. */
 void file_create(struct file_writer *file, const char *path);
+
+/* The same for a file that all ranks of a team write (hpcprof/team/team.h): each goes through the
+ * whole file, and writes the bytes for which it is not silent. At first all but rank 0 are. */
+void file_create_shared(struct file_writer *file, const char *path);
+
+/* Whether this rank writes what follows; no effect in a team of one. */
+void file_set_silent(struct file_writer *file, bool is_silent);
+
+/* Moves on by bytes that another rank writes. */
+void file_skip(struct file_writer *file, size_t size);
 
 void file_write(struct file_writer *file, const void *data, size_t size);
 
@@ -28,6 +43,9 @@ void file_write_string(struct file_writer *file, const char *text);
 
 /* Writes zeros until the offset is a multiple of `alignment`; returns the offset. */
 uint64_t file_align(struct file_writer *file, unsigned alignment);
+
+/* All ranks of a team then can read what all have written. */
+void file_sync(struct file_writer *file);
 
 /* Overwrites bytes that were written before. */
 void file_patch(struct file_writer *file, uint64_t offset, const void *data, size_t size);

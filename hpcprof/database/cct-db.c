@@ -2,6 +2,7 @@
 
 #include "hpcprof/base/output-file.h"
 #include "hpcprof/database/v4-file.h"
+#include "hpcprof/team/team.h"
 
 #include "lib/alloc.h"
 #include "lib/binary-search.h"
@@ -167,6 +168,8 @@ static void make_range(void *context, unsigned worker, size_t index)
     (void)worker;
     struct cct_job *job = context;
     struct context_range *range = &job->ranges[index];
+    if (!team_does(index))
+        return;
     size_t contexts = range->end - range->begin, cells = contexts * range->metric_ids;
     range->cells.n = range->bytes.n = 0;
     vec_reserve(&range->cells, cells);
@@ -178,7 +181,16 @@ static void make_range(void *context, unsigned worker, size_t index)
     visit_values(range, job->profiles, place_value);
     if (range->bytes.n)
         share_blocks(range);
+    if (!team_is_alone())
+        vec_free(&range->cells); /* all ranges are kept until they are written */
     diag_progress_add(contexts);
+}
+
+/* Moves on by a range that another rank writes. */
+static void skip_range(struct file_writer *file, size_t size)
+{
+    file_align(file, 8);
+    file_skip(file, size);
 }
 
 static void write_range(struct file_writer *file, const struct context_range *range)
@@ -189,6 +201,26 @@ static void write_range(struct file_writer *file, const struct context_range *ra
         range->infos[i].metrics += offset;
     }
     file_write(file, range->bytes.at, range->bytes.n);
+}
+
+/* Writes this rank's ranges at their places among all, and completes the infos. */
+static void write_own_ranges(struct file_writer *file, const struct context_range *ranges,
+                             size_t count, struct v4_profile_values *infos, size_t contexts)
+{
+    uint64_t *sizes = mem_alloc((count + 1) * sizeof *sizes);
+    for (size_t i = 0; i < count; i++)
+        sizes[i] = ranges[i].bytes.n;
+    team_sum(sizes, count);
+    for (size_t i = 0; i < count; i++) {
+        file_set_silent(file, !team_does(i));
+        if (team_does(i))
+            write_range(file, &ranges[i]);
+        else
+            skip_range(file, sizes[i]);
+    }
+    file_set_silent(file, !team_is_first());
+    team_or(infos, contexts * sizeof *infos);
+    free(sizes);
 }
 
 /* Ranges per worker that are built in parallel before they are written in order. */
@@ -206,6 +238,8 @@ static void write_ranges(struct file_writer *file, const struct mapped_profiles 
                          unsigned workers)
 {
     size_t batch = (size_t)workers * BATCH_PER_WORKER, size = range_size(profiles);
+    if (!team_is_alone())
+        batch = (contexts + size - 1) / size; /* the offsets depend on the sizes of all */
     struct cct_job job = {.profiles = profiles, .ranges = mem_alloc(batch * sizeof *job.ranges)};
     diag_progress_begin("writing contexts", contexts);
     for (size_t begin = 0; begin < contexts;) {
@@ -219,8 +253,10 @@ static void write_ranges(struct file_writer *file, const struct mapped_profiles 
             range->infos = infos + range->begin;
         }
         parallel_for(count, workers, make_range, &job);
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; team_is_alone() && i < count; i++)
             write_range(file, &job.ranges[i]);
+        if (!team_is_alone())
+            write_own_ranges(file, job.ranges, count, infos, contexts);
     }
     diag_progress_end();
     for (size_t i = 0; i < batch; i++) {
@@ -237,7 +273,7 @@ void cct_db_write(const char *path, const char *profile_db, size_t contexts, siz
     map_profiles(&profiles, profile_db);
     struct file_writer file;
     struct v4_section sections[V4_CCT_SECTIONS];
-    v4_create(&file, path, V4_CCT_FORMAT, V4_CCT_SECTIONS);
+    v4_create_shared(&file, path, V4_CCT_FORMAT, V4_CCT_SECTIONS);
 
     struct v4_section *section = &sections[V4_CCT_INFOS];
     section->at = file_align(&file, 8);

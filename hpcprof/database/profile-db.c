@@ -1,12 +1,16 @@
+#include "hpcprof/base/output-file.h"
 #include "hpcprof/database/database-files.h"
 #include "hpcprof/database/summary-statistics.h"
 #include "hpcprof/database/value-propagation.h"
+#include "hpcprof/team/team.h"
 
 #include "lib/diag.h"
 #include "lib/parallel.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- values ---- */
 
@@ -24,9 +28,17 @@ struct block_job {
     struct summary_statistics statistics;
 };
 
+static bool is_elsewhere(const struct block_job *job, size_t profile)
+{
+    const struct measurements *measurements = job->contexts->symbols->measurements;
+    return measurements->files.at[job->projection->profiles.at[profile].file].is_elsewhere;
+}
+
 static void make_block(void *context, unsigned worker, size_t index)
 {
     struct block_job *job = context;
+    if (is_elsewhere(job, job->first + index))
+        return;
     values_of_profile(&job->blocks[index], &job->scratch[worker], job->contexts, job->metrics,
                       &job->projection->profiles.at[job->first + index]);
     diag_progress_add(1);
@@ -44,16 +56,60 @@ static void write_block(struct file_writer *file, const struct value_block *bloc
     file_write(file, block->contexts.at, block->contexts.n * sizeof *block->contexts.at);
 }
 
+/* Counts of a block's values and contexts. */
+struct block_size {
+    uint64_t values, contexts;
+};
+
+/* The sizes of the blocks of all ranks; the caller frees. */
+static struct block_size *share_sizes(const struct block_job *job, size_t count)
+{
+    struct block_size *sizes = mem_alloc(count * sizeof *sizes);
+    for (size_t i = 0; i < count; i++)
+        sizes[i] = (struct block_size){job->blocks[i].values.n, job->blocks[i].contexts.n};
+    team_sum(&sizes[0].values, 2 * count);
+    return sizes;
+}
+
+/* Moves on by a block that another rank writes. */
+static void skip_block(struct file_writer *file, const struct block_size *size,
+                       struct v4_context_values *values)
+{
+    values->n_values = size->values;
+    values->values = file_align(file, 8);
+    file_skip(file, size->values * sizeof(struct v4_metric_value));
+    values->n_contexts = (uint32_t)size->contexts;
+    values->contexts = file_align(file, 4);
+    file_skip(file, size->contexts * sizeof(struct v4_context_index));
+}
+
+/* Writes this rank's blocks at their places among all. */
+static void write_own_blocks(struct file_writer *file, struct v4_profile *profiles,
+                             const struct block_job *job, size_t count)
+{
+    struct block_size *sizes = share_sizes(job, count);
+    for (size_t i = 0; i < count; i++) {
+        file_set_silent(file, is_elsewhere(job, i));
+        if (is_elsewhere(job, i))
+            skip_block(file, &sizes[i], &profiles[1 + i].values);
+        else
+            write_block(file, &job->blocks[i], &profiles[1 + i].values);
+    }
+    file_set_silent(file, !team_is_first());
+    free(sizes);
+}
+
 /* The number of the only profile with costs; 0 if there are none or several. */
 static size_t only_profile(const struct projection *projection)
 {
-    size_t only = 0, count = 0;
+    uint64_t found[2] = {0, 0}; /* number of profiles, sum of their numbers; of all ranks */
     for (size_t i = 0; i < projection->profiles.n; i++)
         if (projection->profiles.at[i].costs.n) {
-            only = i + 1;
-            count++;
+            found[0]++;
+            found[1] += i + 1;
         }
-    return count == 1 ? only : 0;
+    team_sum(found, 2);
+    return found[0] == 1 ? found[1] : 0;
 }
 
 static bool has_statistics(const struct metric_table *metrics)
@@ -96,10 +152,55 @@ static void start_summary(struct block_job *job)
         summary_statistics_start(&job->statistics, &job->sums, job->contexts->n);
 }
 
+static void read_at(int fd, const char *path, void *data, size_t size, uint64_t offset)
+{
+    uint8_t *to = data;
+    while (size) {
+        ssize_t got = pread(fd, to, size, (off_t)offset);
+        if (got == 0 || (got < 0 && errno != EINTR))
+            diag_fatal(path, "%s", got ? strerror(errno) : "it is shorter than it was written");
+        if (got > 0) {
+            to += got;
+            offset += (uint64_t)got;
+            size -= (size_t)got;
+        }
+    }
+}
+
+/* In a team, rank 0 adds the blocks that all have written to the statistics, in order: sums of
+ * squares are rounded. */
+static void add_written_blocks(struct file_writer *file, const struct v4_profile *profiles,
+                               struct block_job *job)
+{
+    file_sync(file);
+    int fd = team_is_first() ? output_open(file->path) : -1;
+    if (team_is_first() && fd < 0)
+        diag_fatal(file->path, "%s", strerror(errno));
+    struct value_block block = {0};
+    for (size_t i = 0; team_is_first() && i < job->projection->profiles.n; i++) {
+        const struct v4_context_values *at = &profiles[1 + i].values;
+        block.values.n = block.contexts.n = 0;
+        vec_reserve(&block.values, at->n_values);
+        vec_reserve(&block.contexts, at->n_contexts);
+        block.values.n = at->n_values;
+        block.contexts.n = at->n_contexts;
+        read_at(fd, file->path, block.values.at, at->n_values * sizeof *block.values.at,
+                at->values);
+        read_at(fd, file->path, block.contexts.at, at->n_contexts * sizeof *block.contexts.at,
+                at->contexts);
+        summary_statistics_add(&job->statistics, &block);
+    }
+    value_block_free(&block);
+    if (fd >= 0)
+        close(fd);
+}
+
 static void write_blocks(struct file_writer *file, struct v4_profile *profiles,
                          struct block_job *job, unsigned workers)
 {
-    size_t count = job->projection->profiles.n, batch = (size_t)workers * BATCH_PER_WORKER;
+    size_t count = job->projection->profiles.n;
+    /* All at once in a team: the offsets depend on the sizes of all. */
+    size_t batch = team_is_alone() ? (size_t)workers * BATCH_PER_WORKER : count;
     job->blocks = mem_alloc(batch * sizeof *job->blocks);
     job->scratch = mem_alloc(workers * sizeof *job->scratch);
     diag_progress_begin("writing profiles", count);
@@ -107,12 +208,16 @@ static void write_blocks(struct file_writer *file, struct v4_profile *profiles,
     for (job->first = 0; job->first < count; job->first += batch) {
         size_t size = count - job->first < batch ? count - job->first : batch;
         parallel_for(size, workers, make_block, job);
-        for (size_t i = 0; i < size; i++) {
+        for (size_t i = 0; team_is_alone() && i < size; i++) {
             write_block(file, &job->blocks[i], &profiles[1 + job->first + i].values);
             if (has_statistics(job->metrics))
                 summary_statistics_add(&job->statistics, &job->blocks[i]);
         }
     }
+    if (!team_is_alone() && count)
+        write_own_blocks(file, profiles, job, count);
+    if (!team_is_alone() && has_statistics(job->metrics))
+        add_written_blocks(file, profiles, job);
     write_summary(file, profiles, job);
     diag_progress_end();
     value_block_free(&job->sums);
@@ -189,7 +294,7 @@ void profile_db_write(const char *path, const struct numbered_contexts *contexts
 {
     struct file_writer file;
     struct v4_section sections[V4_PROFILE_SECTIONS];
-    v4_create(&file, path, V4_PROFILE_FORMAT, V4_PROFILE_SECTIONS);
+    v4_create_shared(&file, path, V4_PROFILE_FORMAT, V4_PROFILE_SECTIONS);
     size_t count = projection->profiles.n + 1;
     struct v4_profile *profiles = mem_alloc(count * sizeof *profiles);
     profiles[0].flags = V4_IS_SUMMARY;

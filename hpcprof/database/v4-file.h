@@ -10,6 +10,9 @@
 /* Creates the file and leaves room for its header and `count` sections. */
 void v4_create(struct file_writer *file, const char *path, const char *format, size_t count);
 
+/* The same for a file that all ranks of a team write (file_create_shared). */
+void v4_create_shared(struct file_writer *file, const char *path, const char *format, size_t count);
+
 /* Writes footer and sections, and closes the file. */
 void v4_close(struct file_writer *file, const char *footer, const struct v4_section *sections,
               size_t count);

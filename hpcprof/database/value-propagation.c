@@ -1,5 +1,7 @@
 #include "hpcprof/database/value-propagation.h"
 
+#include "hpcprof/team/team.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,6 +179,7 @@ static wide *sum_costs(const struct numbered_contexts *contexts, size_t n_metric
     for (size_t i = 0; i < projection->profiles.n; i++)
         for (size_t k = 0; k < projection->profiles.at[i].costs.n; k++)
             row_of[projection->profiles.at[i].costs.at[k].context] = 1;
+    team_or(row_of, contexts->n * sizeof *row_of);
     for (size_t i = 0; i < contexts->n; i++)
         row_of[i] = row_of[i] ? rows++ : NO_SYMBOL;
     wide *sums = mem_alloc(rows * n_metrics * sizeof *sums);
@@ -185,6 +188,7 @@ static wide *sum_costs(const struct numbered_contexts *contexts, size_t n_metric
             const struct cost *cost = &projection->profiles.at[i].costs.at[k];
             sums[row_of[cost->context] * n_metrics + cost->metric] += cost->amount;
         }
+    team_sum_wide(sums, rows * n_metrics);
     return sums;
 }
 

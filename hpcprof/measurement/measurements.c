@@ -1,5 +1,7 @@
 #include "hpcprof/measurement/measurements.h"
 
+#include "hpcprof/team/packed-measurement.h"
+
 #include "lib/binary-search.h"
 #include "lib/diag.h"
 #include "lib/measurement.h"
@@ -22,6 +24,8 @@ static void read_one(void *context, unsigned worker, size_t index)
 {
     (void)worker;
     struct read_job *job = context;
+    if (!team_does(index))
+        return;
     job->read[index] = measurement_open(job->files->paths.at[index], &job->causes[index]);
     diag_progress_add(1);
 }
@@ -47,6 +51,63 @@ static void report_unreadable(struct measurements *measurements, const char *pat
     free(cause);
 }
 
+/* Appends what this rank has read: each file, or the cause why it can't be read. */
+static void pack_files(const struct read_job *job, struct team_bytes *bytes)
+{
+    for (size_t i = 0; i < job->files->paths.n; i++) {
+        if (!team_does(i))
+            continue;
+        if (job->read[i]) {
+            vec_push(bytes, true);
+            measurement_pack(bytes, job->read[i]);
+        } else {
+            vec_push(bytes, false);
+            for (const char *at = job->causes[i]; *at; at++)
+                vec_push(bytes, (uint8_t)*at);
+            vec_push(bytes, 0);
+        }
+    }
+}
+
+/* Takes what another rank has read. */
+static void unpack_files(struct read_job *job, const struct team_bytes *bytes, unsigned rank)
+{
+    const uint8_t *at = bytes->at;
+    for (size_t i = rank; i < job->files->paths.n; i += team_size()) {
+        if (*at++) {
+            job->read[i] = measurement_unpack(&at);
+        } else {
+            job->causes[i] = mem_strdup((const char *)at);
+            at += strlen(job->causes[i]) + 1;
+        }
+    }
+}
+
+/* Gives the other ranks what this one has read, and takes what they have. */
+static void exchange_files(struct read_job *job)
+{
+    for (unsigned rank = 0; rank < team_size(); rank++) {
+        struct team_bytes bytes = {0};
+        if (rank == team_rank())
+            pack_files(job, &bytes);
+        team_broadcast(&bytes, rank);
+        if (rank != team_rank())
+            unpack_files(job, &bytes, rank);
+        vec_free(&bytes);
+    }
+}
+
+/* Ends the job if the ranks do not list the same files. */
+static void compare_lists(const struct measurement_files *files)
+{
+    uint64_t hash = files->paths.n;
+    for (size_t i = 0; i < files->paths.n; i++)
+        hash = hash_pair(hash, hash_bytes(files->paths.at[i], strlen(files->paths.at[i])));
+    if (!team_agrees(hash))
+        diag_fatal(NULL, "the ranks see different measurement files; the directories must be on a "
+                         "file system that all nodes share");
+}
+
 static void read_files(struct measurements *measurements, const struct measurement_files *files,
                        unsigned workers)
 {
@@ -58,9 +119,12 @@ static void read_files(struct measurements *measurements, const struct measureme
     diag_progress_begin("reading measurements", files->paths.n);
     parallel_for(files->paths.n, workers, read_one, &job);
     diag_progress_end();
+    if (!team_is_alone())
+        exchange_files(&job);
     for (size_t i = 0; i < files->paths.n; i++) {
+        const struct measurement_file file = {.m = job.read[i], .is_elsewhere = !team_does(i)};
         if (job.read[i])
-            vec_push(&measurements->files, (struct measurement_file){.m = job.read[i]});
+            vec_push(&measurements->files, file);
         else
             report_unreadable(measurements, files->paths.at[i], job.causes[i]);
     }
@@ -327,6 +391,8 @@ bool measurements_read(struct measurements *measurements, char *const *directori
     struct measurement_files files = {0};
     for (size_t i = 0; i < count; i++)
         list_directory(measurements, directories[i], &files);
+    if (!team_is_alone())
+        compare_lists(&files);
     read_files(measurements, &files, workers);
     measurement_files_free(&files);
     if (measurements->files.n == 0)

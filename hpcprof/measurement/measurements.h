@@ -42,6 +42,7 @@ struct measurement_file {
     uint32_t *event_of;  /* index in m->events -> index in measurements.events */
     uint32_t *metric_of; /* index in m->metrics -> index in measurements.metrics, or NO_METRIC */
     uint32_t *module_of; /* index in m->modules -> index in measurements.modules */
+    bool is_elsewhere;   /* another rank of the team has the trees; m has their digests */
 };
 
 struct measurements {
@@ -53,7 +54,8 @@ struct measurements {
     VEC(char *) problems; /* "FILE: CAUSE", in the order of files */
 };
 
-/* Reads all measurement files of the directories in `workers` threads. A damaged file is reported
+/* Reads all measurement files of the directories in `workers` threads, or the part of this rank of a
+ * team (hpcprof/team/team.h), and gets the rest from the others. A damaged file is reported
  * (lib/diag.h) and listed in `problems`; a directory without files is reported. Returns false if no
  * file could be read. */
 bool measurements_read(struct measurements *measurements, char *const *directories, size_t count,

@@ -7,6 +7,7 @@
 
 #include "lib/bytes.h"
 
+#include <errno.h>
 #include <sanitizer/asan_interface.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +118,9 @@ static void run_debug_info(const uint8_t *data, size_t size)
         pid_t child = fork();
         if (child == 0)
             read_in_child(image, counters);
-        PROMISE(child > 0 && waitpid(child, &status, 0) == child);
+        PROMISE(child > 0);
+        while (waitpid(child, &status, 0) < 0)
+            PROMISE(errno == EINTR); /* libFuzzer has a timer */
         PROMISE(!result->is_our_fault);
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
             memcpy(__start___sancov_cntrs, result->counters, counters);

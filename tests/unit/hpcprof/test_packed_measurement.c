@@ -1,0 +1,265 @@
+/* What the ranks of hpcprof-mpi send each other of a measurement: everything but the trees, and of the
+ * trees the few nodes and values that the steps before attribution look at. */
+#include "tests/unit/lib/measurement_encoder.h"
+
+#include "hpcprof/team/packed-measurement.h"
+#include "hpcprof/team/thread-digest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A measurement, packed and unpacked. */
+static struct measurement *sent(const struct measurement *m)
+{
+    struct team_bytes bytes = {0};
+    measurement_pack(&bytes, m);
+    const uint8_t *at = bytes.at;
+    struct measurement *copy = measurement_unpack(&at);
+    assert_ptr_equal(at, bytes.at + bytes.n);
+    vec_free(&bytes);
+    return copy;
+}
+
+/* ---- all but the trees ---- */
+
+static void put_every_chunk(void)
+{
+    start_file();
+    put_process();
+    put_events_and_metrics();
+    put_module(2, "/bin/xz");
+    ENCODE(0, 1, 900);
+    encode_string(&payload, "outer");
+    encode_string(&payload, "/p/a.py");
+    encode_v(&payload, 3);
+    end_chunk(5, PROCESS);
+    encode_v(&payload, 1);
+    encode_string(&payload, "minicilk");
+    encode_string(&payload, "1");
+    encode_v(&payload, 4);
+    encode_string(&payload, "minicilk.rules");
+    encode_string(&payload, "7");
+    end_chunk(6, PROCESS);
+    ENCODE(0, 2, 5, 2, 2, 9, 4, 3);
+    end_chunk(7, PROCESS);
+    encode_string(&payload, "1000 10 jit\n");
+    end_chunk(9, PROCESS);
+    encode_v(&payload, 1);
+    encode_string(&payload, "gomp");
+    encode_string(&payload, "too old");
+    end_chunk(10, PROCESS);
+    put_thread(0);
+    ENCODE(1, 1);
+    put_plain_node(1, 0, 0x1004);
+    end_chunk(18, 0);
+    put_value(0, 1, 0, 5);
+    ENCODE(0, 3, 1, 0, 3, 3000);
+    end_chunk(21, 0);
+    ENCODE(2000, 90, 1);
+    end_chunk(17, 0);
+    ENCODE(3000, 95, 1, 0);
+    end_chunk(8, PROCESS);
+}
+
+static void assert_same_process(const struct measurement *m, const struct measurement *copy)
+{
+    assert_string_equal(copy->path, m->path);
+    assert_string_equal(copy->name, m->name);
+    assert_string_equal(copy->process.host, m->process.host);
+    assert_string_equal(copy->process.executable, "/usr/bin/xz");
+    assert_int_equal(copy->process.arguments.n, 2);
+    assert_string_equal(copy->process.arguments.at[1], "-9");
+    assert_int_equal(copy->process.pid, 71);
+    assert_int_equal(copy->process.rank, -1);
+    assert_true(copy->process.known);
+    assert_int_equal(copy->clock.state, 1);
+    assert_int_equal(copy->complete, m->complete);
+}
+
+static void assert_same_tables(const struct measurement *copy)
+{
+    assert_string_equal(copy->events.at[0].why_other_source, "perf_event_open is refused");
+    assert_int_equal(copy->events.at[0].shift, 10);
+    assert_int_equal(copy->metrics.n, 2);
+    assert_string_equal(copy->metrics.at[1].name, "idleness");
+    assert_string_equal(copy->modules.at[0].path, "/bin/xz");
+    assert_memory_equal(copy->modules.at[0].build_id, "\xab\0\xcd", 3);
+    assert_int_equal(copy->modules.at[0].header_hash, 0xfeedface);
+    assert_string_equal(copy->name_tables.at[0].names.at[0].file, "/p/a.py");
+    assert_int_equal(copy->code_names.at[0].address, 0x1004);
+    assert_string_equal(copy->code_names.at[0].name, "jit");
+    assert_string_equal(copy->agents.at[0].rules, "minicilk.rules");
+    assert_string_equal(copy->refusals.at[0].why, "too old");
+    assert_int_equal(copy->workers.at[1].n, 3);
+}
+
+static void all_fields_arrive(void **state)
+{
+    (void)state;
+    put_every_chunk();
+    struct measurement *m = read_file(), *copy = sent(m);
+    assert_same_process(m, copy);
+    assert_same_tables(copy);
+    const struct measurement_thread *thread = &copy->threads.at[0];
+    assert_string_equal(thread->name, "worker");
+    assert_int_equal(thread->tid, 71);
+    assert_int_equal(thread->last_cpu, 90);
+    assert_true(thread->ended);
+    assert_int_equal(thread->fates.at[0].amount, 3000);
+    assert_int_equal(copy->problems.n, m->problems.n);
+    measurement_free(copy);
+    measurement_free(m);
+}
+
+static void problems_arrive(void **state)
+{
+    (void)state;
+    put_every_chunk();
+    file.at[file.n - 1] ^= 1; /* in the last chunk */
+    struct measurement *m = read_file(), *copy = sent(m);
+    assert_false(copy->complete);
+    assert_true(m->problems.n > 0);
+    assert_int_equal(copy->problems.n, m->problems.n);
+    assert_string_equal(copy->problems.at[0], m->problems.at[0]);
+    measurement_free(copy);
+    measurement_free(m);
+}
+
+/* ---- digests ---- */
+
+static struct measurement_metric metrics[] = {{.name = "work"}, {.name = "lock delay"}};
+static struct measurement_event event = {.unit = "ns", .shift = 12};
+static struct measurement_module modules[2];
+static struct measurement_agent agent;
+
+/* A process with one thread, and room for two. */
+struct made {
+    struct measurement m;
+    struct measurement_thread threads[2];
+    struct measurement_node nodes[16];
+    struct measurement_value values[16];
+};
+
+static struct made *make(bool has_agent)
+{
+    static struct made made;
+    memset(&made, 0, sizeof made);
+    made.m.events.at = &event;
+    made.m.metrics.at = metrics;
+    made.m.modules.at = modules;
+    made.m.agents.at = &agent;
+    made.m.threads.at = made.threads;
+    made.m.events.n = made.m.threads.n = 1;
+    made.m.metrics.n = made.m.modules.n = 2;
+    made.m.agents.n = has_agent;
+    made.threads[0].nodes.at = made.nodes;
+    made.threads[0].values.at = made.values;
+    made.threads[0].nodes.n = 2;
+    return &made;
+}
+
+static uint32_t add_node(struct made *made, uint32_t parent, uint32_t space, uint64_t offset,
+                         enum association association)
+{
+    uint32_t index = (uint32_t)made->threads[0].nodes.n++;
+    made->nodes[index] = (struct measurement_node){
+        .parent = parent, .ip_space = space, .ip_offset = offset, .association = association};
+    return index;
+}
+
+static void add_value(struct made *made, uint32_t node, uint32_t metric, uint64_t amount)
+{
+    made->values[made->threads[0].values.n++] = (struct measurement_value){node, metric, amount};
+}
+
+/* The paths of creations and joins are whole; their siblings are not sent. */
+static void paths_of_creations_are_kept(void **state)
+{
+    (void)state;
+    struct made *made = make(false);
+    struct thread_digest digest = {0};
+    uint32_t main = add_node(made, MEASUREMENT_ROOT, 0, 1, ASSOC_1_1);
+    add_node(made, main, 0, 2, ASSOC_1_1);
+    uint32_t creation = add_node(made, main, 0, 3, ASSOC_1_1);
+    add_node(made, creation, 0, 4, ASSOC_1_1);
+    uint32_t join = add_node(made, MEASUREMENT_ROOT, 0, 5, ASSOC_1_1);
+    made->m.threads.n = 2;
+    made->threads[1] = (struct measurement_thread){.index = 1,
+                                                   .creator = 1,
+                                                   .creation_context = creation,
+                                                   .join = {.known = true, .node = join}};
+    thread_digest_make(&digest, &made->m, 0);
+    assert_int_equal(digest.nodes.n, 2 + 3);
+    assert_int_equal(digest.nodes.at[2].ip_offset, 1);
+    assert_int_equal(digest.nodes.at[3].ip_offset, 3);
+    assert_int_equal(digest.nodes.at[3].parent, 2);
+    assert_int_equal(digest.new_index[creation], 3);
+    assert_int_equal(digest.new_index[join], 4);
+    thread_digest_free(&digest);
+}
+
+/* One value of each metric; each lock with an amount that is not 0 in the fixed point of the
+ * database, once. */
+static void metrics_and_locks_are_kept(void **state)
+{
+    (void)state;
+    struct made *made = make(false);
+    struct thread_digest digest = {0};
+    uint32_t tiny = add_node(made, MEASUREMENT_ROOT, 1, 100, ASSOC_1_1);
+    uint32_t lock = add_node(made, MEASUREMENT_ROOT, 1, 200, ASSOC_1_1);
+    uint32_t again = add_node(made, lock, 1, 200, ASSOC_1_1);
+    uint32_t heap = add_node(made, MEASUREMENT_ROOT, MEASUREMENT_PLACEHOLDER, 3, ASSOC_1_1);
+    add_value(made, tiny, 0, 7);
+    add_value(made, tiny, 1, 3); /* less than 2^(12 - 10) */
+    add_value(made, lock, 0, 8);
+    add_value(made, lock, 1, 40);
+    add_value(made, again, 1, 50);
+    add_value(made, heap, 1, 60);
+    thread_digest_make(&digest, &made->m, 0);
+    assert_int_equal(digest.values.n, 3);
+    assert_int_equal(digest.values.at[0].metric, 0);
+    assert_int_equal(digest.values.at[0].node, MEASUREMENT_LOST_NODE);
+    assert_int_equal(digest.values.at[1].metric, 1);
+    assert_int_equal(digest.values.at[2].amount, 40);
+    assert_int_equal(digest.nodes.at[digest.values.at[2].node].ip_offset, 200);
+    assert_int_equal(digest.nodes.n, 2 + 1);
+    thread_digest_free(&digest);
+}
+
+/* What code that an agent inserted something for calls: each pair once, also across nodes without
+ * ip; only where there is an agent. */
+static void calls_of_constructs_are_kept(void **state)
+{
+    (void)state;
+    for (int has_agent = 0; has_agent < 2; has_agent++) {
+        struct made *made = make(has_agent);
+        struct thread_digest digest = {0};
+        for (int i = 0; i < 2; i++) {
+            uint32_t construct = add_node(made, MEASUREMENT_ROOT, 0, 10, ASSOC_1_M);
+            uint32_t logical = add_node(made, construct, MEASUREMENT_NO_NOTE, 0, ASSOC_1_M);
+            uint32_t body = add_node(made, logical, 0, 20, ASSOC_1_1);
+            add_node(made, body, 0, 30, ASSOC_1_1);
+        }
+        thread_digest_make(&digest, &made->m, 0);
+        assert_int_equal(digest.nodes.n, 2 + (has_agent ? 2 : 0));
+        if (has_agent) {
+            assert_int_equal(digest.nodes.at[2].ip_offset, 10);
+            assert_int_equal(digest.nodes.at[2].association, ASSOC_1_M);
+            assert_int_equal(digest.nodes.at[3].ip_offset, 20);
+            assert_int_equal(digest.nodes.at[3].parent, 2);
+        }
+        thread_digest_free(&digest);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_DIRECTORY(all_fields_arrive),
+        IN_DIRECTORY(problems_arrive),
+        cmocka_unit_test(paths_of_creations_are_kept),
+        cmocka_unit_test(metrics_and_locks_are_kept),
+        cmocka_unit_test(calls_of_constructs_are_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
