@@ -22,7 +22,7 @@ static const struct option_row rows[OPTIONS] = {
                "Print a view: `top-down`, `bottom-up`, `flat`, `threads` or `summary`, see Views; or `scaling` or "
                "`losses` of a set of runs, see Sets of runs."},
     [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg gnuplot",
-                "text, csv, json, folded, flamegraph, pprof, svg, ...",
+                "text,csv,json,folded,flamegraph,speedscope,pprof,svg",
                 "Format of `--print`: `text` (the default), `csv`, `json`, `folded`, `flamegraph`, `speedscope` or "
                 "`pprof`; of `scaling` also `svg` and `gnuplot`. See Formats."},
     [OUTPUT] = {NULL, "output", "FILE", "@file", "print to FILE",
