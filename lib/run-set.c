@@ -39,7 +39,8 @@ static bool read_run(struct run_set *set, const char *text)
     int name = 0;
     int n = sscanf(text, "%u %u %d %lf %n", &run.workers, &run.repeat, &run.status, &run.wall,
                    &name);
-    if (n != 4 || name == 0 || run.repeat == 0 || !isfinite(run.wall) || run.wall < 0 ||
+    bool is_numbered = run.repeat != WORK_SPAN_REPEAT || run.workers;
+    if (n != 4 || name == 0 || !is_numbered || !isfinite(run.wall) || run.wall < 0 ||
         !is_plain_name(text + name))
         return false;
     run.directory = mem_strdup(text + name);

@@ -9,10 +9,13 @@
 
 #define RUN_SET_INDEX "set.index"
 
+/* The repeat of the run that measures work and span: its time is none of the program's. */
+#define WORK_SPAN_REPEAT 0
+
 /* A run that ended. The serial baseline has 0 workers. */
 struct set_run {
     unsigned workers;
-    unsigned repeat; /* 1, 2, ... */
+    unsigned repeat; /* 1, 2, ..., or WORK_SPAN_REPEAT */
     int status;      /* exit status of the command; of a shell's kind, 128 + N, for a signal N */
     double wall;     /* seconds from start to end of the command, with hpcrun's own work */
     char *directory; /* name of its measurement directory in the set */

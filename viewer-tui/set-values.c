@@ -28,11 +28,12 @@ static void read_database(const char *folder, struct run_values *values)
 {
     struct session *session = session_open(folder, NULL);
     struct view *view = session ? session_view(session, LOGICAL, TOP_DOWN) : NULL;
-    if (view) {
+    if (view)
+        values->has_work_span = work_span_of(view, &values->work_span);
+    if (view && isfinite(values->wall)) {
         values->work = total(view, "work");
         values->overhead = total(view, "overhead");
         values->idleness = total(view, "idleness");
-        values->has_work_span = work_span_of(view, &values->work_span);
         values->cpus = run_most_cpus(session->run);
     }
     if (session)
@@ -46,7 +47,7 @@ run_value_list set_values(const char *folder, const struct run_set *set)
     for (size_t i = 0; i < set->runs.n; i++) {
         const struct set_run *run = &set->runs.at[i];
         struct run_values values = {.workers = run->workers,
-                                    .wall = run->wall,
+                                    .wall = run->repeat == WORK_SPAN_REPEAT ? NAN : run->wall,
                                     .work = NAN,
                                     .overhead = NAN,
                                     .idleness = NAN};

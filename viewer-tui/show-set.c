@@ -88,7 +88,7 @@ static struct session *open_losses(const char *folder, const struct run_set *set
     for (size_t i = 0; i < set->runs.n; i++) {
         const struct set_run *run = &set->runs.at[i];
         struct session *session = NULL;
-        if (run->status == 0 && run->workers)
+        if (run->status == 0 && run->workers && run->repeat != WORK_SPAN_REPEAT)
             session = open_run_of(folder, run);
         if (session && !session_database(session, LOGICAL)) {
             session_close(session);

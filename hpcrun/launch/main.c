@@ -85,13 +85,14 @@ static void allow_preload_under_asan(void)
 }
 
 static void prepare_environment(const struct options *options, const struct config *config,
-                                const char *agents, const struct measurement_directory *directory)
+                                const char *agents, const struct measurement_directory *directory,
+                                bool measures_work_span)
 {
     char events[MAX_EVENTS * (MAX_EVENT_NAME + 128)];
     struct text text = TEXT(events);
     char *letters = mem_printf("%s%s%s%s%s", options->collapse_recursion ? "c" : "",
                                options->start_off ? "d" : "", options->quiet ? "q" : "",
-                               options->shared ? "s" : "", options->work_span ? "w" : "");
+                               options->shared ? "s" : "", measures_work_span ? "w" : "");
     config_write_events(config, &text);
     set(CONFIG_DIR, directory->path);
     set_number(CONFIG_OWNER, directory->owner);
@@ -139,7 +140,8 @@ static void add_llvm_openmp(struct launch *launch)
 }
 
 /* Becomes the command. Ends the process with a message if that fails. */
-static void become(const void *context, char **command, const char *output)
+static void become(const void *context, char **command, const char *output,
+                   bool measures_work_span)
 {
     const struct launch *launch = context;
     char *path = target_find(command[0]);
@@ -148,7 +150,8 @@ static void become(const void *context, char **command, const char *output)
         directory_make(output, command[0], launch->options->shared);
     if (!launch->is_explained)
         events_explain(&launch->config);
-    prepare_environment(launch->options, &launch->config, launch->agents, &directory);
+    prepare_environment(launch->options, &launch->config, launch->agents, &directory,
+                        measures_work_span);
     preload(launch->library, launch->preloaded);
     allow_preload_under_asan();
     sigaction(SIGPIPE, &launch->broken_pipes, NULL);
@@ -183,5 +186,5 @@ int main(int count, char **arguments)
         launch.is_explained = true;
         return set_run_all(&options, become, &launch);
     }
-    become(&launch, options.command, options.output);
+    become(&launch, options.command, options.output, options.work_span);
 }

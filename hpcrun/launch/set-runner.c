@@ -115,19 +115,24 @@ static char *describe(unsigned workers, unsigned repeat)
 {
     if (workers == SERIAL)
         return mem_printf("serial, repeat %u", repeat);
-    return mem_printf("%u worker%s, repeat %u", workers, workers == 1 ? "" : "s", repeat);
+    const char *plural = workers == 1 ? "" : "s";
+    if (repeat == WORK_SPAN_REPEAT)
+        return mem_printf("%u worker%s, work and span", workers, plural);
+    return mem_printf("%u worker%s, repeat %u", workers, plural, repeat);
 }
 
 /* A name that the set does not have: a run that was interrupted or failed leaves its directory. */
 static char *new_directory(const char *folder, unsigned workers, unsigned repeat)
 {
     for (unsigned attempt = 1;; attempt++) {
-        char again[16] = "", which[24] = "serial";
+        char again[16] = "", which[24] = "serial", what[24] = "work-span";
         if (attempt > 1)
             snprintf(again, sizeof again, "-%u", attempt);
         if (workers != SERIAL)
             snprintf(which, sizeof which, "workers-%u", workers);
-        char *name = mem_printf("%s-repeat-%u%s", which, repeat, again);
+        if (repeat != WORK_SPAN_REPEAT)
+            snprintf(what, sizeof what, "repeat-%u", repeat);
+        char *name = mem_printf("%s-%s%s", which, what, again);
         char *path = mem_printf("%s/%s", folder, name);
         bool exists = access(path, F_OK) == 0;
         free(path);
@@ -145,7 +150,7 @@ static double seconds(void)
 }
 
 /* Starts the command in a child process; its pid. */
-static pid_t start_child(const struct set_runner *runner, unsigned workers, const char *directory,
+static pid_t start_child(const struct set_runner *runner, const struct set_run *run,
                          const sigset_t *caught)
 {
     sigset_t before;
@@ -162,10 +167,11 @@ static pid_t start_child(const struct set_runner *runner, unsigned workers, cons
         if (sigismember(caught, stopping[i]))
             signal(stopping[i], SIG_DFL);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    set_workers(workers);
+    set_workers(run->workers);
     close_input();
-    char *output = mem_printf("%s/%s", runner->folder, directory);
-    runner->start(runner->context, command_of(runner->options, workers), output);
+    char *output = mem_printf("%s/%s", runner->folder, run->directory);
+    runner->start(runner->context, command_of(runner->options, run->workers), output,
+                  run->repeat == WORK_SPAN_REPEAT);
     _exit(1);
 }
 
@@ -208,7 +214,7 @@ static void run_once(struct set_runner *runner, unsigned workers, unsigned repea
     struct set_run run = {.workers = workers, .repeat = repeat};
     run.directory = new_directory(runner->folder, workers, repeat);
     double begin = seconds();
-    run.status = wait_for(start_child(runner, workers, run.directory, caught));
+    run.status = wait_for(start_child(runner, &run, caught));
     run.wall = seconds() - begin;
     if (stopped_by && run.status != 0) {
         free(run.directory);
@@ -268,6 +274,14 @@ static void open_set(struct set_runner *runner)
     runner->set.command = command;
 }
 
+static unsigned fewest_workers(const struct options *options)
+{
+    unsigned fewest = options->workers[0];
+    for (unsigned i = 1; i < options->worker_count; i++)
+        fewest = options->workers[i] < fewest ? options->workers[i] : fewest;
+    return fewest;
+}
+
 static void check_commands(const struct options *options)
 {
     for (unsigned i = 0; i < options->worker_count; i++) {
@@ -298,9 +312,12 @@ int set_run_all(const struct options *options, command_starter *start, const voi
     check_commands(options);
     open_set(&runner);
     catch_signals(&caught);
-    runner.all = options->repeats * (options->worker_count + (options->serial != NULL));
+    runner.all = options->repeats * (options->worker_count + (options->serial != NULL)) +
+                 options->work_span;
     for (unsigned repeat = 1; repeat <= options->repeats; repeat++)
         run_round(&runner, repeat, &caught);
+    if (options->work_span)
+        run_once(&runner, fewest_workers(options), WORK_SPAN_REPEAT, &caught);
     run_set_free(&runner.set);
     if (stopped_by) {
         diag_error(runner.folder, "stopped by signal %d; the same command goes on from here",

@@ -22,6 +22,17 @@ class Runs(SetCase):
         self.assertRegex(done.stderr, r"set: run 4 of 12: serial, repeat 1: ")
         self.assertIn("12 of 12 runs complete; to see them: hpcviewer ", done.stderr)
 
+    def test_work_and_span_are_measured_in_one_more_run(self):
+        """Last, with the fewest workers; w among the letters of HPCRUN_OPTIONS switches it on."""
+        script = 'echo "$1 $HPCRUN_OPTIONS" >>"$0"'
+        for _ in range(2):  # the second time, all runs are complete
+            done = self.run_log("4,2", 1, "--work-span", script=script)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual([(line[0], "w" in line) for line in self.logged()],
+                             [("4", False), ("2", False), ("2", True)])
+        self.assertEqual(self.index()[-1], (2, 0, 0, "workers-2-work-span"))
+        self.assertIn("3 of 3 runs complete", done.stderr)
+
     def test_every_place_is_replaced(self):
         self.run_log("7", 1, script='echo "$1{P}{P}" >>"$0"')
         self.assertEqual(self.logged(), ["777"])

@@ -296,6 +296,18 @@ class BadInput(KnownSet):
         for kind in ("folded", "pprof", "flamegraph"):
             self.refused("this format shows trees", "--print", "scaling", "--format", kind, self.set, status=2)
 
+    def test_the_run_of_work_and_span_has_no_time(self):
+        self.add(1, 1, 10, (9, 1, 0))
+        self.add(4, 1, 3, (9, 1, 2))
+        self.add(1, 0, 99, (90, 10, 0, 8, 2, 4), metrics=WORK_SPAN)
+        found = json.loads(self.printed("json"))
+        one, four = found["rows"]
+        self.assertEqual([one[key] for key in ("workers", "runs", "time", "work")], [1, 1, 10, 9])
+        self.assertEqual(found["work_span"], {"workers": 1, "runs": 1, "work": 8, "span": 2, "burdened_span": 4})
+        self.assertEqual(four["laws"], {"work_law": 5, "span_law": 5, "burdened": 10 / (2 + 1.7 * 4)})
+        root = json.loads(self.printed("json", "losses"))["root"]
+        self.assertEqual(root["metrics"]["work [1]"]["inclusive"], 9)
+
     def test_one_number_of_workers(self):
         self.add(4, 1, 3, (9, 1, 2))
         text = self.printed("text")

@@ -167,9 +167,6 @@ static void print_notes(struct writer *writer, const struct run_set *set,
         writer_line(writer,
                     "  -: without a run with one worker, inflation and the factored speedups "
                     "that need T_1 are unknown");
-    if (table->has_work_span)
-        writer_line(writer, "  T_P contains the measurement of work and span: about 90 ns for each "
-                            "spawn");
     if (lacks_idleness)
         writer_line(writer, "  -: not measured; idleness needs a runtime that an agent knows");
     if (exceeds)

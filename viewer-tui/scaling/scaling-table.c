@@ -29,7 +29,7 @@ static size_t count_runs(const run_value_list *runs, unsigned workers)
 {
     size_t n = 0;
     for (size_t i = 0; i < runs->n; i++)
-        n += runs->at[i].workers == workers;
+        n += runs->at[i].workers == workers && !isnan(runs->at[i].wall);
     return n;
 }
 
@@ -242,7 +242,8 @@ struct scaling_table scaling_table_of(const run_value_list *runs)
 {
     struct scaling_table table = {0};
     for (size_t i = 0; i < runs->n; i++)
-        if (runs->at[i].workers && !has_row(&table, runs->at[i].workers))
+        if (runs->at[i].workers && !isnan(runs->at[i].wall) &&
+            !has_row(&table, runs->at[i].workers))
             add_row(&table, runs, runs->at[i].workers);
     if (table.rows.n)
         qsort(table.rows.at, table.rows.n, sizeof *table.rows.at, by_workers);

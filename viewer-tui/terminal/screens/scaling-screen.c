@@ -204,7 +204,7 @@ static const struct set_run *median_run(const struct shown_set *shown,
     const struct set_run *nearest = NULL;
     for (size_t i = 0; i < shown->set->runs.n; i++) {
         const struct set_run *run = &shown->set->runs.at[i];
-        if (run->status || run->workers != row->workers)
+        if (run->status || run->workers != row->workers || run->repeat == WORK_SPAN_REPEAT)
             continue;
         if (!nearest || fabs(run->wall - row->time.median) < fabs(nearest->wall - row->time.median))
             nearest = run;
