@@ -7,12 +7,15 @@ void builder_start(struct context_builder *builder, const struct analysis *analy
                    enum projection_kind kind)
 {
     *builder = (struct context_builder){.analysis = analysis, .kind = kind};
+    builder->known.slots = mem_alloc(NOTE_SLOTS * sizeof *builder->known.slots);
     context_tree_start(&builder->tree);
 }
 
 void builder_free(struct context_builder *builder)
 {
     vec_free(&builder->chain);
+    vec_free(&builder->known.list);
+    free(builder->known.slots);
 }
 
 struct note note_of(const struct measurement_node *node, enum projection_kind kind)
@@ -191,8 +194,8 @@ uint32_t statement_below(struct context_builder *builder, uint32_t module, uint3
 
 /* ---- notes ---- */
 
-static uint32_t code_below(struct context_builder *builder, uint32_t module, uint32_t parent,
-                           const struct note *note)
+static uint32_t new_code_below(struct context_builder *builder, uint32_t module, uint32_t parent,
+                               const struct note *note)
 {
     const struct structure *s = symbols_structure(builder->analysis->symbols, module);
     const struct structure_statement *statement =
@@ -204,6 +207,35 @@ static uint32_t code_below(struct context_builder *builder, uint32_t module, uin
         return statement_below(builder, module, parent, statement);
     return scope_below(builder, module, parent,
                        &s->scopes.at[structure_procedure(s, statement->scope)]);
+}
+
+static bool is_same_note(const struct known_note *a, const struct known_note *b)
+{
+    return a->parent_and_module == b->parent_and_module && a->address == b->address;
+}
+
+static uint32_t code_below(struct context_builder *builder, uint32_t module, uint32_t parent,
+                           const struct note *note)
+{
+    struct known_notes *known = &builder->known;
+    struct known_note wanted = {(uint64_t)parent << 32 | module, note->site, CONTEXT_ROOT};
+    if (!note->has_site || note->site != note->value)
+        return new_code_below(builder, module, parent, note);
+    if (known->next < known->list.n && is_same_note(&known->list.at[known->next], &wanted))
+        return known->list.at[known->next++].context;
+    uint64_t hash = hash_pair(wanted.parent_and_module, wanted.address);
+    uint32_t *slot = &known->slots[hash & (NOTE_SLOTS - 1)];
+    if (*slot && is_same_note(&known->list.at[*slot - 1], &wanted)) {
+        known->next = *slot;
+        return known->list.at[*slot - 1].context;
+    }
+    wanted.context = new_code_below(builder, module, parent, note);
+    if (known->list.n < MOST_NOTES) {
+        vec_push(&known->list, wanted);
+        known->next = known->list.n;
+        *slot = (uint32_t)known->list.n;
+    }
+    return wanted.context;
 }
 
 void add_direct_call(struct context_builder *builder, uint32_t module, uint64_t address,

@@ -13,11 +13,31 @@
 
 #include "lib/database-format.h"
 
+/* The context of a call site or sample below a call site, as it was found before. */
+struct known_note {
+    uint64_t parent_and_module; /* ids, 32 bits each */
+    uint64_t address;
+    uint32_t context;
+};
+
+/* Threads of one program have many call paths in common, and their nodes are in similar order: the
+ * note behind the one found last is tried first, since it is in the CPU's cache. */
+struct known_notes {
+    VEC(struct known_note) list; /* in the order of their first appearance; at most MOST_NOTES */
+    size_t next;                 /* index of the note to try first */
+    uint32_t *slots;             /* NOTE_SLOTS, by hash: index + 1; 0: empty; newer ones take the
+                                    slots of older ones */
+};
+
+#define MOST_NOTES ((size_t)1 << 20) /* of 24 bytes */
+#define NOTE_SLOTS ((size_t)1 << 21)
+
 struct context_builder {
     const struct analysis *analysis;
     enum projection_kind kind;
     struct context_tree tree; /* grows; the caller frees it */
     VEC(uint32_t) chain;      /* scratch: scopes, innermost first */
+    struct known_notes known;
 };
 
 void builder_start(struct context_builder *builder, const struct analysis *analysis,

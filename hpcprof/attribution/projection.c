@@ -21,6 +21,7 @@ struct worker {
     const struct analysis *analysis;
     struct context_builder builder;
     struct attribution attribution;    /* scratch */
+    bool needs_classes;                /* a metric has overhead or waiting */
     VEC(uint32_t) overhead;            /* scratch: overhead_at() each node */
     VEC(struct waiting_state) waiting; /* scratch: waiting_at() each node */
     VEC(size_t) profiles;              /* built by this worker */
@@ -84,7 +85,7 @@ static void pay(struct worker *w, struct profile *profile, const struct sample_p
                 uint32_t metric_id, const struct measurement_value *value)
 {
     const struct metric *metric = &w->analysis->metrics->all.at[metric_id];
-    uint32_t kind = w->overhead.at[value->node];
+    uint32_t kind = w->needs_classes ? w->overhead.at[value->node] : NOT_OVERHEAD;
     if (metric->overhead != NO_METRIC && kind != NOT_OVERHEAD) {
         add_cost(w, profile, place, metric->overhead, value->amount);
         if (metric->kinds)
@@ -125,7 +126,8 @@ static void build_profile(void *context, unsigned worker, size_t index)
     const struct thread_ref thread =
         thread_ref_of(w->analysis->measurements, profile->file, profile->thread);
     attribute_thread(&w->attribution, &w->builder, &thread);
-    classify_nodes(w, &thread);
+    if (w->needs_classes)
+        classify_nodes(w, &thread);
     add_costs(w, &thread, profile);
     vec_push(&w->profiles, index);
     diag_progress_add(1);
@@ -152,10 +154,20 @@ static void renumber_profiles(struct projection *projection, const uint32_t *new
         renumber_costs(&projection->profiles.at[i], new_ids);
 }
 
+static bool have_classes(const struct metric_table *metrics)
+{
+    for (size_t i = 0; i < metrics->all.n; i++)
+        if (metrics->all.at[i].overhead != NO_METRIC || metrics->all.at[i].waiting != NO_METRIC)
+            return true;
+    return false;
+}
+
 static void start_worker(struct worker *w, const struct analysis *analysis,
                          enum projection_kind kind)
 {
-    *w = (struct worker){.analysis = analysis, .counts_instructions = kind == PROJECTION_LOGICAL};
+    *w = (struct worker){.analysis = analysis,
+                         .needs_classes = have_classes(analysis->metrics),
+                         .counts_instructions = kind == PROJECTION_LOGICAL};
     builder_start(&w->builder, analysis, kind);
 }
 

@@ -396,6 +396,7 @@ static struct structure *read_file(FILE *file, char **cause)
         return NULL;
     }
     sort_statements(r.s);
+    structure_index(r.s);
     if (r.s->waits.n)
         qsort(r.s->waits.at, r.s->waits.n, sizeof *r.s->waits.at, by_begin);
     return r.s;

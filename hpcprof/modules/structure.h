@@ -36,6 +36,7 @@ struct structure_scope {
                             STRUCTURE_NONE and 0 */
     uint64_t address;    /* loop: its header */
     bool pauses;         /* loop: it contains a `pause` instruction, inner loops aside */
+    bool is_stub;        /* it lies in a PLT stub */
 };
 
 struct structure_statement {
@@ -64,6 +65,8 @@ struct structure {
     VEC(struct structure_function) functions;
     VEC(struct structure_scope) scopes;
     VEC(struct structure_statement) statements; /* sorted, disjoint */
+    uint32_t *first_of;                         /* by bucket of addresses: see structure_index */
+    unsigned bucket_bits;
     VEC(struct structure_wait) waits;           /* sorted */
     VEC(struct structure_call) calls; /* only if the file lists them (hpcstruct --calls) */
     bool has_lines;                   /* at least one statement has a line */
@@ -78,6 +81,12 @@ struct structure *structure_read(const char *path, char **cause);
 
 /* Reads the structure from a text in memory. */
 struct structure *structure_read_text(const char *text, char **cause);
+
+/* Completes a structure whose statements are sorted: marks PLT stubs, and divides the addresses into
+ * about as many buckets of equal size as there are statements. Bucket b begins at address
+ * statements.at[0].begin + (b << bucket_bits); first_of[b] is the number of statements that begin
+ * before it. */
+void structure_index(struct structure *s);
 
 void structure_free(struct structure *s);
 

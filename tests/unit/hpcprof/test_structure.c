@@ -225,6 +225,31 @@ static void check_invariants(const struct structure *s)
         assert_true(i == 0 || statement[-1].end <= statement->begin);
         assert_ptr_equal(structure_find(s, statement->begin), statement);
         assert_ptr_equal(structure_find(s, statement->end - 1), statement);
+        if (i + 1 == s->statements.n || statement[1].begin > statement->end)
+            assert_null(structure_find(s, statement->end));
+        if (i == 0 && statement->begin > 0)
+            assert_null(structure_find(s, statement->begin - 1));
+    }
+}
+
+/* Buckets of addresses: one, few of many statements, and as many as bits allow. */
+static void addresses_are_found_wherever_they_are(void **state)
+{
+    (void)state;
+    static const char *const statements[] = {
+        "<S l=\"1\" v=\"{[0x0-0xffffffffffffffff)}\"/>",
+        "<S l=\"1\" v=\"{[0x0-0x1) [0xfffffffffffffff0-0xfffffffffffffff8)}\"/>",
+        "<S l=\"1\" v=\"{[0x10-0x11) [0x12-0x13) [0x13-0x14) [0x100000-0x100001)}\"/>"
+        "<S l=\"2\" v=\"{[0x11-0x12) [0x15-0x18) [0xfffff-0x100000)}\"/>",
+    };
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
+        char body[1024], *cause = NULL;
+        snprintf(body, sizeof body, "<P n=\"f\">%s</P>", statements[i]);
+        struct structure *s = structure_read_text(document(body), &cause);
+        assert_non_null(s);
+        assert_int_equal(s->statements.n, i == 0 ? 1 : i == 1 ? 2 : 7);
+        check_invariants(s);
+        structure_free(s);
     }
 }
 
@@ -321,6 +346,7 @@ int main(void)
         cmocka_unit_test(overlapping_statements_are_made_disjoint),
         cmocka_unit_test(what_is_no_structure_is_refused),
         cmocka_unit_test(elements_in_wrong_places_are_ignored),
+        cmocka_unit_test(addresses_are_found_wherever_they_are),
         cmocka_unit_test(random_damage_is_survived),
     };
     return cmocka_run_group_tests(tests, start, finish);
