@@ -1,4 +1,5 @@
 """hpcviewer --print scaling: the tables and plots of a set of runs."""
+import csv
 import itertools
 import json
 import pathlib
@@ -74,7 +75,9 @@ class Tables(KnownSet):
         self.add_all()
         lines = self.printed("csv").split("\n")
         self.assertEqual(lines[0].rstrip("\r"), "workers,runs,time,time low,time high,work,overhead,idleness,inflation,"
-                         "maximal,idle_specific,inflation_specific,actual")
+                         "maximal,idle_specific,inflation_specific,actual,maximal low,maximal high,"
+                         "idle_specific low,idle_specific high,inflation_specific low,inflation_specific high,"
+                         "actual low,actual high,work_law,span_law,burdened")
         self.assertTrue(lines[2].startswith("4,2,3.5,3.5,3.5,11,1,2,2,4,"), lines[2])
 
     def test_neither_baseline_nor_one_worker(self):
@@ -181,6 +184,19 @@ class Plots(unittest.TestCase):
         self.assertIn("work 9.500 s, span 0.500 s, burdened span 0.700 s, with 1 worker (6 runs)", text)
         laws = self.laws(8)
         self.assertRegex(text, rf"\n +8 +{laws['work_law']:.2f} +{laws['span_law']:.2f} +{laws['burdened']:.2f}\n")
+
+    def test_csv(self):
+        serial, *rows = csv.DictReader(self.printed("csv").splitlines())
+        self.assertEqual({serial[key] for key in serial if key not in ("workers", "runs", "time", "time low", "time high")},
+                         {"-"})
+        for row in rows:
+            p = int(row["workers"])
+            for curve in FORMULAS:
+                low, high = self.band(curve, p)
+                self.assertAlmostEqual(float(row[f"{curve} low"]), low)
+                self.assertAlmostEqual(float(row[f"{curve} high"]), high)
+            for law, value in self.laws(p).items():
+                self.assertAlmostEqual(float(row[law]), value)
 
     def drawing(self):
         """The drawing, and a function from its pixels to workers and speedup, by the axes' labels."""

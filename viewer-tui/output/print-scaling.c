@@ -1,6 +1,7 @@
 #include "viewer-tui/output/print-scaling.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* A column of a table: its title in text, its key in CSV and JSON, and where it is in a row. */
 struct scaling_column {
@@ -316,31 +317,63 @@ static void csv_time(struct writer *writer, const struct median_interval *time, 
     csv_value(writer, time->high);
 }
 
-static void print_csv(struct writer *writer, const struct scaling_table *table)
+static void print_csv_heads(struct writer *writer)
 {
     csv_texts(writer, (const char *const[]){"workers", "runs", "time", "time low", "time high"}, 5);
     for (size_t i = 0; i < LENGTH(costs); i++)
         csv_text(writer, costs[i].key);
     for (size_t i = 0; i < LENGTH(factored); i++)
         csv_text(writer, factored[i].key);
+    for (size_t i = 0; i < LENGTH(factored); i++) {
+        char *low = mem_printf("%s low", factored[i].key);
+        char *high = mem_printf("%s high", factored[i].key);
+        csv_text(writer, low);
+        csv_text(writer, high);
+        free(low);
+        free(high);
+    }
+    csv_texts(writer, (const char *const[]){"work_law", "span_law", "burdened"}, 3);
     csv_end_record(writer);
+}
+
+/* Columns behind the time. */
+#define OTHER_COLUMNS (LENGTH(costs) + 3 * LENGTH(factored) + 3)
+
+static void print_csv_row(struct writer *writer, const struct scaling_table *table,
+                          const struct scaling_row *row)
+{
+    struct speedup_laws laws = {NAN, NAN, NAN};
+    if (table->has_work_span)
+        laws = scaling_laws(table, row->workers);
+    csv_integer(writer, row->workers);
+    csv_time(writer, &row->time, row->n_runs);
+    for (size_t i = 0; i < LENGTH(costs); i++)
+        csv_value(writer, value_in(row, &costs[i]));
+    for (size_t i = 0; i < LENGTH(factored); i++)
+        csv_value(writer, value_in(row, &factored[i]));
+    for (size_t i = 0; i < LENGTH(factored); i++) {
+        const struct speedup *of = &row->speedups[MAXIMAL_SPEEDUP + i];
+        csv_value(writer, of->coverage > 0 ? of->low : NAN);
+        csv_value(writer, of->coverage > 0 ? of->high : NAN);
+    }
+    csv_value(writer, laws.work_law);
+    csv_value(writer, laws.span_law);
+    csv_value(writer, laws.burdened);
+    csv_end_record(writer);
+}
+
+static void print_csv(struct writer *writer, const struct scaling_table *table)
+{
+    print_csv_heads(writer);
     if (table->n_serial) {
         csv_text(writer, "serial");
         csv_time(writer, &table->serial, table->n_serial);
-        for (size_t i = 0; i < LENGTH(costs) + LENGTH(factored); i++)
+        for (size_t i = 0; i < OTHER_COLUMNS; i++)
             csv_text(writer, "-");
         csv_end_record(writer);
     }
-    for (size_t r = 0; r < table->rows.n; r++) {
-        const struct scaling_row *row = &table->rows.at[r];
-        csv_integer(writer, row->workers);
-        csv_time(writer, &row->time, row->n_runs);
-        for (size_t i = 0; i < LENGTH(costs); i++)
-            csv_value(writer, value_in(row, &costs[i]));
-        for (size_t i = 0; i < LENGTH(factored); i++)
-            csv_value(writer, value_in(row, &factored[i]));
-        csv_end_record(writer);
-    }
+    for (size_t r = 0; r < table->rows.n; r++)
+        print_csv_row(writer, table, &table->rows.at[r]);
 }
 
 void print_scaling(const struct run_set *set, const struct scaling_table *table, enum format format,
