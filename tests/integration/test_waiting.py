@@ -180,7 +180,7 @@ class Mpi(WaitingCase):
         root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         self.found = self.evidence()
         for _ in self.found.looks():
-            self.run_program("mpirun", "--oversubscribe", "-n", 2, program, 5, 30, **root)
+            self.run_program("mpirun", "--oversubscribe", "-n", 2, program, 12, 30, **root)
             self.claim_barriers("wait_for_others")
             self.check_sum()
 
