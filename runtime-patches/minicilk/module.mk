@@ -69,10 +69,10 @@ $(foreach variant,$(VARIANTS) eager,$(eval $(call runtime_variant,$(variant))))
 
 # $(call test_variant,NAME,VARIANT)
 define test_variant
-$(MINICILK_TESTS)/$(1)-$(2): tests/unit/minicilk/$(1).c $(MINICILK_TESTS)/runtime-$(2).o
+$(MINICILK_TESTS)/$(1)-$(2): tests/unit/minicilk/$(1).c $(MINICILK_TESTS)/runtime-$(2).o tests/tools/sleeping-threads.h
 	@mkdir -p $$(@D)
 	$$(if $$(Q),@echo "  CC $$@")
-	$$(Q)$$(MINICILK_BUILD) $$(FLAGS_$(2)) -o $$@ $$^ $$(LIBS_$(1)) -lpthread
+	$$(Q)$$(MINICILK_BUILD) $$(FLAGS_$(2)) -o $$@ $$(filter-out %.h,$$^) $$(LIBS_$(1)) -lpthread
 endef
 $(foreach variant,$(VARIANTS),$(eval $(call test_variant,stress,$(variant))))
 $(foreach variant,plain chaos fenced thread,$(eval $(call test_variant,wakeups,$(variant))))

@@ -69,17 +69,17 @@ class Ends(profiling.ProfilingTest):
     def one_end(self, end, alone, state, detail, status, how):
         word = ("alone:" if alone else "") + end
         if word not in self.ran_plain:
-            self.assertEqual(self.run_tool(program("ends"), word, 60).returncode, status)
+            self.assertEqual(self.run_tool(program("ends"), word, 30).returncode, status)
             self.ran_plain.add(word)
         before = cpu_of_children()
-        _, images = self.measure(program("ends"), word, 60, status=status, **how)
+        _, images = self.measure(program("ends"), word, 30, status=status, **how)
         counted = cpu_of_children() - before
         self.check_fates(images)
         first = min(images, key=lambda image: image.exec_sequence)
         self.assertEqual((first.state, first.detail), (state, detail))
         threads = 1 if alone else 2
         self.assertEqual(len(first.threads), threads)
-        burned = 0.06 * (1 if alone or end == "pthread_exit" else 2)
+        burned = 0.03 * (1 if alone or end == "pthread_exit" else 2)
         self.assertGreater(first.seconds("CPUTIME", [FIRED]), burned - 0.012)
         # An upper bound: on a busy machine, the process's clock includes more than the burned time.
         self.assertLess(first.seconds("CPUTIME", [FIRED]), first.cpu + 0.005)

@@ -36,10 +36,10 @@ class Idleness(OfChance, LogicalTest):
                         found.enough(f"seconds in {procedure}", work, 0.15)
                         self.assertAlmostEqual(idleness, ratio * work, delta=(0.01 + 0.02 * ratio) * work,
                                                msg=procedure)
+                self.check_paths_of_the_blame()
 
-    def test_paths_of_the_blame(self):
+    def check_paths_of_the_blame(self):
         """Whoever runs a procedure, it is below what spawned it."""
-        self.profile(PHASES, self.WORKERS, 200, options=("--cores", str(self.WORKERS)))
         callers = {"before": ["main"], "alone": ["main", "phases"],
                    "half": ["main", "phases", "half_task"], "full": ["main", "phases", "full_task"]}
         seen = set()

@@ -10,9 +10,9 @@
  * states were wrong. */
 #define _GNU_SOURCE
 #include "agents/common/thread-slots.h"
+#include "tests/tools/sleeping-threads.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <omp.h>
 #include <pthread.h>
@@ -103,24 +103,6 @@ static enum thread_state agents_state(pid_t tid)
     return THREAD_NONE;
 }
 
-/* Whether a thread sleeps, and how often it has slept before. */
-static bool sleeps(const char *tid, long *times)
-{
-    char path[64], text[4096];
-    snprintf(path, sizeof path, "/proc/self/task/%.20s/status", tid);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    const ssize_t size = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[size > 0 ? size : 0] = '\0';
-    const char *state = strstr(text, "State:\t"), *count = strstr(text, "\nvoluntary_ctxt_switches:\t");
-    if (!state || !count)
-        return false;
-    *times = atol(strchr(count, '\t'));
-    return state[strlen("State:\t")] == 'S';
-}
-
 /* What the other threads do. */
 struct motion {
     long slept;   /* how often they have slept: all that sleep */
@@ -137,7 +119,7 @@ static struct motion motion_now(void)
         long times = 0;
         if (tid == 0 || tid == gettid())
             continue;
-        if (sleeps(entry->d_name, &times))
+        if (thread_sleeps(entry->d_name, &times))
             motion.slept += times;
         else if (may_spin && !is_in_body(tid) && agents_state(tid) == THREAD_WAITS)
             motion.spinning++;

@@ -7,12 +7,18 @@
  *      n_w must be 1;
  *   2. gives every worker a piece of a loop in which all of them meet: if a wake-up were lost, the
  *      round would never end. When they meet, n_w must be the number of workers.
- * Prints the CPU time of the serial part, and that of all other threads meanwhile. */
+ * Before that, it works serially until the others sleep. It prints how many slept at last, and what CPU
+ * time they took until then. */
+#include <dirent.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "../../tools/sleeping-threads.h"
 #include <minicilk.h>
 
 static double seconds(clockid_t clock)
@@ -52,6 +58,12 @@ static void compute(double how_long)
         ;
 }
 
+static bool has_membarrier(void)
+{
+    const long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+    return commands > 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
+
 CILK_STATIC_PROC(rounds, long count; long i; struct meeting * meeting;);
 
 CILK_BODY(rounds)
@@ -65,16 +77,45 @@ CILK_BODY(rounds)
     CILK_END;
 }
 
-/* A second of serial work by one worker. */
-CILK_STATIC_PROC(serial, double *own; double *others;);
+enum { MOST_WORKERS = 256 };
+
+/* For each other thread how often it has slept before it sleeps now; -1: it does not sleep. Returns their
+ * number. */
+static int look_at_sleepers(long times[MOST_WORKERS])
+{
+    DIR *folder = opendir("/proc/self/task");
+    int n = 0;
+    for (struct dirent *entry; n < MOST_WORKERS && (entry = readdir(folder)) != NULL;)
+        if (atoi(entry->d_name) > 0 && atoi(entry->d_name) != gettid()) {
+            if (!thread_sleeps(entry->d_name, &times[n]))
+                times[n] = -1;
+            n++;
+        }
+    closedir(folder);
+    return n;
+}
+
+/* Serial work by one worker until the others sleep: all but `awake` sleep during a whole step of it.
+ * Workers that never sleep use AWAKE seconds of CPU time before. */
+enum { AWAKE = 3 };
+static const double STEP = 0.02; /* seconds */
+
+CILK_STATIC_PROC(serial, int workers; int awake; double *others; int *asleep;);
 
 CILK_BODY(serial)
 {
     CILK_BEGIN(serial);
-    const double own = seconds(CLOCK_THREAD_CPUTIME_ID), all = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    compute(1);
-    *f->own = seconds(CLOCK_THREAD_CPUTIME_ID) - own;
-    *f->others = seconds(CLOCK_PROCESS_CPUTIME_ID) - all - *f->own;
+    const double all = seconds(CLOCK_PROCESS_CPUTIME_ID), own = seconds(CLOCK_THREAD_CPUTIME_ID);
+    while (*f->asleep < f->workers - 1 - f->awake && *f->others < AWAKE) {
+        long before[MOST_WORKERS], behind[MOST_WORKERS];
+        const int n = look_at_sleepers(before);
+        compute(STEP);
+        *f->asleep = 0;
+        const bool are_the_same = look_at_sleepers(behind) == n;
+        for (int i = 0; i < n && are_the_same; i++)
+            *f->asleep += before[i] >= 0 && before[i] == behind[i];
+        *f->others = seconds(CLOCK_PROCESS_CPUTIME_ID) - all - (seconds(CLOCK_THREAD_CPUTIME_ID) - own);
+    }
     CILK_END;
 }
 
@@ -85,15 +126,20 @@ int main(int argc, char **argv)
         return 2;
     }
     const unsigned workers = (unsigned)atoi(argv[1]);
+    if (workers > MOST_WORKERS)
+        return 2;
     struct meeting meeting = {.workers = workers};
     pthread_barrier_init(&meeting.all_here, NULL, workers);
     pthread_barrier_init(&meeting.all_counted, NULL, workers);
     if (minicilk_init((int)workers) != 0)
         return 1;
-    double own = 0, others = 0;
-    CILK_RUN(serial, a->own = &own; a->others = &others);
+    double others = 0;
+    int asleep = 0;
+    /* Without membarrier one worker looks for work again and again. */
+    const int awake = MINICILK_IN_MODE(MINICILK_NO_MEMBARRIER) || !has_membarrier();
+    CILK_RUN(serial, a->workers = (int)workers; a->awake = awake; a->others = &others; a->asleep = &asleep);
     CILK_RUN(rounds, a->count = atol(argv[2]); a->meeting = &meeting);
     minicilk_shutdown();
-    printf("wrong %ld serial %.6f others %.6f\n", atomic_load(&wrong), own, others);
-    return atomic_load(&wrong) != 0;
+    printf("wrong %ld asleep %d others %.6f\n", atomic_load(&wrong), asleep, others);
+    return atomic_load(&wrong) != 0 || asleep < (int)workers - 1 - awake;
 }
