@@ -29,11 +29,11 @@ void report_error(const struct text *text)
     (void)text;
 }
 
-/* Addresses in no module. */
+/* Addresses in no module. An l-note's value, its site or both may be the address of its p-note. */
 #define NATIVE  0x10000u
 #define CLAIMED 0x20000u
-#define SITES   0x30000u
-#define VALUES  0x40000u
+#define SITES   CLAIMED
+#define VALUES  (CLAIMED + 1)
 
 #define MOST_FRAMES 12
 #define MOST_NOTES  5
