@@ -11,12 +11,15 @@ PROCEDURES = {"phases": {"phases", "row", "crowd", "strand"}, "chain": {"chain",
 class WorkSpan(LogicalTest):
     # The program's ledger has no time between two strands: starting a worker, printing, the runtime. On a
     # machine that halts us, such a moment may last milliseconds; in each look this is so with a probability far
-    # below 1/10. So six looks that all differ from the ledger have a probability below 1e-6.
+    # below 1/10. So six looks that all differ from the ledger have a probability below 1e-6. That is so while others
+    # leave the CPUs alone: with ten busy processes on each CPU (2026-11-23) 16 of 17 looks at a tree that two workers
+    # steal from had 1.2 % too much. Looks beside others are no evidence against the product.
     LOOKS = 6
     TOLERANCE = 0.01
+    MOST_OTHERS = 0.05  # seconds of others' CPU time per second of the run
 
     def run_spans(self, workers, shape, milliseconds=5):
-        done, _ = self.profile(SPANS, workers, shape, milliseconds, options=("--work-span",))
+        done, self.images = self.profile(SPANS, workers, shape, milliseconds, options=("--work-span",))
         span, pieces = read_ledger(done.stdout)
         return sum(piece.cpu for piece in pieces), span, pieces
 
@@ -46,7 +49,15 @@ class WorkSpan(LogicalTest):
     def check_shape(self, shape):
         for workers in (1, 2, 4, 8):
             with self.subTest(workers=workers):
-                self.assertTrue(any(self.looks_right(workers, shape) for _ in range(self.LOOKS)), self.seen)
+                alone = 0
+                for _ in range(self.LOOKS):
+                    if self.looks_right(workers, shape):
+                        break
+                    alone += self.taken_by_others <= self.MOST_OTHERS * self.images[0].wall
+                else:
+                    if alone < self.LOOKS:
+                        self.skipTest(f"not enough evidence: others had the CPUs in {self.LOOKS - alone} of {self.LOOKS} runs")
+                    self.fail(self.seen)
 
     def test_phases(self):
         self.check_shape("phases")
