@@ -16,17 +16,21 @@ RUNS = 100
 @unittest.skipUnless((BUILD / "fuzz" / "corpus").exists(), "needs clang with libFuzzer")
 class FuzzTargets(unittest.TestCase):
     def run_target(self, target, *options):
+        seeds = BUILD / "fuzz" / "corpus" / target
         with run_targets.fast_folder() as folder:
-            return subprocess.run(run_targets.command(BUILD, target, "-timeout=600", "-detect_leaks=0", *options),
-                                  cwd=folder, env=run_targets.environment(folder), stdin=subprocess.DEVNULL,
-                                  capture_output=True, text=True, errors="replace")
+            new = os.path.join(folder, "new")  # libFuzzer adds inputs to the first folder
+            os.mkdir(new)
+            folders = [new, seeds] if seeds.exists() else [new]
+            command = run_targets.command(BUILD, target, "-timeout=600", "-detect_leaks=0", *options, *folders)
+            return subprocess.run(command, cwd=folder, env=run_targets.environment(folder),
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
 
     def test_each_target(self):
         targets = run_targets.targets(BUILD)
         self.assertEqual(len(targets), 16)
         for target in targets:
             with self.subTest(target=target):
-                done = self.run_target(target, f"-runs={RUNS}", "-seed=1", BUILD / "fuzz" / "corpus" / target)
+                done = self.run_target(target, f"-runs={RUNS}", "-seed=1")
                 self.assertEqual(done.returncode, 0, done.stderr[-4000:])
                 self.assertIn(f"Done {RUNS} runs", done.stderr)
 
