@@ -6,6 +6,7 @@ $(TOOL_LIB): $(call objects_of,lib)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
 $(eval $(call unit_test,lib/test_containers,$(TOOL_LIB),))
+$(eval $(call unit_test,lib/test_elf_notes,,))
 $(eval $(call unit_test,lib/test_bytes,$(TOOL_LIB),-lz))
 $(eval $(call unit_test,lib/test_process_list,$(TOOL_LIB),))
 MEASUREMENT_ENCODER = $(BUILD)/obj/tests/unit/lib/measurement_encoder.o

@@ -5,6 +5,7 @@
 #include "hpcrun/logical/agent-query.h"
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/claims.h"
+#include "lib/elf-notes.h"
 #include "lib/elf-sections.h"
 
 #include <assert.h>
@@ -148,23 +149,7 @@ void agents_init(const char *list)
     }
 }
 
-/* The data of the ELF note of this owner in one segment, or NULL. */
-static const void *find_note(const uint8_t *at, const uint8_t *end, size_t align, const char *owner,
-                             size_t *bytes)
-{
-    while ((size_t)(end - at) >= sizeof(Elf64_Nhdr)) {
-        const Elf64_Nhdr *note = (const Elf64_Nhdr *)at;
-        const char *name = (const char *)(note + 1);
-        const uint8_t *data = at + ((sizeof *note + note->n_namesz + align - 1) & ~(align - 1));
-        if (note->n_namesz == strlen(owner) + 1 && strcmp(name, owner) == 0) {
-            *bytes = note->n_descsz;
-            return data;
-        }
-        at = data + ((note->n_descsz + align - 1) & ~(align - 1));
-    }
-    return NULL;
-}
-
+/* The data of the ELF note of this owner, or NULL. */
 static const void *module_note(const struct loaded_module *module, const char *owner, size_t *bytes)
 {
     const void *found = NULL;
@@ -172,7 +157,7 @@ static const void *module_note(const struct loaded_module *module, const char *o
         const ElfW(Phdr) *header = &module->headers[i];
         const uint8_t *at = (const uint8_t *)(module->module.bias + header->p_vaddr);
         if (header->p_type == PT_NOTE)
-            found = find_note(at, at + header->p_memsz, header->p_align == 8 ? 8 : 4, owner, bytes);
+            found = elf_note_find(at, header->p_memsz, header->p_align == 8 ? 8 : 4, owner, bytes);
     }
     return found;
 }

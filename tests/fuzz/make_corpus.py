@@ -166,13 +166,14 @@ def debug_result():
 
 def binaries(folder):
     """{target: {name: seed}} of small shared libraries."""
-    seeds = {target: {} for target in ("elf", "eh-frame", "cfi", "debug-line", "debug-info")}
+    seeds = {target: {} for target in ("elf", "elf-notes", "eh-frame", "cfi", "debug-line", "debug-info")}
     variants = (("plain", CODE, "gcc", "-O1", "-g"), ("old", CODE, "gcc", "-O1", "-gdwarf-4"),
                 ("packed", CODE, "gcc", "-O1", "-g", "-gz"), ("stripped", CODE, "gcc", "-O2", "-s"),
                 ("throwing", THROWING, "g++", "-O1", "-g"))
     for name, source, compiler, *flags in variants:
         path = compiled(folder, source, name, compiler, *flags)
         seeds["elf"][name] = path.read_bytes()
+        seeds["elf-notes"][name] = section(path, ".note.gnu.build-id")[1] * 2
         seeds["eh-frame"][name], seeds["cfi"][name] = eh_frame(path), cfi(path)
         if "-g" in flags or "-gdwarf-4" in flags:
             seeds["debug-info"][name] = path.read_bytes()

@@ -6,7 +6,7 @@ FUZZ_CC      ?= clang
 FUZZ_RUNTIME := $(wildcard $(shell $(FUZZ_CC) -print-runtime-dir 2>/dev/null)/libclang_rt.fuzzer-*.a)
 
 # Two programs: hpcrun and the tools have functions with the same names.
-FUZZ_OF_TOOLS  = measurement arenas perf-map structure elf eh-frame debug-line debug-info debug-result set-index \
+FUZZ_OF_TOOLS  = measurement arenas perf-map structure elf elf-notes eh-frame debug-line debug-info debug-result set-index \
 	process-list database run-json instructions-json
 FUZZ_OF_HPCRUN = cfi config memory-test
 

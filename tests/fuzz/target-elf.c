@@ -5,6 +5,7 @@
 #include "hpcstruct/elf/eh-frame.h"
 
 #include "lib/bytes.h"
+#include "lib/elf-notes.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -92,6 +93,21 @@ static void run_elf(const uint8_t *data, size_t size)
 /* zlib expands a byte to at most 1032, zstd limits it by elf/decompress.c; each of the sections may
  * hold the whole file. */
 const struct fuzz_target elf_target = {"elf", run_elf, 1 << 20, 8192};
+
+/* ---- notes of loaded modules ---- */
+
+static void run_elf_notes(const uint8_t *data, size_t size)
+{
+    for (size_t align = 4; align <= 8; align *= 2) {
+        size_t bytes = 0;
+        const uint8_t *found = elf_note_find(data, size, align, "GNU", &bytes);
+        if (found)
+            PROMISE(found >= data && found <= data + size &&
+                    bytes <= (size_t)(data + size - found));
+    }
+}
+
+const struct fuzz_target elf_notes_target = {"elf-notes", run_elf_notes, 1 << 12, 0};
 
 /* ---- frame descriptions ---- */
 
