@@ -1,0 +1,367 @@
+/* The handler of the sampling signal: which signals are samples, what is done for one and in which
+ * order, and when the thread's data is written. All that it calls is made up here. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "hpcrun/process/process.h"
+#include "hpcrun/record/arena-file.h"
+#include "hpcrun/record/flush.h"
+#include "hpcrun/record/process-chunks.h"
+#include "hpcrun/restart/restart.h"
+#include "hpcrun/sample/handler.h"
+#include "hpcrun/sample/sample.h"
+#include "hpcrun/thread/thread-image.h"
+
+#include <signal.h>
+#include <string.h>
+
+/* Ticks between two looks at the clock: handler.c. */
+#define TICKS_PER_LOOK ((uint64_t)1 << 32)
+
+struct process process;
+struct sampling sampling;
+__thread struct thread *thread_self;
+__thread unsigned thread_samples_handled;
+
+static struct thread thread;
+static struct arena_thread image;
+
+/* What happened, a letter each: m mark, s measure, r record, c commit, a arm, x count a missed one,
+ * b begin the arena file, l look at the clock, p write pending chunks, f flush. */
+static char done[64];
+static bool was_busy; /* in all of it */
+
+static bool fires, can_begin;
+static int of_signal;       /* index of the event; -1: none */
+static bool is_due[2], is_perf[2], is_lost[2];
+static int recorded, missed; /* index of the last event */
+static uint64_t ticks_since_look, since_flush;
+
+static void note(char what)
+{
+    done[strlen(done)] = what;
+    was_busy = was_busy && atomic_load(&thread.busy);
+}
+
+static int index_of(const struct thread_event *event)
+{
+    return (int)(event - thread.events);
+}
+
+/* ---- stubs for handler.c ---- */
+
+void restart_mark(const ucontext_t *context)
+{
+    (void)context;
+    note('m');
+    was_busy = true; /* from the next one on */
+}
+
+struct thread_event *source_of_signal(struct thread *its, const siginfo_t *info)
+{
+    (void)info;
+    return of_signal < 0 ? NULL : &its->events[of_signal];
+}
+
+struct increment source_measure(struct thread *its, struct thread_event *event, const siginfo_t *info,
+                                const ucontext_t *context)
+{
+    (void)its, (void)event, (void)info, (void)context;
+    note('s');
+    return (struct increment){.fired = fires, .amount = 7};
+}
+
+struct increment source_overdue(struct thread_event *event)
+{
+    return (struct increment){.fired = is_due[index_of(event)]};
+}
+
+bool source_is_perf(const struct thread_event *event)
+{
+    return is_perf[index_of(event)];
+}
+
+bool source_has_lost_sample(const struct thread_event *event)
+{
+    return is_lost[index_of(event)];
+}
+
+bool source_is_due(const struct thread_event *event)
+{
+    return is_due[index_of(event)];
+}
+
+void source_arm(struct thread *its, struct thread_event *event)
+{
+    (void)its;
+    assert_int_equal(index_of(event), recorded);
+    note('a');
+}
+
+void sample_record(struct thread *its, struct thread_event *event, const struct increment *increment,
+                   const ucontext_t *context)
+{
+    (void)its, (void)context;
+    assert_int_equal(increment->amount, 7);
+    recorded = index_of(event);
+    note('r');
+}
+
+void sample_count_missed(struct thread_event *event, const struct increment *increment)
+{
+    assert_true(increment->fired);
+    missed = index_of(event);
+    note('x');
+}
+
+/* The clocks stand as the test wants: what the handler compares with is set when it tells its time. */
+void arena_file_commit(struct thread *its, uint64_t ticks)
+{
+    if (its->looked_at)
+        its->looked_at = ticks - ticks_since_look;
+    note('c');
+}
+
+bool arena_file_begin_thread(struct thread *its)
+{
+    (void)its;
+    note('b');
+    return can_begin;
+}
+
+void arena_file_look(struct thread *its, uint64_t ticks, uint64_t wall)
+{
+    assert_int_equal(its->looked_at, ticks);
+    assert_int_not_equal(its->flushed_at, 0);
+    its->flushed_at = wall - since_flush;
+    note('l');
+}
+
+bool flush_thread(struct thread *its, bool ended)
+{
+    (void)its;
+    assert_false(ended);
+    note('f');
+    return true;
+}
+
+void process_chunks_write_pending(bool retry)
+{
+    assert_true(retry);
+    note('p');
+}
+
+/* ---- tests ---- */
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&thread, 0, sizeof thread);
+    memset(&image, 0, sizeof image);
+    memset(done, 0, sizeof done);
+    thread.image = &image;
+    thread.event_count = 2;
+    thread.looked_at = 1;
+    thread_self = &thread;
+    sampling = (struct sampling){.on = true};
+    fires = can_begin = true;
+    of_signal = 1;
+    memset(is_due, 0, sizeof is_due);
+    memset(is_perf, 0, sizeof is_perf);
+    memset(is_lost, 0, sizeof is_lost);
+    ticks_since_look = since_flush = 0;
+    recorded = missed = -1;
+    return 0;
+}
+
+/* Handles a signal of the sampling signal's kind. */
+static bool handle(int code, pid_t sender)
+{
+    siginfo_t info = {.si_code = code};
+    info.si_pid = sender;
+    return handler_on_signal(&info, NULL);
+}
+
+static void a_sample_is_recorded_before_the_next_is_armed(void **state)
+{
+    (void)state;
+    const unsigned before = thread_samples_handled;
+    assert_true(handle(SI_TIMER, 0));
+    assert_string_equal(done, "msrca");
+    assert_int_equal(recorded, 1);
+    assert_true(was_busy);
+    assert_false(thread.busy);
+    assert_int_equal(thread_samples_handled, before + 1);
+}
+
+static void signals_of_others_are_no_samples(void **state)
+{
+    (void)state;
+    const unsigned before = thread_samples_handled;
+    of_signal = -1;
+    assert_false(handle(SI_TIMER, 0));
+    assert_false(handle(SI_QUEUE, getpid()));
+    assert_false(handle(SI_USER, 0x7ffffff0)); /* not our tracer */
+    of_signal = 0;
+    thread_self = NULL;
+    assert_false(handle(SI_TIMER, 0));
+    assert_string_equal(done, "");
+    assert_int_equal(thread_samples_handled, before);
+}
+
+static void without_sampling_nothing_is_measured(void **state)
+{
+    (void)state;
+    atomic_store(&sampling.on, false);
+    assert_true(handle(SI_TIMER, 0));
+    assert_string_equal(done, "m");
+    atomic_store(&sampling.on, true);
+    atomic_store(&thread.samples_blocked, true);
+    assert_true(handle(SI_TIMER, 0));
+    assert_string_equal(done, "mm");
+    atomic_store(&thread.samples_blocked, false);
+    fires = false;
+    assert_true(handle(SI_TIMER, 0));
+    assert_string_equal(done, "mmms");
+    assert_false(thread.busy);
+}
+
+static void samples_at_the_end_are_only_counted(void **state)
+{
+    (void)state;
+    atomic_store(&sampling.stopping, true);
+    assert_true(handle(SI_TIMER, 0));
+    assert_string_equal(done, "msx");
+    assert_int_equal(missed, 1);
+    fires = false;
+    assert_true(handle(SI_TIMER, 0));
+    assert_string_equal(done, "msxms");
+}
+
+static void the_clock_is_read_seldom(void **state)
+{
+    (void)state;
+    ticks_since_look = TICKS_PER_LOOK - 1;
+    handle(SI_TIMER, 0);
+    assert_string_equal(done, "msrca");
+    ticks_since_look = TICKS_PER_LOOK;
+    handle(SI_TIMER, 0);
+    assert_string_equal(done, "msrcamsrcabl");
+}
+
+static void the_first_sample_reads_the_clock(void **state)
+{
+    (void)state;
+    thread.looked_at = 0;
+    can_begin = false;
+    handle(SI_TIMER, 0);
+    assert_string_equal(done, "msrcab");
+    assert_int_equal(thread.looked_at, 0); /* the next one tries again */
+    assert_int_equal(thread.flushed_at, 0);
+    can_begin = true;
+    handle(SI_TIMER, 0);
+    assert_string_equal(done, "msrcabmsrcabl");
+    assert_int_not_equal(thread.looked_at, 0);
+    assert_int_not_equal(thread.flushed_at, 0);
+}
+
+static void a_thread_without_arena_file_is_flushed_each_ten_seconds(void **state)
+{
+    (void)state;
+    ticks_since_look = TICKS_PER_LOOK;
+    since_flush = FLUSH_INTERVAL - 1;
+    handle(SI_TIMER, 0);
+    assert_string_equal(done, "msrcabl");
+    since_flush = FLUSH_INTERVAL;
+    const uint64_t before = sys_clock(CLOCK_MONOTONIC);
+    handle(SI_TIMER, 0);
+    assert_string_equal(done, "msrcablmsrcablf");
+    assert_true(thread.flushed_at >= before); /* the next one is ten seconds later */
+}
+
+/* Unless its tree has outgrown it. */
+static void a_live_image_is_not_flushed(void **state)
+{
+    (void)state;
+    static struct arena_segments offsets;
+    image.state = THREAD_IMAGE_LIVE;
+    thread.cct.nodes.offsets = thread.cct.values.offsets = &offsets;
+    thread.logical.lnotes.notes.offsets = &offsets;
+    ticks_since_look = TICKS_PER_LOOK;
+    since_flush = 2 * FLUSH_INTERVAL;
+    handle(SI_TIMER, 0);
+    assert_string_equal(done, "msrcablp");
+    thread.cct.values.offsets = NULL;
+    ticks_since_look = 0;
+    handle(SI_TIMER, 0);
+    assert_string_equal(done, "msrcablpmsrcaf");
+}
+
+static void lost_samples_are_those_of_perf(void **state)
+{
+    (void)state;
+    siginfo_t from_kernel = {.si_code = SI_KERNEL}, from_program = {.si_code = SI_USER};
+    is_lost[0] = true;
+    assert_false(handler_take_lost(SIGIO, &from_kernel, NULL)); /* no event is perf's */
+    is_perf[1] = true;
+    assert_false(handler_take_lost(SIGIO, &from_program, NULL));
+    assert_false(handler_take_lost(SIGUSR1, &from_kernel, NULL));
+    atomic_store(&thread.busy, true);
+    assert_true(handler_take_lost(SIGIO, &from_kernel, NULL)); /* it interrupted a sample */
+    assert_string_equal(done, "");
+    atomic_store(&thread.busy, false);
+    process.signal = SIGUSR2;
+    assert_true(handler_take_lost(SIGIO, &from_kernel, NULL));
+    assert_string_equal(done, "srca");
+    assert_int_equal(recorded, 0);
+}
+
+static void a_pending_sample_is_not_taken_twice(void **state)
+{
+    (void)state;
+    siginfo_t from_kernel = {.si_code = SI_KERNEL};
+    is_perf[0] = is_lost[0] = true;
+    process.signal = SIGUSR2;
+    sigset_t blocked, before;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &blocked, &before);
+    raise(SIGUSR2);
+    assert_true(handler_take_lost(SIGIO, &from_kernel, NULL));
+    assert_string_equal(done, "");
+    int number;
+    sigwait(&blocked, &number);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+static void overdue_samples_are_counted_at_the_end(void **state)
+{
+    (void)state;
+    is_due[0] = true;
+    atomic_store(&sampling.on, false);
+    handler_count_overdue(&thread);
+    assert_string_equal(done, "");
+    atomic_store(&sampling.on, true);
+    handler_count_overdue(&thread);
+    assert_string_equal(done, "x");
+    assert_int_equal(missed, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_sample_is_recorded_before_the_next_is_armed),
+        TEST(signals_of_others_are_no_samples),
+        TEST(without_sampling_nothing_is_measured),
+        TEST(samples_at_the_end_are_only_counted),
+        TEST(the_clock_is_read_seldom),
+        TEST(the_first_sample_reads_the_clock),
+        TEST(a_thread_without_arena_file_is_flushed_each_ten_seconds),
+        TEST(a_live_image_is_not_flushed),
+        TEST(lost_samples_are_those_of_perf),
+        TEST(a_pending_sample_is_not_taken_twice),
+        TEST(overdue_samples_are_counted_at_the_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
