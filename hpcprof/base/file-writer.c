@@ -51,23 +51,29 @@ static void write_shared(struct file_writer *file, uint64_t offset, const void *
         file->error = EIO;
 }
 
-/* Writes what is not in the buffer any more. */
-static void write_out(struct file_writer *file, const uint8_t *data, size_t size)
+void file_write_at(struct file_writer *file, uint64_t offset, const void *data, size_t size)
 {
-    if (file->shared) {
-        write_shared(file, file->written, data, size);
-        file->written += size;
-        return;
-    }
+    const uint8_t *from = data;
     while (size && !file->error) {
-        ssize_t written = write(file->fd, data, size);
+        ssize_t written = pwrite(file->fd, from, size, (off_t)offset);
         if (written < 0 && errno != EINTR)
             file->error = errno;
         if (written > 0) {
-            data += written;
+            from += written;
+            offset += (uint64_t)written;
             size -= (size_t)written;
         }
     }
+}
+
+/* Writes what is not in the buffer any more. */
+static void write_out(struct file_writer *file, const uint8_t *data, size_t size)
+{
+    if (file->shared)
+        write_shared(file, file->written, data, size);
+    else
+        file_write_at(file, file->written, data, size);
+    file->written += size;
 }
 
 static void flush(struct file_writer *file)
@@ -134,17 +140,16 @@ void file_patch(struct file_writer *file, uint64_t offset, const void *data, siz
         write_shared(file, offset, data, size);
         return;
     }
-    const uint8_t *from = data;
-    while (size && !file->error) {
-        ssize_t written = pwrite(file->fd, from, size, (off_t)offset);
-        if (written < 0 && errno != EINTR)
-            file->error = errno;
-        if (written > 0) {
-            from += written;
-            offset += (uint64_t)written;
-            size -= (size_t)written;
-        }
-    }
+    file_write_at(file, offset, data, size);
+}
+
+uint64_t file_leave(struct file_writer *file, size_t size)
+{
+    assert(!file->shared);
+    uint64_t offset = file->offset;
+    flush(file);
+    file->offset += size;
+    return offset;
 }
 
 void file_sync(struct file_writer *file)

@@ -14,7 +14,7 @@ struct team_file;
 struct file_writer {
     char *path;
     int fd;
-    int error;       /* errno of the first failure; 0: none */
+    _Atomic int error; /* errno of a failure; 0: none */
     uint64_t offset; /* of the next byte in the file */
     size_t buffered; /* bytes in the buffer */
     uint8_t *buffer;
@@ -37,6 +37,12 @@ void file_set_silent(struct file_writer *file, bool is_silent);
 void file_skip(struct file_writer *file, size_t size);
 
 void file_write(struct file_writer *file, const void *data, size_t size);
+
+/* Leaves room for bytes that file_write_at writes; not for shared files. Returns their offset. */
+uint64_t file_leave(struct file_writer *file, size_t size);
+
+/* Writes to room that was left. Several threads may do so at once. */
+void file_write_at(struct file_writer *file, uint64_t offset, const void *data, size_t size);
 
 /* Writes a string with its terminator. */
 void file_write_string(struct file_writer *file, const char *text);

@@ -14,8 +14,9 @@
 
 /* ---- values ---- */
 
-/* Blocks per worker that are built in parallel before they are written in order. */
-#define BATCH_PER_WORKER 4
+/* Blocks per worker in a batch. While a batch is built, the one before it is written: writes to one
+ * file do not run in parallel, so that others build meanwhile. */
+#define BATCH_PER_WORKER 2
 
 struct block_job {
     const struct numbered_contexts *contexts;
@@ -23,6 +24,10 @@ struct block_job {
     struct projection *projection;
     size_t first; /* index of the profile of blocks[0] */
     struct value_block *blocks;
+    struct file_writer *file;
+    const struct v4_profile *profiles; /* of the batch before this one; its blocks are `built` */
+    struct value_block *built;
+    size_t n_built;
     struct values_scratch *scratch; /* per worker */
     struct value_block sums;        /* of all profiles */
     struct summary_statistics statistics;
@@ -42,6 +47,38 @@ static void make_block(void *context, unsigned worker, size_t index)
     values_of_profile(&job->blocks[index], &job->scratch[worker], job->contexts, job->metrics,
                       &job->projection->profiles.at[job->first + index]);
     diag_progress_add(1);
+}
+
+/* Gives a block its place in the file. */
+static void place_block(struct file_writer *file, const struct value_block *block,
+                        struct v4_context_values *values)
+{
+    values->n_values = block->values.n;
+    file_align(file, 8);
+    values->values = file_leave(file, block->values.n * sizeof *block->values.at);
+    values->n_contexts = (uint32_t)block->contexts.n;
+    file_align(file, 4);
+    values->contexts = file_leave(file, block->contexts.n * sizeof *block->contexts.at);
+}
+
+static void write_placed_block(const struct block_job *job, size_t index)
+{
+    const struct value_block *block = &job->built[index];
+    const struct v4_context_values *place = &job->profiles[index].values;
+    file_write_at(job->file, place->values, block->values.at,
+                  block->values.n * sizeof *block->values.at);
+    file_write_at(job->file, place->contexts, block->contexts.at,
+                  block->contexts.n * sizeof *block->contexts.at);
+}
+
+/* A task of a step: writes a block of the batch before, or makes one of this batch. */
+static void write_or_make_block(void *context, unsigned worker, size_t index)
+{
+    struct block_job *job = context;
+    if (index < job->n_built)
+        write_placed_block(job, index);
+    else
+        make_block(context, worker, index - job->n_built);
 }
 
 /* `values` is zeroed, and filled field by field so that its padding stays zero in the file. */
@@ -195,6 +232,34 @@ static void add_written_blocks(struct file_writer *file, const struct v4_profile
         close(fd);
 }
 
+/* Makes and writes the blocks of all profiles, batch by batch. */
+static void write_batches(struct file_writer *file, struct v4_profile *profiles,
+                          struct block_job *job, size_t batch, unsigned workers)
+{
+    size_t count = job->projection->profiles.n;
+    struct value_block *others = mem_alloc(batch * sizeof *others);
+    job->file = file;
+    for (job->first = 0; job->first < count || job->n_built; job->first += batch) {
+        size_t left = job->first < count ? count - job->first : 0;
+        size_t size = left < batch ? left : batch;
+        parallel_for(job->n_built + size, workers, write_or_make_block, job);
+        struct v4_profile *made = size ? profiles + 1 + job->first : NULL;
+        for (size_t i = 0; i < size; i++) {
+            place_block(file, &job->blocks[i], &made[i].values);
+            if (has_statistics(job->metrics))
+                summary_statistics_add(&job->statistics, &job->blocks[i]);
+        }
+        struct value_block *built = job->blocks;
+        job->blocks = job->built ? job->built : others;
+        job->built = built;
+        job->n_built = size;
+        job->profiles = made;
+    }
+    for (size_t i = 0; job->built && i < batch; i++)
+        value_block_free(&job->built[i]);
+    free(job->built ? job->built : others);
+}
+
 static void write_blocks(struct file_writer *file, struct v4_profile *profiles,
                          struct block_job *job, unsigned workers)
 {
@@ -205,15 +270,10 @@ static void write_blocks(struct file_writer *file, struct v4_profile *profiles,
     job->scratch = mem_alloc(workers * sizeof *job->scratch);
     diag_progress_begin("writing profiles", count);
     start_summary(job);
-    for (job->first = 0; job->first < count; job->first += batch) {
-        size_t size = count - job->first < batch ? count - job->first : batch;
-        parallel_for(size, workers, make_block, job);
-        for (size_t i = 0; team_is_alone() && i < size; i++) {
-            write_block(file, &job->blocks[i], &profiles[1 + job->first + i].values);
-            if (has_statistics(job->metrics))
-                summary_statistics_add(&job->statistics, &job->blocks[i]);
-        }
-    }
+    if (team_is_alone())
+        write_batches(file, profiles, job, batch, workers);
+    else
+        parallel_for(count, workers, make_block, job);
     if (!team_is_alone() && count)
         write_own_blocks(file, profiles, job, count);
     if (!team_is_alone() && has_statistics(job->metrics))
