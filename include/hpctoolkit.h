@@ -1,4 +1,4 @@
-/* Switches sampling on and off from the profiled program.
+/* Switches sampling on and off from the profiled program, and measures work and span of its regions.
  *
  * The functions are in hpcrun's preloaded library. A program that runs without it must not call
  * them, but may use HPCTOOLKIT_START() and HPCTOOLKIT_STOP(), which are no-ops there: the functions
@@ -31,6 +31,39 @@ int hpctoolkit_sampling_is_active(void) __attribute__((weak));
     do {                                                                                           \
         if (hpctoolkit_sampling_stop)                                                              \
             hpctoolkit_sampling_stop();                                                            \
+    } while (0)
+
+/* Work and span of a region of the program, with `hpcrun --work-span`:
+ *
+ *     HPCTOOLKIT_REGION_START("sort");
+ *     CILK_RUN(sort, ...);
+ *     HPCTOOLKIT_REGION_STOP("sort");
+ *     HPCTOOLKIT_REGION_DUMP("sort");
+ *
+ * The dump writes the sums of all executions of the region, and the bounds of its speedup, to
+ * standard error and to the measurement's log. Regions may be nested and repeated. They begin and
+ * end in the thread that runs the serial code, between computations. Without hpcrun each of these
+ * costs a load and a branch. */
+void hpctoolkit_region_start(const char *name) __attribute__((weak));
+void hpctoolkit_region_stop(const char *name) __attribute__((weak));
+void hpctoolkit_region_dump(const char *name) __attribute__((weak));
+
+#define HPCTOOLKIT_REGION_START(name)                                                              \
+    do {                                                                                           \
+        if (hpctoolkit_region_start)                                                               \
+            hpctoolkit_region_start(name);                                                         \
+    } while (0)
+
+#define HPCTOOLKIT_REGION_STOP(name)                                                               \
+    do {                                                                                           \
+        if (hpctoolkit_region_stop)                                                                \
+            hpctoolkit_region_stop(name);                                                          \
+    } while (0)
+
+#define HPCTOOLKIT_REGION_DUMP(name)                                                               \
+    do {                                                                                           \
+        if (hpctoolkit_region_dump)                                                                \
+            hpctoolkit_region_dump(name);                                                          \
     } while (0)
 
 #ifdef __cplusplus

@@ -64,6 +64,11 @@ bool span_tree_init(void)
     return is_on;
 }
 
+bool span_tree_is_on(void)
+{
+    return is_on;
+}
+
 void span_tree_after_fork(void)
 {
     is_on = false;

@@ -12,6 +12,9 @@
  * False without memory. */
 bool span_tree_init(void);
 
+/* Whether work and span are measured in this process. */
+bool span_tree_is_on(void);
+
 /* In the child of a fork, where no runtime goes on. */
 void span_tree_after_fork(void);
 

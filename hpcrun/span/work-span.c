@@ -5,6 +5,7 @@
 #include "hpcrun/span/activations.h"
 #include "hpcrun/span/strand-clock.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #define MEASURED_EVENTS 1000
@@ -37,6 +38,7 @@ static struct {
     /* The serial program: its strands, and the roots that it called. */
     struct strand_clock serial;
     int serial_thread;
+    _Atomic bool is_serial; /* no computation runs */
     uint64_t work;
     struct critical_path path[KINDS];
     struct path_memory memory;
@@ -163,6 +165,7 @@ bool work_span_init(uint64_t burden)
     measure_events();
     span_contexts_clear();
     program.serial_thread = sys_gettid();
+    program.is_serial = true;
     strand_begin(&program.serial);
     return true;
 }
@@ -184,6 +187,7 @@ static void end_serial_strand(void)
 void work_span_run_begins(const void *key, struct agent_activation root)
 {
     struct activation activation = {0};
+    program.is_serial = false;
     end_serial_strand();
     activation_begin(&activation, root, CONTEXT_PROGRAM);
     activation_store(key, &activation);
@@ -192,6 +196,7 @@ void work_span_run_begins(const void *key, struct agent_activation root)
 void work_span_run_ended(void)
 {
     program.serial_thread = sys_gettid();
+    program.is_serial = true;
     strand_begin(&program.serial);
 }
 
@@ -336,9 +341,8 @@ void work_span_stolen(unsigned number, const void *key)
 
 /* ---- results ---- */
 
-struct span_totals work_span_totals(void)
+static struct span_totals totals_so_far(void)
 {
-    end_serial_strand();
     struct span_totals totals = {.work = program.work,
                                  .span = program.path[PLAIN].length,
                                  .burdened_span = program.path[BURDENED].length,
@@ -350,6 +354,22 @@ struct span_totals work_span_totals(void)
             totals.spawns += worker->sums[context].spawns;
     }
     return totals;
+}
+
+struct span_totals work_span_totals(void)
+{
+    end_serial_strand();
+    return totals_so_far();
+}
+
+bool work_span_now(struct span_totals *totals)
+{
+    if (!program.is_serial || program.serial_thread != sys_gettid())
+        return false;
+    end_serial_strand();
+    *totals = totals_so_far();
+    strand_begin(&program.serial);
+    return true;
 }
 
 /* The part of the program's path in a context. */

@@ -64,6 +64,10 @@ struct span_totals {
     bool is_incomplete; /* memory ran out, or an event came in an impossible order */
 };
 
+/* The sums up to now. False, with nothing done, while a computation runs, and in another thread than
+ * the one that runs the serial code. */
+bool work_span_now(struct span_totals *totals);
+
 /* In the initial thread, while no computation runs: ends its serial strand and returns the sums. */
 struct span_totals work_span_totals(void);
 

@@ -1,4 +1,6 @@
 """hpcrun --work-span: exact work and span, against the ledger that the program's own strands keep."""
+import re
+
 import profiling
 from logical_case import LogicalTest, walk
 from test_incomplete import SPANS, read_ledger
@@ -164,3 +166,39 @@ class Examples(LogicalTest):
         self.assertGreater(own["partition"], 0)
         self.assertEqual({name for name, metrics in rows if metrics["exact work"]["exclusive"]},
                          {"quicksort", "partition", SERIAL})
+
+
+class Regions(LogicalTest):
+    """Regions that the program names: the serial code between two of them is as much work as span."""
+    REGIONS = profiling.BUILD / "tests" / "programs" / "logical" / "regions"
+    DUMP = re.compile(r"region (\w+): (\d+) times?, work ([\d.]+) ms, span ([\d.]+) ms, burdened span ([\d.]+) ms, spawns "
+                      r"(\d+); parallelism ([\d.]+), burdened ([\d.]+); 2 CPUs: ([\d.]+) to ([\d.]+) times faster, 4: ")
+
+    def dumps(self, workers):
+        done, _ = self.profile(self.REGIONS, "-w", workers, options=("--work-span",))
+        return done, {match[1]: tuple(map(float, match.groups()[1:])) for match in self.DUMP.finditer(done.stderr)}
+
+    def test_regions(self):
+        rounded = 0.003  # ms: of three values, each cut to a microsecond
+        for workers in (1, 2):
+            done, regions = self.dumps(workers)
+            every, pairs = regions["all"], regions["pairs"]
+            self.assertEqual((every[0], pairs[0], every[4], pairs[4]), (1, 2, 4, 4))
+            serial = [every[i] - pairs[i] for i in (1, 2, 3)]
+            self.assertGreater(serial[0], 0)
+            self.assertLessEqual(max(serial) - min(serial), rounded, (serial, regions))
+            of = self.view(view="summary")["work_span"]
+            self.assertLessEqual(every[1], of["work"] * 1e3 + rounded)
+            self.assertLessEqual(self.value("exact work", "pair") * 1e3, pairs[1] + rounded)
+            self.assertLessEqual(pairs[1], 2 * pairs[2] + rounded)
+            self.assertAlmostEqual(pairs[5], pairs[1] / pairs[2], delta=0.006 + rounded / pairs[2])
+            lower = pairs[1] / (pairs[1] / 2 + 1.7 * pairs[3])
+            self.assertAlmostEqual(pairs[7], lower, delta=0.006 + rounded / pairs[2])
+            self.assertIn("region none: stop without start; ignored", done.stderr)
+            self.assertIn("region never: it was never started", done.stderr)
+            self.assertEqual(done.stderr.count("region inside: not measured: it begins or ends inside of a computation"), 1)
+
+    def test_without_work_and_span(self):
+        done, _ = self.measure(self.REGIONS)
+        self.assertEqual(done.stderr.count("not measured: hpcrun --work-span measures work and span"), 3)
+        self.assertEqual(self.run_tool(self.REGIONS).stderr, "")

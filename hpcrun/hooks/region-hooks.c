@@ -1,0 +1,32 @@
+/* The functions of include/hpctoolkit.h for regions. */
+#include "hpcrun/base/hook.h"
+#include "hpcrun/process/report.h"
+#include "hpcrun/sample/span-tree.h"
+#include "hpcrun/span/span-regions.h"
+#include "include/hpctoolkit.h"
+
+HOOK void hpctoolkit_region_start(const char *name)
+{
+    if (span_tree_is_on())
+        span_region_start(name);
+}
+
+HOOK void hpctoolkit_region_stop(const char *name)
+{
+    if (span_tree_is_on())
+        span_region_stop(name);
+}
+
+HOOK void hpctoolkit_region_dump(const char *name)
+{
+    char buffer[256];
+    struct text line = TEXT(buffer);
+    if (span_tree_is_on()) {
+        span_region_dump(name);
+        return;
+    }
+    text_add(&line, "region ");
+    text_add(&line, name);
+    text_add(&line, ": not measured: hpcrun --work-span measures work and span");
+    report_error(&line);
+}

@@ -1,0 +1,20 @@
+/* Work and span of regions of the program that it names itself (include/hpctoolkit.h).
+ *
+ * A region begins and ends in the serial code between computations. There everything is in series,
+ * so a region's work and span are what those of the whole program have grown by. Regions may be
+ * nested and repeated; a region in a region of the same name is a part of it.
+ *
+ * Normal context, while work and span are measured. Names are cut to REGION_NAME - 1 bytes. */
+#ifndef HPCRUN_SPAN_SPAN_REGIONS_H
+#define HPCRUN_SPAN_SPAN_REGIONS_H
+
+#define REGIONS     64 /* regions with different names; more are not measured */
+#define REGION_NAME 64
+
+void span_region_start(const char *name);
+void span_region_stop(const char *name);
+
+/* Writes the sums so far to the log and to standard error, of an open region up to now. */
+void span_region_dump(const char *name);
+
+#endif
