@@ -170,7 +170,7 @@ class Examples(LogicalTest):
 
 class Regions(LogicalTest):
     """Regions that the program names: the serial code between two of them is as much work as span."""
-    REGIONS = profiling.BUILD / "tests" / "programs" / "logical" / "regions"
+    REGIONS = profiling.BUILD / "tests" / "programs" / "logical" / "named-regions"
     DUMP = re.compile(r"region (\w+): (\d+) times?, work ([\d.]+) ms, span ([\d.]+) ms, burdened span ([\d.]+) ms, spawns "
                       r"(\d+); parallelism ([\d.]+), burdened ([\d.]+); 2 CPUs: ([\d.]+) to ([\d.]+) times faster, 4: ")
 
