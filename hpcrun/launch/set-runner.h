@@ -10,8 +10,8 @@ typedef void command_starter(const void *context, char **command, const char *ou
                              bool measures_work_span);
 
 /* Runs the command of the options with each number of workers, in alternating order, and the serial
- * baseline, each as often as the options say; with --work-span, then measures work and span in one more
- * run, so that this lengthens no time. Runs that the set already has are left out. The index
+ * baseline, each as often as the options say; with --work-span, then measures work and span in one
+ * more run, so that this lengthens no time. Runs that the set already has are left out. The index
  * is written after each run. Returns the exit status: 0 if all runs of the set ended with status 0;
  * 128 + N if signal N stopped it; else 1. */
 int set_run_all(const struct options *options, command_starter *start, const void *context);
