@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <libdwarf/dwarf.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct line_table {
     const struct line_sections *sections;
@@ -25,6 +26,10 @@ struct line_table {
 
 /* ---- file names ---- */
 
+/* Bytes of a path. No file can be opened by a longer one. Without a limit, a damaged table with one
+ * long directory and many files would take memory of the square of its size. */
+#define MOST_OF_PATH 4096
+
 /* A path is relative to its directory, and that one to the working directory of the compiler. */
 static uint32_t file_id(const struct line_table *t, const char *name, uint64_t directory)
 {
@@ -35,6 +40,8 @@ static uint32_t file_id(const struct line_table *t, const char *name, uint64_t d
         first--;
     for (size_t i = 0; i < first; i++)
         parts[i] = "";
+    if (strlen(parts[0]) + strlen(parts[1]) + strlen(name) > MOST_OF_PATH)
+        return DEBUG_NONE;
     char *raw = mem_printf("%s%s%s%s%s", parts[0], parts[0][0] ? "/" : "", parts[1],
                            parts[1][0] ? "/" : "", parts[2]);
     char *path = xml_safe_text(path_normalize(raw));

@@ -9,7 +9,7 @@
 /* ---- writing ---- */
 
 struct bytes {
-    uint8_t at[4096];
+    uint8_t at[8192];
     size_t n;
 };
 
@@ -311,6 +311,34 @@ static void test_dropped_code(void **state)
     free_fixture(f);
 }
 
+/* Files in a directory whose path no file can have are unknown: many of them would take memory of the
+ * square of the table's size. */
+static void test_paths_that_are_too_long(void **state)
+{
+    (void)state;
+    char directory[2050];
+    struct bytes rest = {0}, program = {0}, lines = {0};
+    memset(directory, 'd', sizeof directory - 1);
+    directory[0] = '/';
+    directory[sizeof directory - 1] = '\0';
+    head(&rest, 4);
+    text(&rest, directory);
+    u8(&rest, 0);
+    text(&rest, "a.c"), u8(&rest, 1), u8(&rest, 0), u8(&rest, 0);
+    directory[2048] = '\0'; /* now the name of a file in /ddd... */
+    directory[0] = 'd';
+    text(&rest, directory), u8(&rest, 1), u8(&rest, 0), u8(&rest, 0);
+    u8(&rest, 0);
+    simple_program(&program);
+    table(&lines, 4, &rest, &program);
+    struct fixture *f = new_fixture(&lines);
+    assert_true(read_one(f, 0));
+    assert_int_equal(f->files.ids.n, 3);
+    assert_int_equal(strlen(file(f, f->files.ids.at[1])), 2049 + 4);
+    assert_string_equal(file(f, f->files.ids.at[2]), "?");
+    free_fixture(f);
+}
+
 /* A table that is truncated anywhere, or has any byte changed, gives sorted rows and no crash. */
 static void test_damage(void **state)
 {
@@ -350,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_directory_of_version_5),
         cmocka_unit_test(test_several_tables),
         cmocka_unit_test(test_dropped_code),
+        cmocka_unit_test(test_paths_that_are_too_long),
         cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
