@@ -43,5 +43,6 @@ $(eval $(call unit_test,viewer-tui/test_syntax,$(VIEWER_OBJECTS),$(VIEWER_LIBRAR
 $(eval $(call unit_test,viewer-tui/test_shorten,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_distribution,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_text,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
+$(eval $(call unit_test,viewer-tui/test_fate_counts,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_v4_map,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_values,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))

@@ -3,11 +3,13 @@
 
 usage: tests/fuzz/make_corpus.py BUILD FOLDER
 
-Writes FOLDER/TARGET/NAME for each target (tests/fuzz/fuzz-target.h says what its input is). Seeds are
-small: libFuzzer is quick on small inputs, and finds what makes them larger."""
+Writes FOLDER/TARGET/NAME for each target (tests/fuzz/fuzz-target.h says what its input is), and DAMAGED seeds in
+FOLDER.damaged/TARGET, the same in each run. Seeds are small: libFuzzer is quick on small inputs, and finds what makes
+them larger."""
 import json
 import os
 import pathlib
+import random
 import struct
 import subprocess
 import sys
@@ -229,6 +231,35 @@ def all_seeds(build, folder):
     return seeds | binaries(folder)
 
 
+DAMAGED = 50
+
+
+def damaged(data, rng):
+    """One to six changes."""
+    data = bytearray(data)
+    for _ in range(rng.randint(1, 6)):
+        at = rng.randrange(len(data) + 1)
+        kind = rng.randrange(5)
+        if kind == 0 and at < len(data):
+            data[at] ^= 1 << rng.randrange(8)
+        elif kind == 1:
+            data[at:at + 4] = rng.choice((0, 1, 0x7fffffff, 0x80000000, 0xffffffff)).to_bytes(4, "little")
+        elif kind == 2:
+            del data[at:at + rng.randrange(1, 16)]
+        elif kind == 3:
+            data[at:at] = data[at:at + rng.randrange(1, 32)]
+        else:
+            data[at:at + 1] = rng.choice((b"-", b"9" * 12, b"\0", b"\n", b" ", b"/", b'"', b"\x80", b"\xff" * 9))
+    return bytes(data)
+
+
+def write_damaged(folder, target, seeds):
+    folder.mkdir(parents=True, exist_ok=True)
+    rng, all_of_it = random.Random(target), [seeds[name] for name in sorted(seeds)]
+    for i in range(DAMAGED):
+        (folder / str(i)).write_bytes(damaged(rng.choice(all_of_it), rng))
+
+
 def main():
     build, out = sys.argv[1], pathlib.Path(sys.argv[2])
     with tempfile.TemporaryDirectory() as temporary:
@@ -236,6 +267,7 @@ def main():
             (out / target).mkdir(parents=True, exist_ok=True)
             for name, data in seeds.items():
                 (out / target / name).write_bytes(data)
+            write_damaged(pathlib.Path(f"{out}.damaged") / target, target, seeds)
     (out / "structure.dict").write_text("".join(f'"{word}"\n' for word in STRUCTURE_WORDS))
 
 

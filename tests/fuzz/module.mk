@@ -57,7 +57,8 @@ $(addprefix $(BUILD)/fuzz/,$(FUZZ_OF_HPCRUN)): $(BUILD)/fuzz/fuzz-hpcrun
 # The seeds.
 FUZZ_CORPUS = $(BUILD)/fuzz/corpus
 $(FUZZ_CORPUS): tests/fuzz/make_corpus.py $(BUILD)/tests/tools/dump-measurement
-	$(Q)rm -rf $@ $@.new && BUILD=$(BUILD) $< $(BUILD) $@.new && mv $@.new $@
+	$(Q)rm -rf $@ $@.new $@.damaged $@.new.damaged && BUILD=$(BUILD) $< $(BUILD) $@.new && \
+		mv $@.new.damaged $@.damaged && mv $@.new $@
 
 check-build: $(if $(FUZZ_RUNTIME),$(FUZZ_TARGETS) $(FUZZ_CORPUS))
 

@@ -21,7 +21,8 @@ static void run_set_index(const uint8_t *data, size_t size)
         PROMISE(set.command);
     for (size_t i = 0; i < set.runs.n; i++) {
         const struct set_run *run = &set.runs.at[i];
-        PROMISE(run->directory[0] != '.' && !strchr(run->directory, '/') && run->repeat > 0);
+        PROMISE(run->directory[0] != '.' && !strchr(run->directory, '/'));
+        PROMISE(run->repeat != WORK_SPAN_REPEAT || run->workers);
         PROMISE(run_set_find(&set, run->workers, run->repeat) == run);
     }
     free(cause);

@@ -1,27 +1,26 @@
-"""The fuzz targets (tests/fuzz): all seeds and a hundred inputs for each. `make fuzz-targets` runs longer."""
+"""The fuzz targets (tests/fuzz): all seeds and damaged ones, always the same. `make fuzz-targets` makes new inputs."""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 BUILD = pathlib.Path(os.environ["BUILD"]).resolve()
+CORPUS = BUILD / "fuzz" / "corpus"
 sys.path.insert(0, str(TESTS / "fuzz"))
 import run_targets  # noqa: E402
 
-RUNS = 100
 
-
-@unittest.skipUnless((BUILD / "fuzz" / "corpus").exists(), "needs clang with libFuzzer")
+@unittest.skipUnless(CORPUS.exists(), "needs clang with libFuzzer")
 class FuzzTargets(unittest.TestCase):
     def run_target(self, target, *options):
-        seeds = BUILD / "fuzz" / "corpus" / target
+        inputs = [folder for folder in (CORPUS / target, CORPUS.with_suffix(".damaged") / target) if folder.exists()]
         with run_targets.fast_folder() as folder:
             new = os.path.join(folder, "new")  # libFuzzer adds inputs to the first folder
             os.mkdir(new)
-            folders = [new, seeds] if seeds.exists() else [new]
-            command = run_targets.command(BUILD, target, "-timeout=600", "-detect_leaks=0", *options, *folders)
+            command = run_targets.command(BUILD, target, "-timeout=600", "-detect_leaks=0", *options, new, *inputs)
             return subprocess.run(command, cwd=folder, env=run_targets.environment(folder),
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
 
@@ -30,9 +29,10 @@ class FuzzTargets(unittest.TestCase):
         self.assertEqual(len(targets), 17)
         for target in targets:
             with self.subTest(target=target):
-                done = self.run_target(target, f"-runs={RUNS}", "-seed=1")
+                done = self.run_target(target, "-runs=0")
                 self.assertEqual(done.returncode, 0, done.stderr[-4000:])
-                self.assertIn(f"Done {RUNS} runs", done.stderr)
+                runs = int(re.search(r"Done (\d+) runs", done.stderr)[1])
+                self.assertGreater(runs, 50)
 
     def test_too_much_memory_is_noticed(self):
         """The own limit holds for all of a run, not only for one block."""
