@@ -7,6 +7,7 @@
  * works. */
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <stdexcept>
 #include <tbb/global_control.h>
@@ -31,7 +32,10 @@ static void settle(const char *name, int expected)
     for (time_t begin = time(nullptr);
          threads_that_work() != expected && time(nullptr) - begin < 60;)
         std::this_thread::yield();
-    printf("settled %s %d %d\n", name, expected, threads_that_work());
+    int count = threads_that_work();
+    printf("settled %s %d %d\n", name, expected, count);
+    if (count != expected)
+        exit(1);
 }
 
 __attribute__((noipa)) static void compute()

@@ -17,9 +17,12 @@
  *     in_waiting    main > waiting > [run_and_wait] > in_waiting
  *     in_later      main > outer > [parallel_for] > leave > [run] > in_later: a task that runs when
  *                   the loop has ended
+ *     in_standard   main > standard > [std::for_each] > in_standard: the C++ library's parallel algorithm
  *     in_thread     thread_main > [parallel_for] > in_thread: in a std::thread */
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
+#include <execution>
 #include <tbb/blocked_range.h>
 #include <tbb/flow_graph.h>
 #include <tbb/global_control.h>
@@ -76,6 +79,7 @@ WORKER(in_arena)
 WORKER(in_queue)
 WORKER(in_waiting)
 WORKER(in_later)
+WORKER(in_standard)
 WORKER(in_thread)
 
 /* -------- algorithms -------- */
@@ -265,6 +269,12 @@ FUNCTION nodes()
     graph.wait_for_all();
 }
 
+FUNCTION standard()
+{
+    int numbers[8] = {};
+    std::for_each(std::execution::par, numbers, numbers + 8, [](int) { in_standard(5); });
+}
+
 FUNCTION thread_main()
 {
     tbb::parallel_for(0, 8, [](int) { in_thread(5); });
@@ -290,6 +300,7 @@ int main(int count, char **arguments)
     in_other_arena();
     stages();
     nodes();
+    standard();
     std::thread(thread_main).join();
     return 0;
 }
