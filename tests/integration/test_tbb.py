@@ -116,13 +116,30 @@ class Paths(Tbb):
 
 
 class Aside(Tbb):
+    # Returns the base name of the libtbb that runs the body.
     PLUG_IN = """
+        #include <cstring>
+        #include <dlfcn.h>
+        #include <execinfo.h>
+        #include <string>
         #include <tbb/parallel_for.h>
-        extern "C" int run(void)
+        static std::string library_around()
         {
-            std::atomic<int> sum{0};
-            tbb::parallel_for(0, 100, [&](int i) { sum += i; });
-            return sum;
+            void *frames[64];
+            Dl_info info;
+            for (int i = 0, n = backtrace(frames, 64); i < n; i++)
+                if (dladdr(frames[i], &info) && strstr(info.dli_fname, "/libtbb-"))
+                    return strrchr(info.dli_fname, '/') + 1;
+            return "none";
+        }
+        extern "C" const char *run(void)
+        {
+            static std::string found;
+            tbb::parallel_for(0, 100, [&](int i) {
+                if (i == 50)
+                    found = library_around();
+            });
+            return found.c_str();
         }
         """
     LOADER = """
@@ -132,8 +149,8 @@ class Aside(Tbb):
         {
             for (int i = 1; i < count; i++) {
                 void *library = dlopen(arguments[i], RTLD_NOW | RTLD_LOCAL);
-                int (*run)(void) = library ? (int (*)(void))dlsym(library, "run") : NULL;
-                printf("%d\\n", run ? run() : -1);
+                const char *(*run)(void) = library ? (const char *(*)(void))dlsym(library, "run") : NULL;
+                puts(run ? run() : dlerror());
             }
             return 0;
         }
@@ -156,7 +173,7 @@ class Aside(Tbb):
         self.compile("-fPIC", "-c", "-o", self.directory / "plug-in.o", self.directory / "plug-in.cc")
         plug_ins = [self.build_plug_in(name) for name in ("1", "2")]
         done, _ = self.measure(self.directory / "loader", *plug_ins)
-        self.assertEqual(done.stdout, "4950\n4950\n")
+        self.assertEqual(done.stdout, "libtbb-1.so\nlibtbb-2.so\n")
 
     def test_program_without_tbb(self):
         done, images = self.measure("/bin/true")
