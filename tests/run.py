@@ -8,7 +8,7 @@ tests/integration/test_*.py. With NAMEs, only the tests whose name contains one 
 `unwinding`, `test_fates.Fates`, `test_fates.Fates.test_short_threads`, `unit/lib`.
 
 The unit of work is a unit program or an integration test class, in a process of its own.
-1. Classes and programs run in parallel, one more than there are CPUs, since many wait: first those
+1. Classes and programs run in parallel, two more than there are CPUs, since many wait: first those
    that failed in the last run, then the longest ones of the last run (of LONGEST before any run).
 2. Classes with `measures_time = True` run behind them: they compare what hpcrun says with clocks, and
    a neighbor on the same CPU costs them evidence. Those with `cpus_needed = 1` run bound to one CPU
@@ -34,12 +34,12 @@ TESTS = pathlib.Path(__file__).resolve().parent
 UNIT_TIMEOUT = 600
 CLASS_TIMEOUT = 3600
 PARALLEL, ONE_PER_CPU, ALONE = "in parallel", "one on each CPU", "one at a time"  # phases of a run
-LONGEST = """test_spawn_tree.Samples test_hpcrun_ends.Ends test_minicilk.Stress test_hpcrun_neighbors.Neighbors
-    test_lock_blame.LockBlame test_thread_states.ThreadStates test_spawn_tree.FewPaths test_stress.OwnPrograms
-    test_jit.PerfMap test_hpcprof_fuzz.FuzzTest test_logical.Paths test_openmp.Paths test_pipeline.Pipeline
-    test_hpcstruct.LineMapTest test_hostile_names.WholeChain test_loader.Loader test_thread_lives.ThreadLives
-    test_advice.Programs test_hpcrun_tracers.Tracers test_stacks.Stacks test_viewer_fuzz.Fuzz
-    test_unwinding.AgainstLibunwind test_mutants.Mutants test_sanitizers.Addresses""".split()
+LONGEST = """test_thread_states.ThreadStates test_hpcrun_ends.Ends test_hpcrun_ends.Accounts test_spawn_tree.Samples
+    test_hpcrun_neighbors.Neighbors test_hostile_names.WholeChain test_stress.OwnPrograms test_openmp.Paths
+    test_jit.PerfMap test_hpcstruct.LineMapTest test_loader.Loader test_hpcrun_tracers.Tracers test_logical.Idleness
+    test_mutants.Mutants test_minicilk.Stress test_pipeline.Pipeline test_lock_blame.LockBlame test_spawn_tree.FewPaths
+    test_advice.Programs test_overhead.SpawnSites test_stacks.Stacks test_viewer_fuzz.Fuzz test_logical.Paths
+    test_unwinding.AgainstLibunwind test_minicilk.Tags test_tbb.Paths test_sanitizers.Addresses""".split()
 REPORT = "verdict:"  # begins a line that a class's process writes for the runner: JSON
 
 
@@ -333,7 +333,7 @@ def main():
     run = Run(build)
     jobs = sorted(list(unit_jobs(build, names)) + list(class_jobs(build, names)), key=run.rank)
     cpus = sorted(os.sched_getaffinity(0))
-    everywhere = [None] * (len(cpus) + 1)
+    everywhere = [None] * (len(cpus) + 2)
     try:
         for phase, places in ((PARALLEL, everywhere), (ONE_PER_CPU, cpus), (ALONE, [None])):
             run.run_phase([job for job in jobs if job.phase == phase], places, phase)

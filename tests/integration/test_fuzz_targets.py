@@ -13,7 +13,8 @@ sys.path.insert(0, str(TESTS / "fuzz"))
 import run_targets  # noqa: E402
 
 
-@unittest.skipUnless(CORPUS.exists(), "needs clang with libFuzzer")
+@unittest.skipUnless(CORPUS.exists(), "needs clang with libFuzzer" if os.environ.get("TEST_ALL") else
+                     "long form: make test-all")
 class FuzzTargets(unittest.TestCase):
     def run_target(self, target, *options):
         inputs = [folder for folder in (CORPUS / target, CORPUS.with_suffix(".damaged") / target) if folder.exists()]
