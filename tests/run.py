@@ -34,12 +34,13 @@ TESTS = pathlib.Path(__file__).resolve().parent
 UNIT_TIMEOUT = 600
 CLASS_TIMEOUT = 3600
 PARALLEL, ONE_PER_CPU, ALONE = "in parallel", "one on each CPU", "one at a time"  # phases of a run
-LONGEST = """test_thread_states.ThreadStates test_hpcrun_ends.Ends test_hpcrun_ends.Accounts test_spawn_tree.Samples
-    test_hpcrun_neighbors.Neighbors test_hostile_names.WholeChain test_stress.OwnPrograms test_openmp.Paths
-    test_jit.PerfMap test_hpcstruct.LineMapTest test_loader.Loader test_hpcrun_tracers.Tracers test_logical.Idleness
-    test_mutants.Mutants test_minicilk.Stress test_pipeline.Pipeline test_lock_blame.LockBlame test_spawn_tree.FewPaths
-    test_advice.Programs test_overhead.SpawnSites test_stacks.Stacks test_viewer_fuzz.Fuzz test_logical.Paths
-    test_unwinding.AgainstLibunwind test_minicilk.Tags test_tbb.Paths test_sanitizers.Addresses""".split()
+LONGEST = """test_hpcrun.Time test_truth.Truth test_hpcrun.Ticks test_thread_states.ThreadStates
+    test_hpcrun_ends.Ends test_hpcrun_ends.Accounts test_spawn_tree.Samples test_hpcrun_neighbors.Neighbors
+    test_hostile_names.WholeChain test_stress.OwnPrograms test_openmp.Paths test_jit.PerfMap
+    test_hpcstruct.LineMapTest test_loader.Loader test_hpcrun_tracers.Tracers test_logical.Idleness
+    test_mutants.Mutants test_minicilk.Stress test_pipeline.Pipeline test_lock_blame.LockBlame
+    test_spawn_tree.FewPaths test_advice.Programs test_overhead.SpawnSites test_stacks.Stacks test_viewer_fuzz.Fuzz
+    test_logical.Paths test_unwinding.AgainstLibunwind test_minicilk.Tags test_tbb.Paths test_sanitizers.Addresses""".split()
 REPORT = "verdict:"  # begins a line that a class's process writes for the runner: JSON
 
 
