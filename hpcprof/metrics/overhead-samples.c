@@ -44,9 +44,9 @@ static char *lower_bound_of(const struct measurement *m)
     char *runtime = m->workers.n ? mem_printf("the runtime of agent %s", agent_name(m))
                                  : mem_strdup("its runtime");
     char *why =
-        mem_printf("no code is tagged as that of %s: its code that no rule names, or that is "
-                   "compiled into the program, counts as work; to measure all of it, compile the "
-                   "program with -g and the tags of runtime-patches, if they have this runtime",
+        mem_printf("no code is tagged as that of %s: what no rule names, or what is compiled into "
+                   "the program, counts as work (runtime-patches has tags for Cilk: compile the "
+                   "program with them and -g)",
                    runtime);
     free(runtime);
     return why;
