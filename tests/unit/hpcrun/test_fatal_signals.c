@@ -145,12 +145,14 @@ static void another_process_may_cut_the_arena_file_during_a_section(void **state
     unlink(path);
     if (shared_pages_open(fd) != 0)
         skip(); /* the file system can't allocate blocks */
-    uint64_t *words = shared_pages(4096);
+    uint64_t *words = shared_pages(2 * 4096);
     assert_non_null(words);
     uint64_t mask = own_section_begin();
     assert_return_code(ftruncate(fd, 0), errno);
     words[5] = 7;
+    words[5 + 512] = 8; /* in another page */
     assert_int_equal(words[5], 7);
+    assert_int_equal(words[5 + 512], 8);
     own_section_end(mask);
     assert_true(shared_pages_are_lost());
     assert_int_equal(process_ended->calls, 0);
