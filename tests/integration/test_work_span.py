@@ -15,9 +15,9 @@ class WorkSpan(LogicalTest):
     # machine that halts us, such a moment may last milliseconds; in each look this is so with a probability far
     # below 1/10. So six looks that all differ from the ledger have a probability below 1e-6. That is so while others
     # leave the CPUs alone: with ten busy processes on each CPU (2026-11-23) 16 of 17 looks at a tree that two workers
-    # steal from had 1.2 % too much. Looks beside others are no evidence against the product.
+    # steal from had 1.2 % too much. Looks beside others are no evidence against the product, unless they are far off.
     LOOKS = 6
-    TOLERANCE = 0.01
+    TOLERANCE, FAR_OFF = 0.01, 0.2
     MOST_OTHERS = 0.05  # seconds of others' CPU time per second of the run
 
     def run_spans(self, workers, shape, milliseconds=5):
@@ -36,7 +36,8 @@ class WorkSpan(LogicalTest):
         return sum(path[-1]["metrics"][metric]["exclusive"] or 0 for path in walk(self.tree)
                    if path[-1]["kind"] == "procedure" and path[-1]["name"] == name)
 
-    def looks_right(self, workers, shape):
+    def look(self, workers, shape):
+        """The largest difference from the ledger, as a share of the work."""
         work, span, pieces = self.run_spans(workers, shape)
         pairs = [(work, self.computation("exact work")), (span, self.computation("span"))]
         if shape != "tree":
@@ -46,19 +47,22 @@ class WorkSpan(LogicalTest):
                       (work - in_a_row, self.exclusive("exact work", "strand")),
                       (span - in_a_row, self.exclusive("span", "strand"))]
         self.seen = pairs
-        return all(abs(seen - truth) <= self.TOLERANCE * work for truth, seen in pairs)
+        return max(abs(seen - truth) for truth, seen in pairs) / work
 
     def check_shape(self, shape):
         for workers in (1, 2, 4, 8):
             with self.subTest(workers=workers):
-                alone = 0
+                evidence = 0
                 for _ in range(self.LOOKS):
-                    if self.looks_right(workers, shape):
+                    difference = self.look(workers, shape)
+                    if difference <= self.TOLERANCE:
                         break
-                    alone += self.taken_by_others <= self.MOST_OTHERS * self.images[0].wall
+                    is_alone = self.taken_by_others <= self.MOST_OTHERS * self.images[0].wall
+                    evidence += is_alone or difference > self.FAR_OFF
                 else:
-                    if alone < self.LOOKS:
-                        self.skipTest(f"not enough evidence: others had the CPUs in {self.LOOKS - alone} of {self.LOOKS} runs")
+                    if evidence < self.LOOKS:
+                        self.skipTest(f"not enough evidence: others had the CPUs in {self.LOOKS - evidence} of "
+                                      f"{self.LOOKS} runs")
                     self.fail(self.seen)
 
     def test_phases(self):
