@@ -22,7 +22,7 @@ import v4_writer
 import viewer
 from terminal import HAVE_TMUX, Terminal
 from v4_writer import Layout
-from view_oracle import Oracle, is_procedure
+from view_oracle import Oracle, is_inlined, is_procedure
 
 PARTS = ("work", "overhead", "idleness")
 WORK, OVERHEAD, IDLENESS = range(3)
@@ -333,6 +333,18 @@ class Formats(Case):
 class AdviceOracle(Oracle):
     """The hotspots of a metric, by brute force: (cost, name, pairs of callers) of every procedure."""
 
+    def is_user_code(self, context):
+        """As viewer-tui/advice/user-code.h has it, of a program that is not in /usr/lib."""
+        procedure = self.describe_procedure(context)
+        module = procedure["module"]
+        if module is None and is_inlined(context):
+            module = self.module_around(context)
+        if (procedure["file"] or "").startswith("/usr/"):
+            return False
+        if module is None:
+            return not procedure["name"].startswith("<")
+        return not module.startswith(("/lib", "/usr/lib"))
+
     def carriers(self, metric):
         costs, calls = {}, {}
         for context in self.db.contexts():
@@ -340,13 +352,14 @@ class AdviceOracle(Oracle):
                 continue
             name = self.describe_procedure(context)["name"]
             cost = self.cost(self.own(context))[metric]
-            key, at = self.procedure_of(context), context
-            chain, last = [], key
-            while self.caller(at) is not None and len(chain) < 2:
-                at = self.caller(at)
-                if self.procedure_of(at) != last:
-                    chain.append(self.describe_procedure(at)["name"])
-                last = self.procedure_of(at)
+            key, outer = self.procedure_of(context), [context]
+            while self.caller(outer[-1]) is not None:
+                outer.append(self.caller(outer[-1]))
+            callers = [at for inner, at in zip(outer, outer[1:]) if self.procedure_of(at) != self.procedure_of(inner)]
+            chain = callers[:2]
+            if not any(map(self.is_user_code, outer[:outer.index(chain[1]) + 1] if len(chain) == 2 else outer)):
+                chain[1:] = [at for at in callers if self.is_user_code(at)][:1] or chain[1:]
+            chain = [self.describe_procedure(at)["name"] for at in chain]
             known = costs.setdefault(key, [0, name])
             known[0] += cost
             if cost:

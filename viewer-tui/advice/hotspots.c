@@ -1,5 +1,6 @@
 #include "viewer-tui/advice/hotspots.h"
 
+#include "viewer-tui/advice/user-code.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/view.h"
@@ -110,20 +111,29 @@ static void add_calls(struct hotspot_collection *collection, const struct hotspo
     }
 }
 
+/* User code is looked for among so many calls outwards: a whole program may be system code. */
+#define MOST_OUTWARDS 24
+
 /* Finds the callers of the procedure at `row`, without repetitions; for user code also without the
- * runtime's procedures. */
+ * runtime's procedures. If all of these are a system library's, the last one is the nearest user
+ * code: that is what the reader can change. */
 static void find_callers(const struct view *view, uint32_t row, uint32_t callers[MOST_CALLERS])
 {
     uint32_t last = view_row(view, row)->place;
-    bool is_of_runtime = is_tagged(view, row);
-    unsigned n = 0;
-    for (uint32_t above = procedure_above(view, row); above != 0 && n < MOST_CALLERS;
-         above = procedure_above(view, above)) {
+    bool is_of_runtime = is_tagged(view, row), has_user_code = is_user_code(view, row, NULL);
+    unsigned n = 0, calls = 0;
+    for (uint32_t above = procedure_above(view, row);
+         above != 0 && (n < MOST_CALLERS || (!has_user_code && calls < MOST_OUTWARDS));
+         above = procedure_above(view, above), calls++) {
         uint32_t caller = view_row(view, above)->place;
         if (!is_of_runtime && is_tagged(view, above))
             continue;
-        if (caller != last)
+        bool is_users = is_user_code(view, above, NULL);
+        if (caller != last && n < MOST_CALLERS)
             callers[n++] = caller;
+        else if (is_users)
+            callers[MOST_CALLERS - 1] = caller;
+        has_user_code |= is_users;
         last = caller;
     }
     while (n < MOST_CALLERS)

@@ -16,7 +16,8 @@
 #define MOST_CALLERS 2
 
 /* A procedure, and the callers from which most of its cost comes: its callers or the procedures
- * into which it is inlined, innermost first, without recursion. */
+ * into which it is inlined, innermost first, without recursion. If the procedure and its callers are
+ * a system library's, the last one is the nearest user code outwards (user-code.h). */
 struct hotspot {
     uint32_t procedure;             /* id; NOTHING: the row itself, a loop or statement */
     uint32_t callers[MOST_CALLERS]; /* ids; NOTHING: none */

@@ -23,7 +23,8 @@ enum wait {
     WAITS
 };
 
-/* Whether a row is user code: a procedure or inlined procedure of a top-down view. */
+/* Whether a row is user code: a procedure or inlined procedure of a top-down view. Without `run`
+ * (NULL) a program below /usr/lib counts as system code. */
 bool is_user_code(const struct view *view, uint32_t row, const json_t *run);
 
 /* Whether threads begin in the procedure; frames further out belong to the creator. */
