@@ -154,7 +154,8 @@ char *database_for(const char *path)
     else if (latest_measurement(path, &when))
         return database_of_measurements(path, when, database_name(path), true);
     else if (run_set_exists(path))
-        diag_error(path, "is a set of runs; to see it: hpcviewer --print scaling %s, or without --print", path);
+        diag_error(path, "is a set of runs; to see it: hpcviewer %s, or hpcviewer --print scaling %s",
+                   path, path);
     else
         diag_error(path, "neither a database (no " V4_META_FILE
                          ") nor a measurement directory (no *" MEASUREMENT_SUFFIX ")");

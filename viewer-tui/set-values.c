@@ -8,20 +8,12 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* The total of the metric with this name, or of its first event: "work (REALTIME)". */
+/* The total of a metric (metrics_find_measured); NAN: it was not measured. */
 static double total(const struct view *view, const char *name)
 {
-    const struct metrics *metrics = view->metrics;
-    char *with_event = mem_printf("%s (", name);
-    size_t length = strlen(with_event), found = metrics_find(metrics, name);
-    for (size_t m = 0; found >= metrics->n && m < metrics->n; m++)
-        if (strncmp(metrics->at[m].name, with_event, length) == 0)
-            found = m;
-    free(with_event);
-    bool is_measured = found < metrics->n && metric_is_measured(&metrics->at[found]);
-    return is_measured ? view_total(view, found) : NAN;
+    size_t found = metrics_find_measured(view->metrics, name);
+    return found < view->metrics->n ? view_total(view, found) : NAN;
 }
 
 static void read_database(const char *folder, struct run_values *values)

@@ -98,7 +98,7 @@ class Tables(KnownSet):
         self.refused("not a set of runs, which hpcrun --workers makes", "--print", "scaling", self.folder)
         self.add(4, 1, 3, (9, 1, 2), status=1)
         self.refused("no run of the set has ended with status 0", "--print", "scaling", self.set)
-        self.refused("is a set of runs; to see it: hpcviewer --print scaling", "--print", "summary", self.set)
+        self.refused(f"is a set of runs; to see it: hpcviewer {self.set}, or hpcviewer --print scaling", "--print", "summary", self.set)
         self.refused("--print scaling and losses take one set", "--print", "scaling", self.set, self.set, status=2)
         self.refused("--print scaling and losses take one set", "--print", "scaling", status=2)
 
@@ -246,7 +246,8 @@ class Plots(unittest.TestCase):
         self.assertEqual(root.find(SVG + "title").text, f"Speedups of {self.COMMAND}")
         texts = ["".join(text.itertext()) for text in root.iter(SVG + "text")]
         for text in (self.COMMAND, "workers P", "speedup Ts / TP", "P Ts / (T1 + IP)", "P Ts / (P TP - IP)",
-                     "Ts / (work / P + 1.7 burdened span)", "bands: true medians with 90.6% or more"):
+                     "Ts / (work / P + 1.7 burdened span)", "bands: the true speedup is inside",
+                     "with a probability of 90.6% or more"):
             self.assertIn(text, texts)
         legend = ["".join(text.itertext()) for text in groups["legend"].iter(SVG + "text")]
         self.assertEqual(legend[0:10:2], ["linear", "maximal", "idle-specific", "inflation-specific", "actual"])
@@ -279,7 +280,7 @@ class Plots(unittest.TestCase):
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         drawn = done.stdout
-        for word in ("workers P", "inflation-specific", "burdened, at least", "{P}"):
+        for word in ("workers P", "inflation-specific", "burdened, at least", "{P}", "probability of 90.6% or more"):
             self.assertIn(word, drawn)
 
 

@@ -1,7 +1,6 @@
 #include "viewer-tui/compare/losses.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const part_names[LOSS_PARTS] = {[LOSS] = "loss",
                                                    [INFLATION] = "inflation",
@@ -47,31 +46,15 @@ static void make_groups(struct losses *losses, const struct loss_run *runs)
 
 /* ---- metrics ---- */
 
-/* The metric with this name, or of its first event, "work (REALTIME)"; metrics->n_stored if it was
- * not measured. */
-static size_t find_measured(const struct metrics *metrics, const char *name)
-{
-    size_t length = strlen(name), found = metrics->n_stored;
-    for (size_t m = 0; m < metrics->n_stored; m++) {
-        const char *other = metrics->at[m].name;
-        bool is_event = strncmp(other, name, length) == 0 && strncmp(other + length, " (", 2) == 0;
-        if (strcmp(other, name) == 0)
-            return metric_is_measured(&metrics->at[m]) ? m : metrics->n_stored;
-        if (is_event && found == metrics->n_stored && metric_is_measured(&metrics->at[m]))
-            found = m;
-    }
-    return found;
-}
-
 static void find_sources(struct losses *losses, const struct loss_run *runs)
 {
     losses->sources = mem_alloc(losses->n_runs * sizeof *losses->sources);
     for (size_t i = 0; i < losses->n_runs; i++) {
         const struct metrics *metrics = &runs[i].db->metrics;
         losses->sources[i] = (struct loss_sources){.group = group_of(losses, runs[i].workers),
-                                                   .work = find_measured(metrics, "work"),
-                                                   .overhead = find_measured(metrics, "overhead"),
-                                                   .idleness = find_measured(metrics, "idleness")};
+                                                   .work = metrics_find_measured(metrics, "work"),
+                                                   .overhead = metrics_find_measured(metrics, "overhead"),
+                                                   .idleness = metrics_find_measured(metrics, "idleness")};
     }
 }
 
@@ -86,7 +69,7 @@ static struct missing missing_in(const struct losses *losses, const struct loss_
     struct missing missing = {0};
     for (size_t i = 0; i < losses->n_runs; i++) {
         const struct loss_sources *sources = &losses->sources[i];
-        size_t none = runs[i].db->metrics.n_stored;
+        size_t none = runs[i].db->metrics.n;
         if (sources->group != group)
             continue;
         missing.work |= sources->work == none;
@@ -113,7 +96,8 @@ static const char *why_not(enum loss_part part, const struct missing *missing, b
     }
 }
 
-/* A sum of parts of which one is unknown is not measured: parts may be negative. */
+/* A sum is not measured if one of its parts is unknown. It is no lower bound: inflation may be
+ * negative. */
 static void set_state(struct losses *losses, struct metric *metric, enum loss_part part,
                       const struct missing *missing)
 {
@@ -130,7 +114,7 @@ static void set_state(struct losses *losses, struct metric *metric, enum loss_pa
         metric_set_state(metric, METRIC_NOT_MEASURED, why);
     else if (missing->cpus && (part == LOST_IDLENESS || is_sum))
         metric_set_state(metric, METRIC_LOWER_BOUND,
-                         "idleness counts CPUs, of which there are less than workers");
+                         "idleness counts CPUs, and there are fewer CPUs than workers");
 }
 
 static void add_metric(struct losses *losses, size_t group, enum loss_part part,

@@ -44,7 +44,7 @@ struct loss_group {
     size_t n_runs;
 };
 
-/* The metrics of a run, as indices; the number of metrics if there is none. */
+/* The metrics of a run, as indices; metrics.n if there is none. */
 struct loss_sources {
     size_t group; /* index of its number of workers */
     size_t work, overhead, idleness;

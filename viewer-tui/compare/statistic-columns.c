@@ -19,7 +19,8 @@ static bool is_defined(const struct session *session, const char *name)
     return false;
 }
 
-/* False if the statistic is none that formulas have: "sum". */
+/* Whether it defined a new column. False if formulas do not have the statistic ("sum"), or if the
+ * user has defined a metric of that name. */
 static bool define(struct session *session, const char *metric, const char *statistic)
 {
     static const char *const known[] = {"mean", "min", "max", "stddev"};
@@ -38,12 +39,13 @@ static bool define(struct session *session, const char *metric, const char *stat
 }
 
 /* Whether a metric has values, is no kind of overhead, and has a name that a formula can quote.
- * Incomplete time bounds the run time of the whole program; single threads tell nothing. */
+ * Incomplete time is left out: it is about the program as a whole, not about its threads. */
 static bool has_columns(const json_t *metric)
 {
     static const char incomplete[] = "incomplete";
     const char *name = run_text(metric, "name");
-    return *name && strncmp(name, incomplete, strlen(incomplete)) != 0 && strcmp(run_text(metric, "state"), "not measurable") != 0 &&
+    return *name && strncmp(name, incomplete, strlen(incomplete)) != 0 &&
+           strcmp(run_text(metric, "state"), "not measurable") != 0 &&
            !strpbrk(name, ":\"=$@[]");
 }
 

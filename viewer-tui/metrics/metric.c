@@ -124,6 +124,19 @@ size_t metrics_find(const struct metrics *metrics, const char *name)
     return i;
 }
 
+size_t metrics_find_measured(const struct metrics *metrics, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t m = 0; m < metrics->n_stored; m++) {
+        const char *other = metrics->at[m].name;
+        bool is_it = strncmp(other, name, length) == 0 &&
+                     (!other[length] || strncmp(other + length, " (", 2) == 0);
+        if (is_it && metric_is_measured(&metrics->at[m]))
+            return m;
+    }
+    return metrics->n;
+}
+
 static size_t first_measured(const struct metrics *metrics, bool is_additive)
 {
     size_t first = metrics->n;

@@ -261,6 +261,10 @@ static inline size_t metrics_with_columns(const struct metrics *metrics, size_t 
 /* The index of the metric with this name, or metrics->n. */
 size_t metrics_find(const struct metrics *metrics, const char *name);
 
+/* The index of the measured metric with this name, or that of its first event, "work (REALTIME)";
+ * metrics->n if there is none. */
+size_t metrics_find_measured(const struct metrics *metrics, const char *name);
+
 /* The index of the first metric that was measured, preferably one that is shown; 0 if none was. */
 size_t metrics_first_measured(const struct metrics *metrics);
 /* The same among additive metrics. */

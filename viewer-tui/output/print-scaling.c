@@ -205,17 +205,16 @@ static void put_time(struct json_writer *json, const struct median_interval *tim
     json_put_number(json, "coverage", time->coverage);
 }
 
-/* "bands": low end, high end and coverage of each speedup; null without a known coverage. */
+/* "bands": low end, high end and probability of each speedup; null: there is no band. */
 static void put_bands(struct json_writer *json, const struct scaling_row *row)
 {
     json_put_object(json, "bands");
     for (size_t i = 0; i < LENGTH(factored); i++) {
         const struct speedup *of = &row->speedups[MAXIMAL_SPEEDUP + i];
-        bool is_known = of->coverage > 0;
         json_put_array(json, factored[i].key);
-        json_write_double(json, is_known ? of->low : NAN);
-        json_write_double(json, is_known ? of->high : NAN);
-        json_write_double(json, is_known ? of->coverage : NAN);
+        json_write_double(json, of->low);
+        json_write_double(json, of->high);
+        json_write_double(json, of->coverage > 0 ? of->coverage : NAN);
         json_write_array_end(json);
     }
     json_write_object_end(json);
@@ -353,8 +352,8 @@ static void print_csv_row(struct writer *writer, const struct scaling_table *tab
         csv_value(writer, value_in(row, &factored[i]));
     for (size_t i = 0; i < LENGTH(factored); i++) {
         const struct speedup *of = &row->speedups[MAXIMAL_SPEEDUP + i];
-        csv_value(writer, of->coverage > 0 ? of->low : NAN);
-        csv_value(writer, of->coverage > 0 ? of->high : NAN);
+        csv_value(writer, of->low);
+        csv_value(writer, of->high);
     }
     csv_value(writer, laws.work_law);
     csv_value(writer, laws.span_law);

@@ -9,13 +9,12 @@
 
 #include <math.h>
 
-/* A column of the data: workers are the first one, each curve has its speedup and its band. */
-#define CURVE_COLUMNS 3
-
-static const int measured[] = {MAXIMAL_SPEEDUP, IDLE_SPECIFIC_SPEEDUP, INFLATION_SPECIFIC_SPEEDUP,
-                               ACTUAL_SPEEDUP};
-
-#define MEASURED (sizeof measured / sizeof *measured)
+/* The first column of the data has the workers. Behind it, each measured curve has three: its
+ * speedup, and the low and the high end of its band. */
+static size_t column_of(int curve)
+{
+    return 2 + 3 * (size_t)(curve - MAXIMAL_SPEEDUP);
+}
 
 static void write_number(FILE *out, double value)
 {
@@ -25,23 +24,21 @@ static void write_number(FILE *out, double value)
     fprintf(out, " %s", text);
 }
 
-static void write_data(const struct scaling_table *table, FILE *out)
+static void write_data(const struct scaling_table *table, const struct speedup_plot *plot,
+                       FILE *out)
 {
     fprintf(out, "# workers");
-    for (size_t i = 0; i < MEASURED; i++) {
-        static const char *const names[] = {"maximal", "idle-specific", "inflation-specific",
-                                            "actual"};
-        fprintf(out, "; %s, low, high", names[i]);
-    }
+    for (int c = MAXIMAL_SPEEDUP; c < SPEEDUP_KINDS; c++)
+        fprintf(out, "; %s, low, high", plot->curves[c].name);
     fprintf(out, "\n$speedups << END\n");
     for (size_t r = 0; r < table->rows.n; r++) {
         const struct scaling_row *row = &table->rows.at[r];
         fprintf(out, "%u", row->workers);
-        for (size_t i = 0; i < MEASURED; i++) {
-            const struct speedup *of = &row->speedups[measured[i]];
+        for (int c = MAXIMAL_SPEEDUP; c < SPEEDUP_KINDS; c++) {
+            const struct speedup *of = &row->speedups[c];
             write_number(out, of->value);
-            write_number(out, of->coverage > 0 ? of->low : NAN);
-            write_number(out, of->coverage > 0 ? of->high : NAN);
+            write_number(out, of->low);
+            write_number(out, of->high);
         }
         fprintf(out, "\n");
     }
@@ -69,6 +66,9 @@ static void write_settings(const char *command, const struct speedup_plot *plot,
                  "set ylabel 'speedup T_s / T_P'\n"
                  "set key outside right top\n"
                  "set grid\n");
+    if (plot->coverage > 0)
+        fprintf(out, "set key title \"" PLOT_BANDS "\\n" PLOT_BANDS_COVERAGE "\"\n",
+                100 * plot->coverage);
     fprintf(out, "set xrange [0:%g]\nset yrange [0:%g]\n", plot->most_workers, plot->most_speedup);
 }
 
@@ -106,14 +106,14 @@ void print_scaling_gnuplot(const char *command, const struct scaling_table *tabl
 {
     struct speedup_plot plot = speedup_plot_of(table);
     bool has_laws = plot.curves[CURVE_WORK_LAW].points.n > 0;
-    write_data(table, out);
+    write_data(table, &plot, out);
     if (has_laws)
         write_laws(table, out);
     write_settings(command, &plot, out);
     fprintf(out, "plot x with lines dt 3 lc 'black' title 'linear'");
-    for (size_t i = 0; i < MEASURED; i++)
-        if (plot.curves[measured[i]].points.n)
-            write_curve(&plot.curves[measured[i]], 2 + CURVE_COLUMNS * i, out);
+    for (int c = MAXIMAL_SPEEDUP; c < SPEEDUP_KINDS; c++)
+        if (plot.curves[c].points.n)
+            write_curve(&plot.curves[c], column_of(c), out);
     for (int c = CURVE_WORK_LAW; has_laws && c < PLOT_CURVES; c++)
         fprintf(out, ", \\\n     %s(x) with lines dt 2 lc rgb '%s' title '%s'", plot.curves[c].key,
                 plot.curves[c].color, plot.curves[c].name);

@@ -278,7 +278,9 @@ static void write_legend(const struct drawing *drawing)
     }
     fprintf(out, "<text x=\"%d\" y=\"%d\" font-size=\"11\">", LEGEND, y + 4);
     if (drawing->plot->coverage > 0)
-        fprintf(out, "bands: true medians with %.1f%% or more", 100 * drawing->plot->coverage);
+        fprintf(out,
+                PLOT_BANDS "</text>\n<text x=\"%d\" y=\"%d\" font-size=\"11\">" PLOT_BANDS_COVERAGE,
+                LEGEND, y + 19, 100 * drawing->plot->coverage);
     else if (drawing->plot->curves[ACTUAL_SPEEDUP].points.n)
         fprintf(out, "no bands: too few runs (hpcrun --repeat)");
     else

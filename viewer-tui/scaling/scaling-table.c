@@ -151,7 +151,7 @@ static struct speedup with_band(const struct measured *measured, enum speedup_ki
         speedup.low = fmin(speedup.low, corner);
         speedup.high = fmax(speedup.high, corner);
     }
-    if (isnan(value) || isnan(speedup.low))
+    if (isnan(value) || isnan(speedup.low) || !(speedup.coverage > 0))
         return (struct speedup){value, NAN, NAN, 0};
     return speedup;
 }
@@ -187,7 +187,7 @@ double scaling_band_coverage(const struct scaling_table *table)
     for (size_t i = 0; i < table->rows.n; i++)
         for (int kind = LINEAR_SPEEDUP + 1; kind < SPEEDUP_KINDS; kind++) {
             const struct speedup *speedup = &table->rows.at[i].speedups[kind];
-            if (!isfinite(speedup->value))
+            if (!(speedup->coverage > 0))
                 continue;
             least = fmin(least, speedup->coverage);
             is_any = true;

@@ -48,8 +48,9 @@ enum speedup_kind {
 };
 
 struct speedup {
-    double value, low, high; /* low and high: the band */
-    double coverage; /* probability, at least, that the band has the true speedup; 0: unknown */
+    double value;
+    double low, high; /* the band; NAN: there is none */
+    double coverage;  /* least probability that the band has the true speedup; 0: no band */
 };
 
 struct scaling_row {
@@ -88,7 +89,7 @@ void scaling_table_free(struct scaling_table *table);
 /* The table must have work and span. */
 struct speedup_laws scaling_laws(const struct scaling_table *table, double workers);
 
-/* The smallest probability of the bands of all measured speedups; 0 if none is known. */
+/* The smallest probability of all bands; 0 if there are none. */
 double scaling_band_coverage(const struct scaling_table *table);
 
 #endif

@@ -74,9 +74,7 @@ static void add_measured(struct plot_curve *curve, const struct scaling_table *t
         is_known |= isfinite(table->rows.at[i].speedups[kind].value);
     for (size_t i = 0; is_known && i < table->rows.n; i++) {
         const struct speedup *of = &table->rows.at[i].speedups[kind];
-        bool has_band = of->coverage > 0;
-        struct plot_point point = {table->rows.at[i].workers, of->value, has_band ? of->low : NAN,
-                                   has_band ? of->high : NAN};
+        struct plot_point point = {table->rows.at[i].workers, of->value, of->low, of->high};
         vec_push(&curve->points, point);
     }
 }

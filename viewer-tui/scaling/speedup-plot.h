@@ -29,6 +29,10 @@ struct speedup_plot {
     double coverage;                   /* scaling_band_coverage */
 };
 
+/* Two lines that say what bands are. The format takes the coverage in percent. */
+#define PLOT_BANDS          "bands: the true speedup is inside"
+#define PLOT_BANDS_COVERAGE "with a probability of %.1f%% or more"
+
 /* The order in which curves are drawn: the actual speedups last, above all others. */
 extern const int plot_order[PLOT_CURVES];
 

@@ -35,7 +35,7 @@ static const struct heat {
     {0.4, 202, COLOR_RED, A_BOLD, A_BOLD},        {0.7, 196, COLOR_RED, A_BOLD, A_BOLD},
 };
 
-/* Colors of curves: of the 256 those that a plot in a file has. */
+/* Colors of curves, by enum plot_curve_id. The 256-color ones are near those of speedup-plot.c. */
 static const struct {
     int of_256, of_8;
 } curves[STYLES - STYLE_CURVE] = {

@@ -1,6 +1,6 @@
-/* The values of which a row's cost is the sum: one per context that the row stands for, and where
- * recursion is collapsed (fold.h) also some to subtract. Views list
- * them (view_value_refs); thread-values.h adds them up per thread. */
+/* The values of which a row's cost is the sum: one per context that the row stands for. If recursion
+ * is collapsed (fold.h), some of them are subtracted. Views list them (view_value_refs);
+ * thread-values.h adds them up per thread. */
 #ifndef VIEWER_VALUE_REFS_H
 #define VIEWER_VALUE_REFS_H
 

@@ -1,6 +1,6 @@
 /* Quicksort of sin(0), sin(1), ..., the example of Cilkview (He, Leiserson, Leiserson, SPAA 2010):
  * the two halves are sorted in parallel, but partitioning is serial, which limits the parallelism.
- * `partition` is a procedure of its own so that its work and span can be told from the rest. */
+ * `partition` is a Cilk procedure, so that it has work and span of its own in the tables. */
 #include "driver.h"
 
 /* Cilkview's program goes down to single numbers. Strands so short could not be measured. */

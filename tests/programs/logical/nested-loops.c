@@ -5,9 +5,10 @@
  *
  * usage: MINICILK_WORKERS=N nested-loops inner|outer WIDTH COUNT
  *
- * inner: COUNT times a parallel loop of WIDTH iterations; outer: a parallel loop of WIDTH
- * iterations, each of which does its work COUNT times. Both print the same sum. Nothing else takes
- * time, so that work and span are those of the loops. */
+ * inner: a serial loop of COUNT iterations, each of which is a parallel loop of WIDTH iterations.
+ * outer: a parallel loop of WIDTH iterations, each of which is a serial loop of COUNT iterations.
+ * Both print the same sum. The program does hardly anything else, so its work and span are those of
+ * the loops. */
 #include <string.h>
 
 #include "tests/programs/cilk/driver.h"

@@ -185,12 +185,28 @@ static void bands_know_that_the_baseline_is_one_worker(void **state)
     scaling_table_free(&table);
 }
 
-static void two_runs_have_no_band_of_two_medians(void **state)
+/* 2 runs of T_1, 3 of T_2, 1 of T_s: each speedup needs T_s, whose interval has coverage 0. */
+static void one_run_has_no_band(void **state)
 {
     (void)state;
     struct scaling_table table = table_of(runs + 1, 6);
-    assert_true(table.rows.at[1].speedups[ACTUAL_SPEEDUP].coverage == 0);
+    const struct speedup *two = &table.rows.at[1].speedups[ACTUAL_SPEEDUP];
+    assert_true(two->coverage == 0 && isnan(two->low) && isnan(two->high));
+    assert_true(isfinite(two->value));
     assert_true(scaling_band_coverage(&table) == 0);
+    scaling_table_free(&table);
+}
+
+/* Six runs of 1 and 2 workers, one of 4: those of 4 workers have no band, the others keep theirs. */
+static void the_coverage_is_that_of_the_bands_there_are(void **state)
+{
+    (void)state;
+    struct run_values list[13] = {RUN(4, 4, 9, 1, 1)};
+    for (unsigned i = 0; i < 12; i++)
+        list[1 + i] = (struct run_values)RUN(1 + i % 2, 10 - i % 2, 8, 1, 1);
+    struct scaling_table table = table_of(list, 13);
+    assert_true(isnan(table.rows.at[2].speedups[ACTUAL_SPEEDUP].low));
+    assert_near(scaling_band_coverage(&table), 1 - 3 * 2 / 64.0);
     scaling_table_free(&table);
 }
 
@@ -280,7 +296,8 @@ int main(void)
         cmocka_unit_test(without_one_worker_there_is_no_work_to_compare_with),
         cmocka_unit_test(bands_have_every_combination_of_medians),
         cmocka_unit_test(bands_know_that_the_baseline_is_one_worker),
-        cmocka_unit_test(two_runs_have_no_band_of_two_medians),
+        cmocka_unit_test(one_run_has_no_band),
+        cmocka_unit_test(the_coverage_is_that_of_the_bands_there_are),
         cmocka_unit_test(idleness_may_not_exceed_the_time),
         cmocka_unit_test(laws_of_work_and_span),
         cmocka_unit_test(ticks_are_round_numbers),

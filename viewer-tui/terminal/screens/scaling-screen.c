@@ -23,6 +23,8 @@
 /* Columns of the legend, right of the plot. */
 #define LEGEND_WIDTH 28
 
+_Static_assert(STYLES - STYLE_CURVE == PLOT_CURVES, "each curve needs a style");
+
 /* Widths from which the screen has room for the legend, and the table for intervals. */
 #define WIDTH_WITH_LEGEND    72
 #define WIDTH_WITH_INTERVALS 100
@@ -126,7 +128,7 @@ static void draw_legend(const struct scaling_page *page, int line, int column, i
         screen_put(at++, column + 2, LEGEND_WIDTH - 2, STYLE_PLAIN, plot->curves[c].name);
     }
     if (plot->coverage > 0)
-        text_printf(&text, "bars: %.1f%% intervals", 100 * plot->coverage);
+        text_printf(&text, "bars: %.1f%% or more", 100 * plot->coverage);
     else if (plot->curves[ACTUAL_SPEEDUP].points.n)
         text_add(&text, "no bars: too few runs");
     else
@@ -186,10 +188,9 @@ static void show_help(void)
         "  a actual               T_s / T_P\n"
         "  w work law             T_s / (work / P): no speedup is larger\n"
         "  s span law             T_s / span: no speedup is larger\n"
-        "  b burdened             T_s / (work / P + 1.7 burdened span): a work stealer reaches "
-        "this\n"
-        "  The last three need hpcrun --workers ... --work-span. A vertical bar is where the "
-        "speedup is, with the probability in the legend.\n"
+        "  b burdened             T_s / (work / P + 1.7 burdened span): work stealing reaches this\n"
+        "  The last three need hpcrun --workers ... --work-span. The true speedup is within "
+        "its vertical bar with the probability in the legend.\n"
         "\n"
         "Table\n"
         "  Medians over the runs, in seconds; the manual page says more. Inflation: work that one "

@@ -80,22 +80,21 @@ static void fold(struct tui *tui, struct fold_choice folds, const char *message)
     path_free(&path);
 }
 
-static void fold_inlined_or_not(struct tui *tui)
+/* Switches the folding of inlined code or of recursion. */
+static void switch_folding(struct tui *tui, enum command command)
 {
     struct fold_choice folds = tui->session->folds;
-    folds.inlined = !folds.inlined;
-    fold(tui, folds,
-         folds.inlined ? "inlined code is counted in the procedure that contains it"
-                       : "inlined code is shown");
-}
-
-static void fold_recursion_or_not(struct tui *tui)
-{
-    struct fold_choice folds = tui->session->folds;
-    folds.recursion = !folds.recursion;
-    fold(tui, folds,
-         folds.recursion ? "recursive calls are counted in the outermost call of the procedure"
-                         : "recursive calls are shown");
+    if (command == COMMAND_FOLD_INLINED) {
+        folds.inlined = !folds.inlined;
+        fold(tui, folds,
+             folds.inlined ? "inlined code is counted in the procedure that contains it"
+                           : "inlined code is shown");
+    } else {
+        folds.recursion = !folds.recursion;
+        fold(tui, folds,
+             folds.recursion ? "recursive calls are counted in the outermost call of the procedure"
+                             : "recursive calls are shown");
+    }
 }
 
 static void show_threads(struct tui *tui)
@@ -203,8 +202,8 @@ bool tui_obey_threads(struct tui *tui, enum command command)
         if (tui_is_of_one_run(tui, "choosing threads"))
             ask(tui);
         break;
-    case COMMAND_FOLD_INLINED: fold_inlined_or_not(tui); break;
-    case COMMAND_FOLD_RECURSION: fold_recursion_or_not(tui); break;
+    case COMMAND_FOLD_INLINED:
+    case COMMAND_FOLD_RECURSION: switch_folding(tui, command); break;
     case COMMAND_PROGRAM:
         if (tui_is_of_one_run(tui, "choosing a program"))
             restrict_to_program(tui);
