@@ -11,14 +11,13 @@ PROCEDURES = {"phases": {"phases", "row", "crowd", "strand"}, "chain": {"chain",
 
 
 class WorkSpan(LogicalTest):
-    # The program's ledger has no time between two strands: starting a worker, printing, the runtime. On a
-    # machine that halts us, such a moment may last milliseconds; in each look this is so with a probability far
-    # below 1/10. So six looks that all differ from the ledger have a probability below 1e-6. That is so while others
-    # leave the CPUs alone: with ten busy processes on each CPU (2026-11-23) 16 of 17 looks at a tree that two workers
-    # steal from had 1.2 % too much. Looks beside others are no evidence against the product, unless they are far off.
+    # The program's ledger has no time between two strands: starting a worker, printing, the runtime, and what it
+    # costs to lose the CPU at the last reading of a strand's clock (0.3 to 0.7 % of the work in 18 looks with ten
+    # busy processes on each CPU, 2026-11-23). On a machine that halts us, such a moment may last milliseconds; in
+    # each look this is so with a probability far below 1/10. So six looks that all differ from the ledger have a
+    # probability below 1e-6.
     LOOKS = 6
-    TOLERANCE, FAR_OFF = 0.01, 0.2
-    MOST_OTHERS = 0.05  # seconds of others' CPU time per second of the run
+    TOLERANCE = 0.01
 
     def run_spans(self, workers, shape, milliseconds=5):
         done, self.images = self.profile(SPANS, workers, shape, milliseconds, options=("--work-span",))
@@ -52,18 +51,7 @@ class WorkSpan(LogicalTest):
     def check_shape(self, shape):
         for workers in (1, 2, 4, 8):
             with self.subTest(workers=workers):
-                evidence = 0
-                for _ in range(self.LOOKS):
-                    difference = self.look(workers, shape)
-                    if difference <= self.TOLERANCE:
-                        break
-                    is_alone = self.taken_by_others <= self.MOST_OTHERS * self.images[0].wall
-                    evidence += is_alone or difference > self.FAR_OFF
-                else:
-                    if evidence < self.LOOKS:
-                        self.skipTest(f"not enough evidence: others had the CPUs in {self.LOOKS - evidence} of "
-                                      f"{self.LOOKS} runs")
-                    self.fail(self.seen)
+                self.assertTrue(any(self.look(workers, shape) <= self.TOLERANCE for _ in range(self.LOOKS)), self.seen)
 
     def test_phases(self):
         self.check_shape("phases")

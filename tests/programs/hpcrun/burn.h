@@ -26,23 +26,31 @@ __attribute__((noinline, unused)) static void burn_unit(void)
 /* The time for which `burn` runs without reading the CPU clock. */
 #define BURN_LOOK_NS 20000000u
 
-/* Uses `ns` of the calling thread's CPU time and returns the time used: a little more, or a lot more
- * if a virtual machine was halted meanwhile and the kernel counted the halt as the thread's time.
+/* Uses the calling thread's CPU until its CPU clock is at least `ns` behind `begin`, an earlier reading
+ * of it. Returns the last reading: a little later than asked for, or a lot if a virtual machine was
+ * halted meanwhile and the kernel counted the halt as the thread's time.
  *
  * It reads the CPU clock as seldom as possible. At each read the kernel (6.18) updates the thread's
  * time slice, and may take the CPU away at its end, before the tick. So on a busy machine a tick
  * hardly ever finds such a thread running, and only ticks check POSIX timers of the CPU clock: one of
  * 200 us was seen to fire after 2 s. Reading the wall clock takes no call into the kernel. */
-__attribute__((noinline, unused)) static uint64_t burn(uint64_t ns)
+__attribute__((noinline, unused)) static uint64_t burn_from(uint64_t begin, uint64_t ns)
 {
-    uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID), end = begin + ns, now = begin;
+    uint64_t end = begin + ns, now = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     for (; now < end; now = clock_ns(CLOCK_THREAD_CPUTIME_ID)) {
         uint64_t least = end - now < BURN_LOOK_NS ? end - now : BURN_LOOK_NS;
         uint64_t look = clock_ns(CLOCK_MONOTONIC) + least;
         while (clock_ns(CLOCK_MONOTONIC) < look)
             burn_unit();
     }
-    return now - begin;
+    return now;
+}
+
+/* Uses `ns` of the calling thread's CPU time and returns the time used. */
+__attribute__((noinline, unused)) static uint64_t burn(uint64_t ns)
+{
+    uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    return burn_from(begin, ns) - begin;
 }
 
 #endif
