@@ -2,7 +2,7 @@
 AGENTS = minicilk cilk5 opencilk gomp openmp tbb
 
 # The folders from the ground up: an agent uses common/, and no other agent.
-#   common/    symbols of ELF files, runtimes that are linked into programs, states of threads, contexts
+#   common/    symbols of ELF files, runtimes in programs, copies of runtimes, states of threads, contexts
 #              of OpenMP's constructs and tasks
 #   pthread/   the agent for plain threads: a part of libhpcrun.so
 #   NAME/      the agent of one runtime
@@ -32,12 +32,12 @@ $(BUILD)/lib/agents/cilk5.so $(BUILD)/lib/agents/opencilk.so: $(AGENTS_COMMON)
 # Agents that interpose functions. They are preloaded, so their thread-local data is static, and their
 # wrappers have frame pointers, from which they read their caller's registers.
 OMP_COMMON = $(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-records omp-paths dynamic-entries)
-TRAMPOLINE_FRAMES = $(BUILD)/obj/agents/common/trampoline-frames.o
+INTERPOSER_COMMON = $(patsubst %,$(BUILD)/obj/agents/common/%.o,trampoline-frames runtime-copies)
 $(BUILD)/lib/agents/gomp.so $(BUILD)/lib/agents/openmp.so $(BUILD)/lib/agents/tbb.so: $(AGENTS_COMMON) $(OMP_COMMON)
-$(BUILD)/lib/agents/gomp.so $(BUILD)/lib/agents/tbb.so: $(TRAMPOLINE_FRAMES)
+$(BUILD)/lib/agents/gomp.so $(BUILD)/lib/agents/tbb.so: $(INTERPOSER_COMMON)
 $(BUILD)/lib/agents/gomp.so: AGENT_FLAGS += -Wl,--version-script=agents/gomp/exports.map
 $(call objects_of,agents/tbb): CFLAGS += -fexceptions
-$(OMP_COMMON) $(TRAMPOLINE_FRAMES) $(foreach a,gomp openmp tbb,$(call objects_of,agents/$(a))): CFLAGS += -ftls-model=initial-exec -fno-omit-frame-pointer
+$(OMP_COMMON) $(INTERPOSER_COMMON) $(foreach a,gomp openmp tbb,$(call objects_of,agents/$(a))): CFLAGS += -ftls-model=initial-exec -fno-omit-frame-pointer
 
 $(foreach a,$(AGENTS),$(eval $(BUILD)/lib/agents/$(a).so: $(call objects_of,agents/$(a))))
 $(BUILD)/lib/agents/%.so:
@@ -62,6 +62,17 @@ $(eval $(call unit_test,agents/test_linked_runtime,$(AGENTS_COMMON),))
 OPENMP_EVENTS = $(patsubst %,$(BUILD)/obj/agents/openmp/%.o,events scopes) \
 	$(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-records)
 $(eval $(call unit_test,agents/test_openmp_events,$(OPENMP_EVENTS),))
+
+# Copies of a library that the program opens.
+SIMULATED_COPIES = $(patsubst %,$(BUILD)/tests/simulated/simulated-copy-%.so,1 2)
+$(SIMULATED_COPIES): tests/unit/agents/simulated-copy.c
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD $@")
+	$(Q)$(CC) $(CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
+COPIES_PARTS = $(patsubst %,$(BUILD)/obj/agents/%.o,common/runtime-copies common/dynamic-entries \
+	gomp/gomp-copies tbb/tbb-copies)
+$(eval $(call unit_test,agents/test_runtime_copies,$(COPIES_PARTS),$$(SIMULATED_RPATH) -Xlinker --wrap=calloc))
+$(BUILD)/tests/unit/agents/test_runtime_copies: | $(SIMULATED_COPIES)
 
 SIMULATED_CILK5 = $(call objects_of,agents/cilk5) $(AGENTS_COMMON) $(RECORDING_HOST) \
 	$(BUILD)/obj/tests/unit/agents/simulated_cilk5.o

@@ -65,6 +65,15 @@ struct omp_region {
 #define INLINED    inline __attribute__((always_inline))
 #define TRAMPOLINE __attribute__((section("hpctoolkit_trampolines"), noipa))
 
+#define TRAMPOLINE_BOUND(symbol) __asm__(symbol) __attribute__((weak, visibility("hidden")))
+extern const char trampolines_start[] TRAMPOLINE_BOUND("__start_hpctoolkit_trampolines");
+extern const char trampolines_end[] TRAMPOLINE_BOUND("__stop_hpctoolkit_trampolines");
+
+static inline bool is_trampoline(uint64_t pc)
+{
+    return pc >= (uint64_t)trampolines_start && pc < (uint64_t)trampolines_end;
+}
+
 /* The compiler keeps the order of the stores before and after it. */
 #define PUBLISH() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 

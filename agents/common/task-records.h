@@ -29,7 +29,8 @@ struct task_record {
     char copy[];
 };
 
-/* Memory for a record with a copy of so many bytes; NULL: none. Only is_large is set. */
+/* Memory for a record whose copy has this number of bytes; NULL: no memory. Sets is_large and no other
+ * field. */
 struct task_record *record_allocate(struct omp_thread *thread, uint64_t bytes);
 
 void record_free(struct omp_thread *thread, struct task_record *record);

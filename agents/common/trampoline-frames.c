@@ -1,10 +1,6 @@
 /* Handler. */
 #include "agents/common/trampoline-frames.h"
 
-#define HIDDEN __attribute__((visibility("hidden")))
-extern const char trampolines_start[] __asm__("__start_hpctoolkit_trampolines") HIDDEN;
-extern const char trampolines_end[] __asm__("__stop_hpctoolkit_trampolines") HIDDEN;
-
 bool trampolines_claim(const struct agent_module *module)
 {
     uint64_t from = (uint64_t)trampolines_start, to = (uint64_t)trampolines_end;

@@ -74,7 +74,7 @@ static void add_runtime(const struct agent_module *module)
     if (!functions)
         return;
     if (!functions->is_traced) {
-        host->refuse(&hpcrun_agent, gomp_why_not_traced(functions));
+        host->refuse(&hpcrun_agent, functions->why_not_traced);
         return;
     }
     const struct agent_claim code = {module->start, module->end, CLAIM_RUNTIME};

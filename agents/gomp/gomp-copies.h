@@ -17,7 +17,8 @@ struct gomp_program {
 };
 extern struct gomp_program gomp_program;
 
-/* Normal context. The same as gomp_functions_for, for any caller. */
+/* Normal context. The same as gomp_functions_for, for any caller. Called by wrappers, whose frame it
+ * reads. */
 const struct gomp_functions *gomp_find_functions(uint64_t caller);
 
 /* Normal context. The functions that a caller of libgomp means, by its return address. */
@@ -36,8 +37,5 @@ const struct gomp_functions *gomp_copy_of(const char *path);
 
 /* Normal context. A module was unloaded: forgets callers in it, and its copy. */
 void gomp_forget_module(uint64_t start, uint64_t end);
-
-/* Why the agent does not trace a copy; NULL: it does. */
-const char *gomp_why_not_traced(const struct gomp_functions *functions);
 
 #endif

@@ -4,6 +4,8 @@
 #ifndef AGENTS_GOMP_GOMP_FUNCTIONS_H
 #define AGENTS_GOMP_GOMP_FUNCTIONS_H
 
+#include "agents/common/runtime-copies.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -135,12 +137,12 @@ GOMP_FUNCTIONS(F)
 
 /* The functions of one copy of libgomp. A function that the copy lacks does nothing. */
 struct gomp_functions {
+    struct runtime_copy copy;
     bool is_traced; /* the agent knows its version; else calls are passed on as they are */
-    uint64_t start; /* address range of the library; 0: there is no library */
-    uint64_t end;
+    const char *why_not_traced; /* NULL: it is traced */
+    void **critical; /* if it is traced: the mutex of the critical section without a name */
     int (*get_max_threads)(void);
     void (*critical_name_end)(void **mutex);
-    void **critical; /* if it is traced: the mutex of the critical section without a name */
 #define F(type, name, parameters) type(*name) parameters;
     GOMP_FUNCTIONS(F)
 #undef F

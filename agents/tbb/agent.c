@@ -63,7 +63,7 @@ static void module_added(const struct agent_module *module)
         return;
     const struct agent_claim code = {module->start, module->end, CLAIM_RUNTIME};
     host->claim(&hpcrun_agent, &code, 1);
-    tbb_add_module(module->start, module->end);
+    tbb_add_module(module->path);
     count_initial_thread();
 }
 

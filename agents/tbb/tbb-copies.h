@@ -1,20 +1,19 @@
-/* The copies of libtbb in the process. A plug-in may bring its own. Each caller must get the
- * functions to which the dynamic linker would have bound it, and a copy's own calls its own
- * functions. Callers are known by their return addresses. Normal context. */
+/* The copies of libtbb in the process (common/runtime-copies.h). A copy's own calls go to itself.
+ * Normal context. */
 #ifndef AGENTS_TBB_TBB_COPIES_H
 #define AGENTS_TBB_TBB_COPIES_H
 
 #include "agents/tbb/tbb-functions.h"
 
-/* The functions that a caller means, by its return address. Ends the process if there are none: the
- * program cannot have been linked. */
+/* The functions that a caller means, by its return address; those of any copy if the caller's module
+ * has none. Ends the process if there is no copy at all. */
 const struct tbb_functions *tbb_functions_for(uint64_t caller);
 
-/* Whether an address is in a copy that was called before, or whose thread started there. */
+/* Whether an address is in a known copy. */
 bool tbb_has_code_at(uint64_t address);
 
-/* A libtbb was loaded at these addresses. */
-void tbb_add_module(uint64_t start, uint64_t end);
+/* A libtbb was loaded from this path. */
+void tbb_add_module(const char *path);
 
 /* A module was unloaded: forgets callers in it, and its copy. */
 void tbb_forget_module(uint64_t start, uint64_t end);

@@ -5,6 +5,8 @@
 #ifndef AGENTS_TBB_TBB_FUNCTIONS_H
 #define AGENTS_TBB_TBB_FUNCTIONS_H
 
+#include "agents/common/runtime-copies.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,7 +66,7 @@ enum { CONTROL_PARALLELISM = 0 }; /* global_control::max_allowed_parallelism */
 
 /* The same functions of one copy of libtbb. */
 struct tbb_functions {
-    uint64_t start; /* address of the copy */
+    struct runtime_copy copy;
 #define X(result, name, symbol, parameters) result(*name) parameters;
     TBB_FUNCTIONS(X)
 #undef X

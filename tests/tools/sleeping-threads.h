@@ -1,7 +1,7 @@
 /* Whether threads of this process sleep: what the kernel says in /proc/self/task.
  *
- * A thread that sleeps at two times, and has not slept anew between them, slept all the time, however
- * busy the machine is. */
+ * Two looks at a thread tell whether it slept from the first to the second: it sleeps at both, and the
+ * number of its sleeps is the same. The load of the machine does not matter. */
 #ifndef TESTS_TOOLS_SLEEPING_THREADS_H
 #define TESTS_TOOLS_SLEEPING_THREADS_H
 
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* tid: a name in /proc/self/task. times: how often the thread has slept before, if it sleeps. */
+/* Whether a thread sleeps now. tid: a name in /proc/self/task. *times: number of its sleeps so far. */
 static inline bool thread_sleeps(const char *tid, long *times)
 {
     char path[64], text[4096];

@@ -1,0 +1,210 @@
+/* Which copy of a library a caller means: agents/common/runtime-copies.h, as libgomp's and libtbb's
+ * agents use it. The library is simulated-copy.c, not linked to this program. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "agents/gomp/gomp-copies.h"
+#include "agents/tbb/tbb-copies.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SPAWN R1("5spawnERNS0_2d14taskERNS2_18task_group_contextE")
+
+/* This program is linked with --wrap=calloc. */
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+static bool has_memory = true;
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return has_memory ? __real_calloc(count, size) : NULL;
+}
+
+struct opened {
+    const char *path;
+    void *library;
+    uint64_t spawn, parallel;
+    uint64_t inside; /* an address in it */
+};
+
+static struct opened open_copy(const char *path, int scope)
+{
+    struct opened opened = {path, dlopen(path, RTLD_NOW | scope), 0, 0, 0};
+    assert_non_null(opened.library);
+    opened.spawn = (uint64_t)dlsym(opened.library, SPAWN);
+    opened.parallel = (uint64_t)dlsym(opened.library, "GOMP_parallel");
+    opened.inside = (uint64_t)dlsym(opened.library, "address_in_copy");
+    return opened;
+}
+
+/* Code of a JIT compiler: an address in no module. */
+static uint64_t generated_code(void)
+{
+    void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(page != MAP_FAILED);
+    return (uint64_t)page + 64;
+}
+
+static uint64_t spawn_for(uint64_t caller)
+{
+    return (uint64_t)tbb_functions_for(caller)->spawn;
+}
+
+static uint64_t parallel_for(uint64_t caller)
+{
+    return (uint64_t)gomp_functions_for(caller)->GOMP_parallel;
+}
+
+/* An unloaded module's addresses, as hpcrun announces them. */
+static void forget_all(const struct opened *opened)
+{
+    const struct runtime_copy *copy = &gomp_copy_at(opened->inside)->copy;
+    uint64_t start = copy->start, end = copy->end;
+    gomp_forget_module(start, end);
+    tbb_forget_module(start, end);
+    dlclose(opened->library);
+}
+
+/* ---- tests: each in a process of its own, since what is known of copies stays ---- */
+
+static void tbb_without_a_copy_ends_the_process(void)
+{
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    assert_non_null(freopen("/dev/null", "w", stderr));
+    signal(SIGABRT, SIG_DFL);
+    spawn_for(generated_code());
+}
+
+static void gomp_without_a_copy_does_nothing(void)
+{
+    const struct gomp_functions *functions = gomp_functions_for(generated_code());
+    assert_false(functions->is_traced);
+    functions->GOMP_barrier();
+    assert_string_equal(functions->why_not_traced, "libgomp was not found");
+}
+
+static void generated_code_means_the_copy_in_the_global_scope(void)
+{
+    struct opened local = open_copy("simulated-copy-1.so", RTLD_LOCAL);
+    tbb_add_module(local.path);
+    assert_non_null(gomp_copy_of(local.path));
+    struct opened global = open_copy("simulated-copy-2.so", RTLD_GLOBAL);
+    assert_int_equal(spawn_for(generated_code()), global.spawn);
+    assert_int_equal(parallel_for(generated_code()), global.parallel);
+}
+
+static void generated_code_means_a_known_copy_if_none_is_global(void)
+{
+    struct opened local = open_copy("simulated-copy-1.so", RTLD_LOCAL);
+    tbb_add_module(local.path);
+    assert_non_null(gomp_copy_of(local.path));
+    uint64_t caller = generated_code();
+    assert_int_equal(spawn_for(caller), local.spawn);
+    assert_int_equal(parallel_for(caller), local.parallel);
+    assert_true(tbb_has_code_at(local.inside));
+    assert_ptr_equal(gomp_copy_at(local.inside), gomp_functions_for(caller));
+
+    struct opened other = open_copy("simulated-copy-2.so", RTLD_LOCAL);
+    tbb_add_module(other.path);
+    assert_non_null(gomp_copy_of(other.path));
+    forget_all(&local);
+    assert_int_equal(spawn_for(caller), other.spawn);
+    assert_int_equal(parallel_for(caller), other.parallel);
+}
+
+/* libc: a module that knows of no libgomp, so it means none. Calls of libtbb must go somewhere. */
+static uint64_t code_of_libc(void)
+{
+    return (uint64_t)dlsym(RTLD_DEFAULT, "qsort");
+}
+
+static void a_module_without_a_copy(void)
+{
+    struct opened local = open_copy("simulated-copy-1.so", RTLD_LOCAL);
+    tbb_add_module(local.path);
+    assert_non_null(gomp_copy_of(local.path));
+    assert_int_equal(spawn_for(code_of_libc()), local.spawn);
+    assert_false(gomp_functions_for(code_of_libc())->is_traced);
+}
+
+static void a_copy_means_itself(void)
+{
+    struct opened first = open_copy("simulated-copy-1.so", RTLD_GLOBAL);
+    struct opened second = open_copy("simulated-copy-2.so", RTLD_LOCAL);
+    assert_int_equal(spawn_for(second.inside), second.spawn);
+    assert_int_equal(spawn_for(first.inside), first.spawn);
+    assert_int_equal(spawn_for(code_of_libc()), first.spawn);
+    assert_int_equal(parallel_for(code_of_libc()), first.parallel);
+}
+
+/* Memory is kept for one copy. A second one is not found, so its calls go to the first. */
+static void the_first_copy_needs_no_memory(void)
+{
+    struct opened first = open_copy("simulated-copy-1.so", RTLD_LOCAL);
+    struct opened second = open_copy("simulated-copy-2.so", RTLD_LOCAL);
+    has_memory = false;
+    assert_int_equal(spawn_for(first.inside), first.spawn);
+    assert_int_equal(parallel_for(first.inside), first.parallel);
+    assert_int_equal(spawn_for(second.inside), first.spawn);
+}
+
+/* A body of the program that ends with a jump to the library: the caller seems to be the agent, which
+ * is in this program. */
+static void the_agent_means_no_wrapper_of_its_own(void)
+{
+    struct opened local = open_copy("simulated-copy-1.so", RTLD_LOCAL);
+    assert_non_null(gomp_copy_of(local.path));
+    uint64_t caller = (uint64_t)the_agent_means_no_wrapper_of_its_own;
+    assert_int_equal(parallel_for(caller), local.parallel);
+}
+
+typedef void check_function(void);
+
+static int status_of(check_function *check)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        check();
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void each_caller_gets_its_copy(void **state)
+{
+    (void)state;
+    check_function *const checks[] = {gomp_without_a_copy_does_nothing,
+                                      generated_code_means_the_copy_in_the_global_scope,
+                                      generated_code_means_a_known_copy_if_none_is_global,
+                                      a_module_without_a_copy,
+                                      a_copy_means_itself,
+                                      the_agent_means_no_wrapper_of_its_own,
+                                      the_first_copy_needs_no_memory};
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+        assert_int_equal(status_of(checks[i]), 0);
+}
+
+static void only_a_call_without_any_copy_ends_the_process(void **state)
+{
+    (void)state;
+    int status = status_of(tbb_without_a_copy_ends_the_process);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_caller_gets_its_copy),
+        cmocka_unit_test(only_a_call_without_any_copy_ends_the_process),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
