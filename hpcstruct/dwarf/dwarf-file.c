@@ -106,10 +106,8 @@ struct elf_bytes dwarf_file_section(const struct dwarf_file *file, const char *n
     return (struct elf_bytes){0};
 }
 
-bool dwarf_file_open(struct dwarf_file *file, const struct elf_image *image, char **problem)
+static bool open_sections(struct dwarf_file *file)
 {
-    *file = (struct dwarf_file){.problem = problem, .interface = {file, &methods}};
-    add_sections(file, image);
     if (!dwarf_file_section(file, ".debug_info").size)
         return false;
     Dwarf_Error error = NULL;
@@ -120,6 +118,43 @@ bool dwarf_file_open(struct dwarf_file *file, const struct elf_image *image, cha
     if (result == DW_DLV_ERROR)
         dwarf_file_problem(file, dwarf_errmsg(error));
     return result == DW_DLV_OK;
+}
+
+bool dwarf_file_open(struct dwarf_file *file, const struct elf_image *image, char **problem)
+{
+    *file = (struct dwarf_file){.problem = problem, .interface = {file, &methods}};
+    add_sections(file, image);
+    return open_sections(file);
+}
+
+/* libdwarf 20210528 does not find strings, addresses and range lists of split DWARF, whose forms
+ * are indices. It gets the entries only, as those of an ordinary file; the rest is looked up here.
+ */
+bool dwarf_file_open_split(struct dwarf_file *file, const struct split_unit *split,
+                           const struct dwarf_file *linked, char **problem)
+{
+    char *cause;
+    *file = (struct dwarf_file){.problem = problem, .interface = {file, &methods}, .split = split};
+    file->split_sections = split_unit_sections(split, &cause);
+    if (cause)
+        dwarf_file_problem(file, cause);
+    free(cause);
+    file->range_lists = (struct range_lists){
+        .lists = split->skeleton.version >= 5 ? file->split_sections.range_lists
+                                              : dwarf_file_section(linked, ".debug_ranges"),
+        .addresses = dwarf_file_section(linked, ".debug_addr"),
+        .address_base = split->skeleton.address_base,
+        .base = split->skeleton.low,
+    };
+    vec_push(&file->sections, (struct dwarf_section){.name = ""});
+    vec_push(&file->sections, (struct dwarf_section){".debug_info", file->split_sections.info});
+    vec_push(&file->sections,
+             (struct dwarf_section){".debug_abbrev", file->split_sections.abbreviations});
+    vec_push(&file->sections, (struct dwarf_section){".debug_str", file->split_sections.strings});
+    /* libdwarf checks its header. */
+    vec_push(&file->sections,
+             (struct dwarf_section){".debug_str_offsets", file->split_sections.string_offsets});
+    return open_sections(file);
 }
 
 void dwarf_file_close(struct dwarf_file *file)
@@ -202,14 +237,45 @@ bool die_number(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Half attribu
     return ok;
 }
 
+/* 0: unknown. */
+static Dwarf_Half form_of(const struct dwarf_file *file, Dwarf_Attribute attribute)
+{
+    Dwarf_Error error = NULL;
+    Dwarf_Half form = 0;
+    return dwarf_file_ok(file, dwarf_whatform(attribute, &form, &error), &error) ? form : 0;
+}
+
+static bool is_address_index(const struct dwarf_file *file, Dwarf_Attribute attribute)
+{
+    Dwarf_Half form = form_of(file, attribute);
+    return form == DW_FORM_addrx || form == DW_FORM_GNU_addr_index ||
+           (form >= DW_FORM_addrx1 && form <= DW_FORM_addrx4);
+}
+
+static bool is_string_index(const struct dwarf_file *file, Dwarf_Attribute attribute)
+{
+    Dwarf_Half form = form_of(file, attribute);
+    return form == DW_FORM_strx || form == DW_FORM_GNU_str_index ||
+           (form >= DW_FORM_strx1 && form <= DW_FORM_strx4);
+}
+
 bool die_address(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Half attribute,
                  uint64_t *value)
 {
     Dwarf_Attribute found = find_attribute(file, die, attribute);
     Dwarf_Error error = NULL;
     Dwarf_Addr address = 0;
+    Dwarf_Unsigned index = 0;
     if (!found)
         return false;
+    if (file->split && is_address_index(file, found)) {
+        bool known =
+            dwarf_file_ok(file, dwarf_get_debug_addr_index(found, &index, &error), &error) &&
+            address_by_index(file->range_lists.addresses, file->range_lists.address_base, index,
+                             value);
+        dwarf_dealloc_attribute(found);
+        return known;
+    }
     bool ok = dwarf_file_ok(file, dwarf_formaddr(found, &address, &error), &error);
     *value = address;
     dwarf_dealloc_attribute(found);
@@ -221,8 +287,14 @@ const char *die_string(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Half 
     Dwarf_Attribute found = find_attribute(file, die, attribute);
     Dwarf_Error error = NULL;
     char *text = NULL;
+    Dwarf_Unsigned index = 0;
     if (!found)
         return NULL;
+    if (file->split && is_string_index(file, found)) {
+        bool ok = dwarf_file_ok(file, dwarf_get_debug_str_index(found, &index, &error), &error);
+        dwarf_dealloc_attribute(found);
+        return ok ? split_unit_string(file->split, &file->split_sections, index) : NULL;
+    }
     if (!dwarf_file_ok(file, dwarf_formstring(found, &text, &error), &error))
         text = NULL;
     dwarf_dealloc_attribute(found);
@@ -251,12 +323,6 @@ bool die_reference(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Half attr
 
 /* ---- address ranges ---- */
 
-static void add_range(struct address_ranges *ranges, uint64_t begin, uint64_t end)
-{
-    if (begin < end)
-        vec_push(&ranges->all, (struct address_range){begin, end});
-}
-
 /* DWARF 3 and 4: a list in .debug_ranges. */
 static void read_old_list(const struct dwarf_file *file, Dwarf_Die die, uint64_t offset,
                           uint64_t base, struct address_ranges *ranges)
@@ -274,7 +340,7 @@ static void read_old_list(const struct dwarf_file *file, Dwarf_Die die, uint64_t
         if (list[i].dwr_type == DW_RANGES_ADDRESS_SELECTION)
             base = list[i].dwr_addr2;
         else
-            add_range(ranges, base + list[i].dwr_addr1, base + list[i].dwr_addr2);
+            address_ranges_add(ranges, base + list[i].dwr_addr1, base + list[i].dwr_addr2);
     }
     dwarf_ranges_dealloc(file->debug, list, count);
 }
@@ -302,9 +368,25 @@ static void read_new_list(const struct dwarf_file *file, Dwarf_Attribute attribu
             kind == DW_RLE_end_of_list)
             break;
         if (kind != DW_RLE_base_address && kind != DW_RLE_base_addressx && !no_address)
-            add_range(ranges, begin, end);
+            address_ranges_add(ranges, begin, end);
     }
     dwarf_dealloc_rnglists_head(head);
+}
+
+/* A list of split DWARF. `value`: its index (DW_FORM_rnglistx) or offset. */
+static void read_split_list(const struct dwarf_file *file, Dwarf_Half form, uint64_t value,
+                            struct address_ranges *ranges)
+{
+    bool good;
+    if (form == DW_FORM_rnglistx)
+        good = range_list_read_indexed(&file->range_lists, value, ranges);
+    else if (file->split->skeleton.version >= 5)
+        good = range_list_read(&file->range_lists, value, ranges);
+    else
+        good = old_range_list_read(&file->range_lists, file->split->skeleton.ranges_base + value,
+                                   ranges);
+    if (!good)
+        dwarf_file_problem(file, "a list of address ranges cannot be read");
 }
 
 static void read_list(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Attribute attribute,
@@ -320,7 +402,9 @@ static void read_list(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Attrib
     bool ok = form == DW_FORM_rnglistx
                   ? dwarf_file_ok(file, dwarf_formudata(attribute, &index, &error), &error)
                   : dwarf_file_ok(file, dwarf_global_formref(attribute, &offset, &error), &error);
-    if (ok && version >= 5)
+    if (ok && file->split)
+        read_split_list(file, form, form == DW_FORM_rnglistx ? index : offset, ranges);
+    else if (ok && version >= 5)
         read_new_list(file, attribute, form, form == DW_FORM_rnglistx ? index : offset, ranges);
     else if (ok)
         read_old_list(file, die, offset, base, ranges);
@@ -343,5 +427,5 @@ void die_ranges(const struct dwarf_file *file, Dwarf_Die die, uint64_t unit_base
     Dwarf_Error error = NULL;
     if (die_address(file, die, DW_AT_low_pc, &low) &&
         dwarf_file_ok(file, dwarf_highpc_b(die, &high, &form, &class, &error), &error))
-        add_range(ranges, low, class == DW_FORM_CLASS_CONSTANT ? low + high : high);
+        address_ranges_add(ranges, low, class == DW_FORM_CLASS_CONSTANT ? low + high : high);
 }

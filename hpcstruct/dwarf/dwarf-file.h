@@ -6,7 +6,8 @@
 #ifndef HPCSTRUCT_DWARF_FILE_H
 #define HPCSTRUCT_DWARF_FILE_H
 
-#include "hpcstruct/elf/elf-image.h"
+#include "hpcstruct/dwarf/range-list.h"
+#include "hpcstruct/dwarf/split-units.h"
 
 #include <libdwarf/dwarf.h>
 #include <libdwarf/libdwarf.h>
@@ -20,6 +21,9 @@ struct dwarf_file {
     Dwarf_Debug debug;
     struct dwarf_file
         *supplement; /* with the entries that dwz moved out of this file; NULL: none */
+    const struct split_unit *split; /* the unit of a .dwo or .dwp file; NULL: a whole file */
+    struct split_sections split_sections;
+    struct range_lists range_lists; /* of the unit */
     char **problem;  /* the first thing that could not be read, one line; NULL: none. Not owned */
     VEC(struct dwarf_section) sections;   /* uncompressed; the first is the null section */
     Dwarf_Obj_Access_Interface interface; /* through which libdwarf reads the sections */
@@ -28,6 +32,11 @@ struct dwarf_file {
 /* Opens the DWARF of an ELF file. `file` must stay where it is until dwarf_file_close. False if the
  * file has none, or if libdwarf rejects it. */
 bool dwarf_file_open(struct dwarf_file *file, const struct elf_image *image, char **problem);
+
+/* Opens one unit of a .dwo or .dwp file. `linked` has the rest of its debug information. Both must
+ * stay open until dwarf_file_close. */
+bool dwarf_file_open_split(struct dwarf_file *file, const struct split_unit *split,
+                           const struct dwarf_file *linked, char **problem);
 
 void dwarf_file_close(struct dwarf_file *file);
 
@@ -61,14 +70,6 @@ const char *die_string(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Half 
  * which is this one or its supplement. */
 bool die_reference(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Half attribute,
                    uint64_t *offset, const struct dwarf_file **in);
-
-struct address_range {
-    uint64_t begin, end;
-};
-
-struct address_ranges {
-    VEC(struct address_range) all;
-};
 
 /* Sets `ranges` to the address ranges of an entry, in the order of the file. `unit_base` is the
  * first address of the unit, to which range lists of DWARF 3 and 4 are relative. */

@@ -22,7 +22,6 @@
 /* The start of the file that passes the result from process to process; the debug information
  * follows. */
 struct result_header {
-    bool is_split;
     char problem[256]; /* empty: none */
 };
 
@@ -43,11 +42,23 @@ static uint64_t bounded(uint64_t size)
     return size < most ? size : most;
 }
 
+/* The size of the debug information in all files. */
+static uint64_t debug_size(const struct dwarf_inputs *inputs)
+{
+    uint64_t size = bounded(uncompressed_size(inputs->debug));
+    for (size_t i = 0; inputs->split && i < inputs->split->files.n; i++)
+        size += bounded(uncompressed_size(inputs->split->files.at[i]));
+    return bounded(size);
+}
+
 /* The address space that the mapped files take already. */
 static uint64_t mapped_size(const struct dwarf_inputs *inputs)
 {
-    return inputs->image->file.size + inputs->debug->file.size +
-           (inputs->supplement ? inputs->supplement->file.size : 0);
+    uint64_t size = inputs->image->file.size + inputs->debug->file.size +
+                    (inputs->supplement ? inputs->supplement->file.size : 0);
+    for (size_t i = 0; inputs->split && i < inputs->split->files.n; i++)
+        size += inputs->split->files.at[i]->file.size;
+    return size;
 }
 
 static rlim_t seconds_for(uint64_t size)
@@ -76,10 +87,9 @@ static _Noreturn void read_and_exit(int fd, const struct dwarf_inputs *inputs, u
     struct debug_info info = {0};
     struct result_header header = {0};
     limit_resources(inputs, size);
-    struct dwarf_report report = dwarf_read_unprotected(&info, inputs);
-    header.is_split = report.is_split;
-    if (report.problem)
-        snprintf(header.problem, sizeof header.problem, "%s", report.problem);
+    char *problem = dwarf_read_unprotected(&info, inputs);
+    if (problem)
+        snprintf(header.problem, sizeof header.problem, "%s", problem);
     FILE *out = fdopen(fd, "w");
     bool written =
         out && fwrite(&header, sizeof header, 1, out) == 1 && debug_info_save(&info, out);
@@ -97,29 +107,26 @@ static char *failure(int status, uint64_t size)
     return mem_strdup("libdwarf failed");
 }
 
-/* Reads the result of the process from the file. */
-static struct dwarf_report read_result(struct debug_info *info, int fd)
+/* Reads the result of the process from the file. Returns the problem as dwarf_read does. */
+static char *read_result(struct debug_info *info, int fd)
 {
-    struct dwarf_report report = {0};
+    char *problem = NULL;
     struct stat status;
     struct result_header header;
     void *at = MAP_FAILED;
     if (fstat(fd, &status) == 0 && (size_t)status.st_size >= sizeof header)
         at = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (at == MAP_FAILED) {
-        report.problem = mem_strdup("the result of libdwarf is lost");
-        return report;
-    }
+    if (at == MAP_FAILED)
+        return mem_strdup("the result of libdwarf is lost");
     memcpy(&header, at, sizeof header);
     const struct elf_bytes bytes = {(const uint8_t *)at + sizeof header,
                                     (size_t)status.st_size - sizeof header};
-    report.is_split = header.is_split;
     if (!debug_info_load(info, bytes))
-        report.problem = mem_strdup("libdwarf failed");
+        problem = mem_strdup("libdwarf failed");
     else if (header.problem[0])
-        report.problem = mem_strndup(header.problem, sizeof header.problem);
+        problem = mem_strndup(header.problem, sizeof header.problem);
     munmap(at, (size_t)status.st_size);
-    return report;
+    return problem;
 }
 
 static struct elf_bytes section_contents(const struct elf_image *image, const char *name)
@@ -145,28 +152,28 @@ static void read_lines_only(struct debug_info *info, const struct dwarf_inputs *
     debug_info_finish(info);
 }
 
-struct dwarf_report dwarf_read(struct debug_info *info, const struct dwarf_inputs *inputs)
+char *dwarf_read(struct debug_info *info, const struct dwarf_inputs *inputs)
 {
-    struct dwarf_report report = {0};
-    uint64_t size = bounded(uncompressed_size(inputs->debug));
+    char *problem;
+    uint64_t size = debug_size(inputs);
     int fd = memfd_create("debug information", MFD_CLOEXEC), status = 0;
     fflush(NULL); /* else both processes write what is buffered now */
     pid_t process = fd < 0 ? -1 : fork();
     if (process == 0)
         read_and_exit(fd, inputs, size);
     if (process < 0) {
-        report = dwarf_read_unprotected(info, inputs);
+        problem = dwarf_read_unprotected(info, inputs);
     } else {
         while (waitpid(process, &status, 0) < 0 && errno == EINTR)
             ;
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-            report = read_result(info, fd);
+            problem = read_result(info, fd);
         else
-            report.problem = failure(status, size);
-        if (report.problem && info->files.count == 0)
+            problem = failure(status, size);
+        if (problem && info->files.count == 0)
             read_lines_only(info, inputs);
     }
     if (fd >= 0)
         close(fd);
-    return report;
+    return problem;
 }

@@ -14,8 +14,8 @@
 /* References from a function to its abstract origin, from that to its specification, ... */
 #define MAX_REFERENCES 8
 
-/* One of the files read: the main one, or the supplement of dwz. Entries and tables are identified
- * by their offset. */
+/* One of the files read: the main one, the supplement of dwz, or a unit of a .dwo or .dwp file.
+ * Entries and tables are identified by their offset. */
 struct source {
     struct dwarf_file file;
     struct line_sections line_sections;
@@ -36,12 +36,15 @@ struct unqualified {
 struct dwarf_reader {
     struct debug_info *info;
     const struct elf_image *image;
+    const struct split_debug *split; /* NULL: none */
     struct source main, supplement;
+    struct source split_source; /* the split unit that is read */
     VEC(struct file_table) file_tables;
     struct strtab prefixes; /* "NAMESPACE::CLASS::" */
     VEC(struct unqualified) unqualified;
-    uint64_t entries_left; /* entries that may still be visited: damaged ones can form circles */
-    struct dwarf_report report;
+    struct idmap qualified; /* functions whose names have their namespaces and classes */
+    uint64_t entries_left;  /* entries that may still be visited: damaged ones can form circles */
+    char *problem;          /* the first thing that could not be read; NULL: none */
 };
 
 /* The unit that is read. */
@@ -54,6 +57,8 @@ struct unit {
 
 static struct source *source_of(struct dwarf_reader *reader, const struct dwarf_file *file)
 {
+    if (file == &reader->split_source.file)
+        return &reader->split_source;
     return file == &reader->main.file ? &reader->main : &reader->supplement;
 }
 
@@ -204,25 +209,24 @@ static uint32_t function_of(struct dwarf_reader *reader, struct source *source, 
 }
 
 /* Puts the enclosing namespaces and classes before the names of functions without linkage name.
- * Runs after the last unit, since the entry that is nested in them may come later than a reference
- * to it. */
+ * Runs after the last unit of a source, since the entry that is nested in them may come later than
+ * a reference to it. */
 static void qualify_names(struct dwarf_reader *reader)
 {
     struct debug_info *info = reader->info;
-    struct idmap done = {0};
     for (size_t i = 0; i < reader->unqualified.n; i++) {
         const struct unqualified *u = &reader->unqualified.at[i];
         uint32_t prefix = idmap_get(&u->source->prefixes, u->offset, 0);
-        if (prefix == IDMAP_NONE || idmap_get(&done, u->function, 0) != IDMAP_NONE)
+        if (prefix == IDMAP_NONE || idmap_get(&reader->qualified, u->function, 0) != IDMAP_NONE)
             continue;
         struct debug_function *function = &info->functions.at[u->function];
         char *name = xml_safe_text(mem_printf("%s%s", strtab_string(&reader->prefixes, prefix),
                                               strtab_string(&info->names, function->name)));
         function->name = strtab_id(&info->names, name);
-        idmap_put(&done, u->function, 0, 0);
+        idmap_put(&reader->qualified, u->function, 0, 0);
         free(name);
     }
-    idmap_free(&done);
+    reader->unqualified.n = 0;
 }
 
 /* ---- scopes ---- */
@@ -387,9 +391,55 @@ static void read_scopes(void *context, Dwarf_Die die)
     const struct dwarf_file *file = &unit->source->file;
     unit->base = 0;
     die_address(file, die, DW_AT_low_pc, &unit->base);
-    unit->reader->report.is_split |=
-        die_has(file, die, DW_AT_dwo_name) || die_has(file, die, DW_AT_GNU_dwo_name);
     visit_children(unit, die, (struct surroundings){DEBUG_NONE, DEBUG_NONE, 0});
+}
+
+/* ---- split units ---- */
+
+static void free_maps(struct source *source)
+{
+    idmap_free(&source->units);
+    idmap_free(&source->line_tables);
+    idmap_free(&source->functions);
+    idmap_free(&source->prefixes);
+}
+
+/* An entry takes at least one byte. */
+static void allow_entries(struct dwarf_reader *reader, const struct source *source)
+{
+    reader->entries_left += dwarf_file_section(&source->file, ".debug_info").size;
+}
+
+/* Gives the split unit the files of its skeleton's line table. */
+static void take_file_table(struct unit *unit, Dwarf_Die die, uint64_t skeleton)
+{
+    uint64_t offset;
+    uint32_t table = idmap_get(&unit->reader->main.units, skeleton, 0);
+    if (table != IDMAP_NONE && die_offset(&unit->source->file, die, &offset))
+        idmap_put(&unit->source->units, offset, 0, table);
+}
+
+static void read_split_scopes(void *context, Dwarf_Die die)
+{
+    struct unit *unit = context;
+    count_optimization(unit, die);
+    take_file_table(unit, die, unit->source->file.split->skeleton.entry);
+    read_scopes(context, die);
+}
+
+static void read_split_unit(struct dwarf_reader *reader, const struct split_unit *split)
+{
+    struct source *source = &reader->split_source;
+    struct unit unit = {.reader = reader, .source = source};
+    *source = (struct source){0};
+    if (dwarf_file_open_split(&source->file, split, &reader->main.file, &reader->problem)) {
+        allow_entries(reader, source);
+        dwarf_file_each_unit(&source->file, read_split_scopes, &unit);
+        qualify_names(reader);
+    }
+    vec_free(&unit.ranges.all);
+    free_maps(source);
+    dwarf_file_close(&source->file);
 }
 
 /* ---- the whole ---- */
@@ -397,24 +447,20 @@ static void read_scopes(void *context, Dwarf_Die die)
 static bool open_source(struct dwarf_reader *reader, struct source *source,
                         const struct elf_image *image)
 {
-    if (!dwarf_file_open(&source->file, image, &reader->report.problem))
+    if (!dwarf_file_open(&source->file, image, &reader->problem))
         return false;
     source->line_sections = (struct line_sections){
         .lines = dwarf_file_section(&source->file, ".debug_line"),
         .line_strings = dwarf_file_section(&source->file, ".debug_line_str"),
         .strings = dwarf_file_section(&source->file, ".debug_str"),
     };
-    /* An entry takes at least one byte. */
-    reader->entries_left += dwarf_file_section(&source->file, ".debug_info").size;
+    allow_entries(reader, source);
     return true;
 }
 
 static void close_source(struct source *source)
 {
-    idmap_free(&source->units);
-    idmap_free(&source->line_tables);
-    idmap_free(&source->functions);
-    idmap_free(&source->prefixes);
+    free_maps(source);
     dwarf_file_close(&source->file);
 }
 
@@ -437,13 +483,14 @@ static void read_main(struct dwarf_reader *reader)
     dwarf_file_each_unit(&reader->main.file, read_lines, &unit);
     dwarf_file_each_unit(&reader->main.file, read_scopes, &unit);
     qualify_names(reader);
+    for (size_t i = 0; reader->split && i < reader->split->units.n; i++)
+        read_split_unit(reader, &reader->split->units.at[i]);
     vec_free(&unit.ranges.all);
 }
 
-struct dwarf_report dwarf_read_unprotected(struct debug_info *info,
-                                           const struct dwarf_inputs *inputs)
+char *dwarf_read_unprotected(struct debug_info *info, const struct dwarf_inputs *inputs)
 {
-    struct dwarf_reader reader = {.info = info, .image = inputs->image};
+    struct dwarf_reader reader = {.info = info, .image = inputs->image, .split = inputs->split};
     if (open_source(&reader, &reader.main, inputs->debug)) {
         read_supplement(&reader, inputs->supplement);
         read_main(&reader);
@@ -455,8 +502,9 @@ struct dwarf_report dwarf_read_unprotected(struct debug_info *info,
     vec_free(&reader.file_tables);
     strtab_free(&reader.prefixes);
     vec_free(&reader.unqualified);
+    idmap_free(&reader.qualified);
     debug_info_finish(info);
-    return reader.report;
+    return reader.problem;
 }
 
 bool dwarf_is_in(const struct elf_image *image)

@@ -7,26 +7,23 @@
 #define HPCSTRUCT_DWARF_READER_H
 
 #include "hpcstruct/dwarf/debug-info.h"
-
-struct dwarf_report {
-    char *problem; /* the first thing that could not be read, one line; NULL: none. Owned */
-    bool is_split; /* inlined functions are described in .dwo files, which are not read */
-};
+#include "hpcstruct/dwarf/split-units.h"
 
 struct dwarf_inputs {
     const struct elf_image *image; /* the binary with the code */
     const struct elf_image *debug; /* the file with the debug information: `image` or another */
     const struct elf_image *supplement; /* the file with the parts that dwz moved; NULL: none */
+    const struct split_debug *split;    /* the .dwo and .dwp files; NULL: none */
 };
 
 /* Reads the debug information into an empty `info` and finishes it; if the process fails, only the
- * line tables. `info` then holds all that could be read. Forks: call it while there is one thread.
+ * line tables. `info` then holds all that could be read. Returns the first thing that could not be
+ * read, one line, which the caller frees; NULL: none. Forks: call it while there is one thread.
  * (dwarf-process.c) */
-struct dwarf_report dwarf_read(struct debug_info *info, const struct dwarf_inputs *inputs);
+char *dwarf_read(struct debug_info *info, const struct dwarf_inputs *inputs);
 
 /* The same in this process. */
-struct dwarf_report dwarf_read_unprotected(struct debug_info *info,
-                                           const struct dwarf_inputs *inputs);
+char *dwarf_read_unprotected(struct debug_info *info, const struct dwarf_inputs *inputs);
 
 /* Whether a file has debug information. */
 bool dwarf_is_in(const struct elf_image *image);

@@ -37,8 +37,10 @@ bool binary_open(struct binary *binary, const char *path, const struct analysis_
     }
     binary->debug = debug_file_open(binary->image, options->debug_directory);
     const struct elf_image *with_debug = dwarf_is_in(binary->image) ? binary->image : binary->debug;
-    if (with_debug)
+    if (with_debug) {
         binary->supplement = debug_file_open_supplement(with_debug, options->debug_directory);
+        split_debug_open(&binary->split, with_debug, path);
+    }
     return true;
 }
 
@@ -47,10 +49,20 @@ void binary_close(struct binary *binary)
     elf_close(binary->image);
     elf_close(binary->debug);
     elf_close(binary->supplement);
+    split_debug_close(&binary->split);
     *binary = (struct binary){0};
 }
 
 /* ---- debug information ---- */
+
+static void report_missing_files(const char *path, const struct split_debug *split)
+{
+    if (split->missing)
+        diag_note(path,
+                  "its debug information is split: of %u units, %u have no .dwo or .dwp file of this "
+                  "build (such as %s); functions inlined in their code are not shown",
+                  split->skeletons, split->missing, split->first_missing);
+}
 
 static void read_debug_info(struct debug_info *info, const struct binary *binary)
 {
@@ -59,14 +71,12 @@ static void read_debug_info(struct debug_info *info, const struct binary *binary
         debug_info_finish(info);
         return;
     }
-    const struct dwarf_inputs inputs = {binary->image, from, binary->supplement};
-    struct dwarf_report report = dwarf_read(info, &inputs);
-    if (report.problem)
-        diag_error(from->path, "its debug information is damaged: %s", report.problem);
-    if (report.is_split)
-        diag_note(from->path, "its debug information is split: inlined functions are not shown, "
-                              "because .dwo files are not read");
-    free(report.problem);
+    const struct dwarf_inputs inputs = {binary->image, from, binary->supplement, &binary->split};
+    char *problem = dwarf_read(info, &inputs);
+    if (problem)
+        diag_error(from->path, "its debug information is damaged: %s", problem);
+    report_missing_files(from->path, &binary->split);
+    free(problem);
 }
 
 /* ---- procedures ---- */

@@ -2,7 +2,7 @@
 #ifndef HPCSTRUCT_ANALYZE_H
 #define HPCSTRUCT_ANALYZE_H
 
-#include "hpcstruct/elf/elf-image.h"
+#include "hpcstruct/dwarf/split-units.h"
 
 #include <stdio.h>
 
@@ -18,6 +18,7 @@ struct binary {
     struct elf_image *image;
     struct elf_image *debug;      /* separate debug file, or NULL */
     struct elf_image *supplement; /* debug information that dwz moved, or NULL */
+    struct split_debug split;     /* .dwo and .dwp files */
 };
 
 /* Opens a binary. False, after a message (lib/diag.h), if it cannot be analyzed. */

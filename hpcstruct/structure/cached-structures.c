@@ -44,6 +44,8 @@ static uint64_t detail_hash(const struct binary *binary, const struct analysis_o
     detail = hash_pair(detail, size_of_section(binary->image, ".debug_line"));
     detail = hash_pair(detail, debug_file_hash(binary->debug));
     detail = hash_pair(detail, debug_file_hash(binary->supplement));
+    for (size_t i = 0; i < binary->split.files.n; i++)
+        detail = hash_pair(detail, debug_file_hash(binary->split.files.at[i]));
     return hash_pair(detail, options->with_calls);
 }
 

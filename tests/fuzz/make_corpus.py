@@ -156,6 +156,11 @@ def debug_line(path):
             section(path, ".debug_line")[1])
 
 
+def split_debug(path):
+    parts = [section(path, name)[1] for name in (".debug_abbrev", ".debug_str", ".debug_addr", ".debug_info")]
+    return struct.pack("<HHH", *map(len, parts[:3])) + b"".join(parts)
+
+
 def debug_result():
     def array(format, *items):
         return struct.pack("<Q", len(items)) + b"".join(struct.pack(format, *item) for item in items)
@@ -168,10 +173,11 @@ def debug_result():
 
 def binaries(folder):
     """{target: {name: seed}} of small shared libraries."""
-    seeds = {target: {} for target in ("elf", "elf-notes", "eh-frame", "cfi", "debug-line", "debug-info")}
+    seeds = {target: {} for target in ("elf", "elf-notes", "eh-frame", "cfi", "debug-line", "debug-info",
+                                      "split-debug")}
     variants = (("plain", CODE, "gcc", "-O1", "-g"), ("old", CODE, "gcc", "-O1", "-gdwarf-4"),
                 ("packed", CODE, "gcc", "-O1", "-g", "-gz"), ("stripped", CODE, "gcc", "-O2", "-s"),
-                ("throwing", THROWING, "g++", "-O1", "-g"))
+                ("throwing", THROWING, "g++", "-O1", "-g"), ("split", CODE, "gcc", "-O1", "-g", "-gsplit-dwarf"))
     for name, source, compiler, *flags in variants:
         path = compiled(folder, source, name, compiler, *flags)
         seeds["elf"][name] = path.read_bytes()
@@ -179,6 +185,8 @@ def binaries(folder):
         seeds["eh-frame"][name], seeds["cfi"][name] = eh_frame(path), cfi(path)
         if "-g" in flags or "-gdwarf-4" in flags:
             seeds["debug-info"][name] = path.read_bytes()
+            if "-gsplit-dwarf" in flags:
+                seeds["split-debug"][name] = split_debug(path)
             if "-gz" not in flags:
                 seeds["debug-line"][name] = debug_line(path)
     return seeds

@@ -1,9 +1,12 @@
-/* DWARF: line tables, which our own code reads; debug information, which is read through libdwarf;
- * and the result that comes back from the process in which libdwarf runs. */
+/* DWARF: line tables and the frame of split DWARF, which our own code reads; debug information, which
+ * is read through libdwarf; and the result that comes back from the process in which libdwarf runs. */
 #include "tests/fuzz/fuzz-target.h"
 
 #include "hpcstruct/dwarf/dwarf-reader.h"
 #include "hpcstruct/dwarf/line-table.h"
+#include "hpcstruct/dwarf/range-list.h"
+#include "hpcstruct/dwarf/unit-head.h"
+#include "hpcstruct/dwarf/unit-index.h"
 
 #include "lib/bytes.h"
 
@@ -66,6 +69,55 @@ static void run_debug_line(const uint8_t *data, size_t size)
 /* A file of 4 bytes can have a path of 4,096 (line-table.c). */
 const struct fuzz_target debug_line_target = {"debug-line", run_debug_line, 1 << 20, 1536};
 
+/* ---- split debug information ---- */
+
+static void check_ranges(struct address_ranges *ranges)
+{
+    for (size_t i = 0; i < ranges->all.n; i++)
+        PROMISE(ranges->all.at[i].begin < ranges->all.at[i].end);
+    ranges->all.n = 0;
+}
+
+/* The input: the sizes of .debug_abbrev, .debug_str and .debug_addr (16 bits each), these,
+ * .debug_info; or as a whole a list of ranges and an index of a .dwp file. */
+static void run_split_debug(const uint8_t *data, size_t size)
+{
+    struct unit_heads heads = {0};
+    struct address_ranges ranges = {0};
+    struct unit_parts parts;
+    const struct range_lists lists = {{data, size}, {data, size}, 0, 0};
+    range_list_read(&lists, 0, &ranges);
+    check_ranges(&ranges);
+    old_range_list_read(&lists, 0, &ranges);
+    check_ranges(&ranges);
+    vec_free(&ranges.all);
+    unit_index_find((struct elf_bytes){data, size}, size < 24 ? 0 : get_u64(data + 16), &parts);
+    if (size < 6)
+        return;
+    size_t abbreviations = get_u16(data), strings = get_u16(data + 2), rest = size - 6;
+    size_t addresses = get_u16(data + 4);
+    if (abbreviations + strings + addresses > rest)
+        return;
+    const struct elf_bytes string_bytes = {data + 6 + abbreviations, strings};
+    const struct unit_sections sections = {
+        .abbreviations = {data + 6, abbreviations},
+        .strings = string_bytes,
+        .line_strings = string_bytes,
+        .string_offsets = string_bytes,
+        .addresses = {string_bytes.at + strings, addresses},
+        .info = {string_bytes.at + strings + addresses, rest - abbreviations - strings - addresses},
+    };
+    unit_heads_read(&sections, &heads);
+    for (size_t i = 0; i < heads.all.n; i++) {
+        const struct unit_head *head = &heads.all.at[i];
+        PROMISE(head->begin < head->end && head->end <= sections.info.size);
+        PROMISE(!head->dwo_name || head->dwo_name[0]);
+    }
+    vec_free(&heads.all);
+}
+
+const struct fuzz_target split_debug_target = {"split-debug", run_split_debug, 1 << 20, 64};
+
 /* ---- debug information ---- */
 
 /* libdwarf has faults of its own (dwarf-reader.h), so it runs in a child here, too. The parent takes
@@ -96,7 +148,7 @@ static _Noreturn void read_in_child(const struct elf_image *image, size_t counte
     setrlimit(RLIMIT_CPU, &(struct rlimit){5, 6});
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     __asan_set_error_report_callback(on_report);
-    free(dwarf_read_unprotected(&info, &inputs).problem);
+    free(dwarf_read_unprotected(&info, &inputs));
     check_info(&info);
     memcpy(result->counters, __start___sancov_cntrs, counters);
     _exit(0);

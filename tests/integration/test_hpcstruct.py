@@ -285,20 +285,81 @@ class DebugInformationTest(StructureCase):
         self.assertEqual(structure.problems(), [])
         self.assertTrue(any(s.line for _, _, s in structure.statements))
 
+    SECOND_UNIT = """
+        extern volatile int sink;
+        static inline int half(int n) { if (n & 1) sink = n; return n / 2; }
+        __attribute__((noinline)) int second(int n) { int all = 0; while (n) { all += half(n); n /= 3; } return all; }
+        __attribute__((constructor)) static void first(void) { sink = second(sink); }
+        """
+
+    def split_programs(self, *hows):
+        """((compiler, version), program, contents of the same program without split debug information). The parts
+        of the second unit in the linked file do not begin at 0."""
+        second = self.folder / "second.c"
+        second.write_text(self.SECOND_UNIT)
+        for compiler, version in hows:
+            options = ("-ffunction-sections", f"-gdwarf-{version}", second)
+            _, expected = self.program(*options, compiler=compiler)
+            program = self.compile("loops.c", "-O2", "-g", *options, "-gsplit-dwarf", compiler=compiler)
+            yield (compiler, version), program, expected
+            for path in self.folder.rglob("*.dw[op]"):
+                path.unlink()
+
     def test_split(self):
-        for compiler in C_COMPILERS:
-            for version in (4, 5):
-                with self.subTest(compiler=compiler, version=version):
-                    program = self.folder / "program"
-                    self.compile("loops.c", "-O2", "-g", f"-gdwarf-{version}", "-gsplit-dwarf",
-                                 compiler=compiler)
-                    result = hpcstruct("-o", "-", program)
-                    self.assertEqual(result.returncode, 0)
-                    self.assertRegex(result.stderr, r"\Ahpcstruct: .*program: .*split.*\n\Z")
-                    structure = Structure(result.stdout)
-                    self.assertEqual(structure.problems(), [])
-                    (loop,) = structure.procedure("plain").loops()
-                    self.assertEqual(loop.line, markers("loops.c")["plain-for"])
+        for how, program, expected in self.split_programs(("gcc", 4), ("gcc", 5), ("clang", 4), ("clang", 5)):
+            self.assertEqual(self.contents(self.structure(program)), expected, how)
+            # The program and its .dwo files at another place.
+            moved = self.folder / "moved" / "program"
+            moved.parent.mkdir(exist_ok=True)
+            for path in (program, *self.folder.glob("*.dwo")):
+                path.rename(moved.parent / path.name)
+            self.assertEqual(self.contents(self.structure(moved)), expected, how)
+            # One file is missing, then it is that of the other unit.
+            first, second = sorted(moved.parent.glob("*.dwo"))
+            second.unlink()
+            for _ in range(2):
+                result = hpcstruct("-o", "-", moved)
+                self.assertEqual(result.returncode, 0, how)
+                self.assertRegex(result.stderr, r"\Ahpcstruct: \S*program: .* of 2 units, 1 have no \.dwo or \.dwp "
+                                                r"file of this build \(such as /\S*second\.dwo\).*\n\Z")
+                structure = Structure(result.stdout)
+                self.assertEqual(structure.problems(), [], how)
+                (loop,) = structure.procedure("second").loops()
+                self.assertEqual(loop.line, 4, how)
+                self.assertEqual([s.kind for s in structure.procedure("second").within() if s.kind == "A"], [], how)
+                inlined = [s.name for s in structure.procedure("inlined_loop").within() if s.kind == "A"]
+                self.assertIn("checksum", inlined, how)
+                shutil.copy(first, second)
+
+    def test_split_package(self):
+        # Not gcc and DWARF 5: llvm-dwp 14 does not end, and GNU's dwp knows only DWARF 4.
+        for how, program, expected in self.split_programs(("gcc", 4), ("clang", 4), ("clang", 5)):
+            tool = "dwp" if how[0] == "gcc" else "llvm-dwp"
+            if not shutil.which(tool):
+                continue
+            run(tool, "-e", program, "-o", f"{program}.dwp", cwd=self.folder)
+            for path in self.folder.glob("*.dwo"):
+                path.unlink()
+            self.assertEqual(self.contents(self.structure(program)), expected, how)
+
+    def test_damaged_split(self):
+        """Damage in a .dwo file costs no lines, and is told in one line."""
+        for how, program, _ in self.split_programs(("gcc", 4), ("clang", 5)):
+            path = max(self.folder.glob("*loops.dwo"))
+            data = path.read_bytes()
+            chooser = random.Random(3)
+            for _ in range(3):
+                bad = bytearray(data)
+                for at in chooser.sample(range(64, len(data)), 40):
+                    bad[at] = chooser.randrange(256)
+                path.write_bytes(bad)
+                result = hpcstruct("-o", "-", program)
+                self.assertIn(result.returncode, (0, 1), how)
+                self.assertLessEqual(len(result.stderr.splitlines()), 1, result.stderr)
+                structure = Structure(result.stdout)
+                self.assertEqual(structure.problems(), [], how)
+                (loop,) = structure.procedure("second").loops()
+                self.assertEqual(loop.line, 4, how)
 
     def test_huge_file(self):
         """The memory limit of the process of libdwarf does not count the mapped files."""
@@ -439,6 +500,8 @@ class LineMapTest(StructureCase):
                     program = self.compile("objects.cc", "-O2", *options, compiler=compiler)
                     count = self.check_chains(program, 1000, *symbolizer, files=True)
                     self.assertGreater(count, 200)
+        program = self.compile("objects.cc", "-O2", "-gdwarf-5", "-gsplit-dwarf", compiler="clang++")
+        self.assertGreater(self.check_chains(program, 1000, *symbolizer, files=True), 200)
 
 
 class EveryBinaryTest(StructureCase):

@@ -272,6 +272,18 @@ class CacheTest(UseCase):
         shutil.copy(program, moved)
         self.assertIn(self.cached(moved), paths)  # same binary
 
+    def test_key_of_split_debug_information(self):
+        """A .dwo file that appears or changes gives another file in the cache."""
+        program = self.compile("loops.c", "-O2", "-g", "-gsplit-dwarf", "-Wl,--build-id")
+        (dwo,) = self.folder.glob("*.dwo")
+        paths = [self.cached(program)]
+        os.utime(dwo, (1, 1))
+        paths.append(self.cached(program))
+        dwo.unlink()
+        result = hpcstruct("--cache", program, env=self.environment)
+        paths.append(pathlib.Path(result.stdout.strip()))
+        self.assertEqual(len(set(paths)), 3)
+
     def test_without_build_id(self):
         one = self.compile("loops.c", "-O1", "-Wl,--build-id=none")
         first = self.cached(one)
