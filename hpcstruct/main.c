@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { OUTPUT, JOBS, CALLS, CACHE, DEBUG_DIR, OPTIONS };
+enum { OUTPUT, JOBS, CALLS, CACHE, DEBUG_DIR, SHOW_GAPS, OPTIONS };
 
 static const struct option_row rows[OPTIONS] = {
     [OUTPUT] = {"o", "output", "FILE", "@file", "write to FILE; - is standard output",
@@ -26,6 +26,10 @@ static const struct option_row rows[OPTIONS] = {
                "file there."},
     [DEBUG_DIR] = {NULL, "debug-dir", "DIR", "@directory", "directory of separate debug files (/usr/lib/debug)",
                    "Directory of separate debug files. Default: `/usr/lib/debug`."},
+    [SHOW_GAPS] = {NULL, "show-gaps", NULL, NULL, "print what could not be resolved instead",
+                   "Print what could not be resolved instead of the structure: a table with the number and size of "
+                   "the gaps of each kind, then each gap with its address and procedure. Indirect jumps without a "
+                   "jump table, for instance, are tail calls, or switch statements whose loops may be incomplete."},
 };
 
 static const struct option_table table = {
@@ -73,6 +77,7 @@ static void take_option(void *target, size_t option, const char *value)
     case JOBS: options->analysis.workers = parse_workers(value); break;
     case CALLS: options->analysis.with_calls = true; break;
     case CACHE: options->cache = true; break;
+    case SHOW_GAPS: options->analysis.gaps = true; break;
     case DEBUG_DIR: options->analysis.debug_directory = value; break;
     }
 }
@@ -96,7 +101,7 @@ static void write_structure(const struct options *options)
     struct binary binary;
     if (!binary_open(&binary, options->input, &options->analysis))
         return;
-    if (options->output && strcmp(options->output, "-") == 0) {
+    if (options->analysis.gaps || (options->output && strcmp(options->output, "-") == 0)) {
         if (!binary_analyze(&binary, &options->analysis, stdout))
             diag_error("standard output", "%s", strerror(errno));
     } else {
@@ -130,6 +135,10 @@ int main(int argc, char **argv)
     struct options options = read_options(argc, argv);
     if (options.cache && (options.output || options.analysis.with_calls))
         diag_usage("--cache cannot be combined with -o or --calls");
+    if (options.analysis.gaps && (options.output || options.cache || options.analysis.with_calls))
+        diag_usage("--show-gaps cannot be combined with -o, --cache or --calls");
+    if (options.analysis.gaps && is_directory(options.input))
+        diag_usage("--show-gaps needs a binary: %s is a directory", options.input);
     if (is_directory(options.input))
         cache_measured_modules(options.input, &options.analysis);
     else if (options.cache)

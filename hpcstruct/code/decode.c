@@ -152,6 +152,7 @@ void decode_fragment(struct decoder *decoder, const struct decode_context *conte
     assert(flow->transfers.n == 0 && flow->tables.n == 0);
     decoder->offsets.n = decoder->indirect_jumps.n = decoder->address_loads.n = 0;
     flow->pauses.n = flow->waits.n = 0;
+    flow->undecoded = 0;
     uint64_t size = fragment->end - fragment->begin;
     if (size > MAX_DECODED)
         size = MAX_DECODED;
@@ -161,6 +162,8 @@ void decode_fragment(struct decoder *decoder, const struct decode_context *conte
         vec_push(&decoder->offsets, offset);
         if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
                 &decoder->zydis, NULL, fragment->bytes + offset, size - offset, &instruction))) {
+            if (flow->undecoded++ == 0)
+                flow->first_undecoded = offset;
             offset++;
             continue;
         }

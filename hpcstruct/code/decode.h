@@ -54,6 +54,8 @@ struct fragment_flow {
      * these instructions do. */
     VEC(uint32_t) pauses; /* `pause`: compilers emit it for _mm_pause and cpu_relax in spin loops */
     VEC(uint32_t) waits;  /* system calls that may wait for a futex */
+    /* Bytes at which no instruction begins: their number, and the offset of the first. */
+    uint32_t undecoded, first_undecoded;
 };
 
 #define INVALID_TARGET UINT64_MAX

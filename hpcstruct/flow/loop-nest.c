@@ -161,7 +161,8 @@ void loops_find(struct loops *loops, const struct cfg *cfg)
     for (uint32_t block = 0; block < cfg->blocks.n; block++)
         if (!state_of(&f, block)->traversed)
             traverse(&f, block);
-    if (f.effort_left) {
+    loops->is_too_complex = f.effort_left == 0;
+    if (!loops->is_too_complex) {
         list_loops(&f, loops);
         return;
     }

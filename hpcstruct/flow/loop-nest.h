@@ -21,6 +21,7 @@ struct loop {
 struct loops {
     VEC(struct loop) all;         /* outer ones first */
     VEC(uint32_t) of_block;       /* per block: its innermost loop, or NO_LOOP */
+    bool is_too_complex;          /* the search was given up */
     struct loop_scratch *scratch; /* memory of loops_find; owned */
 };
 

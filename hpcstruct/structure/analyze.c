@@ -4,7 +4,7 @@
 #include "hpcstruct/elf/debug-file.h"
 #include "hpcstruct/elf/names.h"
 #include "hpcstruct/flow/no-return.h"
-#include "hpcstruct/structure/structure-xml.h"
+#include "hpcstruct/structure/gaps.h"
 
 #include "lib/diag.h"
 #include "lib/parallel.h"
@@ -172,7 +172,8 @@ bool binary_analyze(const struct binary *binary, const struct analysis_options *
     const struct structure structure = {&code, &info, records};
     char *real = realpath(binary->path, NULL);
     char *path = xml_safe_text(real ? real : mem_strdup(binary->path));
-    bool written = structure_write(out, &structure, path);
+    bool written = options->gaps ? gaps_write(out, &structure, path, binary->split.missing)
+                                 : structure_write(out, &structure, path);
     int error = errno;
     free(path);
     free_procedures(records, code.procedures.all.n);

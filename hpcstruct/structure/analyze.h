@@ -9,6 +9,7 @@
 struct analysis_options {
     unsigned workers;
     bool with_calls;             /* whether to list call instructions */
+    bool gaps;                   /* write what could not be resolved instead of the structure */
     const char *debug_directory; /* contains separate debug files */
 };
 
@@ -26,7 +27,7 @@ bool binary_open(struct binary *binary, const char *path, const struct analysis_
 
 void binary_close(struct binary *binary);
 
-/* Writes the structure of a binary to a stream; prints a message for each part of the binary that
+/* Writes the structure of a binary, or its gaps, to a stream; prints a message for each part of the binary that
  * is damaged. False, with errno set, if the stream reports an error. */
 bool binary_analyze(const struct binary *binary, const struct analysis_options *options, FILE *out);
 

@@ -145,6 +145,7 @@ static uint32_t scope_for_loop(struct scope_builder *b, uint32_t loop)
         .file = location->file,
         .line = location->line,
         .address = b->cfg.blocks.at[of->header].begin,
+        .irreducible = of->irreducible,
         .pauses = b->pauses.at[loop],
     };
     uint32_t number = add_scope(b, scope_for(b, around, location->chain), scope);
@@ -295,6 +296,7 @@ struct procedure_scopes procedure_scopes_build(struct scope_builder *b,
             copy(b->statement_ranges.at, b->statement_ranges.n, sizeof *b->statement_ranges.at),
         .scope_count = (uint32_t)b->scopes.n,
         .range_count = (uint32_t)b->statement_ranges.n,
+        .is_too_complex = b->loops.is_too_complex,
     };
 }
 

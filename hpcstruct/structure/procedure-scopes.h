@@ -19,6 +19,7 @@ struct scope {
     uint64_t address;           /* loop: its header; call: the instruction */
     uint64_t target;            /* call: the target, or NO_TARGET */
     uint8_t length;             /* call: of the instruction */
+    bool irreducible;           /* loop: it has several entries */
     bool pauses;                /* loop: it has a `pause` that is in no loop inside it */
 };
 
@@ -35,6 +36,7 @@ struct procedure_scopes {
     struct scope *scopes; /* the first is the procedure */
     struct statement_range *ranges;
     uint32_t scope_count, range_count;
+    bool is_too_complex; /* its loops were not found */
 };
 
 /* Memory of one thread, which is used again for each procedure. */
