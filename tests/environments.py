@@ -8,6 +8,8 @@ usage: tests/environments.py BUILD [--names 'NAME...'] [WAY...]
     no-perf       perf_event_open is refused, as in most containers
     no-terminal   in a session of its own, with standard input closed
     one-cpu       bound to one CPU
+    many-cpus     told that there are 16 CPUs, of which others use all but the real ones (tests/pretend_cpus.py;
+                  needs root)
     ordinary-user as nobody, in a copy of the tree that belongs to nobody (needs root)
     blanks        in a copy whose path has blanks
     twice         in two copies at once
@@ -92,6 +94,11 @@ class Ways:
     def one_cpu(self):
         return self.here("one-cpu", "taskset", "-c", str(min(os.sched_getaffinity(0))))
 
+    def many_cpus(self):
+        if os.geteuid() != 0:
+            raise CannotTry("needs root, for a mount namespace")
+        return self.here("many-cpus", ROOT / "tests" / "pretend_cpus.py", "16")
+
     def ordinary_user(self):
         if os.geteuid() != 0:
             raise CannotTry("needs root, to become nobody")
@@ -119,7 +126,7 @@ class Ways:
         return self.here("locale", env=environment, umask=0o077)
 
 
-WAYS = ("no-perf", "no-terminal", "one-cpu", "ordinary-user", "blanks", "twice", "locale")
+WAYS = ("no-perf", "no-terminal", "one-cpu", "many-cpus", "ordinary-user", "blanks", "twice", "locale")
 
 
 def main():
