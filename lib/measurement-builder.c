@@ -163,6 +163,7 @@ void measurement_free(struct measurement *m)
     vec_free(&m->agents);
     vec_free(&m->refusals);
     vec_free(&m->workers);
+    vec_free(&m->dag);
     vec_free(&m->threads);
     vec_free(&m->problems);
     free(m->path);

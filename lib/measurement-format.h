@@ -28,6 +28,7 @@ enum chunk_kind {
     CHUNK_PROCESS_CLOCK = 8,
     CHUNK_CODE_NAMES = 9,
     CHUNK_REFUSALS = 10,
+    CHUNK_DAG = 11,
     CHUNK_THREAD = 16,
     CHUNK_THREAD_CLOCK = 17,
     CHUNK_NODES = 18,

@@ -175,6 +175,7 @@ struct measurement {
     VEC(struct measurement_agent) agents; /* all that were opened, also those that then refused */
     VEC(struct measurement_refusal) refusals;
     VEC(struct measurement_worker_change) workers;
+    VEC(uint8_t) dag; /* contents of the DAG chunks, not checked; empty: none */
     VEC(struct measurement_thread) threads; /* sorted by index */
     uint32_t recovered;                     /* number of threads that are */
     bool complete;                          /* nothing is damaged or missing */

@@ -157,6 +157,7 @@ static void transfer_agents(struct transfer *t, struct measurement *m)
         transfer_text(t, &m->refusals.at[i].why);
     }
     PLAIN(t, &m->workers);
+    PLAIN(t, &m->dag);
 }
 
 static void transfer_thread(struct transfer *t, struct measurement_thread *thread)

@@ -13,6 +13,7 @@
 #include "hpcrun/process/report.h"
 #include "hpcrun/record/append-file.h"
 #include "hpcrun/record/arena-file.h"
+#include "hpcrun/record/dag-chunks.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement-file.h"
 #include "hpcrun/record/perf-map.h"
@@ -105,19 +106,27 @@ static void enter_spans(struct thread *thread, void *data)
         *entered = span_tree_enter(thread);
 }
 
-static void record_spans(enum process_state state)
+/* Returns whether they were measured. */
+static bool record_spans(enum process_state state)
 {
     char buffer[128];
     struct text line = TEXT(buffer);
     bool entered = false;
     if (!process.config.work_span)
-        return;
+        return false;
     threads_visit(enter_spans, &entered);
     if (entered || state == PROCESS_EXEC)
-        return;
+        return entered;
     text_add(&line, "work and span were not measured: ");
     text_add(&line, span_tree_why_not());
     report_loss(&line);
+    return false;
+}
+
+static void write_dag(struct chunk *chunk)
+{
+    struct span_totals totals = work_span_totals();
+    dag_chunks_write(chunk, &totals);
 }
 
 static void write_everything(enum process_state state, int detail, bool continues)
@@ -127,12 +136,14 @@ static void write_everything(enum process_state state, int detail, bool continue
     measurement_await(OPEN_WAIT_NS);
     ends_before_last = flush_totals()->ends;
     file_forget_failures();
-    record_spans(state);
+    bool has_spans = record_spans(state);
     threads_visit(flush_last, NULL);
     if (measurement_create() && chunk_memory(&chunk)) {
         process_chunks_write_modules(&chunk);
         process_chunks_write_agents(&chunk);
         perf_map_write(&chunk);
+        if (has_spans)
+            write_dag(&chunk);
         process_chunks_write_clock(&chunk, state, detail);
         chunk_release(&chunk);
     }

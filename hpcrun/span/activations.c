@@ -70,7 +70,7 @@ static void free_shared(void **list, void *block)
 
 /* ---- paths ---- */
 
-void series_add_branch(struct series *series, struct path_memory *memory,
+void series_add_branch(struct series *series, struct worker_memory *memory,
                        struct critical_path *branch)
 {
     if (series->continuation.length + branch->length <= series->longest.length) {
@@ -84,7 +84,7 @@ void series_add_branch(struct series *series, struct path_memory *memory,
 }
 
 /* A sync: the longer one of the two counts. */
-static void join(struct series *series, struct path_memory *memory)
+static void join(struct series *series, struct worker_memory *memory)
 {
     bool is_child = series->longest.length > series->continuation.length;
     span_append(&series->prefix, memory, is_child ? &series->longest : &series->continuation);
@@ -93,7 +93,7 @@ static void join(struct series *series, struct path_memory *memory)
 }
 
 /* What came after a steal, `rest`, is in parallel with the victim's child. */
-static void put_before(struct segment *segment, struct path_memory *memory, unsigned kind,
+static void put_before(struct segment *segment, struct worker_memory *memory, unsigned kind,
                        struct critical_path *rest)
 {
     struct series *series = &segment->series[kind];
@@ -106,7 +106,14 @@ static void put_before(struct segment *segment, struct path_memory *memory, unsi
     series->prefix = (struct critical_path){0};
 }
 
-void activation_fold(struct activation *activation, struct path_memory *memory)
+struct dag_lengths activation_lengths(const struct activation *activation)
+{
+    return (struct dag_lengths){.work = activation->work,
+                                .span = activation->series[PLAIN].prefix.length,
+                                .burdened = activation->series[BURDENED].prefix.length};
+}
+
+void activation_fold(struct activation *activation, struct worker_memory *memory)
 {
     for (unsigned kind = 0; kind < KINDS; kind++)
         join(&activation->series[kind], memory);
@@ -114,10 +121,14 @@ void activation_fold(struct activation *activation, struct path_memory *memory)
         struct segment *segment = activation->before;
         for (unsigned kind = 0; kind < KINDS; kind++)
             put_before(segment, memory, kind, &activation->series[kind].prefix);
+        shape_put_before(&segment->shape, memory, activation->context, segment->child_node,
+                         segment->child_work, &activation->shape);
         activation->work += segment->work + segment->child_work;
         activation->before = segment->before;
         free_shared(&shared.free_segments, segment);
     }
+    struct dag_lengths lengths = activation_lengths(activation);
+    shape_sync(&activation->shape, memory, &lengths);
 }
 
 /* ---- activations ---- */
@@ -139,8 +150,11 @@ struct segment *activation_cut(struct activation *activation)
     struct segment *segment = take_shared(&shared.free_segments, sizeof *segment);
     if (!segment)
         return NULL;
-    *segment = (struct segment){
-        .before = activation->before, .context = activation->context, .work = activation->work};
+    *segment = (struct segment){.before = activation->before,
+                                .context = activation->context,
+                                .work = activation->work,
+                                .shape = activation->shape};
+    activation->shape = (struct dag_shape){0};
     for (unsigned kind = 0; kind < KINDS; kind++) {
         segment->series[kind] = activation->series[kind];
         activation->series[kind] = (struct series){0};

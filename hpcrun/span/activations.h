@@ -5,6 +5,7 @@
 
 #include "agents/agent.h"
 #include "hpcrun/span/critical-path.h"
+#include "hpcrun/span/dag-shape.h"
 #include "hpcrun/span/span-contexts.h"
 
 /* Paths of both kinds: without and with burdens. */
@@ -27,6 +28,8 @@ struct activation {
     struct segment *before;      /* its last segment; NULL: it was never stolen */
     uint64_t work;               /* of it and its ended children, without `before` */
     struct series series[KINDS]; /* empty in a level that is not in use */
+    struct dag_shape shape;      /* likewise */
+    uint32_t node;               /* of the recorded dag, once the activation has ended */
 };
 
 /* What a stolen activation had, with the result of the child that the victim executed. */
@@ -35,8 +38,10 @@ struct segment {
     uint32_t context; /* of the activation */
     uint64_t work;
     struct series series[KINDS];
+    struct dag_shape shape;
     uint64_t child_work;
     struct critical_path child[KINDS];
+    uint32_t child_node;
 };
 
 /* A failure makes all values incomplete: memory ran out, or an event came in an impossible order. */
@@ -45,14 +50,14 @@ bool span_has_failed(void);
 
 /* ---- paths: those of critical-path.h, which fail without memory ---- */
 
-static inline void span_append(struct critical_path *path, struct path_memory *memory,
+static inline void span_append(struct critical_path *path, struct worker_memory *memory,
                                struct critical_path *tail)
 {
     if (!path_append(path, memory, tail))
         span_fail();
 }
 
-static inline void span_change_owner(struct critical_path *path, struct path_memory *memory,
+static inline void span_change_owner(struct critical_path *path, struct worker_memory *memory,
                                      uint32_t from, uint32_t to)
 {
     if (!path_change_owner(path, memory, from, to))
@@ -60,7 +65,7 @@ static inline void span_change_owner(struct critical_path *path, struct path_mem
 }
 
 /* A branch of this length, parallel to the continuation so far, has ended. Empties it. */
-void series_add_branch(struct series *series, struct path_memory *memory,
+void series_add_branch(struct series *series, struct worker_memory *memory,
                        struct critical_path *branch);
 
 /* ---- activations ---- */
@@ -71,7 +76,10 @@ void activation_begin(struct activation *activation, struct agent_activation pro
 
 /* All children of the activation have ended: its prefixes become its longest paths, and its segments
  * are freed. */
-void activation_fold(struct activation *activation, struct path_memory *memory);
+void activation_fold(struct activation *activation, struct worker_memory *memory);
+
+/* What the activation has when all its children have ended. */
+struct dag_lengths activation_lengths(const struct activation *activation);
 
 /* Moves what the activation has into a new segment; NULL without memory. */
 struct segment *activation_cut(struct activation *activation);

@@ -1,71 +1,31 @@
 #include "hpcrun/span/critical-path.h"
 
-#include "hpcrun/base/sys.h"
 #include "lib/binary-search.h"
 
 #include <string.h>
 
-#define FIRST_CAPACITY 8u
-#define CHUNK_BYTES    (UINT64_C(64) << 10)
-
-static void **free_tables(struct path_memory *memory, uint32_t capacity)
+static uint32_t capacity_of(const struct path_table *table)
 {
-    return &memory->free[__builtin_ctz(capacity / FIRST_CAPACITY)];
-}
-
-static void *carve(struct path_memory *memory, uint64_t bytes)
-{
-    if (memory->left < bytes) {
-        uint64_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-        uint8_t *chunk = sys_pages(size);
-        if (!chunk)
-            return NULL;
-        memory->chunk = chunk;
-        memory->left = size;
-    }
-    void *block = memory->chunk;
-    memory->chunk += bytes;
-    memory->left -= bytes;
-    return block;
-}
-
-/* The first word of a free table is the address of the next one. */
-static struct path_table *take_table(struct path_memory *memory, uint32_t capacity)
-{
-    void **head = free_tables(memory, capacity);
-    struct path_table *table = *head;
-    if (table)
-        memcpy(head, table, sizeof *head);
-    else
-        table = carve(memory, sizeof *table + capacity * sizeof *table->at);
-    if (table)
-        *table = (struct path_table){.capacity = capacity};
-    return table;
-}
-
-static void free_table(struct path_memory *memory, struct path_table *table)
-{
-    void **head = free_tables(memory, table->capacity);
-    memcpy(table, head, sizeof *head);
-    *head = table;
+    return (uint32_t)(((FIRST_BLOCK << table->size) - sizeof *table) / sizeof *table->at);
 }
 
 /* A table with the same entries and more room; NULL without memory, or if it would be too large. */
-static struct path_table *enlarge(struct path_memory *memory, struct path_table *table)
+static struct path_table *enlarge(struct worker_memory *memory, struct path_table *table)
 {
-    uint32_t capacity = table ? 2 * table->capacity : FIRST_CAPACITY;
-    if (capacity == FIRST_CAPACITY << PATH_TABLE_SIZES)
+    uint32_t size = table ? table->size + 1 : 0;
+    struct path_table *larger = block_take(memory, size);
+    if (!larger)
         return NULL;
-    struct path_table *larger = take_table(memory, capacity);
-    if (!larger || !table)
+    *larger = (struct path_table){.size = size};
+    if (!table)
         return larger;
     larger->count = table->count;
     memcpy(larger->at, table->at, table->count * sizeof *table->at);
-    free_table(memory, table);
+    block_free(memory, table, table->size);
     return larger;
 }
 
-static bool add_other(struct critical_path *path, struct path_memory *memory, uint32_t context,
+static bool add_other(struct critical_path *path, struct worker_memory *memory, uint32_t context,
                       uint64_t time)
 {
     struct path_table *table = path->others;
@@ -75,7 +35,7 @@ static bool add_other(struct critical_path *path, struct path_memory *memory, ui
         table->at[i].time += time;
         return true;
     }
-    if (!table || count == table->capacity) {
+    if (!table || count == capacity_of(table)) {
         table = enlarge(memory, table);
         if (!table)
             return false;
@@ -88,7 +48,7 @@ static bool add_other(struct critical_path *path, struct path_memory *memory, ui
 }
 
 /* The path gets the table itself if it has none, else its entries. */
-bool path_append_others(struct critical_path *path, struct path_memory *memory,
+bool path_append_others(struct critical_path *path, struct worker_memory *memory,
                         struct path_table *others)
 {
     bool complete = true;
@@ -98,7 +58,7 @@ bool path_append_others(struct critical_path *path, struct path_memory *memory,
     }
     for (uint32_t i = 0; i < others->count; i++)
         complete &= add_other(path, memory, others->at[i].context, others->at[i].time);
-    free_table(memory, others);
+    block_free(memory, others, others->size);
     return complete;
 }
 
@@ -114,7 +74,7 @@ static uint64_t take_out(struct path_table *table, uint32_t context)
     return time;
 }
 
-bool path_change_context(struct critical_path *path, struct path_memory *memory, uint32_t from,
+bool path_change_context(struct critical_path *path, struct worker_memory *memory, uint32_t from,
                          uint32_t to)
 {
     bool complete = add_other(path, memory, from, path->own);
@@ -122,7 +82,7 @@ bool path_change_context(struct critical_path *path, struct path_memory *memory,
     return complete;
 }
 
-void path_free_others(struct critical_path *path, struct path_memory *memory)
+void path_free_others(struct critical_path *path, struct worker_memory *memory)
 {
-    free_table(memory, path->others);
+    block_free(memory, path->others, path->others->size);
 }

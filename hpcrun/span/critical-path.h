@@ -6,12 +6,14 @@
 #ifndef HPCRUN_SPAN_CRITICAL_PATH_H
 #define HPCRUN_SPAN_CRITICAL_PATH_H
 
+#include "hpcrun/span/worker-memory.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct path_table {
-    uint32_t count, capacity;
+    uint32_t count, size; /* size: of its block, worker-memory.h */
     struct path_entry {
         uint32_t context;
         uint64_t time;
@@ -24,15 +26,6 @@ struct critical_path {
     struct path_table *others; /* the rest; NULL: none */
 };
 
-/* Tables of one worker that are free. A path may move to another worker, which then frees its table
- * into its own memory. */
-#define PATH_TABLE_SIZES 14
-struct path_memory {
-    void *free[PATH_TABLE_SIZES]; /* by capacity: 8, 16, 32, ... */
-    uint8_t *chunk;               /* unused part of the last chunk */
-    uint64_t left;                /* its bytes */
-};
-
 static inline void path_add_own(struct critical_path *path, uint64_t time)
 {
     path->length += time;
@@ -40,15 +33,15 @@ static inline void path_add_own(struct critical_path *path, uint64_t time)
 }
 
 /* The slow parts of the functions below: for paths with tables. */
-bool path_append_others(struct critical_path *path, struct path_memory *memory,
+bool path_append_others(struct critical_path *path, struct worker_memory *memory,
                         struct path_table *others);
-bool path_change_context(struct critical_path *path, struct path_memory *memory, uint32_t from,
+bool path_change_context(struct critical_path *path, struct worker_memory *memory, uint32_t from,
                          uint32_t to);
-void path_free_others(struct critical_path *path, struct path_memory *memory);
+void path_free_others(struct critical_path *path, struct worker_memory *memory);
 
 /* Moves `tail`, of the same owner, to the path's end; it is empty then. False without memory: the
  * path's parts are then incomplete. */
-static inline bool path_append(struct critical_path *path, struct path_memory *memory,
+static inline bool path_append(struct critical_path *path, struct worker_memory *memory,
                                struct critical_path *tail)
 {
     struct path_table *others = tail->others;
@@ -59,14 +52,14 @@ static inline bool path_append(struct critical_path *path, struct path_memory *m
 }
 
 /* Gives the path to an owner in another context. False without memory. */
-static inline bool path_change_owner(struct critical_path *path, struct path_memory *memory,
+static inline bool path_change_owner(struct critical_path *path, struct worker_memory *memory,
                                      uint32_t from, uint32_t to)
 {
     return from == to || path_change_context(path, memory, from, to);
 }
 
 /* Empties the path. */
-static inline void path_clear(struct critical_path *path, struct path_memory *memory)
+static inline void path_clear(struct critical_path *path, struct worker_memory *memory)
 {
     if (path->others)
         path_free_others(path, memory);

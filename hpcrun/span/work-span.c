@@ -27,7 +27,7 @@ struct span_worker {
     uint32_t top;    /* levels in use are 0 to top */
     uint32_t stolen; /* levels below this one were stolen; under the runtime's lock */
     uint64_t steals; /* by others; under the runtime's lock */
-    struct path_memory memory;
+    struct worker_memory memory;
     struct sums *sums; /* by context */
     struct level *stack[STACK_BLOCKS];
 };
@@ -41,7 +41,9 @@ static struct {
     _Atomic bool is_serial; /* no computation runs */
     uint64_t work;
     struct critical_path path[KINDS];
-    struct path_memory memory;
+    struct dag_list *items; /* of the recorded dag */
+    uint64_t strand;        /* since the last item */
+    struct worker_memory memory;
 } program;
 
 /* ---- workers ---- */
@@ -100,6 +102,7 @@ static struct activation *add_strand(struct span_worker *worker, uint64_t time)
     if (activation->context == CONTEXT_NONE)
         look_up_context(activation);
     activation->work += time;
+    activation->shape.strand += time;
     worker->sums[activation->context].work += time;
     for (unsigned kind = 0; kind < KINDS; kind++)
         path_add_own(&activation->series[kind].continuation, time);
@@ -110,6 +113,9 @@ static struct activation *add_strand(struct span_worker *worker, uint64_t time)
 static void finish(struct span_worker *worker, struct activation *activation)
 {
     activation_fold(activation, &worker->memory);
+    struct dag_lengths lengths = activation_lengths(activation);
+    activation->node =
+        shape_end(&activation->shape, &worker->memory, activation->context, &lengths);
     if (!activation->is_outermost)
         return;
     struct sums *sums = &worker->sums[activation->context];
@@ -160,10 +166,11 @@ bool work_span_init(uint64_t burden)
 {
     program.burden = burden << STRAND_SHIFT;
     strand_clock_calibrate();
-    if (!span_contexts_init())
+    if (!span_contexts_init() || !dag_nodes_init())
         return false;
     measure_events();
     span_contexts_clear();
+    dag_nodes_clear();
     program.serial_thread = sys_gettid();
     program.is_serial = true;
     strand_begin(&program.serial);
@@ -173,6 +180,7 @@ bool work_span_init(uint64_t burden)
 static void add_serial(uint64_t time)
 {
     program.work += time;
+    program.strand += time;
     for (unsigned kind = 0; kind < KINDS; kind++)
         path_add_own(&program.path[kind], time);
 }
@@ -241,6 +249,7 @@ void work_span_returned(unsigned number)
     finish(worker, child);
     struct activation *parent = &level(worker, --worker->top)->activation;
     parent->work += child->work;
+    shape_add_child(&parent->shape, &worker->memory, parent->context, child->node, child->work);
     for (unsigned kind = 0; kind < KINDS; kind++) {
         struct critical_path *path = &child->series[kind].prefix;
         span_change_owner(path, &worker->memory, child->context, parent->context);
@@ -253,6 +262,7 @@ void work_span_returned(unsigned number)
 static void deliver(struct span_worker *worker, struct segment *segment, struct activation *child)
 {
     segment->child_work = child->work;
+    segment->child_node = child->node;
     for (unsigned kind = 0; kind < KINDS; kind++) {
         struct critical_path *path = &child->series[kind].prefix;
         span_change_owner(path, &worker->memory, child->context, segment->context);
@@ -292,6 +302,10 @@ void work_span_suspended(unsigned number, const void *key)
 /* A root's path follows the program's. */
 static void end_root(struct span_worker *worker, struct activation *root)
 {
+    const struct dag_item item = {
+        .node = root->node, .count = 1, .strand = program.strand, .work = root->work};
+    dag_list_add(&program.items, &program.memory, &item);
+    program.strand = 0;
     program.work += root->work;
     for (unsigned kind = 0; kind < KINDS; kind++) {
         struct critical_path *path = &root->series[kind].prefix;
@@ -346,6 +360,7 @@ static struct span_totals totals_so_far(void)
     struct span_totals totals = {.work = program.work,
                                  .span = program.path[PLAIN].length,
                                  .burdened_span = program.path[BURDENED].length,
+                                 .burden = program.burden,
                                  .is_incomplete = span_has_failed()};
     for (unsigned i = 0; i < SPAN_WORKERS; i++) {
         const struct span_worker *worker = program.workers[i];
@@ -370,6 +385,14 @@ bool work_span_now(struct span_totals *totals)
     *totals = totals_so_far();
     strand_begin(&program.serial);
     return true;
+}
+
+const struct dag_item *work_span_items(uint32_t *n)
+{
+    const struct dag_item last = {.node = DAG_NOTHING, .count = 1, .strand = program.strand};
+    dag_list_add(&program.items, &program.memory, &last);
+    program.strand = 0;
+    return dag_list_items(program.items, n);
 }
 
 /* The part of the program's path in a context. */

@@ -23,11 +23,14 @@
  * BURDEN. The burdened span is the longest path if every continuation is stolen: each costs what
  * moving it to another worker does (Cilkview's burdened dag).
  *
+ * DAG. The series-parallel dag of the whole program is recorded, too: dag-shape.h, dag-nodes.h.
+ *
  * The functions of events are those of struct agent_dag in agents/agent.h. */
 #ifndef HPCRUN_SPAN_WORK_SPAN_H
 #define HPCRUN_SPAN_WORK_SPAN_H
 
 #include "agents/agent.h"
+#include "hpcrun/span/dag-nodes.h"
 #include "hpcrun/span/span-contexts.h"
 
 #define SPAN_WORKERS 256 /* numbers of workers are below this */
@@ -61,6 +64,7 @@ struct span_values {
 
 struct span_totals {
     uint64_t work, span, burdened_span, spawns, steals;
+    uint64_t burden; /* of one steal */
     bool is_incomplete; /* memory ran out, or an event came in an impossible order */
 };
 
@@ -70,6 +74,10 @@ bool work_span_now(struct span_totals *totals);
 
 /* In the initial thread, while no computation runs: ends its serial strand and returns the sums. */
 struct span_totals work_span_totals(void);
+
+/* The root of the recorded dag after that: the serial program, and the roots that it called, one
+ * after the other. shape_has_failed: the dag is incomplete. */
+const struct dag_item *work_span_items(uint32_t *n);
 
 /* The values of a context after that. */
 struct span_values work_span_values(uint32_t context);
