@@ -29,7 +29,7 @@
 struct run_values {
     unsigned workers; /* 0: the serial baseline */
     unsigned cpus;    /* that the program could use; 0 unknown */
-    double wall; /* NAN: the run measured work and span only, which takes time */
+    double wall;      /* NAN: the run measured work and span only, which takes time */
     double work, overhead, idleness;
     bool has_work_span;
     struct work_span work_span;

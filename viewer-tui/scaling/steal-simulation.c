@@ -1,0 +1,407 @@
+#include "viewer-tui/scaling/steal-simulation.h"
+
+#include "viewer-tui/scaling/event-queue.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define NO_FRAME  UINT32_MAX
+#define NO_WORKER UINT32_MAX
+
+/* A position in a node: before the strand of this item, for the `turn`-th time. */
+struct position {
+    uint32_t item, turn;
+};
+
+/* An activation, or a block of one, that was opened: part of it runs elsewhere, or it waits. */
+struct frame {
+    uint32_t node; /* DAG_STRAND: a strand */
+    uint32_t parent;
+    bool is_call;             /* the parent goes on when the frame ends, on the same worker */
+    bool is_waiting;          /* at a sync, for children elsewhere */
+    uint32_t outstanding;     /* children elsewhere */
+    struct position position; /* where it goes on, unless a worker executes it */
+    double scale, work;       /* the node's times are multiplied with the scale */
+};
+
+/* A worker executes a frame from a position on, which it reached at `begin`, up to another one. */
+struct worker {
+    uint32_t frame; /* NO_FRAME: it has no work */
+    struct position from, stop;
+    double begin;
+    uint32_t state;    /* number of changes of the frame; events of earlier states are void */
+    uint32_t ready_at; /* place among the ready workers; NO_WORKER: none */
+};
+
+struct simulation {
+    const struct spawn_dag *dag;
+    unsigned n;
+    uint64_t random, steals;
+    struct worker workers[MOST_SIMULATED_WORKERS];
+    uint32_t idle[MOST_SIMULATED_WORKERS], n_idle;
+    /* Workers that may have something to steal now. The others with work have an event in `chances`
+     * for the first time at which they may. */
+    uint32_t ready[MOST_SIMULATED_WORKERS], n_ready;
+    struct event_queue stops, chances;
+    VEC(struct frame) frames;
+    VEC(uint32_t) free_frames;
+};
+
+/* splitmix64. */
+static uint32_t random_below(struct simulation *s, uint32_t limit)
+{
+    uint64_t z = s->random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (uint32_t)(((z ^ z >> 31) >> 32) * limit >> 32);
+}
+
+/* ---- frames ---- */
+
+static struct frame *frame_of(struct simulation *s, uint32_t id)
+{
+    return &s->frames.at[id];
+}
+
+static const struct dag_node *node_of(const struct simulation *s, const struct frame *frame)
+{
+    return &s->dag->nodes.at[frame->node];
+}
+
+static const struct dag_item *items_of(const struct simulation *s, const struct frame *frame)
+{
+    return spawn_dag_items(s->dag, node_of(s, frame));
+}
+
+static uint32_t open_frame(struct simulation *s, const struct frame *frame)
+{
+    if (!s->free_frames.n) {
+        vec_push(&s->frames, *frame);
+        return (uint32_t)s->frames.n - 1;
+    }
+    uint32_t id = s->free_frames.at[--s->free_frames.n];
+    s->frames.at[id] = *frame;
+    return id;
+}
+
+/* Opens the child of an item. */
+static uint32_t open_child(struct simulation *s, uint32_t parent, const struct dag_item *item,
+                           bool is_call)
+{
+    double work = item->work / item->count * frame_of(s, parent)->scale;
+    struct frame child = {
+        .node = item->node, .parent = parent, .is_call = is_call, .work = work, .scale = 1};
+    if (item->node >= DAG_FIRST_NODE)
+        child.scale = work / s->dag->nodes.at[item->node].work;
+    return open_frame(s, &child);
+}
+
+/* Time from the node's begin to a position, in the node's own time. */
+static double offset_of(const struct simulation *s, const struct frame *frame, struct position at)
+{
+    const struct dag_node *node = node_of(s, frame);
+    if (frame->node == DAG_STRAND)
+        return 0;
+    if (at.item == node->n)
+        return node->work;
+    const struct dag_item *item = &items_of(s, frame)[at.item];
+    return item->begin + (item->strand + item->work) / item->count * at.turn;
+}
+
+/* The position behind the child at a position. */
+static struct position after(const struct dag_item *items, struct position at)
+{
+    at.turn++;
+    return at.turn < items[at.item].count ? at : (struct position){at.item + 1, 0};
+}
+
+/* Where the frame stops, if executed from a position on: behind its next sync if children are
+ * elsewhere, or at its end. */
+static struct position stop_of(const struct simulation *s, const struct frame *frame,
+                               struct position from)
+{
+    if (frame->node == DAG_STRAND)
+        return (struct position){0};
+    const struct dag_node *node = node_of(s, frame);
+    const struct dag_item *items = items_of(s, frame);
+    uint32_t item = from.item;
+    if (!frame->outstanding)
+        return (struct position){node->n, 0};
+    while (item < node->n && items[item].node != DAG_NOTHING)
+        item++;
+    return (struct position){item < node->n ? item + 1 : item, 0};
+}
+
+/* ---- workers ---- */
+
+static void leave_ready(struct simulation *s, struct worker *worker)
+{
+    if (worker->ready_at == NO_WORKER)
+        return;
+    uint32_t last = s->ready[--s->n_ready];
+    s->ready[worker->ready_at] = last;
+    s->workers[last].ready_at = worker->ready_at;
+    worker->ready_at = NO_WORKER;
+}
+
+static void add_chance(struct simulation *s, const struct worker *worker, double time)
+{
+    struct event event = {time, (uint32_t)(worker - s->workers), worker->state};
+    if (isfinite(time))
+        event_queue_add(&s->chances, event);
+}
+
+/* Lets the worker execute a frame from a position on, at a time. */
+static void execute(struct simulation *s, struct worker *worker, uint32_t id, struct position from,
+                    double begin)
+{
+    const struct frame *frame = frame_of(s, id);
+    struct position stop = stop_of(s, frame, from);
+    double time = frame->node == DAG_STRAND
+                      ? frame->work
+                      : (offset_of(s, frame, stop) - offset_of(s, frame, from)) * frame->scale;
+    leave_ready(s, worker);
+    worker->frame = id;
+    worker->from = from;
+    worker->stop = stop;
+    worker->begin = begin;
+    worker->state++;
+    struct event event = {begin + time, (uint32_t)(worker - s->workers), worker->state};
+    event_queue_add(&s->stops, event);
+    if (frame->node != DAG_STRAND)
+        add_chance(s, worker, begin);
+}
+
+/* ---- what can be stolen ---- */
+
+/* The child that a worker executes at a time, in its frame. */
+struct current_child {
+    struct position at;
+    double begin, end;
+};
+
+/* The first item of the node that ends after an offset, from `from` on. */
+static uint32_t item_at(const struct dag_item *items, uint32_t n, uint32_t from, double offset)
+{
+    uint32_t low = from, high = n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (items[middle].begin + items[middle].strand + items[middle].work > offset)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* The child that the worker executes at a time, or the next one in its frame, if any takes time.
+ * False if there is none. */
+static bool find_child(const struct simulation *s, const struct worker *worker, double time,
+                       struct current_child *child)
+{
+    const struct frame *frame = &s->frames.at[worker->frame];
+    const struct dag_item *items = items_of(s, frame);
+    double start = offset_of(s, frame, worker->from), scale = frame->scale;
+    double offset = scale > 0 ? start + fmax(time - worker->begin, 0) / scale : start;
+    uint32_t n = node_of(s, frame)->n, i = item_at(items, n, worker->from.item, offset);
+    while (i < n && items[i].work == 0)
+        i++;
+    if (i == n || i >= worker->stop.item)
+        return false;
+    double turn = (items[i].strand + items[i].work) / items[i].count;
+    double turns = fmax(floor((offset - items[i].begin) / turn), 0);
+    uint32_t first = i == worker->from.item ? worker->from.turn : 0;
+    child->at.item = i;
+    child->at.turn = (uint32_t)fmin(turns, items[i].count - 1);
+    if (child->at.turn < first)
+        child->at.turn = first;
+    double begin = items[i].begin + turn * child->at.turn + items[i].strand / items[i].count;
+    child->begin = worker->begin + (begin - start) * scale;
+    child->end = child->begin + items[i].work / items[i].count * scale;
+    return true;
+}
+
+/* Whether the worker has something to steal at a time: the rest of its frame behind *child. Opens
+ * what the frame calls. If not, *next is the first time at which it may have; INFINITY: none while it
+ * executes this frame. */
+static bool has_chance(struct simulation *s, struct worker *worker, double time,
+                       struct current_child *child, double *next)
+{
+    *next = INFINITY;
+    while (frame_of(s, worker->frame)->node != DAG_STRAND && find_child(s, worker, time, child)) {
+        struct frame *frame = frame_of(s, worker->frame);
+        const struct dag_item *items = items_of(s, frame), *item = &items[child->at.item];
+        if (child->begin > time) {
+            *next = child->begin;
+            return false;
+        }
+        if (child->end <= time) { /* by rounding: it ends now */
+            *next = time + 1;
+            return false;
+        }
+        if (node_of(s, frame)->kind == DAG_SPAWNS)
+            return true;
+        if (item->node == DAG_STRAND) {
+            *next = child->end;
+            return false;
+        }
+        frame->position = after(items, child->at);
+        uint32_t called = open_child(s, worker->frame, item, true);
+        execute(s, worker, called, (struct position){0}, child->begin);
+    }
+    return false;
+}
+
+static void steal(struct simulation *s, struct worker *thief, struct worker *victim,
+                  const struct current_child *child, double time)
+{
+    uint32_t id = victim->frame;
+    const struct dag_item *items = items_of(s, frame_of(s, id));
+    uint32_t own = open_child(s, id, &items[child->at.item], false);
+    frame_of(s, id)->outstanding++;
+    execute(s, victim, own, (struct position){0}, child->begin);
+    execute(s, thief, id, after(items, child->at), time + s->dag->burden);
+    s->steals++;
+}
+
+/* Moves workers whose chance has come to the ready ones. */
+static void collect_ready(struct simulation *s, double time)
+{
+    const struct event *event;
+    while ((event = event_queue_first(&s->chances)) && event->time <= time) {
+        struct worker *worker = &s->workers[event->worker];
+        if (event->state == worker->state && worker->ready_at == NO_WORKER) {
+            worker->ready_at = s->n_ready;
+            s->ready[s->n_ready++] = event->worker;
+        }
+        event_queue_drop_first(&s->chances);
+    }
+}
+
+/* Finds work for a worker that has none; without any, it becomes idle. */
+static void find_work(struct simulation *s, struct worker *thief, double time)
+{
+    struct current_child child;
+    double next;
+    thief->frame = NO_FRAME;
+    thief->state++;
+    leave_ready(s, thief);
+    collect_ready(s, time);
+    while (s->n_ready) {
+        struct worker *victim = &s->workers[s->ready[random_below(s, s->n_ready)]];
+        if (has_chance(s, victim, time, &child, &next)) {
+            steal(s, thief, victim, &child, time);
+            return;
+        }
+        leave_ready(s, victim);
+        add_chance(s, victim, next);
+    }
+    s->idle[s->n_idle++] = (uint32_t)(thief - s->workers);
+}
+
+/* ---- events ---- */
+
+/* The frame has ended on this worker. False at the end of the program. */
+static bool end_frame(struct simulation *s, struct worker *worker, double time)
+{
+    uint32_t id = worker->frame, parent = frame_of(s, id)->parent;
+    bool is_call = frame_of(s, id)->is_call;
+    vec_push(&s->free_frames, id);
+    if (parent == NO_FRAME)
+        return false;
+    struct frame *above = frame_of(s, parent);
+    if (!is_call && (--above->outstanding > 0 || !above->is_waiting)) {
+        find_work(s, worker, time);
+        return true;
+    }
+    above->is_waiting = false;
+    execute(s, worker, parent, above->position, time);
+    return true;
+}
+
+/* The worker has reached the position where it stops. False at the end of the program. */
+static bool stop(struct simulation *s, struct worker *worker, double time)
+{
+    struct frame *frame = frame_of(s, worker->frame);
+    if (frame->outstanding) {
+        frame->position = worker->stop;
+        frame->is_waiting = true;
+        find_work(s, worker, time);
+        return true;
+    }
+    if (frame->node == DAG_STRAND || worker->stop.item == node_of(s, frame)->n)
+        return end_frame(s, worker, time);
+    execute(s, worker, worker->frame, worker->stop, time); /* the children have ended meanwhile */
+    return true;
+}
+
+/* A worker may have something to steal, and others have no work. */
+static void take_chance(struct simulation *s, struct worker *victim, double time)
+{
+    struct current_child child;
+    double next;
+    if (!has_chance(s, victim, time, &child, &next)) {
+        add_chance(s, victim, next);
+        return;
+    }
+    uint32_t i = random_below(s, s->n_idle), thief = s->idle[i];
+    s->idle[i] = s->idle[--s->n_idle];
+    steal(s, &s->workers[thief], victim, &child, time);
+}
+
+/* The earliest event that is not void; NULL: there is none. */
+static const struct event *next_event(struct simulation *s, struct event_queue *queue)
+{
+    const struct event *event;
+    while ((event = event_queue_first(queue)) && event->state != s->workers[event->worker].state)
+        event_queue_drop_first(queue);
+    return event;
+}
+
+/* Processes an event. False at the end of the program, at *time. */
+static bool advance(struct simulation *s, double *time)
+{
+    const struct event *end = next_event(s, &s->stops), *chance = NULL;
+    if (s->n_idle)
+        chance = next_event(s, &s->chances);
+    bool is_chance = chance && chance->time < end->time;
+    struct event event = is_chance ? *chance : *end;
+    struct worker *worker = &s->workers[event.worker];
+    event_queue_drop_first(is_chance ? &s->chances : &s->stops);
+    *time = event.time;
+    if (!is_chance)
+        return stop(s, worker, event.time);
+    take_chance(s, worker, event.time);
+    return true;
+}
+
+static void begin(struct simulation *s)
+{
+    uint32_t root = spawn_dag_root(s->dag);
+    struct frame frame = {
+        .node = root, .parent = NO_FRAME, .scale = 1, .work = s->dag->nodes.at[root].work};
+    for (unsigned i = 0; i < s->n; i++)
+        s->workers[i] = (struct worker){.frame = NO_FRAME, .ready_at = NO_WORKER};
+    for (unsigned i = 1; i < s->n; i++)
+        s->idle[s->n_idle++] = i;
+    execute(s, &s->workers[0], open_frame(s, &frame), (struct position){0}, 0);
+}
+
+struct simulated_run simulate_stealing(const struct spawn_dag *dag, unsigned workers, uint64_t seed)
+{
+    struct simulation *s = mem_alloc(sizeof *s);
+    double time = 0;
+    s->dag = dag;
+    s->n = workers;
+    s->random = seed << 32 | workers;
+    begin(s);
+    while (advance(s, &time) && s->steals <= MOST_STEALS)
+        ;
+    struct simulated_run run = {s->steals <= MOST_STEALS ? time : NAN, s->steals};
+    vec_free(&s->frames);
+    vec_free(&s->free_frames);
+    vec_free(&s->stops.events);
+    vec_free(&s->chances.events);
+    free(s);
+    return run;
+}
