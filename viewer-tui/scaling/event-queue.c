@@ -1,46 +1,88 @@
 #include "viewer-tui/scaling/event-queue.h"
 
-/* Events of the same time come in the order of their workers, so that a simulation repeats. */
-static bool is_before(const struct event *a, const struct event *b)
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+struct event_queue event_queue_make(uint32_t workers)
 {
-    return a->time < b->time || (a->time == b->time && a->worker < b->worker);
+    struct event_queue queue = {.times = mem_alloc(workers * sizeof *queue.times),
+                                .heap = mem_alloc(workers * sizeof *queue.heap),
+                                .places = mem_alloc(workers * sizeof *queue.places)};
+    for (uint32_t i = 0; i < workers; i++)
+        queue.times[i] = INFINITY;
+    return queue;
 }
 
-static void swap(struct event *a, struct event *b)
+void event_queue_free(struct event_queue *queue)
 {
-    struct event c = *a;
-    *a = *b;
-    *b = c;
+    free(queue->times);
+    free(queue->heap);
+    free(queue->places);
 }
 
-void event_queue_add(struct event_queue *queue, struct event event)
+/* Whether the event at a place comes before that at another one. */
+static bool is_before(const struct event_queue *queue, uint32_t a, uint32_t b)
 {
-    vec_push(&queue->events, event);
-    struct event *at = queue->events.at;
-    for (size_t i = queue->events.n - 1; i > 0; i = (i - 1) / 2) {
-        if (!is_before(&at[i], &at[(i - 1) / 2]))
-            break;
-        swap(&at[i], &at[(i - 1) / 2]);
-    }
+    uint32_t x = queue->heap[a], y = queue->heap[b];
+    return queue->times[x] < queue->times[y] || (queue->times[x] == queue->times[y] && x < y);
 }
 
-const struct event *event_queue_first(const struct event_queue *queue)
+static void swap(struct event_queue *queue, uint32_t a, uint32_t b)
 {
-    return queue->events.n ? queue->events.at : NULL;
+    uint32_t x = queue->heap[a], y = queue->heap[b];
+    queue->heap[a] = y;
+    queue->heap[b] = x;
+    queue->places[x] = b;
+    queue->places[y] = a;
 }
 
-void event_queue_drop_first(struct event_queue *queue)
+static void move_up(struct event_queue *queue, uint32_t at)
 {
-    struct event *at = queue->events.at;
-    size_t n = --queue->events.n, i = 0;
-    at[0] = at[n];
+    for (; at > 0 && is_before(queue, at, (at - 1) / 2); at = (at - 1) / 2)
+        swap(queue, at, (at - 1) / 2);
+}
+
+static void move_down(struct event_queue *queue, uint32_t at)
+{
     for (;;) {
-        size_t least = i, child = 2 * i + 1;
-        for (size_t c = child; c < child + 2 && c < n; c++)
-            least = is_before(&at[c], &at[least]) ? c : least;
-        if (least == i)
+        uint32_t least = at, child = 2 * at + 1;
+        for (uint32_t c = child; c < child + 2 && c < queue->n; c++)
+            least = is_before(queue, c, least) ? c : least;
+        if (least == at)
             break;
-        swap(&at[i], &at[least]);
-        i = least;
+        swap(queue, at, least);
+        at = least;
     }
+}
+
+static void take_out(struct event_queue *queue, uint32_t worker)
+{
+    uint32_t at = queue->places[worker], last = --queue->n;
+    if (at == last)
+        return;
+    swap(queue, at, last);
+    move_up(queue, at);
+    move_down(queue, at);
+}
+
+void event_queue_set(struct event_queue *queue, uint32_t worker, double time)
+{
+    bool was_in = isfinite(queue->times[worker]);
+    if (was_in && !isfinite(time))
+        take_out(queue, worker);
+    queue->times[worker] = time;
+    if (!isfinite(time))
+        return;
+    if (!was_in) {
+        queue->places[worker] = queue->n;
+        queue->heap[queue->n++] = worker;
+    }
+    move_up(queue, queue->places[worker]);
+    move_down(queue, queue->places[worker]);
+}
+
+uint32_t event_queue_first(const struct event_queue *queue)
+{
+    return queue->n ? queue->heap[0] : NO_WORKER;
 }

@@ -1,28 +1,29 @@
-/* Events of a simulation, earliest first. Each belongs to a worker in one of its states; when the
- * worker has changed its state, the event is void, and is dropped when it comes up. */
+/* The next event of each worker in a simulation, earliest first. */
 #ifndef VIEWER_EVENT_QUEUE_H
 #define VIEWER_EVENT_QUEUE_H
 
 #include "lib/alloc.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
-struct event {
-    double time;
-    uint32_t worker, state;
-};
+#define NO_WORKER UINT32_MAX
 
-/* A binary heap. */
+/* A binary heap. Zeroed memory is not a queue. */
 struct event_queue {
-    VEC(struct event) events;
+    double *times;     /* by worker; INFINITY: it has no event */
+    uint32_t *heap, n; /* workers with events */
+    uint32_t *places;  /* by worker: index in the heap */
 };
 
-void event_queue_add(struct event_queue *queue, struct event event);
+/* Workers have numbers below `workers`. The caller frees with event_queue_free. */
+struct event_queue event_queue_make(uint32_t workers);
+void event_queue_free(struct event_queue *queue);
 
-/* The earliest event; NULL: there is none. */
-const struct event *event_queue_first(const struct event_queue *queue);
+/* Sets the time of the worker's event; INFINITY: it has none. */
+void event_queue_set(struct event_queue *queue, uint32_t worker, double time);
 
-void event_queue_drop_first(struct event_queue *queue);
+/* The worker with the earliest event, of several with the same time the first one; NO_WORKER: there
+ * is no event. */
+uint32_t event_queue_first(const struct event_queue *queue);
 
 #endif

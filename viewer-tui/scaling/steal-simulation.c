@@ -5,8 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define NO_FRAME  UINT32_MAX
-#define NO_WORKER UINT32_MAX
+#define NO_FRAME UINT32_MAX
 
 /* A position in a node: before the strand of this item, for the `turn`-th time. */
 struct position {
@@ -29,7 +28,6 @@ struct worker {
     uint32_t frame; /* NO_FRAME: it has no work */
     struct position from, stop;
     double begin;
-    uint32_t state;    /* number of changes of the frame; events of earlier states are void */
     uint32_t ready_at; /* place among the ready workers; NO_WORKER: none */
 };
 
@@ -39,8 +37,8 @@ struct simulation {
     uint64_t random, steals;
     struct worker workers[MOST_SIMULATED_WORKERS];
     uint32_t idle[MOST_SIMULATED_WORKERS], n_idle;
-    /* Workers that may have something to steal now. The others with work have an event in `chances`
-     * for the first time at which they may. */
+    /* Workers that may have something to steal now. The others have a time in `chances` when they
+     * may, if that comes before they stop. */
     uint32_t ready[MOST_SIMULATED_WORKERS], n_ready;
     struct event_queue stops, chances;
     VEC(struct frame) frames;
@@ -144,11 +142,14 @@ static void leave_ready(struct simulation *s, struct worker *worker)
     worker->ready_at = NO_WORKER;
 }
 
-static void add_chance(struct simulation *s, const struct worker *worker, double time)
+static uint32_t number_of(const struct simulation *s, const struct worker *worker)
 {
-    struct event event = {time, (uint32_t)(worker - s->workers), worker->state};
-    if (isfinite(time))
-        event_queue_add(&s->chances, event);
+    return (uint32_t)(worker - s->workers);
+}
+
+static void set_chance(struct simulation *s, const struct worker *worker, double time)
+{
+    event_queue_set(&s->chances, number_of(s, worker), time);
 }
 
 /* Lets the worker execute a frame from a position on, at a time. */
@@ -165,11 +166,8 @@ static void execute(struct simulation *s, struct worker *worker, uint32_t id, st
     worker->from = from;
     worker->stop = stop;
     worker->begin = begin;
-    worker->state++;
-    struct event event = {begin + time, (uint32_t)(worker - s->workers), worker->state};
-    event_queue_add(&s->stops, event);
-    if (frame->node != DAG_STRAND)
-        add_chance(s, worker, begin);
+    event_queue_set(&s->stops, number_of(s, worker), begin + time);
+    set_chance(s, worker, frame->node == DAG_STRAND ? INFINITY : begin);
 }
 
 /* ---- what can be stolen ---- */
@@ -267,14 +265,12 @@ static void steal(struct simulation *s, struct worker *thief, struct worker *vic
 /* Moves workers whose chance has come to the ready ones. */
 static void collect_ready(struct simulation *s, double time)
 {
-    const struct event *event;
-    while ((event = event_queue_first(&s->chances)) && event->time <= time) {
-        struct worker *worker = &s->workers[event->worker];
-        if (event->state == worker->state && worker->ready_at == NO_WORKER) {
-            worker->ready_at = s->n_ready;
-            s->ready[s->n_ready++] = event->worker;
-        }
-        event_queue_drop_first(&s->chances);
+    uint32_t first;
+    while ((first = event_queue_first(&s->chances)) != NO_WORKER &&
+           s->chances.times[first] <= time) {
+        s->workers[first].ready_at = s->n_ready;
+        s->ready[s->n_ready++] = first;
+        event_queue_set(&s->chances, first, INFINITY);
     }
 }
 
@@ -284,8 +280,9 @@ static void find_work(struct simulation *s, struct worker *thief, double time)
     struct current_child child;
     double next;
     thief->frame = NO_FRAME;
-    thief->state++;
     leave_ready(s, thief);
+    set_chance(s, thief, INFINITY);
+    event_queue_set(&s->stops, number_of(s, thief), INFINITY);
     collect_ready(s, time);
     while (s->n_ready) {
         struct worker *victim = &s->workers[s->ready[random_below(s, s->n_ready)]];
@@ -294,9 +291,9 @@ static void find_work(struct simulation *s, struct worker *thief, double time)
             return;
         }
         leave_ready(s, victim);
-        add_chance(s, victim, next);
+        set_chance(s, victim, next);
     }
-    s->idle[s->n_idle++] = (uint32_t)(thief - s->workers);
+    s->idle[s->n_idle++] = number_of(s, thief);
 }
 
 /* ---- events ---- */
@@ -341,7 +338,7 @@ static void take_chance(struct simulation *s, struct worker *victim, double time
     struct current_child child;
     double next;
     if (!has_chance(s, victim, time, &child, &next)) {
-        add_chance(s, victim, next);
+        set_chance(s, victim, next);
         return;
     }
     uint32_t i = random_below(s, s->n_idle), thief = s->idle[i];
@@ -349,29 +346,16 @@ static void take_chance(struct simulation *s, struct worker *victim, double time
     steal(s, &s->workers[thief], victim, &child, time);
 }
 
-/* The earliest event that is not void; NULL: there is none. */
-static const struct event *next_event(struct simulation *s, struct event_queue *queue)
-{
-    const struct event *event;
-    while ((event = event_queue_first(queue)) && event->state != s->workers[event->worker].state)
-        event_queue_drop_first(queue);
-    return event;
-}
-
 /* Processes an event. False at the end of the program, at *time. */
 static bool advance(struct simulation *s, double *time)
 {
-    const struct event *end = next_event(s, &s->stops), *chance = NULL;
-    if (s->n_idle)
-        chance = next_event(s, &s->chances);
-    bool is_chance = chance && chance->time < end->time;
-    struct event event = is_chance ? *chance : *end;
-    struct worker *worker = &s->workers[event.worker];
-    event_queue_drop_first(is_chance ? &s->chances : &s->stops);
-    *time = event.time;
-    if (!is_chance)
-        return stop(s, worker, event.time);
-    take_chance(s, worker, event.time);
+    uint32_t end = event_queue_first(&s->stops);
+    uint32_t chance = s->n_idle ? event_queue_first(&s->chances) : NO_WORKER;
+    *time = s->stops.times[end];
+    if (chance == NO_WORKER || s->chances.times[chance] >= *time)
+        return stop(s, &s->workers[end], *time);
+    *time = s->chances.times[chance];
+    take_chance(s, &s->workers[chance], *time);
     return true;
 }
 
@@ -394,14 +378,16 @@ struct simulated_run simulate_stealing(const struct spawn_dag *dag, unsigned wor
     s->dag = dag;
     s->n = workers;
     s->random = seed << 32 | workers;
+    s->stops = event_queue_make(workers);
+    s->chances = event_queue_make(workers);
     begin(s);
     while (advance(s, &time) && s->steals <= MOST_STEALS)
         ;
     struct simulated_run run = {s->steals <= MOST_STEALS ? time : NAN, s->steals};
     vec_free(&s->frames);
     vec_free(&s->free_frames);
-    vec_free(&s->stops.events);
-    vec_free(&s->chances.events);
+    event_queue_free(&s->stops);
+    event_queue_free(&s->chances);
     free(s);
     return run;
 }
