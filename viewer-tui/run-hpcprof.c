@@ -162,6 +162,11 @@ char *database_for(const char *path)
     return NULL;
 }
 
+char *database_path_beside(const char *measurements)
+{
+    return mem_printf("%s-database", measurements);
+}
+
 char *database_beside(const char *measurements)
 {
     struct timespec when;
@@ -169,7 +174,7 @@ char *database_beside(const char *measurements)
         diag_error(measurements, "has no measurements (no *" MEASUREMENT_SUFFIX ")");
         return NULL;
     }
-    char *database = mem_printf("%s-database", measurements);
+    char *database = database_path_beside(measurements);
     return database_of_measurements(measurements, when, database, false);
 }
 

@@ -12,6 +12,9 @@ char *database_for(const char *path);
  * MEASUREMENTS-database, and what is done is not reported. */
 char *database_beside(const char *measurements);
 
+/* The path of that database, which may be missing. The caller frees. */
+char *database_path_beside(const char *measurements);
+
 /* The only database or measurement directory in the current directory, for a command line without
  * one; a measurement directory counts together with its database. Ends the process with status 2 and
  * a list if there are none or several. The caller frees. */

@@ -91,10 +91,8 @@ static struct dag_list *enlarge(struct dag_list *list, struct worker_memory *mem
 {
     uint32_t size = list ? list->size + 1 : 0;
     struct dag_list *larger = block_take(memory, size);
-    if (!larger) {
-        atomic_store(&failed, true);
+    if (!larger)
         return NULL;
-    }
     if (list) {
         memcpy(larger, list, sizeof *list + list->n * sizeof *list->at);
         block_free(memory, list, list->size);
@@ -136,6 +134,8 @@ void dag_list_add(struct dag_list **list, struct worker_memory *memory, const st
         merge(last, item);
     else if (make_room(list, memory))
         (*list)->at[(*list)->n++] = *item;
+    else
+        atomic_store(&failed, true);
 }
 
 const struct dag_item *dag_list_items(const struct dag_list *list, uint32_t *n)

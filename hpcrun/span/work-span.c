@@ -390,7 +390,8 @@ bool work_span_now(struct span_totals *totals)
 const struct dag_item *work_span_items(uint32_t *n)
 {
     const struct dag_item last = {.node = DAG_NOTHING, .count = 1, .strand = program.strand};
-    dag_list_add(&program.items, &program.memory, &last);
+    if (program.strand)
+        dag_list_add(&program.items, &program.memory, &last);
     program.strand = 0;
     return dag_list_items(program.items, n);
 }

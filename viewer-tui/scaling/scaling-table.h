@@ -19,6 +19,7 @@
 #define VIEWER_SCALING_TABLE_H
 
 #include "viewer-tui/base/distribution.h"
+#include "viewer-tui/scaling/simulated-speedups.h"
 #include "viewer-tui/tree/speedup-bounds.h"
 
 #include "lib/alloc.h"
@@ -80,6 +81,8 @@ struct scaling_table {
     struct work_span work_span;
     unsigned work_span_workers;
     size_t n_work_span; /* those runs */
+    /* Of the first of these runs that has a recorded dag. */
+    struct simulated_speedups simulated;
 };
 
 /* The caller frees with scaling_table_free. */
@@ -88,6 +91,12 @@ void scaling_table_free(struct scaling_table *table);
 
 /* The table must have work and span. */
 struct speedup_laws scaling_laws(const struct scaling_table *table, double workers);
+
+/* The speedup for a simulated time, relative to the baseline as the laws are. */
+double scaling_simulated(const struct scaling_table *table, double time);
+
+/* Simulates the dag of a run with work and span, with up to MOST_SIMULATED_WORKERS. */
+void scaling_simulate(struct scaling_table *table, const struct spawn_dag *dag);
 
 /* The smallest probability of all bands; 0 if there are none. */
 double scaling_band_coverage(const struct scaling_table *table);

@@ -3,6 +3,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/process/process.h"
+#include "hpcrun/span/dag-shape.h"
 #include "hpcrun/span/strand-clock.h"
 #include "hpcrun/span/work-span.h"
 
@@ -82,7 +83,7 @@ static struct call *make_call(int depth, int step)
     call->site = &site_of[step % SITES];
     call->steps = depth > 0 ? (int)random_below(MAX_STEPS) : 0;
     for (int i = 0; i <= call->steps; i++)
-        call->time[i] = 1 + random_below(1 << 20);
+        call->time[i] = 64 * (uint64_t)(1 + random_below(1 << 20)); /* up to 66 us */
     for (int i = 0; i < call->steps; i++) {
         if (random_below(4) == 0)
             continue;
@@ -376,10 +377,72 @@ static void compare(void)
     }
 }
 
+/* The span of items of a recorded dag, whose nodes have these spans. */
+static double items_span(const struct dag_item *items, uint32_t n, enum dag_kind kind,
+                         const double *spans)
+{
+    double here = 0, longest = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        double work = (double)items[i].work / items[i].count, span = work;
+        if (items[i].node >= DAG_FIRST_NODE)
+            span = spans[items[i].node] * work / (double)dag_node(items[i].node)->work;
+        here += (double)items[i].strand;
+        if (kind == DAG_SERIES)
+            here += span * items[i].count;
+        else if (items[i].node == DAG_NOTHING)
+            here = here > longest ? here : longest;
+        else
+            longest = longest > here + span ? longest : here + span;
+    }
+    return here > longest ? here : longest;
+}
+
+static uint64_t items_work(const struct dag_item *items, uint32_t n, uint32_t id)
+{
+    uint64_t work = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        assert_true(items[i].count > 0 && items[i].node < id);
+        work += items[i].strand + items[i].work;
+    }
+    return work;
+}
+
+static bool is_near(double value, double expected, double part)
+{
+    return value <= expected * (1 + part) && value >= expected * (1 - part);
+}
+
+/* The recorded dag has exactly the work, and nearly the span: shared subtrees are not quite the
+ * same. There is room for the nodes of half of the programs; then there are summaries, whose spans
+ * may be far off. Returns whether there are any. */
+static bool compare_dag(void)
+{
+    bool has_summaries = false;
+    static double spans[DAG_MAX_NODES];
+    uint32_t n, end = dag_nodes_end();
+    const struct dag_item *items = work_span_items(&n);
+    assert_false(shape_has_failed());
+    assert_int_equal(items_work(items, n, end), expected.work);
+    for (uint32_t id = DAG_FIRST_NODE; id < end; id++) {
+        const struct dag_node *node = dag_node(id);
+        has_summaries |= node->kind == DAG_SUMMARY;
+        spans[id] = (double)node->span;
+        if (node->kind == DAG_SUMMARY)
+            continue;
+        assert_int_equal(items_work(dag_items(node), node->n, id), node->work);
+        spans[id] = items_span(dag_items(node), node->n, node->kind, spans);
+        assert_true(has_summaries || is_near(spans[id], (double)node->span, 0.3));
+    }
+    double span = items_span(items, n, DAG_SERIES, spans);
+    assert_true(has_summaries || is_near(span, (double)expected.span, 0.03));
+    return has_summaries;
+}
+
 static void test_random_programs(void **state)
 {
     (void)state;
     uint64_t steals = 0;
+    int rounds_with_summaries = 0;
     for (int round = 0; round < 150; round++) {
         worker_count = 1 + (unsigned)round % MAX_WORKERS;
         steal_odds = 1 + random_below(5);
@@ -389,11 +452,13 @@ static void test_random_programs(void **state)
         execute(root, serial);
         free_call(root);
         compare();
+        rounds_with_summaries += compare_dag();
         bool alone = worker_count == 1;
         assert_true(!alone || work_span_totals().steals == steals);
         steals = work_span_totals().steals;
     }
     assert_true(steals > 1000);
+    assert_in_range(rounds_with_summaries, 1, 149);
 }
 
 static int init(void **state)
