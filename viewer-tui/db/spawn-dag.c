@@ -84,11 +84,10 @@ const char *spawn_dag_decode(struct spawn_dag *dag, const uint8_t *at, size_t si
 
 static bool is_item_good(const struct spawn_dag *dag, uint32_t id, const struct dag_item *item)
 {
-    bool is_earlier = item->node < DAG_FIRST_NODE || item->node < id;
     bool has_child = item->node != DAG_NOTHING;
-    bool can_have_work = item->node < DAG_FIRST_NODE || dag->nodes.at[item->node].work > 0;
-    return is_earlier && item->count > 0 && (has_child || item->work == 0) &&
-           (item->work == 0 || can_have_work);
+    if (item->node >= id || item->count == 0 || (!has_child && item->work > 0))
+        return false;
+    return item->work == 0 || item->node < DAG_FIRST_NODE || dag->nodes.at[item->node].work > 0;
 }
 
 /* As many strands beside each other as the work and the span of a summary allow. */

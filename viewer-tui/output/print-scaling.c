@@ -187,7 +187,7 @@ static void print_simulated(struct writer *writer, const struct scaling_table *t
     for (size_t i = 0; i < of->points.n; i++)
         print_simulated_point(writer, table, &of->points.at[i]);
     if (of->is_cut)
-        writer_line(writer, "  with more workers, there are too many steals to simulate");
+        writer_line(writer, "  more workers take too long to simulate: there are too many steals");
 }
 
 /* The smallest probability of the intervals. */

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Most steals for all points together: three seconds. */
-#define MOST_STEALS_OF_ALL (10 * MOST_STEALS)
+/* Most steps for all points together: four seconds. */
+#define MOST_STEPS_OF_ALL (10 * MOST_STEPS)
 
 static int by_value(const void *a, const void *b)
 {
@@ -12,16 +12,16 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Adds the point of a number of workers; false if its simulations take too many steals. */
+/* Adds the point of a number of workers; false if its simulations take too long. */
 static bool add_point(struct simulated_speedups *simulated, const struct spawn_dag *dag,
-                      unsigned workers, uint64_t *steals)
+                      unsigned workers, uint64_t *steps)
 {
     double times[SIMULATIONS];
     for (uint64_t seed = 0; seed < SIMULATIONS; seed++) {
         struct simulated_run run = simulate_stealing(dag, workers, seed + 1);
-        *steals += run.steals;
+        *steps += run.steps;
         times[seed] = run.time * DAG_UNIT;
-        if (isnan(run.time) || *steals > MOST_STEALS_OF_ALL)
+        if (isnan(run.time) || *steps > MOST_STEPS_OF_ALL)
             return false;
     }
     qsort(times, SIMULATIONS, sizeof *times, by_value);
@@ -53,10 +53,10 @@ struct simulated_speedups simulated_speedups_of(const struct spawn_dag *dag, uns
                                            .span = spawn_dag_span(dag) * DAG_UNIT,
                                            .burden = dag->burden * DAG_UNIT,
                                            .summary = dag->summary};
-    uint64_t steals = 0;
+    uint64_t steps = 0;
     for (unsigned workers = 0;
          !simulated.is_cut && (workers = next_number(workers, most, others, n));)
-        simulated.is_cut = !add_point(&simulated, dag, workers, &steals);
+        simulated.is_cut = !add_point(&simulated, dag, workers, &steps);
     return simulated;
 }
 

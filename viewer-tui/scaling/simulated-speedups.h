@@ -20,7 +20,7 @@ struct simulated_speedups {
     double work, span;                  /* of the dag */
     double burden;                      /* of a steal */
     double summary;                     /* share of the work that is in summaries */
-    bool is_cut;                        /* more workers would take too many steals to simulate */
+    bool is_cut;                        /* more workers would take too long to simulate */
 };
 
 /* With 1, 2, 4, ... workers up to `most`, and with the numbers in `others` that are not above

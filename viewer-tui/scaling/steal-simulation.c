@@ -34,7 +34,7 @@ struct worker {
 struct simulation {
     const struct spawn_dag *dag;
     unsigned n;
-    uint64_t random, steals;
+    uint64_t random, steals, steps;
     struct worker workers[MOST_SIMULATED_WORKERS];
     uint32_t idle[MOST_SIMULATED_WORKERS], n_idle;
     /* Workers that may have something to steal now. The others have a time in `chances` when they
@@ -219,6 +219,14 @@ static bool find_child(const struct simulation *s, const struct worker *worker, 
     return true;
 }
 
+/* When the worker has executed all of an item. */
+static double end_of_item(const struct simulation *s, const struct worker *worker, uint32_t item)
+{
+    const struct frame *frame = &s->frames.at[worker->frame];
+    double end = offset_of(s, frame, (struct position){item + 1, 0});
+    return worker->begin + (end - offset_of(s, frame, worker->from)) * frame->scale;
+}
+
 /* Whether the worker has something to steal at a time: the rest of its frame behind *child. Opens
  * what the frame calls. If not, *next is the first time at which it may have; INFINITY: none while it
  * executes this frame. */
@@ -229,6 +237,7 @@ static bool has_chance(struct simulation *s, struct worker *worker, double time,
     while (frame_of(s, worker->frame)->node != DAG_STRAND && find_child(s, worker, time, child)) {
         struct frame *frame = frame_of(s, worker->frame);
         const struct dag_item *items = items_of(s, frame), *item = &items[child->at.item];
+        s->steps++;
         if (child->begin > time) {
             *next = child->begin;
             return false;
@@ -240,7 +249,7 @@ static bool has_chance(struct simulation *s, struct worker *worker, double time,
         if (node_of(s, frame)->kind == DAG_SPAWNS)
             return true;
         if (item->node == DAG_STRAND) {
-            *next = child->end;
+            *next = end_of_item(s, worker, child->at.item);
             return false;
         }
         frame->position = after(items, child->at);
@@ -350,6 +359,7 @@ static void take_chance(struct simulation *s, struct worker *victim, double time
 static bool advance(struct simulation *s, double *time)
 {
     uint32_t end = event_queue_first(&s->stops);
+    s->steps++;
     uint32_t chance = s->n_idle ? event_queue_first(&s->chances) : NO_WORKER;
     *time = s->stops.times[end];
     if (chance == NO_WORKER || s->chances.times[chance] >= *time)
@@ -381,9 +391,9 @@ struct simulated_run simulate_stealing(const struct spawn_dag *dag, unsigned wor
     s->stops = event_queue_make(workers);
     s->chances = event_queue_make(workers);
     begin(s);
-    while (advance(s, &time) && s->steals <= MOST_STEALS)
+    while (advance(s, &time) && s->steps <= MOST_STEPS)
         ;
-    struct simulated_run run = {s->steals <= MOST_STEALS ? time : NAN, s->steals};
+    struct simulated_run run = {s->steps <= MOST_STEPS ? time : NAN, s->steals, s->steps};
     vec_free(&s->frames);
     vec_free(&s->free_frames);
     event_queue_free(&s->stops);

@@ -77,6 +77,7 @@ static void changes_are_refused(void **state)
         {5, 31},                       /* a span above the work */
         {6, DAG_MAX_ITEMS + 1},        /* too many items */
         {7, DAG_FIRST_NODE},           /* a node that is its own child */
+        {7, 65},                       /* a node that does not exist */
         {8, 0},                        /* a child that is never spawned */
         {10, UINT64_MAX},              /* a time of centuries */
         {13, 7},                       /* strands that do not add up */

@@ -447,7 +447,7 @@ static void too_many_steals(void **state)
     (void)state;
     struct spawn_dag dag = {0};
     add_node(&dag, DAG_SPAWNS);
-    add_item(&dag, DAG_STRAND, 10 * MOST_STEALS, 1, 10);
+    add_item(&dag, DAG_STRAND, MOST_STEPS, 1, 10);
     complete(&dag, 0);
     assert_true(isfinite(time_with(&dag, 1, 1)));
     assert_true(isnan(time_with(&dag, 2, 1)));
