@@ -24,7 +24,7 @@ $(foreach name,binary_text debug_info line_table split_units loop_nest loop_loca
 
 # These make a module by hand.
 MADE_MODULE = $(BUILD)/obj/tests/unit/hpcstruct/made_module.o
-$(foreach name,procedures procedure_scopes jump_table cfg,\
+$(foreach name,procedures procedure_scopes construct_regions jump_table cfg,\
 	$(eval $(call unit_test,hpcstruct/test_$(name),$(MADE_MODULE) $(HPCSTRUCT_PARTS),$(HPCSTRUCT_LIBRARIES))))
 
 # For the tests: a program that shows what is found out about indirect jumps, and a fuzzer.

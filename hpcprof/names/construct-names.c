@@ -57,16 +57,26 @@ static void rename_function(struct symbol_table *symbols, struct function *funct
     free(name);
 }
 
+/* Whether the rules name the bodies of constructs, and this is none: a body that ends with a jump to
+ * a procedure of the program leaves that in its place. */
+static bool is_no_body(const struct search *search, const struct function *function)
+{
+    return rules_have(search->rules, RULE_OUTLINED) && !function->is_body &&
+           !rules_match(search->rules, RULE_OUTLINED, function->name, NULL);
+}
+
 static void rename_procedure(const struct search *search, const struct measurement_node *node,
                              const struct rule *rule)
 {
     struct frame_code frame;
     struct symbol_table *symbols = search->symbols;
     const struct structure_scope *procedure = procedure_of(search, node, &frame);
-    if (procedure)
-        rename_function(symbols,
-                        &symbols->functions.at[symbols_function(symbols, frame.module, procedure)],
-                        rule);
+    if (!procedure)
+        return;
+    struct function *function =
+        &symbols->functions.at[symbols_function(symbols, frame.module, procedure)];
+    if (!is_no_body(search, function))
+        rename_function(symbols, function, rule);
 }
 
 /* Renames the bodies of constructs that are known by their names only. */

@@ -127,13 +127,14 @@ static void analyze_procedure(void *context, unsigned worker, size_t index)
 
 static struct procedure_record *analyze_procedures(const struct module_code *code,
                                                    const struct debug_info *info,
+                                                   const struct construct_calls *constructs,
                                                    const struct analysis_options *options)
 {
     bool *tagged = mem_alloc(info->files.count * sizeof *tagged);
     for (size_t i = 0; i < info->files.count; i++)
         tagged[i] = overhead_kind(info->files.strings[i]) != NULL;
     struct analysis analysis = {
-        .sources = {code, info, tagged, options->with_calls},
+        .sources = {code, info, constructs, tagged, options->with_calls},
         .builders = mem_alloc(options->workers * sizeof *analysis.builders),
         .records = mem_alloc(code->procedures.all.n * sizeof *analysis.records),
         .module_name = path_base(code->image->path),
@@ -168,7 +169,9 @@ bool binary_analyze(const struct binary *binary, const struct analysis_options *
     module_code_read(&code, binary->image, binary->debug, info.links.at, info.links.n,
                      options->workers);
     mark_calls_that_never_return(&code);
-    struct procedure_record *records = analyze_procedures(&code, &info, options);
+    struct construct_calls constructs = {0};
+    construct_calls_find(&constructs, &code, &info, binary->debug ? binary->debug : binary->image);
+    struct procedure_record *records = analyze_procedures(&code, &info, &constructs, options);
     const struct structure structure = {&code, &info, records};
     char *real = realpath(binary->path, NULL);
     char *path = xml_safe_text(real ? real : mem_strdup(binary->path));
@@ -177,6 +180,7 @@ bool binary_analyze(const struct binary *binary, const struct analysis_options *
     int error = errno;
     free(path);
     free_procedures(records, code.procedures.all.n);
+    construct_calls_free(&constructs);
     module_code_free(&code);
     debug_info_free(&info);
     errno = error;

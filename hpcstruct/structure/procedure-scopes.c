@@ -16,6 +16,7 @@ struct list_ends {
 struct scope_builder {
     struct cfg cfg;
     struct loops loops;
+    struct construct_regions constructs;
     struct inline_chains chains;
     struct source_ranges source_ranges;
     struct loop_locations locations;
@@ -38,6 +39,7 @@ void scope_builder_free(struct scope_builder *b)
 {
     cfg_free(&b->cfg);
     loops_free(&b->loops);
+    construct_regions_free(&b->constructs);
     inline_chains_free(&b->chains);
     vec_free(&b->source_ranges.all);
     loop_locations_free(&b->locations);
@@ -266,7 +268,9 @@ struct procedure_scopes procedure_scopes_build(struct scope_builder *b,
     cfg_build(&b->cfg, sources->code, procedure);
     loops_find(&b->loops, &b->cfg);
     inline_chains_reset(&b->chains, sources->info);
-    source_ranges_find(&b->source_ranges, &b->cfg, &b->loops, sources->info, &b->chains);
+    construct_regions_find(&b->constructs, &b->cfg, sources->constructs);
+    source_ranges_find(&b->source_ranges, &b->cfg, &b->loops, &b->constructs, sources->info,
+                       &b->chains);
     const struct loop_context context = {
         .cfg = &b->cfg,
         .loops = &b->loops,

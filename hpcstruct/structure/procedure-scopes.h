@@ -1,5 +1,5 @@
 /* The tree of scopes of one procedure, as in the structure file (doc/FORMAT-structure.md): inlined
- * calls, loops and statements. loop-location.h says how loops and inlined calls nest. */
+ * calls (and constructs of OpenMP, source-ranges.h), loops and statements. loop-location.h says how loops and inlined calls nest. */
 #ifndef HPCSTRUCT_PROCEDURE_SCOPES_H
 #define HPCSTRUCT_PROCEDURE_SCOPES_H
 
@@ -48,6 +48,7 @@ void scope_builder_free(struct scope_builder *builder);
 struct scope_sources {
     const struct module_code *code;
     const struct debug_info *info;
+    const struct construct_calls *constructs;
     const bool *tagged; /* per file of the debug information */
     bool with_calls;    /* whether to list call instructions */
 };

@@ -77,26 +77,86 @@ uint32_t inline_chains_prefix(const struct inline_chains *chains, uint32_t chain
     return chain;
 }
 
+/* ---- constructs in chains ---- */
+
+/* The chain of the debug information at an address. */
+static uint32_t chain_of_code(struct inline_chains *chains, const struct debug_info *info,
+                              uint64_t address)
+{
+    uint32_t row = debug_info_scope_index(info, address);
+    return row == DEBUG_NONE ? EMPTY_CHAIN
+                             : inline_chains_of_scope(chains, info->scope_rows.at[row].scope);
+}
+
+static uint32_t add_construct(struct inline_chains *chains, uint32_t chain, uint32_t function)
+{
+    const struct debug_function *construct = &chains->info->functions.at[function];
+    const struct debug_scope scope = {
+        .function = function, .call_file = construct->file, .call_line = construct->line};
+    return add(chains, chain, &scope);
+}
+
+/* Adds the constructs around an address that begin with `depth` calls of its chain around them. */
+static uint32_t add_constructs(struct inline_chains *chains, uint32_t to, uint32_t chain,
+                               uint32_t depth, const struct construct_regions *constructs,
+                               uint64_t address)
+{
+    for (uint32_t i = 0; i < constructs->all.n; i++) {
+        const struct construct_call *begin = constructs->all.at[i].call;
+        if (!construct_region_contains(constructs, i, address))
+            continue;
+        uint32_t around = chain_of_code(chains, chains->info, begin->address);
+        uint32_t common = inline_chains_common(chains, around, chain);
+        if (chains->all.at[common].depth == depth)
+            to = add_construct(chains, to, begin->function);
+    }
+    return to;
+}
+
+/* The chain of code at an address, with the constructs around it. */
+static uint32_t chain_with_constructs(struct inline_chains *chains, uint32_t chain,
+                                      const struct construct_regions *constructs, uint64_t address)
+{
+    uint32_t to = EMPTY_CHAIN, calls = chains->all.at[chain].depth;
+    for (uint32_t depth = 0; depth <= calls; depth++) {
+        if (depth) {
+            const struct inline_chain *call =
+                &chains->all.at[inline_chains_prefix(chains, chain, depth)];
+            const struct debug_scope scope = {.function = call->function,
+                                              .call_file = call->call_file,
+                                              .call_line = call->call_line};
+            to = add(chains, to, &scope);
+        }
+        to = add_constructs(chains, to, chain, depth, constructs, address);
+    }
+    return to;
+}
+
 /* ---- ranges ---- */
 
 /* The rows of the debug information that apply at an address. */
 struct position {
     const struct debug_info *info;
     struct inline_chains *chains;
+    const struct construct_regions *constructs;
     uint32_t line_index, scope_index; /* in info->lines and info->scope_rows, or DEBUG_NONE */
 };
 
-static struct position position_at(const struct debug_info *info, struct inline_chains *chains,
-                                   uint64_t address)
+static void move_to(struct position *position, uint64_t address)
 {
-    return (struct position){info, chains, debug_info_line_index(info, address),
-                             debug_info_scope_index(info, address)};
+    position->line_index = debug_info_line_index(position->info, address);
+    position->scope_index = debug_info_scope_index(position->info, address);
 }
 
-/* The address of the next row, at most `end`. (DEBUG_NONE + 1 is 0, the first row.) */
-static uint64_t next_change(const struct position *position, uint64_t end)
+/* The next address behind `at` with other rows or constructs, at most `end`. (DEBUG_NONE + 1 is 0,
+ * the first row.) */
+static uint64_t next_change(const struct position *position, uint64_t at, uint64_t end)
 {
     const struct debug_info *info = position->info;
+    const struct construct_regions *constructs = position->constructs;
+    size_t bound = partition_point(i, constructs->bounds.n, constructs->bounds.at[i] <= at);
+    if (bound < constructs->bounds.n && constructs->bounds.at[bound] < end)
+        end = constructs->bounds.at[bound];
     uint32_t line = position->line_index + 1, scope = position->scope_index + 1;
     if (line < info->lines.n && info->lines.at[line].address < end)
         end = info->lines.at[line].address;
@@ -127,21 +187,24 @@ static struct source_range range_at(const struct position *position, uint64_t be
     if (position->scope_index != DEBUG_NONE)
         range.chain = inline_chains_of_scope(position->chains,
                                              info->scope_rows.at[position->scope_index].scope);
+    if (position->constructs->all.n)
+        range.chain =
+            chain_with_constructs(position->chains, range.chain, position->constructs, begin);
     return range;
 }
 
 void source_ranges_find(struct source_ranges *ranges, const struct cfg *cfg,
-                        const struct loops *loops, const struct debug_info *info,
-                        struct inline_chains *chains)
+                        const struct loops *loops, const struct construct_regions *constructs,
+                        const struct debug_info *info, struct inline_chains *chains)
 {
-    struct position position = {.info = info};
+    struct position position = {.info = info, .chains = chains, .constructs = constructs};
     ranges->all.n = 0;
     for (size_t i = 0; i < cfg->blocks.n; i++) {
         const struct block *block = &cfg->blocks.at[i];
         if (i == 0 || cfg->blocks.at[i - 1].end != block->begin)
-            position = position_at(info, chains, block->begin);
+            move_to(&position, block->begin);
         for (uint64_t at = block->begin; at < block->end;) {
-            uint64_t end = next_change(&position, block->end);
+            uint64_t end = next_change(&position, at, block->end);
             vec_push(&ranges->all, range_at(&position, at, end, loops->of_block.at[i]));
             at = end;
             advance(&position, at);

@@ -5,12 +5,16 @@
 
 #include "hpcstruct/dwarf/debug-info.h"
 #include "hpcstruct/flow/loop-nest.h"
+#include "hpcstruct/structure/construct-regions.h"
 
 /* ---- chains of inlined calls ----
  *
  * Chains are numbered. Chain 0 is empty: code of the procedure itself. Two inlined copies have the
  * same chain exactly if they are the same in the source: the same functions, called at the same
- * lines (a compiler makes several copies when it unrolls a loop). */
+ * lines (a compiler makes several copies when it unrolls a loop).
+ *
+ * Constructs of OpenMP (construct-regions.h) count as inlined calls: code in `critical` has the chain
+ * of the code around it, then the construct, then the calls that are inlined into the construct. */
 
 #define EMPTY_CHAIN 0u
 
@@ -59,8 +63,8 @@ struct source_ranges {
 /* Divides the blocks of `cfg`; adds the chains that it needs to `chains`, which was reset before.
  */
 void source_ranges_find(struct source_ranges *ranges, const struct cfg *cfg,
-                        const struct loops *loops, const struct debug_info *info,
-                        struct inline_chains *chains);
+                        const struct loops *loops, const struct construct_regions *constructs,
+                        const struct debug_info *info, struct inline_chains *chains);
 
 /* Input of source_ranges_fill_lines. */
 struct line_context {

@@ -9,6 +9,7 @@ from unittest import mock
 import logical_case
 import profiling
 from evidence import OfChance, of_ends, of_samples
+from structure_file import Structure
 
 SOURCES = profiling.ROOT / "tests" / "programs" / "openmp"
 GCC = {".c": "gcc", ".cc": "g++", ".f90": "gfortran"}
@@ -141,6 +142,9 @@ UNITS = {
 }
 
 
+BODY = re.compile("(parallel|task|taskloop|construct)( for| sections)? @ ")
+
+
 class Paths(OfChance, OpenMp):
     RATE = 10000
     THREADS = (2, 4, 8)
@@ -160,7 +164,7 @@ class Paths(OfChance, OpenMp):
             if not any(m["exclusive"] for m in path[-1]["metrics"].values() if m):
                 continue
             self.check_no_runtime(names)
-            self.assertEqual([s["name"] for s in path if s["kind"] == "inlined" and " @ " in s["name"]], [])
+            self.assertEqual([s["name"] for s in path if s["kind"] == "inlined" and BODY.match(s["name"])], [])
             worker = next((name for name in names if name in PATHS), None)
             if worker:
                 workers.add(worker)
@@ -227,6 +231,109 @@ class PathsOfClang(Paths):
     UNFOLDED = ("-fno-optimize-sibling-calls",)
     KINDS = {"taskloop": "task"}
     test_regions_of_fortran = None
+
+
+# The constructs around each function of scopes.c, outermost first, but for the region.
+SCOPES = {
+    "in_region": [],
+    "in_critical": ["critical"],
+    "in_table": ["critical(table)"],
+    "in_nested": ["critical(table)", "critical(inner)"],
+    "after_nested": ["critical(table)"],
+    "in_loop": ["critical(loop)"],
+    "in_branch": ["critical(branch)"],
+    "in_inlined": ["critical(helper)"],
+    "in_single": ["single"],
+    "after_single": [],
+    "in_nowait": ["single"],
+    "in_ordered": ["ordered"],
+    "after_ordered": [],
+    "in_section_1": ["sections"],
+    "in_section_2": ["sections"],
+    "in_master": [],
+    "in_last": ["critical(last)"],
+}
+
+
+class Scopes(OpenMp):
+    """Scopes of constructs whose code stays in the body of the region."""
+    SCOPES = SCOPES
+    PLACED = "critical"  # constructs whose line the compiler tells
+
+    def check_scopes(self, program):
+        """Each call of a function is in its constructs, which begin at the line of their directive."""
+        text = (SOURCES / "scopes.c").read_text().splitlines()
+        structure = self.directory / "structure.xml"
+        done = self.run_tool(logical_case.TOOLS / "hpcstruct", "--calls", "-o", structure, program)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        structure = Structure(structure.read_bytes())
+        names = {procedure.ranges[0][0]: procedure.name for procedure in structure.procedures}
+        found = set()
+        for procedure in structure.procedures:
+            for call in procedure.within():
+                name = names.get(int(call.target, 16)) if call.kind == "C" and call.target else None
+                if name not in self.SCOPES:
+                    continue
+                scopes = [scope for scope in call.chain() if scope.kind == "A" and " @ scopes.c:" in scope.name]
+                self.assertEqual([scope.name.split(" @ ")[0] for scope in scopes], self.SCOPES[name], name)
+                for scope in scopes:
+                    self.assertEqual(scope.name.split(" @ ")[1], f"scopes.c:{scope.line}")
+                    if scope.name.startswith(self.PLACED):
+                        self.assertIn("#pragma omp " + scope.name.split(" @ ")[0], text[scope.line - 1])
+                found.add(name)
+        self.assertEqual(found, set(self.SCOPES))
+
+    def test_calls_in_constructs(self):
+        for optimization in ("-O0", "-O2"):
+            with self.subTest(optimization=optimization):
+                self.check_scopes(self.build("scopes.c", optimization))
+
+    def test_samples_in_constructs(self):
+        program = self.build("scopes.c")
+        self.run_with(2, program, "10", how={"events": ["CPUTIME@f5000"]})
+        found = set()
+        for path in logical_case.walk(self.tree):
+            names = [node["name"] for node in path]
+            worker = next((name for name in names if name in self.SCOPES), None)
+            if worker and any(m["exclusive"] for m in path[-1]["metrics"].values() if m):
+                self.assertEqual([name.split(" @ ")[0] for name in names[:names.index(worker)] if " @ " in name],
+                                 ["parallel"] + self.SCOPES[worker])
+                found.add(worker)
+        self.assertIn("in_critical", found)
+
+
+class ScopesOfClang(Scopes):
+    """Its sections are a loop without calls of their own. Without optimization it makes two procedures of the body."""
+    compilers = CLANG
+    SCOPES = dict(SCOPES, in_section_1=[], in_section_2=[], in_master=["master"])
+    PLACED = ""
+
+
+class Jumps(OpenMp):
+    def test_a_body_that_jumps_to_a_function(self):
+        """That function keeps its name, though it is called where the body would be."""
+        source = self.directory / "jump.c"
+        source.write_text("""
+            #include <time.h>
+            static volatile long sink;
+            __attribute__((noinline)) static void burn(void)
+            {
+                for (clock_t end = clock() + CLOCKS_PER_SEC / 20; clock() < end;) sink++;
+                sink++;
+            }
+            int main(void)
+            {
+            #pragma omp parallel
+                burn();
+                return 0;
+            }
+            """)
+        program = self.directory / "jump"
+        subprocess.run(["gcc", "-O2", "-g", "-fopenmp", "-o", program, source], check=True)
+        self.run_with(2, program, how={"events": ["CPUTIME@f2000"]})
+        paths = [path for path in self.sampled_paths() if "main" in path]
+        self.assertTrue(any("burn" in path for path in paths), paths)
+        self.assertFalse([path for path in paths if "parallel @ jump.c:4" in path])
 
 
 class Aside(OpenMp):

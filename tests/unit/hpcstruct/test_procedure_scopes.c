@@ -59,8 +59,11 @@ static void set_up(struct fixture *f)
     debug_info_end_sequence(&f->info, 0x1140, &f->made->image);
     debug_info_finish(&f->info);
     static const bool tagged[FILES] = {[TAGGED_FILE] = true};
-    const struct scope_sources sources = {
-        .code = &f->made->module, .info = &f->info, .tagged = tagged};
+    static const struct construct_calls no_constructs;
+    const struct scope_sources sources = {.code = &f->made->module,
+                                          .info = &f->info,
+                                          .constructs = &no_constructs,
+                                          .tagged = tagged};
     struct scope_builder *builder = scope_builder_new();
     f->built =
         procedure_scopes_build(builder, &sources, &f->made->module.procedures.all.at[0], MAIN_FILE);
