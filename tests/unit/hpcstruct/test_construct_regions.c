@@ -121,6 +121,7 @@ static void nested_constructs(void **state)
     check(&f, 0x120b, "critical critical ");
     check(&f, 0x1210, "critical critical ordered ");
     check(&f, 0x121a, "critical critical ");
+    check(&f, 0x121f, "critical ");
     check(&f, 0x1220, "critical ");
     check(&f, 0x1228, "");
     end(&f);
