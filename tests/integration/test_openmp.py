@@ -233,7 +233,7 @@ class PathsOfClang(Paths):
     test_regions_of_fortran = None
 
 
-# The constructs around each function of scopes.c, outermost first, but for the region.
+# The constructs around each function of nested-scopes.c, outermost first, but for the region.
 SCOPES = {
     "in_region": [],
     "in_critical": ["critical"],
@@ -262,7 +262,7 @@ class Scopes(OpenMp):
 
     def check_scopes(self, program):
         """Each call of a function is in its constructs, which begin at the line of their directive."""
-        text = (SOURCES / "scopes.c").read_text().splitlines()
+        text = (SOURCES / "nested-scopes.c").read_text().splitlines()
         structure = self.directory / "structure.xml"
         done = self.run_tool(logical_case.TOOLS / "hpcstruct", "--calls", "-o", structure, program)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -274,10 +274,10 @@ class Scopes(OpenMp):
                 name = names.get(int(call.target, 16)) if call.kind == "C" and call.target else None
                 if name not in self.SCOPES:
                     continue
-                scopes = [scope for scope in call.chain() if scope.kind == "A" and " @ scopes.c:" in scope.name]
+                scopes = [scope for scope in call.chain() if scope.kind == "A" and " @ nested-scopes.c:" in scope.name]
                 self.assertEqual([scope.name.split(" @ ")[0] for scope in scopes], self.SCOPES[name], name)
                 for scope in scopes:
-                    self.assertEqual(scope.name.split(" @ ")[1], f"scopes.c:{scope.line}")
+                    self.assertEqual(scope.name.split(" @ ")[1], f"nested-scopes.c:{scope.line}")
                     if scope.name.startswith(self.PLACED):
                         self.assertIn("#pragma omp " + scope.name.split(" @ ")[0], text[scope.line - 1])
                 found.add(name)
@@ -286,10 +286,10 @@ class Scopes(OpenMp):
     def test_calls_in_constructs(self):
         for optimization in ("-O0", "-O2"):
             with self.subTest(optimization=optimization):
-                self.check_scopes(self.build("scopes.c", optimization))
+                self.check_scopes(self.build("nested-scopes.c", optimization))
 
     def test_samples_in_constructs(self):
-        program = self.build("scopes.c")
+        program = self.build("nested-scopes.c")
         self.run_with(2, program, "10", how={"events": ["CPUTIME@f5000"]})
         found = set()
         for path in logical_case.walk(self.tree):

@@ -1,4 +1,4 @@
-/* Constructs whose code stays in the body of the region: scopes MILLISECONDS. Each function in_... is
+/* Constructs whose code stays in the body of the region: nested-scopes MILLISECONDS. Each function in_... is
  * called in the constructs that test_openmp.Scopes lists, and uses so much CPU time. */
 #include <stdlib.h>
 #include <time.h>
