@@ -16,6 +16,9 @@
 /* A window holds three threads with small trees. A larger block gets a window of its own. */
 #define WINDOW UINT64_C(262144)
 
+/* Bytes of a window that are written at once. */
+#define WRITE_BYTES 65536u
+
 /* Free space that the file system must keep for the measurement file and for others. */
 #define MIN_FREE_BYTES (UINT64_C(16) << 20)
 
@@ -59,6 +62,21 @@ static bool is_space_left(int fd, uint64_t size)
     return (uint64_t)now.f_bavail * (uint64_t)now.f_bsize >= size + MIN_FREE_BYTES;
 }
 
+/* Appends zeros: for file systems that can't allocate blocks otherwise (ext2, NFS before 4.2, most of
+ * FUSE). */
+static long write_zeros(int fd, uint64_t offset, uint64_t size)
+{
+    static const char zeros[WRITE_BYTES]; /* no memory of its own: it is never written to */
+    for (uint64_t end = offset + size; offset < end;) {
+        uint64_t left = end - offset;
+        long written = sys4(SYS_pwrite64, fd, zeros, left < WRITE_BYTES ? left : WRITE_BYTES, offset);
+        if (written <= 0)
+            return written ? written : -ENOSPC;
+        offset += (uint64_t)written;
+    }
+    return 0;
+}
+
 /* Allocates disk blocks. A file beyond RLIMIT_FSIZE would raise SIGXFSZ. */
 static long allocate(int fd, uint64_t offset, uint64_t size)
 {
@@ -66,6 +84,8 @@ static long allocate(int fd, uint64_t offset, uint64_t size)
     uint64_t mask = sys_mask(SIG_BLOCK, ours);
     sys2(SYS_rt_sigpending, &pending, sizeof pending);
     long error = sys4(SYS_fallocate, fd, 0, offset, size);
+    if (error == -EOPNOTSUPP)
+        error = write_zeros(fd, offset, size);
     if (error == -EFBIG)
         sys_take_pending(ours & ~pending);
     sys_mask(SIG_SETMASK, mask);

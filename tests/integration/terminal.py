@@ -35,9 +35,10 @@ class Terminal:
                   "echo ended $?; exec cat")
         clean = {k: v for k, v in os.environ.items()
                  if k not in ("TMUX", "NO_COLOR", "COLUMNS", "LINES")}
+        # tmux runs the script by $SHELL, or by the user's login shell, which may be csh or nologin.
         subprocess.run(["tmux", "-S", self.socket, "-f", "/dev/null", "new-session", "-d", "-x",
                         str(width), "-y", str(height), script], check=True,
-                       env=dict(clean, LC_ALL="C.UTF-8"))
+                       env=dict(clean, LC_ALL="C.UTF-8", SHELL="/bin/sh"))
 
     def tmux(self, *arguments):
         return subprocess.run(["tmux", "-S", self.socket, *map(str, arguments)], check=True,

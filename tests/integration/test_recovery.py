@@ -113,13 +113,20 @@ class Recovery(OfChance, RecoveryTest):
             self.assertEqual(self.start(where, "12", "500").wait(), 3)
             self.claim_differences(found, self.recovered(where))
 
-    def test_in_a_container(self):
-        """Its filter of system calls answers those that are forbidden with an error."""
+    def check_inside(self, *command):
         found = self.evidence()
         for look in found.looks():
             where = self.directory / f"m{look}"
-            self.start(where, "12", "400", inside=[profiling.TOOLS / "deny-perf"]).wait()
+            self.start(where, "12", "400", inside=command).wait()
             self.claim_differences(found, self.recovered(where))
+
+    def test_in_a_container(self):
+        """Its filter of system calls answers those that are forbidden with an error."""
+        self.check_inside(profiling.TOOLS / "deny-perf")
+
+    def test_a_file_system_that_does_not_allocate_blocks(self):
+        """As ext2, NFS before 4.2 and most of FUSE."""
+        self.check_inside(profiling.TOOLS / "deny-perf", "-n", str(SYS_FALLOCATE))
 
 
 class Reports(RecoveryTest):
@@ -127,6 +134,7 @@ class Reports(RecoveryTest):
         """One note, and the process's entry in run.json and in the summary."""
         where = self.directory / "m"
         self.start(where, "3", "300").wait()
+        self.need_arenas(where)
         done = self.run_tool(profiling.BUILD / "bin" / "hpcprof", "-o", "db", where)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stderr, r"(?m)^hpcprof: recovered the data of \d+ threads in 1 process ")
@@ -152,6 +160,7 @@ class Reports(RecoveryTest):
                   "work(0.1)\nfor pid in pids: os.waitpid(pid, 0)\n"
                   "os.kill(os.getpid(), signal.SIGKILL)\n")
         _, images = self.measure("/usr/bin/python3", "-c", script, status=-9)
+        self.need_arenas(self.measurements)
         images = [image for image in images if image.state == profiling.RUNNING]
         self.check_fates(images)
         seconds = sorted(image.seconds("CPUTIME", [RECORDED]) for image in images)

@@ -1,10 +1,11 @@
-/* deny-perf [-k NUMBER] COMMAND...: runs the command where perf_event_open is refused with EACCES, as
+/* deny-perf [-k NUMBER | -n NUMBER] COMMAND...: runs the command where perf_event_open is refused with EACCES, as
  * on stock Debian for ordinary users and in most containers; children too. With -k, the system call of
- * that number ends the process that makes it. */
+ * that number ends the process that makes it; with -n, it fails with EOPNOTSUPP. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,14 +16,17 @@
 
 int main(int count, char **arguments)
 {
-    int first = count > 2 && strcmp(arguments[1], "-k") == 0 ? 3 : 1;
-    unsigned killing = first == 3 ? (unsigned)atoi(arguments[2]) : SYS_perf_event_open;
+    bool kills = count > 2 && strcmp(arguments[1], "-k") == 0;
+    bool refuses = count > 2 && strcmp(arguments[1], "-n") == 0;
+    int first = kills || refuses ? 3 : 1;
+    unsigned other = first == 3 ? (unsigned)atoi(arguments[2]) : SYS_perf_event_open;
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, killing, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K,
+                 kills ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | EOPNOTSUPP),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};

@@ -8,6 +8,7 @@
  * by a child). */
 #include "burn.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -63,12 +64,32 @@ static void write_names(FILE *file)
     fprintf(file, "%lx %x never finish", (long)made, SPACING * CODES);
 }
 
+static void get_map_path(char *path, size_t size)
+{
+    snprintf(path, size, "/tmp/perf-%d.map", getpid());
+}
+
+/* Another user may have left a map of a process with the same number. Then a child goes on, which has
+ * another number. */
+static void find_own_name(void)
+{
+    char path[64];
+    int status;
+    for (;;) {
+        get_map_path(path, sizeof path);
+        if (unlink(path) == 0 || errno == ENOENT)
+            return;
+        pid_t child = fork();
+        if (child > 0)
+            exit(waitpid(child, &status, 0) == child && status == 0 ? 0 : 1);
+    }
+}
+
 static void write_map(const char *how)
 {
     char map_path[64], path[80];
     const struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
-    snprintf(map_path, sizeof map_path, "/tmp/perf-%d.map", getpid());
-    unlink(map_path);
+    get_map_path(map_path, sizeof map_path);
     snprintf(path, sizeof path, "%s%s", map_path, strcmp(how, "link") == 0 ? ".target" : "");
     FILE *file = fopen(path, "w");
     if (strcmp(how, "garbage") == 0)
@@ -130,6 +151,7 @@ int main(int count, char **arguments)
     if (count != 3)
         return 2;
     budget = (uint64_t)atoi(arguments[2]) * 1000000u;
+    find_own_name();
     make_code();
     if (strcmp(arguments[1], "none") != 0)
         write_map(arguments[1]);
