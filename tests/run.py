@@ -97,6 +97,13 @@ def stop_ignoring_signals():
             signal.signal(number, signal.SIG_DFL)
 
 
+def open_standard_files():
+    """A report would get the number of a standard file that is closed, and be replaced in a child by the real one."""
+    while (fd := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(fd, True)
+    os.close(fd)
+
+
 def run_class(names):
     """The tests with these ids, in order, in this process."""
     stop_ignoring_signals()
@@ -327,6 +334,7 @@ def main():
         run_class(sys.argv[2:])
         return 0
     stop_ignoring_signals()
+    open_standard_files()
     os.umask(0o022)  # some tests play several users; those of modes set their own
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
