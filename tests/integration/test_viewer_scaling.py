@@ -72,6 +72,12 @@ class Tables(KnownSet):
         self.assertIn("95% need 6 runs or more", text)
         self.assertIn("more workers than CPUs", text)
 
+    def test_busy_cpus(self):
+        self.add(1, 1, 10, (9, 1, 0))
+        self.assertNotIn("others had its CPUs", self.printed("text"))
+        self.add(4, 1, 5, (6, 1, 2))
+        self.assertIn("work, overhead and idleness are only 45% of P T_P with 4 workers", self.printed("text"))
+
     def test_csv(self):
         self.add_all()
         lines = self.printed("csv").split("\n")

@@ -199,6 +199,24 @@ static double least_coverage(const struct scaling_table *table)
     return least;
 }
 
+/* Less than this share of CPUs has a note of its own. */
+#define MOST_CPUS 0.8
+
+/* The row whose workers had the smallest share of their CPUs, if that is worth a note; or NULL. */
+static const struct scaling_row *row_without_cpus(const struct scaling_table *table)
+{
+    const struct scaling_row *found = NULL;
+    double least = MOST_CPUS;
+    for (size_t i = 0; i < table->rows.n; i++) {
+        double share = scaling_share_of_cpus(&table->rows.at[i]);
+        if (share < least) {
+            least = share;
+            found = &table->rows.at[i];
+        }
+    }
+    return found;
+}
+
 static void print_notes(struct writer *writer, const struct run_set *set,
                         const struct scaling_table *table)
 {
@@ -208,7 +226,17 @@ static void print_notes(struct writer *writer, const struct run_set *set,
         exceeds |= table->rows.at[i].exceeds_cpus;
         lacks_idleness |= isnan(table->rows.at[i].idleness.median);
     }
+    const struct scaling_row *without = row_without_cpus(table);
     writer_heading(writer, "Notes");
+    if (without)
+        writer_line(writer,
+                    "  work, overhead and idleness are only %.0f%% of P T_P with %u worker%s: the "
+                    "program waited, or others had its CPUs",
+                    100 * scaling_share_of_cpus(without), without->workers,
+                    without->workers == 1 ? "" : "s");
+    if (without && table->has_work_span)
+        writer_line(writer, "  T_s has that, too; the work has not: speedups by laws and simulation "
+                            "are too high");
     writer_line(writer,
                 "  T_P: median of the runs, and an interval that has the true median with "
                 "%.1f%% or more",

@@ -227,6 +227,12 @@ static void add_work_span(struct scaling_table *table, const run_value_list *run
         median_at(runs, fewest, offsetof(struct run_values, work_span.burdened_span));
 }
 
+double scaling_share_of_cpus(const struct scaling_row *row)
+{
+    double used = row->work.median + row->overhead.median + row->idleness.median;
+    return row->exceeds_cpus ? NAN : used / (row->workers * row->time.median);
+}
+
 struct speedup_laws scaling_laws(const struct scaling_table *table, double workers)
 {
     const struct work_span *of = &table->work_span;

@@ -89,6 +89,10 @@ struct scaling_table {
 struct scaling_table scaling_table_of(const run_value_list *runs);
 void scaling_table_free(struct scaling_table *table);
 
+/* The share of P T_P that the workers spent in work, overhead and idleness, of medians. It is far
+ * below 1 if the program waited, or others had its CPUs. NAN: not known. */
+double scaling_share_of_cpus(const struct scaling_row *row);
+
 /* The table must have work and span. */
 struct speedup_laws scaling_laws(const struct scaling_table *table, double workers);
 

@@ -107,6 +107,18 @@ static void idleness_counts_cpus(void **state)
     scaling_table_free(&table);
 }
 
+/* 11 + 1 + 2 seconds of 2 workers in 6.5 s. */
+static void shares_of_cpus(void **state)
+{
+    (void)state;
+    struct scaling_table table = table_of(runs, 7);
+    assert_near(scaling_share_of_cpus(&table.rows.at[1]), 14 / 13.0);
+    assert_true(isnan(scaling_share_of_cpus(&table.rows.at[2]))); /* idleness counts CPUs */
+    table.rows.at[0].idleness.median = NAN;
+    assert_true(isnan(scaling_share_of_cpus(&table.rows.at[0])));
+    scaling_table_free(&table);
+}
+
 static void without_a_baseline_one_worker_is_it(void **state)
 {
     (void)state;
@@ -292,6 +304,7 @@ int main(void)
         cmocka_unit_test(intervals_of_medians),
         cmocka_unit_test(factored_speedups),
         cmocka_unit_test(idleness_counts_cpus),
+        cmocka_unit_test(shares_of_cpus),
         cmocka_unit_test(without_a_baseline_one_worker_is_it),
         cmocka_unit_test(without_one_worker_there_is_no_work_to_compare_with),
         cmocka_unit_test(bands_have_every_combination_of_medians),
