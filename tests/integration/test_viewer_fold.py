@@ -17,6 +17,7 @@ import unittest
 
 import v4_writer
 import viewer
+from folding_case import FoldingTest
 from terminal import HAVE_TMUX
 from test_viewer_views import LAYOUTS
 from view_oracle import Oracle, fold_inlined
@@ -42,25 +43,8 @@ def describe():
     return db
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.db = temporary.name
-
-    def costs(self, view, *options):
-        """{path of names: (inclusive, exclusive)} below the first procedure rows."""
-        root = viewer.printed_json(view, "--fold-inlined", *options, self.db)["root"]
-        found = {}
-
-        def walk(row, path):
-            work = row["metrics"]["work"]
-            found[path + (row["name"],)] = (work["inclusive"], work["exclusive"])
-            for child in row["children"]:
-                walk(child, path + (row["name"],))
-        for child in root["children"]:
-            walk(child, ())
-        return found
+class Case(FoldingTest):
+    always = ("--fold-inlined",)
 
 
 class Known(Case):

@@ -7,11 +7,11 @@ program whose every number is known:
                                             line 6: b  line 9: 8 s
                                             line 7: c  line 12: 16 s
 """
-import tempfile
 import unittest
 
 import v4_writer
 import viewer
+from folding_case import FoldingTest
 from terminal import HAVE_TMUX
 from test_viewer_views import LAYOUTS
 from view_oracle import Oracle, collapse_recursion, fold_inlined
@@ -43,28 +43,7 @@ def describe(unknown=False):
     return db
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.db = temporary.name
-
-    def costs(self, view, *options):
-        """{path of names: (inclusive, exclusive)} below the first procedure rows."""
-        root = viewer.printed_json(view, *options, self.db)["root"]
-        found = {}
-
-        def walk(row, path):
-            work = row["metrics"]["work"]
-            found[path + (row["name"],)] = (work["inclusive"], work["exclusive"])
-            for child in row["children"]:
-                walk(child, path + (row["name"],))
-        for child in root["children"]:
-            walk(child, ())
-        return found
-
-
-class Known(Case):
+class Known(FoldingTest):
     def test_top_down(self):
         v4_writer.write_database(describe(), self.db)
         main = ("main thread", "main")
@@ -102,7 +81,7 @@ class Known(Case):
             self.assertEqual(sorted(t["value"] for t in shown["threads"]), values)
 
 
-class Random(Case):
+class Random(FoldingTest):
     def test_every_view_against_the_oracle(self):
         for seed in range(SEEDS):
             layout = LAYOUTS[seed % len(LAYOUTS)]
@@ -138,7 +117,7 @@ class Random(Case):
 
 
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
-class InTerminal(Case):
+class InTerminal(FoldingTest):
     def test_the_key(self):
         v4_writer.write_database(describe(), self.db)
         terminal = Viewer(self.db, width=170, height=40,
