@@ -28,7 +28,7 @@ static void release(void *value)
     hpctoolkit_thread_slot = NULL;
     atomic_store_explicit(&slot->runtimes, 0, memory_order_relaxed);
     slot->gomp.link = slot->gomp.own = slot->ompt.link = slot->tbb.link = slot->tbb.own = NULL;
-    slot->is_of_pool = false;
+    slot->pool = 0;
     atomic_store_explicit(&slot->state, THREAD_NONE, memory_order_release);
 }
 
@@ -92,7 +92,7 @@ struct slot_counts slots_count(enum slot_runtime runtime)
     struct slot_counts counts = {0};
     for (uint32_t i = 0; i < used; i++) {
         const struct thread_slot *slot = &hpctoolkit_thread_slots[i];
-        if (!slot_is_of(slot, runtime))
+        if (!slot_serves(slot, runtime))
             continue;
         counts.workers++;
         counts.working += slot_state(slot) == THREAD_WORKS;

@@ -44,7 +44,7 @@ struct thread_slot {
     _Alignas(128) _Atomic uint32_t state; /* enum thread_state */
     _Atomic uint32_t runtimes;            /* enum slot_runtime */
     int tid;
-    bool is_of_pool;                   /* libtbb created the thread */
+    uint32_t pool;                     /* enum slot_runtime that created the thread; 0: none did */
     struct omp_thread gomp, ompt, tbb; /* of the agents gomp, openmp and tbb */
 };
 
@@ -88,6 +88,19 @@ static inline bool slot_is_of(const struct thread_slot *slot, enum slot_runtime 
     return atomic_load_explicit(&slot->runtimes, memory_order_relaxed) & runtime;
 }
 
+/* Any context. Whether the thread serves a runtime at this instant. Other threads than those of its
+ * pool do so in its constructs, and outside of all constructs: a thread that computes in a parallel
+ * region keeps no worker of libtbb waiting, though the program may be linked to both. */
+static inline bool slot_serves(const struct thread_slot *slot, enum slot_runtime runtime)
+{
+    if (!slot_is_of(slot, runtime) || slot->pool == runtime)
+        return slot_is_of(slot, runtime);
+    const void *own = runtime == RUNTIME_GOMP   ? slot->gomp.link
+                      : runtime == RUNTIME_OMPT ? slot->ompt.link
+                                                : slot->tbb.link;
+    return own || (!slot->pool && !slot->gomp.link && !slot->ompt.link && !slot->tbb.link);
+}
+
 /* Normal context. Makes the thread of the slot a worker of a runtime. */
 static inline void slot_join(struct thread_slot *slot, enum slot_runtime runtime)
 {
@@ -98,7 +111,7 @@ static inline void slot_join(struct thread_slot *slot, enum slot_runtime runtime
 /* The slot of threads for which there was no other one. It is not counted. */
 struct thread_slot *slots_surplus(void);
 
-/* Any context. Counts the workers of a runtime, and those that work. */
+/* Any context. Counts the threads that serve a runtime, and those that work. */
 struct slot_counts {
     uint32_t workers, working;
 };

@@ -109,6 +109,7 @@ static void thread_begin(void *thread_data, int tid, struct agent_start_routine 
     if (!functions || !functions->is_traced)
         return;
     struct thread_slot *slot = slot_mine();
+    slot->pool = RUNTIME_GOMP;
     slot_set_state(slot, THREAD_WAITS);
     slot_join(slot, RUNTIME_GOMP);
     atomic_store(&has_created_threads, true);
@@ -117,7 +118,7 @@ static void thread_begin(void *thread_data, int tid, struct agent_start_routine 
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     const struct thread_slot *slot = slot_existing();
-    if (!slot || slot == slots_surplus() || !slot_is_of(slot, RUNTIME_GOMP))
+    if (!slot || slot == slots_surplus() || !slot_serves(slot, RUNTIME_GOMP))
         return AGENT_FOREIGN;
     cursor->state[LINK] = (uint64_t)slot->gomp.link;
     return slot_state(slot) == THREAD_WORKS ? AGENT_WORKING : AGENT_IDLE;

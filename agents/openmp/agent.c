@@ -150,7 +150,7 @@ static uint64_t leading(const struct agent_cursor *cursor, uint64_t link)
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     const struct thread_slot *slot = slot_existing();
-    if (!slot || slot == slots_surplus() || !slot_is_of(slot, RUNTIME_OMPT) || tool_refusal())
+    if (!slot || slot == slots_surplus() || !slot_serves(slot, RUNTIME_OMPT) || tool_refusal())
         return AGENT_FOREIGN;
     cursor->state[LINK] = leading(cursor, (uint64_t)slot->ompt.link);
     return slot_state(slot) == THREAD_WORKS ? AGENT_WORKING : AGENT_IDLE;

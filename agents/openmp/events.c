@@ -104,6 +104,7 @@ static void thread_begin(int type, ompt_data_t *thread)
     (void)thread;
     struct thread_slot *slot = slot_mine();
     if (type == ompt_thread_worker) {
+        slot->pool = RUNTIME_OMPT;
         slot_set_state(slot, THREAD_WAITS);
         atomic_store(&has_created_threads, true);
     }

@@ -81,7 +81,7 @@ static void thread_begin(void *thread_data, int tid, struct agent_start_routine 
     if (!tbb_has_code_at(routine.function))
         return;
     struct thread_slot *slot = slot_mine();
-    slot->is_of_pool = true;
+    slot->pool = RUNTIME_TBB;
     slot->tbb.own = host->own_slot();
     slot_set_state(slot, THREAD_WAITS);
     slot_join(slot, RUNTIME_TBB);
@@ -98,7 +98,7 @@ static bool is_blocked(const struct thread_slot *slot)
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     struct thread_slot *slot = slot_existing();
-    if (!slot || slot == slots_surplus() || !slot_is_of(slot, RUNTIME_TBB))
+    if (!slot || slot == slots_surplus() || !slot_serves(slot, RUNTIME_TBB))
         return AGENT_FOREIGN;
     cursor->state[LINK] = (uint64_t)slot->tbb.link;
     slot->tbb.own = host->own_slot();
@@ -114,12 +114,13 @@ static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
     uint32_t pool = 0, others = 0, working = 0;
     for (uint32_t i = 0; i < used; i++) {
         const struct thread_slot *slot = &hpctoolkit_thread_slots[i];
-        if (!slot_is_of(slot, RUNTIME_TBB))
+        if (!slot_serves(slot, RUNTIME_TBB))
             continue;
         bool works = slot_state(slot) == THREAD_WORKS, blocked = works && is_blocked(slot);
-        bool is_absent = blocked && !slot->is_of_pool && !slot->tbb.link;
-        pool += slot->is_of_pool;
-        others += !slot->is_of_pool && !is_absent;
+        bool is_of_pool = slot->pool == RUNTIME_TBB;
+        bool is_absent = blocked && !is_of_pool && !slot->tbb.link;
+        pool += is_of_pool;
+        others += !is_of_pool && !is_absent;
         working += works && !blocked;
     }
     uint32_t limit = atomic_load_explicit(&tbb_thread_limit, memory_order_relaxed);

@@ -1,10 +1,12 @@
 """oneTBB programs under the agent tbb: results unchanged, the number of working threads, call paths of algorithms and
 tasks. The programs say themselves what is right (tests/programs/tbb/)."""
+import os
 import pathlib
 import re
 import shutil
 import subprocess
 import unittest
+from unittest import mock
 
 import logical_case
 import profiling
@@ -87,6 +89,32 @@ class Counts(Tbb):
         for contexts in ("site", "off"):
             done, _ = self.measure(program, options=("--task-contexts", contexts))
             self.assertEqual(done.stdout.splitlines()[-1], self.RESULTS)
+
+
+class Beside(Tbb):
+    WORKERS = 4  # of each runtime
+    WORKING = {"in_openmp": 1, "in_tbb": 2, "in_cilk": 3}
+
+    def build_three_runtimes(self):
+        runtime = profiling.ROOT / "runtime-patches" / "minicilk"
+        objects = []
+        for name in ("cilk-strands.c", "slot-count.c"):
+            objects.append(self.directory / f"{name}.o")
+            subprocess.run(["gcc", "-O2", "-g", "-I", profiling.ROOT, "-I", runtime, "-c", "-o", objects[-1],
+                            SOURCES / name], check=True)
+        return self.build("three-runtimes.cc", "-O0", "-fopenmp", *objects, profiling.BUILD / "lib" / "libminicilk.a")
+
+    def test_openmp_tbb_and_cilk_at_once(self):
+        """Each runtime's idle workers are charged to its own working threads, whatever the others do."""
+        with mock.patch.dict(os.environ, OMP_WAIT_POLICY="passive"):
+            done, _ = self.profile(self.build_three_runtimes(), events=("CPUTIME@f4000",),
+                                   options=("--cores", str(self.WORKERS)))
+        self.assertEqual(done.stdout, "openmp 1 tbb 2\n")
+        for name, working in self.WORKING.items():
+            work, idleness = (sum(self.value(metric, shown) for shown in (name, name + "()"))
+                              for metric in ("work", "idleness"))
+            self.assertGreater(work, 0)
+            self.assertAlmostEqual(idleness / work, (self.WORKERS - working) / working, places=3)
 
 
 class Paths(Tbb):
