@@ -122,7 +122,7 @@ class Ways:
         if not made:
             raise CannotTry("localedef can't make de_DE.UTF-8: install the package locales")
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG"))}
-        environment.update(LOCPATH=str(places), LC_ALL="de_DE.UTF-8", HOME="/nonexistent")
+        environment.update(LOCPATH=str(places), LC_ALL="de_DE.UTF-8", HOME=str(places / "home"))
         return self.here("locale", env=environment, umask=0o077)
 
 
