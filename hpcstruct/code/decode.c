@@ -1,5 +1,6 @@
 #include "hpcstruct/code/decode.h"
 
+#include "hpcstruct/code/quick-decode.h"
 #include "hpcstruct/elf/names.h"
 
 #include <assert.h>
@@ -41,9 +42,10 @@ static bool calls_never_returning_import(const struct decode_context *context,
     return slot && slot->name && is_no_return_name(slot->name);
 }
 
-static int32_t relative_target(const ZydisDecodedInstruction *instruction, uint32_t offset)
+/* The target of a jump, as in struct transfer. `next`: the offset of the next instruction. */
+static int32_t target_after(uint32_t next, int64_t displacement)
 {
-    int64_t target = (int64_t)offset + instruction->length + instruction->raw.imm[0].value.s;
+    int64_t target = (int64_t)next + displacement;
     return target < INT32_MIN || target > INT32_MAX ? INT32_MIN : (int32_t)target;
 }
 
@@ -73,7 +75,8 @@ static bool classify(const ZydisDecodedInstruction *instruction, uint32_t offset
                instruction->mnemonic == ZYDIS_MNEMONIC_HLT;
     }
     if (direct)
-        transfer->target = relative_target(instruction, offset);
+        transfer->target =
+            target_after(offset + instruction->length, instruction->raw.imm[0].value.s);
     return direct || transfer->kind != TRANSFER_BRANCH;
 }
 
@@ -146,6 +149,65 @@ static void record_waiting(const struct decoder *decoder, const struct code_frag
 
 /* ---- fragments ---- */
 
+/* The fragment that is decoded. */
+struct decoding {
+    struct decoder *decoder;
+    const struct decode_context *context;
+    const struct code_fragment *fragment;
+    struct fragment_flow *flow;
+    uint32_t size; /* in bytes */
+};
+
+/* Decodes the instruction at `offset` with Zydis, and records what it does. Returns its length. */
+static uint32_t decode_fully(const struct decoding *d, uint32_t offset)
+{
+    struct decoder *decoder = d->decoder;
+    struct fragment_flow *flow = d->flow;
+    uint32_t index = (uint32_t)decoder->offsets.n - 1;
+    ZydisDecodedInstruction instruction;
+    struct transfer transfer;
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder->zydis, NULL,
+                                                    d->fragment->bytes + offset, d->size - offset,
+                                                    &instruction))) {
+        if (flow->undecoded++ == 0)
+            flow->first_undecoded = offset;
+        return 1;
+    }
+    if (classify(&instruction, offset, &transfer)) {
+        if (transfer.kind == TRANSFER_JUMP_INDIRECT)
+            vec_push(&decoder->indirect_jumps, index);
+        else if (transfer.kind == TRANSFER_CALL_INDIRECT &&
+                 calls_never_returning_import(d->context, &instruction,
+                                              d->fragment->begin + offset))
+            transfer.never_returns = true;
+        vec_push(&flow->transfers, transfer);
+    } else if (instruction.mnemonic == ZYDIS_MNEMONIC_LEA &&
+               has_rip_relative_operand(&instruction)) {
+        vec_push(&decoder->address_loads, index);
+    } else {
+        record_waiting(decoder, d->fragment, &instruction, flow);
+    }
+    return instruction.length;
+}
+
+static void record_quick_transfer(const struct decoding *d, uint32_t offset,
+                                  const struct quick_instruction *quick)
+{
+    static const uint8_t kinds[] = {
+        [QUICK_JUMP] = TRANSFER_JUMP,
+        [QUICK_BRANCH] = TRANSFER_BRANCH,
+        [QUICK_CALL] = TRANSFER_CALL,
+        [QUICK_RETURN] = TRANSFER_RETURN,
+    };
+    struct transfer transfer = {.offset = offset,
+                                .target = NO_JUMP_TABLE,
+                                .length = quick->length,
+                                .kind = kinds[quick->kind]};
+    if (quick->kind != QUICK_RETURN)
+        transfer.target = target_after(offset + quick->length, quick->displacement);
+    vec_push(&d->flow->transfers, transfer);
+}
+
 void decode_fragment(struct decoder *decoder, const struct decode_context *context,
                      const struct code_fragment *fragment, struct fragment_flow *flow)
 {
@@ -154,34 +216,21 @@ void decode_fragment(struct decoder *decoder, const struct decode_context *conte
     flow->pauses.n = flow->waits.n = 0;
     flow->undecoded = 0;
     uint64_t size = fragment->end - fragment->begin;
-    if (size > MAX_DECODED)
-        size = MAX_DECODED;
-    for (uint32_t offset = 0; offset < size;) {
-        ZydisDecodedInstruction instruction;
-        uint32_t index = (uint32_t)decoder->offsets.n;
+    const struct decoding d = {decoder, context, fragment, flow,
+                               (uint32_t)(size < MAX_DECODED ? size : MAX_DECODED)};
+    for (uint32_t offset = 0; offset < d.size;) {
         vec_push(&decoder->offsets, offset);
-        if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
-                &decoder->zydis, NULL, fragment->bytes + offset, size - offset, &instruction))) {
-            if (flow->undecoded++ == 0)
-                flow->first_undecoded = offset;
-            offset++;
+        const struct quick_instruction quick =
+            quick_decode(fragment->bytes + offset, d.size - offset);
+        if (quick.kind == QUICK_UNKNOWN) {
+            offset += decode_fully(&d, offset);
             continue;
         }
-        struct transfer transfer;
-        if (classify(&instruction, offset, &transfer)) {
-            if (transfer.kind == TRANSFER_JUMP_INDIRECT)
-                vec_push(&decoder->indirect_jumps, index);
-            else if (transfer.kind == TRANSFER_CALL_INDIRECT &&
-                     calls_never_returning_import(context, &instruction, fragment->begin + offset))
-                transfer.never_returns = true;
-            vec_push(&flow->transfers, transfer);
-        } else if (instruction.mnemonic == ZYDIS_MNEMONIC_LEA &&
-                   has_rip_relative_operand(&instruction)) {
-            vec_push(&decoder->address_loads, index);
-        } else {
-            record_waiting(decoder, fragment, &instruction, flow);
-        }
-        offset += instruction.length;
+        if (quick.kind == QUICK_ADDRESS_LOAD)
+            vec_push(&decoder->address_loads, (uint32_t)decoder->offsets.n - 1);
+        else if (quick.kind != QUICK_PLAIN)
+            record_quick_transfer(&d, offset, &quick);
+        offset += quick.length;
     }
 }
 
