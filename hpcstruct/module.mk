@@ -8,8 +8,7 @@
 #   structure/  the scopes of each procedure, written as a structure file
 HPCSTRUCT_FOLDERS = elf code flow dwarf structure
 
-HPCSTRUCT_LIBRARIES = -lZydis -ldwarf -lelf -lxml2 -liberty -lzstd -lz -lpthread
-CFLAGS_hpcstruct   := $(shell pkg-config --cflags libxml-2.0)
+HPCSTRUCT_LIBRARIES = -lZydis -ldwarf -lelf -liberty -lzstd -lz -lpthread
 
 PROGRAMS += $(BUILD)/bin/hpcstruct
 
@@ -21,6 +20,10 @@ $(BUILD)/bin/hpcstruct: $(call objects_of,hpcstruct) $(HPCSTRUCT_PARTS)
 
 $(foreach name,binary_text debug_info line_table split_units quick_decode loop_nest loop_location eh_frame,\
 	$(eval $(call unit_test,hpcstruct/test_$(name),$(HPCSTRUCT_PARTS),$(HPCSTRUCT_LIBRARIES))))
+
+# This compares with libxml2.
+$(eval $(call unit_test,hpcstruct/test_xml_text,$(HPCSTRUCT_PARTS),$(HPCSTRUCT_LIBRARIES) -lxml2))
+$(BUILD)/obj/tests/unit/hpcstruct/test_xml_text.o: CFLAGS += $(shell pkg-config --cflags libxml-2.0)
 
 # These make a module by hand.
 MADE_MODULE = $(BUILD)/obj/tests/unit/hpcstruct/made_module.o

@@ -110,22 +110,48 @@ static void merge_equal_begins(struct candidates *candidates, const struct symbo
 
 /* ---- uncovered code ---- */
 
+static bool is_prefix(uint8_t byte)
+{
+    switch (byte) {
+    case 0x26:
+    case 0x2e:
+    case 0x36:
+    case 0x3e:
+    case 0x64:
+    case 0x65:
+    case 0x66:
+    case 0x67:
+    case 0xf2:
+    case 0xf3: return true;
+    }
+    return (byte & 0xf0) == 0x40; /* REX */
+}
+
+/* The length of the no-operation of several bytes that some code begins with; 0: none. */
+static size_t long_nop_length(const uint8_t *bytes, size_t size)
+{
+    const uint8_t nop = 0x90, two_byte_opcode = 0x0f;
+    ZydisDecoder decoder;
+    ZydisDecodedInstruction instruction;
+    size_t opcode = 0;
+    while (opcode < size && is_prefix(bytes[opcode]))
+        opcode++;
+    if (opcode == size || (bytes[opcode] != nop && bytes[opcode] != two_byte_opcode))
+        return 0;
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, size, &instruction)) ||
+        instruction.mnemonic != ZYDIS_MNEMONIC_NOP)
+        return 0;
+    return instruction.length;
+}
+
 size_t padding_length(const uint8_t *bytes, size_t size)
 {
-    ZydisDecoder decoder;
-    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
     const uint8_t nop = 0x90, int3 = 0xcc;
-    size_t at = 0;
-    while (at < size) {
-        ZydisDecodedInstruction instruction;
-        if (bytes[at] == nop || bytes[at] == int3 || bytes[at] == 0)
-            at++;
-        else if (ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes + at, size - at,
-                                                            &instruction)) &&
-                 instruction.mnemonic == ZYDIS_MNEMONIC_NOP)
-            at += instruction.length;
-        else
-            break;
+    size_t at = 0, length = 1;
+    for (; at < size && length; at += length) {
+        bool is_short = bytes[at] == nop || bytes[at] == int3 || bytes[at] == 0;
+        length = is_short ? 1 : long_nop_length(bytes + at, size - at);
     }
     return at;
 }

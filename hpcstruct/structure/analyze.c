@@ -176,7 +176,7 @@ bool binary_analyze(const struct binary *binary, const struct analysis_options *
     char *real = realpath(binary->path, NULL);
     char *path = xml_safe_text(real ? real : mem_strdup(binary->path));
     bool written = options->gaps ? gaps_write(out, &structure, path, binary->split.missing)
-                                 : structure_write(out, &structure, path);
+                                 : structure_write(out, &structure, path, options->workers);
     int error = errno;
     free(path);
     free_procedures(records, code.procedures.all.n);

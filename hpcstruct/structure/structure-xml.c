@@ -1,11 +1,14 @@
 #include "hpcstruct/structure/structure-xml.h"
 
+#include "hpcstruct/structure/xml-text.h"
+
+#include "lib/parallel.h"
 #include "lib/source-names.h"
 #include "lib/structure-cache.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <libxml/xmlwriter.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,61 +17,13 @@
 
 #define UNKNOWN_FILE "<unknown file>"
 
+/* Elements around an F: the document's and LM. */
+#define DEPTH_OF_FILES 2
+
 struct writer {
-    xmlTextWriter *xml;
     const struct structure *from;
-    uint32_t next_index;
-    VEC(char) text; /* the list of address ranges that is being made */
+    struct xml_text xml;
 };
-
-/* ---- elements and attributes ---- */
-
-/* Write errors are recorded by the stream (struct output). */
-static void attribute(struct writer *w, const char *name, const char *value)
-{
-    xmlTextWriterWriteAttribute(w->xml, (const xmlChar *)name, (const xmlChar *)value);
-}
-
-static void number_attribute(struct writer *w, const char *name, uint64_t value)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    attribute(w, name, text);
-}
-
-static void start(struct writer *w, const char *element)
-{
-    xmlTextWriterStartElement(w->xml, (const xmlChar *)element);
-    number_attribute(w, "i", w->next_index++);
-}
-
-static void end(struct writer *w)
-{
-    xmlTextWriterEndElement(w->xml);
-}
-
-static void begin_ranges(struct writer *w)
-{
-    w->text.n = 0;
-    vec_push(&w->text, '{');
-}
-
-static void add_range(struct writer *w, uint64_t begin, uint64_t range_end)
-{
-    char text[64];
-    int length = snprintf(text, sizeof text, "%s[0x%" PRIx64 "-0x%" PRIx64 ")",
-                          w->text.n > 1 ? " " : "", begin, range_end);
-    vec_reserve(&w->text, (size_t)length);
-    memcpy(w->text.at + w->text.n, text, (size_t)length);
-    w->text.n += (size_t)length;
-}
-
-static void end_ranges(struct writer *w, const char *name)
-{
-    vec_push(&w->text, '}');
-    vec_push(&w->text, '\0');
-    attribute(w, name, w->text.at);
-}
 
 static const char *file_name(const struct writer *w, uint32_t file)
 {
@@ -83,7 +38,7 @@ static const char *tag_of(const struct writer *w, uint32_t file)
 static void tag_attribute(struct writer *w, const char *kind)
 {
     if (kind)
-        attribute(w, "o", kind);
+        xml_attribute(&w->xml, "o", kind);
 }
 
 /* ---- scopes ---- */
@@ -97,31 +52,28 @@ static void write_statement(struct writer *w, const struct procedure_scopes *sco
                             const struct scope *scope, uint32_t file)
 {
     const char *kind = tag_of(w, scope->file);
-    start(w, "S");
-    number_attribute(w, "l", scope->line);
+    xml_start(&w->xml, "S");
+    xml_number(&w->xml, "l", scope->line);
     if (scope->file != file && scope->file != DEBUG_NONE && !kind)
-        attribute(w, "f", file_name(w, scope->file));
-    begin_ranges(w);
+        xml_attribute(&w->xml, "f", file_name(w, scope->file));
+    xml_begin_ranges(&w->xml, "v");
     for (uint32_t i = scope->first_range; i != NO_RANGE; i = scopes->ranges[i].next)
-        add_range(w, scopes->ranges[i].begin, scopes->ranges[i].end);
-    end_ranges(w, "v");
+        xml_range(&w->xml, scopes->ranges[i].begin, scopes->ranges[i].end);
+    xml_end_ranges(&w->xml);
     tag_attribute(w, kind);
-    end(w);
+    xml_end(&w->xml, "S");
 }
 
 static void write_call(struct writer *w, const struct scope *scope)
 {
-    start(w, "C");
-    number_attribute(w, "l", scope->line);
-    begin_ranges(w);
-    add_range(w, scope->address, scope->address + scope->length);
-    end_ranges(w, "v");
-    if (scope->target != NO_TARGET) {
-        char text[24];
-        snprintf(text, sizeof text, "0x%" PRIx64, scope->target);
-        attribute(w, "t", text);
-    }
-    end(w);
+    xml_start(&w->xml, "C");
+    xml_number(&w->xml, "l", scope->line);
+    xml_begin_ranges(&w->xml, "v");
+    xml_range(&w->xml, scope->address, scope->address + scope->length);
+    xml_end_ranges(&w->xml);
+    if (scope->target != NO_TARGET)
+        xml_address(&w->xml, "t", scope->target);
+    xml_end(&w->xml, "C");
 }
 
 static void write_loop(struct writer *w, const struct procedure_scopes *scopes,
@@ -129,37 +81,37 @@ static void write_loop(struct writer *w, const struct procedure_scopes *scopes,
 {
     if (scope->file != DEBUG_NONE)
         file = scope->file;
-    start(w, "L");
-    number_attribute(w, "l", scope->line);
-    attribute(w, "f", file_name(w, file));
-    begin_ranges(w);
-    add_range(w, scope->address, scope->address + 1);
-    end_ranges(w, "v");
+    xml_start(&w->xml, "L");
+    xml_number(&w->xml, "l", scope->line);
+    xml_attribute(&w->xml, "f", file_name(w, file));
+    xml_begin_ranges(&w->xml, "v");
+    xml_range(&w->xml, scope->address, scope->address + 1);
+    xml_end_ranges(&w->xml);
     if (scope->pauses)
-        attribute(w, "w", "pause");
+        xml_attribute(&w->xml, "w", "pause");
     write_children(w, scopes, scope, file);
-    end(w);
+    xml_end(&w->xml, "L");
 }
 
 static void write_inlined(struct writer *w, const struct procedure_scopes *scopes,
                           const struct scope *scope, uint32_t file)
 {
     const struct debug_function *function = &w->from->info->functions.at[scope->function];
-    start(w, "A");
-    number_attribute(w, "l", scope->line);
-    attribute(w, "f", file_name(w, scope->file == DEBUG_NONE ? file : scope->file));
-    attribute(w, "n", "");
-    attribute(w, "v", "{}");
-    start(w, "A");
-    number_attribute(w, "l", function->line);
-    attribute(w, "f", file_name(w, function->file));
-    attribute(w, "n", strtab_string(&w->from->info->names, function->name));
-    attribute(w, "v", "{}");
+    xml_start(&w->xml, "A");
+    xml_number(&w->xml, "l", scope->line);
+    xml_attribute(&w->xml, "f", file_name(w, scope->file == DEBUG_NONE ? file : scope->file));
+    xml_attribute(&w->xml, "n", "");
+    xml_attribute(&w->xml, "v", "{}");
+    xml_start(&w->xml, "A");
+    xml_number(&w->xml, "l", function->line);
+    xml_attribute(&w->xml, "f", file_name(w, function->file));
+    xml_attribute(&w->xml, "n", strtab_string(&w->from->info->names, function->name));
+    xml_attribute(&w->xml, "v", "{}");
     const char *kind = tag_of(w, function->file);
     tag_attribute(w, kind ? kind : tag_of(w, scope->file));
     write_children(w, scopes, scope, function->file);
-    end(w);
-    end(w);
+    xml_end(&w->xml, "A");
+    xml_end(&w->xml, "A");
 }
 
 static void write_children(struct writer *w, const struct procedure_scopes *scopes,
@@ -190,33 +142,33 @@ static void write_waits(struct writer *w, const struct procedure *procedure)
         for (size_t k = 0; k < flow->waits.n; k++) {
             uint64_t at = code->map.fragments.at[number].begin + flow->waits.at[k];
             if (!has_any)
-                begin_ranges(w);
-            add_range(w, at, at + SYSCALL_SIZE + 1);
+                xml_begin_ranges(&w->xml, "w");
+            xml_range(&w->xml, at, at + SYSCALL_SIZE + 1);
             has_any = true;
         }
     }
     if (has_any)
-        end_ranges(w, "w");
+        xml_end_ranges(&w->xml);
 }
 
 static void write_procedure(struct writer *w, const struct procedure_record *record)
 {
     const struct module_code *code = w->from->code;
-    start(w, "P");
-    attribute(w, "n", record->name);
+    xml_start(&w->xml, "P");
+    xml_attribute(&w->xml, "n", record->name);
     if (record->linkage_name)
-        attribute(w, "ln", record->linkage_name);
-    number_attribute(w, "l", record->line);
-    begin_ranges(w);
+        xml_attribute(&w->xml, "ln", record->linkage_name);
+    xml_number(&w->xml, "l", record->line);
+    xml_begin_ranges(&w->xml, "v");
     for (uint32_t i = 0; i < record->procedure->fragment_count; i++) {
         uint32_t number = code->procedures.fragments.at[record->procedure->first_fragment + i];
-        add_range(w, code->map.fragments.at[number].begin, code->map.fragments.at[number].end);
+        xml_range(&w->xml, code->map.fragments.at[number].begin, code->map.fragments.at[number].end);
     }
-    end_ranges(w, "v");
+    xml_end_ranges(&w->xml);
     write_waits(w, record->procedure);
     tag_attribute(w, tag_of(w, record->file));
     write_children(w, &record->scopes, &record->scopes.scopes[0], record->file);
-    end(w);
+    xml_end(&w->xml, "P");
 }
 
 /* ---- files ---- */
@@ -241,9 +193,9 @@ static bool same_file(const struct document_entry *a, const struct document_entr
     return a->file == b->file || (a->file && b->file && strcmp(a->file, b->file) == 0);
 }
 
-static void write_files(struct writer *w)
+/* The procedures in the order of the document. The caller frees. */
+static struct document_entry *sorted_procedures(const struct structure *from)
 {
-    const struct structure *from = w->from;
     size_t count = from->code->procedures.all.n;
     struct document_entry *entries = mem_alloc(count * sizeof *entries);
     for (uint32_t i = 0; i < count; i++) {
@@ -252,29 +204,130 @@ static void write_files(struct writer *w)
         entries[i].file = file == DEBUG_NONE ? NULL : strtab_string(&from->info->files, file);
     }
     qsort(entries, count, sizeof *entries, by_file);
-    for (size_t i = 0; i < count; i++) {
-        if (i == 0 || !same_file(&entries[i - 1], &entries[i])) {
-            start(w, "F");
-            attribute(w, "n", entries[i].file ? entries[i].file : UNKNOWN_FILE);
-        }
-        write_procedure(w, &from->procedures[entries[i].number]);
-        if (i + 1 == count || !same_file(&entries[i], &entries[i + 1]))
-            end(w);
-    }
-    free(entries);
+    return entries;
 }
+
+/* ---- parts of the document, written at the same time ---- */
+
+/* Procedures of a part. */
+#define PART_SIZE 64
+/* Parts of a round, after which their text is written to the stream. */
+#define PARTS_OF_ROUND 128
+
+struct part_writer {
+    const struct structure *from;
+    const struct document_entry *entries;
+    size_t count;
+    size_t first; /* entry of the round */
+    struct writer parts[PARTS_OF_ROUND];
+};
+
+static bool begins_file(const struct part_writer *p, size_t i)
+{
+    return i == 0 || !same_file(&p->entries[i - 1], &p->entries[i]);
+}
+
+static bool ends_file(const struct part_writer *p, size_t i)
+{
+    return i + 1 == p->count || !same_file(&p->entries[i], &p->entries[i + 1]);
+}
+
+static size_t end_of_part(const struct part_writer *p, size_t begin)
+{
+    return begin + PART_SIZE < p->count ? begin + PART_SIZE : p->count;
+}
+
+static void write_part(void *context, unsigned worker, size_t part)
+{
+    struct part_writer *p = context;
+    struct writer *w = &p->parts[part];
+    size_t begin = p->first + part * PART_SIZE;
+    (void)worker;
+    w->xml.bytes.n = 0;
+    w->xml.depth = DEPTH_OF_FILES + !begins_file(p, begin);
+    for (size_t i = begin; i < end_of_part(p, begin); i++) {
+        if (begins_file(p, i)) {
+            xml_start(&w->xml, "F");
+            xml_attribute(&w->xml, "n", p->entries[i].file ? p->entries[i].file : UNKNOWN_FILE);
+        }
+        write_procedure(w, &p->from->procedures[p->entries[i].number]);
+        if (ends_file(p, i))
+            xml_end(&w->xml, "F");
+    }
+}
+
+/* The number of elements of a procedure. */
+static uint32_t count_elements(const struct procedure_scopes *scopes)
+{
+    uint32_t count = scopes->scope_count;
+    for (uint32_t i = 0; i < scopes->scope_count; i++)
+        count += scopes->scopes[i].kind == SCOPE_INLINED; /* a pair */
+    return count;
+}
+
+/* Sets the number of the first element of each part of a round, from `index` on. Returns the number
+ * of the first element after them. */
+static uint32_t number_parts(struct part_writer *p, size_t parts, uint32_t index)
+{
+    for (size_t part = 0; part < parts; part++) {
+        size_t begin = p->first + part * PART_SIZE;
+        p->parts[part].from = p->from;
+        p->parts[part].xml.next_index = index;
+        for (size_t i = begin; i < end_of_part(p, begin); i++)
+            index += begins_file(p, i) +
+                     count_elements(&p->from->procedures[p->entries[i].number].scopes);
+    }
+    return index;
+}
+
+/* The stream, and its first error. */
+struct output {
+    FILE *out;
+    int error; /* errno; 0: none */
+};
+
+static void write_text(struct output *output, struct xml_text *xml)
+{
+    if (fwrite(xml->bytes.at, 1, xml->bytes.n, output->out) != xml->bytes.n && !output->error)
+        output->error = errno;
+    xml->bytes.n = 0;
+}
+
+static void write_files(struct output *output, struct writer *w, unsigned workers)
+{
+    struct part_writer *p = mem_alloc(sizeof *p);
+    struct document_entry *entries = sorted_procedures(w->from);
+    p->from = w->from;
+    p->entries = entries;
+    p->count = w->from->code->procedures.all.n;
+    uint32_t index = w->xml.next_index;
+    while (p->first < p->count) {
+        size_t parts = (p->count - p->first + PART_SIZE - 1) / PART_SIZE;
+        if (parts > PARTS_OF_ROUND)
+            parts = PARTS_OF_ROUND;
+        index = number_parts(p, parts, index);
+        parallel_for(parts, workers, write_part, p);
+        for (size_t i = 0; i < parts; i++)
+            write_text(output, &p->parts[i].xml);
+        p->first += parts * PART_SIZE;
+    }
+    for (size_t i = 0; i < PARTS_OF_ROUND; i++)
+        vec_free(&p->parts[i].xml.bytes);
+    free(entries);
+    free(p);
+}
+
+/* ---- the whole ---- */
 
 static void write_directories(struct writer *w)
 {
     const struct strtab *directories = &w->from->info->directories;
     for (uint32_t i = 0; i < directories->count; i++) {
-        start(w, "D");
-        attribute(w, "n", strtab_string(directories, i));
-        end(w);
+        xml_start(&w->xml, "D");
+        xml_attribute(&w->xml, "n", strtab_string(directories, i));
+        xml_end(&w->xml, "D");
     }
 }
-
-/* ---- the whole ---- */
 
 /* "3/10": 3 of the 10 units whose compiler records its options were compiled without optimization.
  */
@@ -285,75 +338,49 @@ static void write_optimization(struct writer *w)
     if (!info || info->n_unoptimized == 0)
         return;
     snprintf(text, sizeof text, "%" PRIu32 "/%" PRIu32, info->n_unoptimized, info->n_units);
-    attribute(w, "u", text);
+    xml_attribute(&w->xml, "u", text);
 }
 
-static void write_module(struct writer *w, const char *path)
+static void write_module_attributes(struct writer *w, const char *path)
 {
     const struct elf_image *image = w->from->code->image;
-    start(w, "LM");
-    attribute(w, "n", path);
+    xml_attribute(&w->xml, "n", path);
     if (image->build_id.size) {
         char *hex = mem_alloc(2 * image->build_id.size + 1);
         for (size_t i = 0; i < image->build_id.size; i++)
             snprintf(hex + 2 * i, 3, "%02x", image->build_id.at[i]);
-        attribute(w, "b", hex);
+        xml_attribute(&w->xml, "b", hex);
         free(hex);
     }
-    begin_ranges(w);
-    add_range(w, image->code.at[0].begin, image->code.at[image->code.n - 1].end);
-    end_ranges(w, "v");
-    attribute(w, "g", STRUCTURE_GENERATOR);
+    xml_begin_ranges(&w->xml, "v");
+    xml_range(&w->xml, image->code.at[0].begin, image->code.at[image->code.n - 1].end);
+    xml_end_ranges(&w->xml);
+    xml_attribute(&w->xml, "g", STRUCTURE_GENERATOR);
     write_optimization(w);
-    write_directories(w);
-    write_files(w);
-    end(w);
 }
 
-/* The stream, and its first error. libxml2 prints a message of its own if a write fails, so that
- * errors are not returned to it. */
-struct output {
-    FILE *out;
-    int error; /* errno; 0: none */
-};
-
-static int write_output(void *context, const char *bytes, int size)
+bool structure_write(FILE *out, const struct structure *structure, const char *path,
+                     unsigned workers)
 {
-    struct output *output = context;
-    if (!output->error && fwrite(bytes, 1, (size_t)size, output->out) != (size_t)size)
-        output->error = errno;
-    return size;
-}
-
-static int close_output(void *context)
-{
-    struct output *output = context;
-    if (!output->error && fflush(output->out) != 0)
-        output->error = errno;
-    return 0;
-}
-
-bool structure_write(FILE *out, const struct structure *structure, const char *path)
-{
+    struct writer w = {.from = structure};
     struct output output = {.out = out};
-    xmlOutputBuffer *buffer = xmlOutputBufferCreateIO(write_output, close_output, &output, NULL);
-    struct writer w = {.xml = buffer ? xmlNewTextWriter(buffer) : NULL, .from = structure};
-    if (!w.xml) {
-        errno = ENOMEM;
-        return false;
-    }
-    xmlTextWriterSetIndent(w.xml, 1);
-    /* In US-ASCII, C1 controls and characters that change the direction of text are written as
-     * character references, which terminals do not interpret. */
-    xmlTextWriterStartDocument(w.xml, NULL, "US-ASCII", NULL);
-    start(&w, "HPCToolkitStructure");
-    attribute(&w, "version", "4.9");
-    attribute(&w, "n", "");
-    write_module(&w, path);
-    end(&w);
-    xmlTextWriterEndDocument(w.xml);
-    xmlFreeTextWriter(w.xml);
-    vec_free(&w.text);
+    fputs("<?xml version=\"1.0\" encoding=\"US-ASCII\"?>\n", out);
+    xml_start(&w.xml, "HPCToolkitStructure");
+    xml_attribute(&w.xml, "version", "4.9");
+    xml_attribute(&w.xml, "n", "");
+    xml_start(&w.xml, "LM");
+    write_module_attributes(&w, path);
+    write_directories(&w);
+    xml_end_tag(&w.xml);
+    assert(w.xml.depth == DEPTH_OF_FILES);
+    write_text(&output, &w.xml);
+    write_files(&output, &w, workers);
+    xml_end(&w.xml, "LM");
+    xml_end(&w.xml, "HPCToolkitStructure");
+    write_text(&output, &w.xml);
+    vec_free(&w.xml.bytes);
+    if (fflush(out) != 0 && !output.error)
+        output.error = errno;
     errno = output.error;
     return output.error == 0;
 }

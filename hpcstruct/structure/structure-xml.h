@@ -22,8 +22,9 @@ struct structure {
     const struct procedure_record *procedures; /* one for each of code->procedures, in that order */
 };
 
-/* Writes the structure of a module, named `path`. False, with errno set, if the stream reports an
- * error. */
-bool structure_write(FILE *out, const struct structure *structure, const char *path);
+/* Writes the structure of a module, named `path`, with up to `workers` threads. False, with errno
+ * set, if the stream reports an error. */
+bool structure_write(FILE *out, const struct structure *structure, const char *path,
+                     unsigned workers);
 
 #endif
