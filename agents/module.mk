@@ -31,13 +31,13 @@ $(BUILD)/lib/agents/cilk5.so $(BUILD)/lib/agents/opencilk.so: $(AGENTS_COMMON)
 
 # Agents that interpose functions. They are preloaded, so their thread-local data is static, and their
 # wrappers have frame pointers, from which they read their caller's registers.
-OMP_COMMON = $(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-records omp-paths dynamic-entries)
+CREATOR_COMMON = $(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-records creator-paths dynamic-entries)
 INTERPOSER_COMMON = $(patsubst %,$(BUILD)/obj/agents/common/%.o,trampoline-frames runtime-copies)
-$(BUILD)/lib/agents/gomp.so $(BUILD)/lib/agents/openmp.so $(BUILD)/lib/agents/tbb.so: $(AGENTS_COMMON) $(OMP_COMMON)
+$(BUILD)/lib/agents/gomp.so $(BUILD)/lib/agents/openmp.so $(BUILD)/lib/agents/tbb.so: $(AGENTS_COMMON) $(CREATOR_COMMON)
 $(BUILD)/lib/agents/gomp.so $(BUILD)/lib/agents/tbb.so: $(INTERPOSER_COMMON)
 $(BUILD)/lib/agents/gomp.so: AGENT_FLAGS += -Wl,--version-script=agents/gomp/exports.map
 $(call objects_of,agents/tbb): CFLAGS += -fexceptions
-$(OMP_COMMON) $(INTERPOSER_COMMON) $(foreach a,gomp openmp tbb,$(call objects_of,agents/$(a))): CFLAGS += -ftls-model=initial-exec -fno-omit-frame-pointer
+$(CREATOR_COMMON) $(INTERPOSER_COMMON) $(foreach a,gomp openmp tbb,$(call objects_of,agents/$(a))): CFLAGS += -ftls-model=initial-exec -fno-omit-frame-pointer
 
 $(foreach a,$(AGENTS),$(eval $(BUILD)/lib/agents/$(a).so: $(call objects_of,agents/$(a))))
 $(BUILD)/lib/agents/%.so:

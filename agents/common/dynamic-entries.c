@@ -21,8 +21,8 @@ bool program_needs(const char *library)
     const char *names = (const char *)dynamic_entry(map, DT_STRTAB);
     size_t length = strlen(library);
     for (const ElfW(Dyn) *entry = map->l_ld; names && entry && entry->d_tag != DT_NULL; entry++)
-        found |= entry->d_tag == DT_NEEDED &&
-                 strncmp(names + entry->d_un.d_val, library, length) == 0;
+        found |=
+            entry->d_tag == DT_NEEDED && strncmp(names + entry->d_un.d_val, library, length) == 0;
     dlclose(program);
     return found;
 }

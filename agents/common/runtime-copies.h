@@ -9,8 +9,8 @@
  *     1. a function of the library that the caller's own module defines: the caller is the library
  *     2. the next one in the global scope
  *     3. the one in the tree of libraries that the caller's module needs
- *     4. any copy that is known, if the caller is in no module (code of a JIT compiler) or in the agent,
- *        or if there is no memory for its copy */
+ *     4. any copy that is known, if the caller is in no module (code of a JIT compiler) or in the
+ *        agent, or if there is no memory for its copy */
 #ifndef AGENTS_RUNTIME_COPIES_H
 #define AGENTS_RUNTIME_COPIES_H
 

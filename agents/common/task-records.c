@@ -56,7 +56,7 @@ static struct task_record *new_batch(void)
     return list;
 }
 
-static bool refill(struct omp_thread *thread)
+static bool refill(struct runtime_thread *thread)
 {
     pthread_mutex_lock(&lock);
     struct task_record *batch = take_batch();
@@ -66,7 +66,7 @@ static bool refill(struct omp_thread *thread)
     return thread->records != NULL;
 }
 
-static void give_batch(struct omp_thread *thread)
+static void give_batch(struct runtime_thread *thread)
 {
     struct task_record *first = thread->records, *last = first;
     for (int i = 1; i < BATCH; i++)
@@ -80,7 +80,7 @@ static void give_batch(struct omp_thread *thread)
     pthread_mutex_unlock(&lock);
 }
 
-static struct task_record *take_small(struct omp_thread *thread)
+static struct task_record *take_small(struct runtime_thread *thread)
 {
     if (!thread->records && !refill(thread))
         return NULL;
@@ -92,14 +92,14 @@ static struct task_record *take_small(struct omp_thread *thread)
 }
 
 /* Whether the thread has no slot of its own. */
-static bool is_shared(const struct omp_thread *thread)
+static bool is_shared(const struct runtime_thread *thread)
 {
     return (const char *)thread - (const char *)slots_surplus() <
                (long)sizeof(struct thread_slot) &&
            (const char *)thread >= (const char *)slots_surplus();
 }
 
-struct task_record *record_allocate(struct omp_thread *thread, uint64_t bytes)
+struct task_record *record_allocate(struct runtime_thread *thread, uint64_t bytes)
 {
     if (is_shared(thread)) /* many threads share it */
         return NULL;
@@ -111,7 +111,7 @@ struct task_record *record_allocate(struct omp_thread *thread, uint64_t bytes)
     return record;
 }
 
-void record_free(struct omp_thread *thread, struct task_record *record)
+void record_free(struct runtime_thread *thread, struct task_record *record)
 {
     record->region = NULL;
     if (record->is_large) {
@@ -145,7 +145,7 @@ __attribute__((constructor)) static void prepare(void)
 
 /* ---- contexts ---- */
 
-static void copy_frames(struct omp_context *context, char *copy, uint64_t sp, uint64_t bytes)
+static void copy_frames(struct creation_context *context, char *copy, uint64_t sp, uint64_t bytes)
 {
     context->kind = CONTEXT_COPY;
     context->low = sp;
@@ -155,13 +155,13 @@ static void copy_frames(struct omp_context *context, char *copy, uint64_t sp, ui
 }
 
 /* The record of a context, if it is a task's. */
-static struct task_record *record_of(const struct omp_context *context)
+static struct task_record *record_of(const struct creation_context *context)
 {
     return context->kind == CONTEXT_ON_STACK ? NULL : (struct task_record *)context;
 }
 
-struct task_record *record_new(struct omp_thread *thread, const struct omp_link *outer, uint64_t pc,
-                               uint64_t sp, uint64_t bp)
+struct task_record *record_new(struct runtime_thread *thread, const struct body_link *outer,
+                               uint64_t pc, uint64_t sp, uint64_t bp)
 {
     if (task_contexts == TASK_CONTEXTS_OFF)
         return NULL;
@@ -188,7 +188,7 @@ struct task_record *record_new(struct omp_thread *thread, const struct omp_link 
 }
 
 /* Adds to the balance of a record's children. At 0 the record ends, and its parent has one less. */
-static void settle(struct omp_thread *thread, struct task_record *record, int32_t change)
+static void settle(struct runtime_thread *thread, struct task_record *record, int32_t change)
 {
     while (record && (change == 0 || atomic_fetch_add_explicit(&record->finished, change,
                                                                memory_order_acq_rel) == -change)) {
@@ -199,7 +199,7 @@ static void settle(struct omp_thread *thread, struct task_record *record, int32_
     }
 }
 
-void record_end(struct omp_thread *thread, struct task_record *record)
+void record_end(struct runtime_thread *thread, struct task_record *record)
 {
     settle(thread, record, (int32_t)record->created);
 }
@@ -208,14 +208,15 @@ void record_end(struct omp_thread *thread, struct task_record *record)
 
 void record_keep(struct task_record *record)
 {
-    struct omp_region *region = record->region;
+    struct parallel_region *region = record->region;
     struct task_record *first = atomic_load(&region->kept);
     do
         record->next = first;
     while (!atomic_compare_exchange_weak(&region->kept, &first, record));
 }
 
-static void end_slab(struct omp_thread *thread, struct slab *slab, const struct omp_region *region)
+static void end_slab(struct runtime_thread *thread, struct slab *slab,
+                     const struct parallel_region *region)
 {
     for (int i = 0; i < SLAB_RECORDS; i++) {
         struct task_record *record = (struct task_record *)slab->records[i];
@@ -225,7 +226,7 @@ static void end_slab(struct omp_thread *thread, struct slab *slab, const struct 
 }
 
 /* Frees all small records of a region. Large ones of tasks that never ran are lost. */
-static void end_cancelled(struct omp_thread *thread, const struct omp_region *region)
+static void end_cancelled(struct runtime_thread *thread, const struct parallel_region *region)
 {
     pthread_mutex_lock(&lock);
     struct slab *all = slabs;
@@ -234,7 +235,7 @@ static void end_cancelled(struct omp_thread *thread, const struct omp_region *re
         end_slab(thread, slab, region);
 }
 
-void records_end_region(struct omp_thread *thread, struct omp_region *region)
+void records_end_region(struct runtime_thread *thread, struct parallel_region *region)
 {
     struct task_record *record = atomic_load(&region->kept);
     while (record) {

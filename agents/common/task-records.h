@@ -1,11 +1,11 @@
-/* What is kept of the creation of a task: its calling context (omp-links.h). Normal context.
+/* What is kept of the creation of a task: its calling context (body-links.h). Normal context.
  *
  * A record lives until its task has ended and all records whose context continues in it are gone.
  * Tasks of a cancelled region may never run; their records end with the region. */
 #ifndef AGENTS_TASK_RECORDS_H
 #define AGENTS_TASK_RECORDS_H
 
-#include "agents/common/omp-links.h"
+#include "agents/common/body-links.h"
 
 /* Copies of up to SMALL_COPY bytes are in records of one size, which threads keep for reuse. Larger
  * ones are allocated one by one; above LARGEST_COPY only the call is kept: CONTEXT_SITE. A copy of
@@ -18,12 +18,13 @@ enum task_contexts { TASK_CONTEXTS_FULL, TASK_CONTEXTS_SITE, TASK_CONTEXTS_OFF }
 extern enum task_contexts task_contexts;
 
 struct task_record {
-    struct omp_context context;
+    struct creation_context context;
     struct task_record *parent; /* record of context.parent if that is a task's; NULL: a region's */
-    struct omp_region *region;  /* the innermost around the creation; NULL: the record is free */
-    struct task_record *next;   /* in a list of free records, or of those that a region keeps */
-    uint32_t created;           /* children that its task created; only its thread changes it */
-    _Atomic int32_t finished;   /* minus the children that are gone; their number is added when the
+    struct parallel_region
+        *region;              /* the innermost around the creation; NULL: the record is free */
+    struct task_record *next; /* in a list of free records, or of those that a region keeps */
+    uint32_t created;         /* children that its task created; only its thread changes it */
+    _Atomic int32_t finished; /* minus the children that are gone; their number is added when the
                                    task has ended: then 0 means that no child is left */
     bool is_large;
     char copy[];
@@ -31,22 +32,22 @@ struct task_record {
 
 /* Memory for a record whose copy has this number of bytes; NULL: no memory. Sets is_large and no other
  * field. */
-struct task_record *record_allocate(struct omp_thread *thread, uint64_t bytes);
+struct task_record *record_allocate(struct runtime_thread *thread, uint64_t bytes);
 
-void record_free(struct omp_thread *thread, struct task_record *record);
+void record_free(struct runtime_thread *thread, struct task_record *record);
 
 /* Makes a record of a call with the caller's registers; sp 0: only pc is known. The creator's frames
  * end at the link `outer`. NULL without memory, or if contexts are off. */
-struct task_record *record_new(struct omp_thread *thread, const struct omp_link *outer, uint64_t pc,
-                               uint64_t sp, uint64_t bp);
+struct task_record *record_new(struct runtime_thread *thread, const struct body_link *outer,
+                               uint64_t pc, uint64_t sp, uint64_t bp);
 
 /* The record's task has ended, or was never created. */
-void record_end(struct omp_thread *thread, struct task_record *record);
+void record_end(struct runtime_thread *thread, struct task_record *record);
 
 /* Keeps a record until its region ends: the number of its tasks is not known. */
 void record_keep(struct task_record *record);
 
 /* The master has left the region: frees records of the region that are left. */
-void records_end_region(struct omp_thread *thread, struct omp_region *region);
+void records_end_region(struct runtime_thread *thread, struct parallel_region *region);
 
 #endif

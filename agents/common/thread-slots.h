@@ -31,8 +31,8 @@ enum thread_state {
 enum slot_runtime { RUNTIME_GOMP = 1, RUNTIME_OMPT = 2, RUNTIME_TBB = 4 };
 
 /* What an agent keeps of a thread. */
-struct omp_thread {
-    void *link;            /* innermost struct omp_link; NULL: none */
+struct runtime_thread {
+    void *link;            /* innermost struct body_link; NULL: none */
     void *own;             /* the agent's: gomp the block of the task being created, openmp free
                               scopes, tbb hpcrun's slot of the thread; NULL: none */
     void *records;         /* task records to reuse; NULL: none */
@@ -44,8 +44,8 @@ struct thread_slot {
     _Alignas(128) _Atomic uint32_t state; /* enum thread_state */
     _Atomic uint32_t runtimes;            /* enum slot_runtime */
     int tid;
-    uint32_t pool;                     /* enum slot_runtime that created the thread; 0: none did */
-    struct omp_thread gomp, ompt, tbb; /* of the agents gomp, openmp and tbb */
+    uint32_t pool; /* enum slot_runtime that created the thread; 0: none did */
+    struct runtime_thread gomp, ompt, tbb; /* of the agents gomp, openmp and tbb */
 };
 
 /* Threads beyond this number are not counted: they share one slot, slots_surplus(). */

@@ -9,7 +9,7 @@ bool trampolines_claim(const struct agent_module *module)
     const struct agent_claim claims[] = {{module->start, from, CLAIM_RUNTIME},
                                          {from, to, CLAIM_TRAMPOLINES},
                                          {to, module->end, CLAIM_RUNTIME}};
-    omp_runtime.host->claim(omp_runtime.agent, claims, sizeof claims / sizeof *claims);
+    path_agent.host->claim(path_agent.agent, claims, sizeof claims / sizeof *claims);
     return true;
 }
 
@@ -33,7 +33,7 @@ static enum agent_association begin_construct(struct agent_cursor *cursor,
     state[LINK] = link ? LINK_FIELD(link, up) : state[LINK];
     if (!context || LINK_FIELD(link, is_inline))
         return AGENT_1_0;
-    omp_path_begin(cursor, context);
+    creator_path_begin(cursor, context);
     state[REPLACED] = true;
     return AGENT_1_M;
 }
@@ -44,7 +44,7 @@ enum agent_association trampoline_step_bichord(struct agent_cursor *cursor,
     struct agent_claim claim = {0};
     if (cursor->state[REPLACED])
         return AGENT_M_0;
-    omp_runtime.host->find_claim(omp_runtime.agent, frame->pc, &claim);
+    path_agent.host->find_claim(path_agent.agent, frame->pc, &claim);
     if (claim.tag == CLAIM_TRAMPOLINES)
         return begin_construct(cursor, frame);
     cursor->include_libc = true;

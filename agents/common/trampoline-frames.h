@@ -1,5 +1,5 @@
 /* Frames of an agent that calls the bodies of constructs: its functions of kind TRAMPOLINE, each with
- * a link (omp-links.h) in its frame. Bichords, innermost frame first:
+ * a link (body-links.h) in its frame. Bichords, innermost frame first:
  *
  *     frames                                          bichord
  *     code of the program                             native
@@ -14,21 +14,22 @@
 #ifndef AGENTS_TRAMPOLINE_FRAMES_H
 #define AGENTS_TRAMPOLINE_FRAMES_H
 
-#include "agents/common/omp-paths.h"
+#include "agents/common/creator-paths.h"
 
 /* Tags of claims: the runtime and the agent's other code; the agent's trampolines. */
 enum { CLAIM_RUNTIME, CLAIM_TRAMPOLINES };
 
-/* Words of cursor->state behind those of omp-paths.h. unwind_begin sets the first. */
+/* Words of cursor->state behind those of creator-paths.h. unwind_begin sets the first. */
 enum {
-    LINK = OMP_PATH_WORDS, /* address of the innermost link that the walk has not passed; 0: none */
-    REPLACED,              /* whether the path outside of the last bichord was replaced */
+    LINK =
+        CREATOR_PATH_WORDS, /* address of the innermost link that the walk has not passed; 0: none */
+    REPLACED,               /* whether the path outside of the last bichord was replaced */
 };
 
 /* Normal context. If the module is this agent: claims its code, and returns true. */
 bool trampolines_claim(const struct agent_module *module);
 
-/* omp_runtime.link_in */
+/* path_agent.link_in */
 uint64_t trampoline_link_in(const struct agent_cursor *cursor, uint64_t first,
                             const struct agent_frame *frame);
 

@@ -3,7 +3,7 @@
  * libgomp has no interface for tools. This library is preloaded, and interposes the functions that
  * the compiler calls: regions.c, tasks.c and waits.c. They keep in the thread's slot
  * (common/thread-slots.h) whether it works or waits, and links from bodies of constructs to the
- * calling contexts of these constructs (omp-links.h). This file reads them at samples.
+ * calling contexts of these constructs (body-links.h). This file reads them at samples.
  *
  * Bichords are those of common/trampoline-frames.h; below run_task the M-0 one also has the construct
  * in which the thread waited for tasks.
@@ -30,7 +30,7 @@ static _Atomic bool has_created_threads;
 
 static bool start(const struct agent_host *agent_host)
 {
-    host = omp_runtime.host = agent_host;
+    host = path_agent.host = agent_host;
     return host->interface == AGENT_INTERFACE;
 }
 
@@ -137,8 +137,8 @@ static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 
 /* -------- bichords -------- */
 
-struct omp_runtime omp_runtime = {.agent = &hpcrun_agent, .tag = CLAIM_TRAMPOLINES,
-                                  .link_in = trampoline_link_in};
+struct path_agent path_agent = {
+    .agent = &hpcrun_agent, .tag = CLAIM_TRAMPOLINES, .link_in = trampoline_link_in};
 
 /* It is not deterministic in the sense of agent.h: it reads the thread's slot. */
 const struct agent hpcrun_agent = {
@@ -152,6 +152,6 @@ const struct agent hpcrun_agent = {
     .unwind_begin = unwind_begin,
     .worker_counts = worker_counts,
     .step_bichord = trampoline_step_bichord,
-    .step_pnote = omp_path_has_frame,
-    .step_lnote = omp_path_next,
+    .step_pnote = creator_path_has_frame,
+    .step_lnote = creator_path_next,
 };

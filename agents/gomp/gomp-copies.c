@@ -1,7 +1,7 @@
 #include "agents/gomp/gomp-copies.h"
 
+#include "agents/common/body-links.h"
 #include "agents/common/dynamic-entries.h"
-#include "agents/common/omp-links.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -156,7 +156,9 @@ static void learn_program(uint64_t caller, const struct gomp_functions *function
 }
 
 /* A body whose last statement is a call of libgomp may jump there. The wrapper then returns to the
- * trampoline that called the body, and that to the copy that is meant. `wrapper`: the wrapper's frame. */
+ * trampoline that called the body, and that to the copy that is meant.
+ *
+ * wrapper: the wrapper's frame. */
 static uint64_t caller_of_trampoline(const void *wrapper)
 {
     const void *const *trampoline = *(const void *const *)wrapper;

@@ -1,7 +1,7 @@
 /* Parallel regions. The wrappers pass run_region, run_loop or run_sections to libgomp in place of
  * the region's function, and keep a record on the master's stack: nothing is unwound when a region
  * begins. */
-#include "agents/common/omp-links.h"
+#include "agents/common/body-links.h"
 #include "agents/common/task-records.h"
 #include "agents/gomp/gomp-copies.h"
 
@@ -12,18 +12,18 @@ struct gomp_region {
     void *first_word; /* of the user's data: libgomp reads it there for reductions */
     void (*function)(void *);
     void *data;
-    struct omp_region common;
+    struct parallel_region common;
 };
 
 static INLINED void run(void *data)
 {
     struct gomp_region *region = data;
     struct thread_slot *slot = slot_mine();
-    struct omp_link link = {.up = slot->gomp.link,
-                            .context = &region->common.context,
-                            .sp = (uint64_t)&link,
-                            .is_inline = slot == region->common.master,
-                            .region = &region->common};
+    struct body_link link = {.up = slot->gomp.link,
+                             .context = &region->common.context,
+                             .sp = (uint64_t)&link,
+                             .is_inline = slot == region->common.master,
+                             .region = &region->common};
     slot_join(slot, RUNTIME_GOMP);
     link_publish(&slot->gomp, &link);
     slot_set_state(slot, THREAD_WORKS);
@@ -156,10 +156,10 @@ GOMP_RUNTIME_LOOPS(RUNTIME_LOOP, )
 
 struct old_region {
     struct gomp_region region;
-    struct omp_link link;
+    struct body_link link;
 };
 
-static struct gomp_region *begin_old(struct omp_context caller, region_function *function,
+static struct gomp_region *begin_old(struct creation_context caller, region_function *function,
                                      void *data)
 {
     struct old_region *old = malloc(sizeof *old);
@@ -170,11 +170,11 @@ static struct gomp_region *begin_old(struct omp_context caller, region_function 
     old->region.common.context.pc = caller.pc;
     old->region.common.context.sp = caller.sp;
     old->region.common.context.bp = caller.bp;
-    old->link = (struct omp_link){.up = slot->gomp.link,
-                                  .context = &old->region.common.context,
-                                  .sp = caller.sp,
-                                  .is_inline = true,
-                                  .region = &old->region.common};
+    old->link = (struct body_link){.up = slot->gomp.link,
+                                   .context = &old->region.common.context,
+                                   .sp = caller.sp,
+                                   .is_inline = true,
+                                   .region = &old->region.common};
     link_publish(&slot->gomp, &old->link);
     return &old->region;
 }
@@ -183,7 +183,8 @@ static struct gomp_region *begin_old(struct omp_context caller, region_function 
     void name parameters                                                                           \
     {                                                                                              \
         const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
-        const struct omp_context caller = {.pc = CALLER_PC, .sp = CALLER_SP, .bp = CALLER_BP};     \
+        const struct creation_context caller = {                                                   \
+            .pc = CALLER_PC, .sp = CALLER_SP, .bp = CALLER_BP};                                    \
         struct gomp_region *region = real->is_traced ? begin_old(caller, fn, data) : NULL;         \
         if (region) {                                                                              \
             fn = run_region;                                                                       \
@@ -211,7 +212,7 @@ void GOMP_parallel_end(void)
 {
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
     struct thread_slot *slot = slot_mine();
-    struct omp_link *link = slot->gomp.link;
+    struct body_link *link = slot->gomp.link;
     slot_set_state(slot, THREAD_WAITS);
     real->GOMP_parallel_end();
     slot_set_state(slot, THREAD_WORKS);

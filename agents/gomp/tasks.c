@@ -1,7 +1,7 @@
 /* Tasks. The wrappers pass run_task to libgomp in place of the task's function, and put a block
  * before the user's data. libgomp reads and writes the first words of what it takes for the user's
  * data: the block begins with copies of these words, and run_task copies them on. */
-#include "agents/common/omp-links.h"
+#include "agents/common/body-links.h"
 #include "agents/common/task-records.h"
 #include "agents/gomp/gomp-copies.h"
 
@@ -31,8 +31,8 @@ struct task_block {
     uint64_t offset; /* of the user's data in the block's memory */
     uint32_t mirrored;
     struct task_record *record; /* NULL: `context` is what is known */
-    const struct omp_context *context;
-    struct omp_region *region;
+    const struct creation_context *context;
+    struct parallel_region *region;
 };
 
 #define USER_DATA(block) ((char *)(block) + (block)->offset)
@@ -54,12 +54,12 @@ static INLINED void run(void *data)
     struct task_block *block = data;
     struct thread_slot *slot = slot_mine();
     bool is_inline = slot->gomp.own == block;
-    struct omp_link link = {.up = slot->gomp.link,
-                            .context = block->context,
-                            .sp = (uint64_t)&link,
-                            .is_inline = is_inline,
-                            .is_inline_task = is_inline,
-                            .region = block->region};
+    struct body_link link = {.up = slot->gomp.link,
+                             .context = block->context,
+                             .sp = (uint64_t)&link,
+                             .is_inline = is_inline,
+                             .is_inline_task = is_inline,
+                             .region = block->region};
     enum thread_state before = slot_state(slot);
     struct task_record *record = owns_record(block) ? block->record : NULL;
     copy_words(USER_DATA(block), block);
@@ -135,7 +135,7 @@ static inline void fill_block(struct task_block *block, const struct task_shape 
 
 /* The link that ends the frames to copy. The frames of tasks that run in their GOMP_task call are
  * copied, too: a task that is created there may run after they have returned. */
-static inline const struct omp_link *outer_link(const struct omp_link *link)
+static inline const struct body_link *outer_link(const struct body_link *link)
 {
     while (link->is_inline_task && link->up)
         link = link->up;
@@ -147,10 +147,10 @@ static inline const struct omp_link *outer_link(const struct omp_link *link)
 static inline void set_context(struct task_block *block, struct thread_slot *slot, uint64_t pc,
                                uint64_t sp, uint64_t bp)
 {
-    const struct omp_link *link = slot->gomp.link;
+    const struct body_link *link = slot->gomp.link;
     if (!link)
         return;
-    const struct omp_link *outer = outer_link(link);
+    const struct body_link *outer = outer_link(link);
     if (outer->context) /* else a serial task: its tasks run at once, in its frames */
         block->record = record_new(&slot->gomp, outer, pc, sp, bp);
     block->context = block->record ? &block->record->context : link->context;
@@ -206,10 +206,10 @@ void GOMP_task(region_function *fn, void *data, copy_function *copy, long size, 
 /* For the block of all tasks of a taskloop. `context` is in the wrapper's frame, which lives until
  * the tasks have ended if the taskloop waits for them. */
 static inline void set_loop_context(struct task_block *block, struct thread_slot *slot,
-                                    const struct omp_context *context, bool waits)
+                                    const struct creation_context *context, bool waits)
 {
     if (waits) {
-        const struct omp_link *link = slot->gomp.link;
+        const struct body_link *link = slot->gomp.link;
         block->context = context;
         block->region = link ? link->region : NULL;
         return;
@@ -234,11 +234,11 @@ static inline void set_loop_context(struct task_block *block, struct thread_slot
         }                                                                                          \
         struct thread_slot *slot = slot_mine();                                                    \
         struct task_shape shape = shape_of(size, align);                                           \
-        struct omp_context context = {.kind = CONTEXT_ON_STACK,                                    \
-                                      .pc = CALLER_PC,                                             \
-                                      .sp = CALLER_SP,                                             \
-                                      .bp = CALLER_BP,                                             \
-                                      .up = (uint64_t)slot->gomp.link};                            \
+        struct creation_context context = {.kind = CONTEXT_ON_STACK,                               \
+                                           .pc = CALLER_PC,                                        \
+                                           .sp = CALLER_SP,                                        \
+                                           .bp = CALLER_BP,                                        \
+                                           .up = (uint64_t)slot->gomp.link};                       \
         void *heap = NULL;                                                                         \
         char *room = fits(&shape) ? __builtin_alloca(shape.bytes + shape.align) : NULL;            \
         struct task_block *block =                                                                 \
@@ -271,7 +271,7 @@ bool GOMP_cancel(int which, bool is_wanted)
 {
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
     struct thread_slot *slot = slot_mine();
-    const struct omp_link *link = slot->gomp.link;
+    const struct body_link *link = slot->gomp.link;
     if (is_wanted && link && link->region)
         atomic_store(&link->region->is_cancelled, true);
     return real->GOMP_cancel(which, is_wanted);

@@ -1,7 +1,7 @@
 /* Functions of libgomp in which a thread waits for others: barriers, ends of worksharing, waiting
  * for tasks, ordered blocks, critical sections, locks. The thread's state says so meanwhile. */
+#include "agents/common/body-links.h"
 #include "agents/gomp/gomp-copies.h"
-#include "agents/common/omp-links.h"
 
 /* In a wrapper: the caller's functions, and the thread waits from here on. */
 #define BEGIN_WAIT                                                                                 \

@@ -17,9 +17,9 @@
  * began the construct: there, all frames of libomp are 1-0. */
 #include "agents/agent.h"
 
+#include "agents/common/creator-paths.h"
 #include "agents/common/dynamic-entries.h"
 #include "agents/common/linked-runtime.h"
-#include "agents/common/omp-paths.h"
 #include "agents/openmp/events.h"
 #include "agents/openmp/scopes.h"
 #include "agents/openmp/tool.h"
@@ -33,12 +33,12 @@
 
 static const struct agent_host *host;
 
-/* cursor->state, beside omp-paths.h */
+/* cursor->state, beside creator-paths.h */
 enum {
     LINK =
-        OMP_PATH_WORDS, /* address of the innermost link whose body another thread's frames began;
+        CREATOR_PATH_WORDS, /* address of the innermost link whose body another thread's frames began;
                               0: none */
-    REPLACED,           /* whether the path outside of the last bichord was replaced */
+    REPLACED,               /* whether the path outside of the last bichord was replaced */
 };
 
 static void refuse(const char *why)
@@ -48,7 +48,7 @@ static void refuse(const char *why)
 
 static bool start(const struct agent_host *agent_host)
 {
-    host = omp_runtime.host = agent_host;
+    host = path_agent.host = agent_host;
     if (host->interface != AGENT_INTERFACE)
         return false;
     tool_on_refusal(refuse);
@@ -180,7 +180,7 @@ static uint64_t link_in(const struct agent_cursor *cursor, uint64_t first,
     return !exit_frame || frame->bp == exit_frame || frame->sp > exit_frame ? link : 0;
 }
 
-struct omp_runtime omp_runtime = {.agent = &hpcrun_agent, .link_in = link_in};
+struct path_agent path_agent = {.agent = &hpcrun_agent, .link_in = link_in};
 
 static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
@@ -194,7 +194,7 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
         cursor->include_libc = true;
         return AGENT_1_0;
     }
-    omp_path_begin(cursor, context);
+    creator_path_begin(cursor, context);
     state[REPLACED] = true;
     return AGENT_1_M;
 }
@@ -209,6 +209,6 @@ const struct agent hpcrun_agent = {
     .unwind_begin = unwind_begin,
     .worker_counts = worker_counts,
     .step_bichord = step_bichord,
-    .step_pnote = omp_path_has_frame,
-    .step_lnote = omp_path_next,
+    .step_pnote = creator_path_has_frame,
+    .step_lnote = creator_path_next,
 };

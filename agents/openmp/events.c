@@ -32,7 +32,8 @@ static const ompt_frame_t *frame_of(const ompt_data_t *task)
 /* Sets the registers of a context to those of the call in a task's enter frame, which is a frame of
  * libomp with a frame pointer. Its caller is the program, or a function of libomp that the program
  * called. sp is 0 if libomp tells no frame but only its return address. */
-static void set_caller(struct omp_context *context, const ompt_frame_t *frame, const void *caller)
+static void set_caller(struct creation_context *context, const ompt_frame_t *frame,
+                       const void *caller)
 {
     const uint64_t *words = frame ? frame->enter_frame.ptr : NULL;
     context->pc = words ? words[1] : (uint64_t)caller;
@@ -52,7 +53,7 @@ static struct scope *outer(const struct scope *scope)
     return (struct scope *)scope->link.up;
 }
 
-static void push(struct thread_slot *slot, struct omp_link link, ompt_data_t *task,
+static void push(struct thread_slot *slot, struct body_link link, ompt_data_t *task,
                  struct task_record *record)
 {
     struct scope *scope = scope_take(slot);
@@ -129,7 +130,7 @@ static void parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_da
     parallel->ptr = scope;
     if (!scope)
         return;
-    struct omp_region *region = &scope->region;
+    struct parallel_region *region = &scope->region;
     learn_offset(task, frame);
     return_to(slot, task);
     region->context.kind = CONTEXT_ON_STACK;
@@ -157,10 +158,10 @@ static void begin_implicit(struct thread_slot *slot, const ompt_data_t *parallel
     struct scope *begun = parallel ? parallel->ptr : NULL;
     if (!begun)
         return;
-    struct omp_region *region = &begun->region;
+    struct parallel_region *region = &begun->region;
     slot_join(slot, RUNTIME_OMPT);
     push(slot,
-         (struct omp_link){
+         (struct body_link){
              .context = &region->context, .is_inline = slot == region->master, .region = region},
          task, NULL);
 }
@@ -195,11 +196,11 @@ static char undeferred;
 
 /* The link at which the frames end that created a task: not those of undeferred tasks, nor those of a
  * region whose body libomp does not call, as with if(0). */
-static const struct omp_link *link_around(const struct thread_slot *slot, uint64_t sp)
+static const struct body_link *link_around(const struct thread_slot *slot, uint64_t sp)
 {
     struct scope *scope = innermost(slot);
     for (; scope; scope = outer(scope)) {
-        struct omp_link *link = &scope->link;
+        struct body_link *link = &scope->link;
         if (!link->sp && scope->frame)
             link->sp = scope->frame->exit_frame.value;
         if (!link->is_inline || (!link->is_inline_task && link->sp > sp))
@@ -211,9 +212,9 @@ static const struct omp_link *link_around(const struct thread_slot *slot, uint64
 static struct task_record *new_record(struct thread_slot *slot, const ompt_frame_t *frame,
                                       const void *caller)
 {
-    struct omp_context site;
+    struct creation_context site;
     set_caller(&site, frame, caller);
-    const struct omp_link *around = link_around(slot, site.sp);
+    const struct body_link *around = link_around(slot, site.sp);
     if (!around)
         return NULL;
     uint64_t sp = site.sp < around->sp ? site.sp : 0;
@@ -240,12 +241,12 @@ static void begin_task(struct thread_slot *slot, ompt_data_t *task)
     bool is_inline = task->ptr == &undeferred || !scope;
     struct task_record *record = is_inline ? NULL : task->ptr;
     push(slot,
-         (struct omp_link){.context = record  ? &record->context
-                                      : scope ? scope->link.context
-                                              : NULL,
-                           .is_inline = is_inline,
-                           .is_inline_task = is_inline,
-                           .region = scope ? scope->link.region : NULL},
+         (struct body_link){.context = record  ? &record->context
+                                       : scope ? scope->link.context
+                                               : NULL,
+                            .is_inline = is_inline,
+                            .is_inline_task = is_inline,
+                            .region = scope ? scope->link.region : NULL},
          task, record);
 }
 

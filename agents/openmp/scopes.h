@@ -1,5 +1,5 @@
 /* Scopes: what a thread runs for libomp, innermost first: explicit tasks, the implicit tasks of
- * regions. A scope begins with its link (common/omp-links.h), and those of a thread are linked by
+ * regions. A scope begins with its link (common/body-links.h), and those of a thread are linked by
  * `up`. Only its thread changes a scope. The memory stays: handlers of other threads read regions.
  *
  * A link's body is called by the frame of libomp at the task's exit frame, which libomp sets after
@@ -7,19 +7,19 @@
 #ifndef AGENTS_OPENMP_SCOPES_H
 #define AGENTS_OPENMP_SCOPES_H
 
-#include "agents/common/omp-links.h"
+#include "agents/common/body-links.h"
 #include "agents/openmp/ompt.h"
 
 struct task_record;
 
 struct scope {
-    struct omp_link link; /* link.sp is the exit frame as last seen by the thread; 0: not yet */
+    struct body_link link; /* link.sp is the exit frame as last seen by the thread; 0: not yet */
     const ompt_frame_t *frame;
     ompt_data_t *task;
     enum thread_state before; /* of the task outside of it, when this one began */
     enum thread_state state;  /* of this task, when it was last left for another one */
     struct task_record *record;
-    struct omp_region region; /* that a thread begins with this scope's memory */
+    struct parallel_region region; /* that a thread begins with this scope's memory */
     struct scope *next_free;
 };
 

@@ -31,7 +31,7 @@ static _Atomic bool has_created_threads;
 
 static bool start(const struct agent_host *agent_host)
 {
-    host = omp_runtime.host = agent_host;
+    host = path_agent.host = agent_host;
     return host->interface == AGENT_INTERFACE;
 }
 
@@ -135,7 +135,7 @@ static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 
 /* -------- bichords -------- */
 
-struct omp_runtime omp_runtime = {
+struct path_agent path_agent = {
     .agent = &hpcrun_agent, .tag = CLAIM_TRAMPOLINES, .link_in = trampoline_link_in};
 
 /* It is not deterministic in the sense of agent.h: it reads the thread's slot. */
@@ -150,6 +150,6 @@ const struct agent hpcrun_agent = {
     .unwind_begin = unwind_begin,
     .worker_counts = worker_counts,
     .step_bichord = trampoline_step_bichord,
-    .step_pnote = omp_path_has_frame,
-    .step_lnote = omp_path_next,
+    .step_pnote = creator_path_has_frame,
+    .step_lnote = creator_path_next,
 };

@@ -32,8 +32,8 @@ static struct task_record *refer(struct task_record *record)
 
 static void release(struct thread_slot *slot, struct task_record *record)
 {
-    while (record && atomic_fetch_sub_explicit(&task_of(record)->references, 1,
-                                               memory_order_acq_rel) == 1) {
+    while (record &&
+           atomic_fetch_sub_explicit(&task_of(record)->references, 1, memory_order_acq_rel) == 1) {
         struct task_record *parent = record->parent;
         record_free(&slot->tbb, record);
         record = parent;
@@ -46,7 +46,7 @@ static void release(struct thread_slot *slot, struct task_record *record)
  * initial thread is known by its stack: a system call would cost more than all the rest. */
 static uint64_t end_of_frames(const struct thread_slot *slot, uint64_t sp)
 {
-    const struct omp_link *link = slot->tbb.link;
+    const struct body_link *link = slot->tbb.link;
     uint64_t initial = (uint64_t)__libc_stack_end;
     if (link)
         return link->sp;
@@ -63,7 +63,7 @@ static uint64_t bytes_of_frames(const struct thread_slot *slot, uint64_t sp, uin
 /* The kind is stored last: samples of other threads may be reading the context. */
 static void copy_frames(struct task_record *record, uint64_t bytes)
 {
-    struct omp_context *context = &record->context;
+    struct creation_context *context = &record->context;
     char *copy = (char *)(task_of(record) + 1);
     context->low = context->sp;
     context->high = context->sp + bytes;
@@ -75,17 +75,17 @@ static void copy_frames(struct task_record *record, uint64_t bytes)
 
 /* The record gets a context of its own, which continues in the thread's. */
 static void set_context(struct thread_slot *slot, struct task_record *record,
-                        enum omp_context_kind kind, const struct tbb_caller *caller,
+                        enum creation_context_kind kind, const struct tbb_caller *caller,
                         const void *group)
 {
     struct task_record *parent = context_of_thread(slot);
     struct tbb_task *task = task_of(record);
-    record->context = (struct omp_context){.kind = kind,
-                                           .pc = caller->pc,
-                                           .sp = caller->sp,
-                                           .bp = caller->bp,
-                                           .up = (uint64_t)slot->tbb.link,
-                                           .parent = (uint64_t)parent};
+    record->context = (struct creation_context){.kind = kind,
+                                                .pc = caller->pc,
+                                                .sp = caller->sp,
+                                                .bp = caller->bp,
+                                                .up = (uint64_t)slot->tbb.link,
+                                                .parent = (uint64_t)parent};
     record->parent = refer(parent);
     task->context = record;
     task->group = group;

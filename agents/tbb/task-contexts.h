@@ -8,7 +8,7 @@
  *                          the table of its class, which run_task puts back
  *                          context of the task
  *
- * The context (omp-links.h) is one of
+ * The context (body-links.h) is one of
  *
  *     that of an algorithm   CONTEXT_ON_STACK: the caller of tbb::parallel_for waits until all tasks
  *                            of the call have ended, so its frames stand still. All tasks that tasks
@@ -34,9 +34,9 @@ struct tbb_task {
     struct task_record *context; /* the record whose context the task has; NULL: none */
     const uintptr_t *table;      /* task: of its class */
     uintptr_t own_table[TABLE_PREFIX + TABLE_FUNCTIONS]; /* task */
-    const void *group;                                   /* context: tbb::task_group_context, or NULL */
-    _Atomic uint32_t references;                         /* to this record */
-    uint32_t depth; /* context: number of contexts outwards from it */
+    const void *group;           /* context: tbb::task_group_context, or NULL */
+    _Atomic uint32_t references; /* to this record */
+    uint32_t depth;              /* context: number of contexts outwards from it */
 };
 
 static inline struct tbb_task *task_of(struct task_record *record)
@@ -47,8 +47,7 @@ static inline struct tbb_task *task_of(struct task_record *record)
 /* The record of a task that has a table of its own. */
 static inline struct task_record *record_of_table(const uintptr_t *table)
 {
-    const char *task =
-        (const char *)(table - TABLE_PREFIX) - offsetof(struct tbb_task, own_table);
+    const char *task = (const char *)(table - TABLE_PREFIX) - offsetof(struct tbb_task, own_table);
     return (struct task_record *)task - 1;
 }
 
@@ -78,7 +77,7 @@ void record_end_task(struct thread_slot *slot, struct task_record *record);
 /* The context in which a thread runs; NULL: outside of all tasks. */
 static inline struct task_record *context_of_thread(const struct thread_slot *slot)
 {
-    const struct omp_link *link = slot->tbb.link;
+    const struct body_link *link = slot->tbb.link;
     return link ? (struct task_record *)link->context : NULL;
 }
 

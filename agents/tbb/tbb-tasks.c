@@ -5,7 +5,7 @@
  * Exceptions of the program pass through these frames. Clean-up functions then set the thread's state
  * and link right; they need the personality routine of GCC's libgcc_s, which is in every process with
  * C++ code. */
-#include "agents/common/omp-links.h"
+#include "agents/common/body-links.h"
 #include "agents/tbb/task-contexts.h"
 #include "agents/tbb/tbb-copies.h"
 #include "agents/tbb/thread-limit.h"
@@ -33,7 +33,7 @@ static inline struct thread_slot *slot_of_caller(void)
 
 /* In a function that calls code of the program. */
 struct running {
-    struct omp_link link;
+    struct body_link link;
     enum thread_state before;
     struct task_record *record; /* of a task; NULL: a callback */
 };
@@ -42,9 +42,9 @@ static INLINED void begin(struct running *running, struct task_record *context,
                           struct task_record *record)
 {
     struct thread_slot *slot = slot_mine();
-    running->link = (struct omp_link){.up = slot->tbb.link,
-                                      .context = context ? &context->context : NULL,
-                                      .sp = (uint64_t)&running->link};
+    running->link = (struct body_link){.up = slot->tbb.link,
+                                       .context = context ? &context->context : NULL,
+                                       .sp = (uint64_t)&running->link};
     running->before = slot_state(slot);
     running->record = record;
     link_publish(&slot->tbb, &running->link);
@@ -173,7 +173,7 @@ void tbb_enqueue_in_group(struct tbb_object *task, void *group, void *arena)
 
 /* A call in which the thread waits, but for the tasks that it runs meanwhile. */
 struct waiting_call {
-    struct omp_link *link;
+    struct body_link *link;
     enum thread_state before;
     struct task_record *context; /* of an algorithm; NULL: none */
 };

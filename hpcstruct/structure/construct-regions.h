@@ -1,7 +1,7 @@
 /* The code of OpenMP's constructs in one procedure: the code between the call that begins a construct
  * and those that end it, along the control flow.
  *
- * - A construct begins with the call, whose waiting is a part of it, and ends behind the calls that end
+ * - A construct begins with the call, whose waiting is a part of it. It ends behind the calls that end
  *   it, or where the procedure is left.
  * - Where the runtime chooses the thread that executes the construct (single, master), its code is one
  *   side of the branch behind the call, up to the other side. A construct whose end is not found is

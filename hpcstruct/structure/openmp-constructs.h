@@ -17,7 +17,7 @@ enum construct_kind {
 
 enum construct_role {
     CONSTRUCT_BEGINS, /* the construct's code follows */
-    CONSTRUCT_CHOOSES, /* its result says whether the thread executes the construct: a branch follows */
+    CONSTRUCT_CHOOSES, /* a branch follows: the result says whether the thread executes the construct */
     CONSTRUCT_ENDS,
 };
 

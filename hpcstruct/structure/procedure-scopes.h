@@ -1,5 +1,6 @@
 /* The tree of scopes of one procedure, as in the structure file (doc/FORMAT-structure.md): inlined
- * calls (and constructs of OpenMP, source-ranges.h), loops and statements. loop-location.h says how loops and inlined calls nest. */
+ * calls (and constructs of OpenMP, source-ranges.h), loops and statements. loop-location.h says how
+ * loops and inlined calls nest. */
 #ifndef HPCSTRUCT_PROCEDURE_SCOPES_H
 #define HPCSTRUCT_PROCEDURE_SCOPES_H
 

@@ -1,5 +1,5 @@
-/* Constructs whose code stays in the body of the region: nested-scopes MILLISECONDS. Each function in_... is
- * called in the constructs that test_openmp.Scopes lists, and uses so much CPU time. */
+/* Constructs whose code stays in the body of the region: nested-scopes MILLISECONDS. Each function is
+ * called in the constructs that test_openmp.Scopes lists, and uses that much CPU time. */
 #include <stdlib.h>
 #include <time.h>
 

@@ -102,7 +102,7 @@ static const struct task_record *record_of(const struct task *task)
     return task->data.ptr;
 }
 
-static const struct omp_link *link(void)
+static const struct body_link *link(void)
 {
     return slot_mine()->ompt.link;
 }
@@ -111,7 +111,7 @@ static void a_task_is_shown_where_it_was_created(void **state)
 {
     (void)state;
     begin_region();
-    const struct omp_context *region = link()->context;
+    const struct creation_context *region = link()->context;
     struct task child = create(&implicit, 70, 0);
     assert_int_equal(record_of(&child)->context.pc, 0x1000 + 70);
     assert_int_equal(record_of(&child)->context.parent, region);
@@ -138,7 +138,7 @@ static void a_left_part_of_an_untied_task_creates_nothing(void **state)
 {
     (void)state;
     begin_region();
-    const struct omp_context *region = link()->context;
+    const struct creation_context *region = link()->context;
     struct task untied = create(&implicit, 70, 0);
     tell.task_schedule(&implicit.data, SWITCH, &untied.data);
     call_body(&untied, 60);
@@ -154,7 +154,7 @@ static void a_left_part_of_an_untied_task_creates_nothing(void **state)
     call_libomp(&implicit, 72);
     tell.parallel_begin(&implicit.data, &implicit.frame, &inner, 1, 0, NULL);
     tell.implicit_task(ompt_scope_begin, &inner, &inner_initial.data, 1, 0, 0);
-    assert_ptr_equal(((const struct omp_link *)link()->context->up)->context, region);
+    assert_ptr_equal(((const struct body_link *)link()->context->up)->context, region);
     tell.implicit_task(ompt_scope_end, NULL, &inner_initial.data, 0, 0, 0);
     tell.parallel_end(&inner, &implicit.data, 0, NULL);
 
@@ -224,7 +224,7 @@ static void a_worker_waits_between_regions(void **state)
     assert_int_equal(now(), THREAD_WAITS);
     struct thread_slot master = {0};
     begin_region();
-    struct omp_region *region = link()->region;
+    struct parallel_region *region = link()->region;
     tell.implicit_task(ompt_scope_end, NULL, &implicit.data, 0, 0, 0);
     region->master = &master; /* the thread is a worker of the region */
     tell.implicit_task(ompt_scope_begin, &parallel, &implicit.data, 2, 1, 0);

@@ -154,7 +154,8 @@ static void a_chosen_thread(void **state)
     end(&f);
 }
 
-/* Without a barrier the single ends where the other threads go on. If they never do, it is left out. */
+/* Without a barrier the single ends where the other threads go on. If its thread never comes there, it
+ * is left out. */
 static void a_chosen_thread_without_barrier(void **state)
 {
     (void)state;

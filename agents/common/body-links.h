@@ -2,9 +2,9 @@
  *
  *     stack of a member of the team        what is kept
  *     body of the region or task
- *     run_region() or run_task()           struct omp_link, in this frame
+ *     run_region() or run_task()           struct body_link, in this frame
  *     libgomp                              |
- *     ...                                  `-> struct omp_context: where the construct was begun
+ *     ...                                  `-> struct creation_context: where the construct was begun
  *
  * A link is published in the thread's slot (common/thread-slots.h) while the body runs; `up` leads
  * to the link of the next such frame outwards. Handlers read links and contexts: a thread publishes
@@ -17,17 +17,17 @@
  *     CONTEXT_COPY       in a copy that GOMP_task made of the creator's stack, since the creator may
  *                        have gone on when the task runs; outside of the copy, `parent` continues
  *     CONTEXT_SITE       only the call is known; `parent` continues */
-#ifndef AGENTS_OMP_LINKS_H
-#define AGENTS_OMP_LINKS_H
+#ifndef AGENTS_BODY_LINKS_H
+#define AGENTS_BODY_LINKS_H
 
 #include "agents/common/thread-slots.h"
 
-enum omp_context_kind { CONTEXT_ON_STACK, CONTEXT_COPY, CONTEXT_SITE };
+enum creation_context_kind { CONTEXT_ON_STACK, CONTEXT_COPY, CONTEXT_SITE };
 
-struct omp_link;
+struct body_link;
 
-struct omp_context {
-    uint64_t kind;       /* enum omp_context_kind */
+struct creation_context {
+    uint64_t kind;       /* enum creation_context_kind */
     uint64_t pc, sp, bp; /* of the frame that called libgomp: return address, and registers there */
     uint64_t up; /* CONTEXT_ON_STACK: address of the innermost link of that frame's stack; or 0 */
     uint64_t parent;    /* else: address of the context in which the copied frames ran; or 0 */
@@ -35,20 +35,20 @@ struct omp_context {
     uint64_t copy;      /* CONTEXT_COPY: address of the copy of `low` */
 };
 
-struct omp_region;
+struct parallel_region;
 
-struct omp_link {
-    struct omp_link *up; /* next link outwards on this stack; NULL: none */
-    const struct omp_context *context;
-    uint64_t sp;               /* address in the frame of this link */
-    uint64_t is_inline;        /* the frames that began the construct are next on this stack */
-    uint64_t is_inline_task;   /* is_inline, by a task that runs in its GOMP_task call */
-    struct omp_region *region; /* the innermost region around it; NULL: none */
+struct body_link {
+    struct body_link *up; /* next link outwards on this stack; NULL: none */
+    const struct creation_context *context;
+    uint64_t sp;                    /* address in the frame of this link */
+    uint64_t is_inline;             /* the frames that began the construct are next on this stack */
+    uint64_t is_inline_task;        /* is_inline, by a task that runs in its GOMP_task call */
+    struct parallel_region *region; /* the innermost region around it; NULL: none */
 };
 
 /* A parallel region. */
-struct omp_region {
-    struct omp_context context;
+struct parallel_region {
+    struct creation_context context;
     const struct thread_slot *master;
     _Atomic bool is_cancelled;          /* some tasks of it may never have run */
     _Atomic(struct task_record *) kept; /* records that live until it ends; NULL: none */
@@ -77,14 +77,14 @@ static inline bool is_trampoline(uint64_t pc)
 /* The compiler keeps the order of the stores before and after it. */
 #define PUBLISH() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-static inline void link_publish(struct omp_thread *thread, struct omp_link *link)
+static inline void link_publish(struct runtime_thread *thread, struct body_link *link)
 {
     PUBLISH();
     thread->link = link;
     PUBLISH();
 }
 
-static inline void link_withdraw(struct omp_thread *thread, const struct omp_link *link)
+static inline void link_withdraw(struct runtime_thread *thread, const struct body_link *link)
 {
     PUBLISH();
     thread->link = link->up;

@@ -1,8 +1,8 @@
 /* Handler. */
-#include "agents/common/omp-paths.h"
+#include "agents/common/creator-paths.h"
 
 #define CONTEXT_FIELD(context, field)                                                              \
-    agent_u64(omp_runtime.host, cursor, (context) + offsetof(struct omp_context, field))
+    agent_u64(path_agent.host, cursor, (context) + offsetof(struct creation_context, field))
 
 /* An address on the creator's stack that a copy has: its place there; else the address. */
 static uint64_t moved(const struct agent_cursor *cursor, uint64_t context, uint64_t address)
@@ -12,7 +12,7 @@ static uint64_t moved(const struct agent_cursor *cursor, uint64_t context, uint6
                                             : address;
 }
 
-void omp_path_begin(struct agent_cursor *cursor, uint64_t context)
+void creator_path_begin(struct agent_cursor *cursor, uint64_t context)
 {
     uint64_t *state = cursor->state;
     uint64_t kind = context ? CONTEXT_FIELD(context, kind) : CONTEXT_ON_STACK;
@@ -38,7 +38,7 @@ static bool is_in_copy(const struct agent_cursor *cursor, uint64_t context, uint
 static bool step_in_copy(struct agent_cursor *cursor, struct agent_frame *frame)
 {
     uint64_t context = cursor->state[CONTEXT];
-    if (!is_in_copy(cursor, context, frame->sp) || !omp_runtime.host->step(cursor, frame))
+    if (!is_in_copy(cursor, context, frame->sp) || !path_agent.host->step(cursor, frame))
         return false;
     frame->sp = moved(cursor, context, frame->sp);
     frame->bp = moved(cursor, context, frame->bp);
@@ -51,11 +51,11 @@ static bool step_on_stack(struct agent_cursor *cursor, struct agent_frame *frame
 {
     struct agent_claim claim;
     uint64_t *state = cursor->state;
-    if (!omp_runtime.host->step(cursor, frame))
+    if (!path_agent.host->step(cursor, frame))
         return false;
-    bool calls_body = omp_runtime.host->find_claim(omp_runtime.agent, frame->pc, &claim) &&
-                      claim.tag == omp_runtime.tag;
-    uint64_t link = calls_body ? omp_runtime.link_in(cursor, state[NOTE_LINK], frame) : 0;
+    bool calls_body = path_agent.host->find_claim(path_agent.agent, frame->pc, &claim) &&
+                      claim.tag == path_agent.tag;
+    uint64_t link = calls_body ? path_agent.link_in(cursor, state[NOTE_LINK], frame) : 0;
     if (!link)
         return true;
     state[NOTE_LINK] = LINK_FIELD(link, up);
@@ -72,11 +72,11 @@ static void step_outwards(struct agent_cursor *cursor)
     bool more =
         state[CONTEXT] ? step_in_copy(cursor, &frame) : step_on_stack(cursor, &frame, &context);
     if (state[CONTEXT] && !more) {
-        omp_path_begin(cursor, CONTEXT_FIELD(state[CONTEXT], parent));
+        creator_path_begin(cursor, CONTEXT_FIELD(state[CONTEXT], parent));
         return;
     }
     if (context) {
-        omp_path_begin(cursor, context);
+        creator_path_begin(cursor, context);
         return;
     }
     state[PC] = more ? frame.pc : 0;
@@ -87,10 +87,10 @@ static void step_outwards(struct agent_cursor *cursor)
 static bool is_hidden(uint64_t pc)
 {
     struct agent_claim claim;
-    return omp_runtime.host->find_claim(omp_runtime.agent, pc, &claim);
+    return path_agent.host->find_claim(path_agent.agent, pc, &claim);
 }
 
-bool omp_path_next(struct agent_cursor *cursor, struct agent_lnote *note)
+bool creator_path_next(struct agent_cursor *cursor, struct agent_lnote *note)
 {
     enum { MOST_HIDDEN = 256 }; /* frames in a row; a bound for a damaged stack */
     uint64_t *state = cursor->state;
@@ -103,7 +103,7 @@ bool omp_path_next(struct agent_cursor *cursor, struct agent_lnote *note)
     return true;
 }
 
-bool omp_path_has_frame(struct agent_cursor *cursor, const struct agent_frame *frame)
+bool creator_path_has_frame(struct agent_cursor *cursor, const struct agent_frame *frame)
 {
     (void)cursor;
     (void)frame;
