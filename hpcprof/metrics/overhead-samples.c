@@ -38,18 +38,20 @@ static const char *agent_name(const struct measurement *m)
     return agent < m->agents.n ? m->agents.at[agent].name : "its agent";
 }
 
-/* Why overhead is a lower bound if a process runs a runtime without tags. */
-static char *lower_bound_of(const struct measurement *m)
+/* Why overhead is a lower bound if a process runs a runtime without tags, whose code may be known by
+ * rules. */
+static char *lower_bound_of(const struct measurement *m, bool has_rules)
 {
     char *runtime = m->workers.n ? mem_printf("the runtime of agent %s", agent_name(m))
                                  : mem_strdup("its runtime");
-    char *why =
-        mem_printf("no code is tagged as that of %s: what no rule names, or what is compiled into "
-                   "the program, counts as work (runtime-patches has tags for Cilk: compile the "
-                   "program with them and -g)",
-                   runtime);
+    const char *why = has_rules ? "code of %s that no rule names, or that is compiled into the "
+                                  "program, counts as work"
+                                : "no code is tagged as that of %s: what is compiled into the program "
+                                  "counts as work (runtime-patches has tags for Cilk: compile the "
+                                  "program with them and -g)";
+    char *text = mem_printf(why, runtime);
     free(runtime);
-    return why;
+    return text;
 }
 
 static void find_state(struct overhead *overhead)
@@ -59,11 +61,12 @@ static void find_state(struct overhead *overhead)
     for (size_t i = 0; i < measurements->files.n; i++) {
         const struct measurement_file *file = &measurements->files.at[i];
         bool has_runtime = file->m->workers.n && !measurement_has_threads(file->m);
-        if (!has_runtime && !has_rules(code, file))
+        bool is_known = has_rules(code, file);
+        if (!has_runtime && !is_known)
             continue;
         overhead->is_measurable = true;
         if (!overhead->why_lower_bound && !has_tags(code, file))
-            overhead->why_lower_bound = lower_bound_of(file->m);
+            overhead->why_lower_bound = lower_bound_of(file->m, is_known);
     }
     for (uint32_t i = 0; i < code->structures->n && !overhead->is_measurable; i++)
         overhead->is_measurable = is_tagged(code, i);

@@ -180,7 +180,7 @@ static void add_what_would_tell(struct text *text, const struct judgement *judge
                     100 * FINE_SHARE);
 }
 
-/* Adds what is not known, and what would make it known. */
+/* Adds what is not known, and why. */
 static void add_unknown(struct text *text, const struct parallelization *of, enum waste waste)
 {
     enum knowledge known =
@@ -189,9 +189,6 @@ static void add_unknown(struct text *text, const struct parallelization *of, enu
         return;
     text_printf(text, " %s %s: %s.", waste == WASTED_IDLE ? "Idleness" : "Overhead",
                 known == KNOWN_AT_LEAST ? "is a lower bound" : "was not measured", of->why[waste]);
-    if (waste == WASTED_ON_OVERHEAD && !strstr(of->why[waste], "runtime-patches") &&
-        !strstr(of->why[waste], "plain threads"))
-        text_add(text, " A runtime with tags (runtime-patches/) makes it measurable.");
 }
 
 static void add_open(struct text *text, const struct subject *subject)
