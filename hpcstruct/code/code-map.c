@@ -1,5 +1,6 @@
 #include "hpcstruct/code/code-map.h"
 
+#include "hpcstruct/code/quick-decode.h"
 #include "hpcstruct/elf/sorted-addresses.h"
 
 #include <Zydis/Zydis.h>
@@ -138,6 +139,11 @@ static size_t long_nop_length(const uint8_t *bytes, size_t size)
         opcode++;
     if (opcode == size || (bytes[opcode] != nop && bytes[opcode] != two_byte_opcode))
         return 0;
+    if (bytes[opcode] == two_byte_opcode && opcode + 1 < size && bytes[opcode + 1] == 0x1f) {
+        struct quick_instruction quick = quick_decode(bytes, size);
+        if (quick.kind == QUICK_PLAIN)
+            return quick.length;
+    }
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, size, &instruction)) ||
         instruction.mnemonic != ZYDIS_MNEMONIC_NOP)
@@ -284,6 +290,49 @@ static void divide(struct code_map *map, const struct elf_image *image,
     vec_free(&sweep.owner_of);
 }
 
+/* ---- search ---- */
+
+/* Pieces are as small as PIECE_BITS says, unless these were more than PIECES_PER_FRAGMENT for each
+ * fragment: code may lie far apart. */
+#define PIECE_BITS          8
+#define PIECES_PER_FRAGMENT 4
+
+static void index_fragments(struct code_map *map)
+{
+    const struct code_fragment *fragments = map->fragments.at;
+    size_t count = map->fragments.n;
+    if (count == 0)
+        return;
+    uint64_t begin = fragments[0].begin, size = fragments[count - 1].end - begin;
+    map->piece_bits = PIECE_BITS;
+    while (size >> map->piece_bits > (uint64_t)PIECES_PER_FRAGMENT * count)
+        map->piece_bits++;
+    size_t pieces = (size_t)(size >> map->piece_bits) + 2;
+    vec_reserve(&map->pieces, pieces);
+    uint32_t last = 0;
+    for (size_t i = 0; i < pieces; i++) {
+        uint64_t offset = (uint64_t)i << map->piece_bits;
+        while (last + 1 < count && fragments[last + 1].begin - begin <= offset)
+            last++;
+        vec_push(&map->pieces, last);
+    }
+}
+
+uint32_t code_map_find(const struct code_map *map, uint64_t address)
+{
+    const struct code_fragment *fragments = map->fragments.at;
+    if (map->fragments.n == 0 || address < fragments[0].begin)
+        return UINT32_MAX;
+    uint64_t piece = (address - fragments[0].begin) >> map->piece_bits;
+    if (piece + 1 >= map->pieces.n)
+        return UINT32_MAX;
+    uint32_t first = map->pieces.at[piece], last = map->pieces.at[piece + 1];
+    first += (uint32_t)partition_point(i, last - first, fragments[first + 1 + i].begin <= address);
+    return address < fragments[first].end ? first : UINT32_MAX;
+}
+
+/* ---- the whole ---- */
+
 void code_map_build(struct code_map *map, const struct code_sources *sources)
 {
     assert(map->owners.n == 0 && map->fragments.n == 0);
@@ -294,6 +343,7 @@ void code_map_build(struct code_map *map, const struct code_sources *sources)
     merge_equal_begins(&candidates, sources->symbols);
     add_gaps(&candidates, sources);
     divide(map, sources->image, &candidates);
+    index_fragments(map);
     vec_free(&candidates.all);
 }
 
@@ -301,12 +351,5 @@ void code_map_free(struct code_map *map)
 {
     vec_free(&map->owners);
     vec_free(&map->fragments);
-}
-
-uint32_t code_map_find(const struct code_map *map, uint64_t address)
-{
-    size_t after = sorted_up_to(&map->fragments, begin, address);
-    if (after == 0 || address >= map->fragments.at[after - 1].end)
-        return UINT32_MAX;
-    return (uint32_t)after - 1;
+    vec_free(&map->pieces);
 }

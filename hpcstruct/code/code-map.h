@@ -31,6 +31,10 @@ struct code_fragment {
 struct code_map {
     VEC(struct code_owner) owners;       /* sorted by begin; each has a fragment */
     VEC(struct code_fragment) fragments; /* sorted, disjoint */
+    /* For code_map_find: the code from the first fragment on, in pieces of 2^piece_bits bytes. Per
+     * start of a piece, and for the end: the last fragment that begins at or before it. */
+    VEC(uint32_t) pieces;
+    unsigned piece_bits;
 };
 
 /* Input of code_map_build. It must outlive the map, which points to its names. */

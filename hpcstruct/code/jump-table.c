@@ -5,6 +5,7 @@
 #include "hpcstruct/elf/sorted-addresses.h"
 
 #include "lib/bytes.h"
+#include "lib/parallel.h"
 
 #include <stdlib.h>
 
@@ -234,21 +235,32 @@ static void drop_empty_tables(struct fragment_flow *flow)
     }
 }
 
-void jump_tables_finish(struct fragment_flow *flows, size_t fragment_count)
+struct finish_job {
+    struct fragment_flow *flows;
+    struct address_list tables; /* addresses of all tables, sorted */
+};
+
+static void finish_fragment(void *context, unsigned worker, size_t fragment)
 {
-    struct address_list tables = {0};
+    const struct finish_job *job = context;
+    struct fragment_flow *flow = &job->flows[fragment];
+    (void)worker;
+    for (size_t i = 0; i < flow->tables.n; i++) {
+        struct jump_table *table = &flow->tables.at[i];
+        cut_table(table, &job->tables);
+        sort_targets(table, flow->targets.at + table->first);
+    }
+    if (flow->tables.n)
+        drop_empty_tables(flow);
+}
+
+void jump_tables_finish(struct fragment_flow *flows, size_t fragment_count, unsigned workers)
+{
+    struct finish_job job = {.flows = flows};
     for (size_t i = 0; i < fragment_count; i++)
         for (size_t k = 0; k < flows[i].tables.n; k++)
-            vec_push(&tables.all, flows[i].tables.at[k].address);
-    sort_addresses(tables.all.at, tables.all.n);
-    for (size_t i = 0; i < fragment_count; i++) {
-        for (size_t k = 0; k < flows[i].tables.n; k++) {
-            struct jump_table *table = &flows[i].tables.at[k];
-            cut_table(table, &tables);
-            sort_targets(table, flows[i].targets.at + table->first);
-        }
-        if (flows[i].tables.n)
-            drop_empty_tables(&flows[i]);
-    }
-    vec_free(&tables.all);
+            vec_push(&job.tables.all, flows[i].tables.at[k].address);
+    sort_addresses(job.tables.all.at, job.tables.all.n);
+    parallel_for(fragment_count, workers, finish_fragment, &job);
+    vec_free(&job.tables.all);
 }

@@ -23,6 +23,6 @@ void jump_tables_resolve(struct decoder *decoder, const struct decode_context *c
 
 /* Finishes the tables of all fragments: ends unbounded ones where another table begins, then sorts
  * their targets. */
-void jump_tables_finish(struct fragment_flow *flows, size_t fragment_count);
+void jump_tables_finish(struct fragment_flow *flows, size_t fragment_count, unsigned workers);
 
 #endif

@@ -58,22 +58,44 @@ static bool splits_gap(const struct code_map *map, const struct address_list *ga
     return fragment != UINT32_MAX && map->fragments.at[fragment].begin == gaps->all.at[gap - 1];
 }
 
-static void find_called_in_gaps(const struct module_code *code, struct address_list *called)
+struct call_search {
+    const struct module_code *code;
+    struct address_list gaps;
+    struct address_list *called; /* per worker */
+};
+
+static void find_calls_of(void *context, unsigned worker, size_t fragment)
+{
+    const struct call_search *search = context;
+    const struct code_map *map = &search->code->map;
+    const struct fragment_flow *flow = &search->code->flows[fragment];
+    for (size_t i = 0; i < flow->transfers.n; i++) {
+        if (flow->transfers.at[i].kind != TRANSFER_CALL)
+            continue;
+        uint64_t target = transfer_target(&map->fragments.at[fragment], &flow->transfers.at[i]);
+        if (splits_gap(map, &search->gaps, target))
+            vec_push(&search->called[worker].all, target);
+    }
+}
+
+static void find_called_in_gaps(const struct module_code *code, unsigned workers,
+                                struct address_list *called)
 {
     const struct code_map *map = &code->map;
-    struct address_list gaps = {0};
+    struct call_search search = {.code = code,
+                                 .called = mem_alloc(workers * sizeof *search.called)};
     for (size_t i = 0; i < map->fragments.n; i++)
         if (map->owners.at[map->fragments.at[i].owner].is_gap)
-            vec_push(&gaps.all, map->fragments.at[i].begin);
-    for (size_t i = 0; i < map->fragments.n && gaps.all.n; i++) {
-        const struct fragment_flow *flow = &code->flows[i];
-        for (size_t k = 0; k < flow->transfers.n; k++) {
-            uint64_t target = transfer_target(&map->fragments.at[i], &flow->transfers.at[k]);
-            if (flow->transfers.at[k].kind == TRANSFER_CALL && splits_gap(map, &gaps, target))
-                vec_push(&called->all, target);
-        }
+            vec_push(&search.gaps.all, map->fragments.at[i].begin);
+    if (search.gaps.all.n)
+        parallel_for(map->fragments.n, workers, find_calls_of, &search);
+    for (unsigned i = 0; i < workers; i++) {
+        for (size_t k = 0; k < search.called[i].all.n; k++)
+            vec_push(&called->all, search.called[i].all.at[k]);
+        vec_free(&search.called[i].all);
     }
-    vec_free(&gaps.all);
+    free(search.called);
+    vec_free(&search.gaps.all);
     sort_addresses(called->all.at, called->all.n);
 }
 
@@ -111,7 +133,7 @@ static void read_map(struct module_code *code, unsigned workers)
     code->flows = mem_alloc(code->map.fragments.n * sizeof *code->flows);
     decode_all(code, workers);
     struct address_list called = {0};
-    find_called_in_gaps(code, &called);
+    find_called_in_gaps(code, workers, &called);
     if (called.all.n) {
         struct code_map old = code->map;
         code->map = (struct code_map){0};
@@ -123,7 +145,7 @@ static void read_map(struct module_code *code, unsigned workers)
         decode_all(code, workers);
     }
     vec_free(&called.all);
-    jump_tables_finish(code->flows, code->map.fragments.n);
+    jump_tables_finish(code->flows, code->map.fragments.n, workers);
 }
 
 /* ---- the whole ---- */

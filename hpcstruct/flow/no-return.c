@@ -2,6 +2,7 @@
 
 #include "hpcstruct/elf/names.h"
 #include "lib/binary-search.h"
+#include "lib/parallel.h"
 
 #include <stdlib.h>
 
@@ -166,23 +167,23 @@ static void continue_walk(struct return_analysis *analysis, struct stopped_walk 
     walk_on(analysis);
 }
 
-static void mark_calls(const struct return_analysis *analysis)
+/* Marks the calls of a fragment. */
+static void mark_calls(void *context, unsigned worker, size_t number)
 {
-    const struct code_map *map = &analysis->code->map;
-    for (size_t i = 0; i < map->fragments.n; i++) {
-        struct fragment_flow *flow = &analysis->code->flows[i];
-        for (size_t k = 0; k < flow->transfers.n; k++) {
-            struct transfer *transfer = &flow->transfers.at[k];
-            if (transfer->kind != TRANSFER_CALL)
-                continue;
-            uint32_t callee = procedure_at_entry(analysis->code,
-                                                 transfer_target(&map->fragments.at[i], transfer));
-            transfer->never_returns = callee != NONE && analysis->states[callee] != RETURNS;
-        }
+    const struct return_analysis *analysis = context;
+    const struct code_fragment *fragment = &analysis->code->map.fragments.at[number];
+    struct fragment_flow *flow = &analysis->code->flows[number];
+    (void)worker;
+    for (size_t i = 0; i < flow->transfers.n; i++) {
+        struct transfer *transfer = &flow->transfers.at[i];
+        if (transfer->kind != TRANSFER_CALL)
+            continue;
+        uint32_t callee = procedure_at_entry(analysis->code, transfer_target(fragment, transfer));
+        transfer->never_returns = callee != NONE && analysis->states[callee] != RETURNS;
     }
 }
 
-void mark_calls_that_never_return(struct module_code *code)
+void mark_calls_that_never_return(struct module_code *code, unsigned workers)
 {
     size_t count = code->procedures.all.n;
     struct return_analysis analysis = {
@@ -201,7 +202,7 @@ void mark_calls_that_never_return(struct module_code *code)
         while (analysis.ready.n)
             continue_walk(&analysis, analysis.stopped.at[analysis.ready.at[--analysis.ready.n]]);
     }
-    mark_calls(&analysis);
+    parallel_for(code->map.fragments.n, workers, mark_calls, &analysis);
     free(analysis.states);
     free(analysis.first_stopped);
     vec_free(&analysis.stopped);

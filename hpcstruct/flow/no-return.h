@@ -14,6 +14,6 @@
 #include "hpcstruct/code/module-code.h"
 
 /* Sets never_returns of the direct calls of the module. */
-void mark_calls_that_never_return(struct module_code *code);
+void mark_calls_that_never_return(struct module_code *code, unsigned workers);
 
 #endif

@@ -168,7 +168,7 @@ bool binary_analyze(const struct binary *binary, const struct analysis_options *
     read_debug_info(&info, binary);
     module_code_read(&code, binary->image, binary->debug, info.links.at, info.links.n,
                      options->workers);
-    mark_calls_that_never_return(&code);
+    mark_calls_that_never_return(&code, options->workers);
     struct construct_calls constructs = {0};
     construct_calls_find(&constructs, &code, &info, binary->debug ? binary->debug : binary->image);
     struct procedure_record *records = analyze_procedures(&code, &info, &constructs, options);

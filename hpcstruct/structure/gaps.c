@@ -26,7 +26,7 @@ static const struct {
     [NO_INSTRUCTION] = {"no-instruction", "procedures with bytes that are no instructions (bytes: these)"},
     [NOT_DECLARED] = {"not-declared", "pieces of code that neither a symbol nor a frame description declares"},
     [INDIRECT_JUMP] = {"indirect-jump", "indirect jumps without a jump table: tail calls, or tables not found"},
-    [NO_BOUND] = {"no-bound", "jump tables whose number of entries the code does not check (bytes: the table)"},
+    [NO_BOUND] = {"no-bound", "jump tables whose number of entries the code does not check (bytes: different entries)"},
     [SEVERAL_ENTRIES] = {"several-entries", "loops with several entries (irreducible): one of these is the header"},
     [TOO_COMPLEX] = {"too-complex", "procedures whose loops would take too long to find"},
     [NO_NAME] = {"no-name", "procedures without a name"},

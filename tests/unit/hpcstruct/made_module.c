@@ -136,7 +136,7 @@ void made_module_map(struct made_module *made, const uint64_t *called, size_t ca
         decode_fragment(&made->decoder, &context, fragment, &module->flows[i]);
         jump_tables_resolve(&made->decoder, &context, fragment, &module->flows[i]);
     }
-    jump_tables_finish(module->flows, count);
+    jump_tables_finish(module->flows, count, 1);
 }
 
 void made_module_procedures(struct made_module *made, const struct code_link *links, size_t count)

@@ -48,7 +48,7 @@ static void finish(struct made_module *made)
 {
     made_module_map(made, NULL, 0);
     made_module_procedures(made, NULL, 0);
-    mark_calls_that_never_return(&made->module);
+    mark_calls_that_never_return(&made->module, 1);
 }
 
 /* A loop with a branch out of it, a tail call, and padding, which belongs to the block before it.
