@@ -106,13 +106,6 @@ static void put_before(struct segment *segment, struct worker_memory *memory, un
     series->prefix = (struct critical_path){0};
 }
 
-struct dag_lengths activation_lengths(const struct activation *activation)
-{
-    return (struct dag_lengths){.work = activation->work,
-                                .span = activation->series[PLAIN].prefix.length,
-                                .burdened = activation->series[BURDENED].prefix.length};
-}
-
 void activation_fold(struct activation *activation, struct worker_memory *memory)
 {
     for (unsigned kind = 0; kind < KINDS; kind++)
@@ -127,8 +120,8 @@ void activation_fold(struct activation *activation, struct worker_memory *memory
         activation->before = segment->before;
         free_shared(&shared.free_segments, segment);
     }
-    struct dag_lengths lengths = activation_lengths(activation);
-    shape_sync(&activation->shape, memory, &lengths);
+    shape_sync(&activation->shape, memory, activation->work,
+               activation->series[PLAIN].prefix.length, activation->series[BURDENED].prefix.length);
 }
 
 /* ---- activations ---- */

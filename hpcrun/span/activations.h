@@ -78,9 +78,6 @@ void activation_begin(struct activation *activation, struct agent_activation pro
  * are freed. */
 void activation_fold(struct activation *activation, struct worker_memory *memory);
 
-/* What the activation has when all its children have ended. */
-struct dag_lengths activation_lengths(const struct activation *activation);
-
 /* Moves what the activation has into a new segment; NULL without memory. */
 struct segment *activation_cut(struct activation *activation);
 

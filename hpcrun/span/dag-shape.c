@@ -12,8 +12,9 @@
 #define MOST_SIZE 4u
 
 struct dag_list {
-    uint32_t n, size; /* size: of its block, worker-memory.h */
-    uint64_t grain;   /* children in a row that become one item, however they differ */
+    uint32_t n, capacity;
+    uint32_t size;  /* of its block, worker-memory.h */
+    uint32_t grain; /* children in a row that become one item, however they differ */
     struct dag_item at[];
 };
 
@@ -26,12 +27,6 @@ bool shape_has_failed(void)
 
 /* ---- lists ---- */
 
-static uint32_t capacity_of(const struct dag_list *list)
-{
-    uint64_t bytes = (FIRST_BLOCK << list->size) - sizeof *list;
-    return (uint32_t)(bytes / sizeof *list->at);
-}
-
 static void free_list(struct dag_list **list, struct worker_memory *memory)
 {
     if (*list)
@@ -39,38 +34,36 @@ static void free_list(struct dag_list **list, struct worker_memory *memory)
     *list = NULL;
 }
 
-/* Children of these items are nearly the same. Those without spawns are if the longer one takes less
- * than a quarter more. */
-static bool have_same_child(const struct dag_item *a, const struct dag_item *b)
+/* The lengths differ by less than a factor, or both are short. */
+static inline bool are_near(uint64_t a, uint32_t a_count, uint64_t b, uint32_t b_count,
+                            double factor)
 {
-    if (a->node != b->node)
-        return false;
-    double x = (double)a->work * b->count, y = (double)b->work * a->count;
-    return a->node != DAG_STRAND || (x < 1.25 * y && y < 1.25 * x) ||
-           (a->work < SHORT_STRAND * a->count && b->work < SHORT_STRAND * b->count);
+    if (a < SHORT_STRAND * a_count && b < SHORT_STRAND * b_count)
+        return true;
+    double x = (double)a * b_count, y = (double)b * a_count;
+    return x < factor * y && y < factor * x;
 }
 
-static bool have_same_strand(const struct dag_item *a, const struct dag_item *b)
+/* Adds children to an item. If they are not the same, the item refers to the larger ones, and
+ * strands are as long as their mean. */
+static inline void merge(struct dag_item *into, uint32_t node, uint32_t count, uint64_t strand,
+                         uint64_t work)
 {
-    double x = (double)a->strand * b->count, y = (double)b->strand * a->count;
-    return (x < 2 * y && y < 2 * x) ||
-           (a->strand < SHORT_STRAND * a->count && b->strand < SHORT_STRAND * b->count);
-}
-
-/* Makes one item of two. A child of several strands is as long as their mean. */
-static void merge(struct dag_item *into, const struct dag_item *item)
-{
-    double own = (double)into->work * item->count, other = (double)item->work * into->count;
-    if (other > own)
-        into->node = item->node;
-    into->count += item->count;
-    into->strand += item->strand;
-    into->work += item->work;
+    if (into->node != node && (double)work * into->count > (double)into->work * count)
+        into->node = node;
+    into->count += count;
+    into->strand += strand;
+    into->work += work;
 }
 
 static bool is_sync(const struct dag_item *item)
 {
     return item->node == DAG_NOTHING;
+}
+
+static void merge_items(struct dag_item *into, const struct dag_item *item)
+{
+    merge(into, item->node, item->count, item->strand, item->work);
 }
 
 /* Makes one item of each two neighbors. */
@@ -81,10 +74,10 @@ static void halve(struct dag_list *list)
         list->at[n] = list->at[i];
         if (i + 1 < list->n && !is_sync(&list->at[i]) && !is_sync(&list->at[i + 1]) &&
             list->at[i].count + (uint64_t)list->at[i + 1].count <= UINT32_MAX)
-            merge(&list->at[n], &list->at[++i]);
+            merge_items(&list->at[n], &list->at[++i]);
     }
     list->n = n;
-    list->grain *= 2;
+    list->grain *= list->grain < UINT32_MAX / 2 ? 2 : 1;
 }
 
 static struct dag_list *enlarge(struct dag_list *list, struct worker_memory *memory)
@@ -100,42 +93,60 @@ static struct dag_list *enlarge(struct dag_list *list, struct worker_memory *mem
         larger->n = 0;
         larger->grain = 1;
     }
+    uint64_t bytes = (FIRST_BLOCK << size) - sizeof *larger;
     larger->size = size;
+    larger->capacity = (uint32_t)(bytes / sizeof *larger->at);
     return larger;
 }
 
-/* Makes room for an item; false without memory. */
+/* Makes room for an item in a full list; false without memory. */
 static bool make_room(struct dag_list **list, struct worker_memory *memory)
 {
-    if (*list && (*list)->n < capacity_of(*list))
-        return true;
     if (*list && (*list)->size == MOST_SIZE) {
         halve(*list);
-        return (*list)->n < capacity_of(*list);
+        return (*list)->n < (*list)->capacity;
     }
     struct dag_list *larger = enlarge(*list, memory);
     *list = larger ? larger : *list;
     return larger;
 }
 
-static bool can_merge(const struct dag_list *list, const struct dag_item *last,
-                      const struct dag_item *item)
+/* Whether children can be added to the last item: they are nearly the same, or the list has seen so
+ * many that it is less exact. */
+static inline bool can_merge(const struct dag_list *list, const struct dag_item *last,
+                             uint32_t node, uint32_t count, uint64_t strand, uint64_t work)
 {
-    uint64_t count = last->count + (uint64_t)item->count;
-    if (is_sync(last) || is_sync(item) || count > UINT32_MAX)
+    uint64_t together = last->count + (uint64_t)count;
+    if (is_sync(last) || node == DAG_NOTHING || together > UINT32_MAX)
         return false;
-    return count <= list->grain || (have_same_child(last, item) && have_same_strand(last, item));
+    if (together <= list->grain)
+        return true;
+    return last->node == node && are_near(last->strand, last->count, strand, count, 2) &&
+           (node != DAG_STRAND || are_near(last->work, last->count, work, count, 1.25));
 }
 
-void dag_list_add(struct dag_list **list, struct worker_memory *memory, const struct dag_item *item)
+static inline void append(struct dag_list **list, struct worker_memory *memory, uint32_t node,
+                          uint32_t count, uint64_t strand, uint64_t work)
+{
+    if (!(*list && (*list)->n < (*list)->capacity) && !make_room(list, memory)) {
+        atomic_store(&failed, true);
+        return;
+    }
+    struct dag_item *item = &(*list)->at[(*list)->n++];
+    item->node = node;
+    item->count = count;
+    item->strand = strand;
+    item->work = work;
+}
+
+void dag_list_add(struct dag_list **list, struct worker_memory *memory, uint32_t node,
+                  uint32_t count, uint64_t strand, uint64_t work)
 {
     struct dag_item *last = *list && (*list)->n ? &(*list)->at[(*list)->n - 1] : NULL;
-    if (last && can_merge(*list, last, item))
-        merge(last, item);
-    else if (make_room(list, memory))
-        (*list)->at[(*list)->n++] = *item;
+    if (last && can_merge(*list, last, node, count, strand, work))
+        merge(last, node, count, strand, work);
     else
-        atomic_store(&failed, true);
+        append(list, memory, node, count, strand, work);
 }
 
 const struct dag_item *dag_list_items(const struct dag_list *list, uint32_t *n)
@@ -163,9 +174,8 @@ static void close_block(struct dag_shape *shape, struct worker_memory *memory, u
         lengths.span -= shape->before.span;
         lengths.burdened -= shape->before.burdened;
     }
-    struct dag_item block = {.count = 1, .work = lengths.work};
-    block.node = node_of_list(&shape->spawns, memory, context, DAG_SPAWNS, &lengths);
-    dag_list_add(&shape->blocks, memory, &block);
+    uint32_t node = node_of_list(&shape->spawns, memory, context, DAG_SPAWNS, &lengths);
+    dag_list_add(&shape->blocks, memory, node, 1, 0, lengths.work);
     shape->before = shape->end;
     shape->is_synced = false;
 }
@@ -174,56 +184,52 @@ static void close_block(struct dag_shape *shape, struct worker_memory *memory, u
 static void add_strand(struct dag_shape *shape, struct dag_list **list,
                        struct worker_memory *memory)
 {
-    const struct dag_item item = {.node = DAG_NOTHING, .count = 1, .strand = shape->strand};
-    dag_list_add(list, memory, &item);
+    append(list, memory, DAG_NOTHING, 1, shape->strand, 0);
     shape->strand = 0;
 }
 
 void shape_add_child(struct dag_shape *shape, struct worker_memory *memory, uint32_t context,
                      uint32_t child, uint64_t work)
 {
-    const struct dag_item item = {.node = child, .count = 1, .strand = shape->strand, .work = work};
     if (shape->is_synced && shape->spawns)
         close_block(shape, memory, context);
-    dag_list_add(&shape->spawns, memory, &item);
+    dag_list_add(&shape->spawns, memory, child, 1, shape->strand, work);
     shape->strand = 0;
 }
 
-void shape_sync(struct dag_shape *shape, struct worker_memory *memory,
-                const struct dag_lengths *lengths)
+void shape_end_block(struct dag_shape *shape, struct worker_memory *memory, uint64_t work,
+                     uint64_t span, uint64_t burdened)
 {
-    if (!shape->spawns || shape->is_synced)
-        return;
     add_strand(shape, &shape->spawns, memory);
     shape->is_synced = true;
-    shape->end = *lengths;
+    shape->end.work = work;
+    shape->end.span = span;
+    shape->end.burdened = burdened;
 }
 
 void shape_put_before(struct dag_shape *before, struct worker_memory *memory, uint32_t context,
                       uint32_t child, uint64_t work, struct dag_shape *rest)
 {
     shape_add_child(before, memory, context, child, work);
-    for (uint32_t i = 0; rest->spawns && i < rest->spawns->n; i++)
-        dag_list_add(&before->spawns, memory, &rest->spawns->at[i]);
+    for (uint32_t i = 0; rest->spawns && i < rest->spawns->n; i++) {
+        const struct dag_item *item = &rest->spawns->at[i];
+        dag_list_add(&before->spawns, memory, item->node, item->count, item->strand, item->work);
+    }
     free_list(&rest->spawns, memory);
     before->strand = rest->strand;
     *rest = *before;
     *before = (struct dag_shape){0};
 }
 
-uint32_t shape_end(struct dag_shape *shape, struct worker_memory *memory, uint32_t context,
-                   const struct dag_lengths *lengths)
+uint32_t shape_make_node(struct dag_shape *shape, struct worker_memory *memory, uint32_t context,
+                         uint64_t work, uint64_t span, uint64_t burdened)
 {
-    uint32_t node = DAG_STRAND;
-    if (shape->blocks) {
+    const struct dag_lengths lengths = {.work = work, .span = span, .burdened = burdened};
+    bool is_series = shape->blocks;
+    if (is_series)
         close_block(shape, memory, context);
-        add_strand(shape, &shape->blocks, memory);
-        node = node_of_list(&shape->blocks, memory, context, DAG_SERIES, lengths);
-    } else if (shape->spawns) {
-        add_strand(shape, &shape->spawns, memory);
-        node = node_of_list(&shape->spawns, memory, context, DAG_SPAWNS, lengths);
-    }
-    shape->strand = 0;
+    struct dag_list **list = is_series ? &shape->blocks : &shape->spawns;
+    add_strand(shape, list, memory);
     shape->is_synced = false;
-    return node;
+    return node_of_list(list, memory, context, is_series ? DAG_SERIES : DAG_SPAWNS, &lengths);
 }

@@ -113,9 +113,9 @@ static struct activation *add_strand(struct span_worker *worker, uint64_t time)
 static void finish(struct span_worker *worker, struct activation *activation)
 {
     activation_fold(activation, &worker->memory);
-    struct dag_lengths lengths = activation_lengths(activation);
-    activation->node =
-        shape_end(&activation->shape, &worker->memory, activation->context, &lengths);
+    activation->node = shape_end(&activation->shape, &worker->memory, activation->context,
+                                 activation->work, activation->series[PLAIN].prefix.length,
+                                 activation->series[BURDENED].prefix.length);
     if (!activation->is_outermost)
         return;
     struct sums *sums = &worker->sums[activation->context];
@@ -302,9 +302,7 @@ void work_span_suspended(unsigned number, const void *key)
 /* A root's path follows the program's. */
 static void end_root(struct span_worker *worker, struct activation *root)
 {
-    const struct dag_item item = {
-        .node = root->node, .count = 1, .strand = program.strand, .work = root->work};
-    dag_list_add(&program.items, &program.memory, &item);
+    dag_list_add(&program.items, &program.memory, root->node, 1, program.strand, root->work);
     program.strand = 0;
     program.work += root->work;
     for (unsigned kind = 0; kind < KINDS; kind++) {
@@ -389,9 +387,8 @@ bool work_span_now(struct span_totals *totals)
 
 const struct dag_item *work_span_items(uint32_t *n)
 {
-    const struct dag_item last = {.node = DAG_NOTHING, .count = 1, .strand = program.strand};
     if (program.strand)
-        dag_list_add(&program.items, &program.memory, &last);
+        dag_list_add(&program.items, &program.memory, DAG_NOTHING, 1, program.strand, 0);
     program.strand = 0;
     return dag_list_items(program.items, n);
 }
