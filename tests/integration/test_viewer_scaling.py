@@ -167,6 +167,17 @@ class Simulated(KnownSet):
         self.assertEqual([line.split()[0] for line in data][-1], "1024")
         self.assertIn("title 'simulated, not measured'", script)
 
+    def test_summary_of_the_run(self):
+        self.add_all(self.DAG)
+        database = self.set / "run-1-0-database"
+        self.assertIn("\n         4 CPUs  0.91 to 2.29 times faster than one; simulated 2.29\n",
+                      viewer.printed("summary", database))
+        speedups = json.loads(viewer.printed("summary", "--format", "json", database))["work_span"]["speedups"]
+        self.assertAlmostEqual(speedups[0]["simulated"], 1.6)
+        self.assertRegex(viewer.printed("summary", "--format", "csv", database), "simulated,speedup with 2 CPUs,1.6")
+        (database / "spawn-dags").unlink()
+        self.assertNotIn("simulated", viewer.printed("summary", database))
+
     def test_without_a_dag_there_is_no_simulation(self):
         self.add_all()
         self.assertNotIn("simulation", json.loads(self.printed("json")))

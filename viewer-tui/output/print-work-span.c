@@ -3,9 +3,18 @@
 #include "viewer-tui/output/run-summary.h"
 
 #include "lib/diag.h"
+#include "viewer-tui/db/spawn-dag.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+static void simulate(struct summary *summary)
+{
+    struct spawn_dag dag;
+    if (spawn_dag_read(summary->db->folder, &dag) == DAG_READ)
+        summary->simulated = simulated_speedups_of(&dag, MOST_PROCESSORS, NULL, 0);
+    spawn_dag_free(&dag);
+}
 
 bool summary_take_changes(struct summary *summary, const speed_change_list *changes)
 {
@@ -17,6 +26,7 @@ bool summary_take_changes(struct summary *summary, const speed_change_list *chan
             diag_error(folder, "--what-if needs work and span, which hpcrun --work-span measures");
         return !changes || changes->n == 0;
     }
+    simulate(summary);
     for (size_t i = 0; changes && i < changes->n; i++) {
         const struct speed_change *change = &changes->at[i];
         struct what_if costs;
@@ -103,9 +113,18 @@ static void print_bounds(struct writer *writer, const struct bounds *bounds, dou
     vec_free(&value);
 }
 
-/* "         8 CPUs  6.91 to 8.00 times faster than one (was 5.20 to 5.49)" */
+/* The simulated speedup with a number of processors; NAN if there is none. */
+static double simulated_speedup(const struct simulated_speedups *simulated, unsigned cpus)
+{
+    const struct simulated_point *point = simulated ? simulated_point_of(simulated, cpus) : NULL;
+    return point && point->time > 0 ? simulated->work / point->time : NAN;
+}
+
+/* "         8 CPUs  6.91 to 8.00 times faster than one (was 5.20 to 5.49)", or with "; simulated
+ * 7.52". `before` and `simulated` may be NULL. */
 static void print_speedups(struct writer *writer, const struct predicted *of,
-                           const struct predicted *before)
+                           const struct predicted *before,
+                           const struct simulated_speedups *simulated)
 {
     for (unsigned cpus = 2; cpus <= MOST_PROCESSORS; cpus *= 2) {
         struct bounds speedup = predicted_speedup(of, cpus);
@@ -115,6 +134,8 @@ static void print_speedups(struct writer *writer, const struct predicted *of,
             struct bounds was = predicted_speedup(before, cpus);
             text_printf(&writer->line, " (was %.2f to %.2f)", was.least, was.most);
         }
+        if (isfinite(simulated_speedup(simulated, cpus)))
+            text_printf(&writer->line, "; simulated %.2f", simulated_speedup(simulated, cpus));
         writer_end_line(writer);
     }
 }
@@ -138,7 +159,7 @@ static void print_change(struct writer *writer, const struct summary_change *cha
     print_bounds(writer, &work, of->work, "s", "work", true);
     print_bounds(writer, &predicted->span, of->span, "s", "span", true);
     print_bounds(writer, &predicted->parallelism, of->work / of->span, NULL, "parallelism", false);
-    print_speedups(writer, predicted, &was);
+    print_speedups(writer, predicted, &was, NULL);
 }
 
 void print_work_span_text(struct summary *summary)
@@ -152,7 +173,7 @@ void print_work_span_text(struct summary *summary)
     writer_line(writer, "%14.2f  parallelism: work / span", of->work / of->span);
     writer_line(writer, "%14.2f  burdened parallelism: work / burdened span",
                 of->work / of->burdened_span);
-    print_speedups(writer, &was, NULL);
+    print_speedups(writer, &was, NULL, &summary->simulated);
     for (size_t i = 0; i < summary->what_ifs.n; i++)
         print_change(writer, &summary->what_ifs.at[i], of);
 }
@@ -168,7 +189,9 @@ static void put_bounds(struct json_writer *json, const char *key, const struct b
     json_write_object_end(json);
 }
 
-static void put_speedups(struct json_writer *json, const struct predicted *of)
+/* `simulated` may be NULL. */
+static void put_speedups(struct json_writer *json, const struct predicted *of,
+                         const struct simulated_speedups *simulated)
 {
     json_put_array(json, "speedups");
     for (unsigned cpus = 2; cpus <= MOST_PROCESSORS; cpus *= 2) {
@@ -177,6 +200,8 @@ static void put_speedups(struct json_writer *json, const struct predicted *of)
         json_put_integer(json, "cpus", cpus);
         json_put_number(json, "at_least", speedup.least);
         json_put_number(json, "at_most", speedup.most);
+        if (isfinite(simulated_speedup(simulated, cpus)))
+            json_put_number(json, "simulated", simulated_speedup(simulated, cpus));
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -195,7 +220,7 @@ static void put_change(struct json_writer *json, const struct summary_change *ch
     put_bounds(json, "span", &predicted->span);
     put_bounds(json, "burdened_span", &predicted->burdened_span);
     put_bounds(json, "parallelism", &predicted->parallelism);
-    put_speedups(json, predicted);
+    put_speedups(json, predicted, NULL);
     json_write_object_end(json);
     vec_free(&speed);
 }
@@ -213,7 +238,7 @@ void print_work_span_json(struct summary *summary)
     json_put_number(json, "burdened_span", of->burdened_span);
     json_put_number(json, "parallelism", of->work / of->span);
     json_put_number(json, "burdened_parallelism", of->work / of->burdened_span);
-    put_speedups(json, &was);
+    put_speedups(json, &was, &summary->simulated);
     json_write_object_end(json);
     if (summary->what_ifs.n == 0)
         return;
@@ -237,6 +262,17 @@ static void add_records(struct writer *writer, const char *subject, const struct
         csv_fact_number(writer, section, subject, "parallelism at most", of->parallelism.most);
 }
 
+static void add_simulated_records(struct writer *writer, const struct simulated_speedups *simulated)
+{
+    char fact[64];
+    for (size_t i = 0; i < simulated->points.n; i++) {
+        unsigned cpus = simulated->points.at[i].workers;
+        snprintf(fact, sizeof fact, "speedup with %u CPUs", cpus);
+        csv_fact_number(writer, "work and span", "simulated", fact,
+                        simulated_speedup(simulated, cpus));
+    }
+}
+
 void print_work_span_csv(struct summary *summary)
 {
     const struct predicted was = measured(&summary->work_span);
@@ -244,6 +280,7 @@ void print_work_span_csv(struct summary *summary)
     if (summary->work_span.work == 0)
         return;
     add_records(&summary->writer, "measured", &was);
+    add_simulated_records(&summary->writer, &summary->simulated);
     for (size_t i = 0; i < summary->what_ifs.n; i++) {
         const struct summary_change *change = &summary->what_ifs.at[i];
         text_clear(&subject);
