@@ -461,6 +461,83 @@ static void test_random_programs(void **state)
     assert_in_range(rounds_with_summaries, 1, 149);
 }
 
+/* ---- what is recorded ---- */
+
+static struct call *make_leaf(void)
+{
+    struct call *call = calloc(1, sizeof *call);
+    call->code = &code_of[0];
+    call->site = &site_of[0];
+    call->time[0] = 1 << 20;
+    return call;
+}
+
+/* The spawns of a recorded subtree. */
+static uint64_t spawns_of(uint32_t id)
+{
+    uint64_t spawns = 0;
+    if (id < DAG_FIRST_NODE)
+        return 0;
+    const struct dag_node *node = dag_node(id);
+    const struct dag_item *items = dag_items(node);
+    for (uint32_t i = 0; i < node->n; i++)
+        if (items[i].node != DAG_NOTHING)
+            spawns += items[i].count * ((node->kind == DAG_SPAWNS) + spawns_of(items[i].node));
+    return spawns;
+}
+
+/* Spawns of the root of the program that is executed next; it is the program's last item. */
+static uint64_t recorded_spawns(struct call *root)
+{
+    uint32_t n;
+    worker_count = 1;
+    expect(root, 0);
+    execute(root, 0);
+    work_span_totals();
+    const struct dag_item *items = work_span_items(&n);
+    assert_int_equal(items[n - 1].count, 1);
+    free_call(root);
+    return spawns_of(items[n - 1].node);
+}
+
+/* The links of a chain are alike, but none stands for another. This test comes first: later, the
+ * program's items are averages. */
+static void test_chain(void **state)
+{
+    (void)state;
+    struct call *root = make_leaf();
+    for (int i = 0; i < 60; i++) {
+        struct call *outer = make_leaf();
+        outer->steps = 1;
+        outer->spawned[0] = root;
+        root->parent = outer;
+        root = outer;
+    }
+    assert_int_equal(recorded_spawns(root), 60);
+}
+
+/* Two blocks of two and three children. */
+static void test_blocks(void **state)
+{
+    (void)state;
+    struct call *root = make_leaf();
+    root->steps = 6;
+    for (int i = 0; i < 6; i++)
+        if (i != 2) {
+            root->spawned[i] = make_leaf();
+            root->spawned[i]->parent = root;
+            root->spawned[i]->time[0] = 30 << 20;
+        }
+    assert_int_equal(recorded_spawns(root), 5);
+    uint32_t n;
+    const struct dag_item *items = work_span_items(&n);
+    const struct dag_node *node = dag_node(items[n - 1].node);
+    assert_int_equal(node->kind, DAG_SERIES);
+    assert_int_equal(node->n, 3);
+    assert_int_equal(node->work, (5 * 30 + 1) << 20);
+    assert_int_equal(node->span, (2 * 30 + 1) << 20);
+}
+
 static int init(void **state)
 {
     (void)state;
@@ -469,6 +546,10 @@ static int init(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_programs)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_chain),
+        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_random_programs),
+    };
     return cmocka_run_group_tests(tests, init, NULL);
 }
