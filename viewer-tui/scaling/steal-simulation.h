@@ -13,7 +13,9 @@
  * METHOD. What a worker executes without being robbed takes the time of its serial execution, which
  * is known for every subtree. So only steals, ends of what was robbed, and syncs that wait are
  * events; a subtree of 10^8 strands that nobody steals from is one. The result is exact for the
- * model: an event that falls into a subtree opens it, one level at a time. */
+ * model: an event that falls into a subtree opens it, one level at a time. One thing is not exact: of
+ * the equal turns of a serial loop outside of all parallel code, the first 64 are simulated, and
+ * their mean stands for the others. */
 #ifndef VIEWER_STEAL_SIMULATION_H
 #define VIEWER_STEAL_SIMULATION_H
 

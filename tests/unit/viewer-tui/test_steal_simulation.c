@@ -157,6 +157,24 @@ static void series(void **state)
     spawn_dag_free(&dag);
 }
 
+/* Ten million turns, each of which is a strand of 2, a steal and two strands of 10 beside each other. */
+static void long_series(void **state)
+{
+    (void)state;
+    struct spawn_dag dag = {0};
+    uint32_t block = add_node(&dag, DAG_SPAWNS);
+    add_item(&dag, DAG_STRAND, 2, 0, 10);
+    add_node(&dag, DAG_SERIES);
+    add_item(&dag, block, 10000000, 2, 20);
+    complete(&dag, 1);
+    for (unsigned workers = 2; workers < 100; workers *= 3) {
+        struct simulated_run run = simulate_stealing(&dag, workers, 1);
+        assert_true(run.time == 10000000.0 * (2 + 1 + 10));
+        assert_true(run.steps < 10000);
+    }
+    spawn_dag_free(&dag);
+}
+
 /* A subtree that is scaled takes the scaled time; a summary is as parallel as its span allows. */
 static void scaled_and_summarized(void **state)
 {
@@ -461,11 +479,17 @@ static void too_many_steals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_spawn),     cmocka_unit_test(chain),
-        cmocka_unit_test(binary_tree),   cmocka_unit_test(loop),
-        cmocka_unit_test(series),        cmocka_unit_test(scaled_and_summarized),
-        cmocka_unit_test(greedy_bounds), cmocka_unit_test(strand_by_strand),
-        cmocka_unit_test(points),        cmocka_unit_test(too_many_steals),
+        cmocka_unit_test(one_spawn),
+        cmocka_unit_test(chain),
+        cmocka_unit_test(binary_tree),
+        cmocka_unit_test(loop),
+        cmocka_unit_test(series),
+        cmocka_unit_test(long_series),
+        cmocka_unit_test(scaled_and_summarized),
+        cmocka_unit_test(greedy_bounds),
+        cmocka_unit_test(strand_by_strand),
+        cmocka_unit_test(points),
+        cmocka_unit_test(too_many_steals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
