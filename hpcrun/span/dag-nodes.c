@@ -13,6 +13,9 @@
 
 #define MOST_CHAIN 255u
 
+/* 16.8 us: the unit is that of strand-clock.h. */
+#define SMALL_WORK (UINT64_C(1) << 24)
+
 /* Parts of a key. */
 enum {
     CHAIN_SHIFT = 0,
@@ -79,10 +82,13 @@ static uint64_t step_of(uint64_t value, unsigned bits)
     return (uint64_t)exponent << bits | ((value >> (exponent - bits)) & ((1u << bits) - 1));
 }
 
+/* In small subtrees, strands differ more, and a steal takes as long as many of them. */
 static uint64_t key_of(uint32_t context, enum dag_kind kind, const struct dag_lengths *lengths)
 {
+    unsigned more = lengths->work >= SMALL_WORK;
     return IS_KEY | (uint64_t)context << CONTEXT_SHIFT | (uint64_t)kind << KIND_SHIFT |
-           step_of(lengths->work, 3) << WORK_SHIFT | step_of(lengths->span, 2) << SPAN_SHIFT |
+           step_of(lengths->work, 2 + more) << WORK_SHIFT |
+           step_of(lengths->span, 1 + more) << SPAN_SHIFT |
            step_of(lengths->burdened, 1) << BURDENED_SHIFT;
 }
 
@@ -151,6 +157,12 @@ static uint32_t add(struct slot *slot, uint64_t key, const struct dag_node *node
     return id;
 }
 
+/* Whether only summaries may be added. Nothing is taken out, so this lasts. */
+static bool is_full(void)
+{
+    return atomic_load_explicit(&dag.end, memory_order_relaxed) >= DAG_MAX_NODES - SUMMARIES;
+}
+
 static uint32_t summary_of(const struct dag_lengths *lengths)
 {
     uint64_t key = summary_key(lengths);
@@ -168,7 +180,7 @@ static uint32_t node_or_summary(uint64_t key, const struct dag_node *node,
     struct slot *slot = slot_of(key); /* another worker may have added it */
     if (is_taken(slot))
         return slot->node;
-    if (dag.end >= DAG_MAX_NODES - SUMMARIES || dag.item_count + node->n > DAG_MAX_ITEMS)
+    if (is_full() || dag.item_count + node->n > DAG_MAX_ITEMS)
         return summary_of(lengths);
     return add(slot, key, node, items);
 }
@@ -179,6 +191,8 @@ uint32_t dag_node_of(uint32_t context, enum dag_kind kind, const struct dag_leng
     uint64_t key = key_of(context, kind, lengths);
     uint32_t largest = largest_child(items, n), chain = chain_of(key, largest);
     const struct slot *slot = slot_of(key | chain);
+    if (!is_taken(slot) && is_full())
+        slot = slot_of(summary_key(lengths));
     if (is_taken(slot))
         return slot->node;
     const struct dag_node node = {.key = key,

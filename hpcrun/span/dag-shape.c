@@ -160,6 +160,7 @@ const struct dag_item *dag_list_items(const struct dag_list *list, uint32_t *n)
 static uint32_t node_of_list(struct dag_list **list, struct worker_memory *memory, uint32_t context,
                              enum dag_kind kind, const struct dag_lengths *lengths)
 {
+    memory->lookups++;
     uint32_t node = dag_node_of(context, kind, lengths, (*list)->at, (*list)->n);
     free_list(list, memory);
     return node;

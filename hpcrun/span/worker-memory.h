@@ -14,6 +14,7 @@ struct worker_memory {
     void *free[BLOCK_SIZES]; /* by size; the first word of each block is the address of the next */
     uint8_t *chunk;          /* unused part of the last chunk */
     uint64_t left;           /* its bytes */
+    uint64_t lookups;        /* of nodes of the recorded dag, so far */
 };
 
 /* A block of any contents; NULL without memory, or if there is no such size. */
