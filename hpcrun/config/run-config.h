@@ -8,7 +8,7 @@
  *                   KIND decimal)
  *   HPCRUN_OPTIONS  letters: c collapse recursion, d start with sampling off, q no summary line on
  *                   the terminal, s files for other users, too, as far as the umask lets them,
- *                   w work and span
+ *                   w work and span, g their dag, too
  *   HPCRUN_SIGNAL   number of the sampling signal; absent: the library chooses
  *   HPCRUN_AGENTS   the agents that may be used (logical/agent-loader.h); absent: none
  *   HPCRUN_TASK_CONTEXTS  for the agent gomp: "full", "site" or "off"; absent: full
@@ -65,7 +65,7 @@ struct config {
     unsigned filters;   /* the value of HPCRUN_FILTERS; 0: absent */
     unsigned cores;     /* CPUs that count for idleness; 0: those that the process may use */
     const char *agents; /* value of HPCRUN_AGENTS, in the environment; "" for none */
-    bool collapse_recursion, start_off, quiet, shared, work_span;
+    bool collapse_recursion, start_off, quiet, shared, work_span, record_dag;
 };
 
 /* Names of the environment variables. */

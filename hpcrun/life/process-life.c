@@ -142,7 +142,7 @@ static void write_everything(enum process_state state, int detail, bool continue
         process_chunks_write_modules(&chunk);
         process_chunks_write_agents(&chunk);
         perf_map_write(&chunk);
-        if (has_spans)
+        if (has_spans && process.config.record_dag)
             write_dag(&chunk);
         process_chunks_write_clock(&chunk, state, detail);
         chunk_release(&chunk);

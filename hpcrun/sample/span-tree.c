@@ -58,7 +58,7 @@ bool span_tree_init(void)
                                       .ended = work_span_ended,
                                       .stolen = work_span_stolen};
     roots = sys_pages(MAX_ROOTS * sizeof *roots);
-    is_on = roots && work_span_init(SPAN_BURDEN_NS);
+    is_on = roots && work_span_init(SPAN_BURDEN_NS, process.config.record_dag);
     if (is_on)
         host_observe_dag(&events);
     return is_on;

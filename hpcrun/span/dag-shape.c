@@ -18,7 +18,14 @@ struct dag_list {
     struct dag_item at[];
 };
 
+static bool is_recorded;
 static atomic_bool failed;
+
+bool shape_record(void)
+{
+    is_recorded = dag_nodes_init();
+    return is_recorded;
+}
 
 bool shape_has_failed(void)
 {
@@ -192,6 +199,8 @@ static void add_strand(struct dag_shape *shape, struct dag_list **list,
 void shape_add_child(struct dag_shape *shape, struct worker_memory *memory, uint32_t context,
                      uint32_t child, uint64_t work)
 {
+    if (!is_recorded)
+        return;
     if (shape->is_synced && shape->spawns)
         close_block(shape, memory, context);
     dag_list_add(&shape->spawns, memory, child, 1, shape->strand, work);
@@ -211,6 +220,8 @@ void shape_end_block(struct dag_shape *shape, struct worker_memory *memory, uint
 void shape_put_before(struct dag_shape *before, struct worker_memory *memory, uint32_t context,
                       uint32_t child, uint64_t work, struct dag_shape *rest)
 {
+    if (!is_recorded)
+        return;
     shape_add_child(before, memory, context, child, work);
     for (uint32_t i = 0; rest->spawns && i < rest->spawns->n; i++) {
         const struct dag_item *item = &rest->spawns->at[i];

@@ -26,6 +26,10 @@ struct dag_shape {
     struct dag_lengths end, before;
 };
 
+/* Normal context, before any worker: shapes are recorded from now on. False without memory. Until
+ * then the functions below do nothing. */
+bool shape_record(void);
+
 /* A child has ended. */
 void shape_add_child(struct dag_shape *shape, struct worker_memory *memory, uint32_t context,
                      uint32_t child, uint64_t work);

@@ -34,6 +34,7 @@ struct span_worker {
 
 static struct {
     uint64_t burden;
+    bool records_dag;
     uint64_t
         node_cost; /* ticks that an event takes longer for each node of the dag that it looks up */
     struct span_worker *workers[SPAN_WORKERS];
@@ -180,15 +181,17 @@ static void measure_events(void)
     forget_worker(number);
 }
 
-bool work_span_init(uint64_t burden)
+bool work_span_init(uint64_t burden, bool records_dag)
 {
     program.burden = burden << STRAND_SHIFT;
+    program.records_dag = records_dag;
     strand_clock_calibrate();
-    if (!span_contexts_init() || !dag_nodes_init())
+    if (!span_contexts_init() || (records_dag && !shape_record()))
         return false;
     measure_events();
     span_contexts_clear();
-    dag_nodes_clear();
+    if (records_dag)
+        dag_nodes_clear();
     program.serial_thread = sys_gettid();
     program.is_serial = true;
     strand_begin(&program.serial);
@@ -322,7 +325,8 @@ void work_span_suspended(unsigned number, const void *key)
 /* A root's path follows the program's. */
 static void end_root(struct span_worker *worker, struct activation *root)
 {
-    dag_list_add(&program.items, &program.memory, root->node, 1, program.strand, root->work);
+    if (program.records_dag)
+        dag_list_add(&program.items, &program.memory, root->node, 1, program.strand, root->work);
     program.strand = 0;
     program.work += root->work;
     for (unsigned kind = 0; kind < KINDS; kind++) {

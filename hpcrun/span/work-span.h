@@ -23,7 +23,7 @@
  * BURDEN. The burdened span is the longest path if every continuation is stolen: each costs what
  * moving it to another worker does (Cilkview's burdened dag).
  *
- * DAG. The series-parallel dag of the whole program is recorded, too: dag-shape.h, dag-nodes.h.
+ * DAG. The series-parallel dag of the whole program can be recorded, too: dag-shape.h, dag-nodes.h.
  *
  * The functions of events are those of struct agent_dag in agents/agent.h. */
 #ifndef HPCRUN_SPAN_WORK_SPAN_H
@@ -36,7 +36,7 @@
 #define SPAN_WORKERS 256 /* numbers of workers are below this */
 
 /* Normal context, in the initial thread, once. `burden` in ns. False without memory. */
-bool work_span_init(uint64_t burden);
+bool work_span_init(uint64_t burden, bool records_dag);
 
 void work_span_run_begins(const void *key, struct agent_activation root);
 void work_span_run_ended(void);

@@ -113,7 +113,7 @@ class Tables(KnownSet):
         """hpcprof makes the databases."""
         self.set.rmdir()
         fib = profiling.BUILD / "tests" / "programs" / "cilk" / "fib"
-        self.assertEqual(self.hpcrun("--workers", "1,2", "--repeat", "1", "--work-span", fib, 24).returncode, 0)
+        self.assertEqual(self.hpcrun("--workers", "1,2", "--repeat", "1", "--record-dag", fib, 24).returncode, 0)
         found = json.loads(self.printed("json"))
         simulated = found["simulation"]
         self.assertAlmostEqual(simulated["points"][0]["simulated_time"], found["work_span"]["work"])

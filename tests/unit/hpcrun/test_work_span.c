@@ -541,7 +541,7 @@ static void test_blocks(void **state)
 static int init(void **state)
 {
     (void)state;
-    return work_span_init(BURDEN) ? 0 : -1;
+    return work_span_init(BURDEN, true) ? 0 : -1;
 }
 
 int main(void)
