@@ -86,7 +86,7 @@ static struct runtime_copy *allocate(struct runtime_copies *copies)
     return is_taken ? copy : copies->reserve;
 }
 
-/* Gives back the memory of a copy that nobody has seen. */
+/* Gives back the memory of a copy that was not added to the list. */
 static void discard(struct runtime_copies *copies, struct runtime_copy *copy)
 {
     if (copy != copies->reserve) {

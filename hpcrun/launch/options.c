@@ -91,9 +91,9 @@ static const struct option_row rows[OPTIONS] = {
          "tasks of less than a microsecond run slower. With `--workers`: in one more run, with the fewest workers, so "
          "that the times of the others do not contain it."},
     [RECORD_DAG] =
-        {NULL, "record-dag", NULL, NULL, "the same, and the dag, to simulate more workers",
+        {NULL, "record-dag", NULL, NULL, "--work-span, and the dag to simulate more workers",
          "As `--work-span`, and record what was spawned by what. From this dag hpcviewer simulates the speedups "
-         "with up to 1,024 workers. Programs with tasks of less than some microseconds run slower than with "
+         "with up to 1,024 workers. Programs with tasks of less than a few microseconds run slower than with "
          "`--work-span` alone, and their work and span seem larger."},
     [WORKERS] =
         {NULL, "workers", "P,Q,...", NULL, "run with each number of workers; -o SET has the runs",

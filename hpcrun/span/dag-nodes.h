@@ -7,7 +7,8 @@
  *   - have the same calling context (span-contexts.h),
  *   - have work, span and burdened span in the same steps of logarithmic scales: 8, 4 and 2 steps for
  *     a factor of two; below 17 us of work 4, 2 and 2,
- *   - and are as deep in a chain of such subtrees, each of which has the next one as a child.
+ *   - and have the same place in a chain of such subtrees. In a chain, the next subtree is a child
+ *     of the one before.
  *
  * The first of them is kept. An item has the exact work of its own children, to which a reader scales
  * the node. So the work of every node is exact, whatever is shared; the shape within a subtree is

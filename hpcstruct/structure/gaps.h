@@ -1,5 +1,5 @@
-/* Lists what could not be resolved in a binary, so that nobody takes it for resolved: code that is
- * no instruction or that nothing declares, indirect jumps without a table, irreducible loops,
+/* Lists what could not be resolved in a binary: bytes that are no instruction, code that neither a
+ * symbol nor a frame description declares, indirect jumps without a table, irreducible loops,
  * procedures without a name or without source lines. */
 #ifndef HPCSTRUCT_GAPS_H
 #define HPCSTRUCT_GAPS_H

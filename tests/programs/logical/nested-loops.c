@@ -5,8 +5,8 @@
  *
  * usage: MINICILK_WORKERS=N nested-loops inner|outer WIDTH COUNT
  *
- * inner: a serial loop of COUNT iterations, each of which is a parallel loop of WIDTH iterations.
- * outer: a parallel loop of WIDTH iterations, each of which is a serial loop of COUNT iterations.
+ * inner: a serial loop of COUNT iterations. In each of them a parallel loop of WIDTH iterations runs.
+ * outer: a parallel loop of WIDTH iterations. In each of them a serial loop of COUNT iterations runs.
  * Both print the same sum. The program does hardly anything else, so its work and span are those of
  * the loops. */
 #include <string.h>

@@ -125,7 +125,7 @@ static void test_random_bytes(void **state)
     }
 }
 
-/* The code of this program, most of which is left to the quick decoder. */
+/* The code of this program. The quick decoder knows most of its instructions. */
 static void test_real_code(void **state)
 {
     const uint8_t *at = (const uint8_t *)&compare, *end = at + 4096;

@@ -124,8 +124,8 @@ static void binary_tree(void **state)
     }
 }
 
-/* A loop that spawns its chunks one after the other: with one worker for each of them, the last
- * chunk begins after all spawns, each of which moved to the next worker. */
+/* A loop that spawns its chunks one after the other, with one worker for each of them. At each spawn
+ * the rest of the loop is stolen. So the last chunk begins after all these steals. */
 static void loop(void **state)
 {
     (void)state;
