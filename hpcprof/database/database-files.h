@@ -31,8 +31,8 @@ struct meta_texts {
 void meta_db_write(const char *path, const struct meta_texts *texts,
                    const struct numbered_contexts *contexts, const struct analysis *analysis);
 
-/* metrics/default.yaml: the metrics that viewers of HPCToolkit's databases show: the sum of each,
- * inclusive and exclusive. */
+/* metrics/default.yaml: the metrics that viewers of HPCToolkit's databases show, inclusive and
+ * exclusive: the sum and the statistics of each stored one, and effort, which is a sum of them. */
 void metrics_yaml_write(const char *path, const struct metric_table *metrics);
 
 /* run.json: what a run is about and the v4 format has no place for. */

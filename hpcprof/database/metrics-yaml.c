@@ -2,13 +2,18 @@
 #include "hpcprof/database/v4-file.h"
 
 #include "hpcprof/base/output-file.h"
+#include "hpcprof/metrics/metric-description.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The scopes that views use; point values are contained in them. */
 static const enum propagation_scope shown[] = {PROPAGATE_EXECUTION, PROPAGATE_LEX_AWARE,
                                                PROPAGATE_FUNCTION};
+
+/* Metrics of an event whose sum is its effort: work, overhead, idleness. */
+#define EFFORT_PARTS 3
 
 /* Writes a name as a double-quoted scalar. */
 static void write_quoted(FILE *out, const char *text)
@@ -60,52 +65,103 @@ static size_t count_threads(const struct metric_table *metrics)
     return n ? n : 1;
 }
 
+/* A metric as viewers show it: one of the database, or the sum of several. */
+struct shown_metric {
+    const char *name;
+    char *description;
+    size_t parts[EFFORT_PARTS]; /* indices in metric_table.all */
+    size_t n_parts;
+    bool is_aside; /* viewers show it on request */
+};
+
+/* Writes the sum of the parts in a scope. HPCToolkit's viewer takes operators with two operands
+ * only. */
+static void write_sum(FILE *out, const struct shown_metric *shown, const char *scope)
+{
+    for (size_t i = 1; i < shown->n_parts; i++)
+        fputs("{'+': [", out);
+    for (size_t i = 0; i < shown->n_parts; i++)
+        fprintf(out, "%s*metric-%zu-%s%s", i ? ", " : "", shown->parts[i], scope, i ? "]}" : "");
+}
+
 /* Writes the formula of a statistic in a scope, behind spaces and a key. */
-static void write_formula(FILE *out, const struct metric_table *metrics, size_t metric,
-                          enum statistic statistic, int indent, const char *key,
-                          enum propagation_scope in)
+static void write_formula(FILE *out, const struct metric_table *metrics,
+                          const struct shown_metric *shown, enum statistic statistic, int indent,
+                          const char *key, enum propagation_scope in)
 {
     const char *scope = propagation_names[in];
-    size_t n = count_threads(metrics);
+    size_t n = count_threads(metrics), metric = shown->parts[0];
     fprintf(out, "\n%*s%s: ", indent, "", key);
     switch (statistic) {
-    case STATISTIC_MEAN: fprintf(out, "{'/': [*metric-%zu-%s, %zu]}", metric, scope, n); break;
+    case STATISTIC_MEAN:
+        fputs("{'/': [", out);
+        write_sum(out, shown, scope);
+        fprintf(out, ", %zu]}", n);
+        break;
     case STATISTIC_MIN: fprintf(out, "*metric-%zu-%s-min", metric, scope); break;
     case STATISTIC_MAX: fprintf(out, "*metric-%zu-%s-max", metric, scope); break;
     case STATISTIC_STDDEV:
+        /* The variance may be rounded to less than 0: the root of its square is its amount. */
         fprintf(out,
-                "{sqrt: [{max: [0, {'-': [{'/': [*metric-%zu-%s-squares, %zu]}, "
-                "{'^': [{'/': [*metric-%zu-%s, %zu]}, 2]}]}]}]}",
+                "{sqrt: [{'^': [{'^': [{'-': [{'/': [*metric-%zu-%s-squares, %zu]}, "
+                "{'^': [{'/': [*metric-%zu-%s, %zu]}, 2]}]}, 2]}, 0.5]}]}",
                 metric, scope, n, metric, scope, n);
         break;
-    default: fprintf(out, "*metric-%zu-%s", metric, scope); break;
+    default: write_sum(out, shown, scope); break;
     }
 }
 
-/* Writes a metric as an item of a sequence; `indent`: spaces before it. */
-static void write_metric(FILE *out, const struct metric_table *metrics, size_t metric, int indent)
+/* The database has the minimum, maximum and squares of its metrics, not of sums of them. */
+static bool has_variant(const struct metric_table *metrics, const struct shown_metric *shown,
+                        enum statistic statistic)
+{
+    if (statistic == STATISTIC_SUM)
+        return true;
+    return statistics_have(metrics->statistics, statistic) &&
+           (shown->n_parts == 1 || statistic == STATISTIC_MEAN);
+}
+
+/* Writes a metric as an item of a sequence; `indent`: spaces before it. `render` must be a sequence
+ * for HPCToolkit's viewer. */
+static void write_metric(FILE *out, const struct metric_table *metrics,
+                         const struct shown_metric *shown, int indent)
 {
     static const char *const names[STATISTICS] = {"Sum", "Mean", "Min", "Max", "StdDev"};
     fprintf(out, "%*s- name: ", indent, "");
-    write_quoted(out, metrics->all.at[metric].name);
+    write_quoted(out, shown->name);
     fprintf(out, "\n%*s  description: ", indent, "");
-    write_quoted(out, metrics->all.at[metric].name);
+    write_quoted(out, shown->description);
+    if (shown->is_aside)
+        fprintf(out, "\n%*s  visible by default: false", indent, "");
     fprintf(out, "\n%*s  variants:", indent, "");
     for (int s = 0; s < STATISTICS; s++) {
         enum statistic statistic = (enum statistic)s;
-        if (statistic != STATISTIC_SUM && !statistics_have(metrics->statistics, statistic))
+        if (!has_variant(metrics, shown, statistic))
             continue;
-        const char *render = statistic == STATISTIC_SUM ? "[number, percent]" : "number";
+        const char *render = statistic == STATISTIC_SUM ? "[number, percent]" : "[number]";
         fprintf(out, "\n%*s%s:\n%*srender: %s\n%*sformula:\n%*sinclusive:", indent + 4, "",
                 names[s], indent + 6, "", render, indent + 6, "", indent + 8, "");
-        write_formula(out, metrics, metric, statistic, indent + 10, "standard",
-                      PROPAGATE_EXECUTION);
+        write_formula(out, metrics, shown, statistic, indent + 10, "standard", PROPAGATE_EXECUTION);
         fprintf(out, "\n%*sexclusive:", indent + 8, "");
-        write_formula(out, metrics, metric, statistic, indent + 10, "custom", PROPAGATE_LEX_AWARE);
-        write_formula(out, metrics, metric, statistic, indent + 10, "standard",
-                      PROPAGATE_FUNCTION);
+        write_formula(out, metrics, shown, statistic, indent + 10, "custom", PROPAGATE_LEX_AWARE);
+        write_formula(out, metrics, shown, statistic, indent + 10, "standard", PROPAGATE_FUNCTION);
     }
     fputc('\n', out);
+}
+
+static void write_stored(FILE *out, const struct metric_table *metrics, size_t index, int indent)
+{
+    const struct metric *metric = &metrics->all.at[index];
+    const struct shown_metric shown = {
+        .name = metric->name,
+        .description = metric_description(metrics, metric),
+        .parts = {index},
+        .n_parts = 1,
+        .is_aside =
+            metric->kind_of != NO_METRIC || strcmp(metric->recorded_name, INCOMPLETE) == 0,
+    };
+    write_metric(out, metrics, &shown, indent);
+    free(shown.description);
 }
 
 /* Writes the kinds of overhead as children of the metric of all overhead: readers show them on
@@ -117,17 +173,44 @@ static void write_children(FILE *out, const struct metric_table *metrics, size_t
         if (metrics->all.at[i].kind_of == parent) {
             fputs(head, out);
             head = "";
-            write_metric(out, metrics, i, 4);
+            write_stored(out, metrics, i, 4);
         }
+}
+
+/* Writes the sum of an event's work, overhead and idleness, if it has more of these than work. */
+static void write_effort(FILE *out, const struct metric_table *metrics, const struct metric *work)
+{
+    static const char *const parts[EFFORT_PARTS] = {WORK, OVERHEAD, IDLENESS};
+    struct shown_metric shown = {.n_parts = 0};
+    for (size_t part = 0; part < EFFORT_PARTS; part++)
+        for (size_t i = 0; i < metrics->all.n; i++)
+            if (metrics->all.at[i].event == work->event &&
+                strcmp(metrics->all.at[i].recorded_name, parts[part]) == 0)
+                shown.parts[shown.n_parts++] = i;
+    if (shown.n_parts < 2)
+        return;
+    char *name = mem_printf("effort%s", work->name + strlen(WORK));
+    shown.name = name;
+    shown.description = mem_strdup("All time that the workers had: the sum of work, overhead and "
+                                   "idleness, as far as they were measured.");
+    write_metric(out, metrics, &shown, 2);
+    free(name);
+    free(shown.description);
 }
 
 static void write_roots(FILE *out, const struct metric_table *metrics)
 {
     for (size_t i = 0; i < metrics->all.n; i++)
         if (metrics->all.at[i].kind_of == NO_METRIC) {
-            write_metric(out, metrics, i, 2);
+            write_stored(out, metrics, i, 2);
             write_children(out, metrics, i);
         }
+    for (size_t i = 0; i < metrics->all.n; i++) {
+        const struct metric *metric = &metrics->all.at[i];
+        if (strcmp(metric->recorded_name, WORK) == 0 &&
+            event_is_sampled_time(metric_event(metrics, metric)))
+            write_effort(out, metrics, metric);
+    }
 }
 
 void metrics_yaml_write(const char *path, const struct metric_table *metrics)

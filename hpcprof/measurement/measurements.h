@@ -24,6 +24,7 @@ struct event {
 #define IDLENESS   "idleness"
 #define INCOMPLETE "incomplete"
 #define WAITING    "waiting"
+#define BLOCKED    "blocked"
 #define LOCK_WAIT  "lock wait"
 #define LOCK_DELAY "lock delay"
 

@@ -311,19 +311,19 @@ class KindsTest(OverheadCase):
         kinds = ["overhead:spawn", "overhead:sync", "overhead:other"]
         text = pathlib.Path(self.at("db/metrics/default.yaml")).read_text()
         roots = re.findall('^  - name: "(.*)"$', text, re.M)
-        self.assertEqual(roots, ["work", "overhead"])
+        self.assertEqual(roots, ["work", "overhead", "effort"])
         of_overhead = text[text.index('  - name: "overhead"'):]
         self.assertEqual(text.count("children:"), 1)
         self.assertIn("\n    children:\n", of_overhead)
         self.assertEqual(re.findall('^    - name: "(.*)"$', of_overhead, re.M), kinds)
-        self.assertEqual([m.name for m in db.metrics], roots + kinds)
-        for number in range(len(roots + kinds)):
+        self.assertEqual([m.name for m in db.metrics], ["work", "overhead"] + kinds)
+        for number in range(2 + len(kinds)):
             for scope in ("execution", "function", "lex_aware"):
                 anchor = f"metric-{number}-{scope}"
                 self.assertEqual((text.count(f"&{anchor}\n"), text.count(f"*{anchor}\n")), (1, 1))
         run = json.loads(pathlib.Path(self.at("db/run.json")).read_text())
         self.assertEqual({m["name"]: m["state"] for m in run["metrics"]},
-                         dict.fromkeys(roots + kinds, "measured")
+                         dict.fromkeys(["work", "overhead"] + kinds, "measured")
                          | dict.fromkeys(("idleness", "incomplete", "waiting"), "not measurable"))
 
 
