@@ -175,6 +175,8 @@ class Statistics(HpcprofCase):
         """The sum of work, overhead and idleness of each time event, with its mean; of no other event."""
         module = self.program()
         image = self.process()
+        image.agents.append(("minicilk", "1", 4, "minicilk.rules", "7"))
+        image.workers.append((0, [(5, 2, 2)]))
         amounts = {}
         for event, names in (("REALTIME", ("work", "idleness", "incomplete")), ("FAULTS", ("FAULTS",))):
             number = image.event(event, **({"unit": "count"} if event == "FAULTS" else {}))
@@ -189,18 +191,22 @@ class Statistics(HpcprofCase):
         taxonomy, found = self.taxonomy(self.scenario.database("-M", "max,mean"))
         names = [metric["name"] for metric in metrics_in(taxonomy)]
         self.assertEqual(names, ["work (CPUTIME)", "work (REALTIME)", "idleness (REALTIME)",
-                                 "incomplete (REALTIME)", "FAULTS", "effort (REALTIME)"])
+                                 "incomplete (REALTIME)", "FAULTS", "overhead (CPUTIME)", "overhead (REALTIME)",
+                                 "FAULTS overhead", "effort (CPUTIME)", "effort (REALTIME)"])
         effort = metrics_in(taxonomy)[-1]
         self.assertEqual([list(metric["variants"]) for metric in (taxonomy["roots"][0], effort)],
                          [["Sum", "Mean", "Max"], ["Sum", "Mean"]])
+        lines = {path for path, *_ in found if path and path[-1][0] == "line"}
+        self.assertEqual(len(lines), 2)  # one below the entry of each thread
         for part, key in (("inclusive", "standard"), ("exclusive", "standard"), ("exclusive", "custom")):
-            leaf = max((path for path, *_ in found), key=len)
-            self.assertEqual(found[leaf, "effort (REALTIME)", "Sum", part, key], 44)
-            self.assertEqual(found[leaf, "effort (REALTIME)", "Mean", part, key], 22)
+            for variant, total in (("Sum", 44), ("Mean", 22)):
+                self.assertEqual(sum(found[path, "effort (REALTIME)", variant, part, key] for path in lines), total)
         self.assertEqual([metric["name"] for metric in metrics_in(taxonomy)
                           if metric.get("visible by default") is False], ["incomplete (REALTIME)"])
-        self.assertEqual(metrics_in(taxonomy)[4]["description"],
-                         "What FAULTS counted, without overhead and waiting. Counts of FAULTS.")
+        descriptions = [metric["description"] for metric in taxonomy["roots"]]
+        self.assertEqual(descriptions[4], "What FAULTS counted, without overhead and waiting. Counts of FAULTS.")
+        self.assertRegex(descriptions[6], r"^Time in the parallel runtime itself\. In seconds, by REALTIME\. A lower "
+                                          r"bound: no code is tagged as that of the runtime of agent minicilk.*\.$")
 
     def test_a_yaml_library_reads_the_taxonomy(self):
         try:
