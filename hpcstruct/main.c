@@ -25,7 +25,9 @@ static const struct option_row rows[OPTIONS] = {
                "Make sure that the cache holds the structure of the binary, and print the path of the structure "
                "file there."},
     [DEBUG_DIR] = {NULL, "debug-dir", "DIR", "@directory", "directory of separate debug files (/usr/lib/debug)",
-                   "Directory of separate debug files. Default: `/usr/lib/debug`."},
+                   "Directory of separate debug files. Default: `/usr/lib/debug`. If a file is not there, the "
+                   "cache of debuginfod is searched (`$DEBUGINFOD_CACHE_PATH`, "
+                   "`$XDG_CACHE_HOME/debuginfod_client` or `~/.cache/debuginfod_client`); nothing is downloaded."},
     [SHOW_GAPS] = {NULL, "show-gaps", NULL, NULL, "print what could not be resolved instead",
                    "Print what could not be resolved instead of the structure: a table with the number and size of "
                    "the gaps of each kind, then each gap with its address and procedure. Indirect jumps without a "

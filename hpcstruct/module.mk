@@ -8,7 +8,7 @@
 #   structure/  the scopes of each procedure, written as a structure file
 HPCSTRUCT_FOLDERS = elf code flow dwarf structure
 
-HPCSTRUCT_LIBRARIES = -lZydis -ldwarf -lelf -liberty -lzstd -lz -lpthread
+HPCSTRUCT_LIBRARIES = -lZydis -liberty -lzstd -lz -lpthread
 
 PROGRAMS += $(BUILD)/bin/hpcstruct
 
@@ -24,6 +24,9 @@ $(foreach name,binary_text debug_info line_table split_units quick_decode loop_n
 # This compares with libxml2.
 $(eval $(call unit_test,hpcstruct/test_xml_text,$(HPCSTRUCT_PARTS),$(HPCSTRUCT_LIBRARIES) -lxml2))
 $(BUILD)/obj/tests/unit/hpcstruct/test_xml_text.o: CFLAGS += $(shell pkg-config --cflags libxml-2.0)
+
+# This compares with libdwarf.
+$(eval $(call unit_test,hpcstruct/test_dwarf_entries,$(HPCSTRUCT_PARTS),$(HPCSTRUCT_LIBRARIES) -ldwarf))
 
 # These make a module by hand.
 MADE_MODULE = $(BUILD)/obj/tests/unit/hpcstruct/made_module.o

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 struct job {
@@ -48,6 +49,85 @@ void parallel_for(size_t count, unsigned workers, parallel_task *task, void *con
     for (unsigned i = 1; i < started; i++)
         pthread_join(all[i].thread, NULL);
     free(all);
+}
+
+/* ---- in order ---- */
+
+/* Number of indices, for each worker, that tasks may be ahead of `finish`. */
+#define AHEAD 8
+
+struct ordered_job {
+    parallel_task *task;
+    parallel_finish *finish;
+    void *context;
+    size_t count, ahead;
+    pthread_mutex_t lock; /* protects the rest */
+    pthread_cond_t moved; /* `finished` has changed */
+    size_t next, finished;
+    bool is_finishing; /* a worker runs `finish` */
+    bool *is_done;     /* by index modulo `ahead`: the task has returned */
+};
+
+/* The next index; false if there is none. Waits while it is too far ahead. */
+static bool take_index(struct ordered_job *job, size_t *index)
+{
+    pthread_mutex_lock(&job->lock);
+    while (job->next < job->count && job->next - job->finished >= job->ahead)
+        pthread_cond_wait(&job->moved, &job->lock);
+    *index = job->next;
+    bool taken = job->next < job->count;
+    job->next += taken;
+    pthread_mutex_unlock(&job->lock);
+    return taken;
+}
+
+/* Notes that a task has returned, and finishes what can be finished, unless another worker does. */
+static void finish_in_order(struct ordered_job *job, size_t index)
+{
+    pthread_mutex_lock(&job->lock);
+    job->is_done[index % job->ahead] = true;
+    bool is_mine = !job->is_finishing;
+    job->is_finishing = true;
+    while (is_mine && job->finished < job->count && job->is_done[job->finished % job->ahead]) {
+        pthread_mutex_unlock(&job->lock);
+        job->finish(job->context, job->finished);
+        pthread_mutex_lock(&job->lock);
+        job->is_done[job->finished % job->ahead] = false;
+        job->finished++;
+        pthread_cond_broadcast(&job->moved);
+    }
+    if (is_mine)
+        job->is_finishing = false;
+    pthread_mutex_unlock(&job->lock);
+}
+
+static void work_in_order(void *context, unsigned worker, size_t unused)
+{
+    struct ordered_job *job = context;
+    (void)unused;
+    for (size_t index; take_index(job, &index);) {
+        job->task(job->context, worker, index);
+        finish_in_order(job, index);
+    }
+}
+
+void parallel_in_order(size_t count, unsigned workers, parallel_task *task,
+                       parallel_finish *finish, void *context)
+{
+    struct ordered_job job = {
+        .task = task,
+        .finish = finish,
+        .context = context,
+        .count = count,
+        .ahead = (size_t)workers * AHEAD,
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .moved = PTHREAD_COND_INITIALIZER,
+    };
+    job.is_done = mem_alloc(job.ahead * sizeof *job.is_done);
+    if (workers > count)
+        workers = count ? (unsigned)count : 1;
+    parallel_for(workers, workers, work_in_order, &job);
+    free(job.is_done);
 }
 
 unsigned parallel_default_workers(void)

@@ -67,6 +67,33 @@ void debug_info_end_sequence(struct debug_info *info, uint64_t end, const struct
     vec_push(&info->sequences, sequence);
 }
 
+void debug_info_merge_lines(struct debug_info *info, struct debug_info *part, uint32_t *ids,
+                            size_t n_ids)
+{
+    uint32_t *files = mem_alloc(part->files.count * sizeof *files); /* by id in `part` */
+    size_t first = info->raw_lines.n;
+    for (uint32_t i = 0; i < part->files.count; i++)
+        files[i] = strtab_id(&info->files, strtab_string(&part->files, i));
+    for (size_t i = 0; i < n_ids; i++)
+        if (ids[i] != DEBUG_NONE)
+            ids[i] = files[ids[i]];
+    vec_reserve(&info->raw_lines, part->raw_lines.n);
+    for (size_t i = 0; i < part->raw_lines.n; i++) {
+        struct line_row row = part->raw_lines.at[i];
+        if (row.file != DEBUG_NONE)
+            row.file = files[row.file];
+        vec_push(&info->raw_lines, row);
+    }
+    for (size_t i = 0; i < part->sequences.n; i++) {
+        struct line_sequence sequence = part->sequences.at[i];
+        sequence.first += first;
+        vec_push(&info->sequences, sequence);
+    }
+    free(files);
+    debug_info_free(part);
+    *part = (struct debug_info){0};
+}
+
 void debug_info_add_range(struct debug_info *info, uint64_t begin, uint64_t end, uint32_t scope,
                           const struct elf_image *image)
 {

@@ -10,8 +10,6 @@
 
 #include "lib/hash-tables.h"
 
-#include <stdio.h>
-
 #define DEBUG_NONE UINT32_MAX
 
 /* Source line of the addresses from here to the next row. */
@@ -89,6 +87,11 @@ void debug_info_add_line(struct debug_info *info, uint64_t address, uint32_t fil
  * code of `image`: the linker removed its function. */
 void debug_info_end_sequence(struct debug_info *info, uint64_t end, const struct elf_image *image);
 
+/* Moves the files, rows and sequences of `part` to `info`, and replaces the ids of files in `ids` by
+ * theirs in `info`. `part` is empty afterwards. */
+void debug_info_merge_lines(struct debug_info *info, struct debug_info *part, uint32_t *ids,
+                            size_t n_ids);
+
 /* Adds an address range of a scope, unless it does not begin in code of `image`. The ranges of
  * inner scopes lie in those of outer ones. */
 void debug_info_add_range(struct debug_info *info, uint64_t begin, uint64_t end, uint32_t scope,
@@ -111,14 +114,5 @@ uint32_t debug_info_scope_index(const struct debug_info *info, uint64_t address)
 /* The function compiled out of line that an address belongs to, or NULL. */
 const struct debug_function *debug_info_function_at(const struct debug_info *info,
                                                     uint64_t address);
-
-/* ---- transfer between processes (debug-info-transfer.c) ---- */
-
-/* Writes the debug information, which is finished; false if the stream reports an error. */
-bool debug_info_save(const struct debug_info *info, FILE *out);
-
-/* Reads what debug_info_save wrote into an empty `info`. If the bytes are inconsistent (the writer
- * may have run on corrupted memory), returns false and leaves `info` empty. */
-bool debug_info_load(struct debug_info *info, struct elf_bytes bytes);
 
 #endif

@@ -1,8 +1,5 @@
 /* Reads DWARF (2 to 5) into a struct debug_info: line tables, functions, and the functions inlined
- * into them. Only dwarf-reader.c and dwarf-file.c know libdwarf.
- *
- * On damaged files libdwarf 20210528 frees memory twice, reads out of bounds and loops forever. It
- * therefore runs in a process of its own, and damage costs only the debug information. */
+ * into them. Several threads read line tables and units; the result is the same for any number. */
 #ifndef HPCSTRUCT_DWARF_READER_H
 #define HPCSTRUCT_DWARF_READER_H
 
@@ -16,14 +13,10 @@ struct dwarf_inputs {
     const struct split_debug *split;    /* the .dwo and .dwp files; NULL: none */
 };
 
-/* Reads the debug information into an empty `info` and finishes it; if the process fails, only the
- * line tables. `info` then holds all that could be read. Returns the first thing that could not be
- * read, one line, which the caller frees; NULL: none. Forks: call it while there is one thread.
- * (dwarf-process.c) */
-char *dwarf_read(struct debug_info *info, const struct dwarf_inputs *inputs);
-
-/* The same in this process. */
-char *dwarf_read_unprotected(struct debug_info *info, const struct dwarf_inputs *inputs);
+/* Reads the debug information into an empty `info` and finishes it. `info` then holds all that could
+ * be read. Returns the first thing that could not be read, one line, which the caller frees; NULL:
+ * none. */
+char *dwarf_read(struct debug_info *info, const struct dwarf_inputs *inputs, unsigned workers);
 
 /* Whether a file has debug information. */
 bool dwarf_is_in(const struct elf_image *image);

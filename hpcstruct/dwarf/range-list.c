@@ -1,6 +1,6 @@
 #include "hpcstruct/dwarf/range-list.h"
 
-#include "hpcstruct/dwarf/unit-head.h"
+#include "hpcstruct/dwarf/attribute-value.h"
 #include "hpcstruct/elf/byte-reader.h"
 
 #include <libdwarf/dwarf.h>
@@ -25,7 +25,8 @@ bool range_list_read(const struct range_lists *from, uint64_t offset,
 {
     struct byte_reader c = {.bytes = from->lists, .at = offset};
     uint64_t base = from->base;
-    while (has_more_bytes(&c)) {
+    while (has_more_bytes(&c) && ranges->list_entries_left) {
+        ranges->list_entries_left--;
         uint64_t begin = 0, end = 0;
         switch (read_uint(&c, 1)) {
         case DW_RLE_end_of_list: return true;
@@ -62,14 +63,12 @@ bool range_list_read(const struct range_lists *from, uint64_t offset,
 bool range_list_read_indexed(const struct range_lists *from, uint64_t index,
                              struct address_ranges *ranges)
 {
-    /* Length, version, sizes of addresses and segment selectors, number of lists. Offsets count
-     * from the table behind it. */
-    const uint64_t header_size = 12;
+    /* Offsets in the table count from its start. */
     const unsigned offset_size = 4;
-    if (index > from->lists.size / offset_size)
+    if (index > from->lists.size / offset_size || from->table > from->lists.size)
         return false;
-    struct byte_reader c = {.bytes = from->lists, .at = header_size + index * offset_size};
-    uint64_t offset = header_size + read_uint(&c, offset_size);
+    struct byte_reader c = {.bytes = from->lists, .at = from->table + index * offset_size};
+    uint64_t offset = from->table + read_uint(&c, offset_size);
     return !c.failed && offset < from->lists.size && range_list_read(from, offset, ranges);
 }
 
@@ -78,7 +77,8 @@ bool old_range_list_read(const struct range_lists *from, uint64_t offset,
 {
     struct byte_reader c = {.bytes = from->lists, .at = offset};
     uint64_t base = from->base;
-    while (has_more_bytes(&c)) {
+    while (has_more_bytes(&c) && ranges->list_entries_left) {
+        ranges->list_entries_left--;
         uint64_t begin = read_uint(&c, 8), end = read_uint(&c, 8);
         if (c.failed)
             return false;

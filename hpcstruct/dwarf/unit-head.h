@@ -1,29 +1,29 @@
-/* The units of .debug_info, and what their first entries say of split DWARF: which .dwo file has
- * the other entries, and which parts of the linked file these refer to.
- *
- * Does not use libdwarf: this runs in the main process, where damage must do no harm. */
+/* The units of .debug_info, and what their first entries say: the line table, the compiler, and of
+ * split DWARF which .dwo file has the other entries. */
 #ifndef HPCSTRUCT_UNIT_HEAD_H
 #define HPCSTRUCT_UNIT_HEAD_H
 
-#include "hpcstruct/elf/elf-image.h"
+#include "hpcstruct/dwarf/attribute-value.h"
 
-/* Contents of the sections; empty if the file lacks one. */
-struct unit_sections {
-    struct elf_bytes info, abbreviations, strings, line_strings, string_offsets, addresses;
-};
+#define NO_LINE_TABLE UINT64_MAX
 
 struct unit_head {
-    uint64_t begin, end; /* offsets of the unit in .debug_info */
-    uint64_t entry;      /* offset of its first entry */
-    unsigned version;
+    uint64_t begin, end;    /* offsets of the unit in .debug_info */
+    uint64_t entry;         /* offset of its first entry */
+    uint64_t abbreviations; /* offset of its table in .debug_abbrev */
+    unsigned version, offset_size, address_size;
     bool is_type; /* it describes a type, no code */
     bool has_id;
-    uint64_t id;          /* the same in the linked file and in the .dwo file */
-    const char *dwo_name; /* path of the .dwo file; NULL: the unit is not split */
+    uint64_t id;           /* the same in the linked file and in the .dwo file */
+    const char *dwo_name;  /* path of the .dwo file; NULL: the unit is not split */
     const char *directory; /* working directory of the compiler; NULL: unknown */
+    const char *producer;  /* name and options of the compiler; NULL: unknown */
+    uint64_t language;     /* DW_LANG_...; 0: unknown */
+    uint64_t lines;        /* offset of its line table in .debug_line, or NO_LINE_TABLE */
     uint64_t low;          /* first address, to which range lists are relative; 0: none */
-    /* Offset of the unit's part of .debug_addr; of .debug_ranges (DWARF 4). */
-    uint64_t address_base, ranges_base;
+    /* Offsets of the unit's part of .debug_addr, .debug_str_offsets, .debug_rnglists, and
+     * .debug_ranges (split DWARF 4). */
+    uint64_t address_base, string_base, lists_base, ranges_base;
 };
 
 struct unit_heads {
@@ -32,14 +32,5 @@ struct unit_heads {
 
 /* Reads the heads of all units up to the first one that is damaged. */
 void unit_heads_read(const struct unit_sections *sections, struct unit_heads *heads);
-
-/* The address with this index in a part of .debug_addr; false if there is none. */
-bool address_by_index(struct elf_bytes addresses, uint64_t base, uint64_t index,
-                      uint64_t *address);
-
-/* The string with this index. `base` is the offset of the unit's part of `offsets`; "" if there is
- * none. */
-const char *string_by_index(struct elf_bytes offsets, uint64_t base, struct elf_bytes strings,
-                            uint64_t index);
 
 #endif

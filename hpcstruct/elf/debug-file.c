@@ -1,5 +1,7 @@
 #include "hpcstruct/elf/debug-file.h"
 
+#include "hpcstruct/elf/debuginfod-cache.h"
+
 #include "lib/bytes.h"
 
 #include <libgen.h>
@@ -15,23 +17,13 @@ static struct elf_image *open_silently(const char *path)
     return image;
 }
 
-static bool same_build_id(struct elf_bytes a, struct elf_bytes b)
-{
-    return a.size == b.size && a.size && memcmp(a.at, b.at, a.size) == 0;
-}
-
 /* ---- by build-id ---- */
 
 static char *build_id_path(const char *directory, struct elf_bytes id)
 {
     if (id.size < 2)
         return NULL;
-    char *hex = mem_alloc(2 * id.size + 1);
-    for (size_t i = 0; i < id.size; i++) {
-        static const char digits[] = "0123456789abcdef";
-        hex[2 * i] = digits[id.at[i] >> 4];
-        hex[2 * i + 1] = digits[id.at[i] & 15];
-    }
+    char *hex = elf_build_id_text(id);
     char *path = mem_printf("%s/.build-id/%.2s/%s.debug", directory, hex, hex + 2);
     free(hex);
     return path;
@@ -42,7 +34,7 @@ static struct elf_image *open_with_id(char *path, struct elf_bytes id)
 {
     struct elf_image *image = path ? open_silently(path) : NULL;
     free(path);
-    if (image && !same_build_id(image->build_id, id)) {
+    if (image && !elf_same_build_id(image->build_id, id)) {
         elf_close(image);
         return NULL;
     }
@@ -103,7 +95,12 @@ struct elf_image *debug_file_open(const struct elf_image *image, const char *dir
 {
     struct elf_image *found =
         open_with_id(build_id_path(directory, image->build_id), image->build_id);
-    return found ? found : open_by_link(image, directory);
+    if (!found)
+        found = open_by_link(image, directory);
+    /* It has symbols, too, but a binary with debug information has these itself. */
+    if (!found && !elf_section(image, ".debug_info"))
+        found = debuginfod_cache_open(image->build_id);
+    return found;
 }
 
 /* ---- supplement ---- */
@@ -123,5 +120,7 @@ struct elf_image *debug_file_open_supplement(const struct elf_image *image, cons
     char *path = name[0] == '/' ? mem_strdup(name) : mem_printf("%s/%s", beside, name);
     struct elf_image *found = open_with_id(path, id);
     free(beside);
-    return found ? found : open_with_id(build_id_path(directory, id), id);
+    if (!found)
+        found = open_with_id(build_id_path(directory, id), id);
+    return found ? found : debuginfod_cache_open(id);
 }

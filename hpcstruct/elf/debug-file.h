@@ -1,10 +1,12 @@
 /* Finds the files with the debug information of a binary:
  *
- * file                 found by
+ * file                 found by, in this order
  * separate debug file  build-id: DIRECTORY/.build-id/xx/yyyy.debug
  *                      debug link, with matching checksum: beside the binary, in .debug/ beside it,
- * or below DIRECTORY supplement of dwz    path and build-id in .gnu_debugaltlink, or build-id as
- * above */
+ *                      or below DIRECTORY
+ *                      build-id: debuginfod's cache (elf/debuginfod-cache.h), if the binary has no
+ *                      debug information itself
+ * supplement of dwz    path and build-id in .gnu_debugaltlink, or build-id as above */
 #ifndef HPCSTRUCT_DEBUG_FILE_H
 #define HPCSTRUCT_DEBUG_FILE_H
 

@@ -15,15 +15,8 @@
 
 /* ---- the file ---- */
 
-static struct elf_bytes map_file(const char *path, char **cause)
+static struct elf_bytes map_file(int fd, char **cause)
 {
-    struct elf_bytes none = {0};
-    int fd =
-        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not wait for the writer of a FIFO */
-    if (fd < 0) {
-        *cause = mem_strdup(strerror(errno));
-        return none;
-    }
     struct stat status;
     void *at = MAP_FAILED;
     if (fstat(fd, &status) != 0)
@@ -36,8 +29,8 @@ static struct elf_bytes map_file(const char *path, char **cause)
         *cause = mem_strdup("empty file");
     else if ((at = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED)
         *cause = mem_strdup(strerror(errno));
-    close(fd);
-    return at == MAP_FAILED ? none : (struct elf_bytes){at, (size_t)status.st_size};
+    return at == MAP_FAILED ? (struct elf_bytes){0}
+                            : (struct elf_bytes){at, (size_t)status.st_size};
 }
 
 /* A part of the file; none unless all of it lies in the file. */
@@ -327,11 +320,40 @@ static void read_build_id(struct elf_image *image)
             return;
 }
 
+bool elf_same_build_id(struct elf_bytes a, struct elf_bytes b)
+{
+    return a.size == b.size && a.size && memcmp(a.at, b.at, a.size) == 0;
+}
+
+char *elf_build_id_text(struct elf_bytes id)
+{
+    static const char digits[] = "0123456789abcdef";
+    char *hex = mem_alloc(2 * id.size + 1);
+    for (size_t i = 0; i < id.size; i++) {
+        hex[2 * i] = digits[id.at[i] >> 4];
+        hex[2 * i + 1] = digits[id.at[i] & 15];
+    }
+    return hex;
+}
+
 /* ---- opening and closing ---- */
 
 struct elf_image *elf_open(const char *path, char **cause)
 {
-    struct elf_bytes file = map_file(path, cause);
+    int fd =
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not wait for the writer of a FIFO */
+    if (fd < 0) {
+        *cause = mem_strdup(strerror(errno));
+        return NULL;
+    }
+    struct elf_image *image = elf_open_descriptor(fd, path, cause);
+    close(fd);
+    return image;
+}
+
+struct elf_image *elf_open_descriptor(int fd, const char *path, char **cause)
+{
+    struct elf_bytes file = map_file(fd, cause);
     if (!file.at)
         return NULL;
     struct elf_image *image = mem_alloc(sizeof *image);

@@ -59,6 +59,9 @@ struct elf_image {
  * a line that says why; the caller frees it. */
 struct elf_image *elf_open(const char *path, char **cause);
 
+/* The same for an open file; `path` names it in messages. The caller closes the descriptor. */
+struct elf_image *elf_open_descriptor(int fd, const char *path, char **cause);
+
 void elf_close(struct elf_image *image);
 
 /* The first section of this name, or NULL. ".debug_info" also finds ".zdebug_info". */
@@ -74,6 +77,12 @@ struct elf_bytes elf_loaded(const struct elf_image *image, uint64_t address);
 
 /* The range of code that contains an address, or NULL. */
 const struct elf_code *elf_code_at(const struct elf_image *image, uint64_t address);
+
+/* Whether two build-ids are the same, and not empty. */
+bool elf_same_build_id(struct elf_bytes a, struct elf_bytes b);
+
+/* A build-id in hexadecimal digits; the caller frees. */
+char *elf_build_id_text(struct elf_bytes id);
 
 /* The string at an offset of a string table; "" if it does not end within the table. */
 const char *elf_string(struct elf_bytes table, uint64_t offset);

@@ -64,7 +64,7 @@ static void report_missing_files(const char *path, const struct split_debug *spl
                   split->skeletons, split->missing, split->first_missing);
 }
 
-static void read_debug_info(struct debug_info *info, const struct binary *binary)
+static void read_debug_info(struct debug_info *info, const struct binary *binary, unsigned workers)
 {
     const struct elf_image *from = dwarf_is_in(binary->image) ? binary->image : binary->debug;
     if (!from) {
@@ -72,7 +72,7 @@ static void read_debug_info(struct debug_info *info, const struct binary *binary
         return;
     }
     const struct dwarf_inputs inputs = {binary->image, from, binary->supplement, &binary->split};
-    char *problem = dwarf_read(info, &inputs);
+    char *problem = dwarf_read(info, &inputs, workers);
     if (problem)
         diag_error(from->path, "its debug information is damaged: %s", problem);
     report_missing_files(from->path, &binary->split);
@@ -165,7 +165,7 @@ bool binary_analyze(const struct binary *binary, const struct analysis_options *
 {
     struct debug_info info = {0};
     struct module_code code;
-    read_debug_info(&info, binary);
+    read_debug_info(&info, binary, options->workers);
     module_code_read(&code, binary->image, binary->debug, info.links.at, info.links.n,
                      options->workers);
     mark_calls_that_never_return(&code, options->workers);

@@ -22,8 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const struct fuzz_target *const targets[] = {
     &measurement_target,  &arenas_target,      &perf_map_target,   &structure_target,
     &elf_target,          &eh_frame_target,    &debug_line_target, &debug_info_target,
-    &debug_result_target, &cfi_target,         &config_target,     &set_index_target,
-    &process_list_target, &database_target,    &run_json_target,   &instructions_json_target,
+    &cfi_target,          &config_target,      &set_index_target,  &process_list_target,
+    &database_target,     &run_json_target,    &instructions_json_target,
     &elf_notes_target,    &memory_test_target, &split_debug_target, &spawn_dag_target,
 };
 

@@ -162,16 +162,6 @@ def split_debug(path):
     return struct.pack("<HHH", *map(len, parts[:3])) + b"".join(parts)
 
 
-def debug_result():
-    def array(format, *items):
-        return struct.pack("<Q", len(items)) + b"".join(struct.pack(format, *item) for item in items)
-    return (array("5s", (b"/a.c\0",)) + array("3s", (b"/s\0",)) + struct.pack("<Q", 2) + b"f\0g\0" +
-            array("<III", (0, 0, 3), (1, 0xffffffff, 0)) +
-            array("<IIIII", (0, 0xffffffff, 0, 0xffffffff, 0), (1, 0, 1, 0, 7)) +
-            array("<QII", (0x1000, 0, 4), (0x1010, 0xffffffff, 0)) +
-            array("<QI4x", (0x1000, 0), (0x1004, 1)) + array("<QQ", (0x2000, 0x1000)) + struct.pack("<QQ", 1, 0))
-
-
 def binaries(folder):
     """{target: {name: seed}} of small shared libraries."""
     seeds = {target: {} for target in ("elf", "elf-notes", "eh-frame", "cfi", "debug-line", "debug-info",
@@ -229,7 +219,6 @@ def all_seeds(build, folder):
         "arenas": {"live": sound_arenas(build, folder / "arenas")},
         "perf-map": {"overlap": PERF_MAP.encode()},
         "structure": {"nested": STRUCTURE.xml("/s/program").encode()},
-        "debug-result": {"nested": debug_result()},
         "config": {"all": CONFIG.encode()},
         "set-index": {"two": SET_INDEX.encode()},
         "process-list": {"some": PROCESSES.encode()},

@@ -6,7 +6,7 @@ FUZZ_CC      ?= clang
 FUZZ_RUNTIME := $(wildcard $(shell $(FUZZ_CC) -print-runtime-dir 2>/dev/null)/libclang_rt.fuzzer-*.a)
 
 # Two programs: hpcrun and the tools have functions with the same names.
-FUZZ_OF_TOOLS  = measurement arenas perf-map structure elf elf-notes eh-frame debug-line debug-info debug-result set-index \
+FUZZ_OF_TOOLS  = measurement arenas perf-map structure elf elf-notes eh-frame debug-line debug-info set-index \
 	split-debug process-list database run-json instructions-json spawn-dag
 FUZZ_OF_HPCRUN = cfi config memory-test
 
@@ -42,7 +42,7 @@ FUZZ_LINK = $(FUZZ_CC) -fsanitize=fuzzer,address -o $@ $^
 $(BUILD)/fuzz/fuzz-tools: $(call fuzz_objects,$(FUZZ_TOOLS_SOURCES))
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD $@")
-	$(Q)$(FUZZ_LINK) -ldwarf -lelf -lxml2 -liberty -lzstd -ljansson -lz -lm -lpthread
+	$(Q)$(FUZZ_LINK) -lelf -lxml2 -liberty -lzstd -ljansson -lz -lm -lpthread
 
 $(BUILD)/fuzz/fuzz-hpcrun: $(call fuzz_objects,$(FUZZ_HPCRUN_SOURCES))
 	@mkdir -p $(@D)

@@ -1,5 +1,4 @@
-/* DWARF: line tables and the frame of split DWARF, which our own code reads; debug information, which
- * is read through libdwarf; and the result that comes back from the process in which libdwarf runs. */
+/* DWARF: line tables, the frame of split DWARF, and debug information as a whole. */
 #include "tests/fuzz/fuzz-target.h"
 
 #include "hpcstruct/dwarf/dwarf-reader.h"
@@ -10,14 +9,7 @@
 
 #include "lib/bytes.h"
 
-#include <errno.h>
-#include <sanitizer/asan_interface.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static void check_info(const struct debug_info *info)
 {
@@ -85,7 +77,8 @@ static void run_split_debug(const uint8_t *data, size_t size)
     struct unit_heads heads = {0};
     struct address_ranges ranges = {0};
     struct unit_parts parts;
-    const struct range_lists lists = {{data, size}, {data, size}, 0, 0};
+    const struct range_lists lists = {{data, size}, {data, size}, 0, 0, 0};
+    ranges.list_entries_left = size;
     range_list_read(&lists, 0, &ranges);
     check_ranges(&ranges);
     old_range_list_read(&lists, 0, &ranges);
@@ -120,77 +113,21 @@ const struct fuzz_target split_debug_target = {"split-debug", run_split_debug, 1
 
 /* ---- debug information ---- */
 
-/* libdwarf has faults of its own (dwarf-reader.h), so it runs in a child here, too. The parent takes
- * over which code the child ran, so that libFuzzer learns from it; a child that ends badly counts
- * only if our code did it. */
-extern uint8_t __start___sancov_cntrs[], __stop___sancov_cntrs[];
-
-struct child_result {
-    bool is_our_fault;
-    uint8_t counters[];
-};
-
-static struct child_result *result;
-
-/* Whether the innermost frames of a sanitizer's report are ours. */
-static void on_report(const char *report)
-{
-    const char *frame = strstr(report, "#0 "), *end = frame ? strstr(frame, "#2 ") : NULL;
-    const char *ours = frame ? strstr(frame, "hpcstruct/") : NULL;
-    if (ours && (!end || ours < end))
-        result->is_our_fault = true;
-}
-
-static _Noreturn void read_in_child(const struct elf_image *image, size_t counters)
-{
-    struct debug_info info = {0};
-    const struct dwarf_inputs inputs = {.image = image, .debug = image};
-    setrlimit(RLIMIT_CPU, &(struct rlimit){5, 6});
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    __asan_set_error_report_callback(on_report);
-    free(dwarf_read_unprotected(&info, &inputs));
-    check_info(&info);
-    memcpy(result->counters, __start___sancov_cntrs, counters);
-    _exit(0);
-}
-
 /* The input is an ELF file. */
 static void run_debug_info(const uint8_t *data, size_t size)
 {
-    size_t counters = (size_t)(__stop___sancov_cntrs - __start___sancov_cntrs);
     char *cause = NULL;
     struct elf_image *image = elf_open(input_file(data, size), &cause);
     free(cause);
-    if (!result)
-        result = mmap(NULL, sizeof *result + counters, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    PROMISE(result != MAP_FAILED);
-    result->is_our_fault = false;
     if (image && dwarf_is_in(image)) {
-        int status = 0;
-        pid_t child = fork();
-        if (child == 0)
-            read_in_child(image, counters);
-        PROMISE(child > 0);
-        while (waitpid(child, &status, 0) < 0)
-            PROMISE(errno == EINTR); /* libFuzzer has a timer */
-        PROMISE(!result->is_our_fault);
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-            memcpy(__start___sancov_cntrs, result->counters, counters);
+        struct debug_info info = {0};
+        struct split_debug split = {0};
+        const struct dwarf_inputs inputs = {image, image, NULL, &split};
+        free(dwarf_read(&info, &inputs, 1));
+        check_info(&info);
+        debug_info_free(&info);
     }
     elf_close(image);
 }
 
 const struct fuzz_target debug_info_target = {"debug-info", run_debug_info, 1 << 24, 8192};
-
-/* ---- its result ---- */
-
-static void run_debug_result(const uint8_t *data, size_t size)
-{
-    struct debug_info info = {0};
-    if (debug_info_load(&info, (struct elf_bytes){data, size}))
-        check_info(&info);
-    debug_info_free(&info);
-}
-
-const struct fuzz_target debug_result_target = {"debug-result", run_debug_result, 1 << 20, 64};

@@ -1,5 +1,4 @@
-/* Conflicts in debug information are resolved; chains of inlined calls; transfer between processes.
- */
+/* Conflicts in debug information are resolved; chains of inlined calls; tables of several units. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcstruct/dwarf/debug-info.h"
@@ -186,64 +185,52 @@ static void test_chains(void **state)
     debug_info_free(&info);
 }
 
-/* ---- transfer ---- */
+/* ---- tables of several units ---- */
 
-static struct debug_info something(struct elf_image *image)
+/* Adds rows of a table that has these two files; its program names the second file first. */
+static void merge_table(struct debug_info *info, const struct elf_image *image, uint64_t begin,
+                        const char *first, const char *second, uint32_t ids[3])
 {
-    struct debug_info info = {0};
-    uint32_t file = strtab_id(&info.files, "/a.c");
-    uint32_t f = debug_info_function(&info, "f", file, 1);
-    uint32_t outer = scope(&info, f, DEBUG_NONE, 0), inner = scope(&info, f, outer, 3);
-    info.scopes.at[inner].call_file = file;
-    debug_info_add_range(&info, 0x1000, 0x1100, outer, image);
-    debug_info_add_range(&info, 0x1010, 0x1020, inner, image);
-    debug_info_add_line(&info, 0x1000, file, 7);
-    debug_info_add_line(&info, 0x1004, file, 8);
-    debug_info_end_sequence(&info, 0x1100, image);
-    vec_push(&info.links, (struct code_link){0x1200, 0x1000});
-    debug_info_finish(&info);
-    return info;
+    struct debug_info part = {0};
+    ids[0] = DEBUG_NONE;
+    ids[1] = strtab_id(&part.files, first);
+    ids[2] = strtab_id(&part.files, second);
+    debug_info_add_line(&part, begin, ids[2], 1);
+    debug_info_add_line(&part, begin + 8, ids[1], 2);
+    debug_info_end_sequence(&part, begin + 16, image);
+    debug_info_add_line(&part, begin + 16, DEBUG_NONE, 0);
+    debug_info_add_line(&part, begin + 24, ids[1], 3);
+    debug_info_end_sequence(&part, begin + 32, image);
+    debug_info_merge_lines(info, &part, ids, 3);
+    assert_int_equal(part.raw_lines.n, 0);
 }
 
-static void test_transfer(void **state)
+static void test_merge_lines(void **state)
 {
     (void)state;
     struct elf_image image = make_image();
-    struct debug_info info = something(&image), loaded = {0};
-    char *bytes = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&bytes, &size);
-    assert_true(debug_info_save(&info, out));
-    fclose(out);
-    const struct elf_bytes all = {(const uint8_t *)bytes, size};
-    assert_true(debug_info_load(&loaded, all));
-    assert_int_equal(loaded.lines.n, info.lines.n);
-    assert_memory_equal(loaded.lines.at, info.lines.at, info.lines.n * sizeof *info.lines.at);
-    assert_int_equal(loaded.scope_rows.n, info.scope_rows.n);
-    assert_memory_equal(loaded.scope_rows.at, info.scope_rows.at,
-                        info.scope_rows.n * sizeof *info.scope_rows.at);
-    assert_int_equal(loaded.scopes.n, 2);
-    assert_memory_equal(loaded.scopes.at, info.scopes.at, 2 * sizeof *info.scopes.at);
-    assert_int_equal(loaded.links.n, 1);
-    assert_string_equal(strtab_string(&loaded.files, 0), "/a.c");
-    assert_string_equal(strtab_string(&loaded.names, loaded.functions.at[0].name), "f");
-    debug_info_free(&loaded);
-    /* Truncated or changed bytes are rejected, or give consistent information. */
-    for (size_t i = 0; i < size; i++) {
-        assert_false(debug_info_load(&loaded, (struct elf_bytes){all.at, i}));
-        char old = bytes[i];
-        bytes[i] = (char)(old ^ 0x81);
-        loaded = (struct debug_info){0};
-        if (debug_info_load(&loaded, all))
-            for (uint64_t address = 0x0fff; address < 0x1101; address++) {
-                debug_info_function_at(&loaded, address);
-                line_at(&loaded, address);
-            }
-        debug_info_free(&loaded);
-        loaded = (struct debug_info){0};
-        bytes[i] = old;
+    struct debug_info info = {0};
+    uint32_t one[3], two[3];
+    merge_table(&info, &image, 0x1100, "a", "b", one);
+    merge_table(&info, &image, 0x1000, "c", "a", two);
+    assert_int_equal(info.files.count, 3);
+    assert_int_equal(one[0], DEBUG_NONE);
+    assert_string_equal(strtab_string(&info.files, one[1]), "a");
+    assert_string_equal(strtab_string(&info.files, one[2]), "b");
+    assert_string_equal(strtab_string(&info.files, two[1]), "c");
+    assert_int_equal(two[2], one[1]);
+    debug_info_finish(&info);
+    const struct line_row expected[] = {
+        {0x1000, two[2], 1}, {0x1008, two[1], 2}, {0x1010, DEBUG_NONE, 0}, {0x1018, two[1], 3},
+        {0x1020, DEBUG_NONE, 0}, {0x1100, one[2], 1}, {0x1108, one[1], 2}, {0x1110, DEBUG_NONE, 0},
+        {0x1118, one[1], 3}, {0x1120, DEBUG_NONE, 0},
+    };
+    assert_int_equal(info.lines.n, 10);
+    for (size_t i = 0; i < info.lines.n; i++) {
+        assert_int_equal(info.lines.at[i].address, expected[i].address);
+        assert_int_equal(info.lines.at[i].file, expected[i].file);
+        assert_int_equal(info.lines.at[i].line, expected[i].line);
     }
-    free(bytes);
     debug_info_free(&info);
     vec_free(&image.code);
 }
@@ -253,7 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sequences), cmocka_unit_test(test_scopes),
         cmocka_unit_test(test_functions), cmocka_unit_test(test_local_functions),
-        cmocka_unit_test(test_chains),    cmocka_unit_test(test_transfer),
+        cmocka_unit_test(test_chains),    cmocka_unit_test(test_merge_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

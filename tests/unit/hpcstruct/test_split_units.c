@@ -1,4 +1,4 @@
-/* The parts of split DWARF that are read without libdwarf: heads of units, lists of address ranges,
+/* The parts of split DWARF: heads of units, lists of address ranges,
  * and the index of a .dwp file; written byte by byte as the standard says (DWARF 5, 7.3.5, 7.5.1
  * and 2.17.3). */
 #include "tests/unit/cmocka_suite.h"
@@ -158,6 +158,7 @@ static struct range_lists lists_of(const struct bytes *b)
         .lists = all_of(b),
         .addresses = {(const uint8_t *)addresses, sizeof addresses},
         .address_base = ADDRESS_BASE,
+        .table = 12,
         .base = 0x40000,
     };
 }
@@ -192,7 +193,7 @@ static void test_range_lists(void **state)
 {
     (void)state;
     struct bytes b = {0};
-    struct address_ranges ranges = {0};
+    struct address_ranges ranges = {.list_entries_left = 1000};
     b.n = 12;             /* the header, which is not read */
     number(&b, 4, 0);     /* list 0: not used */
     number(&b, 4, 4 + 4); /* list 1, from the table on */
@@ -206,6 +207,11 @@ static void test_range_lists(void **state)
     assert_false(range_list_read_indexed(&from, 1000, &ranges));
     assert_false(range_list_read_indexed(&from, UINT64_MAX, &ranges));
     assert_false(range_list_read(&from, UINT64_MAX, &ranges));
+    ranges = (struct address_ranges){.all = ranges.all, .list_entries_left = 11};
+    ranges.all.n = 0;
+    assert_true(range_list_read(&from, 20, &ranges));
+    assert_false(range_list_read(&from, 20, &ranges)); /* no entry is left */
+    assert_ranges(&ranges, listed, sizeof listed / sizeof *listed);
     vec_free(&ranges.all);
 }
 
@@ -213,7 +219,7 @@ static void test_damaged_range_lists(void **state)
 {
     (void)state;
     struct bytes b = {0};
-    struct address_ranges ranges = {0};
+    struct address_ranges ranges = {.list_entries_left = 1000};
     write_list(&b);
     struct range_lists from = lists_of(&b);
     for (from.lists.size = 0; from.lists.size < b.n; from.lists.size++)
@@ -233,7 +239,7 @@ static void test_old_range_lists(void **state)
                                      UINT64_MAX, 0x50, 1,    4,    0,    0};
     static const struct address_range expected[] = {{0x40010, 0x40020}, {0x51, 0x54}};
     struct bytes b = {0};
-    struct address_ranges ranges = {0};
+    struct address_ranges ranges = {.list_entries_left = 1000};
     memcpy(b.at, words, sizeof words);
     b.n = sizeof words;
     struct range_lists from = lists_of(&b);

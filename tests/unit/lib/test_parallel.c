@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #define COUNT   10000
 #define WORKERS 7
@@ -43,6 +44,56 @@ static void every_index_is_visited_once(void **state)
         }
 }
 
+/* ---- in order ---- */
+
+struct ordered {
+    atomic_uint of_index[COUNT];
+    atomic_size_t most_ahead; /* tasks begun but not finished */
+    size_t finished;          /* number of calls of `finish` */
+    atomic_bool is_finishing, overlapped, disordered;
+};
+
+static void do_task(void *context, unsigned worker, size_t index)
+{
+    struct ordered *ordered = context;
+    size_t ahead = index - __atomic_load_n(&ordered->finished, __ATOMIC_RELAXED);
+    if (worker >= WORKERS)
+        ordered->disordered = true;
+    for (size_t most = ordered->most_ahead; (ptrdiff_t)ahead > (ptrdiff_t)most;)
+        if (atomic_compare_exchange_weak(&ordered->most_ahead, &most, ahead))
+            break;
+    ordered->of_index[index]++;
+}
+
+static void finish_task(void *context, size_t index)
+{
+    struct ordered *ordered = context;
+    if (atomic_exchange(&ordered->is_finishing, true))
+        ordered->overlapped = true;
+    if (ordered->of_index[index] != 1 || ordered->finished != index)
+        ordered->disordered = true;
+    __atomic_store_n(&ordered->finished, index + 1, __ATOMIC_RELAXED);
+    ordered->is_finishing = false;
+}
+
+static void tasks_are_finished_in_order(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {0, 1, 2, WORKERS, COUNT};
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        for (unsigned workers = 1; workers <= WORKERS; workers += 3) {
+            static struct ordered ordered;
+            ordered = (struct ordered){0};
+            parallel_in_order(counts[k], workers, do_task, finish_task, &ordered);
+            assert_int_equal(ordered.finished, counts[k]);
+            for (size_t i = 0; i < COUNT; i++)
+                assert_int_equal(ordered.of_index[i], i < counts[k]);
+            assert_false(ordered.overlapped);
+            assert_false(ordered.disordered);
+            assert_true(ordered.most_ahead <= 8 * workers);
+        }
+}
+
 static void there_is_a_default(void **state)
 {
     (void)state;
@@ -53,6 +104,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_index_is_visited_once),
+        cmocka_unit_test(tasks_are_finished_in_order),
         cmocka_unit_test(there_is_a_default),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
