@@ -199,18 +199,46 @@ struct agent_worker_counts {
 
 /* ---- slots ----
  *
- * Every thread of the program has one slot, in which it says whether it waits. hpcrun's wrappers of
- * waiting calls (pthread_cond_wait, sleep, ...) write it, and so may wrappers of an agent. A change
- * is a plain store to the thread's own cache line. Only samples read the slots of other threads. */
+ * Every thread of the program has one slot, with one state for all runtimes of the process. Two kinds
+ * of functions write it: hpcrun's wrappers of waiting calls of libc (pthread_cond_wait, sleep, ...),
+ * and wrappers of agents that interpose a runtime's functions. A change is a plain store to the
+ * thread's own cache lines. Only samples read the slots of other threads.
+ *
+ *     from      to        when
+ *     WORKING   WAITING   the program calls a function of libc that waits; back when that returns
+ *     WORKING   IDLE      the program calls a function of a runtime that waits; back when that
+ *                         returns, or runs a body for the program
+ *     IDLE                stays in functions of libc that the runtime calls */
 
-enum agent_slot_state { AGENT_SLOT_FREE, AGENT_SLOT_WORKING, AGENT_SLOT_WAITING };
+enum agent_slot_state {
+    AGENT_SLOT_FREE,    /* no thread has the slot */
+    AGENT_SLOT_WORKING, /* it executes code of the program, or of a runtime that works for it */
+    AGENT_SLOT_WAITING, /* it waits in a function of libc that the program called */
+    AGENT_SLOT_IDLE,    /* it waits in a runtime, busily or not */
+};
 
 #define AGENT_MAX_EVENTS 8
+
+/* What an agent that interposes functions keeps of a thread. hpcrun clears `link` and `own` when the
+ * thread ends. The free memory stays for the next thread with this slot. */
+struct agent_slot_part {
+    void *link;            /* innermost struct body_link (common/body-links.h); NULL: none */
+    void *own;             /* the agent's; NULL: none */
+    void *records;         /* free task records */
+    uint32_t record_count; /* their number */
+    void *scopes;          /* free scopes */
+};
 
 struct agent_slot {
     _Alignas(128) _Atomic uint32_t state; /* enum agent_slot_state */
     int tid;
-    uint32_t number;         /* of the slot, hpcrun's */
+    uint32_t number; /* of the slot, hpcrun's */
+
+    /* The agents'. hpcrun clears the first two when the thread ends. */
+    _Atomic uint32_t runtimes; /* of which the thread is a worker (common/thread-slots.h) */
+    uint32_t pool;             /* runtime that created the thread; 0: none did */
+    struct agent_slot_part gomp, ompt, tbb; /* of the agents gomp, openmp and tbb */
+
     uint64_t frame;          /* waiting: frame address of the wrapper */
     _Atomic uint64_t lock;   /* waiting: address of the lock; 0: no lock */
     _Atomic uint64_t holder; /* waiting: address of the word (4 bytes) with the tid of the lock's
@@ -219,6 +247,11 @@ struct agent_slot {
     _Atomic uint64_t delay[AGENT_MAX_EVENTS]; /* time that holders have charged to this wait, by
                                                    event, in the event's unit */
 };
+
+/* The calling thread's slot; NULL: it has none. libhpcrun.so exports it under this name, and so do
+ * agents that use it: the dynamic linker binds all to the first. */
+extern __thread struct agent_slot *own_slot __asm__("hpctoolkit_own_slot")
+    __attribute__((visibility("default"), tls_model("initial-exec")));
 
 /* All slots: slot i is chunk[i / AGENT_SLOTS][i % AGENT_SLOTS]. Slots at `end` and above are free.
  * The memory stays. */
@@ -326,9 +359,6 @@ struct agent_host {
 
     /* Handler. Frame i of the physical path, 0 being the outermost; false: the path is shorter. */
     bool (*path_frame)(const struct agent_cursor *cursor, uint32_t i, struct agent_frame *frame);
-
-    /* Any context. The calling thread's slot; NULL: it has none. */
-    struct agent_slot *(*own_slot)(void);
 
     const struct agent_slots *slots;
 

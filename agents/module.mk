@@ -62,6 +62,7 @@ $(eval $(call unit_test,agents/test_linked_runtime,$(AGENTS_COMMON),))
 OPENMP_EVENTS = $(patsubst %,$(BUILD)/obj/agents/openmp/%.o,events scopes) \
 	$(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-records)
 $(eval $(call unit_test,agents/test_openmp_events,$(OPENMP_EVENTS),))
+$(eval $(call unit_test,agents/test_thread_slots,$(BUILD)/obj/agents/common/thread-slots.o,))
 
 # Copies of a library that the program opens.
 SIMULATED_COPIES = $(patsubst %,$(BUILD)/tests/simulated/simulated-copy-%.so,1 2)

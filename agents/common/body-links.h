@@ -49,7 +49,7 @@ struct body_link {
 /* A parallel region. */
 struct parallel_region {
     struct creation_context context;
-    const struct thread_slot *master;
+    const struct agent_slot *master;
     _Atomic bool is_cancelled;          /* some tasks of it may never have run */
     _Atomic(struct task_record *) kept; /* records that live until it ends; NULL: none */
 };
@@ -77,14 +77,14 @@ static inline bool is_trampoline(uint64_t pc)
 /* The compiler keeps the order of the stores before and after it. */
 #define PUBLISH() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-static inline void link_publish(struct runtime_thread *thread, struct body_link *link)
+static inline void link_publish(struct agent_slot_part *thread, struct body_link *link)
 {
     PUBLISH();
     thread->link = link;
     PUBLISH();
 }
 
-static inline void link_withdraw(struct runtime_thread *thread, const struct body_link *link)
+static inline void link_withdraw(struct agent_slot_part *thread, const struct body_link *link)
 {
     PUBLISH();
     thread->link = link->up;

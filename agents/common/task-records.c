@@ -56,7 +56,7 @@ static struct task_record *new_batch(void)
     return list;
 }
 
-static bool refill(struct runtime_thread *thread)
+static bool refill(struct agent_slot_part *thread)
 {
     pthread_mutex_lock(&lock);
     struct task_record *batch = take_batch();
@@ -66,7 +66,7 @@ static bool refill(struct runtime_thread *thread)
     return thread->records != NULL;
 }
 
-static void give_batch(struct runtime_thread *thread)
+static void give_batch(struct agent_slot_part *thread)
 {
     struct task_record *first = thread->records, *last = first;
     for (int i = 1; i < BATCH; i++)
@@ -80,7 +80,7 @@ static void give_batch(struct runtime_thread *thread)
     pthread_mutex_unlock(&lock);
 }
 
-static struct task_record *take_small(struct runtime_thread *thread)
+static struct task_record *take_small(struct agent_slot_part *thread)
 {
     if (!thread->records && !refill(thread))
         return NULL;
@@ -91,17 +91,15 @@ static struct task_record *take_small(struct runtime_thread *thread)
     return record;
 }
 
-/* Whether the thread has no slot of its own. */
-static bool is_shared(const struct runtime_thread *thread)
+/* Whether the thread has only its spare slot, which ends with it. */
+static bool is_spare(const struct agent_slot_part *thread)
 {
-    return (const char *)thread - (const char *)slots_surplus() <
-               (long)sizeof(struct thread_slot) &&
-           (const char *)thread >= (const char *)slots_surplus();
+    return (uint64_t)thread - (uint64_t)&spare_slot < sizeof spare_slot;
 }
 
-struct task_record *record_allocate(struct runtime_thread *thread, uint64_t bytes)
+struct task_record *record_allocate(struct agent_slot_part *thread, uint64_t bytes)
 {
-    if (is_shared(thread)) /* many threads share it */
+    if (is_spare(thread)) /* it could not give records back */
         return NULL;
     if (bytes <= SMALL_COPY)
         return take_small(thread);
@@ -111,14 +109,14 @@ struct task_record *record_allocate(struct runtime_thread *thread, uint64_t byte
     return record;
 }
 
-void record_free(struct runtime_thread *thread, struct task_record *record)
+void record_free(struct agent_slot_part *thread, struct task_record *record)
 {
     record->region = NULL;
     if (record->is_large) {
         free(record);
         return;
     }
-    if (is_shared(thread)) /* lost: many threads share its list */
+    if (is_spare(thread)) /* lost */
         return;
     record->next = thread->records;
     thread->records = record;
@@ -160,7 +158,7 @@ static struct task_record *record_of(const struct creation_context *context)
     return context->kind == CONTEXT_ON_STACK ? NULL : (struct task_record *)context;
 }
 
-struct task_record *record_new(struct runtime_thread *thread, const struct body_link *outer,
+struct task_record *record_new(struct agent_slot_part *thread, const struct body_link *outer,
                                uint64_t pc, uint64_t sp, uint64_t bp)
 {
     if (task_contexts == TASK_CONTEXTS_OFF)
@@ -188,7 +186,7 @@ struct task_record *record_new(struct runtime_thread *thread, const struct body_
 }
 
 /* Adds to the balance of a record's children. At 0 the record ends, and its parent has one less. */
-static void settle(struct runtime_thread *thread, struct task_record *record, int32_t change)
+static void settle(struct agent_slot_part *thread, struct task_record *record, int32_t change)
 {
     while (record && (change == 0 || atomic_fetch_add_explicit(&record->finished, change,
                                                                memory_order_acq_rel) == -change)) {
@@ -199,7 +197,7 @@ static void settle(struct runtime_thread *thread, struct task_record *record, in
     }
 }
 
-void record_end(struct runtime_thread *thread, struct task_record *record)
+void record_end(struct agent_slot_part *thread, struct task_record *record)
 {
     settle(thread, record, (int32_t)record->created);
 }
@@ -215,7 +213,7 @@ void record_keep(struct task_record *record)
     while (!atomic_compare_exchange_weak(&region->kept, &first, record));
 }
 
-static void end_slab(struct runtime_thread *thread, struct slab *slab,
+static void end_slab(struct agent_slot_part *thread, struct slab *slab,
                      const struct parallel_region *region)
 {
     for (int i = 0; i < SLAB_RECORDS; i++) {
@@ -226,7 +224,7 @@ static void end_slab(struct runtime_thread *thread, struct slab *slab,
 }
 
 /* Frees all small records of a region. Large ones of tasks that never ran are lost. */
-static void end_cancelled(struct runtime_thread *thread, const struct parallel_region *region)
+static void end_cancelled(struct agent_slot_part *thread, const struct parallel_region *region)
 {
     pthread_mutex_lock(&lock);
     struct slab *all = slabs;
@@ -235,7 +233,7 @@ static void end_cancelled(struct runtime_thread *thread, const struct parallel_r
         end_slab(thread, slab, region);
 }
 
-void records_end_region(struct runtime_thread *thread, struct parallel_region *region)
+void records_end_region(struct agent_slot_part *thread, struct parallel_region *region)
 {
     struct task_record *record = atomic_load(&region->kept);
     while (record) {

@@ -32,22 +32,22 @@ struct task_record {
 
 /* Memory for a record whose copy has this number of bytes; NULL: no memory. Sets is_large and no other
  * field. */
-struct task_record *record_allocate(struct runtime_thread *thread, uint64_t bytes);
+struct task_record *record_allocate(struct agent_slot_part *thread, uint64_t bytes);
 
-void record_free(struct runtime_thread *thread, struct task_record *record);
+void record_free(struct agent_slot_part *thread, struct task_record *record);
 
 /* Makes a record of a call with the caller's registers; sp 0: only pc is known. The creator's frames
  * end at the link `outer`. NULL without memory, or if contexts are off. */
-struct task_record *record_new(struct runtime_thread *thread, const struct body_link *outer,
+struct task_record *record_new(struct agent_slot_part *thread, const struct body_link *outer,
                                uint64_t pc, uint64_t sp, uint64_t bp);
 
 /* The record's task has ended, or was never created. */
-void record_end(struct runtime_thread *thread, struct task_record *record);
+void record_end(struct agent_slot_part *thread, struct task_record *record);
 
 /* Keeps a record until its region ends: the number of its tasks is not known. */
 void record_keep(struct task_record *record);
 
 /* The master has left the region: frees records of the region that are left. */
-void records_end_region(struct runtime_thread *thread, struct parallel_region *region);
+void records_end_region(struct agent_slot_part *thread, struct parallel_region *region);
 
 #endif

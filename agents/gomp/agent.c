@@ -2,7 +2,7 @@
  *
  * libgomp has no interface for tools. This library is preloaded, and interposes the functions that
  * the compiler calls: regions.c, tasks.c and waits.c. They keep in the thread's slot
- * (common/thread-slots.h) whether it works or waits, and links from bodies of constructs to the
+ * (common/thread-slots.h) whether it works or is idle, and links from bodies of constructs to the
  * calling contexts of these constructs (body-links.h). This file reads them at samples.
  *
  * Bichords are those of common/trampoline-frames.h; below run_task the M-0 one also has the construct
@@ -108,30 +108,30 @@ static void thread_begin(void *thread_data, int tid, struct agent_start_routine 
     const struct gomp_functions *functions = gomp_copy_at(routine.function);
     if (!functions || !functions->is_traced)
         return;
-    struct thread_slot *slot = slot_mine();
+    struct agent_slot *slot = slot_mine();
     slot->pool = RUNTIME_GOMP;
-    slot_set_state(slot, THREAD_WAITS);
+    slot_set_state(slot, AGENT_SLOT_IDLE);
     slot_join(slot, RUNTIME_GOMP);
     atomic_store(&has_created_threads, true);
 }
 
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
-    const struct thread_slot *slot = slot_existing();
-    if (!slot || slot == slots_surplus() || !slot_serves(slot, RUNTIME_GOMP))
-        return AGENT_FOREIGN;
-    cursor->state[LINK] = (uint64_t)slot->gomp.link;
-    return slot_state(slot) == THREAD_WORKS ? AGENT_WORKING : AGENT_IDLE;
+    enum agent_thread_status status = slot_status(RUNTIME_GOMP);
+    if (status != AGENT_FOREIGN)
+        cursor->state[LINK] = (uint64_t)own_slot->gomp.link;
+    return status;
 }
 
 static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 {
     (void)cursor;
-    struct slot_counts counts = slots_count(RUNTIME_GOMP);
+    struct slot_counts counts = slots_count(host->slots, RUNTIME_GOMP);
+    uint32_t workers = counts.pool + counts.others;
     uint32_t least = atomic_load_explicit(&has_created_threads, memory_order_relaxed)
                          ? 0
                          : atomic_load_explicit(&configured, memory_order_relaxed);
-    return (struct agent_worker_counts){.workers = counts.workers > least ? counts.workers : least,
+    return (struct agent_worker_counts){.workers = workers > least ? workers : least,
                                         .working = counts.working};
 }
 

@@ -18,7 +18,7 @@ struct gomp_region {
 static INLINED void run(void *data)
 {
     struct gomp_region *region = data;
-    struct thread_slot *slot = slot_mine();
+    struct agent_slot *slot = slot_mine();
     struct body_link link = {.up = slot->gomp.link,
                              .context = &region->common.context,
                              .sp = (uint64_t)&link,
@@ -26,9 +26,9 @@ static INLINED void run(void *data)
                              .region = &region->common};
     slot_join(slot, RUNTIME_GOMP);
     link_publish(&slot->gomp, &link);
-    slot_set_state(slot, THREAD_WORKS);
+    slot_set_state(slot, AGENT_SLOT_WORKING);
     region->function(region->data);
-    slot_set_state(slot, THREAD_WAITS);
+    slot_set_state(slot, AGENT_SLOT_IDLE);
     link_withdraw(&slot->gomp, &link);
 }
 
@@ -47,7 +47,7 @@ TRAMPOLINE static void run_sections(void *data)
     run(data);
 }
 
-static inline void begin(struct gomp_region *region, struct thread_slot *slot,
+static inline void begin(struct gomp_region *region, struct agent_slot *slot,
                          region_function *function, void *data, void *first_word)
 {
     region->first_word = first_word;
@@ -61,9 +61,9 @@ static inline void begin(struct gomp_region *region, struct thread_slot *slot,
     slot_join(slot, RUNTIME_GOMP);
 }
 
-static inline void end(struct gomp_region *region, struct thread_slot *slot)
+static inline void end(struct gomp_region *region, struct agent_slot *slot)
 {
-    slot_set_state(slot, THREAD_WORKS);
+    slot_set_state(slot, AGENT_SLOT_WORKING);
     if (atomic_load_explicit(&region->common.is_cancelled, memory_order_relaxed) ||
         atomic_load_explicit(&region->common.kept, memory_order_relaxed))
         records_end_region(&slot->gomp, &region->common);
@@ -76,7 +76,7 @@ static inline void end(struct gomp_region *region, struct thread_slot *slot)
 /* In a wrapper with the parameters fn and data: begins a region. */
 #define BEGIN(first_word)                                                                          \
     struct gomp_region region;                                                                     \
-    struct thread_slot *slot = slot_mine();                                                        \
+    struct agent_slot *slot = slot_mine();                                                        \
     begin(&region, slot, fn, data, first_word);                                                    \
     SET_CALLER(region)
 
@@ -163,7 +163,7 @@ static struct gomp_region *begin_old(struct creation_context caller, region_func
                                      void *data)
 {
     struct old_region *old = malloc(sizeof *old);
-    struct thread_slot *slot = slot_mine();
+    struct agent_slot *slot = slot_mine();
     if (!old)
         return NULL;
     begin(&old->region, slot, function, data, NULL);
@@ -211,11 +211,11 @@ OLD_REGION(GOMP_parallel_loop_runtime_start,
 void GOMP_parallel_end(void)
 {
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
-    struct thread_slot *slot = slot_mine();
+    struct agent_slot *slot = slot_mine();
     struct body_link *link = slot->gomp.link;
-    slot_set_state(slot, THREAD_WAITS);
+    slot_set_state(slot, AGENT_SLOT_IDLE);
     real->GOMP_parallel_end();
-    slot_set_state(slot, THREAD_WORKS);
+    slot_set_state(slot, AGENT_SLOT_WORKING);
     if (!link || !link->is_inline || link->sp != (uint64_t)CALLER_SP)
         return;
     link_withdraw(&slot->gomp, link);

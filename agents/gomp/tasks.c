@@ -52,7 +52,7 @@ static inline bool owns_record(const struct task_block *block)
 static INLINED void run(void *data)
 {
     struct task_block *block = data;
-    struct thread_slot *slot = slot_mine();
+    struct agent_slot *slot = slot_mine();
     bool is_inline = slot->gomp.own == block;
     struct body_link link = {.up = slot->gomp.link,
                              .context = block->context,
@@ -60,15 +60,15 @@ static INLINED void run(void *data)
                              .is_inline = is_inline,
                              .is_inline_task = is_inline,
                              .region = block->region};
-    enum thread_state before = slot_state(slot);
+    enum agent_slot_state before = slot_state(slot);
     struct task_record *record = owns_record(block) ? block->record : NULL;
     copy_words(USER_DATA(block), block);
     slot->gomp.own = NULL;
     link_publish(&slot->gomp, &link);
-    slot_set_state(slot, THREAD_WORKS);
+    slot_set_state(slot, AGENT_SLOT_WORKING);
     block->function(USER_DATA(block));
     bool waits_for_event = is_inline && block->mirrored == MIRRORED_EVENT;
-    slot_set_state(slot, waits_for_event ? THREAD_WAITS : before);
+    slot_set_state(slot, waits_for_event ? AGENT_SLOT_IDLE : before);
     link_withdraw(&slot->gomp, &link);
     if (record)
         record_end(&slot->gomp, record);
@@ -88,13 +88,13 @@ TRAMPOLINE static void run_taskloop(void *data)
 static void copy_block(void *to, void *from)
 {
     struct task_block *copy = to, *block = from;
-    struct thread_slot *slot = slot_mine();
-    enum thread_state before = slot_state(slot);
+    struct agent_slot *slot = slot_mine();
+    enum agent_slot_state before = slot_state(slot);
     *copy = *block;
     copy->source = USER_DATA(copy);
     if (block->mirrored == MIRRORED_EVENT)
         copy_words(block->source, block);
-    slot_set_state(slot, THREAD_WORKS);
+    slot_set_state(slot, AGENT_SLOT_WORKING);
     block->copy_function(USER_DATA(copy), block->source);
     slot_set_state(slot, before);
 }
@@ -144,7 +144,7 @@ static inline const struct body_link *outer_link(const struct body_link *link)
 
 /* The context of what a thread creates outside of all constructs, or without a record: the context
  * in which the thread runs. */
-static inline void set_context(struct task_block *block, struct thread_slot *slot, uint64_t pc,
+static inline void set_context(struct task_block *block, struct agent_slot *slot, uint64_t pc,
                                uint64_t sp, uint64_t bp)
 {
     const struct body_link *link = slot->gomp.link;
@@ -182,7 +182,7 @@ void GOMP_task(region_function *fn, void *data, copy_function *copy, long size, 
                         FURTHER_ARGUMENTS);
         return;
     }
-    struct thread_slot *slot = slot_mine();
+    struct agent_slot *slot = slot_mine();
     struct task_shape shape = shape_of(size, align);
     void *heap = NULL, *creating = slot->gomp.own;
     char *room = fits(&shape) ? __builtin_alloca(shape.bytes + shape.align) : NULL;
@@ -193,10 +193,10 @@ void GOMP_task(region_function *fn, void *data, copy_function *copy, long size, 
     set_context(block, slot, CALLER_PC, CALLER_SP, CALLER_BP);
     slot->gomp.own = block;
     if (flags & (FLAG_DEPEND | FLAG_DETACH) && !is_deferred)
-        slot_set_state(slot, THREAD_WAITS);
+        slot_set_state(slot, AGENT_SLOT_IDLE);
     real->GOMP_task(run_task, block, copy ? copy_block : NULL, (long)shape.bytes, (long)shape.align,
                     is_deferred, flags, depend, priority, detach, 0, 0, 0, 0, 0, 0);
-    slot_set_state(slot, THREAD_WORKS);
+    slot_set_state(slot, AGENT_SLOT_WORKING);
     slot->gomp.own = creating;
     free(heap);
 }
@@ -205,7 +205,7 @@ void GOMP_task(region_function *fn, void *data, copy_function *copy, long size, 
 
 /* For the block of all tasks of a taskloop. `context` is in the wrapper's frame, which lives until
  * the tasks have ended if the taskloop waits for them. */
-static inline void set_loop_context(struct task_block *block, struct thread_slot *slot,
+static inline void set_loop_context(struct task_block *block, struct agent_slot *slot,
                                     const struct creation_context *context, bool waits)
 {
     if (waits) {
@@ -232,7 +232,7 @@ static inline void set_loop_context(struct task_block *block, struct thread_slot
                        FURTHER_ARGUMENTS);                                                         \
             return;                                                                                \
         }                                                                                          \
-        struct thread_slot *slot = slot_mine();                                                    \
+        struct agent_slot *slot = slot_mine();                                                    \
         struct task_shape shape = shape_of(size, align);                                           \
         struct creation_context context = {.kind = CONTEXT_ON_STACK,                               \
                                            .pc = CALLER_PC,                                        \
@@ -250,15 +250,15 @@ static inline void set_loop_context(struct task_block *block, struct thread_slot
             block->words[2] = ((const uint64_t *)data)[2];                                         \
         if (waits && !reduces)                                                                     \
             real->GOMP_taskgroup_start();                                                          \
-        slot_set_state(slot, reduces ? THREAD_WAITS : THREAD_WORKS);                               \
+        slot_set_state(slot, reduces ? AGENT_SLOT_IDLE : AGENT_SLOT_WORKING);                               \
         real->name(run_taskloop, block, copy ? copy_block : NULL, (long)shape.bytes,               \
                    (long)shape.align, waits && !reduces ? flags | FLAG_NOGROUP : flags, tasks,     \
                    priority, start, stop, step, 0, 0, 0, 0, 0, 0);                                 \
         if (waits && !reduces) {                                                                   \
-            slot_set_state(slot, THREAD_WAITS);                                                    \
+            slot_set_state(slot, AGENT_SLOT_IDLE);                                                    \
             real->GOMP_taskgroup_end();                                                            \
         }                                                                                          \
-        slot_set_state(slot, THREAD_WORKS);                                                        \
+        slot_set_state(slot, AGENT_SLOT_WORKING);                                                        \
         free(heap);                                                                                \
     }
 TASKLOOP(GOMP_taskloop, long)
@@ -270,7 +270,7 @@ TASKLOOP(GOMP_taskloop_ull, ull)
 bool GOMP_cancel(int which, bool is_wanted)
 {
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
-    struct thread_slot *slot = slot_mine();
+    struct agent_slot *slot = slot_mine();
     const struct body_link *link = slot->gomp.link;
     if (is_wanted && link && link->region)
         atomic_store(&link->region->is_cancelled, true);

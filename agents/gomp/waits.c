@@ -6,9 +6,9 @@
 /* In a wrapper: the caller's functions, and the thread waits from here on. */
 #define BEGIN_WAIT                                                                                 \
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                             \
-    struct thread_slot *slot = slot_mine();                                                        \
-    slot_set_state(slot, THREAD_WAITS)
-#define END_WAIT slot_set_state(slot, THREAD_WORKS)
+    struct agent_slot *slot = slot_mine();                                                        \
+    slot_set_state(slot, AGENT_SLOT_IDLE)
+#define END_WAIT slot_set_state(slot, AGENT_SLOT_WORKING)
 
 #define WAIT(type, name, parameters)                                                               \
     type name(void)                                                                                \
@@ -91,8 +91,8 @@ static void enter_critical(const struct gomp_functions *real, void **mutex)
 {
     if (real->test_set_lock(mutex))
         return;
-    struct thread_slot *slot = slot_mine();
-    slot_set_state(slot, THREAD_WAITS);
+    struct agent_slot *slot = slot_mine();
+    slot_set_state(slot, AGENT_SLOT_IDLE);
     real->GOMP_critical_name_start(mutex);
     END_WAIT;
 }
@@ -132,8 +132,8 @@ void GOMP_critical_end(void)
         const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
         if (real->test_##field(lock))                                                              \
             return;                                                                                \
-        struct thread_slot *slot = slot_mine();                                                    \
-        slot_set_state(slot, THREAD_WAITS);                                                        \
+        struct agent_slot *slot = slot_mine();                                                    \
+        slot_set_state(slot, AGENT_SLOT_IDLE);                                                        \
         real->field(lock);                                                                         \
         END_WAIT;                                                                                  \
     }

@@ -149,20 +149,21 @@ static uint64_t leading(const struct agent_cursor *cursor, uint64_t link)
 
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
-    const struct thread_slot *slot = slot_existing();
-    if (!slot || slot == slots_surplus() || !slot_serves(slot, RUNTIME_OMPT) || tool_refusal())
-        return AGENT_FOREIGN;
-    cursor->state[LINK] = leading(cursor, (uint64_t)slot->ompt.link);
-    return slot_state(slot) == THREAD_WORKS ? AGENT_WORKING : AGENT_IDLE;
+    enum agent_thread_status status =
+        tool_refusal() ? AGENT_FOREIGN : slot_status(RUNTIME_OMPT);
+    if (status != AGENT_FOREIGN)
+        cursor->state[LINK] = leading(cursor, (uint64_t)own_slot->ompt.link);
+    return status;
 }
 
 static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 {
     (void)cursor;
-    struct slot_counts counts = slots_count(RUNTIME_OMPT);
+    struct slot_counts counts = slots_count(host->slots, RUNTIME_OMPT);
+    uint32_t workers = counts.pool + counts.others;
     uint32_t least =
         events_have_threads() ? 0 : atomic_load_explicit(&configured, memory_order_relaxed);
-    return (struct agent_worker_counts){.workers = counts.workers > least ? counts.workers : least,
+    return (struct agent_worker_counts){.workers = workers > least ? workers : least,
                                         .working = counts.working};
 }
 

@@ -43,7 +43,7 @@ static void set_caller(struct creation_context *context, const ompt_frame_t *fra
 
 /* -------- scopes of the thread -------- */
 
-static struct scope *innermost(const struct thread_slot *slot)
+static struct scope *innermost(const struct agent_slot *slot)
 {
     return slot->ompt.link;
 }
@@ -53,7 +53,7 @@ static struct scope *outer(const struct scope *scope)
     return (struct scope *)scope->link.up;
 }
 
-static void push(struct thread_slot *slot, struct body_link link, ompt_data_t *task,
+static void push(struct agent_slot *slot, struct body_link link, ompt_data_t *task,
                  struct task_record *record)
 {
     struct scope *scope = scope_take(slot);
@@ -66,11 +66,11 @@ static void push(struct thread_slot *slot, struct body_link link, ompt_data_t *t
     scope->before = slot_state(slot);
     scope->record = record;
     link_publish(&slot->ompt, &scope->link);
-    slot_set_state(slot, THREAD_WORKS);
+    slot_set_state(slot, AGENT_SLOT_WORKING);
 }
 
 /* The thread continues what is outside of its innermost scope. */
-static void pop(struct thread_slot *slot)
+static void pop(struct agent_slot *slot)
 {
     struct scope *scope = innermost(slot);
     slot_set_state(slot, scope->before); /* first: a thread without a link must not seem to work */
@@ -81,7 +81,7 @@ static void pop(struct thread_slot *slot)
 /* Makes the scope of a task, which the thread executes, the innermost one; false: the task has none.
  * Scopes inside of it are parts of untied tasks: libomp does not tell their ends. Such a task may
  * have ended in another thread, so nothing may refer to its record. */
-static bool return_to(struct thread_slot *slot, const ompt_data_t *task)
+static bool return_to(struct agent_slot *slot, const ompt_data_t *task)
 {
     const struct scope *scope = innermost(slot);
     while (scope && scope->task != task)
@@ -93,20 +93,13 @@ static bool return_to(struct thread_slot *slot, const ompt_data_t *task)
 
 /* -------- threads -------- */
 
-/* Many threads share the slot of those for which there was no other one. */
-static struct thread_slot *own_slot(void)
-{
-    struct thread_slot *slot = slot_mine();
-    return slot == slots_surplus() ? NULL : slot;
-}
-
 static void thread_begin(int type, ompt_data_t *thread)
 {
     (void)thread;
-    struct thread_slot *slot = slot_mine();
+    struct agent_slot *slot = slot_mine();
     if (type == ompt_thread_worker) {
         slot->pool = RUNTIME_OMPT;
-        slot_set_state(slot, THREAD_WAITS);
+        slot_set_state(slot, AGENT_SLOT_IDLE);
         atomic_store(&has_created_threads, true);
     }
     slot_join(slot, RUNTIME_OMPT);
@@ -125,7 +118,7 @@ static void parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_da
 {
     (void)threads;
     (void)flags;
-    struct thread_slot *slot = own_slot();
+    struct agent_slot *slot = own_slot;
     struct scope *scope = slot ? scope_take(slot) : NULL;
     parallel->ptr = scope;
     if (!scope)
@@ -145,15 +138,15 @@ static void parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, co
     (void)task;
     (void)flags;
     (void)caller;
-    struct thread_slot *slot = own_slot();
+    struct agent_slot *slot = own_slot;
     if (!slot || !parallel->ptr)
         return;
-    slot_set_state(slot, THREAD_WORKS);
+    slot_set_state(slot, AGENT_SLOT_WORKING);
     scope_give_back(slot, parallel->ptr);
     parallel->ptr = NULL;
 }
 
-static void begin_implicit(struct thread_slot *slot, const ompt_data_t *parallel, ompt_data_t *task)
+static void begin_implicit(struct agent_slot *slot, const ompt_data_t *parallel, ompt_data_t *task)
 {
     struct scope *begun = parallel ? parallel->ptr : NULL;
     if (!begun)
@@ -167,13 +160,13 @@ static void begin_implicit(struct thread_slot *slot, const ompt_data_t *parallel
 }
 
 /* libomp tells the end in a worker when the thread gets its next region: it waited until then. */
-static void end_implicit(struct thread_slot *slot, const ompt_data_t *task)
+static void end_implicit(struct agent_slot *slot, const ompt_data_t *task)
 {
     if (!return_to(slot, task))
         return;
     bool is_master = innermost(slot)->link.is_inline;
     pop(slot);
-    slot_set_state(slot, is_master ? THREAD_WORKS : THREAD_WAITS);
+    slot_set_state(slot, is_master ? AGENT_SLOT_WORKING : AGENT_SLOT_IDLE);
 }
 
 static void implicit_task(int endpoint, ompt_data_t *parallel, ompt_data_t *task, unsigned threads,
@@ -182,7 +175,7 @@ static void implicit_task(int endpoint, ompt_data_t *parallel, ompt_data_t *task
     (void)threads;
     (void)number;
     (void)flags;
-    struct thread_slot *slot = own_slot();
+    struct agent_slot *slot = own_slot;
     if (slot && endpoint == ompt_scope_begin)
         begin_implicit(slot, parallel, task);
     if (slot && endpoint == ompt_scope_end)
@@ -196,7 +189,7 @@ static char undeferred;
 
 /* The link at which the frames end that created a task: not those of undeferred tasks, nor those of a
  * region whose body libomp does not call, as with if(0). */
-static const struct body_link *link_around(const struct thread_slot *slot, uint64_t sp)
+static const struct body_link *link_around(const struct agent_slot *slot, uint64_t sp)
 {
     struct scope *scope = innermost(slot);
     for (; scope; scope = outer(scope)) {
@@ -209,7 +202,7 @@ static const struct body_link *link_around(const struct thread_slot *slot, uint6
     return NULL;
 }
 
-static struct task_record *new_record(struct thread_slot *slot, const ompt_frame_t *frame,
+static struct task_record *new_record(struct agent_slot *slot, const ompt_frame_t *frame,
                                       const void *caller)
 {
     struct creation_context site;
@@ -225,7 +218,7 @@ static void task_create(ompt_data_t *creator, const ompt_frame_t *frame, ompt_da
                         int flags, int has_dependences, const void *caller)
 {
     (void)has_dependences;
-    struct thread_slot *slot = own_slot();
+    struct agent_slot *slot = own_slot;
     if (!slot || !(flags & ompt_task_explicit))
         return;
     learn_offset(creator, frame);
@@ -235,7 +228,7 @@ static void task_create(ompt_data_t *creator, const ompt_frame_t *frame, ompt_da
 }
 
 /* A task without a record continues in the context in which its thread runs. */
-static void begin_task(struct thread_slot *slot, ompt_data_t *task)
+static void begin_task(struct agent_slot *slot, ompt_data_t *task)
 {
     const struct scope *scope = innermost(slot);
     bool is_inline = task->ptr == &undeferred || !scope;
@@ -250,7 +243,7 @@ static void begin_task(struct thread_slot *slot, ompt_data_t *task)
          task, record);
 }
 
-static void end_task(struct thread_slot *slot, const ompt_data_t *task)
+static void end_task(struct agent_slot *slot, const ompt_data_t *task)
 {
     if (!return_to(slot, task))
         return;
@@ -274,7 +267,7 @@ static bool is_switch(int status)
 
 static void task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
 {
-    struct thread_slot *slot = own_slot();
+    struct agent_slot *slot = own_slot;
     if (!slot || !is_switch(status))
         return;
     if (is_end(status))
@@ -295,11 +288,11 @@ static void sync_region_wait(int kind, int endpoint, ompt_data_t *parallel, ompt
     (void)kind;
     (void)task;
     (void)caller;
-    struct thread_slot *slot = slot_mine();
+    struct agent_slot *slot = slot_mine();
     if (endpoint == ompt_scope_begin)
-        slot_set_state(slot, THREAD_WAITS);
+        slot_set_state(slot, AGENT_SLOT_IDLE);
     else if (parallel)
-        slot_set_state(slot, THREAD_WORKS);
+        slot_set_state(slot, AGENT_SLOT_WORKING);
 }
 
 static void mutex_acquire(int kind, unsigned hint, unsigned implementation, uint64_t lock,
@@ -310,7 +303,7 @@ static void mutex_acquire(int kind, unsigned hint, unsigned implementation, uint
     (void)lock;
     (void)caller;
     if (kind != ompt_mutex_test_lock && kind != ompt_mutex_test_nest_lock)
-        slot_set_state(slot_mine(), THREAD_WAITS);
+        slot_set_state(slot_mine(), AGENT_SLOT_IDLE);
 }
 
 static void mutex_acquired(int kind, uint64_t lock, const void *caller)
@@ -318,7 +311,7 @@ static void mutex_acquired(int kind, uint64_t lock, const void *caller)
     (void)kind;
     (void)lock;
     (void)caller;
-    slot_set_state(slot_mine(), THREAD_WORKS);
+    slot_set_state(slot_mine(), AGENT_SLOT_WORKING);
 }
 
 /* In place of mutex_acquired if the thread has the lock already. */
@@ -327,7 +320,7 @@ static void nest_lock(int endpoint, uint64_t lock, const void *caller)
     (void)lock;
     (void)caller;
     if (endpoint == ompt_scope_begin)
-        slot_set_state(slot_mine(), THREAD_WORKS);
+        slot_set_state(slot_mine(), AGENT_SLOT_WORKING);
 }
 
 /* -------- registration -------- */

@@ -5,25 +5,25 @@
 #define BLOCK 32
 
 /* Adds free scopes to those of the thread. They are never freed. */
-static void add_block(struct thread_slot *slot)
+static void add_block(struct agent_slot *slot)
 {
     struct scope *block = calloc(BLOCK, sizeof *block);
     for (int i = 0; block && i < BLOCK; i++)
         scope_give_back(slot, &block[i]);
 }
 
-struct scope *scope_take(struct thread_slot *slot)
+struct scope *scope_take(struct agent_slot *slot)
 {
-    if (!slot->ompt.own)
+    if (!slot->ompt.scopes)
         add_block(slot);
-    struct scope *scope = slot->ompt.own;
+    struct scope *scope = slot->ompt.scopes;
     if (scope)
-        slot->ompt.own = scope->next_free;
+        slot->ompt.scopes = scope->next_free;
     return scope;
 }
 
-void scope_give_back(struct thread_slot *slot, struct scope *scope)
+void scope_give_back(struct agent_slot *slot, struct scope *scope)
 {
-    scope->next_free = slot->ompt.own;
-    slot->ompt.own = scope;
+    scope->next_free = slot->ompt.scopes;
+    slot->ompt.scopes = scope;
 }

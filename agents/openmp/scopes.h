@@ -16,15 +16,15 @@ struct scope {
     struct body_link link; /* link.sp is the exit frame as last seen by the thread; 0: not yet */
     const ompt_frame_t *frame;
     ompt_data_t *task;
-    enum thread_state before; /* of the task outside of it, when this one began */
-    enum thread_state state;  /* of this task, when it was last left for another one */
+    enum agent_slot_state before; /* of the task outside of it, when this one began */
+    enum agent_slot_state state;  /* of this task, when it was last left for another one */
     struct task_record *record;
     struct parallel_region region; /* that a thread begins with this scope's memory */
     struct scope *next_free;
 };
 
 /* Normal context. A scope without content; NULL without memory. */
-struct scope *scope_take(struct thread_slot *slot);
-void scope_give_back(struct thread_slot *slot, struct scope *scope);
+struct scope *scope_take(struct agent_slot *slot);
+void scope_give_back(struct agent_slot *slot, struct scope *scope);
 
 #endif

@@ -59,11 +59,11 @@ static void module_removed(const struct agent_module *module)
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     (void)cursor;
-    const struct agent_slot *slot = host->own_slot();
+    const struct agent_slot *slot = own_slot;
     if (!slot || atomic_load_explicit(&others_loaded, memory_order_relaxed))
         return AGENT_FOREIGN;
-    bool waits = atomic_load_explicit(&slot->state, memory_order_relaxed) == AGENT_SLOT_WAITING;
-    return waits ? AGENT_WAITING : AGENT_WORKING;
+    bool works = atomic_load_explicit(&slot->state, memory_order_relaxed) == AGENT_SLOT_WORKING;
+    return works ? AGENT_WORKING : AGENT_WAITING;
 }
 
 /* Whether the thread of a slot waits for a lock that this thread holds. The lock may be gone by

@@ -2,13 +2,12 @@
  *
  * oneTBB has no interface for tools. This library is preloaded, and interposes the functions of
  * libtbb that the headers call: tbb-tasks.c. They keep in the thread's slot (common/thread-slots.h)
- * whether it runs a task or waits, and links from running tasks to their calling contexts
+ * whether it runs a task or is idle, and links from running tasks to their calling contexts
  * (task-contexts.h). This file reads them at samples. The bichords are those of
  * common/trampoline-frames.h.
  *
- * A thread of libtbb's pool waits whenever it runs no task. Another thread that has called TBB works
- * outside of TBB's calls, too; while it blocks there, say in pthread_join, it is no worker: hpcrun's
- * slot of the thread says so (agents/agent.h).
+ * A thread of libtbb's pool is idle whenever it runs no task. Another thread that has called TBB works
+ * outside of TBB's calls, too; while it waits there, say in pthread_join, it is no worker.
  *
  * Claims: the modules of libtbb and of this library. */
 #include "agents/agent.h"
@@ -50,9 +49,7 @@ static void count_initial_thread(void)
     cpu_set_t cpus;
     if ((int)syscall(SYS_gettid) != getpid() || !program_needs("libtbb.so.12"))
         return;
-    struct thread_slot *slot = slot_mine();
-    slot_join(slot, RUNTIME_TBB);
-    slot->tbb.own = host->own_slot();
+    slot_join(slot_mine(), RUNTIME_TBB);
     if (sched_getaffinity(0, sizeof cpus, &cpus) == 0)
         atomic_store(&configured, (uint32_t)CPU_COUNT(&cpus));
 }
@@ -80,57 +77,34 @@ static void thread_begin(void *thread_data, int tid, struct agent_start_routine 
     (void)tid;
     if (!tbb_has_code_at(routine.function))
         return;
-    struct thread_slot *slot = slot_mine();
+    struct agent_slot *slot = slot_mine();
     slot->pool = RUNTIME_TBB;
-    slot->tbb.own = host->own_slot();
-    slot_set_state(slot, THREAD_WAITS);
+    slot_set_state(slot, AGENT_SLOT_IDLE);
     slot_join(slot, RUNTIME_TBB);
     atomic_store(&has_created_threads, true);
 }
 
-/* Whether a thread is in a call of libc that waits. */
-static bool is_blocked(const struct thread_slot *slot)
-{
-    const struct agent_slot *own = slot->tbb.own;
-    return own && atomic_load_explicit(&own->state, memory_order_relaxed) == AGENT_SLOT_WAITING;
-}
-
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
-    struct thread_slot *slot = slot_existing();
-    if (!slot || slot == slots_surplus() || !slot_serves(slot, RUNTIME_TBB))
-        return AGENT_FOREIGN;
-    cursor->state[LINK] = (uint64_t)slot->tbb.link;
-    slot->tbb.own = host->own_slot();
-    if (slot_state(slot) != THREAD_WORKS)
-        return AGENT_IDLE;
-    return is_blocked(slot) ? AGENT_WAITING : AGENT_WORKING;
+    enum agent_thread_status status = slot_status(RUNTIME_TBB);
+    if (status != AGENT_FOREIGN)
+        cursor->state[LINK] = (uint64_t)own_slot->tbb.link;
+    return status;
 }
 
 static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 {
     (void)cursor;
-    uint32_t used = atomic_load_explicit(&hpctoolkit_thread_slots_used, memory_order_relaxed);
-    uint32_t pool = 0, others = 0, working = 0;
-    for (uint32_t i = 0; i < used; i++) {
-        const struct thread_slot *slot = &hpctoolkit_thread_slots[i];
-        if (!slot_serves(slot, RUNTIME_TBB))
-            continue;
-        bool works = slot_state(slot) == THREAD_WORKS, blocked = works && is_blocked(slot);
-        bool is_of_pool = slot->pool == RUNTIME_TBB;
-        bool is_absent = blocked && !is_of_pool && !slot->tbb.link;
-        pool += is_of_pool;
-        others += !is_of_pool && !is_absent;
-        working += works && !blocked;
-    }
+    struct slot_counts counts = slots_count(host->slots, RUNTIME_TBB);
     uint32_t limit = atomic_load_explicit(&tbb_thread_limit, memory_order_relaxed);
-    if (!atomic_load_explicit(&has_created_threads, memory_order_relaxed) && others) {
+    if (!atomic_load_explicit(&has_created_threads, memory_order_relaxed) && counts.others) {
         uint32_t all = atomic_load_explicit(&configured, memory_order_relaxed);
-        pool = all > others ? all - others : 0;
+        counts.pool = all > counts.others ? all - counts.others : 0;
     }
-    if (limit && pool >= limit)
-        pool = limit - 1;
-    return (struct agent_worker_counts){.workers = pool + others, .working = working};
+    if (limit && counts.pool >= limit)
+        counts.pool = limit - 1;
+    return (struct agent_worker_counts){.workers = counts.pool + counts.others,
+                                        .working = counts.working};
 }
 
 /* -------- bichords -------- */

@@ -11,7 +11,7 @@ extern void *__libc_stack_end;
 
 /* ---- records ---- */
 
-static struct task_record *new_record(struct thread_slot *slot, uint64_t bytes)
+static struct task_record *new_record(struct agent_slot *slot, uint64_t bytes)
 {
     struct task_record *record = record_allocate(&slot->tbb, sizeof(struct tbb_task) + bytes);
     if (!record)
@@ -30,7 +30,7 @@ static struct task_record *refer(struct task_record *record)
     return record;
 }
 
-static void release(struct thread_slot *slot, struct task_record *record)
+static void release(struct agent_slot *slot, struct task_record *record)
 {
     while (record &&
            atomic_fetch_sub_explicit(&task_of(record)->references, 1, memory_order_acq_rel) == 1) {
@@ -44,7 +44,7 @@ static void release(struct thread_slot *slot, struct task_record *record)
 
 /* The end of the frames outside of `sp`: the innermost task's, or the end of the thread's stack. The
  * initial thread is known by its stack: a system call would cost more than all the rest. */
-static uint64_t end_of_frames(const struct thread_slot *slot, uint64_t sp)
+static uint64_t end_of_frames(const struct agent_slot *slot, uint64_t sp)
 {
     const struct body_link *link = slot->tbb.link;
     uint64_t initial = (uint64_t)__libc_stack_end;
@@ -54,7 +54,7 @@ static uint64_t end_of_frames(const struct thread_slot *slot, uint64_t sp)
 }
 
 /* Bytes of the frames to copy; 0: none, or too many. */
-static uint64_t bytes_of_frames(const struct thread_slot *slot, uint64_t sp, uint64_t most)
+static uint64_t bytes_of_frames(const struct agent_slot *slot, uint64_t sp, uint64_t most)
 {
     uint64_t bytes = end_of_frames(slot, sp) - sp;
     return task_contexts == TASK_CONTEXTS_FULL && bytes <= most ? bytes : 0;
@@ -74,7 +74,7 @@ static void copy_frames(struct task_record *record, uint64_t bytes)
 }
 
 /* The record gets a context of its own, which continues in the thread's. */
-static void set_context(struct thread_slot *slot, struct task_record *record,
+static void set_context(struct agent_slot *slot, struct task_record *record,
                         enum creation_context_kind kind, const struct tbb_caller *caller,
                         const void *group)
 {
@@ -96,7 +96,7 @@ _Static_assert(offsetof(struct task_record, context) == 0, "a context's address 
 
 /* ---- calls of algorithms ---- */
 
-struct task_record *context_of_call(struct thread_slot *slot, const struct tbb_caller *caller,
+struct task_record *context_of_call(struct agent_slot *slot, const struct tbb_caller *caller,
                                     const void *group)
 {
     struct task_record *record = new_record(slot, 0);
@@ -105,7 +105,7 @@ struct task_record *context_of_call(struct thread_slot *slot, const struct tbb_c
     return record;
 }
 
-void context_end_call(struct thread_slot *slot, struct task_record *call)
+void context_end_call(struct agent_slot *slot, struct task_record *call)
 {
     if (!call)
         return;
@@ -122,7 +122,7 @@ void context_end_call(struct thread_slot *slot, struct task_record *call)
 
 /* ---- tasks ---- */
 
-struct task_record *record_with_context(struct thread_slot *slot, struct task_record *context)
+struct task_record *record_with_context(struct agent_slot *slot, struct task_record *context)
 {
     struct task_record *record = new_record(slot, 0);
     if (record)
@@ -142,7 +142,7 @@ static bool is_shared(struct task_record *context, const void *group, bool is_su
     return (is_algorithm && group && task->group == group) || task->depth >= MAX_DEPTH;
 }
 
-struct task_record *record_of_spawned(struct thread_slot *slot, const struct tbb_caller *caller,
+struct task_record *record_of_spawned(struct agent_slot *slot, const struct tbb_caller *caller,
                                       const void *group, bool is_submitted)
 {
     struct task_record *context = context_of_thread(slot);
@@ -158,7 +158,7 @@ struct task_record *record_of_spawned(struct thread_slot *slot, const struct tbb
     return record;
 }
 
-void record_end_task(struct thread_slot *slot, struct task_record *record)
+void record_end_task(struct agent_slot *slot, struct task_record *record)
 {
     release(slot, record);
 }

@@ -57,25 +57,25 @@ struct tbb_caller {
 };
 
 /* A context for an algorithm's call, with one reference; NULL: no memory. */
-struct task_record *context_of_call(struct thread_slot *slot, const struct tbb_caller *caller,
+struct task_record *context_of_call(struct agent_slot *slot, const struct tbb_caller *caller,
                                     const void *group);
 
 /* The call returns. If something refers to its context, that keeps a copy of the frames. */
-void context_end_call(struct thread_slot *slot, struct task_record *call);
+void context_end_call(struct agent_slot *slot, struct task_record *call);
 
 /* A record for a task that `caller` spawns in a group, or submits: its context is chosen as above.
  * NULL: no memory. */
-struct task_record *record_of_spawned(struct thread_slot *slot, const struct tbb_caller *caller,
+struct task_record *record_of_spawned(struct agent_slot *slot, const struct tbb_caller *caller,
                                       const void *group, bool is_submitted);
 
 /* A record for a task with a known context, which may be NULL; NULL: no memory. */
-struct task_record *record_with_context(struct thread_slot *slot, struct task_record *context);
+struct task_record *record_with_context(struct agent_slot *slot, struct task_record *context);
 
 /* The task of a record has ended. */
-void record_end_task(struct thread_slot *slot, struct task_record *record);
+void record_end_task(struct agent_slot *slot, struct task_record *record);
 
 /* The context in which a thread runs; NULL: outside of all tasks. */
-static inline struct task_record *context_of_thread(const struct thread_slot *slot)
+static inline struct task_record *context_of_thread(const struct agent_slot *slot)
 {
     const struct body_link *link = slot->tbb.link;
     return link ? (struct task_record *)link->context : NULL;

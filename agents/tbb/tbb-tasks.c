@@ -16,15 +16,15 @@ __asm__(".weak __gcc_personality_v0\n.weak _Unwind_Resume");
 
 /* The thread may have changed: a task that was suspended is resumed by any. So the compiler must not
  * keep the address of the thread's slot over a call. */
-static __attribute__((noipa)) struct thread_slot *slot_now(void)
+static __attribute__((noipa)) struct agent_slot *slot_now(void)
 {
     return slot_mine();
 }
 
 /* A worker of libtbb joined when it began; other threads join with their first call. */
-static inline struct thread_slot *slot_of_caller(void)
+static inline struct agent_slot *slot_of_caller(void)
 {
-    struct thread_slot *slot = slot_mine();
+    struct agent_slot *slot = slot_mine();
     slot_join(slot, RUNTIME_TBB);
     return slot;
 }
@@ -34,26 +34,26 @@ static inline struct thread_slot *slot_of_caller(void)
 /* In a function that calls code of the program. */
 struct running {
     struct body_link link;
-    enum thread_state before;
+    enum agent_slot_state before;
     struct task_record *record; /* of a task; NULL: a callback */
 };
 
 static INLINED void begin(struct running *running, struct task_record *context,
                           struct task_record *record)
 {
-    struct thread_slot *slot = slot_mine();
+    struct agent_slot *slot = slot_mine();
     running->link = (struct body_link){.up = slot->tbb.link,
                                        .context = context ? &context->context : NULL,
                                        .sp = (uint64_t)&running->link};
     running->before = slot_state(slot);
     running->record = record;
     link_publish(&slot->tbb, &running->link);
-    slot_set_state(slot, THREAD_WORKS);
+    slot_set_state(slot, AGENT_SLOT_WORKING);
 }
 
 static __attribute__((noipa)) void end(struct running *running)
 {
-    struct thread_slot *slot = slot_mine();
+    struct agent_slot *slot = slot_mine();
     slot_set_state(slot, running->before);
     link_withdraw(&slot->tbb, &running->link);
     if (running->record)
@@ -91,7 +91,7 @@ static inline void wrap(struct tbb_object *task, struct task_record *record)
 static inline struct tbb_object *wrap_next(struct tbb_object *next)
 {
     if (next && !is_wrapped(next)) {
-        struct thread_slot *slot = slot_now();
+        struct agent_slot *slot = slot_now();
         wrap(next, record_with_context(slot, context_of_thread(slot)));
     }
     return next;
@@ -124,9 +124,9 @@ TRAMPOLINE static struct tbb_object *run_cancel(struct tbb_object *task,
 #define BEGIN_CALL                                                                                 \
     const struct tbb_caller caller = {CALLER_PC, CALLER_SP, CALLER_BP};                            \
     const struct tbb_functions *real = tbb_functions_for(caller.pc);                               \
-    struct thread_slot *slot = slot_of_caller()
+    struct agent_slot *slot = slot_of_caller()
 
-static inline void wrap_spawned(struct thread_slot *slot, struct tbb_object *task,
+static inline void wrap_spawned(struct agent_slot *slot, struct tbb_object *task,
                                 const struct tbb_caller *caller, const void *group)
 {
     if (!is_wrapped(task))
@@ -174,20 +174,20 @@ void tbb_enqueue_in_group(struct tbb_object *task, void *group, void *arena)
 /* A call in which the thread waits, but for the tasks that it runs meanwhile. */
 struct waiting_call {
     struct body_link *link;
-    enum thread_state before;
+    enum agent_slot_state before;
     struct task_record *context; /* of an algorithm; NULL: none */
 };
 
-static INLINED void begin_wait(struct waiting_call *call, struct thread_slot *slot,
+static INLINED void begin_wait(struct waiting_call *call, struct agent_slot *slot,
                                struct task_record *context)
 {
     *call = (struct waiting_call){slot->tbb.link, slot_state(slot), context};
-    slot_set_state(slot, THREAD_WAITS);
+    slot_set_state(slot, AGENT_SLOT_IDLE);
 }
 
 static __attribute__((noipa)) void end_wait(struct waiting_call *call)
 {
-    struct thread_slot *slot = slot_mine();
+    struct agent_slot *slot = slot_mine();
     PUBLISH();
     slot->tbb.link = call->link;
     slot_set_state(slot, call->before);
@@ -242,7 +242,7 @@ void tbb_execute(void *arena, struct tbb_object *delegate)
 /* In a wrapper: the thread waits until the wrapper returns. */
 #define BEGIN_WAIT                                                                                 \
     const struct tbb_functions *real = tbb_functions_for(CALLER_PC);                               \
-    struct thread_slot *slot = slot_of_caller();                                                   \
+    struct agent_slot *slot = slot_of_caller();                                                   \
     CLEANUP(end_wait) struct waiting_call call;                                                    \
     begin_wait(&call, slot, NULL)
 

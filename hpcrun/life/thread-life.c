@@ -146,8 +146,10 @@ void thread_after_fork(void)
     struct thread *self = thread_self;
     threads_visit(abandon_events, NULL);
     threads_clear(self);
-    if (!self)
+    if (!self) {
+        slots_after_fork(0);
         return;
+    }
     uint64_t mask = own_section_begin();
     thread_image_after_fork(self);
     cct_free(&self->cct); /* clearing it would copy the parent's pages */

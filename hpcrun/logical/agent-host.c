@@ -112,11 +112,6 @@ static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
     return true;
 }
 
-static struct agent_slot *slot_of_thread(void)
-{
-    return own_slot;
-}
-
 /* Where agents report the events of their runtimes; NULL: they do not. */
 static const struct agent_dag *dag;
 
@@ -135,7 +130,6 @@ const struct agent_host *host_for_agents(void)
         .refuse = refuse,
         .read = read_memory,
         .path_frame = path_frame,
-        .own_slot = slot_of_thread,
         .slots = &slots,
         .step = step,
     };

@@ -4,7 +4,7 @@
 #include "hpcrun/base/sys.h"
 
 struct agent_slots slots;
-__thread struct agent_slot *own_slot __attribute__((tls_model("initial-exec")));
+__thread struct agent_slot *own_slot;
 
 /* The slot with this number; maps its chunk if needed. NULL without memory. */
 static struct agent_slot *slot_at(uint32_t i)
@@ -59,18 +59,34 @@ void slot_take(int tid)
     atomic_store(&search_from, 0);
 }
 
-void slot_release(void)
+static void clear_part(struct agent_slot_part *part)
 {
-    struct agent_slot *slot = own_slot;
-    own_slot = NULL;
-    if (!slot)
-        return;
+    part->link = part->own = NULL;
+}
+
+/* Removes what is the thread's. */
+static void clear(struct agent_slot *slot)
+{
+    atomic_store(&slot->runtimes, 0);
+    slot->pool = 0;
+    clear_part(&slot->gomp);
+    clear_part(&slot->ompt);
+    clear_part(&slot->tbb);
     atomic_store(&slot->lock, 0);
     atomic_store(&slot->holder, 0);
     atomic_store(&slot->is_charged, 0);
     for (unsigned event = 0; event < AGENT_MAX_EVENTS; event++)
         atomic_store(&slot->delay[event], 0);
     slot->frame = 0;
+}
+
+void slot_release(void)
+{
+    struct agent_slot *slot = own_slot;
+    own_slot = NULL;
+    if (!slot)
+        return;
+    clear(slot);
     uint32_t number = slot->number;
     atomic_store(&slot->state, AGENT_SLOT_FREE);
     if (number < atomic_load(&search_from))
@@ -82,7 +98,7 @@ void slots_after_fork(int tid)
     for (uint32_t i = 0; i < atomic_load(&slots.end); i++) {
         struct agent_slot *slot = slot_at(i);
         if (slot != own_slot)
-            atomic_store(&slot->state, AGENT_SLOT_FREE);
+            *slot = (struct agent_slot){.state = AGENT_SLOT_FREE}; /* its lists may be half changed */
     }
     atomic_store(&search_from, 0);
     if (own_slot)

@@ -1,13 +1,17 @@
 /* Signal handler: everything here may be used there, except where said otherwise.
  *
- * The slots of threads (agents/agent.h), and how wrappers of waiting calls use them:
+ * The slots of threads (agents/agent.h): hpcrun gives each thread one when it begins, and frees it
+ * when it ends. How wrappers of waiting calls use them:
  *
  *     struct wait wait = wait_begin(own_slot, NULL, NULL);
  *     result = REAL(pthread_cond_wait)(condition, mutex);
  *     wait_end(&wait);
  *
  * A wait may end without wait_end: by cancellation, an exception or longjmp. The thread's next
- * sample finds that the wrapper's frame is gone. */
+ * sample finds that the wrapper's frame is gone.
+ *
+ * A runtime may call these functions, too, while its agent says that the thread is idle. It stays
+ * idle then. */
 #ifndef HPCRUN_LOGICAL_WAIT_SLOTS_H
 #define HPCRUN_LOGICAL_WAIT_SLOTS_H
 
@@ -15,10 +19,9 @@
 
 #include <stdatomic.h>
 
-extern struct agent_slots slots;
-
-/* This thread's slot; NULL if it has none. Static TLS. */
-extern __thread struct agent_slot *own_slot __attribute__((tls_model("initial-exec")));
+/* All slots. Exported, for test programs that compare them with what their threads do. */
+extern struct agent_slots slots __asm__("hpctoolkit_thread_slots")
+    __attribute__((visibility("default")));
 
 /* Normal context, with signals blocked: gives the calling thread a slot, or frees it. Without
  * memory the thread has no slot. */
@@ -27,6 +30,11 @@ void slot_release(void);
 
 /* In the child of a fork: frees all slots but that of the calling thread, which has a new tid. */
 void slots_after_fork(int tid);
+
+static inline bool slot_waits(const struct agent_slot *slot)
+{
+    return atomic_load_explicit(&slot->state, memory_order_relaxed) == AGENT_SLOT_WAITING;
+}
 
 /* Ends a wait whose wrapper is gone: the thread works. */
 static inline void slot_reset(struct agent_slot *slot)
@@ -52,7 +60,8 @@ wait_begin(struct agent_slot *slot, const volatile void *lock, const void *holde
     if (!slot)
         return (struct wait){.slot = NULL};
     uint64_t frame = (uint64_t)(uintptr_t)__builtin_frame_address(0);
-    if (frame > slot->frame) /* stacks grow down: it was left by a jump, not interrupted */
+    if (frame > slot->frame && slot_waits(slot)) /* stacks grow down: that wait was left by a jump,
+                                                    not interrupted */
         slot_reset(slot);
     struct wait before = {.slot = slot,
                           .state = atomic_load_explicit(&slot->state, memory_order_relaxed),
@@ -62,7 +71,8 @@ wait_begin(struct agent_slot *slot, const volatile void *lock, const void *holde
     slot->frame = frame;
     atomic_store_explicit(&slot->holder, (uint64_t)(uintptr_t)holder, memory_order_relaxed);
     atomic_store_explicit(&slot->lock, (uint64_t)(uintptr_t)lock, memory_order_relaxed);
-    atomic_store_explicit(&slot->state, AGENT_SLOT_WAITING, memory_order_release);
+    if (before.state != AGENT_SLOT_IDLE)
+        atomic_store_explicit(&slot->state, AGENT_SLOT_WAITING, memory_order_release);
     return before;
 }
 

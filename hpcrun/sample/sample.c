@@ -92,7 +92,7 @@ static bool add_to_metrics(struct thread *thread, struct thread_event *event,
  * longjmp): the wrapper's frame is not in the path. */
 static bool has_left_wait(struct unwinder *u, const struct agent_slot *slot)
 {
-    if (atomic_load_explicit(&slot->state, memory_order_relaxed) != AGENT_SLOT_WAITING)
+    if (!slot_waits(slot))
         return false;
     for (uint32_t i = u->depth; i > 0; i--)
         if (u->path[i - 1].bp == slot->frame && unwind_hidden(u, &u->path[i - 1]))

@@ -87,7 +87,7 @@ class States(OpenMp):
     """A thread works for the agent if it is in a body, and else waits: at each of some hundred instants at which nothing
     moves, so that the program knows what is right."""
     THREADS = (2, 4, 8)
-    PHASES = 15
+    PHASES = 17
     SCALE = 8
 
     def test_working_threads(self):

@@ -1,7 +1,7 @@
 /* lockstep SCALE: phases, in which it compares the agent's states of threads with what they do.
  *
  * A body of a phase blocks until a thread beside OpenMP ends it. This one waits until nothing moves:
- * each other thread sleeps, in a body or in a wait of the runtime, or waits busily. Only it can wake
+ * each other thread sleeps, in a body or in a wait of the runtime or of libc, or waits busily. Only it can wake
  * them, so what they do is known, however busy the machine is. To the agent a body is work, and
  * nothing else. It compares, then ends one body: the one that ends first by a clock of its own. For
  * each phase the program prints
@@ -9,7 +9,7 @@
  * the number of looks, how often all threads slept, the sum of the threads in bodies, and how many
  * states were wrong. */
 #define _GNU_SOURCE
-#include "agents/common/thread-slots.h"
+#include "agents/common/thread-slots.c"
 #include "tests/tools/sleeping-threads.h"
 
 #include <dirent.h>
@@ -17,15 +17,15 @@
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The agent's, if it is preloaded. */
-#pragma weak hpctoolkit_thread_slots
-#pragma weak hpctoolkit_thread_slots_used
+/* hpcrun's, if that runs the program. */
+extern struct agent_slots hpctoolkit_thread_slots __attribute__((weak));
 
 /* The runtime of the compiler. */
 #ifdef __clang__
@@ -49,6 +49,17 @@ static struct gate {
 static _Atomic int gate_count;
 static _Atomic int now; /* changes only while nothing moves */
 
+/* By a bare system call: no wrapper of libc sees that the thread waits. */
+static void sleep_while_closed(struct gate *gate)
+{
+    long result = SYS_futex;
+    register struct timespec *timeout __asm__("r10") = NULL;
+    __asm__ volatile("syscall"
+                     : "+a"(result)
+                     : "D"(&gate->is_closed), "S"(FUTEX_WAIT_PRIVATE), "d"(1), "r"(timeout)
+                     : "rcx", "r11", "memory");
+}
+
 __attribute__((noinline)) void body(int milliseconds)
 {
     static __thread struct gate *gate;
@@ -59,7 +70,7 @@ __attribute__((noinline)) void body(int milliseconds)
     gate->end = now + milliseconds;
     gate->is_closed = 1;
     while (gate->is_closed)
-        syscall(SYS_futex, &gate->is_closed, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
+        sleep_while_closed(gate);
 }
 
 /* Ends the body that is the next one to end, if there is any. */
@@ -92,15 +103,16 @@ static struct {
 } seen;
 static _Atomic bool is_looking;
 static _Atomic bool may_spin; /* threads may wait busily */
+static _Atomic uint32_t workers; /* that the runtime has; 0: not compared */
 
-static enum thread_state agents_state(pid_t tid)
+static enum agent_slot_state agents_state(pid_t tid)
 {
-    for (uint32_t i = 0; i < hpctoolkit_thread_slots_used; i++) {
-        const struct thread_slot *slot = &hpctoolkit_thread_slots[i];
+    for (uint32_t i = 0; i < hpctoolkit_thread_slots.end; i++) {
+        const struct agent_slot *slot = agent_slot_at(&hpctoolkit_thread_slots, i);
         if (slot->tid == tid && slot_is_of(slot, RUNTIME))
             return slot_state(slot);
     }
-    return THREAD_NONE;
+    return AGENT_SLOT_FREE;
 }
 
 /* What the other threads do. */
@@ -121,7 +133,7 @@ static struct motion motion_now(void)
             continue;
         if (thread_sleeps(entry->d_name, &times))
             motion.slept += times;
-        else if (may_spin && !is_in_body(tid) && agents_state(tid) == THREAD_WAITS)
+        else if (may_spin && !is_in_body(tid) && agents_state(tid) == AGENT_SLOT_IDLE)
             motion.spinning++;
         else
             motion.moving++;
@@ -149,12 +161,14 @@ static void look(bool all_sleep)
     seen.still += all_sleep;
     for (struct gate *gate = gates; gate < gates + gate_count; gate++) {
         seen.working += gate->is_closed;
-        seen.wrong += gate->is_closed && agents_state(gate->tid) != THREAD_WORKS;
+        seen.wrong += gate->is_closed && agents_state(gate->tid) != AGENT_SLOT_WORKING;
     }
-    for (uint32_t i = 0; i < hpctoolkit_thread_slots_used && all_sleep; i++) {
-        const struct thread_slot *slot = &hpctoolkit_thread_slots[i];
-        seen.wrong += slot_is_of(slot, RUNTIME) && slot_state(slot) == THREAD_WORKS && !is_in_body(slot->tid);
+    for (uint32_t i = 0; i < hpctoolkit_thread_slots.end && all_sleep; i++) {
+        const struct agent_slot *slot = agent_slot_at(&hpctoolkit_thread_slots, i);
+        seen.wrong += slot_is_of(slot, RUNTIME) && slot_state(slot) == AGENT_SLOT_WORKING && !is_in_body(slot->tid);
     }
+    const struct slot_counts counts = slots_count(&hpctoolkit_thread_slots, RUNTIME);
+    seen.wrong += all_sleep && workers && counts.pool + counts.others != workers;
 }
 
 static void *looker(void *unused)
@@ -332,6 +346,51 @@ PHASE taskloop(void)
             body(6);
 }
 
+static void *run_region(void *unused)
+{
+#pragma omp parallel
+    {
+        body(8 * (omp_get_thread_num() + 1));
+#pragma omp barrier
+        body(5);
+    }
+    return unused;
+}
+
+/* The initial thread is of no use to OpenMP while it joins another one. Each has a team of its own. */
+PHASE threads(void)
+{
+    const uint32_t team = (uint32_t)omp_get_max_threads();
+    workers = team - 1 + team;
+    for (int round = 0; round < scale / 4; round++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, run_region, NULL);
+        pthread_join(thread, NULL);
+    }
+    workers = 0;
+}
+
+/* Waiting by functions of libc, in a region. */
+PHASE libc_waits(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static pthread_barrier_t all_here;
+    static sem_t permits;
+    pthread_barrier_init(&all_here, NULL, (unsigned)omp_get_max_threads());
+    sem_init(&permits, 0, 1);
+#pragma omp parallel
+    for (int round = 0; round < scale / 4; round++) {
+        body(5 * (omp_get_thread_num() + 1));
+        pthread_barrier_wait(&all_here);
+        sem_wait(&permits);
+        body(6);
+        sem_post(&permits);
+        pthread_mutex_lock(&lock);
+        body(4);
+        pthread_mutex_unlock(&lock);
+    }
+}
+
 static void run(const char *name, void (*phase)(void), bool spins)
 {
     memset(&seen, 0, sizeof seen);
@@ -365,5 +424,7 @@ int main(int count, char **arguments)
     RUN_BUSY(producer);
     RUN_BUSY(taskgroups);
     RUN_BUSY(taskloop);
+    RUN(threads);
+    RUN(libc_waits);
     return 0;
 }

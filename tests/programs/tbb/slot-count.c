@@ -1,17 +1,12 @@
 /* For tbb-counts.cc and three-runtimes.cc: the agents' counts of working threads. */
-#include "agents/common/thread-slots.h"
+#include "agents/common/thread-slots.c"
 
-/* The agents', if any is preloaded. */
-#pragma weak hpctoolkit_thread_slots
-#pragma weak hpctoolkit_thread_slots_used
+/* hpcrun's, if that runs the program. */
+extern struct agent_slots hpctoolkit_thread_slots __attribute__((weak));
 
 static int count_working(enum slot_runtime runtime)
 {
-    int count = 0;
-    for (uint32_t i = 0; i < hpctoolkit_thread_slots_used; i++)
-        count += slot_serves(&hpctoolkit_thread_slots[i], runtime) &&
-                 slot_state(&hpctoolkit_thread_slots[i]) == THREAD_WORKS;
-    return count;
+    return (int)slots_count(&hpctoolkit_thread_slots, runtime).working;
 }
 
 int threads_that_work(void)

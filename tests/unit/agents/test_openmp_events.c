@@ -84,7 +84,7 @@ static void end_region(void)
     tell.implicit_task(ompt_scope_end, NULL, &implicit.data, 0, 0, 0);
     tell.parallel_end(&parallel, &initial.data, 0, NULL);
     assert_null(slot_mine()->ompt.link);
-    assert_int_equal(slot_state(slot_mine()), THREAD_WORKS);
+    assert_int_equal(slot_state(slot_mine()), AGENT_SLOT_WORKING);
 }
 
 /* `creator` creates a task by a call from index `at` of the stack. */
@@ -181,7 +181,7 @@ static void an_undeferred_task_runs_where_it_is_created(void **state)
     end_region();
 }
 
-static enum thread_state now(void)
+static enum agent_slot_state now(void)
 {
     return slot_state(slot_mine());
 }
@@ -190,29 +190,29 @@ static void a_thread_that_waits_does_not_work(void **state)
 {
     (void)state;
     begin_region();
-    assert_int_equal(now(), THREAD_WORKS);
+    assert_int_equal(now(), AGENT_SLOT_WORKING);
     struct task child = create(&implicit, 70, 0);
     tell.sync_region_wait(TASKWAIT, ompt_scope_begin, &parallel, &implicit.data, NULL);
-    assert_int_equal(now(), THREAD_WAITS);
+    assert_int_equal(now(), AGENT_SLOT_IDLE);
     tell.task_schedule(&implicit.data, SWITCH, &child.data);
-    assert_int_equal(now(), THREAD_WORKS);
+    assert_int_equal(now(), AGENT_SLOT_WORKING);
     tell.task_schedule(&child.data, ompt_task_complete, &implicit.data);
-    assert_int_equal(now(), THREAD_WAITS); /* for the other tasks */
+    assert_int_equal(now(), AGENT_SLOT_IDLE); /* for the other tasks */
     tell.sync_region_wait(TASKWAIT, ompt_scope_end, &parallel, &implicit.data, NULL);
-    assert_int_equal(now(), THREAD_WORKS);
+    assert_int_equal(now(), AGENT_SLOT_WORKING);
 
     tell.mutex_acquire(CRITICAL, 0, 0, 1, NULL);
-    assert_int_equal(now(), THREAD_WAITS);
+    assert_int_equal(now(), AGENT_SLOT_IDLE);
     tell.mutex_acquired(CRITICAL, 1, NULL);
-    assert_int_equal(now(), THREAD_WORKS);
+    assert_int_equal(now(), AGENT_SLOT_WORKING);
     tell.mutex_acquire(ompt_mutex_test_lock, 0, 0, 1, NULL); /* returns at once */
-    assert_int_equal(now(), THREAD_WORKS);
+    assert_int_equal(now(), AGENT_SLOT_WORKING);
     tell.mutex_acquire(CRITICAL, 0, 0, 1, NULL);
     tell.nest_lock(ompt_scope_begin, 1, NULL);
-    assert_int_equal(now(), THREAD_WORKS);
+    assert_int_equal(now(), AGENT_SLOT_WORKING);
 
     tell.sync_region_wait(BARRIER, ompt_scope_begin, &parallel, &implicit.data, NULL);
-    assert_int_equal(now(), THREAD_WAITS);
+    assert_int_equal(now(), AGENT_SLOT_IDLE);
     tell.sync_region_wait(BARRIER, ompt_scope_end, &parallel, &implicit.data, NULL);
     end_region();
 }
@@ -221,21 +221,21 @@ static void a_worker_waits_between_regions(void **state)
 {
     (void)state;
     tell.thread_begin(ompt_thread_worker, NULL);
-    assert_int_equal(now(), THREAD_WAITS);
-    struct thread_slot master = {0};
+    assert_int_equal(now(), AGENT_SLOT_IDLE);
+    struct agent_slot master = {0};
     begin_region();
     struct parallel_region *region = link()->region;
     tell.implicit_task(ompt_scope_end, NULL, &implicit.data, 0, 0, 0);
     region->master = &master; /* the thread is a worker of the region */
     tell.implicit_task(ompt_scope_begin, &parallel, &implicit.data, 2, 1, 0);
-    assert_int_equal(now(), THREAD_WORKS);
+    assert_int_equal(now(), AGENT_SLOT_WORKING);
     assert_false(link()->is_inline);
     tell.sync_region_wait(BARRIER, ompt_scope_begin, &parallel, &implicit.data, NULL);
     tell.sync_region_wait(BARRIER, ompt_scope_end, NULL, &implicit.data,
                           NULL); /* at the next one */
-    assert_int_equal(now(), THREAD_WAITS);
+    assert_int_equal(now(), AGENT_SLOT_IDLE);
     tell.implicit_task(ompt_scope_end, NULL, &implicit.data, 0, 1, 0);
-    assert_int_equal(now(), THREAD_WAITS);
+    assert_int_equal(now(), AGENT_SLOT_IDLE);
     region->master = slot_mine();
     tell.parallel_end(&parallel, &initial.data, 0, NULL);
 }
@@ -273,6 +273,8 @@ int main(void)
         cmocka_unit_test(records_are_used_once_at_a_time),
         cmocka_unit_test(a_worker_waits_between_regions),
     };
+    static struct agent_slot slot = {.state = AGENT_SLOT_WORKING};
+    own_slot = &slot;
     if (!events_register(set_callback))
         return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,130 @@
+/* hpcrun/logical/wait-slots.h: slots of threads, and the state of a thread that waits. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "hpcrun/logical/wait-slots.h"
+
+static enum agent_slot_state state_now(void)
+{
+    return atomic_load(&own_slot->state);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    slot_take(1);
+    return own_slot ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    slot_release();
+    return own_slot ? -1 : 0;
+}
+
+static void a_wait_ends_as_it_began(void **state)
+{
+    (void)state;
+    struct wait wait = wait_begin(own_slot, NULL, NULL);
+    assert_int_equal(state_now(), AGENT_SLOT_WAITING);
+    wait_end(&wait);
+    assert_int_equal(state_now(), AGENT_SLOT_WORKING);
+}
+
+/* A runtime waits by libc, too. */
+static void a_thread_that_is_idle_stays_so(void **state)
+{
+    (void)state;
+    atomic_store(&own_slot->state, AGENT_SLOT_IDLE);
+    struct wait wait = wait_begin(own_slot, NULL, NULL);
+    assert_int_equal(state_now(), AGENT_SLOT_IDLE);
+    wait_end(&wait);
+    assert_int_equal(state_now(), AGENT_SLOT_IDLE);
+}
+
+/* That wait has no frame below which a later one could be. */
+static void an_idle_thread_has_left_no_wait(void **state)
+{
+    (void)state;
+    own_slot->frame = 1; /* of a wait that was left by a jump */
+    atomic_store(&own_slot->state, AGENT_SLOT_IDLE);
+    struct wait wait = wait_begin(own_slot, NULL, NULL);
+    assert_int_equal(state_now(), AGENT_SLOT_IDLE);
+    wait_end(&wait);
+}
+
+static void a_wait_that_was_left_is_over_at_the_next_one(void **state)
+{
+    (void)state;
+    own_slot->frame = 1;
+    atomic_store(&own_slot->state, AGENT_SLOT_WAITING);
+    struct wait wait = wait_begin(own_slot, NULL, NULL);
+    assert_int_equal(state_now(), AGENT_SLOT_WAITING);
+    wait_end(&wait);
+    assert_int_equal(state_now(), AGENT_SLOT_WORKING);
+}
+
+static void use(struct agent_slot_part *part)
+{
+    *part = (struct agent_slot_part){.link = part, .own = part, .records = part, .scopes = part};
+}
+
+static void check_part(const struct agent_slot_part *part, const void *kept)
+{
+    assert_null(part->link);
+    assert_null(part->own);
+    assert_ptr_equal(part->records, kept);
+    assert_ptr_equal(part->scopes, kept);
+}
+
+/* The next thread gets what agents keep for it, and no more. */
+static void a_slot_that_is_taken_again(void **state)
+{
+    (void)state;
+    struct agent_slot *slot = own_slot;
+    slot->pool = slot->runtimes = 1;
+    use(&slot->gomp);
+    use(&slot->ompt);
+    use(&slot->tbb);
+    slot_release();
+    assert_int_equal(slot->state, AGENT_SLOT_FREE);
+    slot_take(2);
+    assert_ptr_equal(own_slot, slot);
+    assert_int_equal(slot->state, AGENT_SLOT_WORKING);
+    assert_int_equal(slot->tid, 2);
+    assert_int_equal(slot->pool | slot->runtimes, 0);
+    check_part(&slot->gomp, &slot->gomp);
+    check_part(&slot->ompt, &slot->ompt);
+    check_part(&slot->tbb, &slot->tbb);
+}
+
+/* Another thread may have been changing its lists. */
+static void after_a_fork_only_the_own_slot_is_left(void **state)
+{
+    (void)state;
+    struct agent_slot *own = own_slot, *other;
+    use(&own->gomp);
+    slot_take(2);
+    other = own_slot;
+    use(&other->gomp);
+    own_slot = own;
+    slots_after_fork(3);
+    assert_int_equal(own->tid, 3);
+    assert_int_equal(own->state, AGENT_SLOT_WORKING);
+    assert_non_null(own->gomp.records);
+    assert_int_equal(other->state, AGENT_SLOT_FREE);
+    check_part(&other->gomp, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_wait_ends_as_it_began, begin, end),
+        cmocka_unit_test_setup_teardown(a_thread_that_is_idle_stays_so, begin, end),
+        cmocka_unit_test_setup_teardown(an_idle_thread_has_left_no_wait, begin, end),
+        cmocka_unit_test_setup_teardown(a_wait_that_was_left_is_over_at_the_next_one, begin, end),
+        cmocka_unit_test_setup_teardown(a_slot_that_is_taken_again, begin, end),
+        cmocka_unit_test_setup_teardown(after_a_fork_only_the_own_slot_is_left, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
