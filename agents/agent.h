@@ -208,25 +208,33 @@ struct agent_worker_counts {
  *     WORKING   WAITING   the program calls a function of libc that waits; back when that returns
  *     WORKING   IDLE      the program calls a function of a runtime that waits; back when that
  *                         returns, or runs a body for the program
- *     IDLE                stays in functions of libc that the runtime calls */
+ *     IDLE      ASLEEP    the runtime calls such a function of libc; back when that returns */
 
 enum agent_slot_state {
     AGENT_SLOT_FREE,    /* no thread has the slot */
     AGENT_SLOT_WORKING, /* it executes code of the program, or of a runtime that works for it */
     AGENT_SLOT_WAITING, /* it waits in a function of libc that the program called */
-    AGENT_SLOT_IDLE,    /* it waits in a runtime, busily or not */
+    AGENT_SLOT_IDLE,    /* it waits in a runtime, or looks for work there */
+    AGENT_SLOT_ASLEEP,  /* the same, in a function of libc */
 };
 
 #define AGENT_MAX_EVENTS 8
 
-/* What an agent that interposes functions keeps of a thread. hpcrun clears `link` and `own` when the
- * thread ends. The free memory stays for the next thread with this slot. */
+/* What an agent that interposes functions keeps of a thread. hpcrun clears the first two when the
+ * thread ends. The others stay for the next thread with this slot. */
 struct agent_slot_part {
     void *link;            /* innermost struct body_link (common/body-links.h); NULL: none */
     void *own;             /* the agent's; NULL: none */
+    void *kept;            /* the agent's; NULL: none */
     void *records;         /* free task records */
     uint32_t record_count; /* their number */
-    void *scopes;          /* free scopes */
+};
+
+/* Tasks in a thread's own queue. Their numbers only grow, and stay for the next thread. */
+struct agent_slot_tasks {
+    _Atomic uint32_t queued; /* tasks that the thread has put there */
+    _Atomic uint32_t begun;  /* those that it has begun itself */
+    _Atomic uint32_t taken;  /* those that other threads have begun; only this is written by them */
 };
 
 struct agent_slot {
@@ -238,6 +246,7 @@ struct agent_slot {
     _Atomic uint32_t runtimes; /* of which the thread is a worker (common/thread-slots.h) */
     uint32_t pool;             /* runtime that created the thread; 0: none did */
     struct agent_slot_part gomp, ompt, tbb; /* of the agents gomp, openmp and tbb */
+    struct agent_slot_tasks tasks;          /* of the agent tbb */
 
     uint64_t frame;          /* waiting: frame address of the wrapper */
     _Atomic uint64_t lock;   /* waiting: address of the lock; 0: no lock */

@@ -63,6 +63,12 @@ OPENMP_EVENTS = $(patsubst %,$(BUILD)/obj/agents/openmp/%.o,events scopes) \
 	$(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-records)
 $(eval $(call unit_test,agents/test_openmp_events,$(OPENMP_EVENTS),))
 $(eval $(call unit_test,agents/test_thread_slots,$(BUILD)/obj/agents/common/thread-slots.o,))
+TBB_TASKS = $(patsubst %,$(BUILD)/obj/agents/tbb/%.o,tbb-tasks task-contexts) \
+	$(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-records)
+$(eval $(call unit_test,agents/test_tbb_tasks,$(TBB_TASKS),))
+TBB_AGENT = $(BUILD)/obj/agents/tbb/agent.o $(AGENTS_COMMON) $(RECORDING_HOST) \
+	$(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots creator-paths trampoline-frames dynamic-entries)
+$(eval $(call unit_test,agents/test_tbb_agent,$(TBB_AGENT),))
 
 # Copies of a library that the program opens.
 SIMULATED_COPIES = $(patsubst %,$(BUILD)/tests/simulated/simulated-copy-%.so,1 2)

@@ -14,16 +14,16 @@ static void add_block(struct agent_slot *slot)
 
 struct scope *scope_take(struct agent_slot *slot)
 {
-    if (!slot->ompt.scopes)
+    if (!slot->ompt.kept)
         add_block(slot);
-    struct scope *scope = slot->ompt.scopes;
+    struct scope *scope = slot->ompt.kept;
     if (scope)
-        slot->ompt.scopes = scope->next_free;
+        slot->ompt.kept = scope->next_free;
     return scope;
 }
 
 void scope_give_back(struct agent_slot *slot, struct scope *scope)
 {
-    scope->next_free = slot->ompt.scopes;
-    slot->ompt.scopes = scope;
+    scope->next_free = slot->ompt.kept;
+    slot->ompt.kept = scope;
 }

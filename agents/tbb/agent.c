@@ -14,6 +14,7 @@
 
 #include "agents/common/dynamic-entries.h"
 #include "agents/common/trampoline-frames.h"
+#include "agents/tbb/task-contexts.h"
 #include "agents/tbb/tbb-copies.h"
 #include "agents/tbb/thread-limit.h"
 
@@ -23,6 +24,14 @@
 #include <unistd.h>
 
 static const struct agent_host *host;
+
+/* cursor->state, beside trampoline-frames.h: address of the context in which the thread has run its
+ * last task, if it is between two tasks; else 0. Contexts are aligned, so the lowest bit is free. */
+enum { LAST_CONTEXT = REPLACED + 1 };
+#define INNERMOST_WAS_SEEN 1u
+
+/* Offset of the number of references in tbb::detail::d1::wait_context, which is compiled into programs. */
+#define WAIT_REFERENCES 8
 
 /* Threads that libtbb will have before it has created any; 0: no such program. */
 static _Atomic uint32_t configured;
@@ -84,18 +93,51 @@ static void thread_begin(void *thread_data, int tid, struct agent_start_routine 
     atomic_store(&has_created_threads, true);
 }
 
+/* Whether the call in which the thread waits is about to return. The call may have ended by now: its
+ * memory is read through the host. */
+static bool is_wait_over(const struct agent_cursor *cursor, const struct agent_slot *slot)
+{
+    uint64_t wait = (uint64_t)slot->tbb.own, references;
+    return wait &&
+           host->read(cursor, wait + WAIT_REFERENCES, &references, sizeof references) &&
+           references == 0;
+}
+
+/* Whether a thread is busy in libtbb: it takes the next task from its own queue, or its wait is over.
+ * In a region of OpenMP it is idle for that. */
+static bool is_between_tasks(const struct agent_cursor *cursor, const struct agent_slot *slot)
+{
+    return slot_state(slot) == AGENT_SLOT_IDLE && !slot->gomp.link && !slot->ompt.link &&
+           (queue_length(slot) || is_wait_over(cursor, slot));
+}
+
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     enum agent_thread_status status = slot_status(RUNTIME_TBB);
-    if (status != AGENT_FOREIGN)
-        cursor->state[LINK] = (uint64_t)own_slot->tbb.link;
-    return status;
+    if (status == AGENT_FOREIGN)
+        return status;
+    cursor->state[LINK] = (uint64_t)own_slot->tbb.link;
+    if (status != AGENT_IDLE || !is_between_tasks(cursor, own_slot))
+        return status;
+    struct task_record *kept = own_slot->tbb.link ? NULL : record_kept(own_slot);
+    cursor->state[LAST_CONTEXT] = kept ? (uint64_t)task_of(kept)->context : 0;
+    return AGENT_WORKING;
+}
+
+static uint32_t count_between_tasks(const struct agent_cursor *cursor)
+{
+    uint32_t end = atomic_load_explicit(&host->slots->end, memory_order_acquire), count = 0;
+    for (uint32_t i = 0; i < end; i++) {
+        const struct agent_slot *slot = agent_slot_at(host->slots, i);
+        count += slot_serves(slot, RUNTIME_TBB) && is_between_tasks(cursor, slot);
+    }
+    return count;
 }
 
 static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 {
-    (void)cursor;
     struct slot_counts counts = slots_count(host->slots, RUNTIME_TBB);
+    uint32_t between = count_between_tasks(cursor);
     uint32_t limit = atomic_load_explicit(&tbb_thread_limit, memory_order_relaxed);
     if (!atomic_load_explicit(&has_created_threads, memory_order_relaxed) && counts.others) {
         uint32_t all = atomic_load_explicit(&configured, memory_order_relaxed);
@@ -104,13 +146,31 @@ static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
     if (limit && counts.pool >= limit)
         counts.pool = limit - 1;
     return (struct agent_worker_counts){.workers = counts.pool + counts.others,
-                                        .working = counts.working};
+                                        .working = counts.working + between};
 }
 
 /* -------- bichords -------- */
 
 struct path_agent path_agent = {
     .agent = &hpcrun_agent, .tag = CLAIM_TRAMPOLINES, .link_in = trampoline_link_in};
+
+/* A thread of the pool that is between two tasks: no frame of its stack has a context. It is shown in
+ * that of its last task, but for its innermost frame, which is the runtime's. */
+static enum agent_association step_bichord(struct agent_cursor *cursor,
+                                           const struct agent_frame *frame)
+{
+    uint64_t *state = cursor->state, context = state[LAST_CONTEXT];
+    if (!context || state[REPLACED])
+        return trampoline_step_bichord(cursor, frame);
+    if (context & INNERMOST_WAS_SEEN) {
+        creator_path_begin(cursor, context - INNERMOST_WAS_SEEN);
+        state[REPLACED] = true;
+        return AGENT_1_M;
+    }
+    state[LAST_CONTEXT] |= INNERMOST_WAS_SEEN;
+    cursor->include_libc = true;
+    return AGENT_1_0;
+}
 
 /* It is not deterministic in the sense of agent.h: it reads the thread's slot. */
 const struct agent hpcrun_agent = {
@@ -123,7 +183,7 @@ const struct agent hpcrun_agent = {
     .thread_begin = thread_begin,
     .unwind_begin = unwind_begin,
     .worker_counts = worker_counts,
-    .step_bichord = trampoline_step_bichord,
+    .step_bichord = step_bichord,
     .step_pnote = creator_path_has_frame,
     .step_lnote = creator_path_next,
 };

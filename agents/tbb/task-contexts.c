@@ -18,6 +18,7 @@ static struct task_record *new_record(struct agent_slot *slot, uint64_t bytes)
         return NULL;
     struct tbb_task *task = task_of(record);
     record->parent = task->context = NULL;
+    task->queue = NULL;
     task->depth = 0;
     atomic_init(&task->references, 1);
     return record;
@@ -158,7 +159,24 @@ struct task_record *record_of_spawned(struct agent_slot *slot, const struct tbb_
     return record;
 }
 
+static void keep(struct agent_slot *slot, struct task_record *record)
+{
+    struct task_record *before = slot->tbb.kept;
+    PUBLISH();
+    slot->tbb.kept = record;
+    PUBLISH();
+    release(slot, before);
+}
+
 void record_end_task(struct agent_slot *slot, struct task_record *record)
 {
-    release(slot, record);
+    if (slot->pool == RUNTIME_TBB && !slot->tbb.link && queue_length(slot))
+        keep(slot, record);
+    else
+        release(slot, record);
+}
+
+void record_forget_kept(struct agent_slot *slot)
+{
+    keep(slot, NULL);
 }

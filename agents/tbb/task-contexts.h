@@ -23,6 +23,7 @@
 #define AGENTS_TBB_TASK_CONTEXTS_H
 
 #include "agents/common/task-records.h"
+#include "agents/tbb/task-queues.h"
 #include "agents/tbb/tbb-functions.h"
 
 /* Words in front of a table: offset to the object, type. Virtual functions of a task; no class of
@@ -33,6 +34,7 @@ enum { TABLE_PREFIX = 2, TABLE_FUNCTIONS = 4 };
 struct tbb_task {
     struct task_record *context; /* the record whose context the task has; NULL: none */
     const uintptr_t *table;      /* task: of its class */
+    struct agent_slot *queue;    /* task: of the thread in whose queue it is; NULL: in none */
     uintptr_t own_table[TABLE_PREFIX + TABLE_FUNCTIONS]; /* task */
     const void *group;           /* context: tbb::task_group_context, or NULL */
     _Atomic uint32_t references; /* to this record */
@@ -71,8 +73,17 @@ struct task_record *record_of_spawned(struct agent_slot *slot, const struct tbb_
 /* A record for a task with a known context, which may be NULL; NULL: no memory. */
 struct task_record *record_with_context(struct agent_slot *slot, struct task_record *context);
 
-/* The task of a record has ended. */
+/* The task of a record has ended. A thread of the pool keeps the record if it has further tasks: its
+ * context is where the thread takes the next one. */
 void record_end_task(struct agent_slot *slot, struct task_record *record);
+
+/* The record that the thread keeps; NULL: none. */
+static inline struct task_record *record_kept(const struct agent_slot *slot)
+{
+    return slot->tbb.kept;
+}
+
+void record_forget_kept(struct agent_slot *slot);
 
 /* The context in which a thread runs; NULL: outside of all tasks. */
 static inline struct task_record *context_of_thread(const struct agent_slot *slot)

@@ -49,6 +49,11 @@ static INLINED void begin(struct running *running, struct task_record *context,
     running->record = record;
     link_publish(&slot->tbb, &running->link);
     slot_set_state(slot, AGENT_SLOT_WORKING);
+    PUBLISH();
+    if (record)
+        queue_remove(slot, task_of(record)->queue);
+    if (__builtin_expect(record_kept(slot) && !running->link.up, 0))
+        record_forget_kept(slot);
 }
 
 static __attribute__((noipa)) void end(struct running *running)
@@ -72,12 +77,17 @@ static inline bool is_wrapped(const struct tbb_object *task)
     return task->table[TASK_EXECUTE] == (uintptr_t)run_task;
 }
 
-/* The task gets a table of its own. */
-static inline void wrap(struct tbb_object *task, struct task_record *record)
+/* The task gets a table of its own. It goes into the queue of the thread with this slot; NULL: into
+ * one of its arena. */
+static inline void wrap(struct tbb_object *task, struct task_record *record,
+                        struct agent_slot *queue)
 {
     if (!record)
         return;
     struct tbb_task *own = task_of(record);
+    own->queue = queue;
+    if (queue)
+        queue_add(queue);
     uintptr_t *table = own->own_table + TABLE_PREFIX;
     own->table = task->table;
     for (int i = -TABLE_PREFIX; i < TABLE_FUNCTIONS; i++)
@@ -87,12 +97,12 @@ static inline void wrap(struct tbb_object *task, struct task_record *record)
     task->table = table;
 }
 
-/* A task that execute() returned: it runs next, in the same context. */
+/* A task that execute() returned: it runs next, in the same context, as if it were in the queue. */
 static inline struct tbb_object *wrap_next(struct tbb_object *next)
 {
     if (next && !is_wrapped(next)) {
         struct agent_slot *slot = slot_now();
-        wrap(next, record_with_context(slot, context_of_thread(slot)));
+        wrap(next, record_with_context(slot, context_of_thread(slot)), slot);
     }
     return next;
 }
@@ -127,23 +137,24 @@ TRAMPOLINE static struct tbb_object *run_cancel(struct tbb_object *task,
     struct agent_slot *slot = slot_of_caller()
 
 static inline void wrap_spawned(struct agent_slot *slot, struct tbb_object *task,
-                                const struct tbb_caller *caller, const void *group)
+                                const struct tbb_caller *caller, const void *group,
+                                struct agent_slot *queue)
 {
     if (!is_wrapped(task))
-        wrap(task, record_of_spawned(slot, caller, group, false));
+        wrap(task, record_of_spawned(slot, caller, group, false), queue);
 }
 
 void tbb_spawn(struct tbb_object *task, void *group)
 {
     BEGIN_CALL;
-    wrap_spawned(slot, task, &caller, group);
+    wrap_spawned(slot, task, &caller, group, slot);
     real->spawn(task, group);
 }
 
 void tbb_spawn_in_slot(struct tbb_object *task, void *group, uint16_t arena_slot)
 {
     BEGIN_CALL;
-    wrap_spawned(slot, task, &caller, group);
+    wrap_spawned(slot, task, &caller, group, slot);
     real->spawn_in_slot(task, group, arena_slot);
 }
 
@@ -151,37 +162,45 @@ void tbb_submit(struct tbb_object *task, void *group, void *arena, uintptr_t is_
 {
     BEGIN_CALL;
     if (!is_wrapped(task))
-        wrap(task, record_of_spawned(slot, &caller, group, true));
+        wrap(task, record_of_spawned(slot, &caller, group, true), NULL);
     real->submit(task, group, arena, is_critical);
 }
 
 void tbb_enqueue(struct tbb_object *task, void *arena)
 {
     BEGIN_CALL;
-    wrap_spawned(slot, task, &caller, NULL);
+    wrap_spawned(slot, task, &caller, NULL, NULL);
     real->enqueue(task, arena);
 }
 
 void tbb_enqueue_in_group(struct tbb_object *task, void *group, void *arena)
 {
     BEGIN_CALL;
-    wrap_spawned(slot, task, &caller, group);
+    wrap_spawned(slot, task, &caller, group, NULL);
     real->enqueue_in_group(task, group, arena);
 }
 
 /* ---- calls that wait ---- */
 
-/* A call in which the thread waits, but for the tasks that it runs meanwhile. */
+/* A call in which the thread waits, but for the tasks that it runs meanwhile. In the slot, tbb.own is
+ * the tbb::detail::d1::wait_context of the innermost one; NULL: it has none. */
 struct waiting_call {
     struct body_link *link;
     enum agent_slot_state before;
     struct task_record *context; /* of an algorithm; NULL: none */
+    void *wait_before;           /* tbb.own outside of the call */
+    struct agent_slot *hidden;   /* whose tasks cannot be taken in the call; NULL: nobody's */
+    uint32_t hidden_tasks;       /* their number */
 };
 
 static INLINED void begin_wait(struct waiting_call *call, struct agent_slot *slot,
-                               struct task_record *context)
+                               struct task_record *context, void *wait)
 {
-    *call = (struct waiting_call){slot->tbb.link, slot_state(slot), context};
+    *call = (struct waiting_call){.link = slot->tbb.link,
+                                  .before = slot_state(slot),
+                                  .context = context,
+                                  .wait_before = slot->tbb.own};
+    slot->tbb.own = wait;
     slot_set_state(slot, AGENT_SLOT_IDLE);
 }
 
@@ -191,6 +210,9 @@ static __attribute__((noipa)) void end_wait(struct waiting_call *call)
     PUBLISH();
     slot->tbb.link = call->link;
     slot_set_state(slot, call->before);
+    slot->tbb.own = call->wait_before;
+    if (call->hidden)
+        queue_show(call->hidden, call->hidden_tasks);
     context_end_call(slot, call->context);
 }
 
@@ -200,8 +222,8 @@ void tbb_execute_and_wait(struct tbb_object *task, void *group, void *wait, void
     CLEANUP(end_wait) struct waiting_call call;
     struct task_record *context = context_of_call(slot, &caller, group);
     if (!is_wrapped(task))
-        wrap(task, record_with_context(slot, context));
-    begin_wait(&call, slot, context);
+        wrap(task, record_with_context(slot, context), slot);
+    begin_wait(&call, slot, context, wait);
     real->execute_and_wait(task, group, wait, waiting_group);
 }
 
@@ -235,20 +257,23 @@ void tbb_execute(void *arena, struct tbb_object *delegate)
     CLEANUP(end_wait) struct waiting_call call;
     struct task_record *context = context_of_call(slot, &caller, NULL);
     struct callback callback = {{(const uintptr_t *)table.functions}, delegate, context};
-    begin_wait(&call, slot, context);
+    begin_wait(&call, slot, context, NULL);
+    call.hidden = slot;
+    call.hidden_tasks = queue_hide(slot);
     real->execute(arena, &callback.object);
 }
 
 /* In a wrapper: the thread waits until the wrapper returns. */
-#define BEGIN_WAIT                                                                                 \
+#define BEGIN_WAIT_FOR(wait)                                                                       \
     const struct tbb_functions *real = tbb_functions_for(CALLER_PC);                               \
-    struct agent_slot *slot = slot_of_caller();                                                   \
+    struct agent_slot *slot = slot_of_caller();                                                    \
     CLEANUP(end_wait) struct waiting_call call;                                                    \
-    begin_wait(&call, slot, NULL)
+    begin_wait(&call, slot, NULL, wait)
+#define BEGIN_WAIT BEGIN_WAIT_FOR(NULL)
 
 void tbb_wait(void *wait, void *group)
 {
-    BEGIN_WAIT;
+    BEGIN_WAIT_FOR(wait);
     real->wait(wait, group);
 }
 

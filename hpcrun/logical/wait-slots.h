@@ -8,10 +8,7 @@
  *     wait_end(&wait);
  *
  * A wait may end without wait_end: by cancellation, an exception or longjmp. The thread's next
- * sample finds that the wrapper's frame is gone.
- *
- * A runtime may call these functions, too, while its agent says that the thread is idle. It stays
- * idle then. */
+ * sample finds that the wrapper's frame is gone. */
 #ifndef HPCRUN_LOGICAL_WAIT_SLOTS_H
 #define HPCRUN_LOGICAL_WAIT_SLOTS_H
 
@@ -44,6 +41,13 @@ static inline void slot_reset(struct agent_slot *slot)
     atomic_store_explicit(&slot->state, AGENT_SLOT_WORKING, memory_order_relaxed);
 }
 
+/* A runtime may call these wrappers, too, while the thread is idle. */
+static inline enum agent_slot_state state_of_wait(uint32_t before)
+{
+    return before == AGENT_SLOT_IDLE || before == AGENT_SLOT_ASLEEP ? AGENT_SLOT_ASLEEP
+                                                                    : AGENT_SLOT_WAITING;
+}
+
 /* What a wait restores at its end: a handler of the program may wait while it interrupts a wait. */
 struct wait {
     struct agent_slot *slot;
@@ -71,8 +75,7 @@ wait_begin(struct agent_slot *slot, const volatile void *lock, const void *holde
     slot->frame = frame;
     atomic_store_explicit(&slot->holder, (uint64_t)(uintptr_t)holder, memory_order_relaxed);
     atomic_store_explicit(&slot->lock, (uint64_t)(uintptr_t)lock, memory_order_relaxed);
-    if (before.state != AGENT_SLOT_IDLE)
-        atomic_store_explicit(&slot->state, AGENT_SLOT_WAITING, memory_order_release);
+    atomic_store_explicit(&slot->state, state_of_wait(before.state), memory_order_release);
     return before;
 }
 

@@ -31,13 +31,17 @@ static void a_wait_ends_as_it_began(void **state)
     assert_int_equal(state_now(), AGENT_SLOT_WORKING);
 }
 
-/* A runtime waits by libc, too. */
-static void a_thread_that_is_idle_stays_so(void **state)
+/* A runtime waits by libc, too, and a handler of the program may wait meanwhile. */
+static void an_idle_thread_does_not_wait_for_the_program(void **state)
 {
     (void)state;
     atomic_store(&own_slot->state, AGENT_SLOT_IDLE);
     struct wait wait = wait_begin(own_slot, NULL, NULL);
-    assert_int_equal(state_now(), AGENT_SLOT_IDLE);
+    assert_int_equal(state_now(), AGENT_SLOT_ASLEEP);
+    struct wait inner = wait_begin(own_slot, NULL, NULL);
+    assert_int_equal(state_now(), AGENT_SLOT_ASLEEP);
+    wait_end(&inner);
+    assert_int_equal(state_now(), AGENT_SLOT_ASLEEP);
     wait_end(&wait);
     assert_int_equal(state_now(), AGENT_SLOT_IDLE);
 }
@@ -49,8 +53,9 @@ static void an_idle_thread_has_left_no_wait(void **state)
     own_slot->frame = 1; /* of a wait that was left by a jump */
     atomic_store(&own_slot->state, AGENT_SLOT_IDLE);
     struct wait wait = wait_begin(own_slot, NULL, NULL);
-    assert_int_equal(state_now(), AGENT_SLOT_IDLE);
+    assert_int_equal(state_now(), AGENT_SLOT_ASLEEP);
     wait_end(&wait);
+    assert_int_equal(state_now(), AGENT_SLOT_IDLE);
 }
 
 static void a_wait_that_was_left_is_over_at_the_next_one(void **state)
@@ -66,7 +71,7 @@ static void a_wait_that_was_left_is_over_at_the_next_one(void **state)
 
 static void use(struct agent_slot_part *part)
 {
-    *part = (struct agent_slot_part){.link = part, .own = part, .records = part, .scopes = part};
+    *part = (struct agent_slot_part){.link = part, .own = part, .records = part, .kept = part};
 }
 
 static void check_part(const struct agent_slot_part *part, const void *kept)
@@ -74,7 +79,7 @@ static void check_part(const struct agent_slot_part *part, const void *kept)
     assert_null(part->link);
     assert_null(part->own);
     assert_ptr_equal(part->records, kept);
-    assert_ptr_equal(part->scopes, kept);
+    assert_ptr_equal(part->kept, kept);
 }
 
 /* The next thread gets what agents keep for it, and no more. */
@@ -120,7 +125,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_wait_ends_as_it_began, begin, end),
-        cmocka_unit_test_setup_teardown(a_thread_that_is_idle_stays_so, begin, end),
+        cmocka_unit_test_setup_teardown(an_idle_thread_does_not_wait_for_the_program, begin, end),
         cmocka_unit_test_setup_teardown(an_idle_thread_has_left_no_wait, begin, end),
         cmocka_unit_test_setup_teardown(a_wait_that_was_left_is_over_at_the_next_one, begin, end),
         cmocka_unit_test_setup_teardown(a_slot_that_is_taken_again, begin, end),

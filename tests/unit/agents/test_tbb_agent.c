@@ -1,0 +1,170 @@
+/* agents/tbb/agent.c at samples: a thread that is in libtbb between two tasks works, one that looks for
+ * work does not. The slots are the test's. */
+#include "tests/unit/agents/recording_host.h"
+
+#include "agents/tbb/task-contexts.h"
+#include "agents/tbb/tbb-copies.h"
+#include "agents/tbb/thread-limit.h"
+
+#include <string.h>
+
+_Atomic uint32_t tbb_thread_limit;
+
+bool tbb_has_code_at(uint64_t address)
+{
+    (void)address;
+    return true;
+}
+
+void tbb_add_module(const char *path)
+{
+    (void)path;
+}
+
+void tbb_forget_module(uint64_t start, uint64_t end)
+{
+    (void)start;
+    (void)end;
+}
+
+static struct agent_slot chunk[AGENT_SLOTS];
+static struct agent_slots slots = {.chunk = {chunk}};
+static bool is_mapped; /* the memory outside of the slots */
+
+static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
+{
+    (void)cursor;
+    if (is_mapped)
+        memcpy(to, (const void *)address, size);
+    return is_mapped;
+}
+
+static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
+{
+    (void)cursor;
+    (void)frame;
+    return false;
+}
+
+static struct agent_slot *add_worker(enum agent_slot_state state)
+{
+    struct agent_slot *slot = &chunk[slots.end++];
+    *slot = (struct agent_slot){.state = state};
+    own_slot = slot;
+    hpcrun_agent.thread_begin(NULL, 1, (struct agent_start_routine){1, 1});
+    slot->state = state;
+    return slot;
+}
+
+static int begin(void **state)
+{
+    static const struct agent_host host = {.interface = AGENT_INTERFACE,
+                                           .claim = record_claim,
+                                           .find_claim = recorded_claim,
+                                           .read = read_memory,
+                                           .step = step,
+                                           .slots = &slots};
+    (void)state;
+    slots.end = 0;
+    is_mapped = true;
+    return hpcrun_agent.start(&host) ? 0 : -1;
+}
+
+static struct agent_cursor cursor;
+
+static enum agent_thread_status status_of(struct agent_slot *slot)
+{
+    memset(&cursor, 0, sizeof cursor);
+    own_slot = slot;
+    return hpcrun_agent.unwind_begin(&cursor);
+}
+
+static uint32_t count_working(void)
+{
+    return hpcrun_agent.worker_counts(&cursor).working;
+}
+
+static void a_thread_with_tasks_in_its_queue_is_about_to_run_one(void **state)
+{
+    (void)state;
+    struct agent_slot *slot = add_worker(AGENT_SLOT_IDLE);
+    assert_int_equal(status_of(slot), AGENT_IDLE);
+    assert_int_equal(count_working(), 0);
+    queue_add(slot);
+    assert_int_equal(status_of(slot), AGENT_WORKING);
+    assert_int_equal(count_working(), 1);
+    add_worker(AGENT_SLOT_WORKING);
+    assert_int_equal(count_working(), 2);
+}
+
+/* Others will steal its tasks. */
+static void a_thread_that_sleeps_does_not_work(void **state)
+{
+    (void)state;
+    struct agent_slot *slot = add_worker(AGENT_SLOT_ASLEEP);
+    queue_add(slot);
+    assert_int_equal(status_of(slot), AGENT_IDLE);
+    assert_int_equal(count_working(), 0);
+}
+
+static void a_thread_that_waits_in_a_region_of_openmp_does_not_work(void **state)
+{
+    (void)state;
+    struct agent_slot *slot = add_worker(AGENT_SLOT_IDLE);
+    queue_add(slot);
+    slot->gomp.link = slot;
+    assert_int_equal(status_of(slot), AGENT_IDLE);
+}
+
+static void a_wait_without_references_is_over(void **state)
+{
+    (void)state;
+    uint64_t wait[2] = {1, 1}; /* tbb::detail::d1::wait_context */
+    struct agent_slot *slot = add_worker(AGENT_SLOT_IDLE);
+    slot->tbb.own = wait;
+    assert_int_equal(status_of(slot), AGENT_IDLE);
+    wait[1] = 0;
+    assert_int_equal(status_of(slot), AGENT_WORKING);
+    assert_int_equal(count_working(), 1);
+    is_mapped = false;
+    assert_int_equal(status_of(slot), AGENT_IDLE);
+}
+
+static bool next_note(struct agent_lnote *note)
+{
+    return hpcrun_agent.step_lnote(&cursor, note);
+}
+
+/* Its innermost frame is the runtime's, and outside of it is the path to its last task. */
+static void a_worker_between_tasks_is_in_the_context_of_the_last(void **state)
+{
+    (void)state;
+    static uint64_t memory[64];
+    struct agent_slot *slot = add_worker(AGENT_SLOT_IDLE);
+    struct task_record *kept = (struct task_record *)memory;
+    const struct agent_frame frame = {.pc = 0x100};
+    struct agent_lnote note;
+    kept->context = (struct creation_context){.kind = CONTEXT_ON_STACK, .pc = 0x5001};
+    task_of(kept)->context = kept;
+    slot->tbb.kept = kept;
+    queue_add(slot);
+    assert_int_equal(status_of(slot), AGENT_WORKING);
+    assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_1_0);
+    assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_1_M);
+    assert_true(next_note(&note));
+    assert_int_equal(note.value, 0x5000);
+    assert_false(next_note(&note));
+    assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_M_0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_thread_with_tasks_in_its_queue_is_about_to_run_one, begin),
+        cmocka_unit_test_setup(a_thread_that_sleeps_does_not_work, begin),
+        cmocka_unit_test_setup(a_thread_that_waits_in_a_region_of_openmp_does_not_work, begin),
+        cmocka_unit_test_setup(a_wait_without_references_is_over, begin),
+        cmocka_unit_test_setup(a_worker_between_tasks_is_in_the_context_of_the_last, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,274 @@
+/* agents/tbb/tbb-tasks.c between a program and a libtbb, both of which are this test. One thread plays
+ * all threads: it changes its slot. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "agents/tbb/task-contexts.h"
+#include "agents/tbb/tbb-copies.h"
+
+#include <string.h>
+
+static struct agent_slot threads[2];
+
+static void become(int thread)
+{
+    own_slot = &threads[thread];
+}
+
+/* -------- the program -------- */
+
+typedef struct tbb_object *task_function(struct tbb_object *task, void *execution);
+
+struct task {
+    struct tbb_object object;
+    struct tbb_object *next; /* that its body returns */
+    uint32_t queue_length;   /* of the thread, in the body */
+};
+
+static struct tbb_object *body(struct tbb_object *object, void *execution)
+{
+    (void)execution;
+    struct task *task = (struct task *)object;
+    assert_int_equal(slot_state(own_slot), AGENT_SLOT_WORKING);
+    task->queue_length = queue_length(own_slot);
+    return task->next;
+}
+
+static const struct {
+    uintptr_t prefix[TABLE_PREFIX];
+    void *destructors[2];
+    task_function *execute, *cancel;
+} table = {.execute = body, .cancel = body};
+
+static struct task new_task(void)
+{
+    return (struct task){.object.table = (const uintptr_t *)table.destructors};
+}
+
+/* -------- libtbb -------- */
+
+static struct tbb_object *run(struct task *task)
+{
+    task_function *execute = (task_function *)task->object.table[TASK_EXECUTE];
+    assert_ptr_not_equal(execute, body);
+    return execute(&task->object, NULL);
+}
+
+static void spawn(struct tbb_object *task, void *group)
+{
+    (void)task;
+    (void)group;
+}
+
+static void submit(struct tbb_object *task, void *group, void *arena, uintptr_t is_critical)
+{
+    (void)task;
+    (void)group;
+    (void)arena;
+    (void)is_critical;
+}
+
+/* What the next call of libtbb that waits does. */
+static void (*while_waiting)(void);
+static void *waits_for; /* what it was called with */
+
+static void wait_for_tasks(void *wait, void *group)
+{
+    (void)group;
+    waits_for = wait;
+    assert_int_equal(slot_state(own_slot), AGENT_SLOT_IDLE);
+    while_waiting();
+}
+
+static void execute(void *arena, struct tbb_object *delegate)
+{
+    (void)arena;
+    (void)delegate;
+    while_waiting();
+}
+
+const struct tbb_functions *tbb_functions_for(uint64_t caller)
+{
+    static const struct tbb_functions functions = {
+        .spawn = spawn, .submit = submit, .wait = wait_for_tasks, .execute = execute};
+    (void)caller;
+    return &functions;
+}
+
+/* -------- tests -------- */
+
+static int begin(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        memset(&threads[i], 0, sizeof threads[i]);
+        threads[i].state = AGENT_SLOT_WORKING;
+    }
+    become(0);
+    return 0;
+}
+
+static void make_worker(int thread)
+{
+    threads[thread].pool = threads[thread].runtimes = RUNTIME_TBB;
+    threads[thread].state = AGENT_SLOT_IDLE;
+}
+
+static void a_spawned_task_is_queued_until_it_begins(void **state)
+{
+    (void)state;
+    struct task first = new_task(), second = new_task();
+    tbb_spawn(&first.object, NULL);
+    tbb_spawn(&second.object, NULL);
+    assert_int_equal(queue_length(own_slot), 2);
+    run(&second);
+    assert_int_equal(second.queue_length, 1);
+    run(&first);
+    assert_int_equal(first.queue_length, 0);
+    assert_int_equal(queue_length(own_slot), 0);
+}
+
+static void a_stolen_task_is_in_no_queue(void **state)
+{
+    (void)state;
+    struct task task = new_task();
+    tbb_spawn(&task.object, NULL);
+    become(1);
+    run(&task);
+    assert_int_equal(queue_length(&threads[0]), 0);
+    assert_int_equal(queue_length(&threads[1]), 0);
+    assert_int_equal(threads[1].tasks.begun, 0);
+}
+
+static void a_task_that_another_one_returns_is_next(void **state)
+{
+    (void)state;
+    struct task first = new_task(), second = new_task();
+    first.next = &second.object;
+    tbb_spawn(&first.object, NULL);
+    assert_ptr_equal(run(&first), &second);
+    assert_int_equal(queue_length(own_slot), 1);
+    run(&second);
+    assert_int_equal(second.queue_length, 0);
+}
+
+static void a_submitted_task_is_in_no_threads_queue(void **state)
+{
+    (void)state;
+    struct task task = new_task();
+    tbb_submit(&task.object, NULL, NULL, 0);
+    assert_int_equal(queue_length(own_slot), 0);
+    run(&task);
+    assert_int_equal(queue_length(own_slot), 0);
+}
+
+static uint32_t length_inside;
+
+static void look(void)
+{
+    length_inside = queue_length(&threads[0]);
+}
+
+static void look_and_go_on_in_another_thread(void)
+{
+    look();
+    become(1);
+}
+
+/* A task may be suspended in the arena, and be resumed by another thread. */
+static void tasks_outside_of_an_arena_cannot_be_taken_inside(void **state)
+{
+    (void)state;
+    void (*const ways[])(void) = {look, look_and_go_on_in_another_thread};
+    for (int i = 0; i < 2; i++) {
+        struct task task = new_task();
+        struct tbb_object delegate = {0};
+        become(0);
+        tbb_spawn(&task.object, NULL);
+        while_waiting = ways[i];
+        tbb_execute(NULL, &delegate);
+        assert_int_equal(length_inside, 0);
+        assert_int_equal(queue_length(&threads[0]), 1);
+        become(0);
+        run(&task);
+        assert_int_equal(queue_length(&threads[0]), 0);
+    }
+}
+
+static struct task queued;
+static int inner, outer;
+
+static struct tbb_object *wait_inside(struct tbb_object *task, void *execution)
+{
+    (void)task;
+    (void)execution;
+    while_waiting = look;
+    tbb_wait(&inner, NULL);
+    assert_ptr_equal(waits_for, &inner);
+    assert_int_equal(slot_state(own_slot), AGENT_SLOT_WORKING);
+    return NULL;
+}
+
+static void run_queued(void)
+{
+    run(&queued);
+    assert_ptr_equal(own_slot->tbb.own, &outer);
+    assert_int_equal(slot_state(own_slot), AGENT_SLOT_IDLE);
+}
+
+/* The slot says for what the thread waits: the innermost call. */
+static void a_wait_in_a_task_in_a_wait(void **state)
+{
+    (void)state;
+    uintptr_t own[TABLE_PREFIX + TABLE_FUNCTIONS];
+    memcpy(own, &table, sizeof own);
+    own[TABLE_PREFIX + TASK_EXECUTE] = (uintptr_t)wait_inside;
+    queued = new_task();
+    queued.object.table = own + TABLE_PREFIX;
+    tbb_spawn(&queued.object, NULL);
+    while_waiting = run_queued;
+    tbb_wait(&outer, NULL);
+    assert_null(own_slot->tbb.own);
+    assert_int_equal(slot_state(own_slot), AGENT_SLOT_WORKING);
+}
+
+/* It shows where a worker is that takes the next one. */
+static void the_context_of_the_last_task_is_kept_while_there_are_more(void **state)
+{
+    (void)state;
+    struct task first = new_task(), second = new_task();
+    make_worker(0);
+    tbb_spawn(&first.object, NULL);
+    tbb_spawn(&second.object, NULL);
+    run(&second);
+    assert_int_equal(slot_state(own_slot), AGENT_SLOT_IDLE);
+    assert_non_null(record_kept(own_slot));
+    assert_non_null(task_of(record_kept(own_slot))->context);
+    run(&first);
+    assert_null(record_kept(own_slot));
+}
+
+static void a_thread_of_the_program_keeps_none(void **state)
+{
+    (void)state;
+    struct task first = new_task(), second = new_task();
+    tbb_spawn(&first.object, NULL);
+    tbb_spawn(&second.object, NULL);
+    run(&second);
+    assert_null(record_kept(own_slot));
+    run(&first);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_spawned_task_is_queued_until_it_begins, begin),
+        cmocka_unit_test_setup(a_stolen_task_is_in_no_queue, begin),
+        cmocka_unit_test_setup(a_task_that_another_one_returns_is_next, begin),
+        cmocka_unit_test_setup(a_submitted_task_is_in_no_threads_queue, begin),
+        cmocka_unit_test_setup(tasks_outside_of_an_arena_cannot_be_taken_inside, begin),
+        cmocka_unit_test_setup(a_wait_in_a_task_in_a_wait, begin),
+        cmocka_unit_test_setup(the_context_of_the_last_task_is_kept_while_there_are_more, begin),
+        cmocka_unit_test_setup(a_thread_of_the_program_keeps_none, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
