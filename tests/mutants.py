@@ -139,6 +139,7 @@ class Place:
     def __init__(self, build, number, make_jobs):
         self.tree, self.make_jobs = build / "mutants" / f"tree-{number}", make_jobs
         self.timeout = {}  # seconds, by test; Work sets it
+        self.noticed_by = ""  # output of the test that failed last
         copy_tree(build, self.tree)
 
     def is_unit(self, test):
@@ -175,6 +176,7 @@ class Place:
         for test in tests:
             passed, failed, output = self.run_unit(test) if self.is_unit(test) else self.run_class(test)
             if failed:
+                self.noticed_by = output
                 return "noticed"
             ran, outputs = ran + passed, outputs + output
         if not ran and '"verdict": "skip"' in outputs:
@@ -242,7 +244,7 @@ class Work:
         verdict = place.verdict_of([test])
         self.timeout[test] = MORE + SLOWER * (time.monotonic() - started)
         if verdict == "noticed":
-            self.count("errors", f"ERROR: {test} fails without a fault")
+            self.count("errors", f"ERROR: {test} fails without a fault:\n{place.noticed_by[-3000:]}")
         elif verdict == "skipped":  # e.g. a verdict by chance, for which the run had too little evidence
             print(f"skipped without a fault: {test}", flush=True)
         elif verdict != "survived":

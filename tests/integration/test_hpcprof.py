@@ -93,12 +93,10 @@ class CommandLineTest(HpcprofCase):
         os.mkfifo(self.at("started"))
         os.mkfifo(self.at("stopped"))
         self.scenario.hpcstruct.set_code(
-            module.path, "def stop(*_):\n"
-                         f"    open({self.at('stopped')!r}, 'w').close()\n"
-                         "    sys.exit(1)\n"
-                         "signal.signal(signal.SIGTERM, stop)\n"
+            module.path, "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})\n"
                          f"open({self.at('started')!r}, 'w').close()\n"
-                         "signal.pause()\n")
+                         "signal.sigwait({signal.SIGTERM})\n"
+                         f"open({self.at('stopped')!r}, 'w').close()\n")
         self.process(module)
         self.scenario.write()
         before = self.names()
