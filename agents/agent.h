@@ -63,6 +63,7 @@
  *        c. AGENT_1_1, AGENT_M_1, AGENT_1_M: step_lnote(cursor, note) until it returns false; each
  *           note is one l-note, innermost first.
  *        d. cursor.include_callees or include_libc: unclaimed frames inside this one join, too.
+ *           cursor.replaces_callers: the walk ends, all frames outside of this bichord are one M-0.
  *     5. hpcrun enters the l-notes into the thread's calling context tree.
  *
  *     As in libunwind, a step gives one item or says that there are no more. So an agent never
@@ -283,7 +284,7 @@ struct agent_start_routine {
     uint64_t function, argument;
 };
 
-/* The position of one unwind. hpcrun sets all fields but the last three. */
+/* The position of one unwind. hpcrun sets all fields but the last four. */
 struct agent_cursor {
     void *thread_data; /* the agent's memory for this thread: thread_data_bytes, initially zero */
     int tid;
@@ -298,6 +299,10 @@ struct agent_cursor {
     bool include_callees; /* all these frames: for functions that never call user code */
     bool include_libc;    /* only consecutive frames of libc next to this one: for functions that
                              may also call user code, e.g. a hook or a reduction */
+
+    /* step_bichord may set this with AGENT_1_M; false before it. The l-notes go on to the outermost
+     * caller, so what the stack has outside of this frame, e.g. the start of the thread, is hidden. */
+    bool replaces_callers;
 
     uint64_t state[AGENT_STATE_WORDS]; /* the agent's; zero when the unwind begins */
 };

@@ -160,11 +160,11 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
     uint64_t *state = cursor->state, context = state[LAST_CONTEXT];
-    if (!context || state[REPLACED])
+    if (!context)
         return trampoline_step_bichord(cursor, frame);
     if (context & INNERMOST_WAS_SEEN) {
         creator_path_begin(cursor, context - INNERMOST_WAS_SEEN);
-        state[REPLACED] = true;
+        state[REPLACED] = cursor->replaces_callers = true;
         return AGENT_1_M;
     }
     state[LAST_CONTEXT] |= INNERMOST_WAS_SEEN;

@@ -168,12 +168,17 @@ static void keep(struct agent_slot *slot, struct task_record *record)
     release(slot, before);
 }
 
+bool record_keep_last(struct agent_slot *slot, struct task_record *record)
+{
+    if (slot->pool != RUNTIME_TBB || !queue_length(slot))
+        return false;
+    keep(slot, record);
+    return true;
+}
+
 void record_end_task(struct agent_slot *slot, struct task_record *record)
 {
-    if (slot->pool == RUNTIME_TBB && !slot->tbb.link && queue_length(slot))
-        keep(slot, record);
-    else
-        release(slot, record);
+    release(slot, record);
 }
 
 void record_forget_kept(struct agent_slot *slot)

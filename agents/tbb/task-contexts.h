@@ -73,9 +73,12 @@ struct task_record *record_of_spawned(struct agent_slot *slot, const struct tbb_
 /* A record for a task with a known context, which may be NULL; NULL: no memory. */
 struct task_record *record_with_context(struct agent_slot *slot, struct task_record *context);
 
-/* The task of a record has ended. A thread of the pool keeps the record if it has further tasks: its
- * context is where the thread takes the next one. */
+/* The task of a record has ended. */
 void record_end_task(struct agent_slot *slot, struct task_record *record);
+
+/* Instead: a thread of the pool that runs no task now keeps the record if it has further ones: its
+ * context is where the thread takes the next one. False: it has none. */
+bool record_keep_last(struct agent_slot *slot, struct task_record *record);
 
 /* The record that the thread keeps; NULL: none. */
 static inline struct task_record *record_kept(const struct agent_slot *slot)

@@ -56,13 +56,17 @@ static INLINED void begin(struct running *running, struct task_record *context,
         record_forget_kept(slot);
 }
 
+/* The record keeps the context of the link: it ends after it, or is kept before. */
 static __attribute__((noipa)) void end(struct running *running)
 {
     struct agent_slot *slot = slot_mine();
+    struct task_record *record = running->record;
+    if (record && !running->link.up && record_keep_last(slot, record))
+        record = NULL;
     slot_set_state(slot, running->before);
     link_withdraw(&slot->tbb, &running->link);
-    if (running->record)
-        record_end_task(slot, running->record);
+    if (record)
+        record_end_task(slot, record);
 }
 
 /* ---- tables of tasks ---- */

@@ -220,6 +220,18 @@ static void include_callees_in(struct agent_query *query, bool only_libc)
     }
 }
 
+/* All frames outside of frame `first` become a bichord without l-notes. Returns the index of the
+ * outermost frame that is in a bichord now. */
+static uint32_t replace_callers(struct agent_query *query, uint32_t first)
+{
+    struct bichords *now = query->current;
+    if (first == 0 || !has_room(now))
+        return first;
+    now->at[now->count++] = (struct bichord){
+        .last = first - 1, .lnotes = now->lnote_count, .association = AGENT_M_0};
+    return 0;
+}
+
 /* Asks for the bichord whose innermost claimed p-note is frame i. Returns the index of its
  * outermost frame. */
 static uint32_t step_bichord(struct agent_query *query, unsigned index, uint32_t i)
@@ -232,7 +244,7 @@ static uint32_t step_bichord(struct agent_query *query, unsigned index, uint32_t
     require_deterministic(&query->answers, agent);
     answer_add_frame(&query->answers, i);
     *bichord = (struct bichord){.first = i, .last = i, .lnotes = now->lnote_count};
-    cursor->include_callees = cursor->include_libc = false;
+    cursor->include_callees = cursor->include_libc = cursor->replaces_callers = false;
     bichord->association = agent->step_bichord(cursor, &frame);
     while (has_several_pnotes(bichord->association) && agent->step_pnote && bichord->first > 0) {
         frame = frame_of(query->unwinder, bichord->first - 1);
@@ -245,7 +257,7 @@ static uint32_t step_bichord(struct agent_query *query, unsigned index, uint32_t
     bichord->size = now->lnote_count - bichord->lnotes;
     if (cursor->include_callees || cursor->include_libc)
         include_callees_in(query, !cursor->include_callees);
-    return bichord->first;
+    return cursor->replaces_callers ? replace_callers(query, bichord->first) : bichord->first;
 }
 
 /* The agent to ask about frame i, or -1. */

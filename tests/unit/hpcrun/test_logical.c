@@ -45,7 +45,7 @@ static struct script {
     uint64_t pnotes; /* at most */
     uint64_t lnotes;
     uint64_t notes[MOST_NOTES]; /* innermost first; site_of and value_of */
-    uint64_t include_callees, include_libc;
+    uint64_t include_callees, include_libc, replaces_callers;
 } script[MOST_FRAMES];
 
 static uint64_t site_of(uint64_t note)
@@ -98,6 +98,8 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     state[SAID] = 0;
     cursor->include_callees = agent_u64(host, cursor, (uint64_t)&script[frame->sp].include_callees);
     cursor->include_libc = agent_u64(host, cursor, (uint64_t)&script[frame->sp].include_libc);
+    cursor->replaces_callers =
+        agent_u64(host, cursor, (uint64_t)&script[frame->sp].replaces_callers);
     return (enum agent_association)agent_u64(host, cursor,
                                              (uint64_t)&script[frame->sp].association);
 }
@@ -139,9 +141,10 @@ static void make_script(struct script *s)
     *s = (struct script){.association = choose(5), .pnotes = 1};
     if (s->association == AGENT_M_0 || s->association == AGENT_M_1)
         s->pnotes = 1 + choose(3);
-    if (s->association == AGENT_1_M)
+    if (s->association == AGENT_1_M) {
         s->lnotes = 1 + choose(MOST_NOTES);
-    else if (s->association == AGENT_1_1 || s->association == AGENT_M_1)
+        s->replaces_callers = choose(2);
+    } else if (s->association == AGENT_1_1 || s->association == AGENT_M_1)
         s->lnotes = 1;
     else
         s->include_callees = choose(2);
@@ -203,6 +206,9 @@ static uint32_t expect(const struct unwinder *u, struct expected *notes)
             count++;
         }
         callees = count;
+        for (; s->replaces_callers && i > 0; i--)
+            notes[count++] = (struct expected){
+                .ip = ip_of(u->path[i - 1].pc), .association = AGENT_M_0, .first = i == 1};
     }
     return count;
 }
