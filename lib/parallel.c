@@ -111,8 +111,8 @@ static void work_in_order(void *context, unsigned worker, size_t unused)
     }
 }
 
-void parallel_in_order(size_t count, unsigned workers, parallel_task *task,
-                       parallel_finish *finish, void *context)
+void parallel_in_order(size_t count, unsigned workers, parallel_task *task, parallel_finish *finish,
+                       void *context)
 {
     struct ordered_job job = {
         .task = task,

@@ -16,8 +16,8 @@ void parallel_for(size_t count, unsigned workers, parallel_task *task, void *con
  * time, each after the call of `task` for that index. Tasks run ahead of `finish` by a bounded number
  * of indices: what they leave for it takes bounded memory. */
 typedef void parallel_finish(void *context, size_t index);
-void parallel_in_order(size_t count, unsigned workers, parallel_task *task,
-                       parallel_finish *finish, void *context);
+void parallel_in_order(size_t count, unsigned workers, parallel_task *task, parallel_finish *finish,
+                       void *context);
 
 /* Number of CPUs that the process may use, at least 1: the default of -j. */
 unsigned parallel_default_workers(void);

@@ -38,7 +38,6 @@ void abbreviation_table_read(struct abbreviation_table *table, struct elf_bytes 
 void abbreviation_table_free(struct abbreviation_table *table);
 
 /* NULL: the table lacks this code. */
-const struct abbreviation *abbreviation_find(const struct abbreviation_table *table,
-                                             uint64_t code);
+const struct abbreviation *abbreviation_find(const struct abbreviation_table *table, uint64_t code);
 
 #endif

@@ -123,8 +123,7 @@ static struct attribute_value read_sized_by_unit(struct entry_reader *r, uint64_
     case DW_FORM_GNU_ref_alt: return in_supplement(read_uint(c, r->offset_size));
     case DW_FORM_ref_addr: {
         unsigned size = r->version <= 2 ? r->address_size : r->offset_size;
-        return (struct attribute_value){.kind = VALUE_FILE_REFERENCE,
-                                        .number = read_uint(c, size)};
+        return (struct attribute_value){.kind = VALUE_FILE_REFERENCE, .number = read_uint(c, size)};
     }
     }
     c->failed = true;

@@ -21,7 +21,7 @@ struct attribute_value {
         VALUE_TEXT_INDEX,
         VALUE_ADDRESS,
         VALUE_ADDRESS_INDEX,
-        VALUE_LIST_INDEX, /* of a list of address ranges */
+        VALUE_LIST_INDEX,     /* of a list of address ranges */
         VALUE_UNIT_REFERENCE, /* an offset from the start of the unit */
         VALUE_FILE_REFERENCE, /* an offset in .debug_info */
         VALUE_SUPPLEMENT_REFERENCE,
@@ -46,8 +46,7 @@ enum { SIZE_OF_OFFSET = 0x100, SIZE_OF_ADDRESS, SIZE_VARIES };
 unsigned attribute_form_size(uint64_t form);
 
 /* The address with this index in a part of .debug_addr; false if there is none. */
-bool address_by_index(struct elf_bytes addresses, uint64_t base, uint64_t index,
-                      uint64_t *address);
+bool address_by_index(struct elf_bytes addresses, uint64_t base, uint64_t index, uint64_t *address);
 
 /* The string with this index. `base` is the offset of the unit's part of `offsets`; "" if there is
  * none. */

@@ -21,7 +21,7 @@ enum entry_attribute {
 };
 
 struct dwarf_entry {
-    uint64_t offset; /* in .debug_info */
+    uint64_t offset;                         /* in .debug_info */
     const struct abbreviation *abbreviation; /* NULL: the end of a list of siblings */
     uint32_t present;                        /* a bit for each attribute in `values` */
     struct attribute_value values[ENTRY_ATTRIBUTES];

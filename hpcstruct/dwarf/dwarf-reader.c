@@ -8,19 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The memory of sections is given back in pieces of this size. */
+#define RELEASE_SIZE (1 << 20)
+
 /* A line table that units refer to. */
 struct line_task {
     const struct dwarf_source *source;
     uint64_t offset;
-    const char *directory;  /* working directory of the compiler */
+    const char *directory; /* working directory of the compiler */
     bool is_damaged;
-    struct file_table *files;  /* its files; their ids are those of `part` until it is merged */
-    struct debug_info part; /* the files and rows of this table */
+    struct file_table *files; /* its files; their ids are those of `part` until it is merged */
+    struct debug_info part;   /* the files and rows of this table */
 };
 
 /* A unit, or a split one: then also its source. */
 struct unit_task {
-    const struct dwarf_unit *unit;     /* NULL: split */
+    const struct dwarf_unit *unit; /* NULL: split */
     const struct split_unit *split;
     struct split_sections sections; /* split */
     struct dwarf_source source;     /* split */
@@ -29,7 +32,10 @@ struct unit_task {
 
 struct dwarf_reader {
     struct debug_info *info;
-    const struct elf_image *image;
+    const struct elf_image *image; /* with the code */
+    const struct elf_image *debug; /* with the debug information */
+    /* Bytes of .debug_line and .debug_info whose memory was given back. */
+    uint64_t lines_released, units_released;
     struct dwarf_source main, supplement;
     struct idmap tables; /* offset and source of a line table -> line_tasks */
     VEC(struct line_task) line_tasks;
@@ -98,10 +104,19 @@ static void read_lines(void *context, unsigned worker, size_t index)
     struct dwarf_reader *reader = context;
     struct line_task *task = &reader->line_tasks.at[index];
     (void)worker;
-    task->is_damaged = !line_table_read(&task->source->line_sections, task->offset, task->directory,
-                                        &task->part,
-                                        task->source == &reader->main ? reader->image : NULL,
-                                        task->files);
+    task->is_damaged =
+        !line_table_read(&task->source->line_sections, task->offset, task->directory, &task->part,
+                         task->source == &reader->main ? reader->image : NULL, task->files);
+}
+
+/* Tables are mostly in the order of their units: those of the units before have been read. */
+static void release_lines_before(struct dwarf_reader *reader, uint64_t offset)
+{
+    struct elf_bytes lines = reader->main.line_sections.lines;
+    if (offset <= reader->lines_released + RELEASE_SIZE || offset > lines.size)
+        return;
+    elf_release_bytes(reader->debug, lines.at + reader->lines_released, lines.at + offset);
+    reader->lines_released = offset;
 }
 
 static void merge_lines(void *context, size_t index)
@@ -110,6 +125,8 @@ static void merge_lines(void *context, size_t index)
     struct line_task *task = &reader->line_tasks.at[index];
     if (task->is_damaged)
         report_problem(reader, "a line table cannot be read");
+    if (task->source == &reader->main)
+        release_lines_before(reader, task->offset);
     debug_info_merge_lines(reader->info, &task->part, task->files->ids.at, task->files->ids.n);
 }
 
@@ -200,6 +217,15 @@ static void merge_scopes(struct dwarf_reader *reader, const struct unit_scopes *
     free(numbers);
 }
 
+static void release_units_before(struct dwarf_reader *reader, uint64_t offset)
+{
+    const uint8_t *info = reader->main.sections.info.at;
+    if (offset <= reader->units_released + RELEASE_SIZE)
+        return;
+    elf_release_bytes(reader->debug, info + reader->units_released, info + offset);
+    reader->units_released = offset;
+}
+
 static void merge_unit(void *context, size_t index)
 {
     struct dwarf_reader *reader = context;
@@ -210,6 +236,8 @@ static void merge_unit(void *context, size_t index)
         merge_scopes(reader, &task->parts.at[i], task->source.number);
         unit_scopes_free(&task->parts.at[i]);
     }
+    if (task->unit)
+        release_units_before(reader, task->unit->head.end);
     vec_free(&task->parts);
     dwarf_source_close(&task->source);
 }
@@ -236,9 +264,18 @@ static bool has_unread_units(const struct dwarf_source *source)
     return (count ? source->units.at[count - 1].head.end : 0) < source->sections.info.size;
 }
 
+static void release_sections(const struct dwarf_inputs *inputs)
+{
+    elf_release_debug_sections(inputs->debug);
+    if (inputs->supplement)
+        elf_release_debug_sections(inputs->supplement);
+    for (size_t i = 0; inputs->split && i < inputs->split->files.n; i++)
+        elf_release_debug_sections(inputs->split->files.at[i]);
+}
+
 char *dwarf_read(struct debug_info *info, const struct dwarf_inputs *inputs, unsigned workers)
 {
-    struct dwarf_reader reader = {.info = info, .image = inputs->image};
+    struct dwarf_reader reader = {.info = info, .image = inputs->image, .debug = inputs->debug};
     if (inputs->supplement)
         dwarf_source_open(&reader.supplement, inputs->supplement, NULL, &reader.problem);
     dwarf_source_open(&reader.main, inputs->debug, inputs->supplement ? &reader.supplement : NULL,
@@ -251,6 +288,7 @@ char *dwarf_read(struct debug_info *info, const struct dwarf_inputs *inputs, uns
     parallel_in_order(reader.unit_tasks.n, workers, read_unit, merge_unit, &reader);
     function_table_finish(&reader.functions, info, workers);
     free_reader(&reader);
+    release_sections(inputs);
     debug_info_finish(info);
     return reader.problem;
 }

@@ -14,7 +14,7 @@ struct dwarf_inputs {
 };
 
 /* Reads the debug information into an empty `info` and finishes it. `info` then holds all that could
- * be read. Returns the first thing that could not be read, one line, which the caller frees; NULL:
+ * be read, and the contents of the debug sections are no longer in memory. Returns the first thing that could not be read, one line, which the caller frees; NULL:
  * none. */
 char *dwarf_read(struct debug_info *info, const struct dwarf_inputs *inputs, unsigned workers);
 

@@ -21,8 +21,8 @@ struct dwarf_source {
     struct elf_bytes range_lists;     /* .debug_rnglists (DWARF 5) */
     struct elf_bytes old_range_lists; /* .debug_ranges (up to DWARF 4) */
     const struct dwarf_source
-        *supplement; /* has the entries that dwz moved out of this file; NULL: none */
-    VEC(struct dwarf_unit) units;         /* sorted by head.begin */
+        *supplement;              /* has the entries that dwz moved out of this file; NULL: none */
+    VEC(struct dwarf_unit) units; /* sorted by head.begin */
     VEC(struct abbreviation_table) tables; /* sorted by offset */
 };
 

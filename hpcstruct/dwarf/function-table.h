@@ -43,8 +43,7 @@ void function_table_add(struct function_table *table, const struct unit_scopes *
                         uint32_t source, uint32_t *numbers);
 
 /* Adds all functions to `info`, and replaces the numbers in info->scopes by theirs. */
-void function_table_finish(struct function_table *table, struct debug_info *info,
-                           unsigned workers);
+void function_table_finish(struct function_table *table, struct debug_info *info, unsigned workers);
 
 void function_table_free(struct function_table *table);
 

@@ -20,8 +20,7 @@ static uint64_t read_indexed(const struct range_lists *from, struct byte_reader 
     return address;
 }
 
-bool range_list_read(const struct range_lists *from, uint64_t offset,
-                     struct address_ranges *ranges)
+bool range_list_read(const struct range_lists *from, uint64_t offset, struct address_ranges *ranges)
 {
     struct byte_reader c = {.bytes = from->lists, .at = offset};
     uint64_t base = from->base;

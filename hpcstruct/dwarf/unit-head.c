@@ -87,8 +87,8 @@ static const char *text_of(const struct entry_reader *r, const struct unit_head 
 {
     const char *text = value.text;
     if (value.kind == VALUE_TEXT_INDEX)
-        text = string_by_index(r->sections->string_offsets, head->string_base,
-                               r->sections->strings, value.number);
+        text = string_by_index(r->sections->string_offsets, head->string_base, r->sections->strings,
+                               value.number);
     else if (value.kind != VALUE_TEXT)
         return NULL;
     return text[0] ? text : NULL;

@@ -170,8 +170,8 @@ struct enclosing {
 static char *prefix_text(const struct enclosing *enclosing)
 {
     char *outer = enclosing->outer ? prefix_text(enclosing->outer) : NULL;
-    char *text = mem_printf("%s%s::", outer ? outer : "",
-                            enclosing->name ? enclosing->name : "(anonymous)");
+    char *text =
+        mem_printf("%s%s::", outer ? outer : "", enclosing->name ? enclosing->name : "(anonymous)");
     free(outer);
     return text;
 }

@@ -36,7 +36,7 @@ struct unit_scopes {
     VEC(struct code_link) links;
     struct strtab prefixes; /* "NAMESPACE::CLASS::" */
     VEC(struct found_prefix) nested;
-    const char *problem; /* the first thing that could not be read; NULL: none */
+    const char *problem;  /* the first thing that could not be read; NULL: none */
     struct idmap numbers; /* entry of a function -> index in `functions` */
 };
 

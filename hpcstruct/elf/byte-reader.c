@@ -19,7 +19,14 @@ uint64_t read_uint(struct byte_reader *reader, unsigned size)
         reader->failed = true;
         return 0;
     }
-    memcpy(&value, reader->bytes.at + reader->at, size);
+    const uint8_t *at = reader->bytes.at + reader->at;
+    if (size && reader->bytes.size - reader->at >= sizeof value) {
+        /* Eight bytes at once are faster than a copy of variable size. */
+        memcpy(&value, at, sizeof value);
+        value &= ~(uint64_t)0 >> (64 - 8 * size);
+    } else {
+        memcpy(&value, at, size);
+    }
     reader->at += size;
     return value;
 }

@@ -30,8 +30,7 @@ static char *cache_directory(void)
 static bool is_safe(int directory)
 {
     struct stat status;
-    return fstat(directory, &status) == 0 &&
-           (status.st_uid == geteuid() || status.st_uid == 0) &&
+    return fstat(directory, &status) == 0 && (status.st_uid == geteuid() || status.st_uid == 0) &&
            (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 

@@ -172,6 +172,28 @@ struct elf_bytes elf_section_data(struct elf_section *section, char **cause)
     return (struct elf_bytes){section->decompressed, size};
 }
 
+void elf_release_bytes(const struct elf_image *image, const uint8_t *begin, const uint8_t *end)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), file = (uintptr_t)image->file.at;
+    uintptr_t first = ((uintptr_t)begin + page - 1) & ~(page - 1);
+    uintptr_t last = (uintptr_t)end & ~(page - 1);
+    if (first >= file && last <= file + image->file.size && first < last)
+        madvise((void *)first, last - first, MADV_DONTNEED);
+}
+
+void elf_release_debug_sections(const struct elf_image *image)
+{
+    for (size_t i = 0; i < image->sections.n; i++) {
+        struct elf_section *section = &image->sections.at[i];
+        if (strncmp(section->name, ".debug_", 7) != 0 && section->coding == ELF_PLAIN)
+            continue;
+        free(section->decompressed);
+        section->decompressed = NULL;
+        if (section->stored.at)
+            elf_release_bytes(image, section->stored.at, section->stored.at + section->stored.size);
+    }
+}
+
 /* ---- segments and code ---- */
 
 static void read_segments(struct elf_image *image, const Elf64_Ehdr *header)

@@ -71,6 +71,14 @@ struct elf_section *elf_section(const struct elf_image *image, const char *name)
  * none and sets *cause as above; else sets *cause to NULL. */
 struct elf_bytes elf_section_data(struct elf_section *section, char **cause);
 
+/* Gives back the memory that the contents of debug sections take; what elf_section_data returned for
+ * them is no longer valid, if they are compressed. */
+void elf_release_debug_sections(const struct elf_image *image);
+
+/* Gives back the memory of bytes in the file. They are read again if need be. Does nothing if they
+ * are not in the file. */
+void elf_release_bytes(const struct elf_image *image, const uint8_t *begin, const uint8_t *end);
+
 /* The bytes of the file that are loaded at an address, up to the end of their section or segment.
  */
 struct elf_bytes elf_loaded(const struct elf_image *image, uint64_t address);

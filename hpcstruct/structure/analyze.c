@@ -58,10 +58,11 @@ void binary_close(struct binary *binary)
 static void report_missing_files(const char *path, const struct split_debug *split)
 {
     if (split->missing)
-        diag_note(path,
-                  "its debug information is split: of %u units, %u have no .dwo or .dwp file of this "
-                  "build (such as %s); functions inlined in their code are not shown",
-                  split->skeletons, split->missing, split->first_missing);
+        diag_note(
+            path,
+            "its debug information is split: of %u units, %u have no .dwo or .dwp file of this "
+            "build (such as %s); functions inlined in their code are not shown",
+            split->skeletons, split->missing, split->first_missing);
 }
 
 static void read_debug_info(struct debug_info *info, const struct binary *binary, unsigned workers)
@@ -84,25 +85,37 @@ static void read_debug_info(struct debug_info *info, const struct binary *binary
 struct analysis {
     struct scope_sources sources;
     struct scope_builder **builders; /* per worker */
+    unsigned workers;
     struct procedure_record *records;
     const char *module_name; /* file name of the binary */
 };
+
+/* Finds where a procedure is declared. */
+static void locate_procedure(void *context, unsigned worker, size_t index)
+{
+    const struct analysis *analysis = context;
+    struct procedure_record *record = &analysis->records[index];
+    const struct debug_info *info = analysis->sources.info;
+    (void)worker;
+    record->procedure = &analysis->sources.code->procedures.all.at[index];
+    const struct debug_function *function = debug_info_function_at(info, record->procedure->entry);
+    record->file = DEBUG_NONE;
+    if (function) {
+        record->file = function->file;
+        record->line = function->line;
+    }
+    uint32_t row = debug_info_line_index(info, record->procedure->entry);
+    if (record->file == DEBUG_NONE && row != DEBUG_NONE) {
+        record->file = info->lines.at[row].file;
+        record->line = info->lines.at[row].line;
+    }
+}
 
 static void name_procedure(const struct analysis *analysis, struct procedure_record *record)
 {
     const struct debug_info *info = analysis->sources.info;
     const struct procedure *procedure = record->procedure;
     const struct debug_function *function = debug_info_function_at(info, procedure->entry);
-    record->file = DEBUG_NONE;
-    if (function) {
-        record->file = function->file;
-        record->line = function->line;
-    }
-    uint32_t row = debug_info_line_index(info, procedure->entry);
-    if (record->file == DEBUG_NONE && row != DEBUG_NONE) {
-        record->file = info->lines.at[row].file;
-        record->line = info->lines.at[row].line;
-    }
     if (procedure->name) {
         record->linkage_name = xml_safe_text(mem_strdup(procedure->name));
         record->name = xml_safe_text(demangled_name(procedure->name));
@@ -114,72 +127,94 @@ static void name_procedure(const struct analysis *analysis, struct procedure_rec
     }
 }
 
-static void analyze_procedure(void *context, unsigned worker, size_t index)
+static void analyze_procedure(void *context, unsigned worker, uint32_t number)
 {
     struct analysis *analysis = context;
-    struct procedure_record *record = &analysis->records[index];
-    record->procedure = &analysis->sources.code->procedures.all.at[index];
+    struct procedure_record *record = &analysis->records[number];
     name_procedure(analysis, record);
     record->scopes = procedure_scopes_build(analysis->builders[worker], &analysis->sources,
                                             record->procedure, record->file);
     diag_progress_add(1);
 }
 
-static struct procedure_record *analyze_procedures(const struct module_code *code,
-                                                   const struct debug_info *info,
-                                                   const struct construct_calls *constructs,
-                                                   const struct analysis_options *options)
+static void analyze_index(void *context, unsigned worker, size_t index)
 {
+    analyze_procedure(context, worker, (uint32_t)index);
+}
+
+static void begin_analysis(struct analysis *analysis, const struct scope_sources *sources,
+                           unsigned workers)
+{
+    const struct debug_info *info = sources->info;
+    size_t count = sources->code->procedures.all.n;
     bool *tagged = mem_alloc(info->files.count * sizeof *tagged);
     for (size_t i = 0; i < info->files.count; i++)
         tagged[i] = overhead_kind(info->files.strings[i]) != NULL;
-    struct analysis analysis = {
-        .sources = {code, info, constructs, tagged, options->with_calls},
-        .builders = mem_alloc(options->workers * sizeof *analysis.builders),
-        .records = mem_alloc(code->procedures.all.n * sizeof *analysis.records),
-        .module_name = path_base(code->image->path),
+    *analysis = (struct analysis){
+        .sources = *sources,
+        .builders = mem_alloc(workers * sizeof *analysis->builders),
+        .workers = workers,
+        .records = mem_alloc(count * sizeof *analysis->records),
+        .module_name = path_base(sources->code->image->path),
     };
-    for (unsigned i = 0; i < options->workers; i++)
-        analysis.builders[i] = scope_builder_new();
-    diag_progress_begin("analyzing procedures", code->procedures.all.n);
-    parallel_for(code->procedures.all.n, options->workers, analyze_procedure, &analysis);
-    diag_progress_end();
-    for (unsigned i = 0; i < options->workers; i++)
-        scope_builder_free(analysis.builders[i]);
-    free(analysis.builders);
-    free(tagged);
-    return analysis.records;
+    analysis->sources.tagged = tagged;
+    for (unsigned i = 0; i < workers; i++)
+        analysis->builders[i] = scope_builder_new();
+    parallel_for(count, workers, locate_procedure, analysis);
+    diag_progress_begin("analyzing procedures", count);
 }
 
-static void free_procedures(struct procedure_record *records, size_t count)
+static void end_analysis(struct analysis *analysis)
 {
-    for (size_t i = 0; i < count; i++) {
-        free(records[i].name);
-        free(records[i].linkage_name);
-        procedure_scopes_free(&records[i].scopes);
+    diag_progress_end();
+    for (unsigned i = 0; i < analysis->workers; i++)
+        scope_builder_free(analysis->builders[i]);
+    for (size_t i = 0; i < analysis->sources.code->procedures.all.n; i++)
+        procedure_record_free(&analysis->records[i]);
+    free(analysis->builders);
+    free(analysis->records);
+    free((void *)analysis->sources.tagged);
+}
+
+/* Writes the structure or the gaps of the binary. False, with errno set, if the stream reports an
+ * error. */
+static bool write_result(struct analysis *analysis, const struct binary *binary,
+                         const struct analysis_options *options, FILE *out)
+{
+    const struct structure structure = {analysis->sources.code, analysis->sources.info,
+                                        analysis->records, analyze_procedure, analysis};
+    char *real = realpath(binary->path, NULL);
+    char *path = xml_safe_text(real ? real : mem_strdup(binary->path));
+    bool written;
+    if (options->gaps) {
+        parallel_for(structure.code->procedures.all.n, options->workers, analyze_index, analysis);
+        written = gaps_write(out, &structure, path, binary->split.missing);
+    } else {
+        written = structure_write(out, &structure, path, options->workers);
     }
-    free(records);
+    int error = errno;
+    free(path);
+    errno = error;
+    return written;
 }
 
 bool binary_analyze(const struct binary *binary, const struct analysis_options *options, FILE *out)
 {
     struct debug_info info = {0};
     struct module_code code;
+    struct analysis analysis;
     read_debug_info(&info, binary, options->workers);
     module_code_read(&code, binary->image, binary->debug, info.links.at, info.links.n,
                      options->workers);
     mark_calls_that_never_return(&code, options->workers);
     struct construct_calls constructs = {0};
     construct_calls_find(&constructs, &code, &info, binary->debug ? binary->debug : binary->image);
-    struct procedure_record *records = analyze_procedures(&code, &info, &constructs, options);
-    const struct structure structure = {&code, &info, records};
-    char *real = realpath(binary->path, NULL);
-    char *path = xml_safe_text(real ? real : mem_strdup(binary->path));
-    bool written = options->gaps ? gaps_write(out, &structure, path, binary->split.missing)
-                                 : structure_write(out, &structure, path, options->workers);
+    const struct scope_sources sources = {
+        .code = &code, .info = &info, .constructs = &constructs, .with_calls = options->with_calls};
+    begin_analysis(&analysis, &sources, options->workers);
+    bool written = write_result(&analysis, binary, options, out);
     int error = errno;
-    free(path);
-    free_procedures(records, code.procedures.all.n);
+    end_analysis(&analysis);
     construct_calls_free(&constructs);
     module_code_free(&code);
     debug_info_free(&info);

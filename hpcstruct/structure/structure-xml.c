@@ -162,7 +162,8 @@ static void write_procedure(struct writer *w, const struct procedure_record *rec
     xml_begin_ranges(&w->xml, "v");
     for (uint32_t i = 0; i < record->procedure->fragment_count; i++) {
         uint32_t number = code->procedures.fragments.at[record->procedure->first_fragment + i];
-        xml_range(&w->xml, code->map.fragments.at[number].begin, code->map.fragments.at[number].end);
+        xml_range(&w->xml, code->map.fragments.at[number].begin,
+                  code->map.fragments.at[number].end);
     }
     xml_end_ranges(&w->xml);
     write_waits(w, record->procedure);
@@ -209,17 +210,23 @@ static struct document_entry *sorted_procedures(const struct structure *from)
 
 /* ---- parts of the document, written at the same time ---- */
 
+/* The document is written in rounds, so that only the procedures of two rounds are in memory: while
+ * some threads write those of a round, others build those of the next one. */
+
 /* Procedures of a part. */
-#define PART_SIZE 64
+#define PART_SIZE 16
 /* Parts of a round, after which their text is written to the stream. */
-#define PARTS_OF_ROUND 128
+#define PARTS_OF_ROUND 32
+#define ROUND_SIZE     ((size_t)PARTS_OF_ROUND * PART_SIZE)
 
 struct part_writer {
     const struct structure *from;
     const struct document_entry *entries;
     size_t count;
-    size_t first; /* entry of the round */
-    struct writer parts[PARTS_OF_ROUND];
+    size_t first;       /* entry of the round that is written */
+    size_t parts;       /* its number of parts; 0: only the first round is built */
+    size_t first_built; /* entry of the round that is built */
+    struct writer texts[PARTS_OF_ROUND];
 };
 
 static bool begins_file(const struct part_writer *p, size_t i)
@@ -237,23 +244,42 @@ static size_t end_of_part(const struct part_writer *p, size_t begin)
     return begin + PART_SIZE < p->count ? begin + PART_SIZE : p->count;
 }
 
-static void write_part(void *context, unsigned worker, size_t part)
+static void write_part(struct part_writer *p, size_t part)
 {
-    struct part_writer *p = context;
-    struct writer *w = &p->parts[part];
+    struct writer *w = &p->texts[part];
     size_t begin = p->first + part * PART_SIZE;
-    (void)worker;
     w->xml.bytes.n = 0;
     w->xml.depth = DEPTH_OF_FILES + !begins_file(p, begin);
     for (size_t i = begin; i < end_of_part(p, begin); i++) {
+        struct procedure_record *record = &p->from->procedures[p->entries[i].number];
         if (begins_file(p, i)) {
             xml_start(&w->xml, "F");
             xml_attribute(&w->xml, "n", p->entries[i].file ? p->entries[i].file : UNKNOWN_FILE);
         }
-        write_procedure(w, &p->from->procedures[p->entries[i].number]);
+        write_procedure(w, record);
+        procedure_record_free(record);
         if (ends_file(p, i))
             xml_end(&w->xml, "F");
     }
+}
+
+static void write_or_build(void *context, unsigned worker, size_t index)
+{
+    struct part_writer *p = context;
+    if (index < p->parts) {
+        write_part(p, index);
+        return;
+    }
+    size_t begin = p->first_built + (index - p->parts) * PART_SIZE;
+    for (size_t i = begin; i < end_of_part(p, begin); i++)
+        p->from->build(p->from->context, worker, p->entries[i].number);
+}
+
+/* The number of parts of the round that begins at an entry. */
+static size_t parts_from(const struct part_writer *p, size_t first)
+{
+    size_t left = first < p->count ? p->count - first : 0;
+    return left < ROUND_SIZE ? (left + PART_SIZE - 1) / PART_SIZE : PARTS_OF_ROUND;
 }
 
 /* The number of elements of a procedure. */
@@ -267,12 +293,12 @@ static uint32_t count_elements(const struct procedure_scopes *scopes)
 
 /* Sets the number of the first element of each part of a round, from `index` on. Returns the number
  * of the first element after them. */
-static uint32_t number_parts(struct part_writer *p, size_t parts, uint32_t index)
+static uint32_t number_parts(struct part_writer *p, uint32_t index)
 {
-    for (size_t part = 0; part < parts; part++) {
+    for (size_t part = 0; part < p->parts; part++) {
         size_t begin = p->first + part * PART_SIZE;
-        p->parts[part].from = p->from;
-        p->parts[part].xml.next_index = index;
+        p->texts[part].from = p->from;
+        p->texts[part].xml.next_index = index;
         for (size_t i = begin; i < end_of_part(p, begin); i++)
             index += begins_file(p, i) +
                      count_elements(&p->from->procedures[p->entries[i].number].scopes);
@@ -301,23 +327,32 @@ static void write_files(struct output *output, struct writer *w, unsigned worker
     p->entries = entries;
     p->count = w->from->code->procedures.all.n;
     uint32_t index = w->xml.next_index;
+    parallel_for(parts_from(p, 0), workers, write_or_build, p);
     while (p->first < p->count) {
-        size_t parts = (p->count - p->first + PART_SIZE - 1) / PART_SIZE;
-        if (parts > PARTS_OF_ROUND)
-            parts = PARTS_OF_ROUND;
-        index = number_parts(p, parts, index);
-        parallel_for(parts, workers, write_part, p);
-        for (size_t i = 0; i < parts; i++)
-            write_text(output, &p->parts[i].xml);
-        p->first += parts * PART_SIZE;
+        p->parts = parts_from(p, p->first);
+        p->first_built = p->first + ROUND_SIZE;
+        index = number_parts(p, index);
+        parallel_for(p->parts + parts_from(p, p->first_built), workers, write_or_build, p);
+        for (size_t i = 0; i < p->parts; i++)
+            write_text(output, &p->texts[i].xml);
+        p->first = p->first_built;
     }
     for (size_t i = 0; i < PARTS_OF_ROUND; i++)
-        vec_free(&p->parts[i].xml.bytes);
+        vec_free(&p->texts[i].xml.bytes);
     free(entries);
     free(p);
 }
 
 /* ---- the whole ---- */
+
+void procedure_record_free(struct procedure_record *record)
+{
+    free(record->name);
+    free(record->linkage_name);
+    procedure_scopes_free(&record->scopes);
+    record->name = record->linkage_name = NULL;
+    record->scopes = (struct procedure_scopes){0};
+}
 
 static void write_directories(struct writer *w)
 {

@@ -16,14 +16,24 @@ struct procedure_record {
     struct procedure_scopes scopes;
 };
 
+/* Frees the name and the scopes; they are absent afterwards. */
+void procedure_record_free(struct procedure_record *record);
+
+/* Finds the name and the scopes of a procedure. Calls with different workers run at the same time. */
+typedef void procedure_build(void *context, unsigned worker, uint32_t procedure);
+
 struct structure {
     const struct module_code *code;
     const struct debug_info *info;
-    const struct procedure_record *procedures; /* one for each of code->procedures, in that order */
+    /* One for each of code->procedures, in that order, with its file and line. */
+    struct procedure_record *procedures;
+    procedure_build *build; /* fills the rest of a record */
+    void *context;          /* of `build` */
 };
 
-/* Writes the structure of a module, named `path`, with up to `workers` threads. False, with errno
- * set, if the stream reports an error. */
+/* Writes the structure of a module, named `path`, with up to `workers` threads. Builds procedures
+ * shortly before they are written, and frees them then. False, with errno set, if the stream reports
+ * an error. */
 bool structure_write(FILE *out, const struct structure *structure, const char *path,
                      unsigned workers);
 

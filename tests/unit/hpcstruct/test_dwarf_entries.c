@@ -1,6 +1,6 @@
 /* Entries of debug information, compared with libdwarf on this program: tags, attributes, and where
  * their siblings are. Damaged ones: no read leads out of the section (the sanitizers see that), and
- * all end. */
+ * all end. Memory of sections is given back. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcstruct/dwarf/dwarf-entry.h"
@@ -8,6 +8,7 @@
 
 #include <libdwarf/dwarf.h>
 #include <libdwarf/libdwarf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -225,11 +226,50 @@ static void test_damage(void **state)
     free(copy);
 }
 
+/* ---- memory ---- */
+
+/* Bytes of the mapping at an address that are in memory. */
+static size_t resident(const void *address)
+{
+    char line[512];
+    unsigned long begin, end, kilobytes = 0;
+    bool is_inside = false;
+    FILE *maps = fopen("/proc/self/smaps", "re");
+    assert_non_null(maps);
+    while (fgets(line, sizeof line, maps)) {
+        if (sscanf(line, "%lx-%lx ", &begin, &end) == 2)
+            is_inside = (uintptr_t)address >= begin && (uintptr_t)address < end;
+        else if (is_inside && sscanf(line, "Rss: %lu kB", &kilobytes) == 1)
+            break;
+    }
+    fclose(maps);
+    return (size_t)kilobytes * 1024;
+}
+
+static void test_release(void **state)
+{
+    struct program *program = *state;
+    const struct elf_image *image = program->image;
+    struct elf_bytes info = program->source.sections.info;
+    volatile uint8_t sum = 0;
+    for (size_t i = 0; i < info.size; i++)
+        sum = (uint8_t)(sum + info.at[i]);
+    size_t before = resident(info.at), two_pages = 2 * 4096;
+    assert_true(before >= info.size && info.size > 10 * two_pages);
+    elf_release_bytes(image, info.at, info.at + info.size);
+    assert_true(resident(info.at) <= before - info.size + two_pages);
+    elf_release_bytes(image, (const uint8_t *)&before, (const uint8_t *)(&before + 1));
+    sum = info.at[0]; /* is read again */
+    elf_release_debug_sections(image);
+    assert_true(resident(info.at) <= before - info.size + two_pages);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_this_program, open_program, close_program),
         cmocka_unit_test_setup_teardown(test_damage, open_program, close_program),
+        cmocka_unit_test_setup_teardown(test_release, open_program, close_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
