@@ -130,6 +130,38 @@ void parallel_in_order(size_t count, unsigned workers, parallel_task *task, para
     free(job.is_done);
 }
 
+/* ---- turns ---- */
+
+void parallel_turns_start(struct parallel_turns *turns)
+{
+    turns->next = 0;
+    pthread_mutex_init(&turns->lock, NULL);
+    pthread_cond_init(&turns->passed, NULL);
+}
+
+void parallel_turn_wait(struct parallel_turns *turns, size_t index)
+{
+    pthread_mutex_lock(&turns->lock);
+    assert(turns->next <= index);
+    while (turns->next != index)
+        pthread_cond_wait(&turns->passed, &turns->lock);
+    pthread_mutex_unlock(&turns->lock);
+}
+
+void parallel_turn_pass(struct parallel_turns *turns)
+{
+    pthread_mutex_lock(&turns->lock);
+    turns->next++;
+    pthread_cond_broadcast(&turns->passed);
+    pthread_mutex_unlock(&turns->lock);
+}
+
+void parallel_turns_end(struct parallel_turns *turns)
+{
+    pthread_cond_destroy(&turns->passed);
+    pthread_mutex_destroy(&turns->lock);
+}
+
 unsigned parallel_default_workers(void)
 {
     cpu_set_t set;

@@ -2,6 +2,7 @@
 #ifndef LIB_PARALLEL_H
 #define LIB_PARALLEL_H
 
+#include <pthread.h>
 #include <stddef.h>
 
 /* Processes one index. `worker` is below the number of workers: calls with the same worker run one
@@ -18,6 +19,22 @@ void parallel_for(size_t count, unsigned workers, parallel_task *task, void *con
 typedef void parallel_finish(void *context, size_t index);
 void parallel_in_order(size_t count, unsigned workers, parallel_task *task, parallel_finish *finish,
                        void *context);
+
+/* Lets tasks of parallel_for do a part of their work in the order of their indices. A task waits for
+ * its turn, does that part, and passes the turn on; it may go on with other work. All tasks must
+ * take their turns. No task waits forever, since those with smaller indices began before.
+ * parallel_in_order does not wait, but what its tasks leave exists once for several indices for each
+ * worker; with turns once for each worker. */
+struct parallel_turns {
+    pthread_mutex_t lock;
+    pthread_cond_t passed;
+    size_t next; /* index of the task whose turn it is */
+};
+
+void parallel_turns_start(struct parallel_turns *turns);
+void parallel_turn_wait(struct parallel_turns *turns, size_t index);
+void parallel_turn_pass(struct parallel_turns *turns);
+void parallel_turns_end(struct parallel_turns *turns);
 
 /* Number of CPUs that the process may use, at least 1: the default of -j. */
 unsigned parallel_default_workers(void);

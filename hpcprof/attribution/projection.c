@@ -142,16 +142,35 @@ static void list_profiles(struct projection *projection, const struct measuremen
             vec_push(&projection->profiles, (struct profile){.file = i, .thread = k});
 }
 
-static void renumber_costs(struct profile *profile, const uint32_t *new_ids)
+struct renumber_job {
+    struct projection *projection;
+    const uint32_t *const *new_ids; /* by profile: new ids by old id */
+};
+
+static void renumber_costs(void *context, unsigned worker, size_t index)
 {
-    for (size_t i = 0; i < profile->costs.n; i++)
+    (void)worker;
+    const struct renumber_job *job = context;
+    const struct profile *profile = &job->projection->profiles.at[index];
+    const uint32_t *new_ids = job->new_ids[index];
+    for (size_t i = 0; new_ids && i < profile->costs.n; i++)
         profile->costs.at[i].context = new_ids[profile->costs.at[i].context];
+}
+
+/* Replaces the ids of all profiles. `new_ids` has an array for each; NULL: its ids stay. */
+static void renumber_each(struct projection *projection, const uint32_t *const *new_ids)
+{
+    struct renumber_job job = {.projection = projection, .new_ids = new_ids};
+    parallel_for(projection->profiles.n, projection->workers, renumber_costs, &job);
 }
 
 static void renumber_profiles(struct projection *projection, const uint32_t *new_ids)
 {
+    const uint32_t **same = mem_alloc(projection->profiles.n * sizeof *same);
     for (size_t i = 0; i < projection->profiles.n; i++)
-        renumber_costs(&projection->profiles.at[i], new_ids);
+        same[i] = new_ids;
+    renumber_each(projection, same);
+    free(same);
 }
 
 static bool have_classes(const struct metric_table *metrics)
@@ -182,20 +201,28 @@ static void free_worker(struct worker *w)
     instruction_costs_free(&w->instructions);
 }
 
-/* Moves a worker's results into the projection. The first worker's tree becomes the projection's,
- * the others are merged into it. */
-static void take_results(struct projection *projection, struct worker *w)
+/* Moves the workers' results into the projection. The first worker's tree becomes the
+ * projection's, the others are merged into it. */
+static void take_results(struct projection *projection, struct worker *workers)
 {
-    instruction_costs_merge(&projection->instructions, &w->instructions);
-    if (projection->tree.contexts.n == 0) {
-        projection->tree = w->builder.tree;
-        w->builder.tree = (struct context_tree){0};
-        return;
+    uint32_t **new_ids = mem_alloc(projection->workers * sizeof *new_ids);
+    const uint32_t **of_profile = mem_alloc(projection->profiles.n * sizeof *of_profile);
+    projection->tree = workers[0].builder.tree;
+    workers[0].builder.tree = (struct context_tree){0};
+    instruction_costs_merge(&projection->instructions, &workers[0].instructions);
+    for (unsigned k = 1; k < projection->workers; k++) {
+        struct worker *w = &workers[k];
+        instruction_costs_merge(&projection->instructions, &w->instructions);
+        new_ids[k] = context_tree_merge(&projection->tree, &w->builder.tree);
+        context_tree_free(&w->builder.tree);
+        for (size_t i = 0; i < w->profiles.n; i++)
+            of_profile[w->profiles.at[i]] = new_ids[k];
     }
-    uint32_t *new_ids = context_tree_merge(&projection->tree, &w->builder.tree);
-    for (size_t i = 0; i < w->profiles.n; i++)
-        renumber_costs(&projection->profiles.at[w->profiles.at[i]], new_ids);
+    renumber_each(projection, of_profile);
+    for (unsigned k = 1; k < projection->workers; k++)
+        free(new_ids[k]);
     free(new_ids);
+    free(of_profile);
 }
 
 /* ---- all ranks of a team ---- */
@@ -373,7 +400,7 @@ void projection_build(struct projection *projection, const struct analysis *anal
                       enum projection_kind kind, unsigned workers)
 {
     assert(workers > 0);
-    *projection = (struct projection){0};
+    *projection = (struct projection){.workers = workers};
     list_profiles(projection, analysis->measurements);
     struct build_job job = {.projection = projection,
                             .workers = mem_alloc(workers * sizeof *job.workers)};
@@ -382,10 +409,9 @@ void projection_build(struct projection *projection, const struct analysis *anal
     diag_progress_begin("attributing call paths to source code", projection->profiles.n);
     parallel_for(projection->profiles.n, workers, build_profile, &job);
     diag_progress_end();
-    for (unsigned i = 0; i < workers; i++) {
-        take_results(projection, &job.workers[i]);
+    take_results(projection, job.workers);
+    for (unsigned i = 0; i < workers; i++)
         free_worker(&job.workers[i]);
-    }
     free(job.workers);
     if (!team_is_alone())
         merge_ranks(projection);
@@ -403,6 +429,21 @@ static int by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static int by_context(const void *a, const void *b)
+{
+    const struct cost *x = a, *y = b;
+    return (x->context > y->context) - (x->context < y->context);
+}
+
+static void sort_costs(void *context, unsigned worker, size_t index)
+{
+    (void)worker;
+    const struct projection *projection = context;
+    const struct profile *profile = &projection->profiles.at[index];
+    if (profile->costs.n)
+        qsort(profile->costs.at, profile->costs.n, sizeof *profile->costs.at, by_context);
+}
+
 static void drop_repeated(struct context_ids *sorted)
 {
     size_t n = 0;
@@ -416,6 +457,7 @@ void projection_renumber(struct projection *projection, const uint32_t *new_ids)
 {
     struct context_ids *calls = &projection->unknown_site_calls;
     renumber_profiles(projection, new_ids);
+    parallel_for(projection->profiles.n, projection->workers, sort_costs, projection);
     renumber_calls(calls, new_ids);
     if (calls->n)
         qsort(calls->at, calls->n, sizeof *calls->at, by_id);

@@ -22,6 +22,7 @@ struct profile {
 };
 
 struct projection {
+    unsigned workers; /* threads that build and change it */
     struct context_tree tree;
     VEC(struct profile) profiles;          /* all threads of all files, in order */
     struct context_ids unknown_site_calls; /* calls from unknown sites; sorted once renumbered */
@@ -34,7 +35,8 @@ struct projection {
 void projection_build(struct projection *projection, const struct analysis *analysis,
                       enum projection_kind kind, unsigned workers);
 
-/* Replaces the ids of contexts by new ones, given by old id, and frees the tree. */
+/* Replaces the ids of contexts by new ones, given by old id, and frees the tree; sorts the costs of
+ * each thread by context. Uses as many threads as projection_build. */
 void projection_renumber(struct projection *projection, const uint32_t *new_ids);
 
 void projection_free(struct projection *projection);

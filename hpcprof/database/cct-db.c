@@ -160,17 +160,35 @@ static void share_blocks(struct context_range *range)
 
 struct cct_job {
     const struct mapped_profiles *profiles;
-    struct context_range *ranges; /* of one batch */
+    struct file_writer *file;
+    struct v4_profile_values *infos; /* of all contexts */
+    size_t contexts, metric_ids;
+    struct context_range *ranges; /* of this process alone: per worker; in a team: all of them */
+    struct parallel_turns turns;
 };
 
-static void make_range(void *context, unsigned worker, size_t index)
+/* Contexts per range: about a million values, if every thread had a value in each. */
+static size_t range_size(const struct mapped_profiles *profiles)
 {
-    (void)worker;
-    struct cct_job *job = context;
-    struct context_range *range = &job->ranges[index];
-    if (!team_does(index))
-        return;
-    size_t contexts = range->end - range->begin, cells = contexts * range->metric_ids;
+    size_t size = (1 << 20) / profiles->count;
+    return size < 64 ? 64 : size > 1 << 15 ? 1 << 15 : size;
+}
+
+static size_t count_ranges(const struct cct_job *job)
+{
+    size_t size = range_size(job->profiles);
+    return (job->contexts + size - 1) / size;
+}
+
+static void make_range(const struct cct_job *job, struct context_range *range, size_t index)
+{
+    size_t size = range_size(job->profiles), begin = index * size;
+    size_t contexts = job->contexts - begin < size ? job->contexts - begin : size;
+    size_t cells = contexts * job->metric_ids;
+    range->begin = (uint32_t)begin;
+    range->end = (uint32_t)(begin + contexts);
+    range->metric_ids = job->metric_ids;
+    range->infos = job->infos + begin;
     range->cells.n = range->bytes.n = 0;
     vec_reserve(&range->cells, cells);
     if (cells)
@@ -181,9 +199,41 @@ static void make_range(void *context, unsigned worker, size_t index)
     visit_values(range, job->profiles, place_value);
     if (range->bytes.n)
         share_blocks(range);
-    if (!team_is_alone())
-        vec_free(&range->cells); /* all ranges are kept until they are written */
     diag_progress_add(contexts);
+}
+
+/* Adds the offset of the range in the file to those in its infos. */
+static void complete_infos(const struct context_range *range, uint64_t offset)
+{
+    for (uint32_t i = 0; i < range->end - range->begin; i++) {
+        range->infos[i].values += offset;
+        range->infos[i].metrics += offset;
+    }
+}
+
+/* The places of ranges in the file depend on the sizes of those before them. */
+static void make_and_write_range(void *context, unsigned worker, size_t index)
+{
+    struct cct_job *job = context;
+    struct context_range *range = &job->ranges[worker];
+    make_range(job, range, index);
+    parallel_turn_wait(&job->turns, index);
+    file_align(job->file, 8);
+    uint64_t offset = file_leave(job->file, range->bytes.n);
+    parallel_turn_pass(&job->turns);
+    complete_infos(range, offset);
+    file_write_at(job->file, offset, range->bytes.at, range->bytes.n);
+}
+
+/* A range of a team is kept until it is written. */
+static void make_own_range(void *context, unsigned worker, size_t index)
+{
+    (void)worker;
+    const struct cct_job *job = context;
+    if (!team_does(index))
+        return;
+    make_range(job, &job->ranges[index], index);
+    vec_free(&job->ranges[index].cells);
 }
 
 /* Moves on by a range that another rank writes. */
@@ -193,77 +243,47 @@ static void skip_range(struct file_writer *file, size_t size)
     file_skip(file, size);
 }
 
-static void write_range(struct file_writer *file, const struct context_range *range)
-{
-    uint64_t offset = file_align(file, 8);
-    for (uint32_t i = 0; i < range->end - range->begin; i++) {
-        range->infos[i].values += offset;
-        range->infos[i].metrics += offset;
-    }
-    file_write(file, range->bytes.at, range->bytes.n);
-}
-
 /* Writes this rank's ranges at their places among all, and completes the infos. */
-static void write_own_ranges(struct file_writer *file, const struct context_range *ranges,
-                             size_t count, struct v4_profile_values *infos, size_t contexts)
+static void write_own_ranges(const struct cct_job *job, size_t count)
 {
-    uint64_t *sizes = mem_alloc((count + 1) * sizeof *sizes);
+    uint64_t *sizes = mem_alloc(count * sizeof *sizes);
     for (size_t i = 0; i < count; i++)
-        sizes[i] = ranges[i].bytes.n;
+        sizes[i] = job->ranges[i].bytes.n;
     team_sum(sizes, count);
     for (size_t i = 0; i < count; i++) {
-        file_set_silent(file, !team_does(i));
-        if (team_does(i))
-            write_range(file, &ranges[i]);
-        else
-            skip_range(file, sizes[i]);
+        const struct context_range *range = &job->ranges[i];
+        file_set_silent(job->file, !team_does(i));
+        if (!team_does(i)) {
+            skip_range(job->file, sizes[i]);
+            continue;
+        }
+        complete_infos(range, file_align(job->file, 8));
+        file_write(job->file, range->bytes.at, range->bytes.n);
     }
-    file_set_silent(file, !team_is_first());
-    team_or(infos, contexts * sizeof *infos);
+    file_set_silent(job->file, !team_is_first());
+    team_or(job->infos, job->contexts * sizeof *job->infos);
     free(sizes);
 }
 
-/* Ranges per worker that are built in parallel before they are written in order. */
-#define BATCH_PER_WORKER 2
-
-/* Contexts per range: about a million values, if every thread had a value in each. */
-static uint32_t range_size(const struct mapped_profiles *profiles)
+static void write_ranges(struct cct_job *job, unsigned workers)
 {
-    uint32_t size = (1 << 20) / profiles->count;
-    return size < 64 ? 64 : size > 1 << 15 ? 1 << 15 : size;
-}
-
-static void write_ranges(struct file_writer *file, const struct mapped_profiles *profiles,
-                         struct v4_profile_values *infos, size_t contexts, size_t metric_ids,
-                         unsigned workers)
-{
-    size_t batch = (size_t)workers * BATCH_PER_WORKER, size = range_size(profiles);
-    if (!team_is_alone())
-        batch = (contexts + size - 1) / size; /* the offsets depend on the sizes of all */
-    struct cct_job job = {.profiles = profiles, .ranges = mem_alloc(batch * sizeof *job.ranges)};
-    diag_progress_begin("writing contexts", contexts);
-    for (size_t begin = 0; begin < contexts;) {
-        size_t count = 0;
-        for (; count < batch && begin < contexts; count++) {
-            struct context_range *range = &job.ranges[count];
-            range->begin = (uint32_t)begin;
-            begin = contexts - begin < size ? contexts : begin + size;
-            range->end = (uint32_t)begin;
-            range->metric_ids = metric_ids;
-            range->infos = infos + range->begin;
-        }
-        parallel_for(count, workers, make_range, &job);
-        for (size_t i = 0; team_is_alone() && i < count; i++)
-            write_range(file, &job.ranges[i]);
-        if (!team_is_alone())
-            write_own_ranges(file, job.ranges, count, infos, contexts);
+    size_t count = count_ranges(job), kept = team_is_alone() ? workers : count;
+    job->ranges = mem_alloc(kept * sizeof *job->ranges);
+    diag_progress_begin("writing contexts", job->contexts);
+    if (team_is_alone()) {
+        parallel_turns_start(&job->turns);
+        parallel_for(count, workers, make_and_write_range, job);
+        parallel_turns_end(&job->turns);
+    } else {
+        parallel_for(count, workers, make_own_range, job);
+        write_own_ranges(job, count);
     }
     diag_progress_end();
-    for (size_t i = 0; i < batch; i++) {
-        vec_free(&job.ranges[i].bytes);
-        vec_free(&job.ranges[i].cells);
+    for (size_t i = 0; i < kept; i++) {
+        vec_free(&job->ranges[i].bytes);
+        vec_free(&job->ranges[i].cells);
     }
-    free(job.ranges);
+    free(job->ranges);
 }
 
 void cct_db_write(const char *path, const char *profile_db, size_t contexts, size_t metric_ids,
@@ -287,7 +307,12 @@ void cct_db_write(const char *path, const char *profile_db, size_t contexts, siz
     file_write(&file, infos, contexts * sizeof *infos); /* placeholder: file_patch fills it in */
     section->size = file.offset - section->at;
 
-    write_ranges(&file, &profiles, infos, contexts, metric_ids, workers);
+    struct cct_job job = {.profiles = &profiles,
+                          .file = &file,
+                          .infos = infos,
+                          .contexts = contexts,
+                          .metric_ids = metric_ids};
+    write_ranges(&job, workers);
     file_patch(&file, head.contexts, infos, contexts * sizeof *infos);
     free(infos);
     v4_close(&file, V4_CCT_FOOTER, sections, V4_CCT_SECTIONS);

@@ -7,10 +7,10 @@
 #include "hpcprof/attribution/thread-creations.h"
 #include "hpcprof/tree/numbered-contexts.h"
 
-/* profile.db: the values of every thread, context by context, and of all threads together. Sorts
- * the costs of the projection, which is renumbered. */
+/* profile.db: the values of every thread, context by context, and of all threads together. The
+ * projection is renumbered. */
 void profile_db_write(const char *path, const struct numbered_contexts *contexts,
-                      const struct analysis *analysis, struct projection *projection,
+                      const struct analysis *analysis, const struct projection *projection,
                       unsigned workers);
 
 /* cct.db: the values of the threads context by context and metric by metric, from a finished

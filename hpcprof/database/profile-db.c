@@ -14,22 +14,17 @@
 
 /* ---- values ---- */
 
-/* Blocks per worker in a batch. While a batch is built, the one before it is written: writes to one
- * file do not run in parallel, so that others build meanwhile. */
-#define BATCH_PER_WORKER 2
-
 struct block_job {
     const struct numbered_contexts *contexts;
     const struct metric_table *metrics;
-    struct projection *projection;
-    size_t first; /* index of the profile of blocks[0] */
-    struct value_block *blocks;
+    const struct projection *projection;
     struct file_writer *file;
-    const struct v4_profile *profiles; /* of the batch before this one; its blocks are `built` */
-    struct value_block *built;
-    size_t n_built;
+    struct v4_profile *profiles;
+    struct value_block *blocks;     /* of this process alone: per worker; in a team: all of them */
     struct values_scratch *scratch; /* per worker */
-    struct value_block sums;        /* of all profiles */
+    struct parallel_turns turns;
+    struct value_block sums; /* of all profiles */
+    size_t n_sums;           /* 1: the first task computes the sums; 0: they are there, or not needed */
     struct summary_statistics statistics;
 };
 
@@ -39,14 +34,20 @@ static bool is_elsewhere(const struct block_job *job, size_t profile)
     return measurements->files.at[job->projection->profiles.at[profile].file].is_elsewhere;
 }
 
-static void make_block(void *context, unsigned worker, size_t index)
+static void make_block(struct block_job *job, struct value_block *block, unsigned worker,
+                       size_t profile)
+{
+    values_of_profile(block, &job->scratch[worker], job->contexts, job->metrics,
+                      &job->projection->profiles.at[profile]);
+    diag_progress_add(1);
+}
+
+/* A block of a team is kept until it is written. */
+static void make_own_block(void *context, unsigned worker, size_t index)
 {
     struct block_job *job = context;
-    if (is_elsewhere(job, job->first + index))
-        return;
-    values_of_profile(&job->blocks[index], &job->scratch[worker], job->contexts, job->metrics,
-                      &job->projection->profiles.at[job->first + index]);
-    diag_progress_add(1);
+    if (!is_elsewhere(job, index))
+        make_block(job, &job->blocks[index], worker, index);
 }
 
 /* Gives a block its place in the file. */
@@ -61,24 +62,12 @@ static void place_block(struct file_writer *file, const struct value_block *bloc
     values->contexts = file_leave(file, block->contexts.n * sizeof *block->contexts.at);
 }
 
-static void write_placed_block(const struct block_job *job, size_t index)
+static void write_placed_block(struct file_writer *file, const struct value_block *block,
+                               const struct v4_context_values *place)
 {
-    const struct value_block *block = &job->built[index];
-    const struct v4_context_values *place = &job->profiles[index].values;
-    file_write_at(job->file, place->values, block->values.at,
-                  block->values.n * sizeof *block->values.at);
-    file_write_at(job->file, place->contexts, block->contexts.at,
+    file_write_at(file, place->values, block->values.at, block->values.n * sizeof *block->values.at);
+    file_write_at(file, place->contexts, block->contexts.at,
                   block->contexts.n * sizeof *block->contexts.at);
-}
-
-/* A task of a step: writes a block of the batch before, or makes one of this batch. */
-static void write_or_make_block(void *context, unsigned worker, size_t index)
-{
-    struct block_job *job = context;
-    if (index < job->n_built)
-        write_placed_block(job, index);
-    else
-        make_block(context, worker, index - job->n_built);
 }
 
 /* `values` is zeroed, and filled field by field so that its padding stays zero in the file. */
@@ -121,9 +110,10 @@ static void skip_block(struct file_writer *file, const struct block_size *size,
 }
 
 /* Writes this rank's blocks at their places among all. */
-static void write_own_blocks(struct file_writer *file, struct v4_profile *profiles,
-                             const struct block_job *job, size_t count)
+static void write_own_blocks(const struct block_job *job, size_t count)
 {
+    struct file_writer *file = job->file;
+    struct v4_profile *profiles = job->profiles;
     struct block_size *sizes = share_sizes(job, count);
     for (size_t i = 0; i < count; i++) {
         file_set_silent(file, is_elsewhere(job, i));
@@ -156,37 +146,26 @@ static bool has_statistics(const struct metric_table *metrics)
 }
 
 /* Writes the values of all profiles together. If only one has any, they are the same. */
-static void write_sums(struct file_writer *file, struct v4_profile *profiles,
-                       const struct block_job *job)
+static void write_sums(const struct block_job *job)
 {
     size_t only = only_profile(job->projection);
     if (only)
-        profiles[0].values = profiles[only].values;
+        job->profiles[0].values = job->profiles[only].values;
     else
-        write_block(file, &job->sums, &profiles[0].values);
+        write_block(job->file, &job->sums, &job->profiles[0].values);
 }
 
-static void write_summary(struct file_writer *file, struct v4_profile *profiles,
-                          struct block_job *job)
+static void write_summary(struct block_job *job)
 {
     struct value_block summary = {0};
     if (!has_statistics(job->metrics)) {
-        write_sums(file, profiles, job);
+        write_sums(job);
         return;
     }
     summary_statistics_finish(&job->statistics, &summary, job->metrics->statistics,
                               job->projection->profiles.n, PROPAGATIONS * job->metrics->all.n);
-    write_block(file, &summary, &profiles[0].values);
+    write_block(job->file, &summary, &job->profiles[0].values);
     value_block_free(&summary);
-}
-
-/* The sums of all profiles, which statistics need before the profiles are written. */
-static void start_summary(struct block_job *job)
-{
-    if (has_statistics(job->metrics) || !only_profile(job->projection))
-        values_of_all(&job->sums, &job->scratch[0], job->contexts, job->metrics, job->projection);
-    if (has_statistics(job->metrics))
-        summary_statistics_start(&job->statistics, &job->sums, job->contexts->n);
 }
 
 static void read_at(int fd, const char *path, void *data, size_t size, uint64_t offset)
@@ -206,9 +185,10 @@ static void read_at(int fd, const char *path, void *data, size_t size, uint64_t 
 
 /* In a team, rank 0 adds the blocks that all have written to the statistics, in order: sums of
  * squares are rounded. */
-static void add_written_blocks(struct file_writer *file, const struct v4_profile *profiles,
-                               struct block_job *job)
+static void add_written_blocks(struct block_job *job)
 {
+    struct file_writer *file = job->file;
+    const struct v4_profile *profiles = job->profiles;
     file_sync(file);
     int fd = team_is_first() ? output_open(file->path) : -1;
     if (team_is_first() && fd < 0)
@@ -232,56 +212,73 @@ static void add_written_blocks(struct file_writer *file, const struct v4_profile
         close(fd);
 }
 
-/* Makes and writes the blocks of all profiles, batch by batch. */
-static void write_batches(struct file_writer *file, struct v4_profile *profiles,
-                          struct block_job *job, size_t batch, unsigned workers)
+static void sum_profiles(struct block_job *job, unsigned worker)
 {
-    size_t count = job->projection->profiles.n;
-    struct value_block *others = mem_alloc(batch * sizeof *others);
-    job->file = file;
-    for (job->first = 0; job->first < count || job->n_built; job->first += batch) {
-        size_t left = job->first < count ? count - job->first : 0;
-        size_t size = left < batch ? left : batch;
-        parallel_for(job->n_built + size, workers, write_or_make_block, job);
-        struct v4_profile *made = size ? profiles + 1 + job->first : NULL;
-        for (size_t i = 0; i < size; i++) {
-            place_block(file, &job->blocks[i], &made[i].values);
-            if (has_statistics(job->metrics))
-                summary_statistics_add(&job->statistics, &job->blocks[i]);
-        }
-        struct value_block *built = job->blocks;
-        job->blocks = job->built ? job->built : others;
-        job->built = built;
-        job->n_built = size;
-        job->profiles = made;
-    }
-    for (size_t i = 0; job->built && i < batch; i++)
-        value_block_free(&job->built[i]);
-    free(job->built ? job->built : others);
+    values_of_all(&job->sums, &job->scratch[worker], job->contexts, job->metrics, job->projection);
 }
 
-static void write_blocks(struct file_writer *file, struct v4_profile *profiles,
-                         struct block_job *job, unsigned workers)
+/* The places of blocks in the file depend on the sizes of those before them. */
+static void make_and_write_block(void *context, unsigned worker, size_t task)
+{
+    struct block_job *job = context;
+    if (task < job->n_sums) {
+        sum_profiles(job, worker);
+        return;
+    }
+    size_t index = task - job->n_sums;
+    struct value_block *block = &job->blocks[worker];
+    struct v4_context_values *place = &job->profiles[1 + index].values;
+    make_block(job, block, worker, index);
+    parallel_turn_wait(&job->turns, index);
+    place_block(job->file, block, place);
+    if (has_statistics(job->metrics))
+        summary_statistics_add(&job->statistics, block);
+    parallel_turn_pass(&job->turns);
+    write_placed_block(job->file, block, place);
+}
+
+/* Computes the sums of all profiles before their blocks if statistics need them, else beside them:
+ * that takes as long as all blocks if each thread has contexts of its own. */
+static void start_sums(struct block_job *job)
+{
+    if (has_statistics(job->metrics)) {
+        sum_profiles(job, 0);
+        summary_statistics_start(&job->statistics, &job->sums, job->contexts->n);
+    } else {
+        job->n_sums = only_profile(job->projection) ? 0 : 1;
+    }
+}
+
+static void write_own_profiles(struct block_job *job, unsigned workers)
 {
     size_t count = job->projection->profiles.n;
-    /* All at once in a team: the offsets depend on the sizes of all. */
-    size_t batch = team_is_alone() ? (size_t)workers * BATCH_PER_WORKER : count;
-    job->blocks = mem_alloc(batch * sizeof *job->blocks);
+    if (job->n_sums)
+        sum_profiles(job, 0);
+    parallel_for(count, workers, make_own_block, job);
+    if (count)
+        write_own_blocks(job, count);
+    if (has_statistics(job->metrics))
+        add_written_blocks(job);
+}
+
+static void write_blocks(struct block_job *job, unsigned workers)
+{
+    size_t count = job->projection->profiles.n, kept = team_is_alone() ? workers : count;
+    job->blocks = mem_alloc(kept * sizeof *job->blocks);
     job->scratch = mem_alloc(workers * sizeof *job->scratch);
     diag_progress_begin("writing profiles", count);
-    start_summary(job);
-    if (team_is_alone())
-        write_batches(file, profiles, job, batch, workers);
-    else
-        parallel_for(count, workers, make_block, job);
-    if (!team_is_alone() && count)
-        write_own_blocks(file, profiles, job, count);
-    if (!team_is_alone() && has_statistics(job->metrics))
-        add_written_blocks(file, profiles, job);
-    write_summary(file, profiles, job);
+    start_sums(job);
+    if (team_is_alone()) {
+        parallel_turns_start(&job->turns);
+        parallel_for(job->n_sums + count, workers, make_and_write_block, job);
+        parallel_turns_end(&job->turns);
+    } else {
+        write_own_profiles(job, workers);
+    }
+    write_summary(job);
     diag_progress_end();
     value_block_free(&job->sums);
-    for (size_t i = 0; i < batch; i++)
+    for (size_t i = 0; i < kept; i++)
         value_block_free(&job->blocks[i]);
     for (unsigned i = 0; i < workers; i++)
         values_scratch_free(&job->scratch[i]);
@@ -349,7 +346,7 @@ static struct v4_section write_id_tuples(struct file_writer *file, struct v4_pro
 /* ---- the file ---- */
 
 void profile_db_write(const char *path, const struct numbered_contexts *contexts,
-                      const struct analysis *analysis, struct projection *projection,
+                      const struct analysis *analysis, const struct projection *projection,
                       unsigned workers)
 {
     struct file_writer file;
@@ -372,9 +369,12 @@ void profile_db_write(const char *path, const struct numbered_contexts *contexts
 
     sections[V4_PROFILE_ID_TUPLES] =
         write_id_tuples(&file, profiles, analysis->measurements, projection);
-    struct block_job job = {
-        .contexts = contexts, .metrics = analysis->metrics, .projection = projection};
-    write_blocks(&file, profiles, &job, workers);
+    struct block_job job = {.contexts = contexts,
+                            .metrics = analysis->metrics,
+                            .projection = projection,
+                            .file = &file,
+                            .profiles = profiles};
+    write_blocks(&job, workers);
     file_patch(&file, head.profiles, profiles, count * sizeof *profiles);
     free(profiles);
     v4_close(&file, V4_PROFILE_FOOTER, sections, V4_PROFILE_SECTIONS);

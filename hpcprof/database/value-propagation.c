@@ -146,18 +146,10 @@ static void take_block(struct value_block *block, const struct values_scratch *s
     }
 }
 
-static int by_context(const void *a, const void *b)
-{
-    const struct cost *x = a, *y = b;
-    return (x->context > y->context) - (x->context < y->context);
-}
-
 void values_of_profile(struct value_block *block, struct values_scratch *scratch,
                        const struct numbered_contexts *contexts, const struct metric_table *metrics,
-                       struct profile *profile)
+                       const struct profile *profile)
 {
-    if (profile->costs.n)
-        qsort(profile->costs.at, profile->costs.n, sizeof *profile->costs.at, by_context);
     scratch->sums.n = 0;
     for (size_t i = 0; i < profile->costs.n; i++) {
         const struct cost *cost = &profile->costs.at[i];

@@ -31,10 +31,10 @@ struct values_scratch {
     VEC(struct cost_sum) sums;
 };
 
-/* Computes the values of a profile; sorts its costs. */
+/* Computes the values of a profile, whose costs are in the order of contexts. */
 void values_of_profile(struct value_block *block, struct values_scratch *scratch,
                        const struct numbered_contexts *contexts, const struct metric_table *metrics,
-                       struct profile *profile);
+                       const struct profile *profile);
 
 /* Computes the values of all profiles together. */
 void values_of_all(struct value_block *block, struct values_scratch *scratch,

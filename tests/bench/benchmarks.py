@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The benchmarks: hpcrun beside its peers, in one run.
 
-usage: tests/bench/benchmarks.py [--seconds S] [--rounds N] [--programs A,B] [SECTION]...
+usage: tests/bench/benchmarks.py [--seconds S] [--rounds N] [--programs A,B] [--binaries A,B] [SECTION]...
 
   unwind    nanoseconds per frame and sample against libunwind (unw_step, unw_backtrace) on the same
             samples; completeness
@@ -12,6 +12,8 @@ usage: tests/bench/benchmarks.py [--seconds S] [--rounds N] [--programs A,B] [SE
             program have together at 1 and 8 workers
   viewer    how fast the terminal viewer answers on a database of 2,000,000 contexts, and the memory
             that it needs
+  analysis  hpcstruct beside objdump -d, readelf --debug-dump=decodedline and llvm-symbolizer; hpcprof and
+            hpcviewer until the first line, beside perf report --stdio of the same program at the same rate
   overhead  CPU time with the profilers against without, alternating: hpcrun with perf allowed and
             denied, perf record -g and --call-graph dwarf, gperftools, at 200, 1000 and 5000/s;
             rates really achieved, size of the output, completeness
@@ -21,6 +23,7 @@ import argparse
 import sys
 import tempfile
 
+import analysis
 import handler
 import logical
 import overhead
@@ -30,7 +33,8 @@ import unwind
 import viewer_speed
 
 SECTIONS = {"unwind": unwind.report, "sources": sample_sources.report, "handler": handler.report, "logical": logical.report,
-            "size": handler.report_sizes, "overhead": overhead.report, "viewer": viewer_speed.report}
+            "size": handler.report_sizes, "overhead": overhead.report, "viewer": viewer_speed.report,
+            "analysis": analysis.report}
 
 
 def main():
@@ -40,7 +44,9 @@ def main():
     parser.add_argument("--seconds", type=float, default=5, help="about how long a program runs")
     parser.add_argument("--rounds", type=int, default=10, help="rounds of the paired runs")
     parser.add_argument("--programs", help="only these, separated by commas")
+    parser.add_argument("--binaries", help="files that the section analysis takes, separated by commas")
     arguments = parser.parse_args()
+    analysis.chosen_binaries = arguments.binaries.split(",") if arguments.binaries else []
     unknown = [name for name in arguments.sections if name not in SECTIONS]
     if unknown:
         parser.error(f"no section {unknown[0]}")

@@ -102,6 +102,7 @@ class Programs:
             "python3": ["/usr/bin/python3", script, str(max(1, int(40 * seconds)))],
             "sqlite3": ["sqlite3", ":memory:", SQL.format(int(1.9e6 * seconds))],
             "cc1": [cc1, "-O2", "-quiet", source, "-o", "/dev/null"],
+            "clang": ["clang", "-O2", "-w", "-c", source, "-o", "/dev/null"],
             "openssl": ["openssl", "speed", "-seconds", str(max(1, int(seconds / 2))), "rsa2048"],
             "pigz": ["pigz", "-kc9", "-p2", large],
             "node": ["node", node, str(max(1, int(28 * seconds)))],

@@ -113,12 +113,12 @@ static void each_scope_sums_its_descendants(void **state)
 {
     (void)state;
     struct profile profile = {0};
-    add_cost(&profile, TINY_LINE, 1, 32);
-    add_cost(&profile, SITE, 1, 16);
-    add_cost(&profile, HELPER_LINE, 1, 8);
-    add_cost(&profile, OUTER_LINE, 1, 4);
-    add_cost(&profile, INNER_LINE, 1, 2);
     add_cost(&profile, MAIN, 1, 1);
+    add_cost(&profile, INNER_LINE, 1, 2);
+    add_cost(&profile, OUTER_LINE, 1, 4);
+    add_cost(&profile, HELPER_LINE, 1, 8);
+    add_cost(&profile, SITE, 1, 16);
+    add_cost(&profile, TINY_LINE, 1, 32);
     struct value_block block = {0};
     struct values_scratch scratch = {0};
     values_of_profile(&block, &scratch, &contexts, &metrics, &profile);

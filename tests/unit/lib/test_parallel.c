@@ -2,6 +2,7 @@
 
 #include "lib/parallel.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -94,6 +95,41 @@ static void tasks_are_finished_in_order(void **state)
         }
 }
 
+/* ---- turns ---- */
+
+struct taken_turns {
+    struct parallel_turns turns;
+    size_t at[COUNT]; /* indices in the order of turns */
+    size_t n;
+    atomic_uint begun;
+};
+
+/* The first task waits a while for all other workers to begin one. */
+static void take_turn(void *context, unsigned worker, size_t index)
+{
+    (void)worker;
+    struct taken_turns *taken = context;
+    atomic_fetch_add(&taken->begun, 1);
+    for (int i = 0; index == 0 && taken->begun < WORKERS && i < 100000; i++)
+        sched_yield();
+    parallel_turn_wait(&taken->turns, index);
+    taken->at[taken->n++] = index;
+    parallel_turn_pass(&taken->turns);
+}
+
+static void turns_come_in_order(void **state)
+{
+    (void)state;
+    static struct taken_turns taken;
+    taken = (struct taken_turns){.n = 0};
+    parallel_turns_start(&taken.turns);
+    parallel_for(COUNT, WORKERS, take_turn, &taken);
+    parallel_turns_end(&taken.turns);
+    assert_int_equal(taken.n, COUNT);
+    for (size_t i = 0; i < COUNT; i++)
+        assert_int_equal(taken.at[i], i);
+}
+
 static void there_is_a_default(void **state)
 {
     (void)state;
@@ -105,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_index_is_visited_once),
         cmocka_unit_test(tasks_are_finished_in_order),
+        cmocka_unit_test(turns_come_in_order),
         cmocka_unit_test(there_is_a_default),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
