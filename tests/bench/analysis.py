@@ -1,10 +1,13 @@
 """How long our tools and others take to analyze the same binaries, and the same run of a program."""
 import glob
+import json
 import os
 import pathlib
 import shutil
+import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -112,7 +115,7 @@ def until_first_line(command, environment=None):
                                stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, env=environment)
     found = any(line.strip() and not line.startswith(b"#") for line in process.stdout)
     wall = time.monotonic() - start
-    process.kill()
+    os.kill(process.pid, signal.SIGKILL)  # not process.kill(), which may wait for it
     process.stdout.close()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -157,11 +160,11 @@ def report_runs(commands, directory, rounds):
     print(f"analysis of a run at {RATE}/s until the first line: medians of {rounds} alternating rounds; "
           "x: relative to hpcprof + hpcviewer, which analyzes the binaries; again: with their structure in the cache")
     print(f"{'program':18} {'input MB':>9} {'tools':32} {'CPU s':>9} {'x':>7} {'seconds':>9} {'x':>7} {'MB':>8}")
-    for name in [name for name in PROGRAMS if name in commands]:
+    for name, command in commands.items():
         folder = pathlib.Path(tempfile.mkdtemp(dir=directory))
-        ways = [OurWay(folder, commands[name], is_cached) for is_cached in (False, True)]
+        ways = [OurWay(folder, command, is_cached) for is_cached in (False, True)]
         if shutil.which("perf"):
-            ways += [PerfReport(folder, commands[name], mode) for mode in ("fp", "dwarf")]
+            ways += [PerfReport(folder, command, mode) for mode in ("fp", "dwarf")]
         runs = {way.name: [] for way in ways}
         for _ in range(rounds):
             for way in ways:
@@ -174,7 +177,20 @@ def report_runs(commands, directory, rounds):
 
 
 def report(commands, directory, rounds):
+    """In an interpreter of its own: the memory of this one would count as that of the tools."""
+    what = [{name: [str(word) for word in commands[name]] for name in PROGRAMS if name in commands},
+            str(directory), rounds, chosen_binaries]
+    subprocess.run([sys.executable, __file__, json.dumps(what)], check=True)
+
+
+def main():
+    commands, directory, rounds, named = json.loads(sys.argv[1])
+    chosen_binaries.extend(named)
     report_binaries(directory, rounds)
     print()
     report_runs(commands, directory, rounds)
     print("load:", " ".join(f"{x:.1f}" for x in os.getloadavg()))
+
+
+if __name__ == "__main__":
+    main()
