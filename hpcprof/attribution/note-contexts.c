@@ -15,6 +15,7 @@ void builder_free(struct context_builder *builder)
 {
     vec_free(&builder->chain);
     vec_free(&builder->known.list);
+    stack_owners_free(&builder->owners);
     free(builder->known.slots);
 }
 

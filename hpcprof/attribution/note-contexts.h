@@ -8,7 +8,7 @@
 #ifndef HPCPROF_NOTE_CONTEXTS_H
 #define HPCPROF_NOTE_CONTEXTS_H
 
-#include "hpcprof/attribution/analysis.h"
+#include "hpcprof/attribution/stack-owners.h"
 #include "hpcprof/tree/context-tree.h"
 
 #include "lib/database-format.h"
@@ -38,6 +38,7 @@ struct context_builder {
     struct context_tree tree; /* grows; the caller frees it */
     VEC(uint32_t) chain;      /* scratch: scopes, innermost first */
     struct known_notes known;
+    struct stack_owners owners; /* of the file that the current thread is in */
 };
 
 void builder_start(struct context_builder *builder, const struct analysis *analysis,

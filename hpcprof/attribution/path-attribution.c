@@ -25,7 +25,7 @@ static void mark_needed(struct attribution *attribution, const struct measuremen
             context_of[thread->nodes.at[i].parent] = CONTEXT_ROOT;
 }
 
-static void mark_start(struct attribution *attribution, const struct context_builder *builder)
+static void mark_start(struct attribution *attribution, struct context_builder *builder)
 {
     const struct thread_ref *thread = &attribution->thread;
     const struct start_routine start = start_routine_of(builder->analysis, thread, builder->kind);
@@ -34,6 +34,8 @@ static void mark_start(struct attribution *attribution, const struct context_bui
     vec_reserve(&attribution->marks, thread->thread->nodes.n);
     attribution->marks.n = thread->thread->nodes.n;
     start_routine_mark(&start, attribution->marks.at);
+    if (builder->kind == PROJECTION_LOGICAL)
+        stack_owners_mark(&builder->owners, builder->analysis, thread, attribution->marks.at);
 }
 
 /* The context of a node whose parent's context is `parent`. A node without a note in this
@@ -45,7 +47,7 @@ static uint32_t context_of_node(struct attribution *attribution, struct context_
     const struct measurement_node *node = &thread->thread->nodes.at[index];
     const struct note note = note_of(node, builder->kind);
     uint8_t mark = attribution->marks.at[index];
-    if (note.space == MEASUREMENT_NO_NOTE)
+    if (note.space == MEASUREMENT_NO_NOTE || mark == BORROWED)
         return parent;
     if (parent == CONTEXT_ROOT)
         parent = context_above(builder, thread, node, &note, 0);

@@ -7,8 +7,8 @@
  * some. */
 #define MAX_OUTSIDE 8
 
-/* The function that contains an address; NO_SYMBOL if it is in no known module. */
-static uint32_t function_at(const struct start_routine *start, uint32_t space, uint64_t offset)
+uint32_t start_routine_function_at(const struct start_routine *start, uint32_t space,
+                                   uint64_t offset)
 {
     const struct symbol_table *symbols = start->analysis->symbols;
     if (space == MEASUREMENT_NO_MODULE)
@@ -31,7 +31,8 @@ struct start_routine start_routine_of(const struct analysis *analysis,
         .thread = thread,
         .is_logical = kind == PROJECTION_LOGICAL,
     };
-    start.function = function_at(&start, thread->thread->start_space, thread->thread->start_offset);
+    start.function = start_routine_function_at(&start, thread->thread->start_space,
+                                               thread->thread->start_offset);
     return start;
 }
 
@@ -53,7 +54,7 @@ typedef bool is_end(const struct start_routine *start, const struct measurement_
 
 static bool is_start_routine(const struct start_routine *start, const struct measurement_node *node)
 {
-    return function_at(start, node->ip_space, node->ip_offset) == start->function;
+    return start_routine_function_at(start, node->ip_space, node->ip_offset) == start->function;
 }
 
 static bool is_not_libc(const struct start_routine *start, const struct measurement_node *node)

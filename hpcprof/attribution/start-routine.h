@@ -16,6 +16,8 @@ enum start_mark {
     INSIDE,      /* it is the start routine, or lies inside it, or the path is not trimmed */
     OUTSIDE,     /* it is left out */
     BELOW_START, /* it is called by the start routine, which has no node: insert it */
+    BORROWED,    /* it is left out: a frame outside of another thread's start routine
+                    (stack-owners.h) */
 };
 
 struct start_routine {
@@ -27,6 +29,11 @@ struct start_routine {
 
 struct start_routine start_routine_of(const struct analysis *analysis,
                                       const struct thread_ref *thread, enum projection_kind kind);
+
+/* The function that contains an address; NO_SYMBOL if it is in no known module. `space` and `offset`
+ * are those of an ip or an lip of the thread's file. */
+uint32_t start_routine_function_at(const struct start_routine *start, uint32_t space,
+                                   uint64_t offset);
 
 /* Sets the mark of each node of the thread (enum start_mark); the root is OUTSIDE if the start
  * routine is known. */
@@ -42,6 +49,15 @@ static inline bool node_is_native(const struct measurement_node *node)
 {
     return node->association == ASSOC_1_1 && node->lip_space == node->ip_space &&
            node->lip_value == node->ip_offset;
+}
+
+/* Whether an agent replaced the path outside of an outermost note, that of `node`. The thread's own
+ * frames may have no notes at all. */
+static inline bool path_is_replaced(const struct measurement *m,
+                                    const struct measurement_node *node)
+{
+    bool is_hidden = measurement_has_agent(m) && node->parent != MEASUREMENT_ROOT;
+    return node->association == ASSOC_1_M || is_hidden;
 }
 
 #endif

@@ -56,13 +56,6 @@ uint32_t thread_entry(struct context_builder *builder, const struct thread_ref *
                          is_initial && !continues_forker ? V4_MAIN_THREAD : V4_APPLICATION_THREAD);
 }
 
-/* Whether an agent replaced the path of the thread's own frames, which may have no notes at all. */
-static bool is_replaced(const struct measurement *m, const struct measurement_node *node)
-{
-    bool is_hidden = measurement_has_agent(m) && node->parent != MEASUREMENT_ROOT;
-    return node->association == ASSOC_1_M || is_hidden;
-}
-
 /* ---- paths of nodes ---- */
 
 uint32_t thread_start_function(const struct context_builder *builder,
@@ -77,9 +70,10 @@ struct node_path {
     VEC(uint32_t) nodes; /* outermost first; owned */
     size_t outside;      /* nodes outside of the start routine */
     bool is_below;       /* the next node is BELOW_START (start-routine.h) */
+    size_t borrowed;     /* nodes outside of another thread's start routine (stack-owners.h) */
 };
 
-static struct node_path find_path(const struct context_builder *builder,
+static struct node_path find_path(struct context_builder *builder,
                                   const struct thread_ref *thread, uint32_t node)
 {
     struct node_path path = {0};
@@ -92,6 +86,9 @@ static struct node_path find_path(const struct context_builder *builder,
         path.nodes.at[i] = outer;
     }
     path.outside = start_routine_count_outside(&start, path.nodes.at, path.nodes.n, &path.is_below);
+    if (path.outside == 0 && builder->kind == PROJECTION_LOGICAL)
+        path.borrowed = stack_owners_count_borrowed(&builder->owners, builder->analysis, thread,
+                                                    path.nodes.at, path.nodes.n);
     return path;
 }
 
@@ -101,7 +98,8 @@ static uint32_t context_on_path(struct context_builder *builder, const struct th
                                 const struct node_path *path, size_t n, unsigned creations)
 {
     uint32_t context = CONTEXT_ROOT;
-    for (size_t i = 0; i < path->nodes.n && (i < n || context == CONTEXT_ROOT); i++) {
+    for (size_t i = path->borrowed; i < path->nodes.n && (i < n || context == CONTEXT_ROOT);
+         i++) {
         const struct measurement_node *node = &thread->thread->nodes.at[path->nodes.at[i]];
         const struct note note = note_of(node, builder->kind);
         if (note.space == MEASUREMENT_NO_NOTE)
@@ -200,9 +198,20 @@ static uint32_t thread_root(struct context_builder *builder, const struct thread
     return context == CONTEXT_ROOT ? thread_entry(builder, thread) : context;
 }
 
+/* The context that a path hangs below which begins on this owner's stack. */
+static uint32_t owner_root(struct context_builder *builder, const struct thread_ref *thread,
+                           const struct stack_owner *owner, unsigned creations)
+{
+    if (owner->is_unclear)
+        return entry_context(builder, thread->file, V4_APPLICATION_THREAD);
+    const struct thread_ref other = {
+        .file = thread->file, .m = thread->m, .thread = owner->thread};
+    return thread_root(builder, &other, creations);
+}
+
 /* A path made by an agent begins in the thread that it came from: the main thread's begins in the
- * executable, all others in the C library. The same holds for a path whose frames lead from a stack
- * of the runtime to that of the main thread. */
+ * executable, all others in the C library, whose frames are left out. The same holds for a path whose
+ * frames lead from a stack of the runtime to that of the main thread. */
 uint32_t context_above(struct context_builder *builder, const struct thread_ref *thread,
                        const struct measurement_node *node, const struct note *note,
                        unsigned creations)
@@ -210,10 +219,16 @@ uint32_t context_above(struct context_builder *builder, const struct thread_ref 
     const struct measurement *m = thread->m;
     if (note->space == MEASUREMENT_PLACEHOLDER && note->value == PLACEHOLDER_PARTIAL)
         return entry_context(builder, thread->file, V4_UNKNOWN_ENTRY);
-    bool is_in_module = note->space < m->modules.n;
+    bool is_replaced = path_is_replaced(m, node), is_in_module = note->space < m->modules.n;
+    const struct stack_owner *owner =
+        is_replaced && builder->kind == PROJECTION_LOGICAL
+            ? stack_owner_at(&builder->owners, builder->analysis, thread, note->space, note->value)
+            : NULL;
+    if (owner)
+        return owner_root(builder, thread, owner, creations);
     if (measurement_has_agent(m) && is_in_module && m->modules.at[note->space].flags & MODULE_MAIN)
         return entry_context(builder, thread->file, V4_MAIN_THREAD);
-    if (!is_replaced(m, node) || !is_in_module)
+    if (!is_replaced || !is_in_module)
         return thread_root(builder, thread, creations);
     return entry_context(builder, thread->file, V4_APPLICATION_THREAD);
 }

@@ -6,8 +6,8 @@
  * - All other threads hang below <thread root>; in the physical projection all but the initial ones
  *   do.
  * - Their paths begin with their start routines (start-routine.h).
- * - Paths that agents rooted themselves, such as those of a runtime's workers, stay where they
- * are. */
+ * - Paths that agents rooted themselves, such as those of a runtime's workers, hang where the thread
+ *   does on whose stack they begin (stack-owners.h). */
 #ifndef HPCPROF_THREAD_ROOT_H
 #define HPCPROF_THREAD_ROOT_H
 

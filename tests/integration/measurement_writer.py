@@ -18,7 +18,7 @@ import zlib
 PROCESS_CHUNK = 0xffffffff
 (PROCESS, EVENTS, METRICS, MODULES, NAMES, AGENTS, WORKERS, PROCESS_CLOCK, CODE_NAMES) = range(1, 10)
 REFUSALS = 10
-(THREAD, THREAD_CLOCK, NODES, ASSOCIATIONS, VALUES, FATES) = range(16, 22)
+(THREAD, THREAD_CLOCK, NODES, ASSOCIATIONS, VALUES, FATES, JOINS) = range(16, 23)
 
 TIME, WALL_CLOCK, BY_DEFAULT = 1, 2, 4
 MAIN, VDSO, OWN, LIBC = 1, 2, 4, 8
@@ -65,10 +65,12 @@ def varints(*values):
 class Thread:
     """A thread. Node ids are those of the file."""
 
-    def __init__(self, index, tid, kind, name, first, last, ended, creator):
+    def __init__(self, index, tid, kind, name, first, last, ended, creator, start):
         self.index, self.tid, self.kind, self.name = index, tid, kind, name
         self.first, self.last, self.ended = first, last, ended  # clocks: (wall, CPU)
         self.creator = creator  # (thread, node) or None
+        self.start = start  # start routine: (module, offset) or None
+        self.joins = []
         self.nodes = []  # encoded, ids from 1
         self.children = {}
         self.values = {}
@@ -105,6 +107,10 @@ class Thread:
     def add(self, node, metric, amount):
         key = node, metric
         self.values[key] = self.values.get(key, 0) + amount
+
+    def joined(self, thread, node, ip):
+        """This thread joins a thread that it created; `node` is the frame that stayed live."""
+        self.joins.append(varints(thread.index, node, *ip) + bytes([0]))
 
     def fate(self, event, source, code, count, amount=0):
         self.fates.append((event, source, code, count, amount))
@@ -175,11 +181,11 @@ class Measurement:
         return len(self.name_tables) - 1
 
     def thread(self, tid=None, kind=None, name="", first=(10**9, 0), last=(11 * 10**9, 9 * 10**9),
-               ended=True, creator=None):
+               ended=True, creator=None, start=None):
         index = len(self.threads)
         thread = Thread(index, self.pid + index if tid is None else tid,
                         (1 if index else 0) if kind is None else kind, name, first, last, ended,
-                        creator)
+                        creator, start)
         self.threads.append(thread)
         return thread
 
@@ -224,7 +230,7 @@ class Measurement:
     def thread_chunks(thread):
         creator, context = thread.creator or (-1, 0)
         yield (THREAD, thread.index, varints(thread.tid, thread.kind) + string(thread.name)
-               + varints(creator + 1, context, *thread.first))
+               + varints(creator + 1, context, *thread.first, *(thread.start or ())))
         size = 50_000  # nodes per chunk
         for first in range(0, len(thread.nodes), size):
             part = thread.nodes[first:first + size]
@@ -238,6 +244,8 @@ class Measurement:
                 yield VALUES, thread.index, payload
         for event, source, code, count, amount in thread.fates:
             yield FATES, thread.index, varints(event, source, 1, code, count, amount)
+        if thread.joins:
+            yield JOINS, thread.index, varint(len(thread.joins)) + b"".join(thread.joins)
         if thread.last:
             yield THREAD_CLOCK, thread.index, varints(*thread.last, int(thread.ended))
 

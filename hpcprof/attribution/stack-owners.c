@@ -1,0 +1,136 @@
+#include "hpcprof/attribution/stack-owners.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* As in start-routine.c: two frames of the thread library, and some of sanitizers and the like. */
+#define MAX_BORROWED 8
+
+/* Whether two threads hang at the same place. */
+static bool hang_alike(const struct measurement_thread *a, const struct measurement_thread *b)
+{
+    if (a->join.known != b->join.known)
+        return false;
+    return !a->join.known || (a->creator == b->creator && a->join.node == b->join.node &&
+                              a->join.space == b->join.space && a->join.offset == b->join.offset &&
+                              a->creation_context == b->creation_context);
+}
+
+static struct stack_owner *find(const struct stack_owners *owners, uint32_t function)
+{
+    for (size_t i = 0; i < owners->list.n; i++)
+        if (owners->list.at[i].function == function)
+            return &owners->list.at[i];
+    return NULL;
+}
+
+static uint32_t function_at(const struct analysis *analysis, const struct thread_ref *thread,
+                            uint32_t space, uint64_t offset)
+{
+    const struct start_routine start = {.analysis = analysis, .thread = thread};
+    return start_routine_function_at(&start, space, offset);
+}
+
+static void add_thread(struct stack_owners *owners, const struct analysis *analysis,
+                       const struct thread_ref *of)
+{
+    const struct measurement_thread *thread = of->thread;
+    uint32_t function = function_at(analysis, of, thread->start_space, thread->start_offset);
+    struct stack_owner *owner = function == NO_SYMBOL ? NULL : find(owners, function);
+    if (owner)
+        owner->is_unclear |= !hang_alike(owner->thread, thread);
+    else if (function != NO_SYMBOL)
+        vec_push(&owners->list, (struct stack_owner){.function = function, .thread = thread});
+}
+
+static void change_file(struct stack_owners *owners, const struct analysis *analysis,
+                        const struct thread_ref *thread)
+{
+    struct thread_ref of = *thread;
+    owners->m = thread->m;
+    owners->list.n = 0;
+    for (size_t i = 0; i < of.m->threads.n; i++) {
+        of.thread = &of.m->threads.at[i];
+        add_thread(owners, analysis, &of);
+    }
+}
+
+void stack_owners_free(struct stack_owners *owners)
+{
+    vec_free(&owners->list);
+}
+
+const struct stack_owner *stack_owner_at(struct stack_owners *owners,
+                                         const struct analysis *analysis,
+                                         const struct thread_ref *thread, uint32_t space,
+                                         uint64_t value)
+{
+    if (owners->m != thread->m)
+        change_file(owners, analysis, thread);
+    uint32_t function = owners->list.n ? function_at(analysis, thread, space, value) : NO_SYMBOL;
+    return function == NO_SYMBOL ? NULL : find(owners, function);
+}
+
+/* What a node is, as seen from outside. */
+enum frame { END, OUTSIDE_OR_NOT, WITHOUT_NOTE, START };
+
+/* `around`: notes around the node. */
+static enum frame frame_of(struct stack_owners *owners, const struct analysis *analysis,
+                           const struct thread_ref *thread, uint32_t index, unsigned around)
+{
+    const struct measurement_node *node = &thread->thread->nodes.at[index];
+    if (node->lip_space == MEASUREMENT_NO_NOTE)
+        return WITHOUT_NOTE;
+    if (around > MAX_BORROWED || (around == 0 && !path_is_replaced(thread->m, node)))
+        return END;
+    return stack_owner_at(owners, analysis, thread, node->lip_space, node->lip_value)
+               ? START
+               : OUTSIDE_OR_NOT;
+}
+
+/* Marks the notes around a node. */
+static void mark_around(const struct measurement_thread *thread, uint32_t node, uint8_t *marks)
+{
+    while ((node = thread->nodes.at[node].parent) != MEASUREMENT_ROOT && marks[node] != BORROWED)
+        if (thread->nodes.at[node].lip_space != MEASUREMENT_NO_NOTE)
+            marks[node] = BORROWED;
+}
+
+void stack_owners_mark(struct stack_owners *owners, const struct analysis *analysis,
+                       const struct thread_ref *thread, uint8_t *marks)
+{
+    const struct measurement_thread *t = thread->thread;
+    if (!measurement_has_agent(thread->m))
+        return;
+    VEC(uint8_t) around = {0}; /* 1 + the notes from the root to a node; 0: its path has ended */
+    vec_reserve(&around, t->nodes.n);
+    memset(around.at, 0, t->nodes.n);
+    around.at[MEASUREMENT_ROOT] = 1;
+    for (uint32_t i = MEASUREMENT_LOST_NODE + 1; i < t->nodes.n; i++) {
+        uint8_t outside = around.at[t->nodes.at[i].parent];
+        enum frame frame =
+            outside ? frame_of(owners, analysis, thread, i, outside - 1) : END;
+        if (frame == START)
+            mark_around(t, i, marks);
+        around.at[i] = frame == WITHOUT_NOTE ? outside : frame == OUTSIDE_OR_NOT ? outside + 1 : 0;
+    }
+    vec_free(&around);
+}
+
+size_t stack_owners_count_borrowed(struct stack_owners *owners, const struct analysis *analysis,
+                                   const struct thread_ref *thread, const uint32_t *nodes,
+                                   size_t n)
+{
+    unsigned around = 0;
+    if (!measurement_has_agent(thread->m))
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        enum frame frame = frame_of(owners, analysis, thread, nodes[i], around);
+        if (frame == START)
+            return i;
+        if (frame == END)
+            break;
+        around += frame == OUTSIDE_OR_NOT;
+    }
+    return 0;
+}
