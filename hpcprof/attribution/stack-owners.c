@@ -108,8 +108,7 @@ void stack_owners_mark(struct stack_owners *owners, const struct analysis *analy
     around.at[MEASUREMENT_ROOT] = 1;
     for (uint32_t i = MEASUREMENT_LOST_NODE + 1; i < t->nodes.n; i++) {
         uint8_t outside = around.at[t->nodes.at[i].parent];
-        enum frame frame =
-            outside ? frame_of(owners, analysis, thread, i, outside - 1) : END;
+        enum frame frame = outside ? frame_of(owners, analysis, thread, i, outside - 1) : END;
         if (frame == START)
             mark_around(t, i, marks);
         around.at[i] = frame == WITHOUT_NOTE ? outside : frame == OUTSIDE_OR_NOT ? outside + 1 : 0;
@@ -118,8 +117,7 @@ void stack_owners_mark(struct stack_owners *owners, const struct analysis *analy
 }
 
 size_t stack_owners_count_borrowed(struct stack_owners *owners, const struct analysis *analysis,
-                                   const struct thread_ref *thread, const uint32_t *nodes,
-                                   size_t n)
+                                   const struct thread_ref *thread, const uint32_t *nodes, size_t n)
 {
     unsigned around = 0;
     if (!measurement_has_agent(thread->m))

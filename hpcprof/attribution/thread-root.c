@@ -73,8 +73,8 @@ struct node_path {
     size_t borrowed;     /* nodes outside of another thread's start routine (stack-owners.h) */
 };
 
-static struct node_path find_path(struct context_builder *builder,
-                                  const struct thread_ref *thread, uint32_t node)
+static struct node_path find_path(struct context_builder *builder, const struct thread_ref *thread,
+                                  uint32_t node)
 {
     struct node_path path = {0};
     const struct start_routine start = start_routine_of(builder->analysis, thread, builder->kind);
@@ -98,8 +98,7 @@ static uint32_t context_on_path(struct context_builder *builder, const struct th
                                 const struct node_path *path, size_t n, unsigned creations)
 {
     uint32_t context = CONTEXT_ROOT;
-    for (size_t i = path->borrowed; i < path->nodes.n && (i < n || context == CONTEXT_ROOT);
-         i++) {
+    for (size_t i = path->borrowed; i < path->nodes.n && (i < n || context == CONTEXT_ROOT); i++) {
         const struct measurement_node *node = &thread->thread->nodes.at[path->nodes.at[i]];
         const struct note note = note_of(node, builder->kind);
         if (note.space == MEASUREMENT_NO_NOTE)
@@ -204,8 +203,7 @@ static uint32_t owner_root(struct context_builder *builder, const struct thread_
 {
     if (owner->is_unclear)
         return entry_context(builder, thread->file, V4_APPLICATION_THREAD);
-    const struct thread_ref other = {
-        .file = thread->file, .m = thread->m, .thread = owner->thread};
+    const struct thread_ref other = {.file = thread->file, .m = thread->m, .thread = owner->thread};
     return thread_root(builder, &other, creations);
 }
 
