@@ -103,14 +103,15 @@ integration-build: $(TEST_PROGRAMS) $(TEST_TOOLS)
 # libhpcrun under sanitizers, for test_sanitizers.py: builds of their own in BUILD/address and BUILD/thread, with the
 # ordinary launcher. Not test_unwind_quiet: it has a malloc of its own, which the sanitizer calls before it is ready.
 ADDRESS_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-ADDRESS_TESTS = $(addprefix tests/unit/hpcrun/,test_cct test_fallback test_logical)
+ADDRESS_TESTS = $(addprefix tests/unit/hpcrun/,test_cct test_fallback test_logical) \
+	$(addprefix tests/unit/agents/,test_openmp_events test_tbb_agent test_tbb_tasks)
 ADDRESS_PARTS = lib/libhpcrun.so $(patsubst $(BUILD)/%,%,$(filter-out %.a,$(AGENT_FILES))) $(ADDRESS_TESTS)
 THREAD_FLAGS = -fsanitize=thread -fno-omit-frame-pointer
 # Less optimized, with line numbers only: half the compile time.
 SANITIZED_BUILD = $(MAKE) --no-print-directory OPT='-O1 -g1' ASSERTS=1
 SANITIZED = $(BUILD)/address/bin/hpcrun $(BUILD)/thread/bin/hpcrun $(BUILD)/thread/races
 
-$(BUILD)/address/bin/hpcrun: $(BUILD)/bin/hpcrun $(BUILD)/lib/libhpcrun.so $(addprefix $(BUILD)/,$(ADDRESS_TESTS))
+$(BUILD)/address/bin/hpcrun: $(BUILD)/bin/hpcrun $(BUILD)/lib/libhpcrun.so $(AGENT_FILES) $(addprefix $(BUILD)/,$(ADDRESS_TESTS))
 	+$(Q)CFLAGS='$(ADDRESS_FLAGS)' LDFLAGS='$(ADDRESS_FLAGS)' $(SANITIZED_BUILD) BUILD=$(BUILD)/address \
 		$(addprefix $(BUILD)/address/,$(ADDRESS_PARTS))
 	@mkdir -p $(@D) && cp $< $@

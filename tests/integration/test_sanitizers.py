@@ -30,7 +30,7 @@ PROGRAMS = ",".join(["hpcrun/threads 60 1 8", "hpcrun/processes tree 3 2 4", "hp
 class Addresses(profiling.ProfilingTest):
     def test_parts(self):
         """The unit tests, on the sanitized objects."""
-        for path in sorted((ADDRESS / "tests/unit/hpcrun").glob("test_*")):
+        for path in sorted((ADDRESS / "tests/unit").glob("*/test_*")):
             with self.subTest(path.name):
                 done = self.run_tool(path, env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"), cwd=profiling.ROOT)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -10,6 +10,7 @@ from unittest import mock
 
 import logical_case
 import profiling
+import test_sanitizers
 
 SOURCES = profiling.ROOT / "tests" / "programs" / "tbb"
 
@@ -89,6 +90,14 @@ class Counts(Tbb):
         for contexts in ("site", "off"):
             done, _ = self.measure(program, options=("--task-contexts", contexts))
             self.assertEqual(done.stdout.splitlines()[-1], self.RESULTS)
+        self.check_under_sanitizers(program)
+
+    def check_under_sanitizers(self, program):
+        """With hpcrun and its agents built with AddressSanitizer and UndefinedBehaviorSanitizer."""
+        done = self.run_tool(test_sanitizers.ADDRESS / "bin" / "hpcrun", "-q", "-e", "CPUTIME@f4000", "-o",
+                             self.directory / "sanitized", program,
+                             env=dict(os.environ, **test_sanitizers.ADDRESS_OPTIONS))
+        self.assertEqual((done.returncode, done.stdout.splitlines()[-1], done.stderr), (0, self.RESULTS, ""))
 
 
 class Beside(Tbb):
