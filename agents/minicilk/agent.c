@@ -106,6 +106,34 @@ static uint64_t find_worker(const struct agent_cursor *cursor, uint32_t *index)
     return 0;
 }
 
+/* Whether this is the slot of a thread with this tid. */
+static bool is_slot_of(const struct agent_cursor *cursor, uint32_t slot, int tid)
+{
+    const struct agent_slot *its = agent_slot_at(host->slots, slot);
+    return (int)agent_u32(host, cursor, (uint64_t)&its->tid) == tid &&
+           agent_u32(host, cursor, (uint64_t)&its->state) != AGENT_SLOT_FREE;
+}
+
+/* Whether a worker waits in a function of libc that the program has called. Its slot says so, but not
+ * what it does in the runtime: sleeping workers wait in libc, too. */
+static bool waits_in_libc(const struct agent_cursor *cursor, uint64_t worker, uint32_t index)
+{
+    static _Atomic uint32_t guesses[256]; /* slots in which workers were found */
+    _Atomic uint32_t *guess = &guesses[index % 256];
+    int tid = (int)agent_u32(host, cursor, worker + runtime.worker_tid);
+    uint32_t end = agent_u32(host, cursor, (uint64_t)&host->slots->end);
+    uint32_t first = atomic_load_explicit(guess, memory_order_relaxed);
+    for (uint32_t i = 0; i < end; i++) {
+        uint32_t slot = (first + i) % end;
+        if (!is_slot_of(cursor, slot, tid))
+            continue;
+        atomic_store_explicit(guess, slot, memory_order_relaxed);
+        const struct agent_slot *its = agent_slot_at(host->slots, slot);
+        return agent_u32(host, cursor, (uint64_t)&its->state) == AGENT_SLOT_WAITING;
+    }
+    return false;
+}
+
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     uint32_t index = 0;
@@ -116,23 +144,39 @@ static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
     if (!cursor->state[WORKER])
         return AGENT_FOREIGN;
     uint32_t state = agent_u32(host, cursor, cursor->state[WORKER] + runtime.worker_state);
-    return state == MINICILK_SCHEDULING ? AGENT_IDLE : AGENT_WORKING;
+    if (state == MINICILK_SCHEDULING)
+        return AGENT_IDLE;
+    return waits_in_libc(cursor, cursor->state[WORKER], index) ? AGENT_WAITING : AGENT_WORKING;
 }
 
-/* Whether worker 0 works outside of computations: it executes the program's serial code. */
-static bool is_outside(struct agent_cursor *cursor)
+/* Counts the workers in a state that wait in libc. */
+static uint32_t count_waiting(const struct agent_cursor *cursor, uint64_t workers, uint32_t n,
+                              enum minicilk_state state)
 {
-    uint64_t first = agent_u64(host, cursor, LIVE(workers));
-    return first && agent_u32(host, cursor, first + runtime.worker_state) == MINICILK_OUTSIDE;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t worker = workers + (uint64_t)i * runtime.worker_size;
+        count += agent_u32(host, cursor, worker + runtime.worker_state) == state &&
+                 waits_in_libc(cursor, worker, i);
+    }
+    return count;
 }
 
+/* Worker 0 works outside of computations: it executes the program's serial code. While it waits there,
+ * say in pthread_join, it is no worker. */
 static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 {
+    uint64_t workers = agent_u64(host, cursor, LIVE(workers));
+    uint32_t n = workers ? agent_u32(host, cursor, LIVE(n)) : 0;
     uint32_t working = agent_u32(host, cursor, LIVE(n_w));
-    if (working == 0)
-        working = is_outside(cursor);
-    return (struct agent_worker_counts){.workers = agent_u32(host, cursor, LIVE(n)),
-                                        .working = working};
+    if (working) {
+        uint32_t waiting = count_waiting(cursor, workers, n, MINICILK_WORKING);
+        return (struct agent_worker_counts){n, working > waiting ? working - waiting : 0, 0};
+    }
+    bool is_outside =
+        n && agent_u32(host, cursor, workers + runtime.worker_state) == MINICILK_OUTSIDE;
+    bool is_absent = is_outside && count_waiting(cursor, workers, 1, MINICILK_OUTSIDE);
+    return (struct agent_worker_counts){n - is_absent, is_outside && !is_absent, 0};
 }
 
 /* -------- bichords -------- */

@@ -17,8 +17,8 @@ enum agent_question { QUESTION_STATUS, QUESTION_COUNTS, QUESTION_PATH, QUESTIONS
 /* Most words of memory that an answer may depend on to be cached. The arrays of all questions take
  * 16 KiB; all but very long paths use only the first page. */
 #define MAX_STATUS_READS 32
-#define MAX_COUNTS_READS 32
-#define MAX_PATH_READS   960
+#define MAX_COUNTS_READS 64
+#define MAX_PATH_READS   928
 
 /* A read of memory, within one aligned word. */
 struct cached_read {

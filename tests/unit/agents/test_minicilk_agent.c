@@ -27,6 +27,8 @@ static struct image {
     struct minicilk_live live;
     struct worker workers[WORKERS];
     struct frame frames[4];
+    struct agent_slots slots;
+    struct agent_slot slot[AGENT_SLOTS]; /* slot i + 1 is that of worker i */
 } image;
 static bool readable;
 
@@ -82,15 +84,16 @@ static const struct agent_host host = {.interface = AGENT_INTERFACE,
                                        .refuse = record_refusal,
                                        .log = record_line,
                                        .read = read_memory,
+                                       .slots = &image.slots,
                                        .step = step};
 
 /* ---- the image ---- */
 
-static uint32_t slots[WORKERS + 1];
+static uint32_t guesses[WORKERS + 1];
 
 static struct agent_cursor cursor_of(unsigned thread)
 {
-    return (struct agent_cursor){.thread_data = &slots[thread], .tid = TID(thread)};
+    return (struct agent_cursor){.thread_data = &guesses[thread], .tid = TID(thread)};
 }
 
 /* A running computation: worker i is in state[i], its base is frame i. Frame 0 is the root, and
@@ -106,8 +109,13 @@ static void set_image(const uint32_t *states)
     image.live.caller_pc = (const void *)501;
     image.live.caller_sp = (const void *)0x1000;
     image.live.caller_bp = (const void *)0x2000;
+    image.slots.chunk[0] = image.slot;
+    image.slots.end = WORKERS + 1;
     for (unsigned i = 0; i < WORKERS; i++) {
         image.workers[i] = (struct worker){.tid = TID(i), .state = states[i]};
+        image.slot[i + 1] = (struct agent_slot){
+            .tid = TID(i),
+            .state = states[i] == MINICILK_SCHEDULING ? AGENT_SLOT_WAITING : AGENT_SLOT_WORKING};
         image.frames[i].parent = i ? &image.frames[i - 1] : NULL;
         image.frames[i].site = user_code + 10 + i;
         if (states[i] == MINICILK_WORKING) {
@@ -198,6 +206,42 @@ static void serial_code_between_computations_works(void **state)
         assert_int_equal(hpcrun_agent.unwind_begin(&cursor), i == 0 ? AGENT_WORKING : AGENT_IDLE);
         assert_int_equal(hpcrun_agent.worker_counts(&cursor).working, 1);
     }
+}
+
+/* In a lock, for example. The others pay for it. */
+static void a_worker_that_waits_in_libc_does_not_work(void **state)
+{
+    (void)state;
+    set_image((const uint32_t[]){MINICILK_WORKING, MINICILK_WORKING, MINICILK_SCHEDULING,
+                                 MINICILK_WORKING});
+    image.slot[0] = (struct agent_slot){.tid = TID(1), .state = AGENT_SLOT_FREE}; /* an old one */
+    for (int waits = 0; waits < 2; waits++) {
+        image.slot[1 + 1].state = waits ? AGENT_SLOT_WAITING : AGENT_SLOT_WORKING;
+        for (unsigned i = 0; i < WORKERS; i++) {
+            struct agent_cursor cursor = cursor_of(i);
+            enum agent_thread_status status = hpcrun_agent.unwind_begin(&cursor);
+            assert_int_equal(status, i == 2            ? AGENT_IDLE
+                                     : i == 1 && waits ? AGENT_WAITING
+                                                       : AGENT_WORKING);
+            struct agent_worker_counts counts = hpcrun_agent.worker_counts(&cursor);
+            assert_int_equal(counts.workers, WORKERS);
+            assert_int_equal(counts.working, 3 - waits);
+        }
+    }
+}
+
+/* pthread_join, for example. */
+static void worker_0_is_none_while_it_waits_outside(void **state)
+{
+    (void)state;
+    set_image((const uint32_t[]){MINICILK_OUTSIDE, MINICILK_SCHEDULING, MINICILK_SCHEDULING,
+                                 MINICILK_SCHEDULING});
+    image.slot[0 + 1].state = AGENT_SLOT_WAITING;
+    struct agent_cursor cursor = cursor_of(0);
+    assert_int_equal(hpcrun_agent.unwind_begin(&cursor), AGENT_WAITING);
+    struct agent_worker_counts counts = hpcrun_agent.worker_counts(&cursor);
+    assert_int_equal(counts.workers, WORKERS - 1);
+    assert_int_equal(counts.working, 0);
 }
 
 static void without_runtime_all_are_foreign(void **state)
@@ -315,6 +359,8 @@ int main(void)
         cmocka_unit_test(the_description_is_checked),
         cmocka_unit_test(threads_are_told_apart),
         cmocka_unit_test(serial_code_between_computations_works),
+        cmocka_unit_test(a_worker_that_waits_in_libc_does_not_work),
+        cmocka_unit_test(worker_0_is_none_while_it_waits_outside),
         cmocka_unit_test(without_runtime_all_are_foreign),
         cmocka_unit_test(ancestors_come_from_the_heap),
         cmocka_unit_test(the_root_hangs_below_the_caller),
