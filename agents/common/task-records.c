@@ -1,5 +1,7 @@
 #include "agents/common/task-records.h"
 
+#include "agents/common/frame-copy.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,7 +151,7 @@ static void copy_frames(struct creation_context *context, char *copy, uint64_t s
     context->low = sp;
     context->high = sp + bytes;
     context->copy = (uint64_t)copy;
-    memcpy(copy, (const void *)sp, bytes);
+    frame_copy(copy, (const void *)sp, bytes);
 }
 
 /* The record of a context, if it is a task's. */

@@ -1,7 +1,8 @@
 #include "agents/tbb/task-contexts.h"
 
+#include "agents/common/frame-copy.h"
+
 #include <pthread.h>
-#include <string.h>
 
 /* Where a task spawns a task that spawns a task, and so on: from here on they have one context. */
 #define MAX_DEPTH 128
@@ -69,7 +70,7 @@ static void copy_frames(struct task_record *record, uint64_t bytes)
     context->low = context->sp;
     context->high = context->sp + bytes;
     context->copy = (uint64_t)copy;
-    memcpy(copy, (const void *)context->sp, bytes);
+    frame_copy(copy, (const void *)context->sp, bytes);
     PUBLISH();
     context->kind = CONTEXT_COPY;
 }

@@ -68,6 +68,38 @@ class Results(OpenMp):
         subprocess.run(["gcc", "-o", loader, SOURCES / "plug-in.c", "-ldl"], check=True)
         self.assertEqual(self.run_with(1, loader, plug_in, 40), "400\n")
 
+    # The frame of make() has forbidden memory around its array.
+    SANITIZED = """
+        #include <stdio.h>
+        __attribute__((noipa)) static void set(char *at) { *at = 1; }
+        __attribute__((noipa)) static void make(int *sum)
+        {
+            char one[8];
+            set(one);
+        #pragma omp task firstprivate(one)
+        #pragma omp atomic
+            *sum += one[0];
+        }
+        int main(void)
+        {
+            int sum = 0;
+        #pragma omp parallel
+        #pragma omp single
+            for (int i = 0; i < 100; i++)
+                make(&sum);
+            printf("%d\\n", sum);
+            return 0;
+        }
+        """
+
+    def test_a_program_with_address_sanitizer(self):
+        """The agent copies whole frames of tasks' creators."""
+        source, program = self.directory / "tasks.c", self.directory / "tasks"
+        source.write_text(self.SANITIZED)
+        subprocess.run([GCC[".c"], "-O1", "-fopenmp", "-fsanitize=address", "-o", program, source], check=True)
+        done, _ = self.measure(program)
+        self.assertEqual(done.stdout, "100\n")
+
     def test_less_of_task_contexts(self):
         program = self.build("constructs.c")
         for contexts in ("site", "off"):
@@ -81,6 +113,7 @@ class ResultsOfClang(Results):
     compilers = CLANG
     SETTINGS = (("passive", "false"), ("active", "false"))
     test_a_plug_in_that_is_loaded_again_and_again = None
+    test_a_program_with_address_sanitizer = None
 
 
 class States(OpenMp):
