@@ -343,6 +343,50 @@ struct agent_dag {
     void (*stolen)(unsigned victim, const void *key);
 };
 
+/* What the end of a wait in a runtime of tasks has joined to the task that waited. */
+enum agent_join {
+    AGENT_JOIN_NOTHING,  /* e.g. a lock */
+    AGENT_JOIN_UNKNOWN,  /* some other tasks: dependences, an iteration of an ordered loop */
+    AGENT_JOIN_CHILDREN, /* its children */
+    AGENT_JOIN_GROUP,    /* all tasks that were created in its innermost group, which ends */
+    AGENT_JOIN_TEAM,     /* all tasks of the region: a barrier */
+};
+
+/* Flags of a task. */
+enum {
+    AGENT_TASK_AT_ONCE = 1, /* the creator waits for it */
+    AGENT_TASK_FINAL = 2,   /* the task waits for all that it creates, and these likewise */
+    AGENT_TASK_MANY = 4,    /* any number of tasks, which have ended when the innermost group ends, or
+                               without a group when the region ends */
+    AGENT_TASK_ORDERED = 8, /* other tasks may have to end first: dependences */
+};
+
+/* What a runtime of regions and tasks can tell of its computation, for `hpcrun --work-span`: OpenMP's
+ * model. Normal context, in the thread that does it. `code` is an address in the procedure of a body,
+ * `site` the return address of the call that begins the region or creates the task.
+ *
+ * A thread executes a stack of bodies. The time of the top one is measured, but for that between a
+ * pair of events "x, x ended": there the runtime works or executes other bodies in this thread. */
+struct agent_tasks {
+    /* The thread begins a parallel region; returns its handle, NULL: it is not observed. */
+    void *(*region_begins)(const void *code, const void *site);
+    void (*region_ended)(void *region);
+    /* A member of the region's team begins or ends the region's body. */
+    void (*member_begins)(void *region);
+    void (*member_ended)(void);
+    /* The top body creates a task; returns its handle, NULL: it is not observed. */
+    void *(*created)(const void *code, const void *site, unsigned flags);
+    void (*creation_ended)(void);
+    /* The thread begins or ends the body of a task. */
+    void (*task_begins)(void *task);
+    void (*task_ended)(void);
+    /* The top body waits. */
+    void (*waits)(enum agent_join what);
+    void (*wait_ended)(enum agent_join what);
+    /* Tasks that are created from here on are in a new group, inside of the innermost one. */
+    void (*group_begins)(void);
+};
+
 struct agent;
 
 /* Services of hpcrun. */
@@ -351,6 +395,7 @@ struct agent_host {
 
     /* NULL, unless the user wants work and span: the agent then has its runtime call these. */
     const struct agent_dag *dag;
+    const struct agent_tasks *tasks;
 
     /* Normal context. Claims `count` ranges in any order (fastest: ascending); handlers see all of
      * them or none. Unloading a module ends the claims in it. False, with nothing claimed: no

@@ -15,7 +15,7 @@
 #include "agents/common/dynamic-entries.h"
 #include "agents/common/linked-runtime.h"
 #include "agents/common/trampoline-frames.h"
-#include "agents/gomp/gomp-copies.h"
+#include "agents/gomp/task-events.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static void count_initial_thread(void)
 
 static void add_runtime(const struct agent_module *module)
 {
-    const struct gomp_functions *functions = gomp_copy_of(module->path);
+    struct gomp_functions *functions = gomp_copy_of(module->path);
     if (!functions)
         return;
     if (!functions->is_traced) {
@@ -79,6 +79,8 @@ static void add_runtime(const struct agent_module *module)
     }
     const struct agent_claim code = {module->start, module->end, CLAIM_RUNTIME};
     host->claim(&hpcrun_agent, &code, 1);
+    if (host->tasks && !task_events_report(functions, host->tasks))
+        host->log("work and span: only one copy of libgomp is measured");
     uint32_t threads = (uint32_t)functions->get_max_threads();
     if (threads > atomic_load(&configured))
         atomic_store(&configured, threads);

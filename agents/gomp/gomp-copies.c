@@ -116,9 +116,9 @@ const struct gomp_functions *gomp_copy_at(uint64_t address)
     return (const struct gomp_functions *)copy_at(&copies, address);
 }
 
-const struct gomp_functions *gomp_copy_of(const char *path)
+struct gomp_functions *gomp_copy_of(const char *path)
 {
-    return (const struct gomp_functions *)copy_of_path(&copies, path);
+    return (struct gomp_functions *)copy_of_path(&copies, path);
 }
 
 void gomp_forget_module(uint64_t start, uint64_t end)

@@ -33,7 +33,7 @@ static inline const struct gomp_functions *gomp_functions_for(uint64_t caller)
 const struct gomp_functions *gomp_copy_at(uint64_t address);
 
 /* Normal context. The functions of the library at `path`; NULL if it is not a libgomp. */
-const struct gomp_functions *gomp_copy_of(const char *path);
+struct gomp_functions *gomp_copy_of(const char *path);
 
 /* Normal context. A module was unloaded: forgets callers in it, and its copy. */
 void gomp_forget_module(uint64_t start, uint64_t end);

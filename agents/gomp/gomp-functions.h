@@ -140,6 +140,7 @@ struct gomp_functions {
     struct runtime_copy copy;
     bool is_traced; /* the agent knows its version; else calls are passed on as they are */
     const char *why_not_traced; /* NULL: it is traced */
+    bool is_observed;           /* its regions and tasks are reported: task-events.h */
     void **critical; /* if it is traced: the mutex of the critical section without a name */
     int (*get_max_threads)(void);
     void (*critical_name_end)(void **mutex);

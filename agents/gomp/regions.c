@@ -3,7 +3,7 @@
  * begins. */
 #include "agents/common/body-links.h"
 #include "agents/common/task-records.h"
-#include "agents/gomp/gomp-copies.h"
+#include "agents/gomp/task-events.h"
 
 #include <stdlib.h>
 
@@ -12,6 +12,7 @@ struct gomp_region {
     void *first_word; /* of the user's data: libgomp reads it there for reductions */
     void (*function)(void *);
     void *data;
+    void *observed; /* handle of its events; NULL: they are not reported */
     struct parallel_region common;
 };
 
@@ -27,7 +28,11 @@ static INLINED void run(void *data)
     slot_join(slot, RUNTIME_GOMP);
     link_publish(&slot->gomp, &link);
     slot_set_state(slot, AGENT_SLOT_WORKING);
+    if (region->observed)
+        task_events->member_begins(region->observed);
     region->function(region->data);
+    if (region->observed)
+        task_events->member_ended();
     slot_set_state(slot, AGENT_SLOT_IDLE);
     link_withdraw(&slot->gomp, &link);
 }
@@ -53,6 +58,7 @@ static inline void begin(struct gomp_region *region, struct agent_slot *slot,
     region->first_word = first_word;
     region->function = function;
     region->data = data;
+    region->observed = NULL;
     region->common.master = slot;
     region->common.context.kind = CONTEXT_ON_STACK;
     region->common.context.up = (uint64_t)slot->gomp.link;
@@ -63,6 +69,8 @@ static inline void begin(struct gomp_region *region, struct agent_slot *slot,
 
 static inline void end(struct gomp_region *region, struct agent_slot *slot)
 {
+    if (region->observed)
+        task_events->region_ended(region->observed);
     slot_set_state(slot, AGENT_SLOT_WORKING);
     if (atomic_load_explicit(&region->common.is_cancelled, memory_order_relaxed) ||
         atomic_load_explicit(&region->common.kept, memory_order_relaxed))
@@ -78,7 +86,9 @@ static inline void end(struct gomp_region *region, struct agent_slot *slot)
     struct gomp_region region;                                                                     \
     struct agent_slot *slot = slot_mine();                                                        \
     begin(&region, slot, fn, data, first_word);                                                    \
-    SET_CALLER(region)
+    SET_CALLER(region);                                                                            \
+    if (real->is_observed)                                                                         \
+    region.observed = task_events->region_begins(fn, (const void *)CALLER_PC)
 
 void GOMP_parallel(region_function *fn, void *data, unsigned n, unsigned flags, FURTHER_PARAMETERS)
 {
@@ -186,11 +196,15 @@ static struct gomp_region *begin_old(struct creation_context caller, region_func
         const struct creation_context caller = {                                                   \
             .pc = CALLER_PC, .sp = CALLER_SP, .bp = CALLER_BP};                                    \
         struct gomp_region *region = real->is_traced ? begin_old(caller, fn, data) : NULL;         \
+        if (region && real->is_observed)                                                           \
+            region->observed = task_events->region_begins(fn, (const void *)caller.pc);            \
         if (region) {                                                                              \
             fn = run_region;                                                                       \
             data = region;                                                                         \
         }                                                                                          \
         real->name(fn, data, __VA_ARGS__);                                                         \
+        if (region && region->observed)                                                            \
+            task_events->member_begins(region->observed);                                          \
     }
 OLD_REGION(GOMP_parallel_start, (region_function * fn, void *data, unsigned n), n)
 OLD_REGION(GOMP_parallel_sections_start,
@@ -213,14 +227,17 @@ void GOMP_parallel_end(void)
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
     struct agent_slot *slot = slot_mine();
     struct body_link *link = slot->gomp.link;
+    struct old_region *old = NULL;
+    if (link && link->is_inline && link->sp == (uint64_t)CALLER_SP)
+        old = (struct old_region *)((char *)link - offsetof(struct old_region, link));
+    if (old && old->region.observed)
+        task_events->member_ended();
     slot_set_state(slot, AGENT_SLOT_IDLE);
     real->GOMP_parallel_end();
     slot_set_state(slot, AGENT_SLOT_WORKING);
-    if (!link || !link->is_inline || link->sp != (uint64_t)CALLER_SP)
+    if (!old)
         return;
     link_withdraw(&slot->gomp, link);
-    struct old_region *old =
-        (struct old_region *)((char *)link - offsetof(struct old_region, link));
     end(&old->region, slot);
     free(old);
 }

@@ -3,14 +3,16 @@
  * data: the block begins with copies of these words, and run_task copies them on. */
 #include "agents/common/body-links.h"
 #include "agents/common/task-records.h"
-#include "agents/gomp/gomp-copies.h"
+#include "agents/gomp/task-events.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Flags of GOMP_task and GOMP_taskloop. */
 enum {
+    FLAG_FINAL = 2,
     FLAG_DEPEND = 8,
+    FLAG_IF = 1024,
     FLAG_NOGROUP = 2048,
     FLAG_REDUCTION = 4096,
     FLAG_DETACH = 8192,
@@ -33,6 +35,7 @@ struct task_block {
     struct task_record *record; /* NULL: `context` is what is known */
     const struct creation_context *context;
     struct parallel_region *region;
+    void *observed; /* handle of its events; NULL: they are not reported */
 };
 
 #define USER_DATA(block) ((char *)(block) + (block)->offset)
@@ -66,7 +69,11 @@ static INLINED void run(void *data)
     slot->gomp.own = NULL;
     link_publish(&slot->gomp, &link);
     slot_set_state(slot, AGENT_SLOT_WORKING);
+    if (block->observed)
+        task_events->task_begins(block->observed);
     block->function(USER_DATA(block));
+    if (block->observed)
+        task_events->task_ended();
     bool waits_for_event = is_inline && block->mirrored == MIRRORED_EVENT;
     slot_set_state(slot, waits_for_event ? AGENT_SLOT_IDLE : before);
     link_withdraw(&slot->gomp, &link);
@@ -129,6 +136,7 @@ static inline void fill_block(struct task_block *block, const struct task_shape 
     block->record = NULL;
     block->context = NULL;
     block->region = NULL;
+    block->observed = NULL;
     if (!copy && shape->bytes > shape->offset)
         memcpy((char *)block + shape->offset, data, shape->bytes - shape->offset);
 }
@@ -172,6 +180,15 @@ static inline bool fits(const struct task_shape *shape)
     return shape->bytes + shape->align <= MOST_ON_STACK;
 }
 
+static void *report_task(region_function *fn, uint64_t site, bool is_deferred, unsigned flags,
+                         unsigned more)
+{
+    unsigned kind = (is_deferred ? 0 : AGENT_TASK_AT_ONCE) |
+                    (flags & FLAG_FINAL ? AGENT_TASK_FINAL : 0) |
+                    (flags & FLAG_DEPEND ? AGENT_TASK_ORDERED : 0) | more;
+    return task_events->created((const void *)(uintptr_t)fn, (const void *)site, kind);
+}
+
 void GOMP_task(region_function *fn, void *data, copy_function *copy, long size, long align,
                bool is_deferred, unsigned flags, void **depend, int priority, void *detach,
                FURTHER_PARAMETERS)
@@ -192,10 +209,14 @@ void GOMP_task(region_function *fn, void *data, copy_function *copy, long size, 
     fill_block(block, &shape, fn, data, copy, has_event ? MIRRORED_EVENT : MIRRORED_NONE);
     set_context(block, slot, CALLER_PC, CALLER_SP, CALLER_BP);
     slot->gomp.own = block;
+    if (real->is_observed)
+        block->observed = report_task(fn, CALLER_PC, is_deferred, flags, 0);
     if (flags & (FLAG_DEPEND | FLAG_DETACH) && !is_deferred)
         slot_set_state(slot, AGENT_SLOT_IDLE);
     real->GOMP_task(run_task, block, copy ? copy_block : NULL, (long)shape.bytes, (long)shape.align,
                     is_deferred, flags, depend, priority, detach, 0, 0, 0, 0, 0, 0);
+    if (real->is_observed)
+        task_events->creation_ended();
     slot_set_state(slot, AGENT_SLOT_WORKING);
     slot->gomp.own = creating;
     free(heap);
@@ -217,6 +238,28 @@ static inline void set_loop_context(struct task_block *block, struct agent_slot 
     set_context(block, slot, context->pc, context->sp, context->bp);
     if (block->record)
         record_keep(block->record);
+}
+
+static bool ends_own_group(unsigned flags)
+{
+    return flags & FLAG_REDUCTION && !(flags & FLAG_NOGROUP);
+}
+
+static void report_loop(struct task_block *block, uint64_t site, unsigned flags)
+{
+    if (ends_own_group(flags))
+        task_events->group_begins();
+    block->observed =
+        report_task(block->function, site, flags & FLAG_IF, flags, AGENT_TASK_MANY);
+}
+
+static void report_end_of_loop(unsigned flags)
+{
+    task_events->creation_ended();
+    if (!ends_own_group(flags))
+        return;
+    task_events->waits(AGENT_JOIN_GROUP);
+    task_events->wait_ended(AGENT_JOIN_GROUP);
 }
 
 /* To tell the creation of the tasks from waiting for them, the taskloop runs in a group that this
@@ -250,10 +293,14 @@ static inline void set_loop_context(struct task_block *block, struct agent_slot 
             block->words[2] = ((const uint64_t *)data)[2];                                         \
         if (waits && !reduces)                                                                     \
             real->GOMP_taskgroup_start();                                                          \
+        if (real->is_observed)                                                                     \
+            report_loop(block, context.pc, flags);                                                 \
         slot_set_state(slot, reduces ? AGENT_SLOT_IDLE : AGENT_SLOT_WORKING);                               \
         real->name(run_taskloop, block, copy ? copy_block : NULL, (long)shape.bytes,               \
                    (long)shape.align, waits && !reduces ? flags | FLAG_NOGROUP : flags, tasks,     \
                    priority, start, stop, step, 0, 0, 0, 0, 0, 0);                                 \
+        if (real->is_observed)                                                                     \
+            report_end_of_loop(flags);                                                             \
         if (waits && !reduces) {                                                                   \
             slot_set_state(slot, AGENT_SLOT_IDLE);                                                    \
             real->GOMP_taskgroup_end();                                                            \
@@ -263,6 +310,12 @@ static inline void set_loop_context(struct task_block *block, struct agent_slot 
     }
 TASKLOOP(GOMP_taskloop, long)
 TASKLOOP(GOMP_taskloop_ull, ull)
+
+/* It is interposed for its event: task-events.c. */
+void GOMP_taskgroup_start(void)
+{
+    gomp_functions_for(CALLER_PC)->GOMP_taskgroup_start();
+}
 
 /* ---- cancellation ---- */
 

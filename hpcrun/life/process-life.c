@@ -115,6 +115,11 @@ static bool record_spans(enum process_state state)
     if (!process.config.work_span)
         return false;
     threads_visit(enter_spans, &entered);
+    if (entered && span_tree_is_lower_bound()) {
+        text_add(&line, "the span is a lower bound: the order of OpenMP's dependences and ordered loops "
+                        "was not followed");
+        report_loss(&line);
+    }
     if (entered || state == PROCESS_EXEC)
         return entered;
     text_add(&line, "work and span were not measured: ");

@@ -8,6 +8,7 @@
 #include "hpcrun/record/flush.h"
 #include "hpcrun/sample/creation.h"
 #include "hpcrun/sample/handler.h"
+#include "hpcrun/sample/span-tree.h"
 #include "hpcrun/source/sample-source.h"
 #include "hpcrun/thread/live-threads.h"
 #include "hpcrun/thread/thread-image.h"
@@ -114,6 +115,7 @@ void thread_leave(void)
     close_events(thread);
     slot_release();
     agent_query_thread_end(&thread->logical.query);
+    span_tree_thread_ends();
     thread->ended_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
     atomic_store(&thread->ended_wall, sys_clock(CLOCK_MONOTONIC));
     atomic_store(&thread->busy, true);

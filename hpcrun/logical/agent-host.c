@@ -114,10 +114,16 @@ static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
 
 /* Where agents report the events of their runtimes; NULL: they do not. */
 static const struct agent_dag *dag;
+static const struct agent_tasks *tasks;
 
 void host_observe_dag(const struct agent_dag *events)
 {
     dag = events;
+}
+
+void host_observe_tasks(const struct agent_tasks *events)
+{
+    tasks = events;
 }
 
 const struct agent_host *host_for_agents(void)
@@ -134,5 +140,6 @@ const struct agent_host *host_for_agents(void)
         .step = step,
     };
     host.dag = dag;
+    host.tasks = tasks;
     return &host;
 }

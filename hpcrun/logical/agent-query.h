@@ -84,5 +84,6 @@ const struct agent_host *host_for_agents(void);
 
 /* Normal context, before agents are opened: what agents are to report of their runtimes. */
 void host_observe_dag(const struct agent_dag *events);
+void host_observe_tasks(const struct agent_tasks *events);
 
 #endif

@@ -5,10 +5,11 @@
 #include "hpcrun/logical/agent-query.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/creation.h"
+#include "hpcrun/span/task-span.h"
 #include "hpcrun/span/work-span.h"
 
 /* Call paths at which computations began. Further ones begin below the tree's root. */
-#define MAX_ROOTS 64
+#define MAX_ROOTS 512
 
 static struct root_path {
     uint32_t thread, node;  /* of the path, when it was entered */
@@ -45,6 +46,29 @@ static void run_begins(const void *key, struct agent_activation root)
     work_span_run_begins(key, root);
 }
 
+static uint64_t region_site(uint64_t site)
+{
+    has_run = true;
+    return (uint64_t)root_path_at(site)->number;
+}
+
+static void init_tasks(void)
+{
+    static const struct agent_tasks events = {.region_begins = task_span_region_begins,
+                                              .region_ended = task_span_region_ended,
+                                              .member_begins = task_span_member_begins,
+                                              .member_ended = task_span_member_ended,
+                                              .created = task_span_created,
+                                              .creation_ended = task_span_creation_ended,
+                                              .task_begins = task_span_task_begins,
+                                              .task_ended = task_span_task_ended,
+                                              .waits = task_span_waits,
+                                              .wait_ended = task_span_wait_ended,
+                                              .group_begins = task_span_group_begins};
+    task_span_init(SPAN_BURDEN_NS, region_site);
+    host_observe_tasks(&events);
+}
+
 bool span_tree_init(void)
 {
     static struct agent_dag events = {.run_begins = run_begins,
@@ -59,8 +83,10 @@ bool span_tree_init(void)
                                       .stolen = work_span_stolen};
     roots = sys_pages(MAX_ROOTS * sizeof *roots);
     is_on = roots && work_span_init(SPAN_BURDEN_NS, process.config.record_dag);
-    if (is_on)
+    if (is_on) {
         host_observe_dag(&events);
+        init_tasks();
+    }
     return is_on;
 }
 
@@ -72,6 +98,12 @@ bool span_tree_is_on(void)
 void span_tree_after_fork(void)
 {
     is_on = false;
+    task_span_stop();
+}
+
+void span_tree_thread_ends(void)
+{
+    task_thread_ends();
 }
 
 /* ---- at the end ---- */
@@ -151,7 +183,7 @@ static bool enter_context(const struct target *to, uint32_t id)
 
 bool span_tree_enter(struct thread *thread)
 {
-    if (!is_on || !has_run || work_span_totals().is_incomplete)
+    if (!is_on || !has_run || task_span_problem() || work_span_totals().is_incomplete)
         return false;
     struct target to = {.thread = thread, .caller = sys_pages(SPAN_CONTEXTS * sizeof *to.caller)};
     bool entered = to.caller;
@@ -163,7 +195,12 @@ bool span_tree_enter(struct thread *thread)
 
 const char *span_tree_why_not(void)
 {
-    if (is_on && has_run)
-        return "memory ran out";
-    return "no runtime that can report them ran a computation";
+    if (!is_on || !has_run)
+        return "no runtime that can report them ran a computation";
+    return task_span_problem() ? task_span_problem() : "memory ran out";
+}
+
+bool span_tree_is_lower_bound(void)
+{
+    return task_span_is_lower_bound();
 }

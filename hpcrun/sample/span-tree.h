@@ -22,6 +22,12 @@ void span_tree_after_fork(void);
  * False, with nothing added, if no runtime reported anything, or memory ran out. */
 bool span_tree_enter(struct thread *thread);
 
+/* In a thread that ends. */
+void span_tree_thread_ends(void);
+
+/* Whether the span that was entered is a lower bound, since some order of tasks was not followed. */
+bool span_tree_is_lower_bound(void);
+
 /* Why span_tree_enter returned false; a string constant. */
 const char *span_tree_why_not(void);
 

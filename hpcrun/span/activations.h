@@ -6,10 +6,7 @@
 #include "agents/agent.h"
 #include "hpcrun/span/critical-path.h"
 #include "hpcrun/span/dag-shape.h"
-#include "hpcrun/span/span-contexts.h"
-
-/* Paths of both kinds: without and with burdens. */
-enum { PLAIN, BURDENED, KINDS };
+#include "hpcrun/span/span-results.h"
 
 /* All paths belong to the activation; so do those of a child, once it has ended. */
 struct series {

@@ -82,6 +82,17 @@ bool path_change_context(struct critical_path *path, struct worker_memory *memor
     return complete;
 }
 
+/* Replaces the table by a copy. */
+bool path_copy_others(struct critical_path *path, struct worker_memory *memory)
+{
+    const struct path_table *from = path->others;
+    path->others = block_take(memory, from->size);
+    if (!path->others)
+        return false;
+    memcpy(path->others, from, sizeof *from + from->count * sizeof *from->at);
+    return true;
+}
+
 void path_free_others(struct critical_path *path, struct worker_memory *memory)
 {
     block_free(memory, path->others, path->others->size);

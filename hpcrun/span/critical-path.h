@@ -37,6 +37,7 @@ bool path_append_others(struct critical_path *path, struct worker_memory *memory
                         struct path_table *others);
 bool path_change_context(struct critical_path *path, struct worker_memory *memory, uint32_t from,
                          uint32_t to);
+bool path_copy_others(struct critical_path *path, struct worker_memory *memory);
 void path_free_others(struct critical_path *path, struct worker_memory *memory);
 
 /* Moves `tail`, of the same owner, to the path's end; it is empty then. False without memory: the
@@ -56,6 +57,14 @@ static inline bool path_change_owner(struct critical_path *path, struct worker_m
                                      uint32_t from, uint32_t to)
 {
     return from == to || path_change_context(path, memory, from, to);
+}
+
+/* Makes `path`, which must be empty, a copy. False without memory: its parts are then incomplete. */
+static inline bool path_copy(struct critical_path *path, struct worker_memory *memory,
+                             const struct critical_path *from)
+{
+    *path = *from;
+    return !path->others || path_copy_others(path, memory);
 }
 
 /* Empties the path. */

@@ -5,7 +5,6 @@
 #include "hpcrun/span/activations.h"
 #include "hpcrun/span/strand-clock.h"
 
-#include <stdatomic.h>
 #include <stddef.h>
 
 #define MEASURED_EVENTS 1000
@@ -18,17 +17,12 @@ struct level {
     struct segment *stolen_as; /* once the activation was stolen */
 };
 
-struct sums {
-    uint64_t work, calls, call_work, call_span, spawns;
-};
-
 struct span_worker {
     _Alignas(64) struct strand_clock clock;
     uint32_t top;    /* levels in use are 0 to top */
     uint32_t stolen; /* levels below this one were stolen; under the runtime's lock */
-    uint64_t steals; /* by others; under the runtime's lock */
     struct worker_memory memory;
-    struct sums *sums; /* by context */
+    struct span_tally *tally; /* its steals are those by others; under the runtime's lock */
     struct level *stack[STACK_BLOCKS];
 };
 
@@ -38,15 +32,6 @@ static struct {
     uint64_t
         node_cost; /* ticks that an event takes longer for each node of the dag that it looks up */
     struct span_worker *workers[SPAN_WORKERS];
-    /* The serial program: its strands, and the roots that it called. */
-    struct strand_clock serial;
-    int serial_thread;
-    _Atomic bool is_serial; /* no computation runs */
-    uint64_t work;
-    struct critical_path path[KINDS];
-    struct dag_list *items; /* of the recorded dag */
-    uint64_t strand;        /* since the last item */
-    struct worker_memory memory;
 } program;
 
 /* ---- workers ---- */
@@ -55,8 +40,8 @@ static struct span_worker *make_worker(unsigned number)
 {
     struct span_worker *worker = sys_pages(sizeof *worker);
     if (worker)
-        worker->sums = sys_pages(SPAN_CONTEXTS * sizeof *worker->sums);
-    if (worker && worker->sums)
+        worker->tally = span_tally_new();
+    if (worker && worker->tally)
         program.workers[number] = worker;
     else
         span_fail();
@@ -106,7 +91,7 @@ static struct activation *add_strand(struct span_worker *worker, uint64_t time)
         look_up_context(activation);
     activation->work += time;
     activation->shape.strand += time;
-    worker->sums[activation->context].work += time;
+    worker->tally->by[activation->context].work += time;
     for (unsigned kind = 0; kind < KINDS; kind++)
         path_add_own(&activation->series[kind].continuation, time);
     return activation;
@@ -121,7 +106,7 @@ static void finish(struct span_worker *worker, struct activation *activation)
                                  activation->series[BURDENED].prefix.length);
     if (!activation->is_outermost)
         return;
-    struct sums *sums = &worker->sums[activation->context];
+    struct span_sums *sums = &worker->tally->by[activation->context];
     sums->calls++;
     sums->call_work += activation->work;
     sums->call_span += activation->series[PLAIN].prefix.length;
@@ -142,7 +127,7 @@ static void forget_worker(unsigned number)
     if (!worker)
         return;
     sys_pages_free(worker->stack[0], STACK_BLOCK * sizeof *worker->stack[0]);
-    sys_pages_free(worker->sums, SPAN_CONTEXTS * sizeof *worker->sums);
+    span_tally_free(worker->tally);
     sys_pages_free(worker, sizeof *worker);
 }
 
@@ -192,41 +177,21 @@ bool work_span_init(uint64_t burden, bool records_dag)
     span_contexts_clear();
     if (records_dag)
         dag_nodes_clear();
-    program.serial_thread = sys_gettid();
-    program.is_serial = true;
-    strand_begin(&program.serial);
+    span_results_begin(program.burden);
     return true;
-}
-
-static void add_serial(uint64_t time)
-{
-    program.work += time;
-    program.strand += time;
-    for (unsigned kind = 0; kind < KINDS; kind++)
-        path_add_own(&program.path[kind], time);
-}
-
-/* Only the strands of one thread can be measured. */
-static void end_serial_strand(void)
-{
-    if (program.serial_thread == sys_gettid())
-        add_serial(strand_end(&program.serial));
 }
 
 void work_span_run_begins(const void *key, struct agent_activation root)
 {
     struct activation activation = {0};
-    program.is_serial = false;
-    end_serial_strand();
+    span_serial_ends();
     activation_begin(&activation, root, CONTEXT_PROGRAM);
     activation_store(key, &activation);
 }
 
 void work_span_run_ended(void)
 {
-    program.serial_thread = sys_gettid();
-    program.is_serial = true;
-    strand_begin(&program.serial);
+    span_serial_begins();
 }
 
 void work_span_resumed(unsigned number, const void *key)
@@ -256,7 +221,7 @@ void work_span_spawned(unsigned number, struct agent_activation child)
         span_fail();
         return;
     }
-    worker->sums[parent->context].spawns++;
+    worker->tally->by[parent->context].spawns++;
     activation_begin(&top->activation, child, parent->context);
     worker->top++;
 }
@@ -322,18 +287,14 @@ void work_span_suspended(unsigned number, const void *key)
     *base = (struct activation){0};
 }
 
-/* A root's path follows the program's. */
 static void end_root(struct span_worker *worker, struct activation *root)
 {
+    struct critical_path *path[KINDS];
+    for (unsigned kind = 0; kind < KINDS; kind++)
+        path[kind] = &root->series[kind].prefix;
     if (program.records_dag)
-        dag_list_add(&program.items, &program.memory, root->node, 1, program.strand, root->work);
-    program.strand = 0;
-    program.work += root->work;
-    for (unsigned kind = 0; kind < KINDS; kind++) {
-        struct critical_path *path = &root->series[kind].prefix;
-        span_change_owner(path, &worker->memory, root->context, CONTEXT_PROGRAM);
-        span_append(&program.path[kind], &program.memory, path);
-    }
+        span_add_item(root->node, root->work);
+    span_add_computation(root->work, path, root->context, &worker->memory);
 }
 
 void work_span_ended(unsigned number)
@@ -363,7 +324,7 @@ void work_span_stolen(unsigned number, const void *key)
         return;
     }
     victim->stolen++;
-    victim->steals++;
+    victim->tally->steals++;
     struct activation rest = {.procedure = activation->procedure,
                               .context = activation->context,
                               .parent_context = activation->parent_context,
@@ -373,76 +334,4 @@ void work_span_stolen(unsigned number, const void *key)
                               .before = from->stolen_as};
     add_burden(&rest);
     activation_store(key, &rest);
-}
-
-/* ---- results ---- */
-
-static struct span_totals totals_so_far(void)
-{
-    struct span_totals totals = {.work = program.work,
-                                 .span = program.path[PLAIN].length,
-                                 .burdened_span = program.path[BURDENED].length,
-                                 .burden = program.burden,
-                                 .is_incomplete = span_has_failed()};
-    for (unsigned i = 0; i < SPAN_WORKERS; i++) {
-        const struct span_worker *worker = program.workers[i];
-        totals.steals += worker ? worker->steals : 0;
-        for (uint32_t context = 0; worker && context < span_contexts_end(); context++)
-            totals.spawns += worker->sums[context].spawns;
-    }
-    return totals;
-}
-
-struct span_totals work_span_totals(void)
-{
-    end_serial_strand();
-    return totals_so_far();
-}
-
-bool work_span_now(struct span_totals *totals)
-{
-    if (!program.is_serial || program.serial_thread != sys_gettid())
-        return false;
-    end_serial_strand();
-    *totals = totals_so_far();
-    strand_begin(&program.serial);
-    return true;
-}
-
-const struct dag_item *work_span_items(uint32_t *n)
-{
-    if (program.strand)
-        dag_list_add(&program.items, &program.memory, DAG_NOTHING, 1, program.strand, 0);
-    program.strand = 0;
-    return dag_list_items(program.items, n);
-}
-
-/* The part of the program's path in a context. */
-static uint64_t part_of(unsigned kind, uint32_t context)
-{
-    const struct critical_path *path = &program.path[kind];
-    if (context == CONTEXT_PROGRAM)
-        return path->own;
-    for (uint32_t i = 0; path->others && i < path->others->count; i++)
-        if (path->others->at[i].context == context)
-            return path->others->at[i].time;
-    return 0;
-}
-
-struct span_values work_span_values(uint32_t context)
-{
-    struct span_values values = {.span = part_of(PLAIN, context),
-                                 .burdened_span = part_of(BURDENED, context)};
-    values.work = context == CONTEXT_PROGRAM ? values.span : 0;
-    for (unsigned i = 0; i < SPAN_WORKERS; i++) {
-        if (!program.workers[i])
-            continue;
-        const struct sums *sums = &program.workers[i]->sums[context];
-        values.work += sums->work;
-        values.calls += sums->calls;
-        values.call_work += sums->call_work;
-        values.call_span += sums->call_span;
-        values.spawns += sums->spawns;
-    }
-    return values;
 }

@@ -30,8 +30,7 @@
 #define HPCRUN_SPAN_WORK_SPAN_H
 
 #include "agents/agent.h"
-#include "hpcrun/span/dag-nodes.h"
-#include "hpcrun/span/span-contexts.h"
+#include "hpcrun/span/span-results.h"
 
 #define SPAN_WORKERS 256 /* numbers of workers are below this */
 
@@ -48,38 +47,5 @@ void work_span_synced(unsigned worker);
 void work_span_suspended(unsigned worker, const void *key);
 void work_span_ended(unsigned worker);
 void work_span_stolen(unsigned victim, const void *key);
-
-/* ---- results ---- */
-
-/* Times in strand_clock's unit. */
-struct span_values {
-    uint64_t work;          /* local: in the context's own procedures */
-    uint64_t span;          /* local, on the longest path */
-    uint64_t burdened_span; /* local, on the longest path with burdens */
-    uint64_t calls;         /* outermost activations */
-    uint64_t call_work;     /* their work, with all that they spawned */
-    uint64_t call_span;     /* the sum of their spans */
-    uint64_t spawns;        /* by the context's own procedures */
-};
-
-struct span_totals {
-    uint64_t work, span, burdened_span, spawns, steals;
-    uint64_t burden; /* of one steal */
-    bool is_incomplete; /* memory ran out, or an event came in an impossible order */
-};
-
-/* The sums up to now. False, with nothing done, while a computation runs, and in another thread than
- * the one that runs the serial code. */
-bool work_span_now(struct span_totals *totals);
-
-/* In the initial thread, while no computation runs: ends its serial strand and returns the sums. */
-struct span_totals work_span_totals(void);
-
-/* The root of the recorded dag after that: the serial program, and the roots that it called, one
- * after the other. shape_has_failed: the dag is incomplete. */
-const struct dag_item *work_span_items(uint32_t *n);
-
-/* The values of a context after that. */
-struct span_values work_span_values(uint32_t context);
 
 #endif

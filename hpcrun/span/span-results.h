@@ -1,0 +1,86 @@
+/* Work, span and burdened span of the program: the serial code, the computations that it called one
+ * after the other, and sums by calling context. work-span.h and task-span.h measure computations.
+ *
+ * Normal context. Times are in strand_clock's unit. */
+#ifndef HPCRUN_SPAN_SPAN_RESULTS_H
+#define HPCRUN_SPAN_SPAN_RESULTS_H
+
+#include "hpcrun/span/critical-path.h"
+#include "hpcrun/span/dag-nodes.h"
+#include "hpcrun/span/span-contexts.h"
+
+/* Paths of both kinds: without and with burdens. */
+enum { PLAIN, BURDENED, KINDS };
+
+/* ---- results ---- */
+
+struct span_values {
+    uint64_t work;          /* local: in the context's own procedures */
+    uint64_t span;          /* local, on the longest path */
+    uint64_t burdened_span; /* local, on the longest path with burdens */
+    uint64_t calls;         /* outermost activations */
+    uint64_t call_work;     /* their work, with all that they spawned */
+    uint64_t call_span;     /* the sum of their spans */
+    uint64_t spawns;        /* by the context's own procedures */
+};
+
+struct span_totals {
+    uint64_t work, span, burdened_span, spawns, steals;
+    uint64_t burden; /* of one steal */
+    bool is_incomplete; /* memory ran out, or an event came in an impossible order */
+};
+
+/* The sums up to now. False, with nothing done, while a computation runs, and in another thread than
+ * the one that runs the serial code. */
+bool work_span_now(struct span_totals *totals);
+
+/* In the initial thread, while no computation runs: ends its serial strand and returns the sums. */
+struct span_totals work_span_totals(void);
+
+/* The root of the recorded dag after that: the serial program, and the roots that it called, one
+ * after the other. shape_has_failed: the dag is incomplete. */
+const struct dag_item *work_span_items(uint32_t *n);
+
+/* The values of a context after that. */
+struct span_values work_span_values(uint32_t context);
+
+/* ---- what the algorithms add ---- */
+
+/* The calling thread runs serial code from here on. `burden` is that of the results. */
+void span_results_begin(uint64_t burden);
+
+/* A computation begins in the calling thread. False if one was running. */
+bool span_serial_ends(void);
+
+/* The computation has ended, and the calling thread runs serial code again. */
+void span_serial_begins(void);
+
+/* Whether no computation runs. Any thread. */
+bool span_is_serial(void);
+
+/* A computation of this work ended: its paths, whose owner is in `context`, are appended to the
+ * program's. They are empty then. */
+void span_add_computation(uint64_t work, struct critical_path *const path[KINDS], uint32_t context,
+                          struct worker_memory *memory);
+
+/* Before that, if the dag is recorded: the computation's node. */
+void span_add_item(uint32_t node, uint64_t work);
+
+struct span_sums {
+    uint64_t work, calls, call_work, call_span, spawns;
+};
+
+/* What one worker adds up. */
+struct span_tally {
+    struct span_tally *next;
+    uint64_t steals;
+    struct span_sums by[SPAN_CONTEXTS]; /* context */
+};
+
+/* A new tally, which is a part of the results; NULL without memory. */
+struct span_tally *span_tally_new(void);
+
+/* Takes it out of the results. */
+void span_tally_free(struct span_tally *tally);
+
+#endif

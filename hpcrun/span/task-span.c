@@ -1,0 +1,340 @@
+#include "hpcrun/span/task-span.h"
+
+#include "hpcrun/span/activations.h"
+#include "hpcrun/span/task-paths.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+static struct {
+    uint64_t burden;
+    uint64_t (*root_site)(uint64_t site);
+    _Atomic bool is_on;
+    bool is_open; /* the serial code has begun a region that has not ended */
+    _Atomic bool has_overlaps, is_lower_bound;
+    uint64_t work; /* of all threads when the last region ended */
+} tasks;
+
+void task_span_init(uint64_t burden, uint64_t (*root_site)(uint64_t site))
+{
+    tasks.burden = burden << STRAND_SHIFT;
+    tasks.root_site = root_site;
+    tasks.is_on = true;
+}
+
+void task_span_stop(void)
+{
+    tasks.is_on = false;
+}
+
+/* ---- threads ---- */
+
+/* The calling thread; NULL if events are off, or without memory. */
+static struct task_thread *any_thread(void)
+{
+    if (!tasks.is_on)
+        return NULL;
+    struct task_thread *thread = task_thread_mine();
+    if (!thread)
+        span_fail();
+    return thread;
+}
+
+/* The calling thread if it executes a task that is observed, else NULL. */
+static struct task_thread *busy_thread(void)
+{
+    struct task_thread *thread = tasks.is_on ? task_thread_existing() : NULL;
+    return thread && thread->top ? thread : NULL;
+}
+
+/* The strand of the top task ends. */
+static void stop(struct task_thread *thread)
+{
+    uint64_t time = strand_end(&thread->clock);
+    struct span_task *task = thread->top;
+    thread->work += time;
+    thread->tally->by[task->context].work += time;
+    for (unsigned kind = 0; kind < KINDS; kind++)
+        path_add_own(&task->path[kind], time);
+}
+
+/* The last thing that an event does. */
+static void go_on(struct task_thread *thread)
+{
+    strand_begin(&thread->clock);
+}
+
+static void push(struct task_thread *thread, struct span_task *task)
+{
+    task->outer = thread->top;
+    thread->top = task;
+    go_on(thread);
+}
+
+static struct span_task *pop(struct task_thread *thread)
+{
+    struct span_task *task = thread->top;
+    stop(thread);
+    thread->top = task->outer;
+    return task;
+}
+
+static void add_burden(struct span_task *task)
+{
+    path_add_own(&task->path[BURDENED], tasks.burden);
+}
+
+/* ---- regions ---- */
+
+/* The context of a region that the serial code begins. */
+static uint32_t begin_root(const void *code, const void *site)
+{
+    bool is_outermost;
+    if (!span_serial_ends()) {
+        tasks.has_overlaps = true;
+        return CONTEXT_NONE;
+    }
+    tasks.is_open = true;
+    return span_context_of(CONTEXT_PROGRAM, (uint64_t)code, tasks.root_site((uint64_t)site),
+                           &is_outermost);
+}
+
+static uint32_t begin_nested(struct task_thread *thread, const void *code, const void *site)
+{
+    bool is_outermost;
+    stop(thread);
+    return span_context_of(thread->top->context, (uint64_t)code, (uint64_t)site, &is_outermost);
+}
+
+void *task_span_region_begins(const void *code, const void *site)
+{
+    struct task_thread *thread = any_thread();
+    if (!thread)
+        return NULL;
+    uint32_t context =
+        thread->top ? begin_nested(thread, code, site) : begin_root(code, site);
+    if (context == CONTEXT_NONE)
+        return NULL;
+    struct span_region *region = region_new(&thread->memory, context);
+    if (!region) {
+        span_fail();
+        return NULL;
+    }
+    region->master = thread;
+    region->creator = thread->top;
+    return region;
+}
+
+void task_span_member_begins(void *handle)
+{
+    struct span_region *region = handle;
+    struct task_thread *thread = any_thread();
+    struct span_task *member =
+        thread ? task_new(&thread->memory, region, NULL, region->context) : NULL;
+    if (!member) {
+        span_fail();
+        return;
+    }
+    if (thread != region->master)
+        add_burden(member);
+    push(thread, member);
+}
+
+void task_span_member_ended(void)
+{
+    struct task_thread *thread = busy_thread();
+    if (!thread)
+        return;
+    struct span_task *member = pop(thread);
+    task_arrives(member, &thread->memory);
+    task_release(member, &thread->memory);
+}
+
+/* The serial code goes on. */
+static void end_root(struct task_thread *thread, uint32_t context,
+                     struct critical_path longest[KINDS])
+{
+    struct critical_path *const path[KINDS] = {&longest[PLAIN], &longest[BURDENED]};
+    uint64_t work = task_threads_work();
+    span_add_computation(work - tasks.work, path, context, &thread->memory);
+    tasks.work = work;
+    tasks.is_open = false;
+    span_serial_begins();
+}
+
+static void end_nested(struct task_thread *thread, uint32_t context,
+                       struct critical_path longest[KINDS])
+{
+    struct span_task *creator = thread->top;
+    for (unsigned kind = 0; kind < KINDS; kind++) {
+        span_change_owner(&longest[kind], &thread->memory, context, creator->context);
+        span_append(&creator->path[kind], &thread->memory, &longest[kind]);
+    }
+    go_on(thread);
+}
+
+void task_span_region_ended(void *handle)
+{
+    struct span_region *region = handle;
+    struct task_thread *thread = any_thread();
+    struct critical_path longest[KINDS];
+    uint32_t context = region->context;
+    if (!thread)
+        return;
+    if (thread->top != region->creator) {
+        span_fail();
+        return;
+    }
+    region_finish(region, longest, &thread->memory);
+    if (thread->top)
+        end_nested(thread, context, longest);
+    else
+        end_root(thread, context, longest);
+}
+
+/* ---- tasks ---- */
+
+static struct span_task *create(struct task_thread *thread, const void *code, const void *site,
+                                unsigned flags)
+{
+    struct span_task *parent = thread->top;
+    bool is_outermost;
+    uint32_t context =
+        span_context_of(parent->context, (uint64_t)code, (uint64_t)site, &is_outermost);
+    struct span_task *task = task_new(&thread->memory, parent->region, parent, context);
+    if (!task)
+        return NULL;
+    task->barriers = parent->barriers;
+    task->group = parent->group;
+    task->is_at_once = flags & AGENT_TASK_AT_ONCE || parent->is_final;
+    task->is_final = flags & AGENT_TASK_FINAL || parent->is_final;
+    task->is_many = flags & AGENT_TASK_MANY;
+    task_copy_paths(task, parent, &thread->memory);
+    return task;
+}
+
+static void count_spawn(struct task_thread *thread, struct span_task *task)
+{
+    thread->tally->by[task->parent->context].spawns++;
+    if (!task->is_at_once)
+        add_burden(task);
+}
+
+void *task_span_created(const void *code, const void *site, unsigned flags)
+{
+    struct task_thread *thread = busy_thread();
+    if (!thread)
+        return NULL;
+    stop(thread);
+    if (flags & AGENT_TASK_ORDERED)
+        tasks.is_lower_bound = true;
+    struct span_task *task = create(thread, code, site, flags);
+    if (!task)
+        span_fail();
+    else if (task->is_many)
+        task_keep(task);
+    else
+        count_spawn(thread, task);
+    return task;
+}
+
+void task_span_creation_ended(void)
+{
+    struct task_thread *thread = busy_thread();
+    if (thread)
+        go_on(thread);
+}
+
+void task_span_task_begins(void *handle)
+{
+    struct span_task *task = handle;
+    struct task_thread *thread = any_thread();
+    if (!thread)
+        return;
+    if (task->is_many) {
+        task = task_one_of(task, &thread->memory);
+        if (!task) {
+            span_fail();
+            return;
+        }
+        count_spawn(thread, task);
+    }
+    push(thread, task);
+}
+
+void task_span_task_ended(void)
+{
+    struct task_thread *thread = busy_thread();
+    if (thread)
+        task_finish(pop(thread), &thread->memory);
+}
+
+/* ---- joins ---- */
+
+void task_span_waits(enum agent_join what)
+{
+    struct task_thread *thread = busy_thread();
+    if (!thread)
+        return;
+    stop(thread);
+    if (what == AGENT_JOIN_UNKNOWN)
+        tasks.is_lower_bound = true;
+    if (what == AGENT_JOIN_TEAM && !thread->top->parent)
+        task_arrives(thread->top, &thread->memory);
+}
+
+/* What a task that is no member of a team passes is no barrier. */
+static void join(struct span_task *task, enum agent_join what, struct worker_memory *memory)
+{
+    switch (what) {
+    case AGENT_JOIN_CHILDREN: task_joins_children(task, memory); break;
+    case AGENT_JOIN_GROUP:
+        if (task->group)
+            task_joins_group(task, memory);
+        break;
+    case AGENT_JOIN_TEAM:
+        if (!task->parent)
+            task_joins_team(task, memory);
+        break;
+    case AGENT_JOIN_NOTHING:
+    case AGENT_JOIN_UNKNOWN: break;
+    }
+}
+
+void task_span_wait_ended(enum agent_join what)
+{
+    struct task_thread *thread = busy_thread();
+    if (!thread)
+        return;
+    join(thread->top, what, &thread->memory);
+    if (thread->top->is_closed)
+        task_leaves(thread->top);
+    go_on(thread);
+}
+
+void task_span_group_begins(void)
+{
+    struct task_thread *thread = busy_thread();
+    if (!thread)
+        return;
+    stop(thread);
+    if (!task_begins_group(thread->top, &thread->memory))
+        span_fail();
+    go_on(thread);
+}
+
+/* ---- results ---- */
+
+const char *task_span_problem(void)
+{
+    if (tasks.has_overlaps)
+        return "several threads ran parallel regions at the same time";
+    if (tasks.is_open)
+        return "the program ended in a parallel region";
+    return NULL;
+}
+
+bool task_span_is_lower_bound(void)
+{
+    return tasks.is_lower_bound;
+}
