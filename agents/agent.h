@@ -356,7 +356,7 @@ enum agent_join {
 enum {
     AGENT_TASK_AT_ONCE = 1, /* the creator waits for it */
     AGENT_TASK_FINAL = 2,   /* the task waits for all that it creates, and these likewise */
-    AGENT_TASK_MANY = 4,    /* any number of tasks, which have ended when the innermost group ends, or
+    AGENT_TASK_MANY = 4, /* any number of tasks, which have ended when the innermost group ends, or
                                without a group when the region ends */
     AGENT_TASK_ORDERED = 8, /* other tasks may have to end first: dependences */
 };

@@ -120,8 +120,8 @@ bool task_events_report(struct gomp_functions *functions, const struct agent_tas
         return functions->is_observed;
     real = *functions;
     task_events = events;
-#define OBSERVE(name, ...)          functions->name = observed_##name;
-#define OBSERVE_TYPED(type, name, ...) functions->name = observed_##name;
+#define OBSERVE(name, ...)               functions->name = observed_##name;
+#define OBSERVE_TYPED(type, name, ...)   functions->name = observed_##name;
 #define OBSERVE_LOCK(symbol, field, ...) functions->field = observed_##field;
     OBSERVED_WAITS(OBSERVE)
     GOMP_BOOL_WAITS(OBSERVE_TYPED)

@@ -249,8 +249,7 @@ static void report_loop(struct task_block *block, uint64_t site, unsigned flags)
 {
     if (ends_own_group(flags))
         task_events->group_begins();
-    block->observed =
-        report_task(block->function, site, flags & FLAG_IF, flags, AGENT_TASK_MANY);
+    block->observed = report_task(block->function, site, flags & FLAG_IF, flags, AGENT_TASK_MANY);
 }
 
 static void report_end_of_loop(unsigned flags)

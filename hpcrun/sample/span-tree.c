@@ -111,7 +111,10 @@ void span_tree_thread_ends(void)
 /* Where values go: one thread's tree. */
 struct target {
     struct thread *thread;
-    uint32_t *caller; /* by context: the node at which its procedures are called */
+    struct context_nodes {
+        uint32_t caller;    /* at which the context's procedures are called */
+        uint32_t procedure; /* of these */
+    } * nodes;              /* by context */
 };
 
 /* The child of a node with an l-note only; CCT_NO_MEMORY if that fails. */
@@ -137,13 +140,24 @@ static uint32_t root_caller(const struct target *to, uint64_t number)
                              &to->thread->logical.lnotes);
 }
 
-/* The node from which a context's procedures are called: its site in the parent's procedure. */
+/* The function that has an address. */
+static uint64_t function_at(const struct target *to, uint64_t address)
+{
+    return rule_cache_function(to->thread->unwinder.cache, address);
+}
+
+/* The node from which a context's procedures are called: its site, in the parent's procedure or in
+ * a function that this has called. */
 static uint32_t caller_of(const struct target *to, const struct span_context *context)
 {
     if (context->parent == CONTEXT_PROGRAM)
         return root_caller(to, context->site);
     uint64_t site = ip_at(to, context->site - 1);
-    return child(to, to->caller[context->parent], (struct lnote){.value = site, .site = site});
+    const struct context_nodes *parent = &to->nodes[context->parent];
+    bool is_in_parent = function_at(to, context->site - 1) ==
+                        function_at(to, span_context(context->parent)->procedure);
+    return child(to, is_in_parent ? parent->caller : parent->procedure,
+                 (struct lnote){.value = site, .site = site});
 }
 
 static bool add(const struct target *to, uint32_t node, unsigned metric, uint64_t amount)
@@ -175,21 +189,22 @@ static bool enter_context(const struct target *to, uint32_t id)
         return enter_values(to, id, serial_node(&to->thread->cct));
     if (context->procedure == 0)
         return true; /* another worker added the same context: this id is unused */
-    to->caller[id] = caller_of(to, context);
-    uint32_t node =
-        child(to, to->caller[id], (struct lnote){.value = ip_at(to, context->procedure)});
-    return enter_values(to, id, node);
+    struct context_nodes *nodes = &to->nodes[id];
+    nodes->caller = caller_of(to, context);
+    nodes->procedure =
+        child(to, nodes->caller, (struct lnote){.value = ip_at(to, context->procedure)});
+    return enter_values(to, id, nodes->procedure);
 }
 
 bool span_tree_enter(struct thread *thread)
 {
     if (!is_on || !has_run || task_span_problem() || work_span_totals().is_incomplete)
         return false;
-    struct target to = {.thread = thread, .caller = sys_pages(SPAN_CONTEXTS * sizeof *to.caller)};
-    bool entered = to.caller;
+    struct target to = {.thread = thread, .nodes = sys_pages(SPAN_CONTEXTS * sizeof *to.nodes)};
+    bool entered = to.nodes;
     for (uint32_t id = 0; entered && id < span_contexts_end(); id++)
         entered = enter_context(&to, id);
-    sys_pages_free(to.caller, SPAN_CONTEXTS * sizeof *to.caller);
+    sys_pages_free(to.nodes, SPAN_CONTEXTS * sizeof *to.nodes);
     return entered;
 }
 

@@ -26,7 +26,7 @@ struct span_values {
 
 struct span_totals {
     uint64_t work, span, burdened_span, spawns, steals;
-    uint64_t burden; /* of one steal */
+    uint64_t burden;    /* of one steal */
     bool is_incomplete; /* memory ran out, or an event came in an impossible order */
 };
 

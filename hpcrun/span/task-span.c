@@ -111,8 +111,7 @@ void *task_span_region_begins(const void *code, const void *site)
     struct task_thread *thread = any_thread();
     if (!thread)
         return NULL;
-    uint32_t context =
-        thread->top ? begin_nested(thread, code, site) : begin_root(code, site);
+    uint32_t context = thread->top ? begin_nested(thread, code, site) : begin_root(code, site);
     if (context == CONTEXT_NONE)
         return NULL;
     struct span_region *region = region_new(&thread->memory, context);
