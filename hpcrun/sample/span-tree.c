@@ -65,7 +65,7 @@ static void init_tasks(void)
                                               .waits = task_span_waits,
                                               .wait_ended = task_span_wait_ended,
                                               .group_begins = task_span_group_begins};
-    task_span_init(SPAN_BURDEN_NS, region_site);
+    task_span_init(SPAN_BURDEN_NS, process.config.record_dag, region_site);
     host_observe_tasks(&events);
 }
 

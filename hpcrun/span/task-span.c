@@ -8,6 +8,7 @@
 
 static struct {
     uint64_t burden;
+    bool records_dag;
     uint64_t (*root_site)(uint64_t site);
     _Atomic bool is_on;
     bool is_open; /* the serial code has begun a region that has not ended */
@@ -15,8 +16,9 @@ static struct {
     uint64_t work; /* of all threads when the last region ended */
 } tasks;
 
-void task_span_init(uint64_t burden, uint64_t (*root_site)(uint64_t site))
+void task_span_init(uint64_t burden, bool records_dag, uint64_t (*root_site)(uint64_t site))
 {
+    tasks.records_dag = records_dag;
     tasks.burden = burden << STRAND_SHIFT;
     tasks.root_site = root_site;
     tasks.is_on = true;
@@ -149,12 +151,21 @@ void task_span_member_ended(void)
     task_release(member, &thread->memory);
 }
 
+/* The recorded dag has the work and the span of a region, not its tasks. */
+static void add_to_dag(uint32_t context, uint64_t work, const struct critical_path longest[KINDS])
+{
+    const struct dag_lengths lengths = {work, longest[PLAIN].length, longest[BURDENED].length};
+    span_add_item(dag_node_of(context, DAG_SUMMARY, &lengths, NULL, 0), work);
+}
+
 /* The serial code goes on. */
 static void end_root(struct task_thread *thread, uint32_t context,
                      struct critical_path longest[KINDS])
 {
     struct critical_path *const path[KINDS] = {&longest[PLAIN], &longest[BURDENED]};
     uint64_t work = task_threads_work();
+    if (tasks.records_dag)
+        add_to_dag(context, work - tasks.work, longest);
     span_add_computation(work - tasks.work, path, context, &thread->memory);
     tasks.work = work;
     tasks.is_open = false;

@@ -898,7 +898,7 @@ static int init(void **state)
     self = &records[0];
     if (!work_span_init(BURDEN, false))
         return -1;
-    task_span_init(BURDEN, root_site);
+    task_span_init(BURDEN, false, root_site);
     return 0;
 }
 
