@@ -9,37 +9,11 @@ from unittest import mock
 import logical_case
 import profiling
 from evidence import OfChance, of_ends, of_samples
+from openmp_case import CLANG, GCC, SOURCES, OpenMp
 from structure_file import Structure
 
-SOURCES = profiling.ROOT / "tests" / "programs" / "openmp"
-GCC = {".c": "gcc", ".cc": "g++", ".f90": "gfortran"}
-CLANG = {".c": "clang", ".cc": "clang++"}
 RUNTIME = re.compile(r"GOMP_|gomp_|omp_set|run_region|run_task|copy_block|libgomp|__kmp|libomp|omp_outlined|omp_task_entry"
                      r"|^(parallel_begin|implicit_task|task_create|task_schedule|sync_region_wait)$")
-
-
-class OpenMp(logical_case.LogicalTest):
-    compilers = GCC
-
-    def build(self, source, *options):
-        """Compiles a program; skips the test if the compiler is not installed."""
-        binary = self.directory / f"{source.replace('.', '-')}{len(options)}"
-        compiler = self.compilers[os.path.splitext(source)[1]]
-        command = [compiler, "-O2", "-g", "-fopenmp", "-I", profiling.ROOT, "-o", binary, SOURCES / source, *options]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=self.directory)
-        except FileNotFoundError:
-            self.skipTest(f"{compiler} is not installed")
-        if re.search("omp.h' file not found|cannot find -lomp|unable to find library -lomp", done.stderr):
-            self.skipTest("LLVM's libomp is not installed")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return binary
-
-    def run_with(self, threads, *command, policy="passive", how=(), **variables):
-        """Profiles a program with a number of threads. Returns what it printed."""
-        with mock.patch.dict(os.environ, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY=policy, **variables):
-            done, self.images = self.profile(*command, **dict(how))
-        return done.stdout
 
 
 class Results(OpenMp):

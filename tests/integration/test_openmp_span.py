@@ -1,0 +1,90 @@
+"""hpcrun --work-span with OpenMP programs of gcc: tasks and burdens are counted. The longest paths themselves are those
+of tests/unit/hpcrun/test_task_span.c."""
+import openmp_case
+import test_work_span
+from logical_case import walk
+
+BURDEN = 0.005  # ms
+ROUNDED = 0.003  # of three values, each cut to a microsecond
+TASKS = 8
+SPAWNS = {"row": TASKS, "at_once": TASKS, "crowd": TASKS, "loop": TASKS, "tree": 2 * (2 ** 4 - 1)}
+# Each look fails if code between two tasks, some instructions, is held up for longer than a task of 0.1 ms takes, with a
+# probability far below 1/10: six looks that all fail have one below 1e-6.
+LOOKS = 6
+
+
+class TaskShapes(openmp_case.OpenMp):
+    def shapes(self, threads, *arguments):
+        """Of each shape: work, span, burdened span (ms), spawns."""
+        with self.environment(threads):
+            done, self.images = self.measure(self.program, *arguments, options=("--work-span",))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = {match[1]: [float(match[i]) for i in (3, 4, 5, 6)] for match in test_work_span.Regions.DUMP.finditer(done.stderr)}
+        return done.stderr, found
+
+    def setUp(self):
+        super().setUp()
+        self.program = self.build("task-shapes.c")
+
+    def check_laws(self, threads, found):
+        self.assertEqual({name: spawns for name, (*_, spawns) in found.items()}, SPAWNS)
+        for name, (work, span, burdened, _) in found.items():
+            self.assertLessEqual(span, work + ROUNDED, name)
+            self.assertGreaterEqual(burdened, span - ROUNDED, name)
+        for name, most in (("crowd", 1), ("loop", 1), ("at_once", 0), ("row", TASKS), ("tree", 4)):
+            _, span, burdened, _ = found[name]
+            others = threads > 1  # the longest path may begin in another thread than the one that began the region
+            self.assertLessEqual(burdened - span, (most + others) * BURDEN + ROUNDED, name)
+        work, span, _, _ = found["at_once"]
+        if threads == 1:
+            self.assertAlmostEqual(work, span, delta=ROUNDED)
+
+    def row_is_one_path(self, threads):
+        _, found = self.shapes(threads)
+        self.check_laws(threads, found)
+        _, span, burdened, _ = found["row"]
+        return burdened - span >= TASKS * BURDEN - ROUNDED
+
+    def test_tasks_and_burdens(self):
+        for threads in (1, 2, 4):
+            with self.subTest(threads=threads):
+                self.assertTrue(any(self.row_is_one_path(threads) for _ in range(LOOKS)))
+
+    def test_contexts_are_those_of_samples(self):
+        """The call path of the region, then the chain of tasks, each below the function that creates it."""
+        with self.environment(2):
+            self.profile(self.program, options=("--work-span",))
+        paths = set()
+        for path in walk(self.tree):
+            if path[-1]["kind"] == "procedure" and path[-1]["metrics"]["exact work"]["exclusive"]:
+                paths.add(tuple(node["name"].split(" @ ")[0] for node in path if node["kind"] == "procedure"))
+        self.assertIn((test_work_span.SERIAL,), paths)
+        below_main = {path[path.index("main") + 1:] for path in paths if "main" in path}
+        region, functions = ("construct",), ("row", "at_once", "crowd", "loop", "tree")
+        self.assertEqual({tuple("construct" if name in ("parallel", "task", "taskloop") else name for name in path)
+                          for path in below_main},
+                         {region} | {region + (name, "construct") for name in functions})
+
+    def test_a_lower_bound_is_named(self):
+        said, found = self.shapes(2, "depend")
+        self.assertEqual(found["depend"][3], 2)
+        self.assertIn("the span is a lower bound: the order of OpenMP's dependences and ordered loops was not followed", said)
+        self.assertNotIn("lower bound", self.shapes(2)[0])
+
+    def test_what_cannot_be_measured_is_said(self):
+        for mode, why in (("end", "the program ended in a parallel region"),
+                          ("overlap", "several threads ran parallel regions at the same time")):
+            said, _ = self.shapes(2, mode)
+            self.assertIn("work and span were not measured: " + why, said)
+
+    def test_results_do_not_change(self):
+        program = self.build("constructs.c")
+        for threads, cancellation in ((1, "false"), (4, "true")):
+            out = self.run_with(threads, program, OMP_CANCELLATION=cancellation, how={"options": ("--work-span",)})
+            self.assertEqual(out, "")
+
+    def test_the_recorded_dag_has_its_work(self):
+        with self.environment(2):
+            self.profile(self.program, options=("--record-dag",))
+        for speedup in self.view(view="summary")["work_span"]["speedups"]:
+            self.assertIn("simulated", speedup)
