@@ -82,6 +82,11 @@ class TaskShapes(openmp_case.OpenMp):
         for threads, cancellation in ((1, "false"), (4, "true")):
             out = self.run_with(threads, program, OMP_CANCELLATION=cancellation, how={"options": ("--work-span",)})
             self.assertEqual(out, "")
+        program = self.build("cilk-tasks.c")
+        for command in (("fib", 16), ("nqueens", 9), ("cilksort", 50000)):
+            with self.environment(4):
+                done, _ = self.measure(program, *command, options=("--work-span",))
+            self.assertEqual(done.stdout, "%s %d: ok\n" % command)
 
     def test_the_recorded_dag_has_its_work(self):
         with self.environment(2):
