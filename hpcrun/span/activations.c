@@ -3,18 +3,6 @@
 #include "hpcrun/base/lock.h"
 #include "hpcrun/base/sys.h"
 
-static atomic_bool failed;
-
-void span_fail(void)
-{
-    atomic_store(&failed, true);
-}
-
-bool span_has_failed(void)
-{
-    return atomic_load_explicit(&failed, memory_order_relaxed);
-}
-
 /* ---- memory of all workers ---- */
 
 /* An activation that no worker executes. */

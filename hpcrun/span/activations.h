@@ -41,25 +41,7 @@ struct segment {
     uint32_t child_node;
 };
 
-/* A failure makes all values incomplete: memory ran out, or an event came in an impossible order. */
-void span_fail(void);
-bool span_has_failed(void);
-
-/* ---- paths: those of critical-path.h, which fail without memory ---- */
-
-static inline void span_append(struct critical_path *path, struct worker_memory *memory,
-                               struct critical_path *tail)
-{
-    if (!path_append(path, memory, tail))
-        span_fail();
-}
-
-static inline void span_change_owner(struct critical_path *path, struct worker_memory *memory,
-                                     uint32_t from, uint32_t to)
-{
-    if (!path_change_owner(path, memory, from, to))
-        span_fail();
-}
+/* ---- paths ---- */
 
 /* A branch of this length, parallel to the continuation so far, has ended. Empties it. */
 void series_add_branch(struct series *series, struct worker_memory *memory,

@@ -3,7 +3,7 @@
 #include "hpcrun/base/lock.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process/process.h"
-#include "hpcrun/span/activations.h"
+#include "hpcrun/span/dag-shape.h"
 #include "hpcrun/span/strand-clock.h"
 
 #include <stdatomic.h>
@@ -21,6 +21,20 @@ static struct {
     struct lock lock; /* of the list of tallies */
     struct span_tally *tallies;
 } program;
+
+/* ---- failures ---- */
+
+static atomic_bool failed;
+
+void span_fail(void)
+{
+    atomic_store(&failed, true);
+}
+
+bool span_has_failed(void)
+{
+    return atomic_load_explicit(&failed, memory_order_relaxed);
+}
 
 /* ---- serial code ---- */
 

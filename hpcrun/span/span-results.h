@@ -44,6 +44,26 @@ const struct dag_item *work_span_items(uint32_t *n);
 /* The values of a context after that. */
 struct span_values work_span_values(uint32_t context);
 
+/* A failure makes all values incomplete: memory ran out, or an event came in an impossible order. */
+void span_fail(void);
+bool span_has_failed(void);
+
+/* ---- paths: those of critical-path.h, which fail without memory ---- */
+
+static inline void span_append(struct critical_path *path, struct worker_memory *memory,
+                               struct critical_path *tail)
+{
+    if (!path_append(path, memory, tail))
+        span_fail();
+}
+
+static inline void span_change_owner(struct critical_path *path, struct worker_memory *memory,
+                                     uint32_t from, uint32_t to)
+{
+    if (!path_change_owner(path, memory, from, to))
+        span_fail();
+}
+
 /* ---- what the algorithms add ---- */
 
 /* The calling thread runs serial code from here on. `burden` is that of the results. */

@@ -1,7 +1,5 @@
 #include "hpcrun/span/task-paths.h"
 
-#include "hpcrun/span/activations.h"
-
 #include <stdatomic.h>
 #include <stddef.h>
 

@@ -1,6 +1,5 @@
 #include "hpcrun/span/task-span.h"
 
-#include "hpcrun/span/activations.h"
 #include "hpcrun/span/task-paths.h"
 
 #include <stdatomic.h>
