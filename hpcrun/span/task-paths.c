@@ -50,7 +50,7 @@ static struct path_place *place_at(struct span_region *region, uint32_t barriers
     return &region->before_barrier[barriers % 2];
 }
 
-/* To the next barrier of the task's team. */
+/* To the next barrier of the task's team. The region's lock is the last one that a thread takes. */
 static void offer_to_team(const struct span_task *task, uint32_t barriers,
                           const struct critical_path path[KINDS], struct worker_memory *memory)
 {
@@ -155,9 +155,9 @@ static void close_children(struct span_task *task, struct worker_memory *memory)
 {
     lock_enter(&task->lock);
     task->is_closed = true;
-    lock_leave(&task->lock);
     if (task->children.path[BURDENED].length > 0)
         offer_to_team(task, task->barriers, task->children.path, memory);
+    lock_leave(&task->lock);
 }
 
 /* The parent of a task that runs at once waits in this thread. */
@@ -213,8 +213,10 @@ void task_joins_team(struct span_task *member, struct worker_memory *memory)
     take(member, place_at(member->region, member->barriers), memory);
     lock_leave(&member->region->lock);
     member->barriers++;
-    task_leaves(member);
+    lock_enter(&member->lock);
+    member->is_closed = false;
     clear(member->children.path, memory);
+    lock_leave(&member->lock);
 }
 
 void task_joins_children(struct span_task *task, struct worker_memory *memory)

@@ -4,9 +4,12 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/process/process.h"
+#include "hpcrun/span/task-paths.h"
 #include "hpcrun/span/task-span.h"
 #include "hpcrun/span/work-span.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 
 enum {
@@ -864,6 +867,43 @@ static void test_stopped(void **state)
     assert_null(task_span_region_begins(code_of, site_of));
 }
 
+/* ---- two threads at once ---- */
+
+static struct worker_memory memory_of_member;
+
+static void *arrive(void *member)
+{
+    task_arrives(member, &memory_of_member);
+    return NULL;
+}
+
+/* A member of a team that comes to a barrier reads what its children have offered. Children that end
+ * meanwhile must wait: the member holds its lock until it has done so, here until it gets the lock
+ * of the region. */
+static void test_children_wait_for_a_member_that_arrives(void **state)
+{
+    (void)state;
+    struct worker_memory memory = {0};
+    struct critical_path longest[KINDS];
+    pthread_t thread;
+    struct span_region *region = region_new(&memory, 1);
+    struct span_task *member = task_new(&memory, region, NULL, 1);
+    struct span_task *child = task_new(&memory, region, member, 2);
+    for (unsigned kind = 0; kind < KINDS; kind++)
+        path_add_own(&child->path[kind], 10);
+    task_finish(child, &memory);
+    lock_enter(&region->lock);
+    assert_int_equal(pthread_create(&thread, NULL, arrive, member), 0);
+    while (atomic_load(&region->lock.state) != LOCK_WAITED_FOR)
+        sched_yield();
+    assert_int_equal(atomic_load(&member->lock.state), LOCK_HELD);
+    lock_leave(&region->lock);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    task_release(member, &memory);
+    region_finish(region, longest, &memory);
+    assert_int_equal(longest[PLAIN].length, 10);
+}
+
 /* ---- memory ---- */
 
 static int compare_addresses(const void *a, const void *b)
@@ -911,6 +951,7 @@ int main(void)
         cmocka_unit_test(test_nothing_to_observe),
         cmocka_unit_test(test_order_that_is_not_followed),
         cmocka_unit_test(test_regions_at_the_same_time),
+        cmocka_unit_test(test_children_wait_for_a_member_that_arrives),
         cmocka_unit_test(test_memory_of_a_producer_and_a_consumer),
         cmocka_unit_test(test_stopped),
     };
