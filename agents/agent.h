@@ -200,10 +200,10 @@ struct agent_worker_counts {
 
 /* ---- slots ----
  *
- * Every thread of the program has one slot, with one state for all runtimes of the process. Two kinds
- * of functions write it: hpcrun's wrappers of waiting calls of libc (pthread_cond_wait, sleep, ...),
- * and wrappers of agents that interpose a runtime's functions. A change is a plain store to the
- * thread's own cache lines. Only samples read the slots of other threads.
+ * Every thread of the program has one slot, with one state for all runtimes of the process. Two
+ * kinds of functions write it: hpcrun's wrappers of waiting calls of libc (pthread_cond_wait,
+ * sleep, ...), and wrappers of agents that interpose a runtime's functions. A change is a plain
+ * store to the thread's own cache lines. Only samples read the slots of other threads.
  *
  *     from      to        when
  *     WORKING   WAITING   the program calls a function of libc that waits; back when that returns
@@ -301,7 +301,7 @@ struct agent_cursor {
                              may also call user code, e.g. a hook or a reduction */
 
     /* step_bichord may set this with AGENT_1_M; false before it. The l-notes go on to the outermost
-     * caller, so what the stack has outside of this frame, e.g. the start of the thread, is hidden. */
+     * caller, so what the stack has outside of this frame, as the thread's start, is hidden. */
     bool replaces_callers;
 
     uint64_t state[AGENT_STATE_WORDS]; /* the agent's; zero when the unwind begins */

@@ -60,9 +60,9 @@ bool slot_serves(const struct agent_slot *slot, enum slot_runtime runtime);
 /* Handler. What the calling thread is to a runtime. */
 enum agent_thread_status slot_status(enum slot_runtime runtime);
 
-/* Any context. Counts the threads that serve a runtime, and those that work. A thread of the program
- * that waits in libc outside of all constructs is not counted: while it is, say, in pthread_join, it
- * is of no use to the runtime. */
+/* Any context. Counts the threads that serve a runtime, and those that work. A thread of the
+ * program that waits in libc outside of all constructs is not counted: while it is, say, in
+ * pthread_join, it is of no use to the runtime. */
 struct slot_counts {
     uint32_t pool, others; /* threads that the runtime has created, and other ones */
     uint32_t working;

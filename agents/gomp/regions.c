@@ -84,7 +84,7 @@ static inline void end(struct gomp_region *region, struct agent_slot *slot)
 /* In a wrapper with the parameters fn and data: begins a region. */
 #define BEGIN(first_word)                                                                          \
     struct gomp_region region;                                                                     \
-    struct agent_slot *slot = slot_mine();                                                        \
+    struct agent_slot *slot = slot_mine();                                                         \
     begin(&region, slot, fn, data, first_word);                                                    \
     SET_CALLER(region);                                                                            \
     if (real->is_observed)                                                                         \

@@ -274,7 +274,7 @@ static void report_end_of_loop(unsigned flags)
                        FURTHER_ARGUMENTS);                                                         \
             return;                                                                                \
         }                                                                                          \
-        struct agent_slot *slot = slot_mine();                                                    \
+        struct agent_slot *slot = slot_mine();                                                     \
         struct task_shape shape = shape_of(size, align);                                           \
         struct creation_context context = {.kind = CONTEXT_ON_STACK,                               \
                                            .pc = CALLER_PC,                                        \
@@ -294,17 +294,17 @@ static void report_end_of_loop(unsigned flags)
             real->GOMP_taskgroup_start();                                                          \
         if (real->is_observed)                                                                     \
             report_loop(block, context.pc, flags);                                                 \
-        slot_set_state(slot, reduces ? AGENT_SLOT_IDLE : AGENT_SLOT_WORKING);                               \
+        slot_set_state(slot, reduces ? AGENT_SLOT_IDLE : AGENT_SLOT_WORKING);                      \
         real->name(run_taskloop, block, copy ? copy_block : NULL, (long)shape.bytes,               \
                    (long)shape.align, waits && !reduces ? flags | FLAG_NOGROUP : flags, tasks,     \
                    priority, start, stop, step, 0, 0, 0, 0, 0, 0);                                 \
         if (real->is_observed)                                                                     \
             report_end_of_loop(flags);                                                             \
         if (waits && !reduces) {                                                                   \
-            slot_set_state(slot, AGENT_SLOT_IDLE);                                                    \
+            slot_set_state(slot, AGENT_SLOT_IDLE);                                                 \
             real->GOMP_taskgroup_end();                                                            \
         }                                                                                          \
-        slot_set_state(slot, AGENT_SLOT_WORKING);                                                        \
+        slot_set_state(slot, AGENT_SLOT_WORKING);                                                  \
         free(heap);                                                                                \
     }
 TASKLOOP(GOMP_taskloop, long)

@@ -6,7 +6,7 @@
 /* In a wrapper: the caller's functions, and the thread waits from here on. */
 #define BEGIN_WAIT                                                                                 \
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                             \
-    struct agent_slot *slot = slot_mine();                                                        \
+    struct agent_slot *slot = slot_mine();                                                         \
     slot_set_state(slot, AGENT_SLOT_IDLE)
 #define END_WAIT slot_set_state(slot, AGENT_SLOT_WORKING)
 
@@ -132,8 +132,8 @@ void GOMP_critical_end(void)
         const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
         if (real->test_##field(lock))                                                              \
             return;                                                                                \
-        struct agent_slot *slot = slot_mine();                                                    \
-        slot_set_state(slot, AGENT_SLOT_IDLE);                                                        \
+        struct agent_slot *slot = slot_mine();                                                     \
+        slot_set_state(slot, AGENT_SLOT_IDLE);                                                     \
         real->field(lock);                                                                         \
         END_WAIT;                                                                                  \
     }

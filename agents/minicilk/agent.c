@@ -114,8 +114,8 @@ static bool is_slot_of(const struct agent_cursor *cursor, uint32_t slot, int tid
            agent_u32(host, cursor, (uint64_t)&its->state) != AGENT_SLOT_FREE;
 }
 
-/* Whether a worker waits in a function of libc that the program has called. Its slot says so, but not
- * what it does in the runtime: sleeping workers wait in libc, too. */
+/* Whether a worker waits in a function of libc that the program has called. Its slot says so, but
+ * not what it does in the runtime: sleeping workers wait in libc, too. */
 static bool waits_in_libc(const struct agent_cursor *cursor, uint64_t worker, uint32_t index)
 {
     static _Atomic uint32_t guesses[256]; /* slots in which workers were found */
@@ -162,8 +162,8 @@ static uint32_t count_waiting(const struct agent_cursor *cursor, uint64_t worker
     return count;
 }
 
-/* Worker 0 works outside of computations: it executes the program's serial code. While it waits there,
- * say in pthread_join, it is no worker. */
+/* Worker 0 works outside of computations: it executes the program's serial code. While it waits
+ * there, say in pthread_join, it is no worker. */
 static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 {
     uint64_t workers = agent_u64(host, cursor, LIVE(workers));

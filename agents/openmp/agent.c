@@ -149,8 +149,7 @@ static uint64_t leading(const struct agent_cursor *cursor, uint64_t link)
 
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
-    enum agent_thread_status status =
-        tool_refusal() ? AGENT_FOREIGN : slot_status(RUNTIME_OMPT);
+    enum agent_thread_status status = tool_refusal() ? AGENT_FOREIGN : slot_status(RUNTIME_OMPT);
     if (status != AGENT_FOREIGN)
         cursor->state[LINK] = leading(cursor, (uint64_t)own_slot->ompt.link);
     return status;

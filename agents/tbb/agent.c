@@ -6,8 +6,9 @@
  * (task-contexts.h). This file reads them at samples. The bichords are those of
  * common/trampoline-frames.h.
  *
- * A thread of libtbb's pool is idle whenever it runs no task. Another thread that has called TBB works
- * outside of TBB's calls, too; while it waits there, say in pthread_join, it is no worker.
+ * A thread of libtbb's pool works while it runs a task, and while it takes the next one from its own
+ * queue (task-queues.h). Another thread that has called TBB works outside of TBB's calls, too; while
+ * it waits there, say in pthread_join, it is no worker.
  *
  * Claims: the modules of libtbb and of this library. */
 #include "agents/agent.h"
@@ -26,11 +27,12 @@
 static const struct agent_host *host;
 
 /* cursor->state, beside trampoline-frames.h: address of the context in which the thread has run its
- * last task, if it is between two tasks; else 0. Contexts are aligned, so the lowest bit is free. */
+ * last task, if it is between two tasks; else 0. Contexts are aligned: the lowest bit is free. */
 enum { LAST_CONTEXT = REPLACED + 1 };
 #define INNERMOST_WAS_SEEN 1u
 
-/* Offset of the number of references in tbb::detail::d1::wait_context, which is compiled into programs. */
+/* Offset of the number of references in tbb::detail::d1::wait_context, which is compiled into
+ * programs. */
 #define WAIT_REFERENCES 8
 
 /* Threads that libtbb will have before it has created any; 0: no such program. */
@@ -93,18 +95,17 @@ static void thread_begin(void *thread_data, int tid, struct agent_start_routine 
     atomic_store(&has_created_threads, true);
 }
 
-/* Whether the call in which the thread waits is about to return. The call may have ended by now: its
- * memory is read through the host. */
+/* Whether the call in which the thread waits is about to return. The call may have ended by now:
+ * its memory is read through the host. */
 static bool is_wait_over(const struct agent_cursor *cursor, const struct agent_slot *slot)
 {
     uint64_t wait = (uint64_t)slot->tbb.own, references;
-    return wait &&
-           host->read(cursor, wait + WAIT_REFERENCES, &references, sizeof references) &&
+    return wait && host->read(cursor, wait + WAIT_REFERENCES, &references, sizeof references) &&
            references == 0;
 }
 
-/* Whether a thread is busy in libtbb: it takes the next task from its own queue, or its wait is over.
- * In a region of OpenMP it is idle for that. */
+/* Whether a thread is busy in libtbb: it takes the next task from its own queue, or its wait is
+ * over. In a region of OpenMP it is idle for that. */
 static bool is_between_tasks(const struct agent_cursor *cursor, const struct agent_slot *slot)
 {
     return slot_state(slot) == AGENT_SLOT_IDLE && !slot->gomp.link && !slot->ompt.link &&
@@ -154,8 +155,8 @@ static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 struct path_agent path_agent = {
     .agent = &hpcrun_agent, .tag = CLAIM_TRAMPOLINES, .link_in = trampoline_link_in};
 
-/* A thread of the pool that is between two tasks: no frame of its stack has a context. It is shown in
- * that of its last task, but for its innermost frame, which is the runtime's. */
+/* A thread of the pool that is between two tasks: no frame of its stack has a context. It is shown
+ * in that of its last task, but for its innermost frame, which is the runtime's. */
 static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {

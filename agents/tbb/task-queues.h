@@ -1,9 +1,9 @@
-/* Any context. How many tasks are in a thread's own queue in libtbb: a thread that is idle and has some
- * is about to take one.
+/* Any context. How many tasks are in a thread's own queue in libtbb: a thread that is idle and has
+ * some is about to take one.
  *
  * libtbb does not tell what it takes from where. But a task that a thread spawns is in the thread's
  * queue until it begins, in this thread or in one that has stolen it. Both are known, so the slots
- * count them (agent_slot_tasks). Tasks that are enqueued or submitted are in queues of their arena. */
+ * count them (agent_slot_tasks). Enqueued and submitted tasks are in queues of their arena. */
 #ifndef AGENTS_TBB_TASK_QUEUES_H
 #define AGENTS_TBB_TASK_QUEUES_H
 
@@ -40,8 +40,8 @@ static inline uint32_t queue_length(const struct agent_slot *slot)
     return length > 0 ? (uint32_t)length : 0;
 }
 
-/* While a thread works in another arena, it cannot take tasks that it left in its queue. Returns how
- * many they are. */
+/* While a thread works in another arena, it cannot take tasks that it left in its queue. Returns
+ * how many they are. */
 static inline uint32_t queue_hide(struct agent_slot *slot)
 {
     uint32_t length = queue_length(slot);

@@ -186,8 +186,8 @@ void tbb_enqueue_in_group(struct tbb_object *task, void *group, void *arena)
 
 /* ---- calls that wait ---- */
 
-/* A call in which the thread waits, but for the tasks that it runs meanwhile. In the slot, tbb.own is
- * the tbb::detail::d1::wait_context of the innermost one; NULL: it has none. */
+/* A call in which the thread waits, but for the tasks that it runs meanwhile. In the slot, tbb.own
+ * is the tbb::detail::d1::wait_context of the innermost one; NULL: it has none. */
 struct waiting_call {
     struct body_link *link;
     enum agent_slot_state before;

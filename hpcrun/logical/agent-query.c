@@ -227,8 +227,8 @@ static uint32_t replace_callers(struct agent_query *query, uint32_t first)
     struct bichords *now = query->current;
     if (first == 0 || !has_room(now))
         return first;
-    now->at[now->count++] = (struct bichord){
-        .last = first - 1, .lnotes = now->lnote_count, .association = AGENT_M_0};
+    now->at[now->count++] =
+        (struct bichord){.last = first - 1, .lnotes = now->lnote_count, .association = AGENT_M_0};
     return 0;
 }
 

@@ -93,12 +93,13 @@ void slot_release(void)
         atomic_store(&search_from, number);
 }
 
+/* Other threads may have been changing their lists: these are forgotten. */
 void slots_after_fork(int tid)
 {
     for (uint32_t i = 0; i < atomic_load(&slots.end); i++) {
         struct agent_slot *slot = slot_at(i);
         if (slot != own_slot)
-            *slot = (struct agent_slot){.state = AGENT_SLOT_FREE}; /* its lists may be half changed */
+            *slot = (struct agent_slot){.state = AGENT_SLOT_FREE};
     }
     atomic_store(&search_from, 0);
     if (own_slot)

@@ -1,8 +1,8 @@
 /* lockstep SCALE: phases, in which it compares the agent's states of threads with what they do.
  *
  * A body of a phase blocks until a thread beside OpenMP ends it. This one waits until nothing moves:
- * each other thread sleeps, in a body or in a wait of the runtime or of libc, or waits busily. Only it can wake
- * them, so what they do is known, however busy the machine is. To the agent a body is work, and
+ * each other thread sleeps, in a body or in a wait of the runtime or of libc, or waits busily. Only
+ * it can wake them, so what they do is known, however busy the machine is. To the agent a body is work, and
  * nothing else. It compares, then ends one body: the one that ends first by a clock of its own. For
  * each phase the program prints
  *     phase NAME LOOKS STILL WORKING WRONG
@@ -43,7 +43,7 @@ static int scale;
 /* Where a thread blocks in its bodies. */
 static struct gate {
     _Atomic pid_t tid;
-    _Atomic int end; /* of its body, in milliseconds of `now` */
+    _Atomic int end;       /* of its body, in milliseconds of `now` */
     _Atomic int is_closed; /* 1: it is in a body */
 } gates[MAX_THREADS];
 static _Atomic int gate_count;
@@ -102,7 +102,7 @@ static struct {
     long still; /* looks when no thread waited busily */
 } seen;
 static _Atomic bool is_looking;
-static _Atomic bool may_spin; /* threads may wait busily */
+static _Atomic bool may_spin;    /* threads may wait busily */
 static _Atomic uint32_t workers; /* that the runtime has; 0: not compared */
 
 static enum agent_slot_state agents_state(pid_t tid)
@@ -165,7 +165,8 @@ static void look(bool all_sleep)
     }
     for (uint32_t i = 0; i < hpctoolkit_thread_slots.end && all_sleep; i++) {
         const struct agent_slot *slot = agent_slot_at(&hpctoolkit_thread_slots, i);
-        seen.wrong += slot_is_of(slot, RUNTIME) && slot_state(slot) == AGENT_SLOT_WORKING && !is_in_body(slot->tid);
+        seen.wrong += slot_is_of(slot, RUNTIME) && slot_state(slot) == AGENT_SLOT_WORKING &&
+                      !is_in_body(slot->tid);
     }
     const struct slot_counts counts = slots_count(&hpctoolkit_thread_slots, RUNTIME);
     seen.wrong += all_sleep && workers && counts.pool + counts.others != workers;
@@ -357,7 +358,8 @@ static void *run_region(void *unused)
     return unused;
 }
 
-/* The initial thread is of no use to OpenMP while it joins another one. Each has a team of its own. */
+/* The initial thread is of no use to OpenMP while it joins another one. Each has a team of its own.
+ * */
 PHASE threads(void)
 {
     const uint32_t team = (uint32_t)omp_get_max_threads();
@@ -400,7 +402,7 @@ static void run(const char *name, void (*phase)(void), bool spins)
     is_looking = may_spin = false;
     printf("phase %s %ld %ld %ld %ld\n", name, seen.looks, seen.still, seen.working, seen.wrong);
 }
-#define RUN(phase) run(#phase, phase, false)
+#define RUN(phase)      run(#phase, phase, false)
 #define RUN_BUSY(phase) run(#phase, phase, true) /* libomp waits busily */
 
 int main(int count, char **arguments)

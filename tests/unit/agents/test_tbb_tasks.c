@@ -1,5 +1,5 @@
-/* agents/tbb/tbb-tasks.c between a program and a libtbb, both of which are this test. One thread plays
- * all threads: it changes its slot. */
+/* agents/tbb/tbb-tasks.c between a program and a libtbb, both of which are this test. One thread
+ * plays all threads: it changes its slot. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "agents/tbb/task-contexts.h"
@@ -109,7 +109,8 @@ static int begin(void **state)
 
 static void make_worker(int thread)
 {
-    threads[thread].pool = threads[thread].runtimes = RUNTIME_TBB;
+    threads[thread].pool = RUNTIME_TBB;
+    threads[thread].runtimes = RUNTIME_TBB;
     threads[thread].state = AGENT_SLOT_IDLE;
 }
 

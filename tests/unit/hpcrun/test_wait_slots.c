@@ -87,7 +87,8 @@ static void a_slot_that_is_taken_again(void **state)
 {
     (void)state;
     struct agent_slot *slot = own_slot;
-    slot->pool = slot->runtimes = 1;
+    slot->pool = 1;
+    slot->runtimes = 1;
     use(&slot->gomp);
     use(&slot->ompt);
     use(&slot->tbb);
