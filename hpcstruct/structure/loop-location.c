@@ -264,6 +264,25 @@ static uint32_t file_of_function(const struct locator *p, uint32_t chain)
     return chains->info->functions.at[chains->all.at[chain].function].file;
 }
 
+/* A loop inside begins before the conditions of this loop, as in `do { while (a) f(); } while (b)`:
+ * the loop begins where its header does, if that is earlier still. */
+static void move_to_header(struct line_choice *choice, uint32_t loop)
+{
+    const struct locator *p = choice->p;
+    const struct block *header = &p->c->cfg->blocks.at[p->c->loops->all.at[loop].header];
+    struct line_choice first = *choice;
+    first.best = (struct source_line){DEBUG_NONE, 0};
+    for (uint32_t i = p->locations->first_range.at[loop]; i != NONE && first.best.line == 0;
+         i = p->locations->next_range.at[i]) {
+        const struct source_range *range = &p->c->ranges->all.at[i];
+        if (range->begin >= header->begin && range->end <= header->end)
+            consider_range(&first, range);
+    }
+    if (first.best.line && first.best.file == choice->best.file &&
+        first.best.line < choice->best.line)
+        choice->best = first.best;
+}
+
 static struct source_line find_line(const struct locator *p, uint32_t loop, uint32_t chain)
 {
     const struct loop_locations *locations = p->locations;
@@ -277,11 +296,14 @@ static struct source_line find_line(const struct locator *p, uint32_t loop, uint
         choice.preferred_file = choice.best.file; /* the file of the conditions */
         choice.best_is_preferred = true;
     }
+    struct source_line own = choice.best;
     for (uint32_t child = locations->first_child.at[loop]; child != NONE;
          child = locations->next_child.at[child]) {
         const struct loop_location *location = &locations->all.at[child];
         consider(&choice, location->chain, (struct source_line){location->file, location->line});
     }
+    if (choice.best.line != own.line)
+        move_to_header(&choice, loop);
     /* If no condition has a line, take the first range that has one. */
     for (uint32_t i = locations->first_range.at[loop]; i != NONE && choice.best.line == 0;
          i = locations->next_range.at[i])

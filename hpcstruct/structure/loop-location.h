@@ -23,7 +23,9 @@
  * of its branches back; one that is inlined into the loop counts as the line of the call. Lines in
  * the file of the loop's function (else in the file of the first candidate) are preferred, then the
  * smallest line: the condition of a `for` is on its first line, and conditions of a break or return
- * come later. A loop begins no later than a loop inside it. Lines of tagged files (overhead-tag.h)
+ * come later. A loop begins no later than a loop inside it; if that one begins before the
+ * conditions, as in `do { while (a) f(); } while (b)`, it begins at the first line of its header if
+ * that is earlier still. Lines of tagged files (overhead-tag.h)
  * count only if there are no others. */
 #ifndef HPCSTRUCT_LOOP_LOCATION_H
 #define HPCSTRUCT_LOOP_LOCATION_H

@@ -274,8 +274,8 @@ static void test_outer_follows_inner(void **state)
     free_fixture(f);
 }
 
-/* The line of a loop with early exits is that of its first condition. It is not after that of a
- * loop inside it. */
+/* The line of a loop with early exits is that of its first condition, unless a loop inside it comes
+ * before that. */
 static void test_smallest_line(void **state)
 {
     (void)state;
@@ -294,7 +294,7 @@ static void test_smallest_line(void **state)
     edges(f, 5, 1, NO_BLOCK);
     find_locations(f);
     assert_int_equal(f->locations.all.n, 2);
-    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 12);
+    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 11);
     check(f, 1, EMPTY_CHAIN, MAIN_FILE, 12);
     free_fixture(f);
 }
@@ -361,10 +361,39 @@ static void test_nothing_known(void **state)
     free_fixture(f);
 }
 
+/* do { first; while (a) f(); } while (b): the outer loop has its conditions behind the inner one, and
+ * begins at the first line of its header; not later than the inner loop. */
+static void test_outer_loop_that_tests_at_its_end(void **state)
+{
+    (void)state;
+    static const uint32_t first_lines[] = {9, 11, 30}, expected[] = {9, 10, 10};
+    for (size_t i = 0; i < 3; i++) {
+        struct fixture *f = new_fixture();
+        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
+        block(f, 8, EMPTY_CHAIN, MAIN_FILE, first_lines[i]); /* header of the outer loop */
+        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 10);             /* the inner loop */
+        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 7);              /* not in the header */
+        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
+        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 40);
+        edges(f, 0, 1, NO_BLOCK);
+        edges(f, 1, 2, NO_BLOCK);
+        edges(f, 2, 2, 3);
+        edges(f, 3, 4, NO_BLOCK);
+        edges(f, 4, 1, 5);
+        edges(f, 5, NO_BLOCK, NO_BLOCK);
+        find_locations(f);
+        assert_int_equal(f->locations.all.n, 2);
+        check(f, 0, EMPTY_CHAIN, MAIN_FILE, expected[i]);
+        check(f, 1, EMPTY_CHAIN, MAIN_FILE, 10);
+        free_fixture(f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_own_loop),
+        cmocka_unit_test(test_outer_loop_that_tests_at_its_end),
         cmocka_unit_test(test_inlined_loop),
         cmocka_unit_test(test_loop_around_call),
         cmocka_unit_test(test_condition_of_iterator),
