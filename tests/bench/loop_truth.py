@@ -212,8 +212,8 @@ def compare(hpcstruct, compiler, level, sources, options, folder):
         run(compiler, *options, "-w", "-g", "-fPIC", level, *(["-dA"] if compiler == "gcc" else []), "-S", source,
             "-o", texts[-1])
         assembly = Assembly(number)
-        (assembly.of_gcc if compiler == "gcc" else assembly.of_clang)(texts[-1].read_text())
-        texts[-1].write_text("\n".join(assembly.lines) + "\n")
+        (assembly.of_gcc if compiler == "gcc" else assembly.of_clang)(texts[-1].read_text("latin-1"))
+        texts[-1].write_text("\n".join(assembly.lines) + "\n", "latin-1")
         headers |= assembly.headers
         irreducible |= assembly.irreducible
     run(compiler, "-shared", "-nostdlib", "-Wl,-Bsymbolic", "-Wl,--unresolved-symbols=ignore-all", *texts,
