@@ -20,11 +20,11 @@
 struct worker {
     const struct analysis *analysis;
     struct context_builder builder;
-    struct attribution attribution;    /* scratch */
-    bool needs_classes;                /* a metric has overhead or waiting */
-    VEC(uint32_t) overhead;            /* scratch: overhead_at() each node */
-    VEC(struct waiting_state) waiting; /* scratch: waiting_at() each node */
-    VEC(size_t) profiles;              /* built by this worker */
+    struct attribution attribution;      /* scratch */
+    bool needs_classes;                  /* a metric has overhead or waiting */
+    VEC(struct overhead_state) overhead; /* scratch: overhead_at() each node */
+    VEC(struct waiting_state) waiting;   /* scratch: waiting_at() each node */
+    VEC(size_t) profiles;                /* built by this worker */
     bool counts_instructions;
     struct instruction_costs instructions;
 };
@@ -38,7 +38,7 @@ static void classify_nodes(struct worker *w, const struct thread_ref *thread)
     w->overhead.n = w->waiting.n = 0;
     vec_reserve(&w->overhead, n);
     vec_reserve(&w->waiting, n);
-    w->overhead.at[MEASUREMENT_ROOT] = NOT_OVERHEAD;
+    w->overhead.at[MEASUREMENT_ROOT] = (struct overhead_state){.kind = NOT_OVERHEAD};
     w->waiting.at[MEASUREMENT_ROOT] = (struct waiting_state){.is_waiting = false};
     for (size_t i = MEASUREMENT_ROOT + 1; i < n; i++) {
         const struct measurement_node *node = &thread->thread->nodes.at[i];
@@ -85,7 +85,7 @@ static void pay(struct worker *w, struct profile *profile, const struct sample_p
                 uint32_t metric_id, const struct measurement_value *value)
 {
     const struct metric *metric = &w->analysis->metrics->all.at[metric_id];
-    uint32_t kind = w->needs_classes ? w->overhead.at[value->node] : NOT_OVERHEAD;
+    uint32_t kind = w->needs_classes ? w->overhead.at[value->node].kind : NOT_OVERHEAD;
     if (metric->overhead != NO_METRIC && kind != NOT_OVERHEAD) {
         add_cost(w, profile, place, metric->overhead, value->amount);
         if (metric->kinds)

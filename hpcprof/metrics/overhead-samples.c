@@ -44,11 +44,12 @@ static char *lower_bound_of(const struct measurement *m, bool has_rules)
 {
     char *runtime = m->workers.n ? mem_printf("the runtime of agent %s", agent_name(m))
                                  : mem_strdup("its runtime");
-    const char *why = has_rules ? "code of %s that no rule names, or that is compiled into the "
-                                  "program, counts as work"
-                                : "no code is tagged as that of %s: what is compiled into the program "
-                                  "counts as work (runtime-patches has tags for Cilk: compile the "
-                                  "program with them and -g)";
+    const char *why = has_rules
+                          ? "code of %s that no rule names, or that is compiled into the "
+                            "program, counts as work"
+                          : "no code is tagged as that of %s: what is compiled into the program "
+                            "counts as work (runtime-patches has tags for Cilk: compile the "
+                            "program with them and -g)";
     char *text = mem_printf(why, runtime);
     free(runtime);
     return text;
@@ -162,6 +163,36 @@ static void map_kinds_of_rules(struct overhead *overhead)
         }
 }
 
+/* ---- who calls bodies ---- */
+
+/* Functions of a module that the rules of a file say call bodies; NULL: none. */
+static bool *find_callers(const struct rules_file *rules, const struct structure *s)
+{
+    bool *found = mem_alloc((s->functions.n + 1) * sizeof *found), has_any = false;
+    for (size_t i = 0; i < s->functions.n; i++) {
+        const char *name = strtab_string(&s->names, s->functions.at[i].name);
+        found[i] = rules_match(rules, RULE_CONSTRUCT, name, NULL) != NULL;
+        has_any |= found[i];
+    }
+    if (has_any)
+        return found;
+    free(found);
+    return NULL;
+}
+
+static void find_body_callers(struct overhead *overhead)
+{
+    const struct runtime_code *code = overhead->code;
+    overhead->calls_bodies = mem_alloc(code->structures->n * sizeof *overhead->calls_bodies);
+    for (size_t i = 0; i < code->structures->n; i++) {
+        const struct structure *s = code->structures->of_module[i].structure;
+        const char *path = code->measurements->modules.all.at[i].path;
+        for (size_t k = 0; s && k < code->rules.files.n && !overhead->calls_bodies[i]; k++)
+            if (rules_have_module(&code->rules.files.at[k], path))
+                overhead->calls_bodies[i] = find_callers(&code->rules.files.at[k], s);
+    }
+}
+
 void overhead_find(struct overhead *overhead, const struct runtime_code *code)
 {
     *overhead = (struct overhead){.code = code};
@@ -169,12 +200,16 @@ void overhead_find(struct overhead *overhead, const struct runtime_code *code)
     find_kinds(overhead);
     map_kinds_of_tags(overhead);
     map_kinds_of_rules(overhead);
+    find_body_callers(overhead);
 }
 
 void overhead_free(struct overhead *overhead)
 {
-    for (size_t i = 0; i < overhead->code->structures->n; i++)
+    for (size_t i = 0; i < overhead->code->structures->n; i++) {
         free(overhead->kind_of_tag[i]);
+        free(overhead->calls_bodies[i]);
+    }
+    free(overhead->calls_bodies);
     free(overhead->kind_of_tag);
     free(overhead->kind_of_rule);
     free(overhead->why_lower_bound);
@@ -213,15 +248,38 @@ static uint32_t kind_of_code(const struct overhead *overhead, const struct frame
     return may_follow_fence ? kind_of_fence(overhead, frame) : kind;
 }
 
-uint32_t overhead_at(const struct overhead *overhead, const struct measurement_node *node,
-                     const struct frame_code *frame, uint32_t caller)
+static bool calls_bodies(const struct overhead *overhead, const struct frame_code *frame)
 {
-    uint32_t kind = frame->has_module ? kind_of_code(overhead, frame) : NOT_OVERHEAD;
-    if (kind != NOT_OVERHEAD)
-        return kind;
+    const bool *of_module = frame->has_module ? overhead->calls_bodies[frame->module] : NULL;
+    if (!of_module || !frame->statement)
+        return false;
+    const struct structure *s = frame->structure;
+    return of_module[s->scopes.at[structure_procedure(s, frame->statement->scope)].function];
+}
+
+/* The kind of a node without a kind of its own. */
+static uint32_t kind_from_caller(const struct overhead *overhead,
+                                 const struct measurement_node *node,
+                                 const struct frame_code *frame, struct overhead_state caller)
+{
     if (node->association == ASSOC_1_0 || node->association == ASSOC_M_0)
-        return caller == NOT_OVERHEAD ? other_kind(overhead) : caller;
+        return caller.kind == NOT_OVERHEAD ? other_kind(overhead) : caller.kind;
     if (node->ip_space == MEASUREMENT_NO_NOTE)
-        return caller;
-    return frame->has_module && frame_code_is_callee(frame) ? caller : NOT_OVERHEAD;
+        return caller.kind;
+    bool is_callee = frame->has_module && frame_code_is_callee(frame);
+    return is_callee && !caller.calls_bodies ? caller.kind : NOT_OVERHEAD;
+}
+
+struct overhead_state overhead_at(const struct overhead *overhead,
+                                  const struct measurement_node *node,
+                                  const struct frame_code *frame, struct overhead_state caller)
+{
+    bool is_frame = node->ip_space != MEASUREMENT_NO_NOTE;
+    struct overhead_state state = {
+        .kind = frame->has_module ? kind_of_code(overhead, frame) : NOT_OVERHEAD,
+        .calls_bodies = is_frame ? calls_bodies(overhead, frame) : caller.calls_bodies,
+    };
+    if (state.kind == NOT_OVERHEAD)
+        state.kind = kind_from_caller(overhead, node, frame, caller);
+    return state;
 }

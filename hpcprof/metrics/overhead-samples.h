@@ -7,7 +7,9 @@
  * - is at a tagged address (doc/FORMAT-structure.md, attribute `o`),
  * - is in a procedure that a rule calls overhead (hpcprof/runtime/rules.h), or
  * - is a frame of the scheduler: an agent has no l-note for it.
- * A frame of the C library, or of a PLT stub, belongs to its caller, so the search goes on.
+ * A frame of the C library, or of a PLT stub, belongs to its caller, so the search goes on; but not if
+ * that caller is a function that calls bodies of constructs: then a body, which ended with a jump,
+ * left the frame in its place.
  * Overhead is paid into a metric of its own in the same context.
  *
  * The kind of overhead is that of the innermost tag or rule; if both are at one address, the tag
@@ -26,6 +28,13 @@ struct overhead {
     struct strtab kinds;    /* sorted, "other" last; empty: no tag or rule names a kind */
     uint32_t **kind_of_tag; /* by module and kind in its structure: index in kinds */
     uint32_t *kind_of_rule; /* by id of the rule: index in kinds */
+    bool **calls_bodies;    /* by module and function in its structure; NULL: none of it does */
+};
+
+/* What samples at a node are, and what those in frames that it calls inherit. */
+struct overhead_state {
+    uint32_t kind;     /* index in `kinds`, 0 if there are no kinds, or NOT_OVERHEAD */
+    bool calls_bodies; /* it calls bodies of constructs */
 };
 
 /* The result refers to `code`. */
@@ -33,9 +42,9 @@ void overhead_find(struct overhead *overhead, const struct runtime_code *code);
 
 void overhead_free(struct overhead *overhead);
 
-/* The kind of overhead of samples at a node: an index in `kinds`, 0 if there are no kinds, or
- * NOT_OVERHEAD. `caller` is the result for its parent; NOT_OVERHEAD for the root. */
-uint32_t overhead_at(const struct overhead *overhead, const struct measurement_node *node,
-                     const struct frame_code *frame, uint32_t caller);
+/* `caller` is the result for the node's parent, or for the root NOT_OVERHEAD, which calls no bodies. */
+struct overhead_state overhead_at(const struct overhead *overhead,
+                                  const struct measurement_node *node,
+                                  const struct frame_code *frame, struct overhead_state caller);
 
 #endif

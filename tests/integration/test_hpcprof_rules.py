@@ -132,6 +132,32 @@ class Overhead(RulesCase):
         thread.add(thread.node(caller, (user, 0x3000), "ip"), 0, SECOND)
         self.assertEqual(self.totals(self.scenario.database()), {"work": 1})
 
+    def test_a_body_that_ended_with_a_jump_into_the_c_library(self):
+        """It has no frame: its caller seems to call the library."""
+        self.write_rules("runtime-module librt.so\noverhead rt_* task\nconstruct rt_run* task\n")
+        functions = [P(name, 1, [(at, at + 16)], S(2, (at, at + 16)))
+                     for name, at in (("main", 0x1000), ("rt_run_task", 0x2000), ("rt_wait", 0x3000), ("qsort", 0x4000))]
+        process, runtime = self.start(self.scenario.binary("librt.so", "01", Structure(F("/rt/a.c", *functions))))
+        libc = self.scenario.load(process, self.scenario.binary("libc.so", "02", Structure(F("/c.c", functions[3]))),
+                                  flags=mw.LIBC)
+        main, run, wait, qsort = (runtime, 0x1000), (runtime, 0x2000), (runtime, 0x3000), (libc, 0x4000)
+        shown = mw.ONE_M, main, 0x1000  # an agent shows the path to the construct in the place of the frame
+        for path, kind in (([(run, shown)], "task"), ([(run, shown), (None, shown)], "task"),
+                           ([(run, shown), qsort], None), ([(run, shown), (None, shown), qsort], None),
+                           ([(run, shown), qsort, qsort], None), ([(run, shown), wait, qsort], "task"),
+                           ([(run, shown), main, wait, qsort], "task"), ([wait, qsort], "task")):
+            thread, node = process.thread(), mw.ROOT
+            for frame in path:
+                ip, (association, lip, site) = frame if isinstance(frame[1], tuple) else (frame, (mw.ONE_ONE, "ip", None))
+                node = thread.node(node, ip, lip, site, association, first=ip is not None)
+            thread.add(node, 0, SECOND)
+            thread.expected = {"overhead" if kind else "work": 1}
+        db = self.scenario.database()
+        names = {db.metric(name, "execution"): name for name in ("work", "overhead")}
+        for thread, profile in zip(process.threads, db.profiles[1:]):
+            found = {names[k]: value for k, value in profile.values[0].items() if k in names}
+            self.assertEqual(found, thread.expected, thread.index)
+
     def test_state(self):
         """Rules give a lower bound."""
         untagged = Structure(F("/home/u/fib.c", P("main", 1, [(0x1000, 0x1010)],
