@@ -157,8 +157,7 @@ static void write_stored(FILE *out, const struct metric_table *metrics, size_t i
         .description = metric_description(metrics, metric),
         .parts = {index},
         .n_parts = 1,
-        .is_aside =
-            metric->kind_of != NO_METRIC || strcmp(metric->recorded_name, INCOMPLETE) == 0,
+        .is_aside = metric->kind_of != NO_METRIC || strcmp(metric->recorded_name, INCOMPLETE) == 0,
     };
     write_metric(out, metrics, &shown, indent);
     free(shown.description);

@@ -24,7 +24,7 @@ struct block_job {
     struct values_scratch *scratch; /* per worker */
     struct parallel_turns turns;
     struct value_block sums; /* of all profiles */
-    size_t n_sums;           /* 1: the first task computes the sums; 0: they are there, or not needed */
+    size_t n_sums; /* 1: the first task computes the sums; 0: they are there, or not needed */
     struct summary_statistics statistics;
 };
 
@@ -65,7 +65,8 @@ static void place_block(struct file_writer *file, const struct value_block *bloc
 static void write_placed_block(struct file_writer *file, const struct value_block *block,
                                const struct v4_context_values *place)
 {
-    file_write_at(file, place->values, block->values.at, block->values.n * sizeof *block->values.at);
+    file_write_at(file, place->values, block->values.at,
+                  block->values.n * sizeof *block->values.at);
     file_write_at(file, place->contexts, block->contexts.at,
                   block->contexts.n * sizeof *block->contexts.at);
 }
