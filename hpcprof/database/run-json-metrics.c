@@ -86,7 +86,7 @@ static bool has_exact_event(const struct measurements *measurements)
     return false;
 }
 
-/* Exact metrics that the user wanted, and no runtime reported. */
+/* Exact metrics that the user wanted, and no process has. */
 static void write_missing_exact(struct run_json *run)
 {
     static const char *const exact[] = {EXACT_WORK, SPAN, BURDENED_SPAN};
@@ -94,8 +94,9 @@ static void write_missing_exact(struct run_json *run)
         metric_table_has(run->analysis->metrics, EXACT_WORK))
         return;
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
-        write_metric(&run->json, exact[i], NULL, "not measurable",
-                     "no runtime that can report it ran a computation");
+        write_metric(
+            &run->json, exact[i], NULL, "not measurable",
+            "no runtime that can report it ran a computation; if one did, hpcrun.log says why");
 }
 
 void run_json_write_metrics(struct run_json *run)

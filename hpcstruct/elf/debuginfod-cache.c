@@ -54,10 +54,15 @@ static int open_file(int directory, const char **cause)
 static struct elf_image *open_image(int fd, const char *path, struct elf_bytes id, char **cause)
 {
     struct elf_image *image = elf_open_descriptor(fd, path, cause);
-    if (!image || elf_same_build_id(image->build_id, id))
+    if (!image)
+        return NULL;
+    const char *wrong = !elf_same_build_id(image->build_id, id) ? "it has another build-id"
+                        : !elf_section(image, ".debug_info")    ? "it has no debug information"
+                                                                : NULL;
+    if (!wrong)
         return image;
     elf_close(image);
-    *cause = mem_strdup("it has another build-id");
+    *cause = mem_strdup(wrong);
     return NULL;
 }
 
