@@ -95,6 +95,42 @@ static void tasks_are_finished_in_order(void **state)
         }
 }
 
+/* All tasks but the first last until `finish` is called for that. This call lasts until the other
+ * worker, which has done a task meanwhile, has begun another one. */
+struct slow_finish {
+    atomic_uint begun, finishing;
+    atomic_bool has_begun, overlapped;
+};
+
+static void begin_task(void *context, unsigned worker, size_t index)
+{
+    struct slow_finish *slow = context;
+    (void)worker;
+    atomic_fetch_add(&slow->begun, 1);
+    while (index > 0 && !slow->has_begun)
+        sched_yield();
+}
+
+static void finish_slowly(void *context, size_t index)
+{
+    struct slow_finish *slow = context;
+    if (atomic_fetch_add(&slow->finishing, 1) > 0)
+        slow->overlapped = true;
+    slow->has_begun = true;
+    while (index == 0 && slow->begun < 3 && !slow->overlapped)
+        sched_yield();
+    atomic_fetch_sub(&slow->finishing, 1);
+}
+
+static void one_thread_finishes_at_a_time(void **state)
+{
+    (void)state;
+    struct slow_finish slow = {0};
+    parallel_in_order(4, 2, begin_task, finish_slowly, &slow);
+    assert_false(slow.overlapped);
+    assert_int_equal(slow.begun, 4);
+}
+
 /* ---- turns ---- */
 
 struct taken_turns {
@@ -141,6 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_index_is_visited_once),
         cmocka_unit_test(tasks_are_finished_in_order),
+        cmocka_unit_test(one_thread_finishes_at_a_time),
         cmocka_unit_test(turns_come_in_order),
         cmocka_unit_test(there_is_a_default),
     };
