@@ -322,6 +322,20 @@ class Span(Advice):
                                         r"9\.0\. 75\.0% \(.*\) of that is in serial, p\.c:20")
         self.assertEqual(found["scope"], "serial")
 
+    def test_where_span_was_measured(self):
+        """Incomplete time includes what measuring costs, and says less."""
+        exact = ("exact work", "span", "burdened span")
+        for more, kinds in (((), ["span"]), (exact, ["parallelism"])):
+            metrics = self.METRICS + more
+            p = Program(metrics)
+            line = p.main.statement(p.file, 11).charge(18, 0).charge(6, 1).charge(2, 2)
+            for i, amount in enumerate((18, 1, 1)[:len(more)], 3):
+                line.charge(amount, i)
+            run = run_json([thread(1, 18)], 6, metrics=metrics)
+            run["processes"][0]["workers"] = 4
+            found = self.advice(p, run)
+            self.assertEqual([x["kind"] for x in found if x["kind"] in ("span", "parallelism")], kinds)
+
 
 if __name__ == "__main__":
     unittest.main()
