@@ -244,7 +244,7 @@ struct agent_slot {
     uint32_t number; /* of the slot, hpcrun's */
 
     /* The agents'. hpcrun clears the first two when the thread ends. */
-    _Atomic uint32_t runtimes; /* of which the thread is a worker (common/thread-slots.h) */
+    _Atomic uint32_t runtimes; /* those that have this thread as a worker: common/thread-slots.h */
     uint32_t pool;             /* runtime that created the thread; 0: none did */
     struct agent_slot_part gomp, ompt, tbb; /* of the agents gomp, openmp and tbb */
     struct agent_slot_tasks tasks;          /* of the agent tbb */
@@ -361,8 +361,8 @@ enum {
     AGENT_TASK_ORDERED = 8, /* other tasks may have to end first: dependences */
 };
 
-/* What a runtime of regions and tasks can tell of its computation, for `hpcrun --work-span`: OpenMP's
- * model. Normal context, in the thread that does it. `code` is an address in the procedure of a body,
+/* What a runtime of regions and tasks can tell of its computation, for `hpcrun --work-span`:
+ * OpenMP's model. Normal context, in the thread that does it. `code` is an address in the procedure of a body,
  * `site` the return address of the call that begins the region or creates the task.
  *
  * A thread executes a stack of bodies. The time of the top one is measured, but for that between a

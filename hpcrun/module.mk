@@ -87,7 +87,7 @@ LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,logical/agent-table.o logical/c
 	logical/agent-host.o logical/logical.o logical/answer-cache.o logical/wait-slots.o tree/cct.o tree/lnotes.o tree/segments.o base/text-buffer.o \
 	base/shared-pages.o base/own-fds.o)
 $(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(UNWIND_PARTS),))
-SPAN_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,span/work-span.o span/span-results.o span/activations.o span/span-contexts.o span/critical-path.o span/worker-memory.o span/dag-nodes.o span/dag-shape.o base/own-pages.o base/own-section.o)
+SPAN_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,span/work-span.o span/span-results.o span/activations.o span/span-contexts.o span/critical-path.o span/worker-memory.o span/dag-nodes.o span/dag-shape.o base/own-pages.o base/own-section.o) $(BUILD)/obj/tests/unit/hpcrun/simulated_clock.o
 $(eval $(call unit_test,hpcrun/test_work_span,$(SPAN_PARTS),))
 $(eval $(call unit_test,hpcrun/test_task_span,$(SPAN_PARTS) $(addprefix $(BUILD)/obj/hpcrun/,span/task-span.o span/task-paths.o) \
 	$(addprefix $(BUILD)/obj/tests/unit/hpcrun/,random_tasks.o task_graph.o simulated_tasks.o),))

@@ -19,7 +19,7 @@
 /* Bits of agent_slot.runtimes: the thread is a worker of these runtimes. */
 enum slot_runtime { RUNTIME_GOMP = 1, RUNTIME_OMPT = 2, RUNTIME_TBB = 4 };
 
-/* For a thread that hpcrun does not measure: a slot that nobody else reads. */
+/* The slot of a thread that hpcrun does not measure. Only that thread reads it. */
 extern __thread struct agent_slot spare_slot
     __attribute__((visibility("hidden"), tls_model("initial-exec")));
 

@@ -193,7 +193,7 @@ struct waiting_call {
     enum agent_slot_state before;
     struct task_record *context; /* of an algorithm; NULL: none */
     void *wait_before;           /* tbb.own outside of the call */
-    struct agent_slot *hidden;   /* whose tasks cannot be taken in the call; NULL: nobody's */
+    struct agent_slot *hidden;   /* its tasks cannot be taken in the call; NULL: all can */
     uint32_t hidden_tasks;       /* their number */
 };
 

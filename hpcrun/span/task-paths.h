@@ -70,8 +70,8 @@ void task_keep(struct span_task *task);
 /* One of the many tasks for which `many` stands; NULL without memory. */
 struct span_task *task_one_of(struct span_task *many, struct worker_memory *memory);
 
-/* The task has ended: offers its paths, and those of children that nobody waited for, to all that may
- * join them. */
+/* The task has ended: offers its paths to all that may join it, and the paths of its children that it
+ * has not joined. */
 void task_finish(struct span_task *task, struct worker_memory *memory);
 
 /* A member of the team arrives at a barrier, or at the end of the region. */

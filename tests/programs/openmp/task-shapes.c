@@ -51,7 +51,7 @@ __attribute__((noinline)) void loop(void)
         sink++;
 }
 
-/* 2 * (2^depth - 1) tasks; nobody waits for them before the region ends. */
+/* 2 * (2^depth - 1) tasks; the end of the region is the first join. */
 __attribute__((noinline)) void tree(int depth)
 {
     for (int i = 0; depth > 0 && i < 2; i++)

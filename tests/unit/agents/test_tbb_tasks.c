@@ -1,4 +1,4 @@
-/* agents/tbb/tbb-tasks.c between a program and a libtbb, both of which are this test. One thread
+/* agents/tbb/tbb-tasks.c; this test is the program above it and the libtbb below it. Its one thread
  * plays all threads: it changes its slot. */
 #include "tests/unit/cmocka_suite.h"
 

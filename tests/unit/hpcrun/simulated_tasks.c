@@ -6,36 +6,7 @@
 
 #include <stdlib.h>
 
-/* ---- the clock, and hpcrun's records of threads ---- */
-
-uint64_t strand_time;
-
-void strand_clock_calibrate(void)
-{
-}
-
-void strand_begin(struct strand_clock *clock)
-{
-    (void)clock;
-}
-
-uint64_t strand_end(struct strand_clock *clock)
-{
-    (void)clock;
-    uint64_t time = strand_time;
-    strand_time = 0;
-    return time;
-}
-
-uint64_t strand_next(struct strand_clock *clock)
-{
-    return strand_end(clock);
-}
-
-void strand_clock_set_event_cost(uint64_t ticks)
-{
-    (void)ticks;
-}
+/* ---- hpcrun's records of threads ---- */
 
 struct task_thread records[MAX_THREADS], *self;
 
@@ -93,7 +64,7 @@ static struct thread {
 
 static unsigned threads_used; /* threads from this one on never were */
 
-static struct run *ready; /* tasks that nobody executes */
+static struct run *ready; /* tasks that no thread has begun */
 
 /* A run that has ended stays for the runs that it created. */
 static void drop(struct run *run)

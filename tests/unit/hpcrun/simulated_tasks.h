@@ -5,14 +5,12 @@
 
 #include "hpcrun/span/task-threads.h"
 #include "tests/unit/hpcrun/random_tasks.h"
+#include "tests/unit/hpcrun/simulated_clock.h"
 
 enum { MAX_THREADS = 256 };
 
 /* Of the threads; `self` is the one whose event comes next. */
 extern struct task_thread records[MAX_THREADS], *self;
-
-/* The time of the strand that ends with the next event. */
-extern uint64_t strand_time;
 
 /* A program that is one region of this number of members, behind serial code. */
 void execute_program(const struct body *body, int members, uint64_t serial);

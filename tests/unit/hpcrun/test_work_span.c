@@ -6,6 +6,7 @@
 #include "hpcrun/span/dag-shape.h"
 #include "hpcrun/span/strand-clock.h"
 #include "hpcrun/span/work-span.h"
+#include "tests/unit/hpcrun/simulated_clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,37 +19,6 @@ enum {
     MAX_CONTEXTS = 1024,
     MAX_WORKERS = 8
 };
-
-/* ---- the simulated clock: the worker whose event comes next has executed a strand of this time */
-
-static uint64_t strand_time;
-
-void strand_clock_calibrate(void)
-{
-}
-
-void strand_begin(struct strand_clock *clock)
-{
-    (void)clock;
-}
-
-uint64_t strand_end(struct strand_clock *clock)
-{
-    (void)clock;
-    uint64_t time = strand_time;
-    strand_time = 0;
-    return time;
-}
-
-uint64_t strand_next(struct strand_clock *clock)
-{
-    return strand_end(clock);
-}
-
-void strand_clock_set_event_cost(uint64_t ticks)
-{
-    (void)ticks;
-}
 
 struct sampling sampling;
 

@@ -1,0 +1,32 @@
+#include "tests/unit/hpcrun/simulated_clock.h"
+
+#include "hpcrun/span/strand-clock.h"
+
+uint64_t strand_time;
+
+void strand_clock_calibrate(void)
+{
+}
+
+void strand_begin(struct strand_clock *clock)
+{
+    (void)clock;
+}
+
+uint64_t strand_end(struct strand_clock *clock)
+{
+    (void)clock;
+    uint64_t time = strand_time;
+    strand_time = 0;
+    return time;
+}
+
+uint64_t strand_next(struct strand_clock *clock)
+{
+    return strand_end(clock);
+}
+
+void strand_clock_set_event_cost(uint64_t ticks)
+{
+    (void)ticks;
+}
