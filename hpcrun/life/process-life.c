@@ -249,6 +249,7 @@ void process_exec_failed(void)
     process_reset_end();
     if (atomic_load(&sampling.on))
         events_resume();
+    span_tree_exec_failed();
     errno = error;
 }
 

@@ -18,6 +18,11 @@ static struct root_path {
 } * roots;
 static uint32_t root_count;
 
+/* What the tree of a thread already got of a context's values, when an exec failed. */
+static struct entered {
+    uint64_t work, span, burdened_span;
+} * entered;
+
 static bool is_on, has_run;
 
 /* ---- while the program runs ---- */
@@ -82,7 +87,8 @@ bool span_tree_init(void)
                                       .ended = work_span_ended,
                                       .stolen = work_span_stolen};
     roots = sys_pages(MAX_ROOTS * sizeof *roots);
-    is_on = roots && work_span_init(SPAN_BURDEN_NS, process.config.record_dag);
+    entered = sys_pages(SPAN_CONTEXTS * sizeof *entered);
+    is_on = roots && entered && work_span_init(SPAN_BURDEN_NS, process.config.record_dag);
     if (is_on) {
         host_observe_dag(&events);
         init_tasks();
@@ -160,8 +166,12 @@ static uint32_t caller_of(const struct target *to, const struct span_context *co
                  (struct lnote){.value = site, .site = site});
 }
 
-static bool add(const struct target *to, uint32_t node, unsigned metric, uint64_t amount)
+/* Adds what a value has grown by since it was entered. */
+static bool add(const struct target *to, uint32_t node, unsigned metric, uint64_t value,
+                uint64_t *before)
 {
+    uint64_t amount = value - *before;
+    *before = value;
     return amount == 0 ||
            (node != CCT_NO_MEMORY && cct_add(&to->thread->cct, node, metric, amount));
 }
@@ -170,9 +180,10 @@ static bool enter_values(const struct target *to, uint32_t id, uint32_t node)
 {
     const struct metrics *metrics = &process.metrics;
     struct span_values values = work_span_values(id);
-    return add(to, node, metrics->strand_work, values.work) &&
-           add(to, node, metrics->span, values.span) &&
-           add(to, node, metrics->burdened_span, values.burdened_span);
+    struct entered *before = &entered[id];
+    return add(to, node, metrics->strand_work, values.work, &before->work) &&
+           add(to, node, metrics->span, values.span, &before->span) &&
+           add(to, node, metrics->burdened_span, values.burdened_span, &before->burdened_span);
 }
 
 static uint32_t serial_node(struct cct *cct)
@@ -201,11 +212,17 @@ bool span_tree_enter(struct thread *thread)
     if (!is_on || !has_run || task_span_problem() || work_span_totals().is_incomplete)
         return false;
     struct target to = {.thread = thread, .nodes = sys_pages(SPAN_CONTEXTS * sizeof *to.nodes)};
-    bool entered = to.nodes;
-    for (uint32_t id = 0; entered && id < span_contexts_end(); id++)
-        entered = enter_context(&to, id);
+    bool good = to.nodes;
+    for (uint32_t id = 0; good && id < span_contexts_end(); id++)
+        good = enter_context(&to, id);
     sys_pages_free(to.nodes, SPAN_CONTEXTS * sizeof *to.nodes);
-    return entered;
+    return good;
+}
+
+void span_tree_exec_failed(void)
+{
+    if (is_on)
+        work_span_go_on();
 }
 
 const char *span_tree_why_not(void)

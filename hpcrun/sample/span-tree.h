@@ -18,9 +18,13 @@ bool span_tree_is_on(void);
 /* In the child of a fork, where no runtime goes on. */
 void span_tree_after_fork(void);
 
-/* At the image's end, once: adds all values to the tree of `thread`, which must be quiescent.
- * False, with nothing added, if no runtime reported anything, or memory ran out. */
+/* At the image's end, and before an exec: adds to the tree of `thread`, which must be quiescent, what
+ * all values have grown by since the last time. False, with nothing added, if no runtime reported
+ * anything, or memory ran out. */
 bool span_tree_enter(struct thread *thread);
+
+/* After that, if the exec failed: the program goes on. */
+void span_tree_exec_failed(void);
 
 /* In a thread that ends. */
 void span_tree_thread_ends(void);

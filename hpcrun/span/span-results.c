@@ -11,7 +11,7 @@
 static struct {
     uint64_t burden;
     struct strand_clock serial;
-    int serial_thread;
+    int serial_thread; /* whose strand the clock measures; 0: none */
     _Atomic bool is_serial; /* no computation runs */
     uint64_t work;
     struct critical_path path[KINDS];
@@ -46,11 +46,13 @@ static void add_serial(uint64_t time)
         path_add_own(&program.path[kind], time);
 }
 
-/* Only the strands of one thread can be measured. */
+/* Only the strands of one thread can be measured, and each ends once. */
 static void end_serial_strand(void)
 {
-    if (program.serial_thread == sys_gettid())
-        add_serial(strand_end(&program.serial));
+    if (program.serial_thread != sys_gettid())
+        return;
+    add_serial(strand_end(&program.serial));
+    program.serial_thread = 0;
 }
 
 void span_results_begin(uint64_t burden)
@@ -143,13 +145,19 @@ struct span_totals work_span_totals(void)
     return totals_so_far();
 }
 
+void work_span_go_on(void)
+{
+    if (program.is_serial && program.serial_thread == 0)
+        span_serial_begins();
+}
+
 bool work_span_now(struct span_totals *totals)
 {
     if (!program.is_serial || program.serial_thread != sys_gettid())
         return false;
     end_serial_strand();
     *totals = totals_so_far();
-    strand_begin(&program.serial);
+    span_serial_begins();
     return true;
 }
 

@@ -34,8 +34,12 @@ struct span_totals {
  * the one that runs the serial code. */
 bool work_span_now(struct span_totals *totals);
 
-/* In the initial thread, while no computation runs: ends its serial strand and returns the sums. */
+/* The sums up to the end of the serial strand. It ends now if the calling thread runs the serial code
+ * and no computation runs; what that thread does afterwards is not measured. */
 struct span_totals work_span_totals(void);
+
+/* The program continues after that: the next serial strand begins. */
+void work_span_go_on(void);
 
 /* The root of the recorded dag after that: the serial program, and the roots that it called, one
  * after the other. shape_has_failed: the dag is incomplete. */

@@ -19,8 +19,8 @@ class WorkSpan(LogicalTest):
     LOOKS = 6
     TOLERANCE = 0.01
 
-    def run_spans(self, workers, shape, milliseconds=5):
-        done, self.images = self.profile(SPANS, workers, shape, milliseconds, options=("--work-span",))
+    def run_spans(self, workers, shape, milliseconds=5, more=()):
+        done, self.images = self.profile(SPANS, workers, shape, milliseconds, *more, options=("--work-span",))
         span, pieces = read_ledger(done.stdout)
         return sum(piece.cpu for piece in pieces), span, pieces
 
@@ -35,9 +35,9 @@ class WorkSpan(LogicalTest):
         return sum(path[-1]["metrics"][metric]["exclusive"] or 0 for path in walk(self.tree)
                    if path[-1]["kind"] == "procedure" and path[-1]["name"] == name)
 
-    def look(self, workers, shape):
+    def look(self, workers, shape, more=()):
         """The largest difference from the ledger, as a share of the work."""
-        work, span, pieces = self.run_spans(workers, shape)
+        work, span, pieces = self.run_spans(workers, shape, more=more)
         pairs = [(work, self.computation("exact work")), (span, self.computation("span"))]
         if shape != "tree":
             in_a_row = sum(piece.cpu for piece in pieces if piece.procedure == "first")
@@ -61,6 +61,9 @@ class WorkSpan(LogicalTest):
 
     def test_tree(self):
         self.check_shape("tree")
+
+    def test_values_written_before_an_exec_that_fails_are_written_once(self):
+        self.assertTrue(any(self.look(2, "chain", ("exec",)) <= self.TOLERANCE for _ in range(self.LOOKS)), self.seen)
 
     def test_contexts_are_the_chains_of_spawns_below_their_caller(self):
         for shape, names in PROCEDURES.items():

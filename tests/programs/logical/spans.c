@@ -1,5 +1,5 @@
-/* spans WORKERS SHAPE MS: a computation with known work and span. It records when each strand ran and
- * the CPU time that it used, and prints at its end
+/* spans WORKERS SHAPE MS [exec]: a computation with known work and span, then an exec that fails. It
+ * records when each strand ran and the CPU time that it used, and prints at its end
  *     span NS                           the longest chain of strands that wait for each other
  *     piece PROCEDURE BEGIN END CPU     a piece of a strand of PROCEDURE; nanoseconds, wall clock
  *
@@ -12,11 +12,14 @@
  *            at once; less than two strands are one leaf (wide) */
 #include "tests/programs/hpcrun/burn.h"
 
+#include <errno.h>
 #include <minicilk.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { IN_A_ROW = 20, SIDE = 10, ALL = 40, MOST_PIECES = 100000 };
 #define PIECE_NS 1000000
@@ -138,9 +141,18 @@ CILK_BODY(tree)
     CILK_END;
 }
 
+/* An argument may have 128 KiB. */
+static bool exec_fails(void)
+{
+    static char long_argument[200000];
+    memset(long_argument, 'x', sizeof long_argument - 1);
+    execl("/bin/true", "true", long_argument, (char *)NULL);
+    return errno == E2BIG;
+}
+
 int main(int count, char **arguments)
 {
-    if (count != 4)
+    if (count != 4 && count != 5)
         return 2;
     const char *shape = arguments[2];
     uint64_t span = 0;
@@ -155,6 +167,8 @@ int main(int count, char **arguments)
         CILK_RUN(tree, a->span = &span; a->ns = ALL * strand_ns);
     else
         return 2;
+    if (count == 5 && !exec_fails())
+        return 1;
     printf("span %llu\n", (unsigned long long)span);
     for (unsigned i = 0; i < atomic_load(&n_pieces); i++)
         printf("piece %s %llu %llu %llu\n", pieces[i].procedure,

@@ -36,6 +36,7 @@ static int defined_context(uint32_t id)
 static void compare(void)
 {
     struct span_totals totals = work_span_totals();
+    work_span_go_on();
     assert_false(totals.is_incomplete);
     assert_null(task_span_problem());
     assert_int_equal(totals.work, expected.work);
@@ -79,6 +80,7 @@ static struct span_totals begin_program(void **region)
     self = &records[0];
     strand(0);
     struct span_totals before = work_span_totals();
+    work_span_go_on();
     *region = task_span_region_begins(code_of, site_of);
     task_span_member_begins(*region);
     return before;
@@ -89,6 +91,7 @@ static void check_program(void *region, struct span_totals before, uint64_t work
     task_span_member_ended();
     task_span_region_ended(region);
     struct span_totals after = work_span_totals();
+    work_span_go_on();
     assert_int_equal(after.work - before.work, work);
     assert_int_equal(after.span - before.span, span);
 }
