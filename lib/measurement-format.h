@@ -29,6 +29,7 @@ enum chunk_kind {
     CHUNK_CODE_NAMES = 9,
     CHUNK_REFUSALS = 10,
     CHUNK_DAG = 11,
+    CHUNK_METRIC_STATES = 12,
     CHUNK_THREAD = 16,
     CHUNK_THREAD_CLOCK = 17,
     CHUNK_NODES = 18,
@@ -49,6 +50,9 @@ enum event_flag {
 };
 
 enum metric_flag { METRIC_UNIT_OF_EVENT = 1 };
+
+/* How well a process knows the values of a metric. */
+enum recorded_state { RECORDED_EXACT, RECORDED_LOWER_BOUND, RECORDED_NOTHING, RECORDED_STATES };
 
 /* Fixed-point shift of times. */
 #define TIME_SHIFT 10

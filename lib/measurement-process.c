@@ -201,6 +201,20 @@ static void decode_refusals(struct builder *b, struct cursor *c)
     }
 }
 
+static void decode_metric_states(struct builder *b, struct cursor *c)
+{
+    uint64_t count = read_count(c, 3);
+    for (uint64_t i = 0; i < count && !c->bad; i++) {
+        struct measurement_metric_state state = {.metric_id = read_v(c)};
+        state.state = read_v(c);
+        state.why = read_string(c);
+        if (c->bad)
+            release_metric_state(&state);
+        else
+            vec_push(&b->m->metric_states, state);
+    }
+}
+
 static void decode_workers(struct builder *b, struct cursor *c)
 {
     uint64_t agent = read_v(c), count = read_count(c, 3);
@@ -248,6 +262,7 @@ void decode_process_chunk(struct builder *b, enum chunk_kind kind, struct cursor
     case CHUNK_NAMES: decode_names(b, c); break;
     case CHUNK_AGENTS: decode_agents(b, c); break;
     case CHUNK_REFUSALS: decode_refusals(b, c); break;
+    case CHUNK_METRIC_STATES: decode_metric_states(b, c); break;
     case CHUNK_WORKERS: decode_workers(b, c); break;
     case CHUNK_PROCESS_CLOCK: decode_process_clock(b, c); break;
     case CHUNK_DAG: decode_dag(b, c); break;

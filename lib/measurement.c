@@ -15,6 +15,15 @@ const char *measurement_refusal(const struct measurement *m, const char *agent)
     return NULL;
 }
 
+const struct measurement_metric_state *measurement_metric_state(const struct measurement *m,
+                                                                size_t metric)
+{
+    for (size_t i = m->metric_states.n; i > 0; i--)
+        if (m->metric_states.at[i - 1].metric_id == m->metrics.at[metric].id)
+            return &m->metric_states.at[i - 1];
+    return NULL;
+}
+
 bool measurement_has_agent(const struct measurement *m)
 {
     for (size_t i = 0; i < m->agents.n; i++)

@@ -83,6 +83,12 @@ struct measurement_agent {
     char *rules, *rules_version;
 };
 
+/* How well a metric is known. */
+struct measurement_metric_state {
+    uint64_t metric_id, state; /* enum recorded_state; above: unknown */
+    char *why;
+};
+
 /* An agent that could not serve the process, and why; "": it withdrew its refusal. */
 struct measurement_refusal {
     char *agent, *why;
@@ -174,6 +180,7 @@ struct measurement {
     VEC(struct measurement_code_name) code_names; /* sorted by address */
     VEC(struct measurement_agent) agents; /* all that were opened, also those that then refused */
     VEC(struct measurement_refusal) refusals;
+    VEC(struct measurement_metric_state) metric_states; /* the last one of a metric counts */
     VEC(struct measurement_worker_change) workers;
     VEC(uint8_t) dag; /* contents of the DAG chunks, not checked; empty: none */
     VEC(struct measurement_thread) threads; /* sorted by index */
@@ -195,6 +202,10 @@ void measurement_free_tree(struct measurement_thread *thread);
 
 /* Why an agent refused to serve although its runtime was recognized; NULL if it did not. */
 const char *measurement_refusal(const struct measurement *m, const char *agent);
+
+/* How well a metric, an index in metrics, is known; NULL: the file does not say. */
+const struct measurement_metric_state *measurement_metric_state(const struct measurement *m,
+                                                                size_t metric);
 
 /* Whether any agent served the process. */
 bool measurement_has_agent(const struct measurement *m);

@@ -22,6 +22,9 @@ static void read_database(const char *folder, struct run_values *values)
     struct view *view = session ? session_view(session, LOGICAL, TOP_DOWN) : NULL;
     if (view)
         values->has_work_span = work_span_of(view, &values->work_span);
+    const char *why = values->work_span.why_lower_bound;
+    if (why) /* the session has the text */
+        values->work_span.why_lower_bound = mem_strdup(why);
     if (view && isfinite(values->wall)) {
         values->work = total(view, "work");
         values->overhead = total(view, "overhead");

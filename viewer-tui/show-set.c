@@ -44,6 +44,8 @@ static void simulate(struct read_set *read)
     const struct scaling_table *table = &read->table;
     struct spawn_dag dag;
     enum dag_state state = DAG_MISSING;
+    if (table->work_span.why_lower_bound)
+        return;
     for (size_t i = 0; table->has_work_span && state != DAG_READ && i < read->set.runs.n; i++) {
         const struct set_run *run = &read->set.runs.at[i];
         if (run->status || run->workers != table->work_span_workers)
@@ -70,7 +72,7 @@ static bool read_set(struct read_set *read, const char *folder)
     if (run_set_read(&read->set, folder, &cause)) {
         run_value_list values = set_values(folder, &read->set);
         read->table = scaling_table_of(&values);
-        vec_free(&values);
+        run_values_free(&values);
         if (read->table.rows.n) {
             simulate(read);
             return true;

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `event`: NULL if the metric was not measured. `why`: NULL if it was measured exactly. */
-static void write_metric(struct json_writer *json, const char *name, const struct event *event,
+/* `event`: NULL if the metric was not measured. `why`: NULL if it was measured exactly. The object
+ * stays open. */
+static void begin_metric(struct json_writer *json, const char *name, const struct event *event,
                          const char *state, const char *why)
 {
     json_write_object(json);
@@ -15,6 +16,12 @@ static void write_metric(struct json_writer *json, const char *name, const struc
     json_write_text(json, "state", state);
     if (why)
         json_write_text(json, "why", why);
+}
+
+static void write_metric(struct json_writer *json, const char *name, const struct event *event,
+                         const char *state, const char *why)
+{
+    begin_metric(json, name, event, state, why);
     json_write_object_end(json);
 }
 
@@ -23,8 +30,11 @@ static void write_measured(struct json_writer *json, const struct metric_table *
                            const struct metric *metric)
 {
     const char *why = metric_lower_bound(metrics, metric);
-    write_metric(json, metric->name, metric_event(metrics, metric),
+    begin_metric(json, metric->name, metric_event(metrics, metric),
                  why ? "lower bound" : "measured", why);
+    if (why && metric_is_of_chain(metric))
+        json_write_text(json, "bounds", "total");
+    json_write_object_end(json);
 }
 
 static bool have_threads(const struct measurements *measurements)
@@ -86,6 +96,15 @@ static bool has_exact_event(const struct measurements *measurements)
     return false;
 }
 
+/* The first reason that a process has recorded. */
+static const char *why_missing(const struct measurements *measurements, const char *name)
+{
+    for (size_t i = 0; i < measurements->missing.n; i++)
+        if (strcmp(measurements->missing.at[i].name, name) == 0)
+            return measurements->missing.at[i].why;
+    return "no runtime that can report it ran a computation; if one did, hpcrun.log says why";
+}
+
 /* Exact metrics that the user wanted, and no process has. */
 static void write_missing_exact(struct run_json *run)
 {
@@ -94,9 +113,8 @@ static void write_missing_exact(struct run_json *run)
         metric_table_has(run->analysis->metrics, EXACT_WORK))
         return;
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
-        write_metric(
-            &run->json, exact[i], NULL, "not measurable",
-            "no runtime that can report it ran a computation; if one did, hpcrun.log says why");
+        write_metric(&run->json, exact[i], NULL, "not measurable",
+                     why_missing(run->analysis->measurements, exact[i]));
 }
 
 void run_json_write_metrics(struct run_json *run)

@@ -8,6 +8,7 @@
 #include "lib/parallel.h"
 #include "lib/path.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,7 +250,7 @@ static uint32_t unified_metric(struct unifier *unifier, const char *name, uint32
     uint32_t id = id_of_pair(&unifier->metric_keys, number, name);
     if (id == unifier->measurements->metrics.n)
         vec_push(&unifier->measurements->metrics,
-                 (struct recorded_metric){mem_strdup(name), event});
+                 (struct recorded_metric){.name = mem_strdup(name), .event = event});
     return id;
 }
 
@@ -329,6 +330,47 @@ static bool has_values(const struct measurement *m, size_t metric)
     return false;
 }
 
+static void set_lower_bound(struct recorded_metric *metric, char *why)
+{
+    if (metric->why_lower_bound)
+        free(why);
+    else
+        metric->why_lower_bound = why;
+}
+
+/* Takes how well the process knows a metric, which is `id` in the database; NO_METRIC: it has no
+ * values. */
+static void take_state(struct unifier *unifier, const struct measurement_file *file, size_t index,
+                       uint32_t id)
+{
+    struct measurements *all = unifier->measurements;
+    const struct measurement_metric *metric = &file->m->metrics.at[index];
+    const struct measurement_metric_state *known = measurement_metric_state(file->m, index);
+    if (!known || known->state == RECORDED_EXACT || known->state >= RECORDED_STATES)
+        return;
+    if (id != NO_METRIC)
+        set_lower_bound(&all->metrics.at[id], mem_strdup(known->why));
+    else if (metric->event != MEASUREMENT_UNKNOWN)
+        vec_push(&all->missing, (struct missing_metric){.name = mem_strdup(metric->name),
+                                                        .event = file->event_of[metric->event],
+                                                        .pid = file->m->process.pid,
+                                                        .why = mem_strdup(known->why)});
+}
+
+/* What one process lacks makes the sum over all a lower bound. */
+static void take_missing(struct measurements *measurements)
+{
+    for (size_t i = 0; i < measurements->missing.n; i++) {
+        const struct missing_metric *missing = &measurements->missing.at[i];
+        for (size_t k = 0; k < measurements->metrics.n; k++) {
+            struct recorded_metric *metric = &measurements->metrics.at[k];
+            if (metric->event == missing->event && strcmp(metric->name, missing->name) == 0)
+                set_lower_bound(metric, mem_printf("process %" PRIu64 " was not measured: %s",
+                                                   missing->pid, missing->why));
+        }
+    }
+}
+
 /* hpcrun lists exact metrics before it knows whether a runtime will report them. */
 static uint32_t unified_metric_of(struct unifier *unifier, const struct measurement_file *file,
                                   size_t index)
@@ -349,8 +391,10 @@ static void unify_file(struct unifier *unifier, struct measurement_file *file)
     file->module_of = mem_alloc(m->modules.n * sizeof *file->module_of);
     for (size_t i = 0; i < m->events.n; i++)
         file->event_of[i] = unified_event(unifier, &m->events.at[i]);
-    for (size_t i = 0; i < m->metrics.n; i++)
+    for (size_t i = 0; i < m->metrics.n; i++) {
         file->metric_of[i] = unified_metric_of(unifier, file, i);
+        take_state(unifier, file, i, file->metric_of[i]);
+    }
     for (size_t i = 0; i < m->modules.n; i++)
         file->module_of[i] = load_modules_add(&unifier->measurements->modules, &m->modules.at[i]);
     rescale_amounts(m);
@@ -365,6 +409,7 @@ static void unify(struct measurements *measurements)
         report_problems(measurements, measurements->files.at[i].m);
         unify_file(&unifier, &measurements->files.at[i]);
     }
+    take_missing(measurements);
     load_modules_sort_paths(&measurements->modules);
     strtab_free(&unifier.event_keys);
     strtab_free(&unifier.metric_keys);
@@ -427,8 +472,14 @@ void measurements_free(struct measurements *measurements)
         free(measurements->events.at[i].name);
         free(measurements->events.at[i].unit);
     }
-    for (size_t i = 0; i < measurements->metrics.n; i++)
+    for (size_t i = 0; i < measurements->metrics.n; i++) {
         free(measurements->metrics.at[i].name);
+        free(measurements->metrics.at[i].why_lower_bound);
+    }
+    for (size_t i = 0; i < measurements->missing.n; i++) {
+        free(measurements->missing.at[i].name);
+        free(measurements->missing.at[i].why);
+    }
     for (size_t i = 0; i < measurements->problems.n; i++)
         free(measurements->problems.at[i]);
     load_modules_free(&measurements->modules);
@@ -436,6 +487,7 @@ void measurements_free(struct measurements *measurements)
     vec_free(&measurements->files);
     vec_free(&measurements->events);
     vec_free(&measurements->metrics);
+    vec_free(&measurements->missing);
     vec_free(&measurements->problems);
 }
 

@@ -36,6 +36,15 @@ struct event {
 struct recorded_metric {
     char *name;     /* WORK, IDLENESS, ..., or the event's name */
     uint32_t event; /* index in events */
+    char *why_lower_bound; /* reason, with the process if it lacks all values; NULL: exact */
+};
+
+/* An exact metric that a process could not measure, though it ran a runtime that reports it. */
+struct missing_metric {
+    char *name;
+    uint32_t event; /* index in events */
+    uint64_t pid;
+    char *why;
 };
 
 struct measurement_file {
@@ -51,6 +60,7 @@ struct measurements {
     VEC(struct measurement_file) files; /* by host, rank, start, pid and exec sequence */
     VEC(struct event) events;
     VEC(struct recorded_metric) metrics;
+    VEC(struct missing_metric) missing; /* in the order of files */
     struct load_modules modules;
     VEC(char *) problems; /* "FILE: CAUSE", in the order of files */
 };

@@ -138,5 +138,14 @@ bool metric_table_has(const struct metric_table *table, const char *recorded_nam
 const char *metric_lower_bound(const struct metric_table *table, const struct metric *metric)
 {
     bool is_overhead = strcmp(metric->recorded_name, OVERHEAD) == 0 || metric->kind_of != NO_METRIC;
+    size_t index = (size_t)(metric - table->all.at);
+    if (index < table->measurements->metrics.n)
+        return table->measurements->metrics.at[index].why_lower_bound;
     return is_overhead ? table->why_lower_bound : NULL;
+}
+
+bool metric_is_of_chain(const struct metric *metric)
+{
+    return strcmp(metric->recorded_name, SPAN) == 0 ||
+           strcmp(metric->recorded_name, BURDENED_SPAN) == 0;
 }

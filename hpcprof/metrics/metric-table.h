@@ -39,8 +39,12 @@ void metric_table_free(struct metric_table *table);
 /* Whether the table has a metric with this recorded name. */
 bool metric_table_has(const struct metric_table *table, const char *recorded_name);
 
-/* Why the values of a metric are lower bounds; NULL: they are not. */
+/* Why the values of a metric of the table are lower bounds; NULL: they are not. */
 const char *metric_lower_bound(const struct metric_table *table, const struct metric *metric);
+
+/* Whether only the whole program's value is one, since the values of contexts are parts of one chain
+ * of strands: another chain may be longer. */
+bool metric_is_of_chain(const struct metric *metric);
 
 /* The event that a metric belongs to. */
 const struct event *metric_event(const struct metric_table *table, const struct metric *metric);

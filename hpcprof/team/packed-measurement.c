@@ -156,6 +156,12 @@ static void transfer_agents(struct transfer *t, struct measurement *m)
         transfer_text(t, &m->refusals.at[i].agent);
         transfer_text(t, &m->refusals.at[i].why);
     }
+    COUNT(t, &m->metric_states);
+    for (size_t i = 0; i < m->metric_states.n; i++) {
+        FIELD(t, m->metric_states.at[i].metric_id);
+        FIELD(t, m->metric_states.at[i].state);
+        transfer_text(t, &m->metric_states.at[i].why);
+    }
     PLAIN(t, &m->workers);
     PLAIN(t, &m->dag);
 }

@@ -106,32 +106,36 @@ static void enter_spans(struct thread *thread, void *data)
         *entered = span_tree_enter(thread);
 }
 
-/* Returns whether they were measured. */
-static bool record_spans(enum process_state state)
+static void report_span_state(const struct span_state *known)
 {
-    char buffer[128];
+    char buffer[256];
     struct text line = TEXT(buffer);
-    bool entered = false;
-    if (!process.config.work_span)
-        return false;
-    threads_visit(enter_spans, &entered);
-    if (entered && span_tree_is_lower_bound()) {
-        text_add(&line, "the span is a lower bound: the order of OpenMP's dependences and ordered loops "
-                        "was not followed");
-        report_loss(&line);
-    }
-    if (entered || state == PROCESS_EXEC)
-        return entered;
-    text_add(&line, "work and span were not measured: ");
-    text_add(&line, span_tree_why_not());
+    text_add(&line, known->state == RECORDED_LOWER_BOUND ? "the span is a lower bound: "
+                                                         : "work and span were not measured: ");
+    text_add(&line, known->why);
     report_loss(&line);
-    return false;
 }
 
-static void write_dag(struct chunk *chunk)
+/* Returns how well they are known. Before an exec, the next image may have more to say. */
+static struct span_state record_spans(enum process_state state)
 {
-    struct span_totals totals = work_span_totals();
-    dag_chunks_write(chunk, &totals);
+    bool entered = false;
+    threads_visit(enter_spans, &entered);
+    struct span_state known = span_tree_state();
+    if (known.why && (entered || state != PROCESS_EXEC))
+        report_span_state(&known);
+    return known;
+}
+
+static void write_spans(struct chunk *chunk, const struct span_state *known)
+{
+    if (!known->has_run)
+        return;
+    process_chunks_write_span_state(chunk, known->state, known->why);
+    if (process.config.record_dag && known->state != RECORDED_NOTHING) {
+        struct span_totals totals = work_span_totals();
+        dag_chunks_write(chunk, &totals);
+    }
 }
 
 static void write_everything(enum process_state state, int detail, bool continues)
@@ -141,14 +145,15 @@ static void write_everything(enum process_state state, int detail, bool continue
     measurement_await(OPEN_WAIT_NS);
     ends_before_last = flush_totals()->ends;
     file_forget_failures();
-    bool has_spans = record_spans(state);
+    struct span_state spans = {0};
+    if (process.config.work_span)
+        spans = record_spans(state);
     threads_visit(flush_last, NULL);
     if (measurement_create() && chunk_memory(&chunk)) {
         process_chunks_write_modules(&chunk);
         process_chunks_write_agents(&chunk);
         perf_map_write(&chunk);
-        if (has_spans && process.config.record_dag)
-            write_dag(&chunk);
+        write_spans(&chunk, &spans);
         process_chunks_write_clock(&chunk, state, detail);
         chunk_release(&chunk);
     }

@@ -343,6 +343,23 @@ void process_chunks_write_pending(bool retry)
     chunk_release(&chunk);
 }
 
+bool process_chunks_write_span_state(struct chunk *chunk, enum recorded_state state,
+                                     const char *why)
+{
+    const struct metrics *metrics = &process.metrics;
+    const unsigned ids[] = {metrics->strand_work, metrics->span, metrics->burdened_span};
+    const unsigned n = sizeof ids / sizeof *ids;
+    chunk_begin(chunk, CHUNK_METRIC_STATES, CHUNK_NO_THREAD);
+    chunk_v(chunk, n);
+    for (unsigned i = 0; i < n; i++) {
+        bool is_exact = !why || (state == RECORDED_LOWER_BOUND && ids[i] == metrics->strand_work);
+        chunk_v(chunk, ids[i]);
+        chunk_v(chunk, is_exact ? RECORDED_EXACT : state);
+        chunk_str(chunk, is_exact ? "" : why);
+    }
+    return chunk_commit(chunk);
+}
+
 bool process_chunks_write_clock(struct chunk *chunk, enum process_state state, int detail)
 {
     chunk_begin(chunk, CHUNK_PROCESS_CLOCK, CHUNK_NO_THREAD);

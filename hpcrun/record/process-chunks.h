@@ -25,6 +25,10 @@ void process_chunks_write_pending(bool retry);
 /* In the child of a fork, whose file has none of these chunks yet. */
 void process_chunks_clear(void);
 
+/* METRIC STATES: how well work and span of the process are known; `why` NULL: exactly. */
+bool process_chunks_write_span_state(struct chunk *chunk, enum recorded_state state,
+                                     const char *why);
+
 /* PROCESS CLOCK. */
 bool process_chunks_write_clock(struct chunk *chunk, enum process_state state, int detail);
 

@@ -24,6 +24,7 @@ static struct entered {
 } * entered;
 
 static bool is_on, has_run;
+static bool has_entered; /* the last span_tree_enter returned true */
 
 /* ---- while the program runs ---- */
 
@@ -209,6 +210,7 @@ static bool enter_context(const struct target *to, uint32_t id)
 
 bool span_tree_enter(struct thread *thread)
 {
+    has_entered = false;
     if (!is_on || !has_run || task_span_problem() || work_span_totals().is_incomplete)
         return false;
     struct target to = {.thread = thread, .nodes = sys_pages(SPAN_CONTEXTS * sizeof *to.nodes)};
@@ -216,23 +218,33 @@ bool span_tree_enter(struct thread *thread)
     for (uint32_t id = 0; good && id < span_contexts_end(); id++)
         good = enter_context(&to, id);
     sys_pages_free(to.nodes, SPAN_CONTEXTS * sizeof *to.nodes);
+    has_entered = good;
     return good;
 }
 
 void span_tree_exec_failed(void)
 {
+    has_entered = false;
     if (is_on)
         work_span_go_on();
 }
 
-const char *span_tree_why_not(void)
+static const char *why_not(void)
 {
     if (!is_on || !has_run)
         return "no runtime that can report them ran a computation";
     return task_span_problem() ? task_span_problem() : "memory ran out";
 }
 
-bool span_tree_is_lower_bound(void)
+struct span_state span_tree_state(void)
 {
-    return task_span_is_lower_bound();
+    struct span_state known = {.has_run = is_on && has_run};
+    if (!has_entered) {
+        known.state = RECORDED_NOTHING;
+        known.why = why_not();
+    } else if (task_span_is_lower_bound()) {
+        known.state = RECORDED_LOWER_BOUND;
+        known.why = "the order of OpenMP's dependences and ordered loops was not followed";
+    }
+    return known;
 }

@@ -4,6 +4,7 @@
 #define HPCRUN_SAMPLE_SPAN_TREE_H
 
 #include "hpcrun/thread/thread.h"
+#include "lib/measurement-format.h"
 
 /* The burden of a continuation, ns: Cilkview's 15,000 instructions, at three per nanosecond. */
 #define SPAN_BURDEN_NS 5000u
@@ -29,10 +30,13 @@ void span_tree_exec_failed(void);
 /* In a thread that ends. */
 void span_tree_thread_ends(void);
 
-/* Whether the span that was entered is a lower bound, since some order of tasks was not followed. */
-bool span_tree_is_lower_bound(void);
+/* How well the values are known, after span_tree_enter. */
+struct span_state {
+    enum recorded_state state; /* RECORDED_LOWER_BOUND: of the span; the work is exact */
+    const char *why;           /* not exactly; a string constant, NULL: exactly */
+    bool has_run;              /* a runtime that can report them ran a computation */
+};
 
-/* Why span_tree_enter returned false; a string constant. */
-const char *span_tree_why_not(void);
+struct span_state span_tree_state(void);
 
 #endif

@@ -17,7 +17,7 @@ import zlib
 
 PROCESS_CHUNK = 0xffffffff
 (PROCESS, EVENTS, METRICS, MODULES, NAMES, AGENTS, WORKERS, PROCESS_CLOCK, CODE_NAMES) = range(1, 10)
-REFUSALS = 10
+REFUSALS, METRIC_STATES = 10, 12
 (THREAD, THREAD_CLOCK, NODES, ASSOCIATIONS, VALUES, FATES, JOINS) = range(16, 23)
 
 TIME, WALL_CLOCK, BY_DEFAULT = 1, 2, 4
@@ -150,6 +150,7 @@ class Measurement:
         self.clock, self.cpus, self.version, self.end = clock, cpus, version, end
         self.events, self.metrics, self.modules, self.threads = [], [], [], []
         self.name_tables, self.agents, self.workers, self.refusals = [], [], [], []
+        self.metric_states = []  # (metric, state, why)
         self.code_names = b""  # lines of a perf map
 
     def event(self, name, unit="ns", shift=None, period=5_000_000, flags=None, why=""):
@@ -218,6 +219,9 @@ class Measurement:
         if self.refusals:
             yield REFUSALS, PROCESS_CHUNK, counted([string(agent) + string(why)
                                                     for agent, why in self.refusals])
+        if self.metric_states:
+            yield METRIC_STATES, PROCESS_CHUNK, counted([varints(metric, state) + string(why)
+                                                         for metric, state, why in self.metric_states])
         for agent, changes in self.workers:
             yield WORKERS, PROCESS_CHUNK, varint(agent) + counted(
                 [varints(*change) for change in changes])

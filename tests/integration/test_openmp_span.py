@@ -7,6 +7,7 @@ from logical_case import walk
 BURDEN = 0.005  # ms
 ROUNDED = 0.003  # of three values, each cut to a microsecond
 TASKS = 8
+ORDER = "the order of OpenMP's dependences and ordered loops was not followed"
 SPAWNS = {"row": TASKS, "at_once": TASKS, "crowd": TASKS, "loop": TASKS, "tree": 2 * (2 ** 4 - 1)}
 # Each look fails if code between two tasks, some instructions, is held up for longer than a task of 0.1 ms takes, with a
 # probability far below 1/10: six looks that all fail have one below 1e-6.
@@ -65,17 +66,30 @@ class TaskShapes(openmp_case.OpenMp):
                           for path in below_main},
                          {region} | {region + (name, "construct") for name in functions})
 
+    def known(self):
+        states = {m["name"]: (m["state"], m.get("why")) for m in self.view(view="summary")["metric_states"]}
+        return [states[name] for name in ("exact work", "span", "burdened span")]
+
+    def states(self, *arguments):
+        with self.environment(2):
+            self.profile(self.program, *arguments, options=("--work-span",))
+        return self.known()
+
     def test_a_lower_bound_is_named(self):
         said, found = self.shapes(2, "depend")
         self.assertEqual(found["depend"][3], 2)
         self.assertIn("the span is a lower bound: the order of OpenMP's dependences and ordered loops was not followed", said)
         self.assertNotIn("lower bound", self.shapes(2)[0])
+        self.assertEqual(self.states("depend"), [("measured", None)] + [("lower bound", ORDER)] * 2)
+        self.assertEqual(self.states(), [("measured", None)] * 3)
 
     def test_what_cannot_be_measured_is_said(self):
         for mode, why in (("end", "the program ended in a parallel region"),
                           ("overlap", "several threads ran parallel regions at the same time")):
             said, _ = self.shapes(2, mode)
             self.assertIn("work and span were not measured: " + why, said)
+            self.analyse()
+            self.assertEqual(self.known(), [("not measurable", why)] * 3)
 
     def test_results_do_not_change(self):
         program = self.build("constructs.c")

@@ -256,7 +256,7 @@ class Plots(unittest.TestCase):
     def test_json(self):
         found = json.loads(self.printed("json"))
         self.assertEqual(found["work_span"],
-                         {"workers": 1, "runs": 6, "work": 9.5, "span": 0.5, "burdened_span": 0.7})
+                         {"workers": 1, "runs": 6, "state": "measured", "work": 9.5, "span": 0.5, "burdened_span": 0.7})
         for row in found["rows"]:
             p = row["workers"]
             for curve in FORMULAS:
@@ -410,7 +410,8 @@ class BadInput(KnownSet):
         found = json.loads(self.printed("json"))
         one, four = found["rows"]
         self.assertEqual([one[key] for key in ("workers", "runs", "time", "work")], [1, 1, 10, 9])
-        self.assertEqual(found["work_span"], {"workers": 1, "runs": 1, "work": 8, "span": 2, "burdened_span": 4})
+        self.assertEqual(found["work_span"], {"workers": 1, "runs": 1, "state": "measured", "work": 8, "span": 2,
+                                              "burdened_span": 4})
         self.assertEqual(four["laws"], {"work_law": 5, "span_law": 5, "burdened": 10 / (2 + 1.7 * 4)})
         root = json.loads(self.printed("json", "losses"))["root"]
         self.assertEqual(root["metrics"]["work [1]"]["inclusive"], 9)

@@ -27,7 +27,12 @@ static void add_gain(const struct situation *situation, const struct work_span *
     if (!what_if_costs(situation->view, of, NULL, procedure, &costs))
         return;
     struct predicted predicted = what_if_predict(&costs, INFINITY);
-    if (isfinite(predicted.parallelism.most))
+    if (!isfinite(predicted.parallelism.most))
+        return;
+    if (of->why_lower_bound)
+        text_printf(text, ": if it were parallel, parallelism would be at most %.1f",
+                    predicted.parallelism.most);
+    else
         text_printf(text, ": making it parallel raises parallelism from %.1f to at most %.1f",
                     of->work / of->span, predicted.parallelism.most);
 }
@@ -41,7 +46,8 @@ static void add_place(const struct situation *situation, const struct work_span 
         return;
     const struct hotspot *largest = &hotspots.at[0];
     number_percent(largest->cost, of->span, percent);
-    text_printf(text, " %s%% of the span is in ", percent);
+    text_printf(text, " %s%% of %s is in ", percent,
+                of->why_lower_bound ? "the longest known chain" : "the span");
     hotspot_describe(situation->view->db, largest, false, text);
     add_gain(situation, of, largest->procedure, text);
     text_add(text, ".");
@@ -50,7 +56,8 @@ static void add_place(const struct situation *situation, const struct work_span 
     finding->line = largest->line;
 }
 
-/* Compares with the CPUs of the machine that measured. */
+/* Compares with the CPUs of the machine that measured. From a lower bound of the span, only what a longer
+ * one cannot refute. */
 static void add_verdict(const struct work_span *of, double cpus, struct text *text)
 {
     double parallelism = of->work / of->span;
@@ -61,8 +68,26 @@ static void add_verdict(const struct work_span *of, double cpus, struct text *te
     else if (parallelism < ENOUGH * cpus)
         text_printf(text, " For %.0f CPUs, %.0f would be enough.", cpus, ENOUGH * cpus);
     bool is_burdened = of->work / of->burdened_span < ENOUGH * cpus;
+    if (of->why_lower_bound)
+        return;
     if (work_span_lower_bound(of, cpus) < cpus / 2 && is_burdened && parallelism >= ENOUGH * cpus)
         text_add(text, " Tasks are so small that moving them costs too much: make them larger.");
+}
+
+/* "Parallelism is 5.6: work 1.200 s, span 0.213 s; 5.4 if every spawn is stolen." */
+static void add_parallelism(const struct work_span *of, struct text *text)
+{
+    const char *most = of->why_lower_bound ? "at most " : "";
+    text_printf(text, "Parallelism is %s%.1f: work ", most, of->work / of->span);
+    add_seconds(text, of->work);
+    text_printf(text, ", span %s", of->why_lower_bound ? "at least " : "");
+    add_seconds(text, of->span);
+    text_printf(text, "; %s%.1f if every spawn is stolen.", most, of->work / of->burdened_span);
+    if (!of->why_lower_bound)
+        return;
+    text_add(text, " The span is a lower bound: ");
+    text_add_clean(text, of->why_lower_bound, false);
+    text_add(text, ".");
 }
 
 void find_parallelism(const struct situation *situation, struct findings *findings)
@@ -71,11 +96,7 @@ void find_parallelism(const struct situation *situation, struct findings *findin
     struct text text = {0};
     if (situation->row != 0 || !work_span_of(situation->view, &of))
         return;
-    text_printf(&text, "Parallelism is %.1f: work ", of.work / of.span);
-    add_seconds(&text, of.work);
-    text_add(&text, ", span ");
-    add_seconds(&text, of.span);
-    text_printf(&text, "; %.1f if every spawn is stolen.", of.work / of.burdened_span);
+    add_parallelism(&of, &text);
     struct finding *finding = findings_add(findings, FINDING_PARALLELISM, &text);
     finding->order = FINDING_BEFORE_ALL;
     add_verdict(&of, situation->process.cpus, &text);

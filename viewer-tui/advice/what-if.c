@@ -72,7 +72,7 @@ static struct bounds new_span(const struct what_if *costs, double factor)
     double least = measured_path(span, factor);
     double part = factor > 1 ? largest_part(costs, span) : least_part(costs);
     double most = costs->is_serial ? least : span->all + (factor - 1) * part;
-    return (struct bounds){least, fmax(least, most)};
+    return (struct bounds){least, costs->is_lower_bound ? INFINITY : fmax(least, most)};
 }
 
 /* Burdens do not change. How much of the path's part in the procedure they are is not recorded: all
@@ -81,6 +81,8 @@ static struct bounds new_burdened_span(const struct what_if *costs, double facto
 {
     const struct costs_of_change *path = &costs->burdened_span;
     double least = measured_path(path, factor);
+    if (costs->is_lower_bound)
+        return (struct bounds){costs->is_serial ? least : fmin(least, path->all), INFINITY};
     if (costs->is_serial)
         return (struct bounds){least, least};
     if (factor > 1)
@@ -139,6 +141,7 @@ static struct costs_of_change costs_in(struct view *view, size_t metric, const c
 bool what_if_costs(struct view *view, const struct work_span *of, const char *name, uint32_t id,
                    struct what_if *costs)
 {
+    costs->is_lower_bound = of->why_lower_bound != NULL;
     costs->is_serial =
         name ? strcmp(name, DATABASE_SERIAL_CODE) == 0 : is_called(view, id, DATABASE_SERIAL_CODE);
     costs->work = costs_in(view, of->work_metric, name, id);

@@ -13,7 +13,10 @@
  *     measured one, with as little of the procedure as possible: only what the work of the other
  *     procedures could not fill.
  *   - If the code becomes slower, a path becomes longer by at most what all of the procedure's work
- *     does. */
+ *     does.
+ *
+ * If the measured span is only a lower bound, nothing is known about how long the new one is at
+ * most. */
 #ifndef VIEWER_WHAT_IF_H
 #define VIEWER_WHAT_IF_H
 
@@ -39,13 +42,14 @@ struct costs_of_change {
     double all, serial, procedure;
 };
 
-/* The two are equal if the value is exact. */
+/* The two are equal if the value is exact. 0 and INFINITY: there is no such bound. */
 struct bounds {
     double least, most;
 };
 
 struct what_if {
-    bool is_serial; /* the procedure is the serial code between computations */
+    bool is_serial;      /* the procedure is the serial code between computations */
+    bool is_lower_bound; /* both spans are */
     struct costs_of_change work, span, burdened_span;
 };
 

@@ -40,6 +40,7 @@ static void set_state(struct comparison *comparison, enum merged_column column,
 {
     if (column < SIDES) {
         metric_set_state(metric, sides[column]->state, sides[column]->why);
+        metric->bounds_total = sides[column]->bounds_total;
         return;
     }
     for (int side = 0; side < SIDES; side++) {

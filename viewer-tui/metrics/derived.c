@@ -114,6 +114,17 @@ static const struct metric *first_in_state(const struct metrics *metrics,
     return NULL;
 }
 
+/* Whether the formula names a metric of which only the program's value is a lower bound. */
+static bool bounds_total(const struct metrics *metrics, const struct formula *formula)
+{
+    for (size_t i = 0; i < formula->steps.n; i++) {
+        size_t named;
+        if (formula_step_names(&formula->steps.at[i], &named) && metrics->at[named].bounds_total)
+            return true;
+    }
+    return false;
+}
+
 /* Sets the state of a derived metric from those of the metrics in its formula. */
 static void find_state(struct metrics *metrics, size_t index)
 {
@@ -129,6 +140,7 @@ static void find_state(struct metrics *metrics, size_t index)
     } else if (bounded && formula->bound != BOUND_EXACT) {
         state = formula->bound == BOUND_LOWER ? METRIC_LOWER_BOUND : METRIC_NOT_MEASURED;
         derivation->why = mem_printf("'%s' is only a lower bound: %s", bounded->name, bounded->why);
+        metric->bounds_total = bounds_total(metrics, formula);
     }
     metric_set_state(metric, state, derivation->why);
 }

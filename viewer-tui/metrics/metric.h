@@ -86,6 +86,8 @@ struct metric {
     char unit[UNIT_SIZE]; /* "s", "count", or what stands in parentheses in the name */
     enum metric_state state;
     const char *why; /* reason why it is not measured, or a lower bound; else NULL */
+    bool bounds_total; /* only the program's value is a lower bound: those of contexts are parts of
+                          one chain of strands, and another chain may be longer */
     enum metric_source source;
     union {
         struct metric_ids ids;
@@ -221,6 +223,12 @@ static inline bool metric_is_measured(const struct metric *metric)
 static inline bool metric_is_lower_bound(const struct metric *metric)
 {
     return metric->state == METRIC_LOWER_BOUND;
+}
+
+/* Whether the value of each context is a lower bound. */
+static inline bool metric_bounds_contexts(const struct metric *metric)
+{
+    return metric_is_lower_bound(metric) && !metric->bounds_total;
 }
 
 /* "measured", "lower bound", "not measurable": as in run.json. */

@@ -142,7 +142,7 @@ struct number_scale columns_scale(const struct view *view, size_t metric)
 
 const char *columns_sign(const struct metric *metric)
 {
-    if (!metric_is_lower_bound(metric))
+    if (!metric_bounds_contexts(metric))
         return "";
     return describe_in_ascii() ? ">= " : "≥ ";
 }
@@ -154,7 +154,7 @@ const char *columns_state_words(const struct metric *metric)
 
 static bool has_value(const struct metric *metric, double value)
 {
-    bool says_nothing = metric_is_lower_bound(metric) && value == 0;
+    bool says_nothing = metric_bounds_contexts(metric) && value == 0;
     return metric_is_measured(metric) && isfinite(value) && !says_nothing;
 }
 
@@ -163,7 +163,7 @@ static bool has_value(const struct metric *metric, double value)
 static void add_sign(const struct metric *metric, char *text, size_t size)
 {
     char number[NUMBER_WITH_UNIT_SIZE];
-    if (!metric_is_lower_bound(metric))
+    if (!metric_bounds_contexts(metric))
         return;
     bool rounds_to_0 = *text == '<' || strtod(text, NULL) == 0;
     snprintf(number, sizeof number, "%s", rounds_to_0 ? "0" : text);
@@ -186,8 +186,10 @@ void columns_with_unit(const struct view *view, size_t metric, double value,
 {
     struct number_scale scale = columns_scale(view, metric);
     char number[NUMBER_SIZE];
-    columns_value(&view->metrics->at[metric], value, &scale, number);
-    bool has_unit = scale.unit[0] && has_value(&view->metrics->at[metric], value);
+    struct metric of = view->metrics->at[metric];
+    of.bounds_total &= value != view_total(view, metric);
+    columns_value(&of, value, &scale, number);
+    bool has_unit = scale.unit[0] && has_value(&of, value);
     snprintf(text, NUMBER_WITH_UNIT_SIZE, "%s%s%s", number, has_unit ? " " : "",
              has_unit ? scale.unit : "");
 }

@@ -53,8 +53,8 @@ struct number_scale columns_scale_beside(const struct metrics *metrics, size_t m
 /* The same for a view, where the largest value is the whole program's. */
 struct number_scale columns_scale(const struct view *view, size_t metric);
 
-/* What precedes the values of a metric: "≥ " for lower bounds (">= " if the locale is not UTF-8),
- * else "". */
+/* What precedes the values of contexts: "≥ " for lower bounds (">= " if the locale is not UTF-8), else
+ * "". */
 const char *columns_sign(const struct metric *metric);
 
 /* "not measured" or "lower bound", to precede the reason. */
@@ -65,7 +65,8 @@ const char *columns_state_words(const struct metric *metric);
 void columns_value(const struct metric *metric, double value, const struct number_scale *scale,
                    char text[NUMBER_SIZE]);
 
-/* A value in a list, in the scale of the view's columns, with sign and unit; or "-". */
+/* A value in a list, in the scale of the view's columns, with sign and unit; or "-". That of the whole
+ * program has the sign of its bound. */
 void columns_with_unit(const struct view *view, size_t metric, double value,
                        char text[NUMBER_WITH_UNIT_SIZE]);
 

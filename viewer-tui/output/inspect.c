@@ -155,7 +155,7 @@ static void add_value(const struct inspection *inspection, size_t metric, enum c
     format(value, number);
     add_label(inspection, part == INCLUSIVE ? "inclusive" : "exclusive");
     size_t start = inspection->out->n;
-    bool says_nothing = metric_is_lower_bound(of) && value == 0;
+    bool says_nothing = metric_bounds_contexts(of) && value == 0;
     if (says_nothing)
         text_add(inspection->out, "-");
     else

@@ -115,28 +115,6 @@ static void print_factored(struct writer *writer, const struct scaling_table *ta
     }
 }
 
-static void print_laws(struct writer *writer, const struct scaling_table *table)
-{
-    const struct work_span *of = &table->work_span;
-    if (!table->has_work_span)
-        return;
-    writer_heading(writer, "Speedups that work and span allow");
-    writer_line(writer,
-                "  work %.3f s, span %.3f s, burdened span %.3f s, with %u worker%s (%zu run%s)",
-                of->work, of->span, of->burdened_span, table->work_span_workers,
-                table->work_span_workers == 1 ? "" : "s", table->n_work_span,
-                table->n_work_span == 1 ? "" : "s");
-    if (!isfinite(table->baseline))
-        return;
-    writer_line(writer, "%9s%20s%20s%20s", "workers", "work law, at most", "span law, at most",
-                "burdened, at least");
-    for (size_t i = 0; i < table->rows.n; i++) {
-        struct speedup_laws laws = scaling_laws(table, table->rows.at[i].workers);
-        writer_line(writer, "%9u%20.2f%20.2f%20.2f", table->rows.at[i].workers, laws.work_law,
-                    laws.span_law, laws.burdened);
-    }
-}
-
 /* "7.31", or "-" */
 static void add_speedup(struct text *line, double speedup, int width)
 {
@@ -144,6 +122,36 @@ static void add_speedup(struct text *line, double speedup, int width)
         text_printf(line, "%*.2f", width, speedup);
     else
         text_printf(line, "%*s", width, "-");
+}
+
+static void print_laws(struct writer *writer, const struct scaling_table *table)
+{
+    const struct work_span *of = &table->work_span;
+    if (!table->has_work_span)
+        return;
+    writer_heading(writer, "Speedups that work and span allow");
+    const char *least = of->why_lower_bound ? "at least " : "";
+    writer_line(writer,
+                "  work %.3f s, span %s%.3f s, burdened span %s%.3f s, with %u worker%s (%zu run%s)",
+                of->work, least, of->span, least, of->burdened_span, table->work_span_workers,
+                table->work_span_workers == 1 ? "" : "s", table->n_work_span,
+                table->n_work_span == 1 ? "" : "s");
+    if (of->why_lower_bound) {
+        text_add(&writer->line, "  the span is a lower bound: ");
+        writer_clean(writer, of->why_lower_bound);
+        writer_line(writer, "; so no speedup is certain, and nothing is simulated");
+    }
+    if (!isfinite(table->baseline))
+        return;
+    writer_line(writer, "%9s%20s%20s%20s", "workers", "work law, at most", "span law, at most",
+                "burdened, at least");
+    for (size_t i = 0; i < table->rows.n; i++) {
+        struct speedup_laws laws = scaling_laws(table, table->rows.at[i].workers);
+        text_printf(&writer->line, "%9u%20.2f%20.2f", table->rows.at[i].workers, laws.work_law,
+                    laws.span_law);
+        add_speedup(&writer->line, laws.burdened, 20);
+        writer_end_line(writer);
+    }
 }
 
 static double measured_speedup(const struct scaling_table *table, unsigned workers)
@@ -336,6 +344,10 @@ static void put_work_span(struct json_writer *json, const struct scaling_table *
     json_put_object(json, "work_span");
     json_put_integer(json, "workers", table->work_span_workers);
     json_put_integer(json, "runs", (int64_t)table->n_work_span);
+    json_write_text(json, "state",
+                    table->work_span.why_lower_bound ? "lower bound" : "measured");
+    if (table->work_span.why_lower_bound)
+        json_write_text(json, "why", table->work_span.why_lower_bound);
     json_put_number(json, "work", table->work_span.work);
     json_put_number(json, "span", table->work_span.span);
     json_put_number(json, "burdened_span", table->work_span.burdened_span);

@@ -26,7 +26,8 @@ bool summary_take_changes(struct summary *summary, const speed_change_list *chan
             diag_error(folder, "--what-if needs work and span, which hpcrun --work-span measures");
         return !changes || changes->n == 0;
     }
-    simulate(summary);
+    if (!of->why_lower_bound) /* the dag lacks the same order */
+        simulate(summary);
     for (size_t i = 0; changes && i < changes->n; i++) {
         const struct speed_change *change = &changes->at[i];
         struct what_if costs;
@@ -49,10 +50,12 @@ bool summary_take_changes(struct summary *summary, const speed_change_list *chan
 static struct predicted measured(const struct work_span *of)
 {
     double parallelism = of->work / of->span;
-    return (struct predicted){.work = of->work,
-                              .span = {of->span, of->span},
-                              .burdened_span = {of->burdened_span, of->burdened_span},
-                              .parallelism = {parallelism, parallelism}};
+    bool is_exact = !of->why_lower_bound;
+    return (struct predicted){
+        .work = of->work,
+        .span = {of->span, is_exact ? of->span : INFINITY},
+        .burdened_span = {of->burdened_span, is_exact ? of->burdened_span : INFINITY},
+        .parallelism = {is_exact ? parallelism : 0, parallelism}};
 }
 
 /* "2x", "parallel" */
@@ -81,33 +84,45 @@ static void add_value(struct text *text, double value, const char *unit)
 /* Whether both are shown as the same number. */
 static bool is_exact(const struct bounds *bounds)
 {
-    return !(bounds->most - bounds->least > 1e-9 * bounds->most);
+    return isfinite(bounds->most) && !(bounds->most - bounds->least > 1e-9 * bounds->most);
+}
+
+/* The lower end of bounds with a sign if `shows_least`, else the upper one. */
+static void add_bound(struct text *text, const struct bounds *bounds, const char *unit,
+                      bool shows_least, bool ascii)
+{
+    double end = shows_least ? bounds->least : bounds->most;
+    if (!isfinite(end)) {
+        text_add(text, "no limit");
+        return;
+    }
+    if (!is_exact(bounds) && shows_least)
+        text_add(text, ascii ? ">= " : "≥ ");
+    if (!is_exact(bounds) && !shows_least)
+        text_add(text, ascii ? "<= " : "≤ ");
+    add_value(text, end, unit);
 }
 
 /* "≥ 400.0 ms  span (was 700.0 ms); at most 700.0 ms: another path may become the longest".
  * `shows_least`: the line begins with the lower bound, and is about a span. */
-static void print_bounds(struct writer *writer, const struct bounds *bounds, double was,
-                         const char *unit, const char *what, bool shows_least)
+static void print_bounds(struct writer *writer, const struct bounds *bounds,
+                         const struct bounds *was, const char *unit, const char *what,
+                         bool shows_least)
 {
     struct text *line = &writer->line, value = {0};
-    double first = shows_least ? bounds->least : bounds->most;
-    double other = shows_least ? bounds->most : bounds->least;
-    if (!is_exact(bounds) && shows_least)
-        text_add(&value, writer->ascii ? ">= " : "≥ ");
-    if (!is_exact(bounds) && !shows_least && isfinite(first))
-        text_add(&value, writer->ascii ? "<= " : "≤ ");
-    if (isfinite(first))
-        add_value(&value, first, unit);
-    else
-        text_add(&value, "no limit");
+    add_bound(&value, bounds, unit, shows_least, writer->ascii);
     text_add_right(line, text_string(&value), 14);
     text_printf(line, "  %s (was ", what);
-    add_value(line, was, unit);
+    add_bound(line, was, unit, shows_least, writer->ascii);
     text_add(line, ")");
-    if (!is_exact(bounds)) {
-        text_add(line, shows_least ? "; at most " : "; at least ");
-        add_value(line, other, unit);
-        text_add(line, shows_least ? ": another path may become the longest" : "");
+    if (!is_exact(bounds) && shows_least && isfinite(bounds->most)) {
+        text_add(line, "; at most ");
+        add_value(line, bounds->most, unit);
+        text_add(line, ": another path may become the longest");
+    }
+    if (!is_exact(bounds) && !shows_least && bounds->least > 0) {
+        text_add(line, "; at least ");
+        add_value(line, bounds->least, unit);
     }
     writer_end_line(writer);
     vec_free(&value);
@@ -120,6 +135,15 @@ static double simulated_speedup(const struct simulated_speedups *simulated, unsi
     return point && point->time > 0 ? simulated->work / point->time : NAN;
 }
 
+/* "6.91 to 8.00", or "at most 8.00" if nothing is known about the least speedup */
+static void add_speedup(struct text *line, const struct bounds *speedup)
+{
+    if (speedup->least > 0)
+        text_printf(line, "%.2f to %.2f", speedup->least, speedup->most);
+    else
+        text_printf(line, "at most %.2f", speedup->most);
+}
+
 /* "         8 CPUs  6.91 to 8.00 times faster than one (was 5.20 to 5.49)", or with "; simulated
  * 7.52". `before` and `simulated` may be NULL. */
 static void print_speedups(struct writer *writer, const struct predicted *of,
@@ -128,11 +152,14 @@ static void print_speedups(struct writer *writer, const struct predicted *of,
 {
     for (unsigned cpus = 2; cpus <= MOST_PROCESSORS; cpus *= 2) {
         struct bounds speedup = predicted_speedup(of, cpus);
-        text_printf(&writer->line, "%10u CPUs  %.2f to %.2f times faster than one", cpus,
-                    speedup.least, speedup.most);
+        text_printf(&writer->line, "%10u CPUs  ", cpus);
+        add_speedup(&writer->line, &speedup);
+        text_add(&writer->line, " times faster than one");
         if (before) {
             struct bounds was = predicted_speedup(before, cpus);
-            text_printf(&writer->line, " (was %.2f to %.2f)", was.least, was.most);
+            text_add(&writer->line, " (was ");
+            add_speedup(&writer->line, &was);
+            text_add(&writer->line, ")");
         }
         if (isfinite(simulated_speedup(simulated, cpus)))
             text_printf(&writer->line, "; simulated %.2f", simulated_speedup(simulated, cpus));
@@ -144,7 +171,7 @@ static void print_change(struct writer *writer, const struct summary_change *cha
                          const struct work_span *of)
 {
     const struct predicted *predicted = &change->predicted, was = measured(of);
-    const struct bounds work = {predicted->work, predicted->work};
+    const struct bounds work = {predicted->work, predicted->work}, work_was = {of->work, of->work};
     bool is_parallel = isinf(change->change->speed);
     struct text heading = {0};
     text_add(&heading, "What if ");
@@ -156,10 +183,32 @@ static void print_change(struct writer *writer, const struct summary_change *cha
                     change->change->speed < 1 ? "slower" : "faster");
     writer_heading(writer, text_string(&heading));
     vec_free(&heading);
-    print_bounds(writer, &work, of->work, "s", "work", true);
-    print_bounds(writer, &predicted->span, of->span, "s", "span", true);
-    print_bounds(writer, &predicted->parallelism, of->work / of->span, NULL, "parallelism", false);
+    print_bounds(writer, &work, &work_was, "s", "work", true);
+    print_bounds(writer, &predicted->span, &was.span, "s", "span", true);
+    print_bounds(writer, &predicted->parallelism, &was.parallelism, NULL, "parallelism", false);
     print_speedups(writer, predicted, &was, NULL);
+}
+
+/* "      at most 8.66  parallelism: work / span" */
+static void print_ratio(struct writer *writer, const struct work_span *of, double span,
+                        const char *what)
+{
+    struct text ratio = {0};
+    text_printf(&ratio, "%s%.2f", of->why_lower_bound ? "at most " : "", of->work / span);
+    text_add_right(&writer->line, text_string(&ratio), 14);
+    writer_line(writer, "  %s", what);
+    vec_free(&ratio);
+}
+
+static void print_lower_bound(struct writer *writer, const struct work_span *of)
+{
+    if (!of->why_lower_bound)
+        return;
+    text_add(&writer->line, "  the span is at least ");
+    add_value(&writer->line, of->span, "s");
+    text_add(&writer->line, ": ");
+    writer_clean(writer, of->why_lower_bound);
+    writer_end_line(writer);
 }
 
 void print_work_span_text(struct summary *summary)
@@ -170,15 +219,21 @@ void print_work_span_text(struct summary *summary)
     if (of->work == 0)
         return;
     writer_heading(writer, "Work and span");
-    writer_line(writer, "%14.2f  parallelism: work / span", of->work / of->span);
-    writer_line(writer, "%14.2f  burdened parallelism: work / burdened span",
-                of->work / of->burdened_span);
+    print_ratio(writer, of, of->span, "parallelism: work / span");
+    print_ratio(writer, of, of->burdened_span, "burdened parallelism: work / burdened span");
+    print_lower_bound(writer, of);
     print_speedups(writer, &was, NULL, &summary->simulated);
     for (size_t i = 0; i < summary->what_ifs.n; i++)
         print_change(writer, &summary->what_ifs.at[i], of);
 }
 
 /* ---- JSON ---- */
+
+/* A speedup or a parallelism that it has at least; null: nothing is known. */
+static void put_least(struct json_writer *json, const struct bounds *bounds)
+{
+    json_put_number(json, "at_least", bounds->least > 0 ? bounds->least : NAN);
+}
 
 /* An upper bound that is not finite is null: there is none. */
 static void put_bounds(struct json_writer *json, const char *key, const struct bounds *bounds)
@@ -198,7 +253,7 @@ static void put_speedups(struct json_writer *json, const struct predicted *of,
         struct bounds speedup = predicted_speedup(of, cpus);
         json_write_object(json);
         json_put_integer(json, "cpus", cpus);
-        json_put_number(json, "at_least", speedup.least);
+        put_least(json, &speedup);
         json_put_number(json, "at_most", speedup.most);
         if (isfinite(simulated_speedup(simulated, cpus)))
             json_put_number(json, "simulated", simulated_speedup(simulated, cpus));
@@ -219,7 +274,10 @@ static void put_change(struct json_writer *json, const struct summary_change *ch
     json_put_number(json, "work", predicted->work);
     put_bounds(json, "span", &predicted->span);
     put_bounds(json, "burdened_span", &predicted->burdened_span);
-    put_bounds(json, "parallelism", &predicted->parallelism);
+    json_put_object(json, "parallelism");
+    put_least(json, &predicted->parallelism);
+    json_put_number(json, "at_most", predicted->parallelism.most);
+    json_write_object_end(json);
     put_speedups(json, predicted, NULL);
     json_write_object_end(json);
     vec_free(&speed);
@@ -234,6 +292,9 @@ void print_work_span_json(struct summary *summary)
         return;
     json_put_object(json, "work_span");
     json_put_number(json, "work", of->work);
+    json_write_text(json, "state", of->why_lower_bound ? "lower bound" : "measured");
+    if (of->why_lower_bound)
+        json_write_text(json, "why", of->why_lower_bound);
     json_put_number(json, "span", of->span);
     json_put_number(json, "burdened_span", of->burdened_span);
     json_put_number(json, "parallelism", of->work / of->span);
@@ -256,8 +317,10 @@ static void add_records(struct writer *writer, const char *subject, const struct
     static const char section[] = "work and span";
     csv_fact_number(writer, section, subject, "work", of->work);
     csv_fact_number(writer, section, subject, "span at least", of->span.least);
-    csv_fact_number(writer, section, subject, "span at most", of->span.most);
-    csv_fact_number(writer, section, subject, "parallelism at least", of->parallelism.least);
+    if (isfinite(of->span.most))
+        csv_fact_number(writer, section, subject, "span at most", of->span.most);
+    if (of->parallelism.least > 0)
+        csv_fact_number(writer, section, subject, "parallelism at least", of->parallelism.least);
     if (isfinite(of->parallelism.most))
         csv_fact_number(writer, section, subject, "parallelism at most", of->parallelism.most);
 }

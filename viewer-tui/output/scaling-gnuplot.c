@@ -81,11 +81,14 @@ static void write_laws(const struct scaling_table *table, FILE *out)
     write_number(out, of->work);
     fprintf(out, "\nspan =");
     write_number(out, of->span);
-    fprintf(out, "\nburdened_span =");
+    fprintf(out, "%s\nwork_law(P) = T_s / (work / P)\n"
+                 "span_law(P) = T_s / span\n",
+            of->why_lower_bound ? " # a lower bound" : "");
+    if (of->why_lower_bound)
+        return;
+    fprintf(out, "burdened_span =");
     write_number(out, of->burdened_span);
-    fprintf(out, "\nwork_law(P) = T_s / (work / P)\n"
-                 "span_law(P) = T_s / span\n"
-                 "burdened(P) = T_s / (work / P + 1.7 * burdened_span)\n");
+    fprintf(out, "\nburdened(P) = T_s / (work / P + 1.7 * burdened_span)\n");
 }
 
 /* All simulated points: those beyond the range of the axis, too. */
@@ -142,8 +145,9 @@ void print_scaling_gnuplot(const char *command, const struct scaling_table *tabl
         if (plot.curves[c].points.n)
             write_curve(&plot.curves[c], column_of(c), out);
     for (int c = CURVE_WORK_LAW; has_laws && c <= CURVE_BURDENED; c++)
-        fprintf(out, ", \\\n     %s(x) with lines dt 2 lc rgb '%s' title '%s'", plot.curves[c].key,
-                plot.curves[c].color, plot.curves[c].name);
+        if (plot.curves[c].points.n)
+            fprintf(out, ", \\\n     %s(x) with lines dt 2 lc rgb '%s' title '%s'",
+                    plot.curves[c].key, plot.curves[c].color, plot.curves[c].name);
     if (simulated->points.n)
         plot_simulated(simulated, out);
     fprintf(out, "\n");

@@ -274,6 +274,8 @@ void json_write_metric(struct json_writer *json, const struct metrics *metrics, 
     json_write_text(json, "name", metric->name);
     json_write_text(json, "unit", metric->unit);
     json_write_text(json, "state", metric_state_name(metric->state));
+    if (metric->bounds_total)
+        json_write_text(json, "bounds", "total");
     if (metric->state != METRIC_MEASURED)
         json_write_text(json, "why", metric->why);
     if (metric_called(metric))

@@ -5,6 +5,13 @@
 
 typedef VEC(double) value_list;
 
+void run_values_free(run_value_list *runs)
+{
+    for (size_t i = 0; i < runs->n; i++)
+        free((char *)runs->at[i].work_span.why_lower_bound);
+    vec_free(runs);
+}
+
 static double value_at(const struct run_values *run, size_t place)
 {
     return *(const double *)((const char *)run + place);
@@ -208,6 +215,17 @@ static double median_at(const run_value_list *runs, unsigned workers, size_t pla
     return median;
 }
 
+/* A copy of the first reason; NULL: the spans are exact. */
+static char *why_lower_bound(const run_value_list *runs, unsigned workers)
+{
+    for (size_t i = 0; i < runs->n; i++) {
+        const struct run_values *run = &runs->at[i];
+        if (run->workers == workers && run->has_work_span && run->work_span.why_lower_bound)
+            return mem_strdup(run->work_span.why_lower_bound);
+    }
+    return NULL;
+}
+
 static void add_work_span(struct scaling_table *table, const run_value_list *runs)
 {
     unsigned fewest = 0;
@@ -225,6 +243,7 @@ static void add_work_span(struct scaling_table *table, const run_value_list *run
     of->span = median_at(runs, fewest, offsetof(struct run_values, work_span.span));
     of->burdened_span =
         median_at(runs, fewest, offsetof(struct run_values, work_span.burdened_span));
+    of->why_lower_bound = why_lower_bound(runs, fewest);
 }
 
 double scaling_share_of_cpus(const struct scaling_row *row)
@@ -237,9 +256,12 @@ struct speedup_laws scaling_laws(const struct scaling_table *table, double worke
 {
     const struct work_span *of = &table->work_span;
     double over_one = table->baseline / of->work;
-    return (struct speedup_laws){.work_law = over_one * workers,
-                                 .span_law = table->baseline / of->span,
-                                 .burdened = over_one * work_span_lower_bound(of, workers)};
+    struct speedup_laws laws = {.work_law = over_one * workers,
+                                .span_law = table->baseline / of->span,
+                                .burdened = over_one * work_span_lower_bound(of, workers)};
+    if (of->why_lower_bound)
+        laws.burdened = NAN;
+    return laws;
 }
 
 double scaling_simulated(const struct scaling_table *table, double time)
@@ -282,5 +304,6 @@ struct scaling_table scaling_table_of(const run_value_list *runs)
 void scaling_table_free(struct scaling_table *table)
 {
     vec_free(&table->rows);
+    free((char *)table->work_span.why_lower_bound);
     simulated_speedups_free(&table->simulated);
 }

@@ -33,10 +33,12 @@ struct run_values {
     double wall;      /* NAN: the run measured work and span only, which takes time */
     double work, overhead, idleness;
     bool has_work_span;
-    struct work_span work_span;
+    struct work_span work_span; /* owns the reason of its bound */
 };
 
 typedef VEC(struct run_values) run_value_list;
+
+void run_values_free(run_value_list *runs);
 
 /* The factored speedups, in the order of the list above. */
 enum speedup_kind {
@@ -65,7 +67,7 @@ struct scaling_row {
 
 /* What the laws of work and span say of the speedup with a number of workers, relative to the
  * baseline: T_s / (T_1 / P), T_s / span, and T_s / (T_1 / P + 1.7 burdened spans), where T_1 is the
- * work that hpcrun --work-span measured. */
+ * work that hpcrun --work-span measured. The last one is NAN if the span is only a lower bound. */
 struct speedup_laws {
     double work_law, span_law, burdened;
 };
@@ -78,10 +80,11 @@ struct scaling_table {
     /* Medians over the runs with work and span that have the fewest workers, since work is least
      * disturbed there. */
     bool has_work_span;
-    struct work_span work_span;
+    struct work_span work_span; /* owns the reason of its bound, the first run's that has one */
     unsigned work_span_workers;
     size_t n_work_span; /* those runs */
-    /* Of the first of these runs that has a recorded dag. */
+    /* Of the first of these runs that has a recorded dag; none if the span is only a lower bound, since
+     * the dag lacks the same order. */
     struct simulated_speedups simulated;
 };
 

@@ -84,6 +84,10 @@ static void add_laws(struct speedup_plot *plot, const struct scaling_table *tabl
 {
     if (!table->has_work_span || !isfinite(table->baseline))
         return;
+    if (table->work_span.why_lower_bound) {
+        plot->curves[CURVE_SPAN_LAW].name = "law of known span, at most";
+        plot->curves[CURVE_SPAN_LAW].formula = "T_s / known part of the span";
+    }
     double most = plot->most_workers;
     size_t n = most < LAW_POINTS ? (size_t)most : LAW_POINTS;
     for (size_t i = 0; i < n; i++) {
@@ -91,7 +95,8 @@ static void add_laws(struct speedup_plot *plot, const struct scaling_table *tabl
         struct speedup_laws laws = scaling_laws(table, workers);
         add_point(&plot->curves[CURVE_WORK_LAW], workers, laws.work_law);
         add_point(&plot->curves[CURVE_SPAN_LAW], workers, laws.span_law);
-        add_point(&plot->curves[CURVE_BURDENED], workers, laws.burdened);
+        if (isfinite(laws.burdened))
+            add_point(&plot->curves[CURVE_BURDENED], workers, laws.burdened);
     }
 }
 

@@ -16,6 +16,12 @@ bool work_span_of(const struct view *view, struct work_span *of)
     if (!find(view, "exact work", &of->work_metric) || !find(view, "span", &of->span_metric) ||
         !find(view, "burdened span", &of->burdened_metric))
         return false;
+    const struct metric *metrics = view->metrics->at;
+    if (metric_is_lower_bound(&metrics[of->work_metric]))
+        return false;
+    of->why_lower_bound = metrics[of->span_metric].why;
+    if (!of->why_lower_bound)
+        of->why_lower_bound = metrics[of->burdened_metric].why;
     of->work = view_total(view, of->work_metric);
     of->span = view_total(view, of->span_metric);
     of->burdened_span = view_total(view, of->burdened_metric);
@@ -29,5 +35,7 @@ double work_span_upper_bound(const struct work_span *of, double processors)
 
 double work_span_lower_bound(const struct work_span *of, double processors)
 {
+    if (of->why_lower_bound)
+        return 0;
     return of->work / (of->work / processors + SPAN_FACTOR * of->burdened_span);
 }

@@ -8,20 +8,22 @@
 /* Speedups are shown for 2, 4, ... processors, up to this number. */
 #define MOST_PROCESSORS 64
 
-/* Seconds, and the indices of the metrics. */
+/* Seconds, and the indices of the metrics. The work is exact. */
 struct work_span {
     double work, span, burdened_span;
+    const char *why_lower_bound; /* reason why both spans are only lower bounds; NULL: exact */
     size_t work_metric, span_metric, burdened_metric;
 };
 
-/* Of the whole program; false if it was not measured. */
+/* Of the whole program; false if it was not measured, or the work not exactly. The reason is that of the
+ * metric. */
 bool work_span_of(const struct view *view, struct work_span *of);
 
 /* The largest speedup on `processors`: by the work law and the span law. */
 double work_span_upper_bound(const struct work_span *of, double processors);
 
 /* The speedup that a work stealer reaches at least, if moving a task costs the burden: work / (work
- * / P + 1.7 burdened spans). */
+ * / P + 1.7 burdened spans). 0, which says nothing, if the burdened span may be longer. */
 double work_span_lower_bound(const struct work_span *of, double processors);
 
 #endif

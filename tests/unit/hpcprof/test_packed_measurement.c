@@ -48,6 +48,9 @@ static void put_every_chunk(void)
     encode_string(&payload, "gomp");
     encode_string(&payload, "too old");
     end_chunk(10, PROCESS);
+    ENCODE(1, 1, RECORDED_LOWER_BOUND);
+    encode_string(&payload, "no order");
+    end_chunk(12, PROCESS);
     put_thread(0);
     ENCODE(1, 1);
     put_plain_node(1, 0, 0x1004);
@@ -90,6 +93,9 @@ static void assert_same_tables(const struct measurement *copy)
     assert_string_equal(copy->code_names.at[0].name, "jit");
     assert_string_equal(copy->agents.at[0].rules, "minicilk.rules");
     assert_string_equal(copy->refusals.at[0].why, "too old");
+    assert_int_equal(copy->metric_states.at[0].metric_id, 1);
+    assert_int_equal(copy->metric_states.at[0].state, RECORDED_LOWER_BOUND);
+    assert_string_equal(copy->metric_states.at[0].why, "no order");
     assert_int_equal(copy->workers.at[1].n, 3);
 }
 

@@ -410,6 +410,40 @@ static void files_are_listed_in_order(void **state)
     free(cause);
 }
 
+static void the_last_state_of_a_metric_counts(void **state)
+{
+    (void)state;
+    start_file();
+    put_process();
+    put_events_and_metrics();
+    ENCODE(2, 0, RECORDED_NOTHING);
+    encode_string(&payload, "too early");
+    ENCODE(1, RECORDED_LOWER_BOUND);
+    encode_string(&payload, "no order");
+    end_chunk(12, PROCESS);
+    ENCODE(1, 0, RECORDED_EXACT);
+    encode_string(&payload, "");
+    end_chunk(12, PROCESS);
+    struct measurement *m = read_file();
+    assert_true(m->complete);
+    assert_int_equal(measurement_metric_state(m, 0)->state, RECORDED_EXACT);
+    assert_string_equal(measurement_metric_state(m, 0)->why, "");
+    assert_int_equal(measurement_metric_state(m, 1)->state, RECORDED_LOWER_BOUND);
+    assert_string_equal(measurement_metric_state(m, 1)->why, "no order");
+    measurement_free(m);
+}
+
+static void a_file_may_say_nothing_of_states(void **state)
+{
+    (void)state;
+    start_file();
+    put_process();
+    put_events_and_metrics();
+    struct measurement *m = read_file();
+    assert_null(measurement_metric_state(m, 0));
+    measurement_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -420,6 +454,8 @@ int main(void)
         IN_DIRECTORY(unknown_kinds_and_trailing_fields_are_skipped),
         IN_DIRECTORY(creation_contexts_are_resolved),
         IN_DIRECTORY(files_that_hold_nothing_are_refused),
+        IN_DIRECTORY(the_last_state_of_a_metric_counts),
+        IN_DIRECTORY(a_file_may_say_nothing_of_states),
         IN_DIRECTORY(files_are_listed_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

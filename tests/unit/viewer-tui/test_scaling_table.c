@@ -255,6 +255,18 @@ static void laws_of_work_and_span(void **state)
     assert_near(laws.span_law, 9);
     assert_near(laws.burdened, 9 / (10.5 / 4 + 1.7 * 3));
     scaling_table_free(&table);
+
+    list[3].work_span.why_lower_bound = "no order";
+    table = table_of(list, 5);
+    assert_string_equal(table.work_span.why_lower_bound, "no order");
+    laws = scaling_laws(&table, 4);
+    assert_near(laws.span_law, 9);
+    assert_true(isnan(laws.burdened));
+    struct speedup_plot plot = speedup_plot_of(&table);
+    assert_int_equal(plot.curves[CURVE_BURDENED].points.n, 0);
+    assert_true(plot.curves[CURVE_SPAN_LAW].points.n > 0);
+    speedup_plot_free(&plot);
+    scaling_table_free(&table);
 }
 
 /* ---- the plot ---- */

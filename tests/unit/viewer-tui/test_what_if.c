@@ -211,6 +211,32 @@ static void a_serial_program_has_one_path(void **state)
     assert_bounds(twice.span, 7.5, 7.5);
 }
 
+/* The order that was not followed may be that of all strands: a serial program. */
+static void a_lower_bound_says_nothing_about_the_longest_span(void **state)
+{
+    (void)state;
+    static const double speeds[] = {INFINITY, 2, 0.5};
+    for (uint64_t seed = 1; seed <= PROGRAMS / 100; seed++)
+        for (size_t i = 0; i < sizeof speeds / sizeof *speeds; i++) {
+            unsigned procedure = (unsigned)seed % PROCEDURES;
+            double factor = isinf(speeds[i]) ? 0 : 1 / speeds[i];
+            struct lengths before = run_program(seed, procedure, 1, 1);
+            struct lengths after = run_program(seed, procedure, factor, factor);
+            struct what_if costs = {.is_serial = procedure == SERIAL,
+                                    .is_lower_bound = true,
+                                    .work = costs_in(&before.work, procedure),
+                                    .span = costs_in(&before.span, procedure),
+                                    .burdened_span = costs_in(&before.burdened, procedure)};
+            struct predicted predicted = what_if_predict(&costs, speeds[i]);
+            assert_true(predicted.span.least <= after.work.all + 1e-9);
+            assert_true(predicted.burdened_span.least <= after.burdened.all + 1e-9);
+            assert_true(isinf(predicted.span.most) && isinf(predicted.burdened_span.most));
+            assert_true(predicted.parallelism.least == 0);
+            assert_true(predicted_speedup(&predicted, 4).least == 0);
+            assert_true(predicted_speedup(&predicted, 4).most <= 4);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +244,7 @@ int main(void)
         cmocka_unit_test(the_changed_program_is_within_the_bounds),
         cmocka_unit_test(others_may_become_the_longest_path),
         cmocka_unit_test(a_serial_program_has_one_path),
+        cmocka_unit_test(a_lower_bound_says_nothing_about_the_longest_span),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
