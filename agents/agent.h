@@ -242,6 +242,7 @@ struct agent_slot {
     _Alignas(128) _Atomic uint32_t state; /* enum agent_slot_state */
     int tid;
     uint32_t number; /* of the slot, hpcrun's */
+    uint64_t thread; /* the thread, for agent_cursor.owner; no later thread has the same */
 
     /* The agents'. hpcrun clears the first two when the thread ends. */
     _Atomic uint32_t runtimes; /* those that have this thread as a worker: common/thread-slots.h */
@@ -284,7 +285,7 @@ struct agent_start_routine {
     uint64_t function, argument;
 };
 
-/* The position of one unwind. hpcrun sets all fields but the last four. */
+/* The position of one unwind. hpcrun sets all fields but the last five. */
 struct agent_cursor {
     void *thread_data; /* the agent's memory for this thread: thread_data_bytes, initially zero */
     int tid;
@@ -303,6 +304,11 @@ struct agent_cursor {
     /* step_bichord may set this with AGENT_1_M; false before it. The l-notes go on to the outermost
      * caller, so what the stack has outside of this frame, as the thread's start, is hidden. */
     bool replaces_callers;
+
+    /* step_bichord and step_lnote may set this; 0 before step_bichord. If the l-notes go on to where a
+     * thread began: agent_slot.thread of that thread, as it was when the frames were there. hpcprof
+     * then shows the path where that thread hangs. 0: unknown. */
+    uint64_t owner;
 
     uint64_t state[AGENT_STATE_WORDS]; /* the agent's; zero when the unwind begins */
 };

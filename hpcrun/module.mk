@@ -81,6 +81,7 @@ $(eval $(call unit_test,hpcrun/test_flush,$(FLUSH_PARTS) $(MEASUREMENT_ENCODER) 
 $(eval $(call unit_test,hpcrun/test_joinable,$(addprefix $(BUILD)/obj/hpcrun/,thread/joinable.o base/own-pages.o base/own-section.o),))
 CCT_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,tree/cct.o tree/segments.o base/own-pages.o base/shared-pages.o base/own-fds.o)
 $(eval $(call unit_test,hpcrun/test_cct,$(CCT_PARTS),))
+$(eval $(call unit_test,hpcrun/test_saved_path,$(CCT_PARTS) $(addprefix $(BUILD)/obj/hpcrun/,tree/lnotes.o tree/saved-path.o),))
 $(eval $(call unit_test,hpcrun/test_wait_slots,$(addprefix $(BUILD)/obj/hpcrun/,logical/wait-slots.o base/own-pages.o),))
 $(eval $(call unit_test,hpcrun/test_answer_cache,$(BUILD)/obj/hpcrun/logical/answer-cache.o,))
 LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,logical/agent-table.o logical/claims.o logical/agent-query.o \

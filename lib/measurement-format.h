@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #define MEASUREMENT_MAGIC       "HPCRUNMF"
-#define MEASUREMENT_MAJOR       1
-#define MEASUREMENT_MINOR       1
+#define MEASUREMENT_MAJOR       2 /* readers accept 1, too */
+#define MEASUREMENT_MINOR       0
 #define MEASUREMENT_HEADER_SIZE 16
 #define MEASUREMENT_SUFFIX      ".hpcrun"
 #define MEASUREMENT_LOG         "hpcrun.log"
@@ -118,6 +118,10 @@ enum placeholder {
     PLACEHOLDER_LOCK = 3,   /* a lock in no module: on the heap or a stack */
     PLACEHOLDER_SERIAL = 4, /* serial code, between computations of a runtime */
 };
+
+/* Placeholder of an l-note: this number + the index of the thread on whose stack the path inside of the
+ * note begins. */
+#define PLACEHOLDER_STACK_OF ((uint64_t)1 << 32)
 
 enum sample_source {
     SOURCE_TASK_CLOCK = 1,

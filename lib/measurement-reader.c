@@ -258,8 +258,8 @@ static struct measurement *decode_file(const char *path, struct file_bytes *file
 {
     bool magic_is_right = memcmp(file->at, MEASUREMENT_MAGIC, strlen(MEASUREMENT_MAGIC)) == 0;
     uint16_t major = get_u16(file->at + 8);
-    if (magic_is_right && major != MEASUREMENT_MAJOR) {
-        *cause = mem_printf("it has version %u, this program reads version %u", major,
+    if (magic_is_right && (major == 0 || major > MEASUREMENT_MAJOR)) {
+        *cause = mem_printf("it has version %u, this program reads versions 1 to %u", major,
                             MEASUREMENT_MAJOR);
         return NULL;
     }

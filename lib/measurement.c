@@ -32,6 +32,13 @@ bool measurement_has_agent(const struct measurement *m)
     return false;
 }
 
+const struct measurement_thread *measurement_find_thread(const struct measurement *m,
+                                                         uint64_t index)
+{
+    size_t at = partition_point(i, m->threads.n, m->threads.at[i].index < index);
+    return at < m->threads.n && m->threads.at[at].index == index ? &m->threads.at[at] : NULL;
+}
+
 const struct measurement_name *measurement_name(const struct measurement *m, uint32_t space,
                                                 uint64_t value)
 {

@@ -210,6 +210,10 @@ const struct measurement_metric_state *measurement_metric_state(const struct mea
 /* Whether any agent served the process. */
 bool measurement_has_agent(const struct measurement *m);
 
+/* The thread with this index in the process; NULL if nothing of it is known. */
+const struct measurement_thread *measurement_find_thread(const struct measurement *m,
+                                                         uint64_t index);
+
 /* The name of a value in a name table; NULL if it is lost. */
 const struct measurement_name *measurement_name(const struct measurement *m, uint32_t space,
                                                 uint64_t value);

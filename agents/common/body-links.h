@@ -33,6 +33,8 @@ struct creation_context {
     uint64_t parent;    /* else: address of the context in which the copied frames ran; or 0 */
     uint64_t low, high; /* CONTEXT_COPY: address range of the frames on the creator's stack */
     uint64_t copy;      /* CONTEXT_COPY: address of the copy of `low` */
+    uint64_t thread; /* agent_slot.thread of the thread that created it. 0: not kept, but that of a
+                           context around it */
 };
 
 struct parallel_region;

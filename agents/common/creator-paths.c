@@ -21,6 +21,8 @@ void creator_path_begin(struct agent_cursor *cursor, uint64_t context)
     state[BP] = context ? CONTEXT_FIELD(context, bp) : 0;
     state[NOTE_LINK] = context && kind == CONTEXT_ON_STACK ? CONTEXT_FIELD(context, up) : 0;
     state[CONTEXT] = kind == CONTEXT_ON_STACK ? 0 : context;
+    if (context)
+        cursor->owner = CONTEXT_FIELD(context, thread);
     if (kind == CONTEXT_COPY) {
         state[SP] = moved(cursor, context, state[SP]);
         state[BP] = moved(cursor, context, state[BP]);

@@ -62,6 +62,7 @@ static inline void begin(struct gomp_region *region, struct agent_slot *slot,
     region->common.master = slot;
     region->common.context.kind = CONTEXT_ON_STACK;
     region->common.context.up = (uint64_t)slot->gomp.link;
+    region->common.context.thread = slot->thread;
     atomic_init(&region->common.is_cancelled, false);
     atomic_init(&region->common.kept, NULL);
     slot_join(slot, RUNTIME_GOMP);

@@ -280,7 +280,8 @@ static void report_end_of_loop(unsigned flags)
                                            .pc = CALLER_PC,                                        \
                                            .sp = CALLER_SP,                                        \
                                            .bp = CALLER_BP,                                        \
-                                           .up = (uint64_t)slot->gomp.link};                       \
+                                           .up = (uint64_t)slot->gomp.link,                        \
+                                           .thread = slot->thread};                                \
         void *heap = NULL;                                                                         \
         char *room = fits(&shape) ? __builtin_alloca(shape.bytes + shape.align) : NULL;            \
         struct task_block *block =                                                                 \

@@ -114,9 +114,9 @@ static bool is_slot_of(const struct agent_cursor *cursor, uint32_t slot, int tid
            agent_u32(host, cursor, (uint64_t)&its->state) != AGENT_SLOT_FREE;
 }
 
-/* Whether a worker waits in a function of libc that the program has called. Its slot says so, but
- * not what it does in the runtime: sleeping workers wait in libc, too. */
-static bool waits_in_libc(const struct agent_cursor *cursor, uint64_t worker, uint32_t index)
+/* The slot of a worker's thread; NULL: it has none. */
+static const struct agent_slot *slot_of(const struct agent_cursor *cursor, uint64_t worker,
+                                        uint32_t index)
 {
     static _Atomic uint32_t guesses[256]; /* slots in which workers were found */
     _Atomic uint32_t *guess = &guesses[index % 256];
@@ -128,10 +128,17 @@ static bool waits_in_libc(const struct agent_cursor *cursor, uint64_t worker, ui
         if (!is_slot_of(cursor, slot, tid))
             continue;
         atomic_store_explicit(guess, slot, memory_order_relaxed);
-        const struct agent_slot *its = agent_slot_at(host->slots, slot);
-        return agent_u32(host, cursor, (uint64_t)&its->state) == AGENT_SLOT_WAITING;
+        return agent_slot_at(host->slots, slot);
     }
-    return false;
+    return NULL;
+}
+
+/* Whether a worker waits in a function of libc that the program has called. Its slot says so, but
+ * not what it does in the runtime: sleeping workers wait in libc, too. */
+static bool waits_in_libc(const struct agent_cursor *cursor, uint64_t worker, uint32_t index)
+{
+    const struct agent_slot *its = slot_of(cursor, worker, index);
+    return its && agent_u32(host, cursor, (uint64_t)&its->state) == AGENT_SLOT_WAITING;
 }
 
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
@@ -186,10 +193,14 @@ static bool is_in(uint64_t pc, const char *begin, const char *end)
     return pc >= (uint64_t)begin && pc < (uint64_t)end;
 }
 
+/* The caller's frames are on the stack of worker 0's thread. */
 static void continue_in_caller(struct agent_cursor *cursor)
 {
     uint64_t *state = cursor->state;
     uint64_t pc = state[FIRST] ? 0 : agent_u64(host, cursor, LIVE(caller_pc));
+    const struct agent_slot *caller =
+        pc ? slot_of(cursor, agent_u64(host, cursor, LIVE(workers)), 0) : NULL;
+    cursor->owner = caller ? agent_u64(host, cursor, (uint64_t)&caller->thread) : 0;
     state[FRAME] = 0;
     state[PC] = pc ? pc - 1 : 0;
     state[SP] = agent_u64(host, cursor, LIVE(caller_sp));

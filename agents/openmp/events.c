@@ -128,6 +128,7 @@ static void parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_da
     return_to(slot, task);
     region->context.kind = CONTEXT_ON_STACK;
     region->context.up = (uint64_t)slot->ompt.link;
+    region->context.thread = slot->thread;
     set_caller(&region->context, frame, caller);
     region->master = slot;
     slot_join(slot, RUNTIME_OMPT);

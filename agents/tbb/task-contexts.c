@@ -87,7 +87,8 @@ static void set_context(struct agent_slot *slot, struct task_record *record,
                                                 .sp = caller->sp,
                                                 .bp = caller->bp,
                                                 .up = (uint64_t)slot->tbb.link,
-                                                .parent = (uint64_t)parent};
+                                                .parent = (uint64_t)parent,
+                                                .thread = slot->thread};
     record->parent = refer(parent);
     task->context = record;
     task->group = group;

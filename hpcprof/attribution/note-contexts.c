@@ -26,6 +26,8 @@ struct note note_of(const struct measurement_node *node, enum projection_kind ki
                              .value = node->ip_offset,
                              .has_site = true,
                              .site = node->ip_offset};
+    if (node_names_owner(node))
+        return (struct note){.space = MEASUREMENT_NO_NOTE};
     return (struct note){.space = node->lip_space,
                          .value = node->lip_value,
                          .has_site = node->has_site,
@@ -104,8 +106,7 @@ static const struct function *header_around(const struct context_builder *builde
     if (builder->kind != PROJECTION_LOGICAL || !symbols->has_headers)
         return NULL;
     uint32_t around = function_around(builder, context);
-    const struct function *function =
-        around != NO_SYMBOL ? &symbols->functions.at[around] : NULL;
+    const struct function *function = around != NO_SYMBOL ? &symbols->functions.at[around] : NULL;
     return function && function->header ? function : NULL;
 }
 

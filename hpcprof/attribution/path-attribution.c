@@ -47,6 +47,8 @@ static uint32_t context_of_node(struct attribution *attribution, struct context_
     const struct measurement_node *node = &thread->thread->nodes.at[index];
     const struct note note = note_of(node, builder->kind);
     uint8_t mark = attribution->marks.at[index];
+    if (parent == CONTEXT_ROOT)
+        parent = context_of_owner(builder, thread, node, 0);
     if (note.space == MEASUREMENT_NO_NOTE || mark == BORROWED)
         return parent;
     if (parent == CONTEXT_ROOT)

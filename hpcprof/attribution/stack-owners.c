@@ -71,21 +71,64 @@ const struct stack_owner *stack_owner_at(struct stack_owners *owners,
     return function == NO_SYMBOL ? NULL : find(owners, function);
 }
 
+/* ---- frames outside of a start routine ---- */
+
+const struct measurement_thread *stack_owner_named(const struct measurement *m,
+                                                   const struct measurement_node *node)
+{
+    return node_names_owner(node)
+               ? measurement_find_thread(m, node->lip_value - PLACEHOLDER_STACK_OF)
+               : NULL;
+}
+
+/* The nodes outside of a node. */
+struct outside {
+    uint32_t notes; /* 1 + their notes; 0: the search has ended in one of them */
+    uint32_t owner; /* 1 + position in the file of the thread that they name; 0: none */
+};
+
 /* What a node is, as seen from outside. */
 enum frame { END, OUTSIDE_OR_NOT, WITHOUT_NOTE, START };
 
-/* `around`: notes around the node. */
+/* Whether a node is a frame of the start routine of the thread on whose stack its path begins. */
+static bool is_start(struct stack_owners *owners, const struct analysis *analysis,
+                     const struct thread_ref *thread, const struct measurement_node *node,
+                     struct outside outside)
+{
+    if (!outside.owner)
+        return stack_owner_at(owners, analysis, thread, node->lip_space, node->lip_value);
+    const struct measurement_thread *owner = &thread->m->threads.at[outside.owner - 1];
+    uint32_t start = function_at(analysis, thread, owner->start_space, owner->start_offset);
+    return start != NO_SYMBOL &&
+           start == function_at(analysis, thread, node->lip_space, node->lip_value);
+}
+
 static enum frame frame_of(struct stack_owners *owners, const struct analysis *analysis,
-                           const struct thread_ref *thread, uint32_t index, unsigned around)
+                           const struct thread_ref *thread, uint32_t index, struct outside outside)
 {
     const struct measurement_node *node = &thread->thread->nodes.at[index];
+    if (node_names_owner(node))
+        return outside.notes == 1 ? WITHOUT_NOTE : END;
     if (node->lip_space == MEASUREMENT_NO_NOTE)
         return WITHOUT_NOTE;
-    if (around > MAX_BORROWED || (around == 0 && !path_is_replaced(thread->m, node)))
+    if (outside.notes > MAX_BORROWED + 1 ||
+        (outside.notes == 1 && !path_is_replaced(thread->m, node)))
         return END;
-    return stack_owner_at(owners, analysis, thread, node->lip_space, node->lip_value)
-               ? START
-               : OUTSIDE_OR_NOT;
+    return is_start(owners, analysis, thread, node, outside) ? START : OUTSIDE_OR_NOT;
+}
+
+/* The nodes outside of a child of this node. */
+static struct outside outside_of_child(const struct thread_ref *thread, uint32_t index,
+                                       enum frame frame, struct outside outside)
+{
+    const struct measurement_thread *owner =
+        stack_owner_named(thread->m, &thread->thread->nodes.at[index]);
+    if (frame == END || frame == START)
+        return (struct outside){0};
+    if (owner)
+        outside.owner = (uint32_t)(owner - thread->m->threads.at) + 1;
+    outside.notes += frame == OUTSIDE_OR_NOT;
+    return outside;
 }
 
 /* Marks the notes around a node. */
@@ -102,33 +145,31 @@ void stack_owners_mark(struct stack_owners *owners, const struct analysis *analy
     const struct measurement_thread *t = thread->thread;
     if (!measurement_has_agent(thread->m))
         return;
-    VEC(uint8_t) around = {0}; /* 1 + the notes from the root to a node; 0: its path has ended */
-    vec_reserve(&around, t->nodes.n);
-    memset(around.at, 0, t->nodes.n);
-    around.at[MEASUREMENT_ROOT] = 1;
+    struct outside *of_child = mem_alloc(t->nodes.n * sizeof *of_child); /* of each node */
+    of_child[MEASUREMENT_ROOT].notes = 1;
     for (uint32_t i = MEASUREMENT_LOST_NODE + 1; i < t->nodes.n; i++) {
-        uint8_t outside = around.at[t->nodes.at[i].parent];
-        enum frame frame = outside ? frame_of(owners, analysis, thread, i, outside - 1) : END;
+        struct outside outside = of_child[t->nodes.at[i].parent];
+        enum frame frame = outside.notes ? frame_of(owners, analysis, thread, i, outside) : END;
         if (frame == START)
             mark_around(t, i, marks);
-        around.at[i] = frame == WITHOUT_NOTE ? outside : frame == OUTSIDE_OR_NOT ? outside + 1 : 0;
+        of_child[i] = outside_of_child(thread, i, frame, outside);
     }
-    vec_free(&around);
+    free(of_child);
 }
 
 size_t stack_owners_count_borrowed(struct stack_owners *owners, const struct analysis *analysis,
                                    const struct thread_ref *thread, const uint32_t *nodes, size_t n)
 {
-    unsigned around = 0;
+    struct outside outside = {.notes = 1};
     if (!measurement_has_agent(thread->m))
         return 0;
     for (size_t i = 0; i < n; i++) {
-        enum frame frame = frame_of(owners, analysis, thread, nodes[i], around);
+        enum frame frame = frame_of(owners, analysis, thread, nodes[i], outside);
         if (frame == START)
             return i;
         if (frame == END)
             break;
-        around += frame == OUTSIDE_OR_NOT;
+        outside = outside_of_child(thread, nodes[i], frame, outside);
     }
     return 0;
 }

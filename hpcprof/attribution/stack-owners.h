@@ -1,9 +1,12 @@
 /* Threads on whose stacks paths of other threads begin.
  *
  * An agent roots a worker's path in the stack of the thread that met the construct, out to where that
- * thread began. A measurement file does not say which thread that is. But its start routine is among
- * the frames, so it is one of the threads that have this start routine. If all of these hang at the
- * same place, the path hangs there, too; else below <thread root>. */
+ * thread began. The path hangs where that thread does.
+ *
+ * - A node outside of the path's notes names the thread: placeholder PLACEHOLDER_STACK_OF + its index.
+ * - Files of version 1, and agents that do not know the thread, have no such node. But the thread's
+ *   start routine is among the frames, so it is one of the threads that have this start routine. If
+ *   all of these hang at the same place, the path hangs there, too; else below <thread root>. */
 #ifndef HPCPROF_STACK_OWNERS_H
 #define HPCPROF_STACK_OWNERS_H
 
@@ -16,7 +19,7 @@ struct stack_owner {
     bool is_unclear;                         /* another one hangs elsewhere */
 };
 
-/* Those of one file at a time, for the logical projection. */
+/* The owners of one file at a time, for the logical projection. */
 struct stack_owners {
     const struct measurement *m; /* NULL: of no file yet */
     VEC(struct stack_owner) list;
@@ -24,7 +27,18 @@ struct stack_owners {
 
 void stack_owners_free(struct stack_owners *owners);
 
-/* The owner of a stack on which this note is the outermost frame but for those of the thread library;
+/* Whether a node names the owner of the stack on which the notes inside of it begin. It has no note of
+ * its own then. */
+static inline bool node_names_owner(const struct measurement_node *node)
+{
+    return node->lip_space == MEASUREMENT_PLACEHOLDER && node->lip_value >= PLACEHOLDER_STACK_OF;
+}
+
+/* The owner that a node names; NULL: it names none, or one that the file has lost. */
+const struct measurement_thread *stack_owner_named(const struct measurement *m,
+                                                   const struct measurement_node *node);
+
+/* Without such a node: the owner of a stack on which this note is the outermost frame but for those of the thread library;
  * NULL: the note is in no start routine. Valid until a call for another file. */
 const struct stack_owner *stack_owner_at(struct stack_owners *owners,
                                          const struct analysis *analysis,

@@ -17,22 +17,13 @@ struct thread_ref thread_ref_of(const struct measurements *measurements, size_t 
 
 /* ---- creators ---- */
 
-static int by_index(const void *key, const void *element)
-{
-    uint64_t index = *(const uint64_t *)key,
-             other = ((const struct measurement_thread *)element)->index;
-    return (index > other) - (index < other);
-}
-
 /* Sets *creator; returns false if the creator of a thread is unknown. */
 static bool find_creator(const struct thread_ref *thread, struct thread_ref *creator)
 {
     const struct measurement *m = thread->m;
-    uint64_t index = thread->thread->creator - 1;
     *creator = (struct thread_ref){.file = thread->file, .m = m};
-    if (thread->thread->creator && m->threads.n)
-        creator->thread =
-            bsearch(&index, m->threads.at, m->threads.n, sizeof *m->threads.at, by_index);
+    if (thread->thread->creator)
+        creator->thread = measurement_find_thread(m, thread->thread->creator - 1);
     return creator->thread != NULL;
 }
 
@@ -98,10 +89,12 @@ static uint32_t context_on_path(struct context_builder *builder, const struct th
                                 const struct node_path *path, size_t n, unsigned creations)
 {
     uint32_t context = CONTEXT_ROOT;
-    for (size_t i = path->borrowed; i < path->nodes.n && (i < n || context == CONTEXT_ROOT); i++) {
+    for (size_t i = 0; i < path->nodes.n && (i < n || context == CONTEXT_ROOT); i++) {
         const struct measurement_node *node = &thread->thread->nodes.at[path->nodes.at[i]];
         const struct note note = note_of(node, builder->kind);
-        if (note.space == MEASUREMENT_NO_NOTE)
+        if (context == CONTEXT_ROOT)
+            context = context_of_owner(builder, thread, node, creations);
+        if (note.space == MEASUREMENT_NO_NOTE || i < path->borrowed)
             continue;
         if (context == CONTEXT_ROOT)
             context = context_above(builder, thread, node, &note, creations);
@@ -197,14 +190,20 @@ static uint32_t thread_root(struct context_builder *builder, const struct thread
     return context == CONTEXT_ROOT ? thread_entry(builder, thread) : context;
 }
 
-/* The context that a path hangs below which begins on this owner's stack. */
-static uint32_t owner_root(struct context_builder *builder, const struct thread_ref *thread,
-                           const struct stack_owner *owner, unsigned creations)
+/* The context that another thread of the same process hangs below. */
+static uint32_t other_root(struct context_builder *builder, const struct thread_ref *thread,
+                           const struct measurement_thread *owner, unsigned creations)
 {
-    if (owner->is_unclear)
-        return entry_context(builder, thread->file, V4_APPLICATION_THREAD);
-    const struct thread_ref other = {.file = thread->file, .m = thread->m, .thread = owner->thread};
+    const struct thread_ref other = {.file = thread->file, .m = thread->m, .thread = owner};
     return thread_root(builder, &other, creations);
+}
+
+uint32_t context_of_owner(struct context_builder *builder, const struct thread_ref *thread,
+                          const struct measurement_node *node, unsigned creations)
+{
+    const struct measurement_thread *owner =
+        builder->kind == PROJECTION_LOGICAL ? stack_owner_named(thread->m, node) : NULL;
+    return owner ? other_root(builder, thread, owner, creations) : CONTEXT_ROOT;
 }
 
 /* A path made by an agent begins in the thread that it came from: the main thread's begins in the
@@ -223,7 +222,8 @@ uint32_t context_above(struct context_builder *builder, const struct thread_ref 
             ? stack_owner_at(&builder->owners, builder->analysis, thread, note->space, note->value)
             : NULL;
     if (owner)
-        return owner_root(builder, thread, owner, creations);
+        return owner->is_unclear ? entry_context(builder, thread->file, V4_APPLICATION_THREAD)
+                                 : other_root(builder, thread, owner->thread, creations);
     if (measurement_has_agent(m) && is_in_module && m->modules.at[note->space].flags & MODULE_MAIN)
         return entry_context(builder, thread->file, V4_MAIN_THREAD);
     if (!is_replaced || !is_in_module)

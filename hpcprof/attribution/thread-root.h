@@ -21,6 +21,11 @@ uint32_t context_above(struct context_builder *builder, const struct thread_ref 
                        const struct measurement_node *node, const struct note *note,
                        unsigned creations);
 
+/* The context above the notes inside of a node that names the owner of their stack (stack-owners.h);
+ * CONTEXT_ROOT: it names none. */
+uint32_t context_of_owner(struct context_builder *builder, const struct thread_ref *thread,
+                          const struct measurement_node *node, unsigned creations);
+
 /* The entry point of a thread that hangs below no other thread. */
 uint32_t thread_entry(struct context_builder *builder, const struct thread_ref *thread);
 

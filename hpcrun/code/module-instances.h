@@ -16,7 +16,7 @@
 #define IP_NO_MODULE   ((uint64_t)1 << 63) /* set: the low 47 bits are an absolute address */
 
 /* The ip of a placeholder of lib/measurement-format.h. */
-static inline uint64_t ip_placeholder(unsigned which)
+static inline uint64_t ip_placeholder(uint64_t which)
 {
     return (uint64_t)1 << IP_OFFSET_BITS | which;
 }

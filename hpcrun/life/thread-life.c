@@ -96,8 +96,8 @@ void thread_adopt(struct thread *thread, uint64_t stack_low, uint64_t stack_high
     thread->unwinder.fault_handler = process.fault_handler;
     atomic_store(&thread->busy, true);
     start_over(thread);
-    slot_take(thread->tid);
     threads_enlist(thread);
+    slot_take(thread->tid, thread->index);
     thread_announce_to_agents(thread);
     thread_self = thread;
     open_events(thread);
@@ -149,7 +149,7 @@ void thread_after_fork(void)
     threads_visit(abandon_events, NULL);
     threads_clear(self);
     if (!self) {
-        slots_after_fork(0);
+        slots_after_fork(0, 0);
         return;
     }
     uint64_t mask = own_section_begin();
@@ -158,8 +158,8 @@ void thread_after_fork(void)
     logical_free(&self->logical);
     self->kind = THREAD_INITIAL;
     start_over(self);
-    slots_after_fork(self->tid);
     threads_enlist(self);
+    slots_after_fork(self->tid, self->index);
     creation_inherit(self);
     open_events(self);
     own_section_end(mask);

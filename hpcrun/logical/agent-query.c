@@ -3,6 +3,7 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/logical/claims.h"
+#include "hpcrun/logical/wait-slots.h"
 
 #include <string.h>
 
@@ -203,6 +204,18 @@ static void step_lnotes(struct agent_query *query, const struct agent *agent,
     }
 }
 
+/* Adds an outermost l-note that names the thread on whose stack the others begin. The agent's answer
+ * is no address, so no other note is taken for the same. */
+static void add_owner(struct agent_query *query, uint64_t thread)
+{
+    struct bichords *now = query->current;
+    uint32_t index;
+    if (!slot_thread_index(thread, &index) || !has_lnote_room(now))
+        return;
+    struct lnote note = {.value = ip_placeholder(PLACEHOLDER_STACK_OF + index)};
+    now->lnotes[now->lnote_count++] = (struct answered_lnote){.note = note};
+}
+
 /* Extends the newest bichord inwards by unclaimed frames: up to the previous bichord, the leaf, or
  * a signal frame; with `only_libc`, up to the first frame that is not libc's. */
 static void include_callees_in(struct agent_query *query, bool only_libc)
@@ -245,6 +258,7 @@ static uint32_t step_bichord(struct agent_query *query, unsigned index, uint32_t
     answer_add_frame(&query->answers, i);
     *bichord = (struct bichord){.first = i, .last = i, .lnotes = now->lnote_count};
     cursor->include_callees = cursor->include_libc = cursor->replaces_callers = false;
+    cursor->owner = 0;
     bichord->association = agent->step_bichord(cursor, &frame);
     while (has_several_pnotes(bichord->association) && agent->step_pnote && bichord->first > 0) {
         frame = frame_of(query->unwinder, bichord->first - 1);
@@ -254,6 +268,8 @@ static uint32_t step_bichord(struct agent_query *query, unsigned index, uint32_t
     }
     if (has_lnotes(bichord->association) && agent->step_lnote)
         step_lnotes(query, agent, cursor);
+    if (now->lnote_count > bichord->lnotes)
+        add_owner(query, cursor->owner);
     bichord->size = now->lnote_count - bichord->lnotes;
     if (cursor->include_callees || cursor->include_libc)
         include_callees_in(query, !cursor->include_callees);

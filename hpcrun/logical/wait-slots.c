@@ -31,6 +31,21 @@ static void raise_end(uint32_t to)
         ;
 }
 
+/* Forks that led to this process: the upper half of agent_slot.thread. What agents keep of threads is
+ * inherited by the child of a fork, whose indices of threads begin at 0 again. */
+static uint32_t forks;
+
+static uint64_t thread_of(uint32_t index)
+{
+    return (uint64_t)forks << 32 | (index + 1);
+}
+
+bool slot_thread_index(uint64_t thread, uint32_t *index)
+{
+    *index = (uint32_t)thread - 1;
+    return (uint32_t)thread && thread >> 32 == forks;
+}
+
 /* Where the search for a free slot begins: there may be free ones before it, but not many. */
 static _Atomic uint32_t search_from;
 
@@ -41,7 +56,7 @@ static bool take(struct agent_slot *slot)
            atomic_compare_exchange_strong(&slot->state, &free, AGENT_SLOT_WORKING);
 }
 
-void slot_take(int tid)
+void slot_take(int tid, uint32_t index)
 {
     for (uint32_t i = atomic_load(&search_from); i < AGENT_SLOTS * AGENT_CHUNKS; i++) {
         struct agent_slot *slot = slot_at(i);
@@ -51,6 +66,7 @@ void slot_take(int tid)
             continue;
         slot->tid = tid;
         slot->number = i;
+        slot->thread = thread_of(index);
         raise_end(i + 1);
         atomic_store(&search_from, i + 1);
         own_slot = slot;
@@ -94,14 +110,17 @@ void slot_release(void)
 }
 
 /* Other threads may have been changing their lists: these are forgotten. */
-void slots_after_fork(int tid)
+void slots_after_fork(int tid, uint32_t index)
 {
+    forks++;
     for (uint32_t i = 0; i < atomic_load(&slots.end); i++) {
         struct agent_slot *slot = slot_at(i);
         if (slot != own_slot)
             *slot = (struct agent_slot){.state = AGENT_SLOT_FREE};
     }
     atomic_store(&search_from, 0);
-    if (own_slot)
-        own_slot->tid = tid;
+    if (!own_slot)
+        return;
+    own_slot->tid = tid;
+    own_slot->thread = thread_of(index);
 }

@@ -20,13 +20,18 @@
 extern struct agent_slots slots __asm__("hpctoolkit_thread_slots")
     __attribute__((visibility("default")));
 
-/* Normal context, with signals blocked: gives the calling thread a slot, or frees it. Without
- * memory the thread has no slot. */
-void slot_take(int tid);
+/* Normal context, with signals blocked: gives the calling thread a slot, or frees it. `index` is that
+ * of the thread in the measurement file. Without memory the thread has no slot. */
+void slot_take(int tid, uint32_t index);
 void slot_release(void);
 
-/* In the child of a fork: frees all slots but that of the calling thread, which has a new tid. */
-void slots_after_fork(int tid);
+/* In the child of a fork: frees all slots but that of the calling thread, which has a new tid and
+ * index. */
+void slots_after_fork(int tid, uint32_t index);
+
+/* The index of the thread with this agent_slot.thread, which may have ended. False if it is 0, or of a
+ * thread of the process that forked this one. */
+bool slot_thread_index(uint64_t thread, uint32_t *index);
 
 static inline bool slot_waits(const struct agent_slot *slot)
 {

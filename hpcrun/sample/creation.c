@@ -120,6 +120,7 @@ void creation_joined(const struct joinable *joined)
 
 void creation_inherit(struct thread *self)
 {
+    saved_path_forget_threads(self->creation_path);
     self->creation_node = saved_path_insert(self->creation_path, &self->cct, &self->logical.lnotes);
     self->creator = self->creation_node ? self->index + 1 : 0;
 }

@@ -1,5 +1,7 @@
 #include "hpcrun/tree/saved-path.h"
 
+#include "hpcrun/code/module-instances.h"
+
 #include <string.h>
 
 static uint32_t length_of(const struct cct *cct, uint32_t node)
@@ -35,6 +37,19 @@ void saved_path_copy(struct saved_path *path, const struct saved_path *around,
     path->count = before + length;
     for (uint32_t i = path->count; i > before; node = cct_node(cct, node)->parent)
         path->at[--i] = copy_note(cct_node(cct, node), lnotes);
+}
+
+static bool names_thread(const struct saved_note *saved)
+{
+    uint64_t value = saved->note.lip >= LIP_OWN ? saved->lnote.value : 0;
+    return ip_instance(value) == INSTANCE_PLACEHOLDER && ip_offset(value) >= PLACEHOLDER_STACK_OF;
+}
+
+void saved_path_forget_threads(struct saved_path *path)
+{
+    for (uint32_t i = 0; i < path->count; i++)
+        if (names_thread(&path->at[i]))
+            path->at[i].note.lip = LIP_NONE;
 }
 
 uint32_t saved_path_insert(const struct saved_path *path, struct cct *cct, struct lnotes *lnotes)

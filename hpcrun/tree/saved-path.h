@@ -22,6 +22,9 @@ struct saved_path {
 void saved_path_copy(struct saved_path *path, const struct saved_path *around,
                      const struct cct *cct, const struct lnotes *lnotes, uint32_t node);
 
+/* The path is to be entered in another process: its notes that name threads of this one are removed. */
+void saved_path_forget_threads(struct saved_path *path);
+
 /* Enters the path below the root of a tree. Returns its innermost node; CCT_ROOT for an empty path,
  * or without memory. */
 uint32_t saved_path_insert(const struct saved_path *path, struct cct *cct, struct lnotes *lnotes);

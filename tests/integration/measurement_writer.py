@@ -27,6 +27,7 @@ FIRST, HAS_IP, HAS_LIP, LIP_IS_IP = 8, 16, 32, 64
 
 NO_MODULE, PLACEHOLDER = 0, 1
 PARTIAL, KERNEL = 1, 2
+STACK_OF = 1 << 32  # + index of a thread
 ROOT = 0
 
 FIRED, RECORDED, IDLE, NOBODY_WORKING, IN_OWN_CODE, NO_UNWIND_INFORMATION = 0, 1, 2, 3, 16, 64
@@ -259,7 +260,7 @@ class Measurement:
             yield head + struct.pack("<I", zlib.crc32(head + payload)) + payload
 
     def encode(self):
-        return b"HPCRUNMF" + struct.pack("<HHI", 1, 0, 0) + b"".join(self.encoded_chunks())
+        return b"HPCRUNMF" + struct.pack("<HHI", 2, 0, 0) + b"".join(self.encoded_chunks())
 
     def file_name(self):
         return f"{self.host}-{self.pid}-{self.start_time}-{self.exec_sequence}.hpcrun"

@@ -39,11 +39,14 @@ class BorrowedStacks(HpcprofCase):
             self.main.joined(thread, node, (self.exe, join))
         return thread
 
-    def worker(self, *path):
-        """A thread of the runtime, in whose own frame an agent puts a path."""
+    def worker(self, *path, owner=None):
+        """A thread of the runtime, in whose own frame an agent puts a path; `owner`: index of a thread."""
         thread = self.image.thread(start=(self.exe, RUNTIME))
         node = thread.node(0, (self.libc, CLONE), association=mw.ONE_ZERO)
         ip = (self.exe, RUNTIME)
+        if owner is not None:
+            node = thread.node(node, ip, (mw.PLACEHOLDER, mw.STACK_OF + owner), association=mw.ONE_M)
+            ip = None
         for instance, offset in path:
             node = thread.node(node, ip, (instance, offset), offset, mw.ONE_M, first=ip is not None)
             ip = None
@@ -87,6 +90,34 @@ class BorrowedStacks(HpcprofCase):
         self.assertEqual(self.run_hpcprof(), {("main thread", "main", "work", "body"): 10,
                                               ("<thread root>", "work", "body"): 110})
 
+    def test_the_thread_that_is_named(self):
+        """Each hangs at its own place, whatever other threads have its start routine."""
+        joined, detached = self.thread(JOINS), self.thread()
+        for owner in joined, detached, detached:
+            self.worker(*self.stack(), owner=owner.index)
+        self.assertEqual(self.run_hpcprof(), {("main thread", "main", "work", "body"): 110,
+                                              ("<thread root>", "work", "body"): 210})
+        self.assertEqual(self.paths("db/physical")["<thread root>", "work", "body"], 20)
+
+    def test_a_named_thread_without_its_start_routine(self):
+        """It ended with a jump to body(). Another thread's start routine is no reason to hide frames."""
+        joined = self.thread(JOINS)
+        other = self.image.thread(start=(self.exe, BODY))
+        other.add(other.path([(self.libc, CLONE), (self.exe, BODY)]), 0, 1000)
+        self.worker((self.libc, CLONE), (self.libc, START_THREAD), (self.exe, BODY), owner=joined.index)
+        self.assertEqual(self.run_hpcprof(), {("main thread", "main", "work", "body"): 10,
+                                              ("<thread root>", "body"): 1000,
+                                              ("main thread", "main", "clone3", "start_thread", "body"): 100})
+
+    def test_a_named_thread_that_the_file_has_lost(self):
+        self.thread(JOINS)
+        self.worker(*self.stack(), owner=1000)
+        self.assertEqual(self.run_hpcprof(), {("main thread", "main", "work", "body"): 110})
+
+    def test_a_path_of_the_initial_thread(self):
+        self.worker((self.exe, CREATES), (self.exe, BODY), owner=0)
+        self.assertEqual(self.run_hpcprof(), {("main thread", "main", "body"): 100})
+
     def test_threads_that_are_not_joined(self):
         self.thread()
         self.thread()
@@ -108,4 +139,14 @@ class BorrowedStacks(HpcprofCase):
         created.add(created.path([(self.libc, CLONE), (self.exe, NESTED)]), 0, 1000)
         worker.joined(created, body, (self.exe, BODY + 8))
         self.assertEqual(self.run_hpcprof(), {("main thread", "main", "work", "body"): 110,
+                                              ("main thread", "main", "work", "body", "nested"): 1000})
+
+    def test_threads_that_a_worker_of_a_named_thread_creates(self):
+        joined, _ = self.thread(JOINS), self.thread()
+        worker, body = self.worker(*self.stack(), owner=joined.index)
+        created = self.image.thread(creator=(worker.index, body), start=(self.exe, NESTED))
+        created.add(created.path([(self.libc, CLONE), (self.exe, NESTED)]), 0, 1000)
+        worker.joined(created, body, (self.exe, BODY + 8))
+        self.assertEqual(self.run_hpcprof(), {("main thread", "main", "work", "body"): 110,
+                                              ("<thread root>", "work", "body"): 10,
                                               ("main thread", "main", "work", "body", "nested"): 1000})

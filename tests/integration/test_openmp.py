@@ -240,6 +240,28 @@ class PathsOfClang(Paths):
     test_regions_of_fortran = None
 
 
+class KindsOfThreads(OpenMp):
+    """Regions in two kinds of threads that have one start routine: each hangs where its own thread was created."""
+    PATHS = {("main", "loads", "first", "in_loop"), ("main", "stores", "second", "create", "in_task")}
+    OWN = {name for path in PATHS for name in path}
+
+    def test_paths_in_two_kinds_of_threads(self):
+        program = self.build("two-kinds.cc", "-pthread")
+        self.run_with(2, program, "0.03", how={"events": ["CPUTIME@f5000"]})
+        found = set()
+        for path in self.sampled_paths():
+            names = [re.sub(r"\(.*", "", name) for name in path]
+            if "in_loop" in names or "in_task" in names:
+                self.assertTrue(any(BODY.match(name) for name in names), path)
+                self.assertNotIn("start_thread", names)
+                found.add(tuple(name for name in names if name in self.OWN))
+        self.assertEqual(found, self.PATHS)
+
+
+class KindsOfThreadsOfClang(KindsOfThreads):
+    compilers = CLANG
+
+
 # The constructs around each function of nested-scopes.c, outermost first, but for the region.
 SCOPES = {
     "in_region": [],

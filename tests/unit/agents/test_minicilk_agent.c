@@ -115,6 +115,7 @@ static void set_image(const uint32_t *states)
         image.workers[i] = (struct worker){.tid = TID(i), .state = states[i]};
         image.slot[i + 1] = (struct agent_slot){
             .tid = TID(i),
+            .thread = 70 + i,
             .state = states[i] == MINICILK_SCHEDULING ? AGENT_SLOT_WAITING : AGENT_SLOT_WORKING};
         image.frames[i].parent = i ? &image.frames[i - 1] : NULL;
         image.frames[i].site = user_code + 10 + i;
@@ -284,6 +285,7 @@ static void ancestors_come_from_the_heap(void **state)
         assert_int_equal(sites[i], (uint64_t)user_code + 10 + 3 - i - 1);
         assert_int_equal(sites[3 + i], 500 + i);
     }
+    assert_int_equal(cursor.owner, 70); /* the caller is in worker 0's thread */
     const struct agent_frame outer = {.pc = 7};
     assert_int_equal(at_runtime_frame(&cursor), AGENT_M_0); /* the scheduler, to the stack's end */
     assert_false(cursor.include_callees);

@@ -144,7 +144,7 @@ static void a_worker_between_tasks_is_in_the_context_of_the_last(void **state)
     struct task_record *kept = (struct task_record *)memory;
     const struct agent_frame frame = {.pc = 0x100};
     struct agent_lnote note;
-    kept->context = (struct creation_context){.kind = CONTEXT_ON_STACK, .pc = 0x5001};
+    kept->context = (struct creation_context){.kind = CONTEXT_ON_STACK, .pc = 0x5001, .thread = 70};
     task_of(kept)->context = kept;
     slot->tbb.kept = kept;
     queue_add(slot);
@@ -155,6 +155,7 @@ static void a_worker_between_tasks_is_in_the_context_of_the_last(void **state)
     assert_true(next_note(&note));
     assert_int_equal(note.value, 0x5000);
     assert_false(next_note(&note));
+    assert_int_equal(cursor.owner, 70);
 }
 
 int main(void)

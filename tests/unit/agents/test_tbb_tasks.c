@@ -232,6 +232,21 @@ static void a_wait_in_a_task_in_a_wait(void **state)
     assert_int_equal(slot_state(own_slot), AGENT_SLOT_WORKING);
 }
 
+/* The frames of its creator were on this thread's stack, which may have ended when the task runs. */
+static void a_context_names_the_thread_of_its_frames(void **state)
+{
+    (void)state;
+    struct task first = new_task(), second = new_task();
+    make_worker(0);
+    own_slot->thread = 70;
+    tbb_spawn(&first.object, NULL);
+    own_slot->thread = 71;
+    tbb_spawn(&second.object, NULL);
+    run(&first);
+    assert_int_equal(task_of(record_kept(own_slot))->context->context.thread, 70);
+    run(&second);
+}
+
 /* It shows where a worker is that takes the next one. */
 static void the_context_of_the_last_task_is_kept_while_there_are_more(void **state)
 {
@@ -268,6 +283,7 @@ int main(void)
         cmocka_unit_test_setup(a_submitted_task_is_in_no_threads_queue, begin),
         cmocka_unit_test_setup(tasks_outside_of_an_arena_cannot_be_taken_inside, begin),
         cmocka_unit_test_setup(a_wait_in_a_task_in_a_wait, begin),
+        cmocka_unit_test_setup(a_context_names_the_thread_of_its_frames, begin),
         cmocka_unit_test_setup(the_context_of_the_last_task_is_kept_while_there_are_more, begin),
         cmocka_unit_test_setup(a_thread_of_the_program_keeps_none, begin),
     };

@@ -46,6 +46,7 @@ static struct script {
     uint64_t lnotes;
     uint64_t notes[MOST_NOTES]; /* innermost first; site_of and value_of */
     uint64_t include_callees, include_libc, replaces_callers;
+    uint64_t owner; /* agent_cursor.owner */
 } script[MOST_FRAMES];
 
 static uint64_t site_of(uint64_t note)
@@ -100,6 +101,8 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     cursor->include_libc = agent_u64(host, cursor, (uint64_t)&script[frame->sp].include_libc);
     cursor->replaces_callers =
         agent_u64(host, cursor, (uint64_t)&script[frame->sp].replaces_callers);
+    uint64_t owner = agent_u64(host, cursor, (uint64_t)&script[frame->sp].owner);
+    cursor->owner = owner ? owner : cursor->owner;
     return (enum agent_association)agent_u64(host, cursor,
                                              (uint64_t)&script[frame->sp].association);
 }
@@ -136,9 +139,12 @@ static unsigned choose(unsigned limit)
     return (unsigned)rand() % limit;
 }
 
+/* A thread with index 1, none, and a thread of the process that forked this one. */
+static const uint64_t owners[] = {2, 0, (uint64_t)1 << 32 | 2};
+
 static void make_script(struct script *s)
 {
-    *s = (struct script){.association = choose(5), .pnotes = 1};
+    *s = (struct script){.association = choose(5), .pnotes = 1, .owner = owners[choose(3)]};
     if (s->association == AGENT_M_0 || s->association == AGENT_M_1)
         s->pnotes = 1 + choose(3);
     if (s->association == AGENT_1_M) {
@@ -179,6 +185,14 @@ static uint64_t ip_of(uint64_t address)
     return IP_NO_MODULE | address;
 }
 
+/* The l-note i of a bichord, 0 being the innermost. The one outside of those that the agent says is
+ * the owner. */
+static struct lnote lnote_of(const struct script *s, uint64_t i)
+{
+    return i < s->lnotes ? (struct lnote){ip_of(value_of(s->notes[i])), ip_of(site_of(s->notes[i]))}
+                         : (struct lnote){ip_placeholder(PLACEHOLDER_STACK_OF + 1), 0};
+}
+
 /* The notes of the path, innermost first. */
 static uint32_t expect(const struct unwinder *u, struct expected *notes)
 {
@@ -191,7 +205,8 @@ static uint32_t expect(const struct unwinder *u, struct expected *notes)
         }
         const struct script *s = &script[i];
         uint32_t p = s->pnotes < i + 1 ? (uint32_t)s->pnotes : i + 1;
-        uint32_t l = (uint32_t)s->lnotes, size = p > l ? p : l;
+        uint32_t l = (uint32_t)s->lnotes + (s->lnotes && s->owner == owners[0]);
+        uint32_t size = p > l ? p : l;
         uint32_t association = s->include_callees && callees < count ? AGENT_M_0 : s->association;
         for (; s->include_callees && callees < count; callees++)
             notes[callees] = (struct expected){.ip = notes[callees].ip, .association = AGENT_M_0};
@@ -201,8 +216,7 @@ static uint32_t expect(const struct unwinder *u, struct expected *notes)
             if (k <= p)
                 notes[count].ip = ip_of(u->path[i + k - 1].pc);
             if (k <= l)
-                notes[count].lip = (struct lnote){ip_of(value_of(s->notes[l - k])),
-                                                  ip_of(site_of(s->notes[l - k]))};
+                notes[count].lip = lnote_of(s, l - k);
             count++;
         }
         callees = count;

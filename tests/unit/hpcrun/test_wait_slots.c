@@ -11,7 +11,7 @@ static enum agent_slot_state state_now(void)
 static int begin(void **state)
 {
     (void)state;
-    slot_take(1);
+    slot_take(1, 10);
     return own_slot ? 0 : -1;
 }
 
@@ -94,7 +94,7 @@ static void a_slot_that_is_taken_again(void **state)
     use(&slot->tbb);
     slot_release();
     assert_int_equal(slot->state, AGENT_SLOT_FREE);
-    slot_take(2);
+    slot_take(2, 11);
     assert_ptr_equal(own_slot, slot);
     assert_int_equal(slot->state, AGENT_SLOT_WORKING);
     assert_int_equal(slot->tid, 2);
@@ -104,17 +104,52 @@ static void a_slot_that_is_taken_again(void **state)
     check_part(&slot->tbb, &slot->tbb);
 }
 
+static void check_index(uint64_t thread, uint32_t expected)
+{
+    uint32_t index;
+    assert_true(slot_thread_index(thread, &index));
+    assert_int_equal(index, expected);
+}
+
+/* Agents keep it beyond the thread's end. */
+static void a_thread_keeps_its_index(void **state)
+{
+    (void)state;
+    uint64_t ended = own_slot->thread;
+    uint32_t index;
+    slot_release();
+    slot_take(2, 11);
+    check_index(ended, 10);
+    check_index(own_slot->thread, 11);
+    assert_false(slot_thread_index(0, &index));
+}
+
+/* In the child of a fork, indices begin at 0 again. */
+static void a_thread_of_the_forking_process_has_no_index(void **state)
+{
+    (void)state;
+    uint64_t before = own_slot->thread, between;
+    uint32_t index;
+    slots_after_fork(3, 0);
+    between = own_slot->thread;
+    assert_false(slot_thread_index(before, &index));
+    check_index(between, 0);
+    slots_after_fork(4, 0);
+    assert_false(slot_thread_index(between, &index));
+    check_index(own_slot->thread, 0);
+}
+
 /* Another thread may have been changing its lists. */
 static void after_a_fork_only_the_own_slot_is_left(void **state)
 {
     (void)state;
     struct agent_slot *own = own_slot, *other;
     use(&own->gomp);
-    slot_take(2);
+    slot_take(2, 11);
     other = own_slot;
     use(&other->gomp);
     own_slot = own;
-    slots_after_fork(3);
+    slots_after_fork(3, 0);
     assert_int_equal(own->tid, 3);
     assert_int_equal(own->state, AGENT_SLOT_WORKING);
     assert_non_null(own->gomp.records);
@@ -130,6 +165,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_idle_thread_has_left_no_wait, begin, end),
         cmocka_unit_test_setup_teardown(a_wait_that_was_left_is_over_at_the_next_one, begin, end),
         cmocka_unit_test_setup_teardown(a_slot_that_is_taken_again, begin, end),
+        cmocka_unit_test_setup_teardown(a_thread_keeps_its_index, begin, end),
+        cmocka_unit_test_setup_teardown(a_thread_of_the_forking_process_has_no_index, begin, end),
         cmocka_unit_test_setup_teardown(after_a_fork_only_the_own_slot_is_left, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

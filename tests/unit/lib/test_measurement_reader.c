@@ -366,8 +366,10 @@ static void files_that_hold_nothing_are_refused(void **state)
     assert_no_file("too short");
     start_file();
     put_process();
-    file.at[8] = 2;
-    assert_no_file("version 2");
+    file.at[8] = 3;
+    assert_no_file("version 3");
+    file.at[8] = 0;
+    assert_no_file("version 0");
     memset(file.at, 'x', 300);
     file.n = 300;
     assert_no_file("not a measurement file");

@@ -1,0 +1,83 @@
+/* hpcrun/tree/saved-path.h: a path is entered into another tree as it was. In another process, a
+ * thread's index means nothing. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "hpcrun/code/module-instances.h"
+#include "hpcrun/tree/saved-path.h"
+
+#define NATIVE   0x1000u
+#define REPLACED 0x2000u
+
+static struct cct from, to;
+static struct lnotes from_lnotes, to_lnotes;
+
+static int begin(void **state)
+{
+    (void)state;
+    cct_init(&from, 1);
+    cct_init(&to, 1);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    cct_free(&from);
+    cct_free(&to);
+    lnotes_free(&from_lnotes);
+    lnotes_free(&to_lnotes);
+    return 0;
+}
+
+/* Saves the path native code, replaced code, this l-note, and enters it into the other tree; returns
+ * the innermost node there. */
+static const struct cct_node *move(uint64_t lnote, bool is_another_process)
+{
+    static struct saved_path path;
+    const struct cct_note native = {.ip = NATIVE, .first = true};
+    const struct cct_note replaced = {.ip = REPLACED,
+                                      .lip = lnotes_lip(&from_lnotes, (struct lnote){lnote, 0}),
+                                      .association = ASSOC_1_M,
+                                      .first = true};
+    uint32_t outer = cct_child(&from, CCT_ROOT, &native);
+    saved_path_copy(&path, NULL, &from, &from_lnotes, cct_child(&from, outer, &replaced));
+    if (is_another_process)
+        saved_path_forget_threads(&path);
+    const struct cct_node *inner = cct_node(&to, saved_path_insert(&path, &to, &to_lnotes));
+    assert_int_equal(inner->ip, REPLACED);
+    assert_int_equal(inner->association, ASSOC_1_M);
+    assert_int_equal(cct_node(&to, inner->parent)->ip, NATIVE);
+    assert_int_equal(cct_node(&to, inner->parent)->lip, LIP_IS_IP);
+    return inner;
+}
+
+static void check_lnote(const struct cct_node *node, uint64_t expected)
+{
+    assert_in_range(node->lip, LIP_OWN, UINT32_MAX);
+    assert_int_equal(lnotes_get(&to_lnotes, node->lip)->value, expected);
+}
+
+static void a_path_is_entered_as_it_was(void **state)
+{
+    (void)state;
+    uint64_t thread = ip_placeholder(PLACEHOLDER_STACK_OF + 3);
+    check_lnote(move(NATIVE, false), NATIVE);
+    check_lnote(move(thread, false), thread);
+}
+
+static void threads_are_not_named_in_another_process(void **state)
+{
+    (void)state;
+    check_lnote(move(NATIVE, true), NATIVE);
+    assert_int_equal(move(ip_placeholder(PLACEHOLDER_STACK_OF), true)->lip, LIP_NONE);
+    assert_int_equal(move(ip_placeholder(PLACEHOLDER_STACK_OF + 3), true)->lip, LIP_NONE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_path_is_entered_as_it_was, begin, end),
+        cmocka_unit_test_setup_teardown(threads_are_not_named_in_another_process, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
