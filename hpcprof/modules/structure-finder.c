@@ -3,6 +3,7 @@
 #include "hpcprof/base/subprocess.h"
 #include "hpcprof/base/trusted-path.h"
 #include "hpcprof/modules/measured-binary.h"
+#include "hpcprof/modules/structure-image.h"
 
 #include "lib/diag.h"
 #include "lib/parallel.h"
@@ -138,7 +139,7 @@ static struct structure *structure_of_binary(const struct finder *finder,
             diag_error(binary, "%s", *why);
         free(*why);
         *why = NULL;
-        struct structure *s = structure_read(path, &cause);
+        struct structure *s = structure_read_cached(path, &cause);
         if (!s) {
             diag_error(path, "the structure file is damaged: %s", cause);
             unlink(path);
@@ -172,7 +173,7 @@ static struct structure *structure_from_cache(const struct finder *finder,
     char *path = NULL, *cause = NULL;
     if (finder->cache && module->build_id[0] != '\0')
         path = structure_cache_find(finder->cache, module->build_id);
-    struct structure *s = path ? structure_read(path, &cause) : NULL;
+    struct structure *s = path ? structure_read_cached(path, &cause) : NULL;
     free(path);
     free(cause);
     return s;

@@ -373,8 +373,7 @@ static char *read_elements(struct reader *r, FILE *file)
     return cause;
 }
 
-/* Closes the file. */
-static struct structure *read_file(FILE *file, char **cause)
+struct structure *structure_read(FILE *file, char **cause)
 {
     if (!file) {
         *cause = mem_strdup(strerror(errno));
@@ -402,12 +401,7 @@ static struct structure *read_file(FILE *file, char **cause)
     return r.s;
 }
 
-struct structure *structure_read(const char *path, char **cause)
-{
-    return read_file(fopen(path, "rbe"), cause);
-}
-
 struct structure *structure_read_text(const char *text, char **cause)
 {
-    return read_file(fmemopen((void *)text, strlen(text), "r"), cause);
+    return structure_read(fmemopen((void *)text, strlen(text), "r"), cause);
 }

@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define STRUCTURE_NONE UINT32_MAX
 
@@ -74,10 +75,10 @@ struct structure {
     unsigned n_unoptimized;           /* of these, units compiled without optimization */
 };
 
-/* Reads a structure file. Returns NULL if it is not well-formed or describes no load module; *cause
- * is then a line that says why, and the caller frees it. Call xmlInitParser before there are
- * threads. */
-struct structure *structure_read(const char *path, char **cause);
+/* Reads a structure file and closes it; NULL stands for a file that could not be opened, with errno
+ * set. Returns NULL if it is not well-formed or describes no load module; *cause is then a line that
+ * says why, and the caller frees it. Call xmlInitParser before there are threads. */
+struct structure *structure_read(FILE *file, char **cause);
 
 /* Reads the structure from a text in memory. */
 struct structure *structure_read_text(const char *text, char **cause);

@@ -313,7 +313,7 @@ static struct bytes damaged_structure(const struct bytes *whole)
 static void read_structure(const char *path)
 {
     char *cause = NULL;
-    struct structure *s = structure_read(path, &cause);
+    struct structure *s = structure_read(fopen(path, "rbe"), &cause);
     PROMISE(!s == (cause != NULL));
     if (s)
         check_structure(s);

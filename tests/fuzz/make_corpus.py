@@ -213,11 +213,32 @@ PROCESSES = ("begin 0 71 100 70 0 1000 /bin/sh\nbegin 4 72 101 71 2 2000 /bin/tr
 PERF_MAP = "1000 10 first\n0x1010 20 second name\n1008 8 again\nfff0 ff last\n"
 
 
+NONE = 0xffffffff
+
+
+def structure_image():
+    """hpcprof/modules/structure-image.h: a procedure with a loop, of the key 0."""
+    def part(form, *rows):
+        return struct.pack("<Q", len(rows)) + b"".join(struct.pack(form, *row) for row in rows)
+
+    def strings(*texts):
+        data = b"".join(text + b"\0" for text in texts)
+        return struct.pack("<Q", len(data)) + data
+    return (struct.pack("<8s7Q", b"HPCIMG01", 0, 0, 0, 0, 1, 2, 1)
+            + strings(b"main", b"f") + strings(b"/s/a.c") + strings(b"/s") + strings(b"spawn")
+            + part("<3I4xQ", (0, 0, 3, 4096), (1, 0, 7, 0))
+            + part("<5I4xQ2?6x", (NONE, 0, 0, NONE, 0, 0, False, False), (0, 2, 0, 0, 5, 4112, True, False),
+                   (1, 1, 1, 0, 6, 0, False, False))
+            + part("<2Q4I", (4096, 4112, 0, 0, 3, NONE), (4112, 4128, 1, 0, 5, 0), (4128, 4144, 2, 0, 7, NONE))
+            + part("<2Q", (4100, 4102)) + part("<2Q", (4111, 8192)))
+
+
 def all_seeds(build, folder):
     seeds = {
         "measurement": {"all-chunks": measurement().encode()},
         "arenas": {"live": sound_arenas(build, folder / "arenas")},
         "perf-map": {"overlap": PERF_MAP.encode()},
+        "structure-image": {"loop": structure_image()},
         "structure": {"nested": STRUCTURE.xml("/s/program").encode()},
         "config": {"all": CONFIG.encode()},
         "set-index": {"two": SET_INDEX.encode()},

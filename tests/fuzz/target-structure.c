@@ -1,7 +1,8 @@
-/* Structure files. */
+/* Structure files and their images. */
 #include "tests/fuzz/fuzz-target.h"
 #include "tests/fuzz/reader-checks.h"
 
+#include "hpcprof/modules/structure-image.h"
 #include "lib/alloc.h"
 
 #include <stdlib.h>
@@ -21,4 +22,19 @@ static void run_structure(const uint8_t *data, size_t size)
     free(text);
 }
 
+/* An image of the key 0. */
+static void run_structure_image(const uint8_t *data, size_t size)
+{
+    static const struct image_key key;
+    FILE *file = size ? fmemopen((void *)data, size, "r") : NULL;
+    struct structure *s = file ? structure_image_read(file, &key) : NULL;
+    if (s)
+        check_structure(s);
+    structure_free(s);
+    if (file)
+        fclose(file);
+}
+
+const struct fuzz_target structure_image_target = {"structure-image", run_structure_image, 1 << 20,
+                                                   400};
 const struct fuzz_target structure_target = {"structure", run_structure, 1 << 20, 400};

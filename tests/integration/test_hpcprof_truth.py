@@ -199,14 +199,26 @@ class TruthTest(profiling.ProfilingTest):
     def labels(self, views, notes):
         return [label for instance, offset in notes for label in views[instance].labels(offset)]
 
-    def own_labels(self, views, thread, node):
-        """A thread's path begins with its start routine, without the frames outside of it."""
-        labels = self.labels(views, thread.path(node))
-        if not thread.creation:
-            return labels
-        if self.START in labels:
-            return labels[labels.index(self.START):]
-        return [self.START, *labels]
+    def outside(self, views, thread):
+        """The nodes outside of the thread's start routine: frames of libc that call it."""
+        found = set()
+        for node, (parent, *note) in thread.nodes.items():
+            if thread.creation and note and self.START in self.labels(views, [note]):
+                while parent in thread.nodes:
+                    found.add(parent)
+                    parent = thread.nodes[parent][0]
+        return found
+
+    def own_labels(self, views, thread, node, outside):
+        """A thread's path begins with its start routine, without the frames outside of it. The start routine has what
+        was measured in these frames, and calls what they call when it has no frame."""
+        notes = []
+        while node in thread.nodes and node not in outside:
+            parent, *note = thread.nodes[node]
+            notes[:0] = [note] if note else []
+            node = parent
+        labels = self.labels(views, notes)
+        return labels if not thread.creation or self.START in labels else [self.START, *labels]
 
     def expected(self, measurement, physical):
         """[{path without loops: [point, execution, function]}], by thread. In the logical projection a thread
@@ -215,13 +227,14 @@ class TruthTest(profiling.ProfilingTest):
         for index in sorted(measurement.threads):
             thread, values = measurement.threads[index], collections.defaultdict(lambda: [0] * 3)
             above = []
+            outside = self.outside(views, thread)
             if thread.creation and not physical:
                 creator, context = thread.creation
                 above = self.labels(views, creator.path(context))
             for (node, metric), amount in thread.values.items():
                 if measurement.metrics[metric] != "work":  # a sample in a call that waits, on a busy machine
                     continue
-                path = above + self.own_labels(views, thread, node)
+                path = above + self.own_labels(views, thread, node, outside)
                 values[tuple(path)][0] += amount
                 values[tuple(path)][2] += amount
                 if path[-1][0] == "line":  # of its function
@@ -237,6 +250,8 @@ class TruthTest(profiling.ProfilingTest):
                                       ("point", "execution", "function"))
         values = collections.defaultdict(lambda: [0] * 3)
         for number, row in profile.values.items():
+            if not any(metric in row for metric in (point, execution, function)):
+                continue  # only a wait was measured there
             context = db.contexts[number]
             path, keep = self.plain_path(context)
             values[path][0] += row.get(point, 0)

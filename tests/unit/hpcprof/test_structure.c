@@ -23,7 +23,7 @@ static struct structure *read_text(const char *text)
 {
     char *cause = NULL;
     write_bytes(text, strlen(text));
-    struct structure *s = structure_read(path, &cause);
+    struct structure *s = structure_read(fopen(path, "rbe"), &cause);
     if (!s)
         fail_msg("%s", cause);
     assert_null(cause);
@@ -34,7 +34,7 @@ static void assert_refused(const char *text, const char *part)
 {
     char *cause = NULL;
     write_bytes(text, strlen(text));
-    assert_null(structure_read(path, &cause));
+    assert_null(structure_read(fopen(path, "rbe"), &cause));
     if (!strstr(cause, part))
         fail_msg("'%s' does not say '%s'", cause, part);
     assert_null(strchr(cause, '\n'));
@@ -184,10 +184,10 @@ static void what_is_no_structure_is_refused(void **state)
     assert_refused("<HPCToolkitStructure/>", "no load module");
     assert_refused("<html><body>no</body></html>", "no load module");
     char *cause = NULL;
-    assert_null(structure_read("/nonexistent", &cause));
+    assert_null(structure_read(fopen("/nonexistent", "rbe"), &cause));
     assert_string_equal(cause, "No such file or directory");
     free(cause);
-    assert_null(structure_read("/tmp", &cause));
+    assert_null(structure_read(fopen("/tmp", "rbe"), &cause));
     assert_string_equal(cause, "Is a directory");
     free(cause);
 }
@@ -275,7 +275,7 @@ static void random_damage_is_survived(void **state)
         }
         write_bytes(damaged, round % 5 ? size : (size_t)(random >> 40) % size);
         char *cause = NULL;
-        struct structure *s = structure_read(path, &cause);
+        struct structure *s = structure_read(fopen(path, "rbe"), &cause);
         assert_true((s == NULL) == (cause != NULL));
         if (s)
             check_invariants(s);
