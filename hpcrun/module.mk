@@ -20,6 +20,10 @@
 #   hooks/    entry points: functions that the program calls, signals, the loader
 HPCRUN_FOLDERS = base config process code unwind tree span logical thread source record restart sample life hooks
 
+# cilktool/ is libhpctoolkit-cilktool.so, which hpcrun --work-span preloads, and which programs may be
+# linked with. It has a copy of span/ for those without hpcrun.
+HPCRUN_CILKTOOL_FOLDERS = base process span cilktool
+
 # launch/ is the launcher, a program of its own. It shares with the library the configuration, the
 # judgement of program files, and the test whether perf events can be opened.
 HPCRUN_LAUNCH_FOLDERS = base config source launch
@@ -50,6 +54,16 @@ $(BUILD)/obj/hpcrun/shared/%.o: lib/%.c
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CC $<")
 	$(Q)$(CC) $(CFLAGS) $(CFLAGS_hpcrun) -c -o $@ $<
+
+CILKTOOL_ENGINE = $(addprefix $(BUILD)/obj/hpcrun/,$(addprefix span/,frame-span.o span-frames.o task-threads.o strand-clock.o \
+	work-span.o span-results.o activations.o span-contexts.o critical-path.o worker-memory.o dag-nodes.o dag-shape.o) \
+	base/own-pages.o base/own-section.o)
+CILKTOOL = $(BUILD)/lib/libhpctoolkit-cilktool.so
+PROGRAMS += $(CILKTOOL)
+
+$(BUILD)/obj/hpcrun/cilktool/csi-hooks.o: CFLAGS += -fno-omit-frame-pointer
+$(CILKTOOL): $(call objects_of,hpcrun/cilktool) $(CILKTOOL_ENGINE)
+	$(call link,-shared -Wl$(comma)-z$(comma)now$(comma)-z$(comma)defs$(comma)-soname$(comma)$(@F),)
 
 HPCRUN_OBJS = $(call objects_of,hpcrun/launch) \
 	$(addprefix $(BUILD)/obj/hpcrun/,config/run-config.o base/text-buffer.o base/own-fds.o base/program-file.o base/seccomp-filters.o base/shared-pages.o source/source-perf.o)

@@ -21,7 +21,8 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#define LIBRARY "libhpcrun.so"
+#define LIBRARY  "libhpcrun.so"
+#define CILKTOOL "libhpctoolkit-cilktool.so" /* beside it */
 
 /* The path of this program; without /proc, the path that was executed. */
 static char *find_self(void)
@@ -141,6 +142,17 @@ static void add_llvm_openmp(struct launch *launch)
     free(program);
 }
 
+/* The preloaded libraries besides ours, with the one that has the hooks of programs for OpenCilk's
+ * tools. The caller frees. */
+static char *add_cilktool(const struct launch *launch)
+{
+    char *path = mem_strdup(launch->library);
+    char *list = mem_printf("%s/" CILKTOOL "%s%s", dirname(path), *launch->preloaded ? ":" : "",
+                            launch->preloaded);
+    free(path);
+    return list;
+}
+
 /* Becomes the command. Ends the process with a message if that fails. */
 static void become(const void *context, char **command, const char *output,
                    bool measures_work_span)
@@ -154,7 +166,7 @@ static void become(const void *context, char **command, const char *output,
         events_explain(&launch->config);
     prepare_environment(launch->options, &launch->config, launch->agents, &directory,
                         measures_work_span);
-    preload(launch->library, launch->preloaded);
+    preload(launch->library, measures_work_span ? add_cilktool(launch) : launch->preloaded);
     allow_preload_under_asan();
     sigaction(SIGPIPE, &launch->broken_pipes, NULL);
     execv(path, command);

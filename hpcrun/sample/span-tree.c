@@ -5,6 +5,7 @@
 #include "hpcrun/logical/agent-query.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/creation.h"
+#include "hpcrun/span/frame-span.h"
 #include "hpcrun/span/task-span.h"
 #include "hpcrun/span/work-span.h"
 
@@ -93,6 +94,7 @@ bool span_tree_init(void)
     if (is_on) {
         host_observe_dag(&events);
         init_tasks();
+        frame_span_init(SPAN_BURDEN_NS, process.config.record_dag, region_site);
     }
     return is_on;
 }
@@ -106,6 +108,7 @@ void span_tree_after_fork(void)
 {
     is_on = false;
     task_span_stop();
+    frame_span_stop();
 }
 
 void span_tree_thread_ends(void)
@@ -208,10 +211,20 @@ static bool enter_context(const struct target *to, uint32_t id)
     return enter_values(to, id, nodes->procedure);
 }
 
+/* Why values are not right; NULL: they are, but for memory. */
+static const char *problem(void)
+{
+    if (!is_on || !(has_run || frame_span_has_run()))
+        return "no runtime that can report them ran a computation";
+    return task_span_problem() ? task_span_problem() : frame_span_problem();
+}
+
 bool span_tree_enter(struct thread *thread)
 {
     has_entered = false;
-    if (!is_on || !has_run || task_span_problem() || work_span_totals().is_incomplete)
+    if (is_on)
+        frame_span_end();
+    if (problem() || work_span_totals().is_incomplete)
         return false;
     struct target to = {.thread = thread, .nodes = sys_pages(SPAN_CONTEXTS * sizeof *to.nodes)};
     bool good = to.nodes;
@@ -231,9 +244,7 @@ void span_tree_exec_failed(void)
 
 static const char *why_not(void)
 {
-    if (!is_on || !has_run)
-        return "no runtime that can report them ran a computation";
-    return task_span_problem() ? task_span_problem() : "memory ran out";
+    return problem() ? problem() : "memory ran out";
 }
 
 struct span_state span_tree_state(void)

@@ -6,9 +6,6 @@
 #include "hpcrun/thread/thread.h"
 #include "lib/measurement-format.h"
 
-/* The burden of a continuation, ns: Cilkview's 15,000 instructions, at three per nanosecond. */
-#define SPAN_BURDEN_NS 5000u
-
 /* In the initial thread, before agents are opened: from now on they report what their runtimes do.
  * False without memory. */
 bool span_tree_init(void);

@@ -71,8 +71,8 @@ void series_add_branch(struct series *series, struct worker_memory *memory,
     *branch = (struct critical_path){0};
 }
 
-/* A sync: the longer one of the two counts. */
-static void join(struct series *series, struct worker_memory *memory)
+/* The longer one of the two counts. */
+void series_sync(struct series *series, struct worker_memory *memory)
 {
     bool is_child = series->longest.length > series->continuation.length;
     span_append(&series->prefix, memory, is_child ? &series->longest : &series->continuation);
@@ -80,16 +80,13 @@ static void join(struct series *series, struct worker_memory *memory)
     path_clear(&series->continuation, memory);
 }
 
-/* What came after a steal, `rest`, is in parallel with the victim's child. */
-static void put_before(struct segment *segment, struct worker_memory *memory, unsigned kind,
-                       struct critical_path *rest)
+void series_put_before(struct series *series, struct critical_path *child,
+                       struct worker_memory *memory, struct critical_path *rest)
 {
-    struct series *series = &segment->series[kind];
-    struct critical_path *child = &segment->child[kind];
     bool is_child = child->length > rest->length;
     span_append(&series->continuation, memory, is_child ? child : rest);
     path_clear(is_child ? rest : child, memory);
-    join(series, memory);
+    series_sync(series, memory);
     *rest = series->prefix;
     series->prefix = (struct critical_path){0};
 }
@@ -97,11 +94,12 @@ static void put_before(struct segment *segment, struct worker_memory *memory, un
 void activation_fold(struct activation *activation, struct worker_memory *memory)
 {
     for (unsigned kind = 0; kind < KINDS; kind++)
-        join(&activation->series[kind], memory);
+        series_sync(&activation->series[kind], memory);
     while (activation->before) {
         struct segment *segment = activation->before;
         for (unsigned kind = 0; kind < KINDS; kind++)
-            put_before(segment, memory, kind, &activation->series[kind].prefix);
+            series_put_before(&segment->series[kind], &segment->child[kind], memory,
+                              &activation->series[kind].prefix);
         shape_put_before(&segment->shape, memory, activation->context, segment->child_node,
                          segment->child_work, &activation->shape);
         activation->work += segment->work + segment->child_work;

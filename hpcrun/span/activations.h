@@ -47,6 +47,14 @@ struct segment {
 void series_add_branch(struct series *series, struct worker_memory *memory,
                        struct critical_path *branch);
 
+/* All branches have ended: the longest path is the prefix, and the rest is empty. */
+void series_sync(struct series *series, struct worker_memory *memory);
+
+/* A series was cut by a steal; then `child`, which the victim executed, ran in parallel with what
+ * followed: `rest`, up to a sync. Moves all to `rest`. */
+void series_put_before(struct series *series, struct critical_path *child,
+                       struct worker_memory *memory, struct critical_path *rest);
+
 /* ---- activations ---- */
 
 /* Begins an activation in a level whose series are empty. */

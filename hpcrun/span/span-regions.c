@@ -1,8 +1,8 @@
 #include "hpcrun/span/span-regions.h"
 
 #include "hpcrun/process/report.h"
+#include "hpcrun/span/frame-span.h"
 #include "hpcrun/span/strand-clock.h"
-#include "hpcrun/span/work-span.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -74,7 +74,7 @@ static struct region *find_or_add(const char *name)
 /* Whether the call is in serial code, and then the totals. */
 static bool now(const char *name, struct span_totals *totals)
 {
-    if (work_span_now(totals))
+    if (frame_span_now_in_series(totals))
         return true;
     static _Atomic bool has_complained; /* workers may come here millions of times */
     struct region *region = find(name);

@@ -1,8 +1,9 @@
 /* Work and span of regions of the program that it names itself (include/hpctoolkit.h).
  *
- * A region begins and ends in the serial code between computations. There everything is in series,
- * so a region's work and span are what those of the whole program have grown by. Regions may be
- * nested and repeated; a region in a region of the same name is a part of it.
+ * A region begins and ends in the serial code between computations, or in an OpenCilk procedure that
+ * is called, not spawned (frame-span.h). There everything is in series, so a region's work and span are
+ * what those of the whole program have grown by. Regions may be nested and repeated; a region in a
+ * region of the same name is a part of it.
  *
  * Normal context, while work and span are measured. Names are cut to REGION_NAME - 1 bytes. */
 #ifndef HPCRUN_SPAN_SPAN_REGIONS_H

@@ -76,6 +76,13 @@ void span_serial_begins(void)
     strand_begin(&program.serial);
 }
 
+void span_serial_begins_in(int thread)
+{
+    program.serial_thread = thread;
+    strand_begin_in(&program.serial, thread);
+    program.is_serial = true;
+}
+
 bool span_is_serial(void)
 {
     return program.is_serial;
@@ -87,6 +94,12 @@ void span_add_item(uint32_t node, uint64_t work)
 {
     dag_list_add(&program.items, &program.memory, node, 1, program.strand, work);
     program.strand = 0;
+}
+
+void span_add_summary(uint32_t context, uint64_t work, struct critical_path *const path[KINDS])
+{
+    const struct dag_lengths lengths = {work, path[PLAIN]->length, path[BURDENED]->length};
+    span_add_item(dag_node_of(context, DAG_SUMMARY, &lengths, NULL, 0), work);
 }
 
 void span_add_computation(uint64_t work, struct critical_path *const path[KINDS], uint32_t context,
@@ -124,7 +137,7 @@ void span_tally_free(struct span_tally *tally)
 
 /* ---- results ---- */
 
-static struct span_totals totals_so_far(void)
+struct span_totals span_totals_so_far(void)
 {
     struct span_totals totals = {.work = program.work,
                                  .span = program.path[PLAIN].length,
@@ -142,7 +155,7 @@ static struct span_totals totals_so_far(void)
 struct span_totals work_span_totals(void)
 {
     end_serial_strand();
-    return totals_so_far();
+    return span_totals_so_far();
 }
 
 void work_span_go_on(void)
@@ -156,7 +169,7 @@ bool work_span_now(struct span_totals *totals)
     if (!program.is_serial || program.serial_thread != sys_gettid())
         return false;
     end_serial_strand();
-    *totals = totals_so_far();
+    *totals = span_totals_so_far();
     span_serial_begins();
     return true;
 }

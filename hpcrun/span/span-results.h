@@ -9,6 +9,9 @@
 #include "hpcrun/span/dag-nodes.h"
 #include "hpcrun/span/span-contexts.h"
 
+/* The burden of a continuation, ns: Cilkview's 15,000 instructions, at three per nanosecond. */
+#define SPAN_BURDEN_NS 5000u
+
 /* Paths of both kinds: without and with burdens. */
 enum { PLAIN, BURDENED, KINDS };
 
@@ -33,6 +36,9 @@ struct span_totals {
 /* The sums up to now. False, with nothing done, while a computation runs, and in another thread than
  * the one that runs the serial code. */
 bool work_span_now(struct span_totals *totals);
+
+/* The sums up to the end of the last computation or serial strand. */
+struct span_totals span_totals_so_far(void);
 
 /* The sums up to the end of the serial strand. It ends now if the calling thread runs the serial code
  * and no computation runs; what that thread does afterwards is not measured. */
@@ -79,6 +85,9 @@ bool span_serial_ends(void);
 /* The computation has ended, and the calling thread runs serial code again. */
 void span_serial_begins(void);
 
+/* The computation has ended, and another thread runs serial code again; it waits for this one. */
+void span_serial_begins_in(int thread);
+
 /* Whether no computation runs. Any thread. */
 bool span_is_serial(void);
 
@@ -89,6 +98,9 @@ void span_add_computation(uint64_t work, struct critical_path *const path[KINDS]
 
 /* Before that, if the dag is recorded: the computation's node. */
 void span_add_item(uint32_t node, uint64_t work);
+
+/* The same for a computation whose node has no items. */
+void span_add_summary(uint32_t context, uint64_t work, struct critical_path *const path[KINDS]);
 
 struct span_sums {
     uint64_t work, calls, call_work, call_span, spawns;

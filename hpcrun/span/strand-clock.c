@@ -71,6 +71,19 @@ void strand_begin(struct strand_clock *clock)
     clock->excess = reading_cost;
 }
 
+/* The clock of a thread's CPU time, as the kernel numbers them. */
+static clockid_t cpu_clock_of(int thread)
+{
+    return (clockid_t)(~(unsigned)thread << 3 | 6);
+}
+
+void strand_begin_in(struct strand_clock *clock, int thread)
+{
+    clock->anchor_cpu = sys_clock(cpu_clock_of(thread));
+    clock->anchor = clock->begin = ticks_now();
+    clock->excess = reading_cost;
+}
+
 /* The CPU time of a strand that took long. Since the anchor the thread has had the CPU all the time,
  * but for this strand: a loss elsewhere would have moved the anchor. */
 static uint64_t cpu_time(struct strand_clock *clock, uint64_t seeming)

@@ -34,6 +34,9 @@ void strand_clock_set_event_cost(uint64_t ticks);
 /* Begins a strand of the calling thread; the last thing that a long event does. */
 void strand_begin(struct strand_clock *clock);
 
+/* Begins one of another thread of the process, which waits for the calling one. */
+void strand_begin_in(struct strand_clock *clock, int thread);
+
 /* Ends it and returns its time; the first thing that a long event does. */
 uint64_t strand_end(struct strand_clock *clock);
 

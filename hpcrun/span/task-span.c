@@ -150,13 +150,6 @@ void task_span_member_ended(void)
     task_release(member, &thread->memory);
 }
 
-/* The recorded dag has the work and the span of a region, not its tasks. */
-static void add_to_dag(uint32_t context, uint64_t work, const struct critical_path longest[KINDS])
-{
-    const struct dag_lengths lengths = {work, longest[PLAIN].length, longest[BURDENED].length};
-    span_add_item(dag_node_of(context, DAG_SUMMARY, &lengths, NULL, 0), work);
-}
-
 /* The serial code goes on. */
 static void end_root(struct task_thread *thread, uint32_t context,
                      struct critical_path longest[KINDS])
@@ -164,7 +157,7 @@ static void end_root(struct task_thread *thread, uint32_t context,
     struct critical_path *const path[KINDS] = {&longest[PLAIN], &longest[BURDENED]};
     uint64_t work = task_threads_work();
     if (tasks.records_dag)
-        add_to_dag(context, work - tasks.work, longest);
+        span_add_summary(context, work - tasks.work, path);
     span_add_computation(work - tasks.work, path, context, &thread->memory);
     tasks.work = work;
     tasks.is_open = false;

@@ -50,6 +50,7 @@ struct task_thread *task_thread_mine(void)
     if (self) {
         self->clock = (struct strand_clock){0};
         self->top = NULL;
+        self->frame = self->paused = NULL;
     }
     return self;
 }

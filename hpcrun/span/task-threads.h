@@ -11,6 +11,10 @@ struct task_thread {
     struct span_tally *tally;
     struct span_task *top; /* the task that it executes; NULL: none */
     uint64_t work;
+    /* Of a Cilk program (frame-span.h). NULL while an event changes something: a signal may end the
+     * process then. */
+    struct span_frame *volatile frame; /* the one that it executes; NULL: none */
+    struct span_frame *paused;         /* between two events that follow each other; NULL: none */
     struct task_thread *next, *next_free;
 };
 

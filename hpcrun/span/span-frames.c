@@ -1,0 +1,177 @@
+#include "hpcrun/span/span-frames.h"
+
+#include <stddef.h>
+
+/* What a frame had when it was stolen, with the result of the task that the victim executed. */
+struct frame_segment {
+    struct frame_segment *before;
+    uint64_t work, child_work;
+    struct series series[KINDS];
+    struct critical_path child[KINDS];
+};
+
+/* Sizes of blocks (worker-memory.h). */
+enum { FRAME_SIZE = 2, SEGMENT_SIZE = 1 };
+
+_Static_assert(sizeof(struct span_frame) <= FIRST_BLOCK << FRAME_SIZE, "a frame has a block");
+_Static_assert(sizeof(struct frame_segment) <= FIRST_BLOCK << SEGMENT_SIZE, "so has a segment");
+
+/* ---- addresses ---- */
+
+#define BUCKET_BITS 10
+
+static struct bucket {
+    struct lock lock;
+    struct span_frame *first;
+} buckets[1u << BUCKET_BITS];
+
+static struct bucket *bucket_of(const void *address)
+{
+    uint64_t hash = ((uintptr_t)address >> 4) * UINT64_C(0x9e3779b97f4a7c15);
+    return &buckets[hash >> (64 - BUCKET_BITS)];
+}
+
+void frame_set_address(struct span_frame *frame, const void *address)
+{
+    struct bucket *bucket = bucket_of(address);
+    frame->address = address;
+    lock_enter(&bucket->lock);
+    frame->next = bucket->first;
+    bucket->first = frame;
+    lock_leave(&bucket->lock);
+}
+
+static void forget_address(struct span_frame *frame)
+{
+    struct bucket *bucket = bucket_of(frame->address);
+    lock_enter(&bucket->lock);
+    struct span_frame **link = &bucket->first;
+    while (*link != frame)
+        link = &(*link)->next;
+    *link = frame->next;
+    lock_leave(&bucket->lock);
+}
+
+struct span_frame *frame_find(const void *address)
+{
+    struct bucket *bucket = bucket_of(address);
+    lock_enter(&bucket->lock);
+    struct span_frame *frame = bucket->first;
+    while (frame && frame->address != address)
+        frame = frame->next;
+    lock_leave(&bucket->lock);
+    return frame;
+}
+
+/* ---- begin and end ---- */
+
+struct span_frame *frame_new(struct worker_memory *memory, struct span_frame *caller,
+                             uint32_t context)
+{
+    struct span_frame *frame = block_take(memory, FRAME_SIZE);
+    if (!frame)
+        return NULL;
+    *frame = (struct span_frame){.caller = caller, .context = context};
+    if (caller)
+        frame->begin = frame_here(caller);
+    return frame;
+}
+
+void frame_free(struct span_frame *frame, struct worker_memory *memory)
+{
+    if (frame->address)
+        forget_address(frame);
+    block_free(memory, frame, FRAME_SIZE);
+}
+
+/* ---- paths ---- */
+
+/* Adds what the frame has had since it was last stolen, without the tasks since its last sync. */
+static void add_lengths(struct frame_lengths *sum, const struct span_frame *frame)
+{
+    sum->work += frame->work - frame->branches;
+    for (unsigned kind = 0; kind < KINDS; kind++)
+        sum->span[kind] +=
+            frame->series[kind].prefix.length + frame->series[kind].continuation.length;
+}
+
+struct frame_lengths frame_here(const struct span_frame *frame)
+{
+    struct frame_lengths here = frame->begin;
+    here.work += frame->passed.work;
+    for (unsigned kind = 0; kind < KINDS; kind++)
+        here.span[kind] += frame->passed.span[kind];
+    add_lengths(&here, frame);
+    return here;
+}
+
+bool frame_cut(struct span_frame *frame, struct worker_memory *memory)
+{
+    struct frame_segment *segment = block_take(memory, SEGMENT_SIZE);
+    if (!segment)
+        return false;
+    *segment = (struct frame_segment){.before = frame->before, .work = frame->work};
+    add_lengths(&frame->passed, frame);
+    for (unsigned kind = 0; kind < KINDS; kind++) {
+        segment->series[kind] = frame->series[kind];
+        frame->series[kind] = (struct series){0};
+    }
+    frame->work = frame->branches = 0;
+    frame->before = frame->child->result = segment;
+    frame->child = NULL;
+    frame->open++;
+    return true;
+}
+
+bool frame_sync(struct span_frame *frame, struct worker_memory *memory)
+{
+    if (frame->open > 0 || frame->child)
+        return false;
+    for (unsigned kind = 0; kind < KINDS; kind++)
+        series_sync(&frame->series[kind], memory);
+    while (frame->before) {
+        struct frame_segment *segment = frame->before;
+        for (unsigned kind = 0; kind < KINDS; kind++)
+            series_put_before(&segment->series[kind], &segment->child[kind], memory,
+                              &frame->series[kind].prefix);
+        frame->work += segment->work + segment->child_work;
+        frame->before = segment->before;
+        block_free(memory, segment, SEGMENT_SIZE);
+    }
+    frame->branches = 0;
+    frame->passed = (struct frame_lengths){0};
+    return true;
+}
+
+/* The spawning frame waits for the task, or goes on in another worker. A task has the context of the
+ * frame that spawned it. */
+void frame_join_task(struct span_frame *task, struct worker_memory *memory)
+{
+    struct span_frame *frame = task->caller;
+    lock_enter(&frame->lock);
+    struct frame_segment *result = task->result;
+    if (result) {
+        result->child_work = task->work;
+        for (unsigned kind = 0; kind < KINDS; kind++)
+            result->child[kind] = task->series[kind].prefix;
+        frame->open--;
+    } else {
+        frame->work += task->work;
+        frame->branches += task->work;
+        for (unsigned kind = 0; kind < KINDS; kind++)
+            series_add_branch(&frame->series[kind], memory, &task->series[kind].prefix);
+        frame->child = NULL;
+    }
+    lock_leave(&frame->lock);
+}
+
+void frame_return(struct span_frame *procedure, struct worker_memory *memory)
+{
+    struct span_frame *caller = procedure->caller;
+    caller->work += procedure->work;
+    for (unsigned kind = 0; kind < KINDS; kind++) {
+        struct critical_path *path = &procedure->series[kind].prefix;
+        span_change_owner(path, memory, procedure->context, caller->context);
+        span_append(&caller->series[kind].continuation, memory, path);
+    }
+}
