@@ -55,6 +55,7 @@ $(BUILD)/obj/hpcrun/shared/%.o: lib/%.c
 	$(if $(Q),@echo "  CC $<")
 	$(Q)$(CC) $(CFLAGS) $(CFLAGS_hpcrun) -c -o $@ $<
 
+CILKTOOL_PARTS = $(call objects_of,hpcrun/cilktool) $(addprefix $(BUILD)/obj/hpcrun/span/,frame-span.o span-frames.o)
 CILKTOOL_ENGINE = $(addprefix $(BUILD)/obj/hpcrun/,$(addprefix span/,frame-span.o span-frames.o task-threads.o strand-clock.o \
 	work-span.o span-results.o activations.o span-contexts.o critical-path.o worker-memory.o dag-nodes.o dag-shape.o) \
 	base/own-pages.o base/own-section.o)
@@ -106,3 +107,5 @@ SPAN_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,span/work-span.o span/span-results
 $(eval $(call unit_test,hpcrun/test_work_span,$(SPAN_PARTS),))
 $(eval $(call unit_test,hpcrun/test_task_span,$(SPAN_PARTS) $(addprefix $(BUILD)/obj/hpcrun/,span/task-span.o span/task-paths.o) \
 	$(addprefix $(BUILD)/obj/tests/unit/hpcrun/,random_tasks.o task_graph.o simulated_tasks.o),))
+$(eval $(call unit_test,hpcrun/test_frame_span,$(SPAN_PARTS) $(CILKTOOL_PARTS) \
+	$(addprefix $(BUILD)/obj/tests/unit/hpcrun/,random_cilk.o simulated_cilk.o),))
