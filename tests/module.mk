@@ -55,6 +55,23 @@ $(BUILD)/tests/programs/%: tests/programs/%.cc
 	$(if $(Q),@echo "  CXX $<")
 	$(Q)$(CXX) -O2 -g -Wall -Wextra -o $@ $< -lpthread
 
+# Compiled by hand for OpenCilk's tools: linked with our library, and with one that stands for Cilkscale's.
+CILKTOOL_PROGRAMS = $(addprefix $(BUILD)/tests/programs/cilktool/,hooked hooked-elsewhere)
+OTHER_CILKSCALE = $(BUILD)/tests/programs/cilktool/libother-cilkscale.so
+TEST_PROGRAMS += $(CILKTOOL_PROGRAMS)
+$(BUILD)/tests/programs/cilktool/hooked: $(CILKTOOL)
+$(BUILD)/tests/programs/cilktool/hooked-elsewhere: $(OTHER_CILKSCALE)
+$(CILKTOOL_PROGRAMS): tests/programs/cilktool/hooked.c hpcrun/cilktool/csi-hooks.h hpcrun/cilktool/probe-output.h
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CC $@")
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -fno-omit-frame-pointer -g $(WARNINGS) -I. -o $@ $< $(filter %.so,$^) \
+		-Wl,-rpath,'$$ORIGIN/../../../lib' -Wl,-rpath,'$$ORIGIN' -lpthread
+
+$(OTHER_CILKSCALE): tests/programs/cilktool/other-cilkscale.c
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD $@")
+	$(Q)$(CC) -std=c11 $(WARNINGS) -I. -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
+
 # Plain threads.
 PTHREAD_PROGRAMS = $(addprefix $(BUILD)/tests/programs/pthread/,thread-states lock-semantics std-threads)
 TEST_PROGRAMS += $(PTHREAD_PROGRAMS)

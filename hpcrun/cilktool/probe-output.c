@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/lock.h"
+#include "hpcrun/cilktool/tool-engine.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -53,6 +54,11 @@ void probe_output_at_exit(void)
 
 __attribute__((destructor)) static void write_sums(void)
 {
-    if (output.at_exit == getpid())
+    const struct frame_events *events = tool_engine();
+    if (output.at_exit != getpid() || !events)
+        return;
+    if (events->problem())
+        fprintf(stderr, "libhpctoolkit-cilktool: work and span were not measured: %s\n", events->problem());
+    else
         wsp_dump(wsp_getworkspan(), "");
 }

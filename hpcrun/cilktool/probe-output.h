@@ -8,7 +8,8 @@
 /* Cilkscale's interface. Writes a line, and the heading before the first one. */
 void wsp_dump(wsp_t values, const char *tag);
 
-/* From now on the sums of the program are written, with an empty tag, when the process ends. */
+/* From now on the sums of the program are written, with an empty tag, when the process ends; or, to
+ * standard error, why they are not known. */
 void probe_output_at_exit(void);
 
 #endif

@@ -214,9 +214,11 @@ static bool enter_context(const struct target *to, uint32_t id)
 /* Why values are not right; NULL: they are, but for memory. */
 static const char *problem(void)
 {
+    if (is_on && frame_span_problem())
+        return frame_span_problem();
     if (!is_on || !(has_run || frame_span_has_run()))
         return "no runtime that can report them ran a computation";
-    return task_span_problem() ? task_span_problem() : frame_span_problem();
+    return task_span_problem();
 }
 
 bool span_tree_enter(struct thread *thread)

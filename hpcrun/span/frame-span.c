@@ -94,7 +94,7 @@ static void begin_root(struct task_thread *thread, const void *code, const void 
     frames.is_open = frames.has_run = true;
     uint64_t root = site ? frames.root_site((uint64_t)site) : 0;
     uint32_t context = span_context_of(CONTEXT_PROGRAM, (uint64_t)code, root, &is_outermost);
-    struct span_frame *frame = frame_new(&thread->memory, NULL, context);
+    struct span_frame *frame = frame_new(&thread->memory, NULL, context, address);
     if (!frame) {
         span_fail();
         return;
@@ -102,18 +102,17 @@ static void begin_root(struct task_thread *thread, const void *code, const void 
     frame->is_outermost = is_outermost;
     frame->serial_thread = sys_gettid();
     frame->observer = thread;
-    if (address)
-        frame_set_address(frame, address);
+    frame_list(frame, address);
     go_on(thread, frame);
 }
 
 static void begin_call(struct task_thread *thread, struct span_frame *caller, const void *code,
-                       const void *site)
+                       const void *site, const void *address)
 {
     bool is_outermost;
     uint64_t from = (uint64_t)(caller->is_task ? caller->spawn : site);
     uint32_t context = span_context_of(caller->context, (uint64_t)code, from, &is_outermost);
-    struct span_frame *frame = frame_new(&thread->memory, caller, context);
+    struct span_frame *frame = frame_new(&thread->memory, caller, context, address);
     if (!frame)
         span_fail();
     else
@@ -128,7 +127,7 @@ static void enters(const void *code, const void *site, const void *address)
         return;
     struct span_frame *caller = stop(thread);
     if (caller)
-        begin_call(thread, caller, code, site);
+        begin_call(thread, caller, code, site, address);
     else
         begin_root(thread, code, site, address);
 }
@@ -198,7 +197,7 @@ static void leaves(const void *address)
 /* The task's frame is made before the runtime lets another worker continue with the spawning one. */
 static struct span_frame *make_task(struct span_frame *spawner, struct task_thread *thread)
 {
-    struct span_frame *task = frame_new(&thread->memory, spawner, spawner->context);
+    struct span_frame *task = frame_new(&thread->memory, spawner, spawner->context, NULL);
     if (!task) {
         span_fail();
         return NULL;
@@ -222,8 +221,8 @@ static void detaches(const void *site, const void *address)
             frames.is_confused = true;
         return;
     }
-    if (!frame->address)
-        frame_set_address(frame, address);
+    if (!frame->is_listed)
+        frame_list(frame, address);
     if (!frame->is_task)
         frame->spawn = site;
     thread->paused = make_task(frame, thread);
@@ -277,13 +276,13 @@ static void continues(const void *address, bool unwinds)
     go_on(thread, frame);
 }
 
-/* A frame that has not spawned has no address that others know. */
+/* Only this thread can continue with a frame that has not spawned. */
 static void syncs(const void *address)
 {
     struct task_thread *thread = this_thread();
     struct span_frame *frame = thread ? resolve(stop(thread), address) : NULL;
     if (frame)
-        thread->paused = frame->address ? NULL : frame;
+        thread->paused = frame->is_listed ? NULL : frame;
 }
 
 static void synced(const void *address)
@@ -326,16 +325,6 @@ bool frame_span_now_in_series(struct span_totals *totals)
     return now(totals);
 }
 
-const struct frame_events frame_span_events = {.enters = enters,
-                                               .leaves = leaves,
-                                               .detaches = detaches,
-                                               .task_begins = task_begins,
-                                               .task_ends = task_ends,
-                                               .continues = continues,
-                                               .syncs = syncs,
-                                               .synced = synced,
-                                               .now = now};
-
 /* Whether nothing else runs than what the thread executes. */
 static bool is_alone(const struct span_frame *frame)
 {
@@ -363,12 +352,24 @@ void frame_span_end(void)
 
 const char *frame_span_problem(void)
 {
+    const struct task_thread *thread = task_thread_existing();
+    bool may_end = thread && thread->frame && is_alone(thread->frame);
     if (frames.has_overlaps)
         return "several threads ran Cilk procedures at the same time";
     if (frames.is_confused)
-        return "calls of -fcilktool's hooks do not match: a procedure was left without its end (longjmp?), "
-               "or a part of the program was compiled without the option";
-    if (frames.is_open)
+        return "-fcilktool's hooks do not match: a longjmp, or parts compiled without it";
+    if (frames.is_open && !may_end)
         return "the program ended in a Cilk computation";
     return NULL;
 }
+
+const struct frame_events frame_span_events = {.enters = enters,
+                                               .leaves = leaves,
+                                               .detaches = detaches,
+                                               .task_begins = task_begins,
+                                               .task_ends = task_ends,
+                                               .continues = continues,
+                                               .syncs = syncs,
+                                               .synced = synced,
+                                               .now = now,
+                                               .problem = frame_span_problem};

@@ -57,6 +57,8 @@ struct frame_events {
     /* The sums up to the call, along the path through it; in serial code those of the program. False,
      * with nothing done, in a thread that executes no strand that is observed. */
     bool (*now)(struct span_totals *totals);
+    /* frame_span_problem */
+    const char *(*problem)(void);
 };
 
 extern const struct frame_events frame_span_events;
@@ -81,7 +83,7 @@ void frame_span_end(void);
 /* Whether a computation has begun. */
 bool frame_span_has_run(void);
 
-/* Why the values are not right; a string constant, NULL: they are. At the end. */
+/* Why the values are not right if the process ends here; a string constant, NULL: they are. */
 const char *frame_span_problem(void);
 
 #endif

@@ -31,10 +31,11 @@ static struct bucket *bucket_of(const void *address)
     return &buckets[hash >> (64 - BUCKET_BITS)];
 }
 
-void frame_set_address(struct span_frame *frame, const void *address)
+void frame_list(struct span_frame *frame, const void *address)
 {
     struct bucket *bucket = bucket_of(address);
     frame->address = address;
+    frame->is_listed = true;
     lock_enter(&bucket->lock);
     frame->next = bucket->first;
     bucket->first = frame;
@@ -66,12 +67,12 @@ struct span_frame *frame_find(const void *address)
 /* ---- begin and end ---- */
 
 struct span_frame *frame_new(struct worker_memory *memory, struct span_frame *caller,
-                             uint32_t context)
+                             uint32_t context, const void *address)
 {
     struct span_frame *frame = block_take(memory, FRAME_SIZE);
     if (!frame)
         return NULL;
-    *frame = (struct span_frame){.caller = caller, .context = context};
+    *frame = (struct span_frame){.caller = caller, .context = context, .address = address};
     if (caller)
         frame->begin = frame_here(caller);
     return frame;
@@ -79,7 +80,7 @@ struct span_frame *frame_new(struct worker_memory *memory, struct span_frame *ca
 
 void frame_free(struct span_frame *frame, struct worker_memory *memory)
 {
-    if (frame->address)
+    if (frame->is_listed)
         forget_address(frame);
     block_free(memory, frame, FRAME_SIZE);
 }

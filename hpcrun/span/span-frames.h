@@ -16,8 +16,9 @@ struct frame_lengths {
 };
 
 struct span_frame {
-    const void *address;         /* of the stack frame; NULL: it was not needed yet */
-    struct span_frame *next;     /* in the table of addresses */
+    const void *address;         /* of the stack frame; NULL: a task that has not spawned */
+    bool is_listed;              /* in the table of addresses */
+    struct span_frame *next;     /* in the table */
     struct span_frame *caller;   /* a task's: the frame that spawned it; NULL: serial code */
     struct frame_lengths begin;  /* where the frame began */
     struct frame_lengths passed; /* from there on, what is in `before` */
@@ -37,15 +38,15 @@ struct span_frame {
     struct series series[KINDS];
 };
 
-/* A frame without a stack frame and with empty paths; NULL without memory. */
+/* A frame with empty paths that is not found by its address yet; NULL without memory. */
 struct span_frame *frame_new(struct worker_memory *memory, struct span_frame *caller,
-                             uint32_t context);
+                             uint32_t context, const void *address);
 
 /* Its address is found no more. */
 void frame_free(struct span_frame *frame, struct worker_memory *memory);
 
 /* The frame is found by this address from here on, before any outer one of the same address. */
-void frame_set_address(struct span_frame *frame, const void *address);
+void frame_list(struct span_frame *frame, const void *address);
 
 /* The innermost frame at an address; NULL: there is none. */
 struct span_frame *frame_find(const void *address);
