@@ -211,12 +211,17 @@ static bool enter_context(const struct target *to, uint32_t id)
     return enter_values(to, id, nodes->procedure);
 }
 
+static bool has_any_run(void)
+{
+    return is_on && (has_run || frame_span_has_run() || frame_span_problem());
+}
+
 /* Why values are not right; NULL: they are, but for memory. */
 static const char *problem(void)
 {
     if (is_on && frame_span_problem())
         return frame_span_problem();
-    if (!is_on || !(has_run || frame_span_has_run()))
+    if (!has_any_run())
         return "no runtime that can report them ran a computation";
     return task_span_problem();
 }
@@ -251,7 +256,7 @@ static const char *why_not(void)
 
 struct span_state span_tree_state(void)
 {
-    struct span_state known = {.has_run = is_on && has_run};
+    struct span_state known = {.has_run = has_any_run()};
     if (!has_entered) {
         known.state = RECORDED_NOTHING;
         known.why = why_not();
