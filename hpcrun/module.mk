@@ -107,5 +107,6 @@ SPAN_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,span/work-span.o span/span-results
 $(eval $(call unit_test,hpcrun/test_work_span,$(SPAN_PARTS),))
 $(eval $(call unit_test,hpcrun/test_task_span,$(SPAN_PARTS) $(addprefix $(BUILD)/obj/hpcrun/,span/task-span.o span/task-paths.o) \
 	$(addprefix $(BUILD)/obj/tests/unit/hpcrun/,random_tasks.o task_graph.o simulated_tasks.o),))
+$(eval $(call unit_test,hpcrun/test_strand_clock,,))
 $(eval $(call unit_test,hpcrun/test_frame_span,$(SPAN_PARTS) $(CILKTOOL_PARTS) \
 	$(addprefix $(BUILD)/obj/tests/unit/hpcrun/,random_cilk.o simulated_cilk.o),))

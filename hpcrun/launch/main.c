@@ -143,13 +143,16 @@ static void add_llvm_openmp(struct launch *launch)
 }
 
 /* The preloaded libraries besides ours, with the one that has the hooks of programs for OpenCilk's
- * tools. The caller frees. */
+ * tools, if that is installed. The caller frees. */
 static char *add_cilktool(const struct launch *launch)
 {
-    char *path = mem_strdup(launch->library);
-    char *list = mem_printf("%s/" CILKTOOL "%s%s", dirname(path), *launch->preloaded ? ":" : "",
+    char *folder = mem_strdup(launch->library);
+    char *tool = mem_printf("%s/" CILKTOOL, dirname(folder));
+    bool has_tool = access(tool, R_OK) == 0, has_others = *launch->preloaded;
+    char *list = mem_printf("%s%s%s", has_tool ? tool : "", has_tool && has_others ? ":" : "",
                             launch->preloaded);
-    free(path);
+    free(tool);
+    free(folder);
     return list;
 }
 

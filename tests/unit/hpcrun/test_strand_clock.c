@@ -1,0 +1,87 @@
+/* The clock of strands on a simulated machine, which takes the CPU from the thread at chosen points. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "hpcrun/base/sys.h"
+#include "hpcrun/process/process.h"
+
+enum { READING = 10, SYSTEM_CALL = 100, AWAY = 10000000 };
+
+static uint64_t wall, cpu;   /* ns */
+static unsigned calls, lost; /* system calls so far; bits: those at whose end the CPU is lost */
+
+static void run(uint64_t ns)
+{
+    wall += ns;
+    cpu += ns;
+}
+
+static uint64_t simulated_ticks(void)
+{
+    run(READING);
+    return wall;
+}
+
+static uint64_t simulated_cpu_clock(void)
+{
+    run(SYSTEM_CALL);
+    uint64_t now = cpu;
+    if (lost >> calls++ & 1)
+        wall += AWAY;
+    return now;
+}
+
+#define ticks_now()      simulated_ticks()
+#define sys_clock(clock) ((void)(clock), simulated_cpu_clock())
+#include "hpcrun/span/strand-clock.c"
+
+/* The time of a strand that computes for `ns`, and is away from the CPU once. */
+static uint64_t strand(struct strand_clock *clock, uint64_t ns)
+{
+    run(ns / 2);
+    wall += AWAY;
+    run(ns / 2);
+    return strand_end(clock) >> STRAND_SHIFT;
+}
+
+static int init(void **state)
+{
+    (void)state;
+    unit_per_tick = UINT64_C(1) << (32 + STRAND_SHIFT);
+    long_ticks = LONG_NS;
+    wall = 10 * AWAY;
+    return 0;
+}
+
+/* What is lost before the strand begins is not subtracted from it. */
+static void test_losses_at_the_begin(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < 4; k++) {
+        struct strand_clock clock = {0};
+        calls = 0;
+        lost = (1u << k) - 1;
+        strand_begin(&clock);
+        uint64_t time = strand(&clock, 1000000);
+        assert_in_range(time, 1000000, 1000000 + SYSTEM_CALL + 4 * READING);
+    }
+}
+
+/* A machine on which every system call takes longer than a time slice. */
+static void test_no_endless_tries(void **state)
+{
+    struct strand_clock clock = {0};
+    (void)state;
+    calls = 0;
+    lost = UINT32_MAX;
+    strand_begin(&clock);
+    assert_in_range(calls, 1, ANCHOR_TRIES);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_losses_at_the_begin),
+        cmocka_unit_test(test_no_endless_tries),
+    };
+    return cmocka_run_group_tests(tests, init, NULL);
+}
