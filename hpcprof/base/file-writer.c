@@ -5,6 +5,7 @@
 
 #include "lib/alloc.h"
 #include "lib/diag.h"
+#include "lib/parallel.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -16,6 +17,9 @@
 #include <unistd.h>
 
 #define BUFFER_SIZE (1 << 18)
+
+/* What one thread writes at once. */
+#define PIECE_SIZE ((size_t)4 << 20)
 
 void file_create(struct file_writer *file, const char *path)
 {
@@ -150,6 +154,33 @@ uint64_t file_leave(struct file_writer *file, size_t size)
     flush(file);
     file->offset += size;
     return offset;
+}
+
+/* Bytes that several threads write to room that was left for them. */
+struct pieces {
+    struct file_writer *file;
+    uint64_t offset;
+    const uint8_t *data;
+    size_t size;
+};
+
+static void write_piece(void *context, unsigned worker, size_t index)
+{
+    (void)worker;
+    const struct pieces *pieces = context;
+    size_t at = index * PIECE_SIZE, left = pieces->size - at;
+    file_write_at(pieces->file, pieces->offset + at, pieces->data + at,
+                  left < PIECE_SIZE ? left : PIECE_SIZE);
+}
+
+void file_write_by(struct file_writer *file, const void *data, size_t size, unsigned workers)
+{
+    if (file->shared) {
+        file_write(file, data, size);
+        return;
+    }
+    struct pieces pieces = {file, file_leave(file, size), data, size};
+    parallel_for((size + PIECE_SIZE - 1) / PIECE_SIZE, workers, write_piece, &pieces);
 }
 
 void file_sync(struct file_writer *file)

@@ -38,6 +38,9 @@ void file_skip(struct file_writer *file, size_t size);
 
 void file_write(struct file_writer *file, const void *data, size_t size);
 
+/* The same, by up to `workers` threads; one writes to a shared file. */
+void file_write_by(struct file_writer *file, const void *data, size_t size, unsigned workers);
+
 /* Leaves room for bytes that file_write_at writes; not for shared files. Returns their offset. */
 uint64_t file_leave(struct file_writer *file, size_t size);
 

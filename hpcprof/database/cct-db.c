@@ -162,6 +162,7 @@ struct cct_job {
     const struct mapped_profiles *profiles;
     struct file_writer *file;
     struct v4_profile_values *infos; /* of all contexts */
+    uint64_t infos_at;               /* their place in the file */
     size_t contexts, metric_ids;
     struct context_range *ranges; /* of this process alone: per worker; in a team: all of them */
     struct parallel_turns turns;
@@ -211,6 +212,12 @@ static void complete_infos(const struct context_range *range, uint64_t offset)
     }
 }
 
+static void write_infos(const struct cct_job *job, const struct context_range *range)
+{
+    file_write_at(job->file, job->infos_at + range->begin * sizeof *range->infos, range->infos,
+                  (range->end - range->begin) * sizeof *range->infos);
+}
+
 /* The places of ranges in the file depend on the sizes of those before them. */
 static void make_and_write_range(void *context, unsigned worker, size_t index)
 {
@@ -222,6 +229,7 @@ static void make_and_write_range(void *context, unsigned worker, size_t index)
     uint64_t offset = file_leave(job->file, range->bytes.n);
     parallel_turn_pass(&job->turns);
     complete_infos(range, offset);
+    write_infos(job, range);
     file_write_at(job->file, offset, range->bytes.at, range->bytes.n);
 }
 
@@ -243,7 +251,7 @@ static void skip_range(struct file_writer *file, size_t size)
     file_skip(file, size);
 }
 
-/* Writes this rank's ranges at their places among all, and completes the infos. */
+/* Writes this rank's ranges at their places among all, and the infos of all. */
 static void write_own_ranges(const struct cct_job *job, size_t count)
 {
     uint64_t *sizes = mem_alloc(count * sizeof *sizes);
@@ -262,6 +270,7 @@ static void write_own_ranges(const struct cct_job *job, size_t count)
     }
     file_set_silent(job->file, !team_is_first());
     team_or(job->infos, job->contexts * sizeof *job->infos);
+    file_patch(job->file, job->infos_at, job->infos, job->contexts * sizeof *job->infos);
     free(sizes);
 }
 
@@ -304,16 +313,19 @@ void cct_db_write(const char *path, const char *profile_db, size_t contexts, siz
     head.context_size = sizeof(struct v4_profile_values);
     file_write(&file, &head, sizeof head);
     struct v4_profile_values *infos = mem_alloc(contexts * sizeof *infos);
-    file_write(&file, infos, contexts * sizeof *infos); /* placeholder: file_patch fills it in */
+    if (team_is_alone())
+        file_leave(&file, contexts * sizeof *infos);
+    else
+        file_write(&file, infos, contexts * sizeof *infos); /* zeros, until file_patch */
     section->size = file.offset - section->at;
 
     struct cct_job job = {.profiles = &profiles,
                           .file = &file,
                           .infos = infos,
+                          .infos_at = head.contexts,
                           .contexts = contexts,
                           .metric_ids = metric_ids};
     write_ranges(&job, workers);
-    file_patch(&file, head.contexts, infos, contexts * sizeof *infos);
     free(infos);
     v4_close(&file, V4_CCT_FOOTER, sections, V4_CCT_SECTIONS);
     munmap((void *)profiles.at, profiles.size);

@@ -73,14 +73,15 @@ static void write_placed_block(struct file_writer *file, const struct value_bloc
 
 /* `values` is zeroed, and filled field by field so that its padding stays zero in the file. */
 static void write_block(struct file_writer *file, const struct value_block *block,
-                        struct v4_context_values *values)
+                        struct v4_context_values *values, unsigned workers)
 {
     values->n_values = block->values.n;
     values->values = file_align(file, 8);
-    file_write(file, block->values.at, block->values.n * sizeof *block->values.at);
+    file_write_by(file, block->values.at, block->values.n * sizeof *block->values.at, workers);
     values->n_contexts = (uint32_t)block->contexts.n;
     values->contexts = file_align(file, 4);
-    file_write(file, block->contexts.at, block->contexts.n * sizeof *block->contexts.at);
+    file_write_by(file, block->contexts.at, block->contexts.n * sizeof *block->contexts.at,
+                  workers);
 }
 
 /* Counts of a block's values and contexts. */
@@ -121,7 +122,7 @@ static void write_own_blocks(const struct block_job *job, size_t count)
         if (is_elsewhere(job, i))
             skip_block(file, &sizes[i], &profiles[1 + i].values);
         else
-            write_block(file, &job->blocks[i], &profiles[1 + i].values);
+            write_block(file, &job->blocks[i], &profiles[1 + i].values, 1);
     }
     file_set_silent(file, !team_is_first());
     free(sizes);
@@ -147,25 +148,25 @@ static bool has_statistics(const struct metric_table *metrics)
 }
 
 /* Writes the values of all profiles together. If only one has any, they are the same. */
-static void write_sums(const struct block_job *job)
+static void write_sums(const struct block_job *job, unsigned workers)
 {
     size_t only = only_profile(job->projection);
     if (only)
         job->profiles[0].values = job->profiles[only].values;
     else
-        write_block(job->file, &job->sums, &job->profiles[0].values);
+        write_block(job->file, &job->sums, &job->profiles[0].values, workers);
 }
 
-static void write_summary(struct block_job *job)
+static void write_summary(struct block_job *job, unsigned workers)
 {
     struct value_block summary = {0};
     if (!has_statistics(job->metrics)) {
-        write_sums(job);
+        write_sums(job, workers);
         return;
     }
     summary_statistics_finish(&job->statistics, &summary, job->metrics->statistics,
                               job->projection->profiles.n, PROPAGATIONS * job->metrics->all.n);
-    write_block(job->file, &summary, &job->profiles[0].values);
+    write_block(job->file, &summary, &job->profiles[0].values, workers);
     value_block_free(&summary);
 }
 
@@ -276,7 +277,7 @@ static void write_blocks(struct block_job *job, unsigned workers)
     } else {
         write_own_profiles(job, workers);
     }
-    write_summary(job);
+    write_summary(job, workers);
     diag_progress_end();
     value_block_free(&job->sums);
     for (size_t i = 0; i < kept; i++)
