@@ -189,7 +189,8 @@ static void build_projection(const struct run *run, enum projection_kind kind,
                              struct projection *projection, struct numbered_contexts *contexts)
 {
     projection_build(projection, &run->analysis, kind, run->options.workers);
-    uint32_t *ids = contexts_number(contexts, &projection->tree, &run->symbols);
+    uint32_t *ids = contexts_number(contexts, &projection->tree, &run->symbols,
+                                    run->options.workers);
     projection_renumber(projection, ids);
     free(ids);
 }

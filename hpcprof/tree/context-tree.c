@@ -31,21 +31,40 @@ static uint32_t hash_of(const struct context *context)
     return (uint32_t)hash_pair(key, context->detail * 8 + context->kind);
 }
 
+/* Puts a context that has no slot yet into a free one. */
+static void put(struct context_tree *tree, struct context_slot context)
+{
+    size_t slot = context.hash & (tree->slot_count - 1);
+    while (tree->slots[slot].id)
+        slot = (slot + 1) & (tree->slot_count - 1);
+    tree->slots[slot] = context;
+}
+
 static void grow_slots(struct context_tree *tree)
 {
     struct context_slot *old = tree->slots;
     size_t old_count = tree->slot_count;
     tree->slot_count = old_count ? old_count * 2 : 1024;
     tree->slots = mem_alloc(tree->slot_count * sizeof *tree->slots);
-    for (size_t i = 0; i < old_count; i++) {
-        if (!old[i].id)
-            continue;
-        size_t slot = old[i].hash & (tree->slot_count - 1);
-        while (tree->slots[slot].id)
-            slot = (slot + 1) & (tree->slot_count - 1);
-        tree->slots[slot] = old[i];
-    }
+    for (size_t i = 0; i < old_count; i++)
+        if (old[i].id)
+            put(tree, old[i]);
     free(old);
+}
+
+/* Gives all contexts slots. */
+static void fill_slots(struct context_tree *tree)
+{
+    free(tree->slots);
+    tree->slots = NULL;
+    tree->slot_count = tree->slots_used = 0;
+    while (tree->contexts.n * 3 >= tree->slot_count * 2)
+        tree->slot_count = tree->slot_count ? tree->slot_count * 2 : 1024;
+    tree->slots = mem_alloc(tree->slot_count * sizeof *tree->slots);
+    for (size_t i = CONTEXT_ROOT + 1; i < tree->contexts.n; i++)
+        put(tree, (struct context_slot){.id = (uint32_t)i, .hash = hash_of(&tree->contexts.at[i])});
+    tree->slots_used = tree->contexts.n - 1;
+    tree->has_more = false;
 }
 
 static bool is_same(const struct context *a, const struct context *b)
@@ -54,34 +73,54 @@ static bool is_same(const struct context *a, const struct context *b)
            a->detail == b->detail;
 }
 
-uint32_t context_tree_child(struct context_tree *tree, uint32_t parent, enum context_kind kind,
-                            uint32_t name, uint64_t detail)
+/* The id of a context; adds it if it is new. Contexts without a slot are not found. */
+static uint32_t find_or_add(struct context_tree *tree, const struct context *context)
 {
-    assert(parent < tree->contexts.n);
-    if (tree->contexts.n * 3 >= tree->slot_count * 2)
+    if (tree->slots_used * 3 >= tree->slot_count * 2)
         grow_slots(tree);
-    const struct context child = {.parent = parent, .name = name, .detail = detail, .kind = kind};
-    uint32_t hash = hash_of(&child);
+    uint32_t hash = hash_of(context);
     size_t slot = hash & (tree->slot_count - 1);
     for (; tree->slots[slot].id; slot = (slot + 1) & (tree->slot_count - 1)) {
         uint32_t id = tree->slots[slot].id;
-        if (tree->slots[slot].hash == hash && is_same(&tree->contexts.at[id], &child))
+        if (tree->slots[slot].hash == hash && is_same(&tree->contexts.at[id], context))
             return id;
     }
     uint32_t id = (uint32_t)tree->contexts.n;
     tree->slots[slot] = (struct context_slot){.id = id, .hash = hash};
-    vec_push(&tree->contexts, child);
+    tree->slots_used++;
+    vec_push(&tree->contexts, *context);
     return id;
+}
+
+uint32_t context_tree_child(struct context_tree *tree, uint32_t parent, enum context_kind kind,
+                            uint32_t name, uint64_t detail)
+{
+    assert(parent < tree->contexts.n);
+    if (tree->has_more)
+        fill_slots(tree);
+    return find_or_add(
+        tree, &(struct context){.parent = parent, .name = name, .detail = detail, .kind = kind});
+}
+
+/* Adds a context that is new, without a slot. */
+static uint32_t append(struct context_tree *tree, const struct context *context)
+{
+    vec_push(&tree->contexts, *context);
+    tree->has_more = true;
+    return (uint32_t)tree->contexts.n - 1;
 }
 
 uint32_t *context_tree_merge(struct context_tree *into, const struct context_tree *from)
 {
     uint32_t *ids = mem_alloc(from->contexts.n * sizeof *ids);
+    size_t known = into->contexts.n;
+    if (into->has_more)
+        fill_slots(into);
     ids[CONTEXT_ROOT] = CONTEXT_ROOT;
-    for (size_t i = 1; i < from->contexts.n; i++) {
-        const struct context *context = &from->contexts.at[i];
-        ids[i] = context_tree_child(into, ids[context->parent], context->kind, context->name,
-                                    context->detail);
+    for (size_t i = CONTEXT_ROOT + 1; i < from->contexts.n; i++) {
+        struct context context = from->contexts.at[i];
+        context.parent = ids[context.parent];
+        ids[i] = context.parent < known ? find_or_add(into, &context) : append(into, &context);
     }
     return ids;
 }
@@ -94,10 +133,10 @@ uint32_t *context_tree_prune(struct context_tree *tree, bool *is_used)
         is_used[tree->contexts.at[i].parent] |= is_used[i];
     context_tree_start(&pruned);
     for (size_t i = CONTEXT_ROOT + 1; i < tree->contexts.n; i++) {
-        const struct context *context = &tree->contexts.at[i];
+        struct context context = tree->contexts.at[i];
+        context.parent = ids[context.parent];
         if (is_used[i])
-            ids[i] = context_tree_child(&pruned, ids[context->parent], context->kind, context->name,
-                                        context->detail);
+            ids[i] = append(&pruned, &context);
     }
     context_tree_free(tree);
     *tree = pruned;

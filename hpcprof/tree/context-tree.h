@@ -44,7 +44,8 @@ static inline bool context_is_loop(const struct context *context)
 struct context_tree {
     VEC(struct context) contexts;
     struct context_slot *slots; /* open addressing */
-    size_t slot_count;
+    size_t slot_count, slots_used;
+    bool has_more; /* some contexts have no slot: context_tree_child gives them one first */
 };
 
 void context_tree_start(struct context_tree *tree);
@@ -54,7 +55,8 @@ void context_tree_free(struct context_tree *tree);
 uint32_t context_tree_child(struct context_tree *tree, uint32_t parent, enum context_kind kind,
                             uint32_t name, uint64_t detail);
 
-/* Adds all contexts of `from`. Returns, by id in `from`, the ids in `into`; the caller frees. */
+/* Adds all contexts of `from`. Returns, by id in `from`, the ids in `into`; the caller frees. Below a
+ * context that was new, all are: they are added without a search. */
 uint32_t *context_tree_merge(struct context_tree *into, const struct context_tree *from);
 
 /* Removes the contexts that are not used and have no used descendant. `is_used`, by id, is

@@ -1,8 +1,8 @@
 #include "hpcprof/tree/numbered-contexts.h"
 
 #include "lib/binary-search.h"
+#include "lib/parallel.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,10 +135,10 @@ static int by_order(const void *a, const void *b)
     return order ? order : compare_unsigned(x->detail, y->detail);
 }
 
-/* Returns all contexts but the root, grouped by parent, each group sorted; the group of parent p
- * begins at start[p]. The caller frees both. */
-static struct sibling *sort_siblings(const struct numbered_contexts *contexts,
-                                     const struct context_tree *tree, uint32_t **start)
+/* Returns all contexts but the root, grouped by parent; the group of parent p begins at start[p]. The
+ * caller frees both. */
+static struct sibling *group_siblings(const struct numbered_contexts *contexts,
+                                      const struct context_tree *tree, uint32_t **start)
 {
     size_t n = tree->contexts.n;
     uint32_t *next = mem_alloc((n + 2) * sizeof *next);
@@ -152,46 +152,113 @@ static struct sibling *sort_siblings(const struct numbered_contexts *contexts,
         siblings[next[context->parent + 1]++] = sibling_of(contexts, context, i);
     }
     /* Filling has moved next[p + 1] to the end of group p, where group p + 1 begins. */
-    for (size_t p = 0; p < n; p++)
-        if (next[p + 1] - next[p] > 1)
-            qsort(siblings + next[p], next[p + 1] - next[p], sizeof *siblings, by_order);
     *start = next;
     return siblings;
 }
 
+/* ---- parts of a tree, for several threads ---- */
+
+#define PART_SIZE 65536
+
+static size_t count_parts(const struct context_tree *tree)
+{
+    return (tree->contexts.n + PART_SIZE - 1) / PART_SIZE;
+}
+
+/* One after the last id of a part. */
+static size_t end_of_part(const struct context_tree *tree, size_t part)
+{
+    size_t end = (part + 1) * PART_SIZE;
+    return end < tree->contexts.n ? end : tree->contexts.n;
+}
+
+struct sort_job {
+    const struct context_tree *tree;
+    struct sibling *siblings;
+    const uint32_t *start;
+};
+
+static void sort_siblings(void *context, unsigned worker, size_t part)
+{
+    (void)worker;
+    const struct sort_job *job = context;
+    size_t end = end_of_part(job->tree, part);
+    for (size_t p = part * PART_SIZE; p < end; p++) {
+        size_t n = job->start[p + 1] - job->start[p];
+        if (n > 1)
+            qsort(job->siblings + job->start[p], n, sizeof *job->siblings, by_order);
+    }
+}
+
+/* Contexts and descendants of each, by old id. The caller frees. */
+static uint32_t *count_descendants(const struct context_tree *tree)
+{
+    uint32_t *sizes = mem_alloc(tree->contexts.n * sizeof *sizes);
+    for (size_t i = tree->contexts.n - 1; i > CONTEXT_ROOT; i--)
+        sizes[tree->contexts.at[i].parent] += ++sizes[i];
+    sizes[CONTEXT_ROOT]++;
+    return sizes;
+}
+
+/* Sets the new ids, and with them `end` and `depth`. Between the ids of two siblings lie those of the
+ * first one's descendants. */
 static void number_depth_first(struct numbered_contexts *contexts, const struct context_tree *tree,
                                const struct sibling *siblings, const uint32_t *start,
                                uint32_t *new_ids)
 {
-    /* A context whose children from `next` on are not numbered yet. */
-    struct open {
-        uint32_t old_id, next;
-    };
-    VEC(struct open) open = {0};
-    contexts->at[0] = tree->contexts.at[0];
-    uint32_t count = 1;
-    vec_push(&open, (struct open){.old_id = CONTEXT_ROOT, .next = start[CONTEXT_ROOT]});
-    while (open.n) {
-        struct open *top = &open.at[open.n - 1];
-        if (top->next == start[top->old_id + 1]) {
-            contexts->end[new_ids[top->old_id]] = count;
-            open.n--;
-            continue;
+    uint32_t *sizes = count_descendants(tree);
+    contexts->end[CONTEXT_ROOT] = sizes[CONTEXT_ROOT];
+    for (uint32_t parent = CONTEXT_ROOT; parent < contexts->n; parent++) {
+        uint32_t next = new_ids[parent] + 1, depth = contexts->depth[new_ids[parent]] + 1;
+        for (uint32_t i = start[parent]; i < start[parent + 1]; i++) {
+            uint32_t id = next;
+            next += sizes[siblings[i].id];
+            new_ids[siblings[i].id] = id;
+            contexts->end[id] = next;
+            contexts->depth[id] = depth;
+            if (depth > contexts->max_depth)
+                contexts->max_depth = depth;
         }
-        uint32_t old_id = siblings[top->next++].id, id = count++;
-        new_ids[old_id] = id;
-        contexts->at[id] = tree->contexts.at[old_id];
-        contexts->at[id].parent = new_ids[top->old_id];
-        contexts->depth[id] = (uint32_t)open.n;
-        if (open.n > contexts->max_depth)
-            contexts->max_depth = (uint32_t)open.n;
-        vec_push(&open, (struct open){.old_id = old_id, .next = start[old_id]});
     }
-    vec_free(&open);
+    free(sizes);
+}
+
+struct copy_job {
+    struct numbered_contexts *contexts;
+    const struct context_tree *tree;
+    const uint32_t *new_ids;
+};
+
+static void copy_contexts(void *context, unsigned worker, size_t part)
+{
+    (void)worker;
+    const struct copy_job *job = context;
+    size_t end = end_of_part(job->tree, part);
+    for (size_t i = part * PART_SIZE; i < end; i++) {
+        struct context *copy = &job->contexts->at[job->new_ids[i]];
+        *copy = job->tree->contexts.at[i];
+        copy->parent = job->new_ids[copy->parent];
+    }
+}
+
+/* Returns the new ids. The caller frees. */
+static uint32_t *number(struct numbered_contexts *contexts, const struct context_tree *tree,
+                        unsigned workers)
+{
+    uint32_t *start, *new_ids = mem_alloc(contexts->n * sizeof *new_ids);
+    struct sibling *siblings = group_siblings(contexts, tree, &start);
+    struct sort_job sort = {tree, siblings, start};
+    parallel_for(count_parts(tree), workers, sort_siblings, &sort);
+    number_depth_first(contexts, tree, siblings, start, new_ids);
+    free(siblings);
+    free(start);
+    struct copy_job copy = {contexts, tree, new_ids};
+    parallel_for(count_parts(tree), workers, copy_contexts, &copy);
+    return new_ids;
 }
 
 uint32_t *contexts_number(struct numbered_contexts *contexts, const struct context_tree *tree,
-                          const struct symbol_table *symbols)
+                          const struct symbol_table *symbols, unsigned workers)
 {
     size_t n = tree->contexts.n;
     *contexts = (struct numbered_contexts){
@@ -205,13 +272,7 @@ uint32_t *contexts_number(struct numbered_contexts *contexts, const struct conte
     rank(&contexts->files, by_path, (void *)symbols);
     rank(&contexts->modules, by_module, (void *)symbols);
     rank(&contexts->functions, by_function, contexts);
-    uint32_t *start, *new_ids = mem_alloc(n * sizeof *new_ids);
-    struct sibling *siblings = sort_siblings(contexts, tree, &start);
-    number_depth_first(contexts, tree, siblings, start, new_ids);
-    assert(contexts->end[CONTEXT_ROOT] == n);
-    free(siblings);
-    free(start);
-    return new_ids;
+    return number(contexts, tree, workers);
 }
 
 static void free_items(struct used_items *items)

@@ -29,7 +29,7 @@ struct numbered_contexts {
 
 /* Numbers the contexts of a tree. Returns, by id in the tree, the new ids; the caller frees. */
 uint32_t *contexts_number(struct numbered_contexts *contexts, const struct context_tree *tree,
-                          const struct symbol_table *symbols);
+                          const struct symbol_table *symbols, unsigned workers);
 
 void contexts_free(struct numbered_contexts *contexts);
 
