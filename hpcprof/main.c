@@ -11,6 +11,7 @@
 
 #include "lib/database-format.h"
 #include "lib/diag.h"
+#include "lib/parallel.h"
 #include "lib/hash-tables.h"
 #include "lib/sanitized-text.h"
 
@@ -175,6 +176,34 @@ static void write_meta(struct run *run, const char *folder, const char *copies_p
     free(meta_db);
 }
 
+/* A projection to be written to a folder. */
+struct output {
+    struct run *run;
+    const char *folder, *copies_prefix;
+    const struct numbered_contexts *contexts;
+    struct projection *projection;
+};
+
+enum { OUTPUT_VALUES, OUTPUT_META, OUTPUTS };
+
+static void write_output(void *context, unsigned worker, size_t which)
+{
+    (void)worker;
+    const struct output *output = context;
+    if (which == OUTPUT_VALUES)
+        write_values(output->run, output->folder, output->contexts, output->projection);
+    else
+        write_meta(output->run, output->folder, output->copies_prefix, output->contexts);
+}
+
+/* Writes values and meta.db at the same time: one thread makes meta.db. A team's ranks write together,
+ * so each in one thread. */
+static void write_projection(struct output output)
+{
+    bool at_once = team_is_alone() && output.run->options.workers > 1;
+    parallel_for(OUTPUTS, at_once ? OUTPUTS : 1, write_output, &output);
+}
+
 static void write_metric_taxonomy(const struct run *run, const char *folder)
 {
     char *metrics = in_folder(folder, "metrics"), *yaml = in_folder(metrics, "default.yaml");
@@ -247,14 +276,14 @@ static void write_projections(struct run *run)
     bool agree = projections_agree(&run->analysis);
     make_folder(physical);
     bool has_sources = link_sources(run->folder, physical);
+    const char *prefix = has_sources ? "" : "../"; /* of the copies, in the physical folder */
     build_projection(run, PROJECTION_LOGICAL, &projection, &contexts);
     write_instructions(run, &projection);
     run->unknown_site_calls = projection.unknown_site_calls;
     projection.unknown_site_calls = (struct context_ids){0};
     if (agree)
         measurements_free_trees(&run->measurements);
-    write_values(run, run->folder, &contexts, &projection);
-    write_meta(run, run->folder, "", &contexts);
+    write_projection((struct output){run, run->folder, "", &contexts, &projection});
     write_metric_taxonomy(run, run->folder);
     if (agree) {
         share_file(run->folder, physical, V4_PROFILE_FILE);
@@ -266,10 +295,10 @@ static void write_projections(struct run *run)
         contexts_free(&contexts);
         build_projection(run, PROJECTION_PHYSICAL, &projection, &contexts);
         measurements_free_trees(&run->measurements);
-        write_values(run, physical, &contexts, &projection);
+        write_projection((struct output){run, physical, prefix, &contexts, &projection});
     }
-    if (!agree || !has_sources)
-        write_meta(run, physical, has_sources ? "" : "../", &contexts);
+    if (agree && !has_sources)
+        write_meta(run, physical, prefix, &contexts);
     write_metric_taxonomy(run, physical);
     projection_free(&projection);
     contexts_free(&contexts);
