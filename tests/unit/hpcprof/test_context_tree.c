@@ -63,27 +63,31 @@ static bool has_same_path(const struct context_tree *a, uint32_t i, const struct
     return i == k;
 }
 
+/* Random trees of these seeds, one after the other, become one that has each of their paths once. */
 static void merged_trees_hold_what_each_held(void **state)
 {
     (void)state;
-    struct context_tree left, right, both;
-    context_tree_start(&left);
-    context_tree_start(&right);
-    context_tree_start(&both);
-    grow(&left, 1, 4000);
-    grow(&right, 2, 4000);
-    grow(&both, 1, 4000);
-    grow(&both, 2, 4000);
-    uint32_t *ids = context_tree_merge(&left, &right);
-    for (uint32_t i = 0; i < right.contexts.n; i++)
-        assert_true(has_same_path(&right, i, &left, ids[i]));
-    assert_int_equal(left.contexts.n, both.contexts.n);
-    for (uint32_t i = 1; i < left.contexts.n; i++)
-        assert_true(left.contexts.at[i].parent < i);
-    free(ids);
-    context_tree_free(&left);
-    context_tree_free(&right);
-    context_tree_free(&both);
+    struct context_tree merged, all;
+    context_tree_start(&merged);
+    context_tree_start(&all);
+    for (uint64_t seed = 1; seed < 5; seed++) {
+        struct context_tree next;
+        context_tree_start(&next);
+        grow(&next, seed, 4000);
+        grow(&all, seed, 4000);
+        uint32_t *ids = context_tree_merge(&merged, &next);
+        for (uint32_t i = 0; i < next.contexts.n; i++)
+            assert_true(has_same_path(&next, i, &merged, ids[i]));
+        assert_int_equal(merged.contexts.n, all.contexts.n);
+        free(ids);
+        context_tree_free(&next);
+    }
+    for (uint32_t i = 1; i < merged.contexts.n; i++)
+        assert_true(merged.contexts.at[i].parent < i);
+    grow(&merged, 4, 4000); /* nothing is new */
+    assert_int_equal(merged.contexts.n, all.contexts.n);
+    context_tree_free(&merged);
+    context_tree_free(&all);
 }
 
 int main(void)

@@ -81,11 +81,39 @@ static void pieces_of_all_sizes(void **state)
     free(found);
 }
 
+/* Large data between small ones, by one thread and by several. */
+static void several_threads(void **state)
+{
+    (void)state;
+    enum { SIZE = 9 << 20 };
+    uint8_t *bytes = malloc(SIZE), *found = malloc(SIZE + 7);
+    for (size_t i = 0; i < SIZE; i++)
+        bytes[i] = (uint8_t)(i * 2654435761u >> 24);
+    for (unsigned workers = 1; workers < 4; workers++) {
+        struct file_writer file;
+        unlink(path);
+        file_create(&file, path);
+        file_write(&file, "abc", 3);
+        file_write_by(&file, bytes, SIZE, workers);
+        file_write_by(&file, bytes, 0, workers);
+        file_write(&file, "xyz", 3);
+        assert_int_equal(file.offset, SIZE + 6);
+        file_close(&file);
+        assert_int_equal(contents(found, SIZE + 7), SIZE + 6);
+        assert_memory_equal(found, "abc", 3);
+        assert_memory_equal(found + 3, bytes, SIZE);
+        assert_memory_equal(found + 3 + SIZE, "xyz", 3);
+    }
+    free(bytes);
+    free(found);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(offsets_alignment_and_patches),
         cmocka_unit_test(pieces_of_all_sizes),
+        cmocka_unit_test(several_threads),
     };
     return cmocka_run_group_tests(tests, make_path, remove_path);
 }
