@@ -57,9 +57,13 @@ void diag_note(const char *file, const char *format, ...)
     va_end(args);
 }
 
+/* Taken by the first thread that ends the process: another one's failure often has the same cause. */
+static pthread_mutex_t end_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
 void diag_fatal(const char *file, const char *format, ...)
 {
     va_list args;
+    pthread_mutex_lock(&end_lock);
     va_start(args, format);
     print_line(file, format, args);
     va_end(args);

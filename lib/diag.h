@@ -22,7 +22,7 @@ void diag_error(const char *file, const char *format, ...) __attribute__((format
 /* Something that the user should know but that costs nothing; not counted. */
 void diag_note(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* As diag_error, then ends the process with status 1. */
+/* As diag_error, then ends the process with status 1. If several threads do so, one prints its line. */
 void diag_fatal(const char *file, const char *format, ...)
     __attribute__((format(printf, 2, 3), noreturn));
 
