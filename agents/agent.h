@@ -147,7 +147,7 @@
 
 /* The interface was not released yet, so it may still change without becoming 2. */
 #define AGENT_INTERFACE             1
-#define AGENT_STATE_WORDS           8
+#define AGENT_STATE_WORDS           9
 #define AGENT_MAX_THREAD_DATA_BYTES 65536
 
 /* Numbered as in lib/measurement-format.h. */
@@ -426,6 +426,14 @@ struct agent_host {
     bool (*path_frame)(const struct agent_cursor *cursor, uint32_t i, struct agent_frame *frame);
 
     const struct agent_slots *slots;
+
+    /* Handler, in step_bichord. The frame that the frame in question has called; false: none, or a
+     * signal handler, or hpcrun itself. */
+    bool (*callee)(const struct agent_cursor *cursor, struct agent_frame *frame);
+
+    /* Handler. The address at which the function begins that contains pc; 0: unknown. The parts of a
+     * function that the compiler has split are functions of their own. */
+    uint64_t (*function)(const struct agent_cursor *cursor, uint64_t pc);
 
     /* Handler. Replaces a frame, of any stack that is not running, by its caller; false: it is the
      * outermost, or has no simple unwind rule. */

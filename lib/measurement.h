@@ -120,6 +120,12 @@ struct measurement_node {
     uint64_t site; /* of the l-note, if has_site; a module's offset or a name table's line */
 };
 
+/* Whether a node's l-note is a procedure of which it is not known where it waits. */
+static inline bool measurement_node_lacks_site(const struct measurement_node *node)
+{
+    return node->lip_space < MEASUREMENT_NAMES && !node->has_site;
+}
+
 /* Nodes are renumbered; these two always exist. */
 enum measurement_fixed_node {
     MEASUREMENT_ROOT = 0,

@@ -33,6 +33,7 @@ struct creation_context {
     uint64_t parent;    /* else: address of the context in which the copied frames ran; or 0 */
     uint64_t low, high; /* CONTEXT_COPY: address range of the frames on the creator's stack */
     uint64_t copy;      /* CONTEXT_COPY: address of the copy of `low` */
+    uint64_t body;      /* else: body of the link at which the creator's frames end; 0: unknown */
     uint64_t thread; /* agent_slot.thread of the thread that created it. 0: not kept, but that of a
                            context around it */
 };
@@ -46,6 +47,7 @@ struct body_link {
     uint64_t is_inline;             /* the frames that began the construct are next on this stack */
     uint64_t is_inline_task;        /* is_inline, by a task that runs in its GOMP_task call */
     struct parallel_region *region; /* the innermost region around it; NULL: none */
+    uint64_t body;                  /* address of the body's code; 0: unknown */
 };
 
 /* A parallel region. */

@@ -1,6 +1,8 @@
 /* Handler. */
 #include "agents/common/creator-paths.h"
 
+#include "agents/common/missing-bodies.h"
+
 #define CONTEXT_FIELD(context, field)                                                              \
     agent_u64(path_agent.host, cursor, (context) + offsetof(struct creation_context, field))
 
@@ -36,6 +38,17 @@ static bool is_in_copy(const struct agent_cursor *cursor, uint64_t context, uint
     return CONTEXT_FIELD(context, kind) == CONTEXT_COPY && sp >= copy && sp < copy + bytes;
 }
 
+static bool is_hidden(uint64_t pc)
+{
+    struct agent_claim claim;
+    return path_agent.host->find_claim(path_agent.agent, pc, &claim);
+}
+
+uint64_t creator_path_missing(const struct agent_cursor *cursor, uint64_t body, uint64_t pc)
+{
+    return body && !is_hidden(pc) ? missing_body(path_agent.host, cursor, body, pc) : 0;
+}
+
 /* One step in a copy. False: the frame is outside of it, so its context's parent continues. */
 static bool step_in_copy(struct agent_cursor *cursor, struct agent_frame *frame)
 {
@@ -52,7 +65,7 @@ static bool step_in_copy(struct agent_cursor *cursor, struct agent_frame *frame)
 static bool step_on_stack(struct agent_cursor *cursor, struct agent_frame *frame, uint64_t *context)
 {
     struct agent_claim claim;
-    uint64_t *state = cursor->state;
+    uint64_t *state = cursor->state, callee = frame->pc;
     if (!path_agent.host->step(cursor, frame))
         return false;
     bool calls_body = path_agent.host->find_claim(path_agent.agent, frame->pc, &claim) &&
@@ -61,6 +74,7 @@ static bool step_on_stack(struct agent_cursor *cursor, struct agent_frame *frame
     if (!link)
         return true;
     state[NOTE_LINK] = LINK_FIELD(link, up);
+    state[BODY] = creator_path_missing(cursor, LINK_FIELD(link, body), callee);
     if (!LINK_FIELD(link, is_inline))
         *context = LINK_FIELD(link, context);
     return true;
@@ -74,7 +88,9 @@ static void step_outwards(struct agent_cursor *cursor)
     bool more =
         state[CONTEXT] ? step_in_copy(cursor, &frame) : step_on_stack(cursor, &frame, &context);
     if (state[CONTEXT] && !more) {
+        uint64_t body = CONTEXT_FIELD(state[CONTEXT], body), callee = state[PC];
         creator_path_begin(cursor, CONTEXT_FIELD(state[CONTEXT], parent));
+        state[BODY] = creator_path_missing(cursor, body, callee);
         return;
     }
     if (context) {
@@ -86,18 +102,17 @@ static void step_outwards(struct agent_cursor *cursor)
     state[BP] = frame.bp;
 }
 
-static bool is_hidden(uint64_t pc)
-{
-    struct agent_claim claim;
-    return path_agent.host->find_claim(path_agent.agent, pc, &claim);
-}
-
 bool creator_path_next(struct agent_cursor *cursor, struct agent_lnote *note)
 {
     enum { MOST_HIDDEN = 256 }; /* frames in a row; a bound for a damaged stack */
     uint64_t *state = cursor->state;
-    for (int i = 0; i < MOST_HIDDEN && state[PC] && is_hidden(state[PC]); i++)
+    for (int i = 0; i < MOST_HIDDEN && !state[BODY] && state[PC] && is_hidden(state[PC]); i++)
         step_outwards(cursor);
+    if (state[BODY]) {
+        *note = (struct agent_lnote){.space = AGENT_CODE, .value = state[BODY]};
+        state[BODY] = 0;
+        return true;
+    }
     if (!state[PC])
         return false;
     *note = (struct agent_lnote){.space = AGENT_CODE, .value = state[PC], .site = state[PC]};

@@ -16,6 +16,7 @@ enum {
     BP,
     NOTE_LINK, /* address of the innermost link around that frame; 0: none */
     CONTEXT,   /* address of the context in whose copy the frame is; 0: on a stack */
+    BODY,      /* a body without a frame: the l-note before that one (missing-bodies.h); 0: none */
     CREATOR_PATH_WORDS,
 };
 
@@ -32,6 +33,10 @@ extern struct path_agent path_agent __attribute__((visibility("hidden")));
 
 /* The next l-note is the frame that began the construct of this context; none if it is 0. */
 void creator_path_begin(struct agent_cursor *cursor, uint64_t context);
+
+/* The body that is missing between a trampoline and what it has called, at pc; 0: none is, or pc is in
+ * claimed code. */
+uint64_t creator_path_missing(const struct agent_cursor *cursor, uint64_t body, uint64_t pc);
 
 /* The next l-note outwards; frames in claimed code are not shown. False: there is none. */
 bool creator_path_next(struct agent_cursor *cursor, struct agent_lnote *note);

@@ -177,6 +177,7 @@ struct task_record *record_new(struct agent_slot_part *thread, const struct body
     record->context.bp = bp;
     record->context.parent = (uint64_t)outer->context;
     record->context.thread = 0;
+    record->context.body = outer->body;
     record->parent = record_of(outer->context);
     record->region = outer->region;
     record->created = 0;

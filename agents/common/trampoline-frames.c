@@ -30,9 +30,13 @@ static enum agent_association begin_construct(struct agent_cursor *cursor,
 {
     uint64_t *state = cursor->state, link = trampoline_link_in(cursor, state[LINK], frame);
     uint64_t context = link ? LINK_FIELD(link, context) : 0;
+    struct agent_frame callee;
     state[LINK] = link ? LINK_FIELD(link, up) : state[LINK];
+    state[BODY] = link && path_agent.host->callee(cursor, &callee)
+                      ? creator_path_missing(cursor, LINK_FIELD(link, body), callee.pc)
+                      : 0;
     if (!context || LINK_FIELD(link, is_inline))
-        return AGENT_1_0;
+        return state[BODY] ? AGENT_1_1 : AGENT_1_0;
     creator_path_begin(cursor, context);
     state[REPLACED] = true;
     return AGENT_1_M;

@@ -9,8 +9,9 @@
  *     the runtime ... the thread's start              M-0
  *
  * In a construct that its creator's thread runs where it was created, the frames outside of the
- * trampoline are those that began the construct: these bichords are 1-0. Handler, but for one
- * function. */
+ * trampoline are those that began the construct: these bichords are 1-0. If the construct's body has no
+ * frame (missing-bodies.h), it is the trampoline's innermost l-note: such bichords are 1-1 or 1-M.
+ * Handler, but for one function. */
 #ifndef AGENTS_TRAMPOLINE_FRAMES_H
 #define AGENTS_TRAMPOLINE_FRAMES_H
 

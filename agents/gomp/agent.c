@@ -14,6 +14,7 @@
 
 #include "agents/common/dynamic-entries.h"
 #include "agents/common/linked-runtime.h"
+#include "agents/common/missing-bodies.h"
 #include "agents/common/trampoline-frames.h"
 #include "agents/gomp/task-events.h"
 
@@ -97,6 +98,7 @@ static void module_added(const struct agent_module *module)
 
 static void module_removed(const struct agent_module *module)
 {
+    missing_bodies_forget();
     gomp_forget_module(module->start, module->end);
 }
 

@@ -24,7 +24,8 @@ static INLINED void run(void *data)
                              .context = &region->common.context,
                              .sp = (uint64_t)&link,
                              .is_inline = slot == region->common.master,
-                             .region = &region->common};
+                             .region = &region->common,
+                             .body = (uint64_t)region->function};
     slot_join(slot, RUNTIME_GOMP);
     link_publish(&slot->gomp, &link);
     slot_set_state(slot, AGENT_SLOT_WORKING);

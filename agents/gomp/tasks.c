@@ -62,7 +62,8 @@ static INLINED void run(void *data)
                              .sp = (uint64_t)&link,
                              .is_inline = is_inline,
                              .is_inline_task = is_inline,
-                             .region = block->region};
+                             .region = block->region,
+                             .body = (uint64_t)block->function};
     enum agent_slot_state before = slot_state(slot);
     struct task_record *record = owns_record(block) ? block->record : NULL;
     copy_words(USER_DATA(block), block);

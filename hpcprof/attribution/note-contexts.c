@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 void builder_start(struct context_builder *builder, const struct analysis *analysis,
                    enum projection_kind kind)
@@ -150,6 +151,20 @@ static bool is_inner_body(const struct context_builder *builder, uint32_t parent
            symbols->functions.at[around].is_body;
 }
 
+/* Whether a procedure is the body, or a part of it, that an agent has added a note for, since the
+ * procedure did not seem to be that body (agents/common/missing-bodies.h). `parent` is the note. */
+static bool is_added_body(const struct context_builder *builder, uint32_t parent, uint32_t function)
+{
+    const struct symbol_table *symbols = builder->analysis->symbols;
+    if (builder->tree.contexts.at[parent].kind != CONTEXT_NO_SITE)
+        return false;
+    const struct function *added = &symbols->functions.at[function_around(builder, parent)];
+    const struct function *own = &symbols->functions.at[function];
+    bool is_same_place = added->file == own->file && added->line == own->line;
+    return added->is_body && own->is_body && added->module == own->module && is_same_place &&
+           (own->line || strcmp(added->name, own->name) == 0);
+}
+
 static uint32_t loop_below(struct context_builder *builder, uint32_t module, uint32_t parent,
                            const struct structure_scope *loop)
 {
@@ -172,6 +187,8 @@ static uint32_t scope_below(struct context_builder *builder, uint32_t module, ui
         if (whole != CONTEXT_ROOT)
             return whole;
     }
+    if (scope->kind == SCOPE_PROCEDURE && is_added_body(builder, parent, function))
+        return scope_of_site(builder, parent);
     if (scope->kind == SCOPE_PROCEDURE)
         return call_below(builder, parent, function);
     if (is_inner_body(builder, parent, function))

@@ -47,13 +47,13 @@ static void rename_function(struct symbol_table *symbols, struct function *funct
                             const struct rule *rule)
 {
     bool is_placed = function->file != NO_SYMBOL && function->line;
+    function->is_body = true;
     if (!is_placed || strchr(function->name, '@'))
         return;
     char *name =
         mem_printf("%s @ %s:%u", rule->kind,
                    path_base(strtab_string(&symbols->files, function->file)), function->line);
     function->name = strtab_string(&symbols->names, strtab_id(&symbols->names, name));
-    function->is_body = true;
     free(name);
 }
 
@@ -77,6 +77,29 @@ static void rename_procedure(const struct search *search, const struct measureme
         &symbols->functions.at[symbols_function(symbols, frame.module, procedure)];
     if (!is_no_body(search, function))
         rename_function(symbols, function, rule);
+}
+
+/* Whether an agent added an l-note for a body that has no frame (agents/common/missing-bodies.h). */
+static bool is_missing_body(const struct measurement_node *node)
+{
+    return measurement_node_lacks_site(node) &&
+           (node->ip_space == MEASUREMENT_NO_NOTE || node->association == ASSOC_1_1);
+}
+
+static void rename_missing_body(const struct search *search, const struct measurement_node *node,
+                                const struct rule *rule)
+{
+    struct symbol_table *symbols = search->symbols;
+    if (node->lip_space >= search->file->m->modules.n)
+        return;
+    uint32_t module = search->file->module_of[node->lip_space];
+    const struct structure *s = symbols_structure(symbols, module);
+    const struct structure_statement *at = s ? structure_find(s, node->lip_value) : NULL;
+    if (!at)
+        return;
+    const struct structure_scope *procedure = &s->scopes.at[structure_procedure(s, at->scope)];
+    rename_function(symbols, &symbols->functions.at[symbols_function(symbols, module, procedure)],
+                    rule);
 }
 
 /* Renames the bodies of constructs that are known by their names only. */
@@ -103,9 +126,13 @@ static void search_thread(const struct search *search, const struct measurement_
             rule_of[i] = outside;
             continue;
         }
-        if (outside)
+        const struct measurement_node *caller = &thread->nodes.at[node->parent];
+        if (outside && is_missing_body(caller))
+            rename_missing_body(search, caller, outside);
+        else if (outside)
             rename_procedure(search, node, outside);
-        if (node->association == ASSOC_1_0 || node->association == ASSOC_1_M)
+        if (node->association == ASSOC_1_0 || node->association == ASSOC_1_M ||
+            is_missing_body(node))
             rule_of[i] = rule_of_caller(search, node);
     }
     free(rule_of);

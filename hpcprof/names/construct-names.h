@@ -8,6 +8,9 @@
  * Example: with `construct run_region parallel`, the procedure at line 12 of solve.c that
  * run_region called in some sample is shown as `parallel @ solve.c:12`.
  *
+ * A body that ended with a jump has no frame, but an l-note that the agent added: that is renamed, not
+ * the function that the construct seems to call.
+ *
  * clang makes two procedures of a body, and inlines the inner one. That one is not shown. */
 #ifndef HPCPROF_CONSTRUCT_NAMES_H
 #define HPCPROF_CONSTRUCT_NAMES_H

@@ -43,42 +43,59 @@ static uint32_t add_node(struct thread_digest *digest, const struct measurement_
     return (uint32_t)digest->nodes.n - 1;
 }
 
-/* Distinct ips, and pairs of them. */
+/* Calls: pairs of ips, and of such a pair and the l-note of a body between the two. */
 struct known_calls {
-    struct idmap ips; /* -> number of the ip */
-    struct idmap pairs;
+    struct idmap places; /* ip, or IS_LIP and lip -> its number */
+    struct idmap pairs;  /* two numbers -> the number of the pair */
     uint32_t count;
 };
 
-static uint32_t number_of(struct known_calls *known, const struct measurement_node *node)
+#define IS_LIP ((uint64_t)1 << 32)
+
+static uint32_t number_in(struct known_calls *known, struct idmap *map, uint64_t a, uint64_t b)
 {
-    uint32_t number = idmap_get(&known->ips, node->ip_space, node->ip_offset);
+    uint32_t number = idmap_get(map, a, b);
     if (number == IDMAP_NONE) {
         number = known->count++;
-        idmap_put(&known->ips, node->ip_space, node->ip_offset, number);
+        idmap_put(map, a, b, number);
     }
     return number;
 }
 
-/* Whether this is the first call of `inner` from `outer`. */
+/* Whether this is the first call of `inner` from `outer`, by way of `body` or, if that is NULL, without
+ * one. */
 static bool is_new_call(struct known_calls *known, const struct measurement_node *outer,
-                        const struct measurement_node *inner)
+                        const struct measurement_node *body, const struct measurement_node *inner)
 {
-    uint32_t a = number_of(known, outer), b = number_of(known, inner);
-    if (idmap_get(&known->pairs, a, b) != IDMAP_NONE)
-        return false;
-    idmap_put(&known->pairs, a, b, 0);
-    return true;
+    struct idmap *places = &known->places;
+    uint32_t a = number_in(known, places, outer->ip_space, outer->ip_offset);
+    uint32_t b = number_in(known, places, inner->ip_space, inner->ip_offset);
+    if (body)
+        a = number_in(known, &known->pairs, a,
+                      number_in(known, places, IS_LIP | body->lip_space, body->lip_value));
+    uint32_t before = known->count;
+    return number_in(known, &known->pairs, a, b) == before;
 }
 
 /* Whether the code below a node may be the body of a construct (construct-names.c). */
 static bool may_have_bodies(const struct measurement_node *node)
 {
-    return node->association == ASSOC_1_0 || node->association == ASSOC_1_M;
+    return node->association == ASSOC_1_0 || node->association == ASSOC_1_M ||
+           (node->association == ASSOC_1_1 && measurement_node_lacks_site(node));
 }
 
-/* Copies the nodes on kept paths, and pairs of a node that may have bodies and one below it. Nodes
- * without ip between the two are left out. */
+/* Adds a call, with the node of its body's l-note. */
+static void add_call(struct thread_digest *digest, const struct measurement_node *outer,
+                     const struct measurement_node *body, const struct measurement_node *inner)
+{
+    uint32_t caller = add_node(digest, outer, MEASUREMENT_ROOT);
+    if (body && body != outer)
+        caller = add_node(digest, body, caller);
+    add_node(digest, inner, caller);
+}
+
+/* Copies the nodes on kept paths, and calls from a node that may have bodies. Nodes without ip between
+ * the two are left out but for the innermost one, if it is a body's. */
 static void add_nodes(struct thread_digest *digest, const struct measurement *m,
                       const struct measurement_thread *thread, const bool *is_kept)
 {
@@ -88,8 +105,10 @@ static void add_nodes(struct thread_digest *digest, const struct measurement *m,
         const struct measurement_node *node = &thread->nodes.at[i];
         uint32_t outer = i ? outer_of[node->parent] : 0;
         bool is_call = m->agents.n && outer && node->ip_space != MEASUREMENT_NO_NOTE;
-        if (is_call && is_new_call(&known, &thread->nodes.at[outer], node))
-            add_node(digest, node, add_node(digest, &thread->nodes.at[outer], MEASUREMENT_ROOT));
+        const struct measurement_node *caller = &thread->nodes.at[node->parent],
+                                      *body = measurement_node_lacks_site(caller) ? caller : NULL;
+        if (is_call && is_new_call(&known, &thread->nodes.at[outer], body, node))
+            add_call(digest, &thread->nodes.at[outer], body, node);
         if (is_kept[i])
             digest->new_index[i] = add_node(digest, node, i ? digest->new_index[node->parent] : 0);
         if (i > MEASUREMENT_LOST_NODE)
@@ -98,7 +117,7 @@ static void add_nodes(struct thread_digest *digest, const struct measurement *m,
                                                                 : 0;
     }
     free(outer_of);
-    idmap_free(&known.ips);
+    idmap_free(&known.places);
     idmap_free(&known.pairs);
 }
 

@@ -1,4 +1,4 @@
-/* Signal handler: find_claim, read_memory, path_frame and step run there.
+/* Signal handler: find_claim, read_memory, path_frame, callee, function and step run there.
  *
  * The services of hpcrun for agents: struct agent_host (agents/agent.h). */
 #include "hpcrun/logical/agent-query.h"
@@ -79,6 +79,22 @@ static bool path_frame(const struct agent_cursor *cursor, uint32_t i, struct age
     return true;
 }
 
+static bool callee(const struct agent_cursor *cursor, struct agent_frame *frame)
+{
+    struct agent_query *query = cursor->host_private;
+    struct unwinder *u = query->unwinder;
+    uint32_t i = query->frame + 1;
+    if (!path_frame(cursor, i, frame))
+        return false;
+    return !unwind_hidden(u, &u->path[i]) && !unwind_is_signal(u, &u->path[i]);
+}
+
+static uint64_t function(const struct agent_cursor *cursor, uint64_t pc)
+{
+    const struct agent_query *query = cursor->host_private;
+    return rule_cache_function(query->unwinder->cache, pc);
+}
+
 /* The result of a step depends on the words that gave the caller, or on the frame's rule alone. */
 static void add_step(struct agent_query *query, const struct frame *frame,
                      const struct frame *caller, bool stepped)
@@ -136,6 +152,8 @@ const struct agent_host *host_for_agents(void)
         .refuse = refuse,
         .read = read_memory,
         .path_frame = path_frame,
+        .callee = callee,
+        .function = function,
         .slots = &slots,
         .step = step,
     };

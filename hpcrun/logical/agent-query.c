@@ -256,6 +256,7 @@ static uint32_t step_bichord(struct agent_query *query, unsigned index, uint32_t
     struct agent_frame frame = frame_of(query->unwinder, i);
     require_deterministic(&query->answers, agent);
     answer_add_frame(&query->answers, i);
+    query->frame = i;
     *bichord = (struct bichord){.first = i, .last = i, .lnotes = now->lnote_count};
     cursor->include_callees = cursor->include_libc = cursor->replaces_callers = false;
     cursor->owner = 0;

@@ -52,6 +52,7 @@ struct agent_query {
     struct bichords *previous, *current; /* of the last two paths that agents were asked about; NULL
                                             at first */
     struct bichords buffers[2];          /* `previous` and `current` point to these */
+    uint32_t frame;     /* index in the path of the frame that an agent is asked about */
     bool cursors_begun; /* at this sample the cursors have the state of unwind_begin */
     struct agent_cursor cursor[MAX_AGENTS];
     uint64_t begin_state[MAX_AGENTS][AGENT_STATE_WORDS]; /* cursor states after unwind_begin */

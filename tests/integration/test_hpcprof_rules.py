@@ -98,6 +98,70 @@ class RulesCase(HpcprofCase):
         return {name: seconds for name, seconds in totals.items() if seconds}
 
 
+class Bodies(RulesCase):
+    """Bodies of constructs, some of which an agent has added since they have no frame."""
+    RULES = "runtime-module librt.so\nconstruct rt_run* task\noutlined *._fn.* construct\n"
+    RUN, BODY, OTHER, PART, LEAF = 0x2000, 0x1100, 0x1200, 0x1300, 0x1400
+
+    def setUp(self):
+        super().setUp()
+        self.write_rules(self.RULES)
+        user = Structure(F("/s/a.c", *(P(name, line, [(at, at + 16)], S(line + 1, (at, at + 16))) for name, line, at in
+                                       (("main", 1, 0x1000), ("main._fn.0", 20, self.BODY), ("main._fn.1", 30, self.OTHER),
+                                        ("main._fn.0.cold", 20, self.PART), ("leaf", 40, self.LEAF)))))
+        runtime = Structure(F("/rt/a.c", P("rt_run_task", 5, [(self.RUN, self.RUN + 16)], S(6, (self.RUN, self.RUN + 16)))))
+        self.process, self.runtime = self.start(self.scenario.binary("librt.so", "01", runtime))
+        self.user = self.scenario.load(self.process, self.scenario.binary("user", "02", user), flags=mw.MAIN)
+        self.thread = self.process.thread()
+
+    def caller(self, body=None, outer=None):
+        """The node of rt_run_task in a call from main(), with a body that the agent has added. `outer`: an agent has put
+        main(), and this body, in the place of its callers."""
+        run, added = (self.runtime, self.RUN), body and (self.user, body)
+        if outer:
+            node = self.thread.node(mw.ROOT, run, (self.user, 0x1004), 0x1004, mw.ONE_M)
+            node = self.thread.node(node, None, (self.user, outer), None, mw.ONE_M, first=False)
+            return self.thread.node(node, None, added, None, mw.ONE_M, first=False)
+        main = self.thread.node(mw.ROOT, (self.user, 0x1004), "ip")
+        return self.thread.node(main, run, added, None, mw.ONE_ONE if body else mw.ONE_ZERO)
+
+    def sample(self, node, *path):
+        self.thread.add(self.thread.path([(self.user, address) for address in path], node), 0, SECOND)
+
+    def paths(self):
+        """{names of the procedures of a sample: their seconds}"""
+        db, found = self.scenario.database(), {}
+        own = db.metric("work", "point")
+        for context, row in db.profiles[0].values.items():
+            names, at = (), db.contexts[context]
+            while own in row and at.id != 0:
+                names, at = (at.function.name, *names) if at.kind == "call" else names, at.parent
+            if own in row:
+                found[names] = found.get(names, 0) + row[own]
+        return found
+
+    def test_a_body_that_jumped(self):
+        """It is shown around the function that it jumped to, and named by what called it."""
+        self.sample(self.caller(self.BODY), self.LEAF)
+        self.assertEqual(self.paths(), {("main", "task @ a.c:20", "leaf"): 1})
+
+    def test_bodies_of_creators_that_jumped(self):
+        """Of two bodies in the place of one frame, that frame has called the inner one."""
+        self.sample(self.caller(self.BODY, outer=self.OTHER), self.LEAF)
+        self.assertEqual(self.paths(), {("main", "construct @ a.c:30", "task @ a.c:20", "leaf"): 1})
+
+    def test_a_part_of_the_body(self):
+        """The compiler has moved it: the body is shown once. Other samples are in the body itself."""
+        self.sample(self.caller(self.BODY), self.PART, self.LEAF)
+        self.sample(self.caller(), self.BODY, self.LEAF)
+        self.assertEqual(self.paths(), {("main", "task @ a.c:20", "leaf"): 2})
+
+    def test_a_function_in_the_place_of_a_body(self):
+        """In older measurements it has no body around it. It keeps its name."""
+        self.sample(self.caller(), self.LEAF)
+        self.assertEqual(self.paths(), {("main", "leaf"): 1})
+
+
 class Overhead(RulesCase):
     def test_procedures_inlined_ones_and_symbols(self):
         """Tests each address alone, then all together."""

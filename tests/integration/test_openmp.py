@@ -338,31 +338,56 @@ class ScopesOfClang(Scopes):
     PLACED = ""
 
 
+# The path to each worker function of jumps.c. What qsort calls in libc is left out.
+JUMPS = {
+    "in_region": ["main", "plain", "parallel", "in_region"],
+    "in_leaf": ["main", "start", "parallel", "tree", "task", "tree", "task", "tree", "in_leaf"],
+    "compare": ["main", "library", "parallel", "compare"],
+    "in_frame": ["main", "framed", "parallel", "in_frame"],
+    "in_part": ["main", "parted", "parallel", "in_part"],
+}
+
+
 class Jumps(OpenMp):
-    def test_a_body_that_jumps_to_a_function(self):
-        """That function keeps its name, though it is called where the body would be."""
-        source = self.directory / "jump.c"
-        source.write_text("""
-            #include <time.h>
-            static volatile long sink;
-            __attribute__((noinline)) static void burn(void)
-            {
-                for (clock_t end = clock() + CLOCKS_PER_SEC / 20; clock() < end;) sink++;
-                sink++;
-            }
-            int main(void)
-            {
-            #pragma omp parallel
-                burn();
-                return 0;
-            }
-            """)
-        program = self.directory / "jump"
-        subprocess.run(["gcc", "-O2", "-g", "-fopenmp", "-o", program, source], check=True)
-        self.run_with(2, program, how={"events": ["CPUTIME@f2000"]})
-        paths = [path for path in self.sampled_paths() if "main" in path]
-        self.assertTrue(any("burn" in path for path in paths), paths)
-        self.assertFalse([path for path in paths if "parallel @ jump.c:4" in path])
+    def constructs_in(self, source):
+        """{line: kind of the construct and the function that has it}. It is the directive's line or that of the first
+        statement inside."""
+        function, kind, found = None, None, {}
+        for number, line in enumerate((SOURCES / source).read_text().splitlines(), 1):
+            name, directive = re.match(r"FUNCTION \w+ (\w+)\(", line), re.match("#pragma omp (parallel|task)", line)
+            function, kind = name[1] if name else function, directive[1] if directive else kind
+            if kind:
+                found[number] = kind, function
+            kind = kind if line.startswith("#pragma") else None
+        return found
+
+    def kinds_of(self, names, constructs):
+        """The names, but of constructs their kinds. One that no sample was in, but that created a task, is `construct`."""
+        kinds = []
+        for caller, name in zip([None] + names, names):
+            place = re.match(r"(\w+) @ jumps\.c:([0-9]+)$", name)
+            if place:
+                kind, function = constructs[int(place[2])]
+                self.assertEqual(function, caller)
+                self.assertIn(place[1], (kind, "construct"))
+            kinds.append(kind if place else name)
+        return kinds
+
+    def test_bodies_that_jump_to_a_function(self):
+        """They are shown all the same, once, around that function, which keeps its name; also where they created tasks."""
+        program = self.build("jumps.c")
+        self.run_with(2, program, "0.01", how={"events": ["CPUTIME@f5000"]})
+        constructs, found = self.constructs_in("jumps.c"), set()
+        for path in self.sampled_paths():
+            worker = next((name for name in path if name in JUMPS), None)
+            if not worker:
+                continue
+            found.add(worker)
+            names = list(path[path.index("main"):path.index(worker) + 1])
+            if worker == "compare":
+                del names[3:-1]
+            self.assertEqual(self.kinds_of(names, constructs), JUMPS[worker], path)
+        self.assertEqual(found, set(JUMPS))
 
 
 class Aside(OpenMp):

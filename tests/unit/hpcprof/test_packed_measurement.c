@@ -142,7 +142,7 @@ static struct measurement_agent agent;
 struct made {
     struct measurement m;
     struct measurement_thread threads[2];
-    struct measurement_node nodes[16];
+    struct measurement_node nodes[32];
     struct measurement_value values[16];
 };
 
@@ -168,9 +168,19 @@ static uint32_t add_node(struct made *made, uint32_t parent, uint32_t space, uin
                          enum association association)
 {
     uint32_t index = (uint32_t)made->threads[0].nodes.n++;
-    made->nodes[index] = (struct measurement_node){
-        .parent = parent, .ip_space = space, .ip_offset = offset, .association = association};
+    made->nodes[index] = (struct measurement_node){.parent = parent,
+                                                   .ip_space = space,
+                                                   .ip_offset = offset,
+                                                   .association = association,
+                                                   .lip_space = MEASUREMENT_NO_NOTE};
     return index;
+}
+
+/* Gives a node the l-note of a body that has no frame. */
+static void add_body(struct made *made, uint32_t node, uint64_t address)
+{
+    made->nodes[node].lip_space = 0;
+    made->nodes[node].lip_value = address;
 }
 
 static void add_value(struct made *made, uint32_t node, uint32_t metric, uint64_t amount)
@@ -258,6 +268,41 @@ static void calls_of_constructs_are_kept(void **state)
     }
 }
 
+/* A body that has no frame is between the two, or the caller's own l-note. A function that two bodies
+ * have jumped to is kept for both. */
+static void bodies_without_frames_are_kept(void **state)
+{
+    (void)state;
+    struct made *made = make(true);
+    struct thread_digest digest = {0};
+    for (uint64_t address = 100; address <= 500; address += 200) {
+        uint32_t construct = add_node(made, MEASUREMENT_ROOT, 0, 10, ASSOC_1_M);
+        uint32_t outer = add_node(made, construct, MEASUREMENT_NO_NOTE, 0, ASSOC_1_M);
+        uint32_t inner = add_node(made, outer, MEASUREMENT_NO_NOTE, 0, ASSOC_1_M);
+        uint32_t own = add_node(made, MEASUREMENT_ROOT, 0, 11, ASSOC_1_1);
+        add_body(made, outer, address + 7);
+        add_body(made, inner, address % 400); /* the third is the first again */
+        add_body(made, own, address % 400);
+        add_node(made, inner, 0, 20, ASSOC_1_1);
+        add_node(made, own, 0, 20, ASSOC_1_1);
+    }
+    thread_digest_make(&digest, &made->m, 0);
+    assert_int_equal(digest.nodes.n, 2 + 2 * (3 + 2));
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct measurement_node *call = &digest.nodes.at[2 + 5 * i];
+        uint64_t address = 100 + 200 * i;
+        assert_int_equal(call[0].ip_offset, 10);
+        assert_int_equal(call[1].lip_value, address);
+        assert_int_equal(call[1].parent, 2 + 5 * i);
+        assert_int_equal(call[2].ip_offset, 20);
+        assert_int_equal(call[2].parent, 2 + 5 * i + 1);
+        assert_int_equal(call[3].ip_offset, 11);
+        assert_int_equal(call[3].lip_value, address);
+        assert_int_equal(call[4].parent, 2 + 5 * i + 3);
+    }
+    thread_digest_free(&digest);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +311,7 @@ int main(void)
         cmocka_unit_test(paths_of_creations_are_kept),
         cmocka_unit_test(metrics_and_locks_are_kept),
         cmocka_unit_test(calls_of_constructs_are_kept),
+        cmocka_unit_test(bodies_without_frames_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

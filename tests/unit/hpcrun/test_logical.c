@@ -87,6 +87,20 @@ static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
     return (struct agent_worker_counts){.workers = agent_u32(host, cursor, (uint64_t)&workers)};
 }
 
+static const struct agent asked_always;
+static const struct unwinder *sampled;
+static uint64_t trampoline; /* pc of a signal frame */
+
+/* The callee of a frame is the next one inwards. A signal handler was not called by it. */
+static void check_callee(const struct agent_cursor *cursor, const struct agent_frame *frame)
+{
+    struct agent_frame callee;
+    bool has_callee = frame->sp + 1 < sampled->depth &&
+                      (!trampoline || sampled->path[frame->sp + 1].pc != trampoline);
+    assert_int_equal(host->callee(cursor, &callee), has_callee);
+    assert_true(!has_callee || callee.sp == frame->sp + 1);
+}
+
 /* In this test a frame's sp is its index. */
 static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
@@ -97,6 +111,8 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     state[AT] = frame->sp;
     state[TAKEN] = 1;
     state[SAID] = 0;
+    if (agents.at[0] == &asked_always)
+        check_callee(cursor, frame);
     cursor->include_callees = agent_u64(host, cursor, (uint64_t)&script[frame->sp].include_callees);
     cursor->include_libc = agent_u64(host, cursor, (uint64_t)&script[frame->sp].include_libc);
     cursor->replaces_callers =
@@ -272,6 +288,7 @@ static void use(const struct agent *agent)
 static uint32_t sample(struct thread *thread)
 {
     struct agent_query *query = &thread->logical.query;
+    sampled = &thread->unwinder;
     const struct thread_status *status = agent_query_status(query, &thread->unwinder, 1);
     assert_int_equal(status->kind, class);
     assert_int_equal(status->counts.workers, class == AGENT_FOREIGN ? 0 : workers);
@@ -358,8 +375,6 @@ static void what_is_the_same_is_not_asked(void **state)
     assert_int_equal(asked_at(thread, 1, NATIVE), 3);
     free_thread(thread);
 }
-
-static uint64_t trampoline;
 
 static void on_signal(int signal)
 {

@@ -1,0 +1,123 @@
+/* jumps SECONDS: bodies of constructs that end with a jump to a function, and have no frame then, and
+ * others. Each worker function computes for that long at each call, and is called from one path only:
+ *
+ *     in_region    main > plain > region, which jumps > in_region
+ *     in_leaf      main > start > region, which jumps > tree > task, which jumps > tree > task, which
+ *                  jumps > tree > in_leaf
+ *     compare      main > library > region, which jumps > qsort > compare
+ *     in_frame     main > framed > region > in_frame
+ *     in_part      main > parted > region > in_part: called from a part of the region's body that the
+ *                  compiler puts elsewhere, since it is rare */
+#include <omp.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define FUNCTION __attribute__((noipa)) static
+#define KEEP     __asm__ volatile("") /* no call in front of it is a jump */
+
+static double share;
+static volatile int is_rare = 1;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static inline void compute(void)
+{
+    double begin = now();
+    do
+        for (volatile int i = 0; i < 1000; i++)
+            ;
+    while (now() - begin < share);
+}
+
+#define WORKER(name, ...)                                                                          \
+    __VA_ARGS__ FUNCTION void name(void)                                                           \
+    {                                                                                              \
+        compute();                                                                                 \
+    }
+WORKER(in_region)
+WORKER(in_leaf)
+WORKER(in_frame)
+WORKER(in_part, __attribute__((cold)))
+
+FUNCTION void plain(void)
+{
+#pragma omp parallel num_threads(2)
+    in_region();
+    KEEP;
+}
+
+FUNCTION void tree(int depth)
+{
+    if (depth == 0) {
+        in_leaf();
+        KEEP;
+        return;
+    }
+#pragma omp task
+    tree(depth - 1);
+#pragma omp task
+    tree(depth - 1);
+    KEEP;
+}
+
+FUNCTION void start(void)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single nowait
+    tree(2);
+    KEEP;
+}
+
+FUNCTION int compare(const void *a, const void *b)
+{
+    (void)a;
+    (void)b;
+    compute();
+    return 0;
+}
+
+FUNCTION void library(void)
+{
+    static int values[2][2];
+#pragma omp parallel num_threads(2)
+    qsort(values[omp_get_thread_num()], 2, sizeof(int), compare);
+    KEEP;
+}
+
+FUNCTION void framed(void)
+{
+#pragma omp parallel num_threads(2)
+    {
+        in_frame();
+        KEEP;
+    }
+    KEEP;
+}
+
+FUNCTION void parted(void)
+{
+#pragma omp parallel num_threads(2)
+    {
+        if (is_rare) {
+            in_part();
+            KEEP;
+        }
+    }
+    KEEP;
+}
+
+int main(int count, char **arguments)
+{
+    share = count > 1 ? atof(arguments[1]) : 0.01;
+    plain();
+    start();
+    library();
+    framed();
+    parted();
+    return 0;
+}
