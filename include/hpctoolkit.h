@@ -42,8 +42,8 @@ int hpctoolkit_sampling_is_active(void) __attribute__((weak));
  *
  * The dump writes the sums of all executions of the region, and the bounds of its speedup, to
  * standard error and to the measurement's log. Regions may be nested and repeated. They begin and
- * end in the thread that runs the serial code, between computations. Without hpcrun each of these
- * costs a load and a branch. */
+ * end in the thread that runs the serial code, between computations; with OpenCilk also in a
+ * procedure that is called, not spawned. Without hpcrun each of these costs a load and a branch. */
 void hpctoolkit_region_start(const char *name) __attribute__((weak));
 void hpctoolkit_region_stop(const char *name) __attribute__((weak));
 void hpctoolkit_region_dump(const char *name) __attribute__((weak));

@@ -22,8 +22,9 @@ HOOK wsp_t wsp_getworkspan(void)
     if (!events)
         complain("wsp_getworkspan: memory ran out; all values are 0");
     else if (!events->now(&totals))
-        complain("wsp_getworkspan: this thread executes nothing that is measured (a thread that Cilk did not "
-                 "start, or the child of a fork); its values are 0");
+        complain(
+            "wsp_getworkspan: this thread executes nothing that is measured (a thread that Cilk did not "
+            "start, or the child of a fork); its values are 0");
     return (wsp_t){.work = (int64_t)(totals.work >> STRAND_SHIFT),
                    .span = (int64_t)(totals.span >> STRAND_SHIFT),
                    .bspan = (int64_t)(totals.burdened_span >> STRAND_SHIFT)};
@@ -45,8 +46,8 @@ HOOK wsp_t wsp_sub(wsp_t left, wsp_t right)
 wsp_t *operator_add(wsp_t *left, const wsp_t *right) __asm__("_ZpLR5wsp_tRKS_");
 wsp_t *operator_subtract(wsp_t *left, const wsp_t *right) __asm__("_ZmIR5wsp_tRKS_");
 void *operator_print(void *stream, const wsp_t *values) __asm__("_ZlsRSoRK5wsp_t");
-void *operator_print_to_file(void *stream, const wsp_t *values)
-    __asm__("_ZlsRSt14basic_ofstreamIcSt11char_traitsIcEERK5wsp_t");
+void *operator_print_to_file(void *stream, const wsp_t *values) __asm__(
+    "_ZlsRSt14basic_ofstreamIcSt11char_traitsIcEERK5wsp_t");
 
 /* std::ostream::write: a program that has a stream has this, too. */
 void *stream_write(void *stream, const char *text, long size) __asm__("_ZNSo5writeEPKcl")

@@ -1,8 +1,8 @@
 /* The hooks that clang -fopencilk -fcilktool=cilkscale makes a program call. Names and parameters are
  * those of OpenCilk's <csi/csi.h>. Properties are passed as bits of an integer; of the other
  * parameters none is needed. Compiled with frame pointers: a hook reads its caller's. */
-#include "hpcrun/base/hook.h"
 #include "hpcrun/cilktool/csi-hooks.h"
+#include "hpcrun/base/hook.h"
 #include "hpcrun/cilktool/probe-output.h"
 #include "hpcrun/cilktool/tool-engine.h"
 

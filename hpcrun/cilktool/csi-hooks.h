@@ -18,8 +18,7 @@ void __csi_detach(int64_t detach, unsigned region, uint64_t properties);
 void __csi_task(int64_t task, int64_t detach, uint64_t properties);
 void __csi_task_exit(int64_t exit, int64_t task, int64_t detach, unsigned region,
                      uint64_t properties);
-void __csi_detach_continue(int64_t continues, int64_t detach, unsigned region,
-                           uint64_t properties);
+void __csi_detach_continue(int64_t continues, int64_t detach, unsigned region, uint64_t properties);
 void __csi_before_sync(int64_t sync, unsigned region);
 void __csi_after_sync(int64_t sync, unsigned region);
 void __csi_bb_entry(int64_t block, uint64_t properties);

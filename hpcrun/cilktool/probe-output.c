@@ -54,11 +54,12 @@ void probe_output_at_exit(void)
 
 __attribute__((destructor)) static void write_sums(void)
 {
-    const struct frame_events *events = tool_engine();
-    if (output.at_exit != getpid() || !events)
+    const struct frame_events *events = output.at_exit == getpid() ? tool_engine() : NULL;
+    if (!events)
         return;
     if (events->problem())
-        fprintf(stderr, "libhpctoolkit-cilktool: work and span were not measured: %s\n", events->problem());
+        fprintf(stderr, "libhpctoolkit-cilktool: work and span were not measured: %s\n",
+                events->problem());
     else
         wsp_dump(wsp_getworkspan(), "");
 }

@@ -22,8 +22,7 @@ static uint64_t same_site(uint64_t site)
 
 static const struct frame_events *begin(void)
 {
-    const struct frame_events *of_hpcrun =
-        frame_events_of_hpcrun ? frame_events_of_hpcrun() : NULL;
+    const struct frame_events *of_hpcrun = frame_events_of_hpcrun ? frame_events_of_hpcrun() : NULL;
     if (of_hpcrun)
         return of_hpcrun;
     if (!work_span_init(SPAN_BURDEN_NS, false))

@@ -27,9 +27,9 @@ struct span_frame {
     bool is_outermost;            /* no caller is the same procedure */
     int serial_thread;            /* of a frame without a caller: the thread of the serial code */
     struct task_thread *observer; /* likewise: its record */
-    const void *spawn;            /* return address of the last spawn; of a task's spawns: the task's */
-    struct lock lock;             /* of `child`, and with it of what a task that ends changes */
-    struct span_frame *child;     /* the task that was spawned last, if the frame waits for its end */
+    const void *spawn;        /* return address of the last spawn; of a task's spawns: the task's */
+    struct lock lock;         /* of `child`, and with it of what a task that ends changes */
+    struct span_frame *child; /* the task that was spawned last, if the frame waits for its end */
     struct frame_segment *result; /* a task's: where its result goes; NULL: to the caller */
     struct frame_segment *before; /* its last segment; NULL: it was never stolen */
     _Atomic uint32_t open;        /* segments whose tasks have not ended */

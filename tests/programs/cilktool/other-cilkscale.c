@@ -31,8 +31,7 @@ void __csi_task_exit(int64_t exit, int64_t task, int64_t detach, unsigned region
 {
 }
 
-void __csi_detach_continue(int64_t continues, int64_t detach, unsigned region,
-                           uint64_t properties)
+void __csi_detach_continue(int64_t continues, int64_t detach, unsigned region, uint64_t properties)
 {
 }
 

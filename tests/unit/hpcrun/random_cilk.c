@@ -25,8 +25,8 @@ static void add_step(struct body *body, enum kind kind, int depth)
     int i = body->n++;
     body->steps[i].kind = kind;
     if (kind == SPAWN || kind == CALL)
-        body->steps[i].child = make_body(body, kind == SPAWN, random_below(SITES),
-                                         depth - 1 - (int)random_below(2));
+        body->steps[i].child =
+            make_body(body, kind == SPAWN, random_below(SITES), depth - 1 - (int)random_below(2));
 }
 
 static struct body *make_body(struct body *parent, bool is_task, unsigned site, int depth)
@@ -135,8 +135,7 @@ static struct path *longest_path(const struct body *body, int outer, unsigned ki
     struct path *here = calloc(1, sizeof *here), *longest = calloc(1, sizeof *longest);
     for (int i = 0; i <= body->n; i++) {
         const struct step *step = i < body->n ? &body->steps[i] : NULL;
-        struct path *path =
-            step && step->child ? longest_path(step->child, context, kind) : NULL;
+        struct path *path = step && step->child ? longest_path(step->child, context, kind) : NULL;
         lengthen(here, context, body->time[i]);
         if (path && step->kind == CALL) {
             append(here, path);
