@@ -117,8 +117,10 @@ def run_hpcprof(folder, measurements, workers, nodes):
 
 def main():
     numbers = [int(argument) for argument in sys.argv[2:]]
-    for case in zip(*[iter(numbers)] * 3) if numbers else CASES:
-        run_case(*case)
+    for nodes, threads, processes in zip(*[iter(numbers)] * 3) if numbers else CASES:
+        if threads < processes or nodes < threads:
+            sys.exit(f"{nodes} nodes, {threads} threads, {processes} processes: each process needs a thread, each thread a node")
+        run_case(nodes, threads, processes)
 
 
 main()
