@@ -374,8 +374,10 @@ enum {
  * A thread executes a stack of bodies. The time of the top one is measured, but for that between a
  * pair of events "x, x ended": there the runtime works or executes other bodies in this thread. */
 struct agent_tasks {
-    /* The thread begins a parallel region; returns its handle, NULL: it is not observed. */
+    /* The thread begins a parallel region; returns its handle, NULL: it is not observed. `code` NULL: not
+     * known yet. region_code then tells it, in each member before that begins. */
     void *(*region_begins)(const void *code, const void *site);
+    void (*region_code)(void *region, const void *code);
     void (*region_ended)(void *region);
     /* A member of the region's team begins or ends the region's body. */
     void (*member_begins)(void *region);
@@ -391,6 +393,9 @@ struct agent_tasks {
     void (*wait_ended)(enum agent_join what);
     /* Tasks that are created from here on are in a new group, inside of the innermost one. */
     void (*group_begins)(void);
+    /* The runtime does what these events cannot tell; `why` is a string constant. The program has no work
+     * and span then, and events do nothing from here on. */
+    void (*cannot_follow)(const char *why);
 };
 
 struct agent;

@@ -62,6 +62,8 @@ $(eval $(call unit_test,agents/test_linked_runtime,$(AGENTS_COMMON),))
 OPENMP_EVENTS = $(patsubst %,$(BUILD)/obj/agents/openmp/%.o,events scopes) \
 	$(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-records)
 $(eval $(call unit_test,agents/test_openmp_events,$(OPENMP_EVENTS),))
+$(eval $(call unit_test,agents/test_openmp_span_events,$(OPENMP_EVENTS) \
+	$(patsubst %,$(BUILD)/obj/agents/openmp/%.o,span-events body-code),))
 $(eval $(call unit_test,agents/test_thread_slots,$(BUILD)/obj/agents/common/thread-slots.o,))
 $(eval $(call unit_test,agents/test_missing_bodies,$(BUILD)/obj/agents/common/missing-bodies.o,))
 TBB_TASKS = $(patsubst %,$(BUILD)/obj/agents/tbb/%.o,tbb-tasks task-contexts) \

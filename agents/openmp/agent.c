@@ -22,6 +22,7 @@
 #include "agents/common/linked-runtime.h"
 #include "agents/openmp/events.h"
 #include "agents/openmp/scopes.h"
+#include "agents/openmp/span-events.h"
 #include "agents/openmp/tool.h"
 
 #include <dlfcn.h>
@@ -46,12 +47,20 @@ static void refuse(const char *why)
     host->refuse(&hpcrun_agent, why);
 }
 
+/* Whether an address is in libomp, or in this library. */
+static bool is_runtime(const void *address)
+{
+    struct agent_claim found;
+    return host->find_claim(&hpcrun_agent, (uint64_t)address, &found);
+}
+
 static bool start(const struct agent_host *agent_host)
 {
     host = path_agent.host = agent_host;
     if (host->interface != AGENT_INTERFACE)
         return false;
     tool_on_refusal(refuse);
+    span_events_begin(host->tasks, is_runtime);
     return true;
 }
 

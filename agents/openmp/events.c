@@ -23,7 +23,7 @@ static void learn_offset(const ompt_data_t *task, const ompt_frame_t *frame)
     atomic_store(&frame_offset, (int64_t)((const char *)frame - (const char *)task));
 }
 
-static const ompt_frame_t *frame_of(const ompt_data_t *task)
+const ompt_frame_t *events_frames(const ompt_data_t *task)
 {
     int64_t offset = atomic_load_explicit(&frame_offset, memory_order_relaxed);
     return offset && task ? (const ompt_frame_t *)((const char *)task + offset) : NULL;
@@ -61,7 +61,7 @@ static void push(struct agent_slot *slot, struct body_link link, ompt_data_t *ta
         return;
     link.up = slot->ompt.link;
     scope->link = link;
-    scope->frame = frame_of(task);
+    scope->frame = events_frames(task);
     scope->task = task;
     scope->before = slot_state(slot);
     scope->record = record;
@@ -254,13 +254,12 @@ static void end_task(struct agent_slot *slot, const ompt_data_t *task)
         record_end(&slot->ompt, record);
 }
 
-/* Whether a thread has `prior` left for good, or for another task. Else the event is no switch. */
-static bool is_end(int status)
+bool events_is_end(int status)
 {
     return status == ompt_task_complete || status == ompt_task_cancel || status == ompt_task_detach;
 }
 
-static bool is_switch(int status)
+bool events_is_switch(int status)
 {
     return status != ompt_task_early_fulfill && status != ompt_task_late_fulfill &&
            status != ompt_taskwait_complete;
@@ -269,13 +268,13 @@ static bool is_switch(int status)
 static void task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
 {
     struct agent_slot *slot = own_slot;
-    if (!slot || !is_switch(status))
+    if (!slot || !events_is_switch(status))
         return;
-    if (is_end(status))
+    if (events_is_end(status))
         end_task(slot, prior);
     else
         return_to(slot, prior);
-    if (next && !is_end(status))
+    if (next && !events_is_end(status))
         begin_task(slot, next);
 }
 
@@ -325,6 +324,19 @@ static void nest_lock(int endpoint, uint64_t lock, const void *caller)
 }
 
 /* -------- registration -------- */
+
+const struct ompt_events plain_events = {
+    .parallel_begin = parallel_begin,
+    .parallel_end = parallel_end,
+    .implicit_task = implicit_task,
+    .task_create = task_create,
+    .task_schedule = task_schedule,
+    .sync_region_wait = sync_region_wait,
+    .mutex_acquire = mutex_acquire,
+    .mutex_acquired = mutex_acquired,
+    .nest_lock = nest_lock,
+    .thread_end = thread_end,
+};
 
 bool events_register(ompt_set_callback_t set_callback)
 {

@@ -35,6 +35,8 @@ enum {
     ompt_callback_task_schedule = 6,
     ompt_callback_implicit_task = 7,
     ompt_callback_sync_region_wait = 16,
+    ompt_callback_dependences = 18,
+    ompt_callback_sync_region = 23,
     ompt_callback_mutex_acquire = 26,
     ompt_callback_mutex_acquired = 27,
     ompt_callback_nest_lock = 28,
@@ -42,14 +44,39 @@ enum {
 
 enum { ompt_set_always = 5 };
 enum { ompt_scope_begin = 1, ompt_scope_end = 2 };
-enum { ompt_mutex_test_lock = 2, ompt_mutex_test_nest_lock = 4 };
+enum { ompt_mutex_test_lock = 2, ompt_mutex_test_nest_lock = 4, ompt_mutex_ordered = 7 };
 enum { ompt_thread_worker = 2 };
 
 enum {
     ompt_task_initial = 1,
     ompt_task_explicit = 4,
     ompt_task_undeferred = 0x08000000,
+    ompt_task_final = 0x20000000,
 };
+
+enum { ompt_parallel_league = 0x40000000 };
+
+/* Flags of frames. */
+enum { ompt_frame_application = 1 };
+
+enum {
+    ompt_sync_region_barrier = 1,
+    ompt_sync_region_barrier_implicit = 2,
+    ompt_sync_region_barrier_explicit = 3,
+    ompt_sync_region_barrier_implementation = 4,
+    ompt_sync_region_taskwait = 5,
+    ompt_sync_region_taskgroup = 6,
+    ompt_sync_region_barrier_implicit_workshare = 8,
+    ompt_sync_region_barrier_implicit_parallel = 9,
+};
+
+/* An element of a dependence of tasks or of iterations (doacross). */
+typedef struct {
+    ompt_data_t variable;
+    int type;
+} ompt_dependence_t;
+
+enum { ompt_dependence_type_source = 5, ompt_dependence_type_sink = 6 };
 
 enum {
     ompt_task_complete = 1,

@@ -20,6 +20,8 @@ struct scope {
     enum agent_slot_state state;  /* of this task, when it was last left for another one */
     struct task_record *record;
     struct parallel_region region; /* that a thread begins with this scope's memory */
+    void *observed;                /* handle of this region's events; NULL: they are not reported */
+    const void *site;              /* of the region, for work and span */
     struct scope *next_free;
 };
 

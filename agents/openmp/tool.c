@@ -1,6 +1,7 @@
 #include "agents/openmp/tool.h"
 
 #include "agents/openmp/events.h"
+#include "agents/openmp/span-events.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -69,7 +70,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
     ompt_set_callback_t set_callback;
     ompt_callback_t found = lookup("ompt_set_callback");
     memcpy(&set_callback, &found, sizeof found);
-    if (set_callback && events_register(set_callback))
+    if (set_callback && events_register(set_callback) && span_events_register(set_callback))
         return 1;
     refuse("libomp does not announce all events that the agent needs");
     return 0;

@@ -62,6 +62,7 @@ static uint64_t region_site(uint64_t site)
 static void init_tasks(void)
 {
     static const struct agent_tasks events = {.region_begins = task_span_region_begins,
+                                              .region_code = task_span_region_code,
                                               .region_ended = task_span_region_ended,
                                               .member_begins = task_span_member_begins,
                                               .member_ended = task_span_member_ended,
@@ -71,7 +72,8 @@ static void init_tasks(void)
                                               .task_ended = task_span_task_ended,
                                               .waits = task_span_waits,
                                               .wait_ended = task_span_wait_ended,
-                                              .group_begins = task_span_group_begins};
+                                              .group_begins = task_span_group_begins,
+                                              .cannot_follow = task_span_cannot_follow};
     task_span_init(SPAN_BURDEN_NS, process.config.record_dag, region_site);
     host_observe_tasks(&events);
 }

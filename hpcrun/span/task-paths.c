@@ -239,14 +239,24 @@ void task_joins_group(struct span_task *task, struct worker_memory *memory)
 
 /* ---- regions ---- */
 
-struct span_region *region_new(struct worker_memory *memory, uint32_t context)
+struct span_region *region_new(struct worker_memory *memory, uint32_t parent, uint64_t site)
 {
     struct span_region *region = block_take(memory, REGION_SIZE);
     if (!region)
         return NULL;
-    *region = (struct span_region){.context = context,
-                                   .before_barrier = {{.context = context}, {.context = context}}};
+    *region = (struct span_region){.context = CONTEXT_NONE, .parent = parent, .site = site};
     return region;
+}
+
+void region_set_code(struct span_region *region, uint64_t code)
+{
+    bool is_outermost;
+    lock_enter(&region->lock);
+    if (region->context == CONTEXT_NONE) {
+        region->context = span_context_of(region->parent, code, region->site, &is_outermost);
+        region->before_barrier[0].context = region->before_barrier[1].context = region->context;
+    }
+    lock_leave(&region->lock);
 }
 
 void region_finish(struct span_region *region, struct critical_path longest[KINDS],

@@ -26,7 +26,10 @@ struct task_group {
 /* A parallel region that has not ended. */
 struct span_region {
     struct lock lock;
-    uint32_t context;
+    uint32_t context;         /* CONTEXT_NONE: the code of its body is not known yet */
+    uint32_t parent;          /* context of what began it */
+    uint64_t site;            /* of its context */
+    _Atomic uint32_t members; /* that execute its body */
     struct task_thread *master; /* the thread that began it */
     struct span_task *creator;  /* top task of that thread; NULL: the serial code */
     struct span_task *many;     /* tasks that stand for many, outside of groups; next: `outer` */
@@ -88,7 +91,11 @@ void task_joins_group(struct span_task *task, struct worker_memory *memory); /* 
 /* The task creates in a new group from here on. False without memory. */
 bool task_begins_group(struct span_task *task, struct worker_memory *memory);
 
-struct span_region *region_new(struct worker_memory *memory, uint32_t context);
+/* A region without context; NULL without memory. */
+struct span_region *region_new(struct worker_memory *memory, uint32_t parent, uint64_t site);
+
+/* Sets the context of a region, if it has none. All callers have the same code. */
+void region_set_code(struct span_region *region, uint64_t code);
 
 /* The region's longest paths are in `longest`; frees the region. */
 void region_finish(struct span_region *region, struct critical_path longest[KINDS],

@@ -12,6 +12,7 @@ static struct {
     _Atomic bool is_on;
     bool is_open; /* the serial code has begun a region that has not ended */
     _Atomic bool has_overlaps, is_lower_bound;
+    _Atomic(const char *) not_followed; /* why; NULL: everything was */
     uint64_t work; /* of all threads when the last region ended */
 } tasks;
 
@@ -25,6 +26,13 @@ void task_span_init(uint64_t burden, bool records_dag, uint64_t (*root_site)(uin
 
 void task_span_stop(void)
 {
+    tasks.is_on = false;
+}
+
+void task_span_cannot_follow(const char *why)
+{
+    const char *none = NULL;
+    atomic_compare_exchange_strong(&tasks.not_followed, &none, why);
     tasks.is_on = false;
 }
 
@@ -87,24 +95,22 @@ static void add_burden(struct span_task *task)
 
 /* ---- regions ---- */
 
-/* The context of a region that the serial code begins. */
-static uint32_t begin_root(const void *code, const void *site)
+/* The serial code begins a region. False if another thread is in one. */
+static bool begin_root(void)
 {
-    bool is_outermost;
     if (!span_serial_ends()) {
         tasks.has_overlaps = true;
-        return CONTEXT_NONE;
+        return false;
     }
     tasks.is_open = true;
-    return span_context_of(CONTEXT_PROGRAM, (uint64_t)code, tasks.root_site((uint64_t)site),
-                           &is_outermost);
+    return true;
 }
 
-static uint32_t begin_nested(struct task_thread *thread, const void *code, const void *site)
+static struct span_region *new_region(struct task_thread *thread, uint64_t site)
 {
-    bool is_outermost;
-    stop(thread);
-    return span_context_of(thread->top->context, (uint64_t)code, (uint64_t)site, &is_outermost);
+    if (!thread->top)
+        return region_new(&thread->memory, CONTEXT_PROGRAM, tasks.root_site(site));
+    return region_new(&thread->memory, thread->top->context, site);
 }
 
 void *task_span_region_begins(const void *code, const void *site)
@@ -112,17 +118,25 @@ void *task_span_region_begins(const void *code, const void *site)
     struct task_thread *thread = any_thread();
     if (!thread)
         return NULL;
-    uint32_t context = thread->top ? begin_nested(thread, code, site) : begin_root(code, site);
-    if (context == CONTEXT_NONE)
+    if (thread->top)
+        stop(thread);
+    else if (!begin_root())
         return NULL;
-    struct span_region *region = region_new(&thread->memory, context);
+    struct span_region *region = new_region(thread, (uint64_t)site);
     if (!region) {
         span_fail();
         return NULL;
     }
     region->master = thread;
     region->creator = thread->top;
+    if (code)
+        region_set_code(region, (uint64_t)code);
     return region;
+}
+
+void task_span_region_code(void *region, const void *code)
+{
+    region_set_code(region, (uint64_t)code);
 }
 
 void task_span_member_begins(void *handle)
@@ -137,17 +151,26 @@ void task_span_member_begins(void *handle)
     }
     if (thread != region->master)
         add_burden(member);
+    atomic_fetch_add(&region->members, 1);
     push(thread, member);
 }
+
+static const char wrong_order[] = "the runtime reported events in an order that is impossible";
 
 void task_span_member_ended(void)
 {
     struct task_thread *thread = busy_thread();
     if (!thread)
         return;
+    if (thread->top->parent) {
+        task_span_cannot_follow(wrong_order);
+        return;
+    }
     struct span_task *member = pop(thread);
+    struct span_region *region = member->region;
     task_arrives(member, &thread->memory);
     task_release(member, &thread->memory);
+    atomic_fetch_sub(&region->members, 1);
 }
 
 /* The serial code goes on. */
@@ -183,8 +206,8 @@ void task_span_region_ended(void *handle)
     uint32_t context = region->context;
     if (!thread)
         return;
-    if (thread->top != region->creator) {
-        span_fail();
+    if (thread->top != region->creator || atomic_load(&region->members) > 0) {
+        task_span_cannot_follow(wrong_order);
         return;
     }
     region_finish(region, longest, &thread->memory);
@@ -267,8 +290,12 @@ void task_span_task_begins(void *handle)
 void task_span_task_ended(void)
 {
     struct task_thread *thread = busy_thread();
-    if (thread)
+    if (!thread)
+        return;
+    if (thread->top->parent)
         task_finish(pop(thread), &thread->memory);
+    else
+        task_span_cannot_follow(wrong_order);
 }
 
 /* ---- joins ---- */
@@ -329,6 +356,9 @@ void task_span_group_begins(void)
 
 const char *task_span_problem(void)
 {
+    const char *not_followed = atomic_load(&tasks.not_followed);
+    if (not_followed)
+        return not_followed;
     if (tasks.has_overlaps)
         return "several threads ran parallel regions at the same time";
     if (tasks.is_open)

@@ -30,7 +30,8 @@
  * LIMITS. Dependences of tasks (depend), and the order of ordered and doacross loops, are not
  * followed: task_span_is_lower_bound then. A worksharing loop is what its threads executed of it:
  * its parallelism is at most the number of threads. Regions that several threads of the program
- * begin at the same time have no common span: task_span_problem tells that.
+ * begin at the same time have no common span: task_span_problem tells that, and what an agent could
+ * not follow.
  *
  * The functions of events are those of struct agent_tasks in agents/agent.h. */
 #ifndef HPCRUN_SPAN_TASK_SPAN_H
@@ -48,6 +49,7 @@ void task_span_init(uint64_t burden, bool records_dag, uint64_t (*root_site)(uin
 void task_span_stop(void);
 
 void *task_span_region_begins(const void *code, const void *site);
+void task_span_region_code(void *region, const void *code);
 void task_span_region_ended(void *region);
 void task_span_member_begins(void *region);
 void task_span_member_ended(void);
@@ -58,6 +60,7 @@ void task_span_task_ended(void);
 void task_span_waits(enum agent_join what);
 void task_span_wait_ended(enum agent_join what);
 void task_span_group_begins(void);
+void task_span_cannot_follow(const char *why);
 
 /* Why the values are not right; a string constant, NULL: they are. At the end. */
 const char *task_span_problem(void);

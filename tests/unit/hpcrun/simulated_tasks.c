@@ -94,6 +94,7 @@ static void start_member(struct thread *thread, struct team *team, const struct 
         threads_used = (unsigned)(thread - threads) + 1;
     push(thread, run);
     self = &records[thread - threads];
+    task_span_region_code(team->handle, body->code);
     task_span_member_begins(team->handle);
     self = before;
 }
@@ -102,7 +103,8 @@ static void start_member(struct thread *thread, struct team *team, const struct 
 static void start_team(struct thread *master, const struct body *body, int members)
 {
     struct team *team = calloc(1, sizeof *team);
-    team->handle = task_span_region_begins(body->code, body->site);
+    const void *known_code = random_below(2) ? body->code : NULL;
+    team->handle = task_span_region_begins(known_code, body->site);
     assert_non_null(team->handle);
     team->members = members;
     start_member(master, team, body);

@@ -173,6 +173,26 @@ static void test_regions_at_the_same_time(void **state)
                         "several threads ran parallel regions at the same time");
 }
 
+/* The region's memory must stay: the other member still executes it. */
+static void test_a_member_that_does_not_end(void **state)
+{
+    (void)state;
+    void *region;
+    begin_program(&region);
+    self = &records[1];
+    task_span_member_begins(region);
+    self = &records[0];
+    task_span_member_ended();
+    task_span_region_ended(region);
+    assert_string_equal(task_span_problem(),
+                        "the runtime reported events in an order that is impossible");
+    task_span_cannot_follow("later");
+    assert_string_equal(task_span_problem(),
+                        "the runtime reported events in an order that is impossible");
+    self = &records[1];
+    assert_null(task_span_created(code_of, site_of, 0));
+}
+
 static void test_stopped(void **state)
 {
     (void)state;
@@ -200,7 +220,8 @@ static void test_children_wait_for_a_member_that_arrives(void **state)
     struct worker_memory memory = {0};
     struct critical_path longest[KINDS];
     pthread_t thread;
-    struct span_region *region = region_new(&memory, 1);
+    struct span_region *region = region_new(&memory, CONTEXT_PROGRAM, 0);
+    region_set_code(region, 1);
     struct span_task *member = task_new(&memory, region, NULL, 1);
     struct span_task *child = task_new(&memory, region, member, 2);
     for (unsigned kind = 0; kind < KINDS; kind++)
@@ -267,6 +288,7 @@ int main(void)
         cmocka_unit_test(test_regions_at_the_same_time),
         cmocka_unit_test(test_children_wait_for_a_member_that_arrives),
         cmocka_unit_test(test_memory_of_a_producer_and_a_consumer),
+        cmocka_unit_test(test_a_member_that_does_not_end),
         cmocka_unit_test(test_stopped),
     };
     return cmocka_run_group_tests(tests, init, NULL);

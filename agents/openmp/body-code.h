@@ -1,0 +1,19 @@
+/* The code of bodies, which OMPT does not tell: read from libomp's own structures, where these look as
+ * expected. Only names of rows depend on it. Normal context. */
+#ifndef AGENTS_OPENMP_BODY_CODE_H
+#define AGENTS_OPENMP_BODY_CODE_H
+
+#include "agents/openmp/ompt.h"
+
+#include <stdbool.h>
+
+/* Tells code of libomp and of agents from that of the program. */
+typedef bool is_runtime_code(const void *address);
+
+/* The body of the region with this data, as a member of its team sees it; NULL: unknown. */
+const void *body_code_of_region(const ompt_data_t *parallel, is_runtime_code *is_runtime);
+
+/* The body of an explicit task; NULL: unknown. */
+const void *body_code_of_task(const ompt_data_t *task, is_runtime_code *is_runtime);
+
+#endif

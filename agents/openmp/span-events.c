@@ -1,0 +1,441 @@
+#include "agents/openmp/span-events.h"
+
+#include "agents/openmp/body-code.h"
+#include "agents/openmp/events.h"
+#include "agents/openmp/scopes.h"
+
+#include <stdlib.h>
+
+static const struct agent_tasks *tasks; /* hpcrun's */
+static is_runtime_code *is_runtime;
+
+void span_events_begin(const struct agent_tasks *events, bool (*runtime)(const void *address))
+{
+    tasks = events;
+    is_runtime = runtime;
+}
+
+/* -------- what the thread executes --------
+ *
+ * A stack of implicit and explicit tasks, innermost last. Time in libomp is in no strand: between two
+ * events where OMPT tells them, as for waits; what follows an event in libomp counts. */
+
+struct running {
+    const ompt_data_t *task;
+    void *handle;     /* hpcrun's, of the task or of its region; NULL: it is not observed */
+    bool is_explicit; /* else a member of a team */
+    bool has_ended;   /* a member whose body has returned: it waits at the region's end */
+    bool is_alone;    /* the member of a team of one thread, which has no barrier at its end */
+    bool waits;       /* it is in a call of libomp that waits */
+    bool is_paused;   /* the thread executes another task where it could go on */
+    const void *code; /* of the body; NULL: unknown */
+    const void *group_site; /* where the program began the innermost taskgroup; NULL: none */
+};
+
+static __thread struct {
+    struct running *at;
+    unsigned n, room;
+} stack;
+
+static struct running *top(void)
+{
+    return stack.n ? &stack.at[stack.n - 1] : NULL;
+}
+
+static bool is_on_stack(const ompt_data_t *task)
+{
+    for (unsigned i = 0; i < stack.n; i++)
+        if (stack.at[i].task == task)
+            return true;
+    return false;
+}
+
+static void push(struct running running)
+{
+    if (stack.n == stack.room) {
+        unsigned room = stack.room ? 2 * stack.room : 32;
+        struct running *at = realloc(stack.at, room * sizeof *at);
+        if (!at) {
+            tasks->cannot_follow("memory ran out");
+            return;
+        }
+        stack.at = at;
+        stack.room = room;
+    }
+    stack.at[stack.n++] = running;
+}
+
+/* The innermost task waits from here on. */
+static void wait(enum agent_join what)
+{
+    struct running *running = top();
+    if (!running || !running->handle || running->has_ended || running->waits)
+        return;
+    running->waits = true;
+    tasks->waits(what);
+}
+
+static void end_wait(enum agent_join what)
+{
+    struct running *running = top();
+    if (!running || !running->waits)
+        return;
+    running->waits = false;
+    tasks->wait_ended(what);
+}
+
+static const char untied[] =
+    "libomp does not tell enough about an untied task that was executed in parts";
+
+/* What is inside of a task on the stack are parts of untied tasks. */
+static void return_to(const ompt_data_t *task)
+{
+    if (!is_on_stack(task))
+        return;
+    if (top()->task != task)
+        tasks->cannot_follow(untied);
+    while (top()->task != task)
+        stack.n--;
+}
+
+/* -------- regions -------- */
+
+/* The return address of the call, or an address in its function, if the call is in libomp: that of a
+ * taskloop, or the last one of a body. */
+static const void *site_of(const void *caller)
+{
+    const struct running *running = top();
+    if (!running || (caller && !is_runtime(caller)))
+        return caller;
+    if (running->group_site)
+        return running->group_site;
+    return running->code ? (const char *)running->code + 1 : caller;
+}
+
+static void parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel,
+                           unsigned threads, int flags, const void *caller)
+{
+    return_to(task);
+    if (flags & ompt_parallel_league)
+        tasks->cannot_follow("OpenMP's leagues of teams are not measured");
+    const void *site = site_of(caller);
+    void *handle = tasks->region_begins(NULL, site);
+    plain_events.parallel_begin(task, frame, parallel, threads, flags, caller);
+    struct scope *scope = parallel->ptr;
+    if (!scope) {
+        tasks->cannot_follow("a region began in a thread that is not measured");
+        return;
+    }
+    scope->observed = handle;
+    scope->site = site;
+}
+
+static void parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *caller)
+{
+    const struct scope *scope = parallel->ptr;
+    void *handle = scope ? scope->observed : NULL;
+    plain_events.parallel_end(parallel, task, flags, caller);
+    if (handle)
+        tasks->region_ended(handle);
+}
+
+static void begin_member(const ompt_data_t *parallel, const ompt_data_t *task, unsigned threads)
+{
+    const struct scope *scope = parallel ? parallel->ptr : NULL;
+    if (!scope)
+        return;
+    const void *code = body_code_of_region(parallel, is_runtime);
+    push((struct running){
+        .task = task, .handle = scope->observed, .code = code, .is_alone = threads < 2});
+    if (!scope->observed)
+        return;
+    tasks->region_code(scope->observed, code ? code : scope->site);
+    tasks->member_begins(scope->observed);
+}
+
+/* The body has returned. */
+static void end_member(struct running *member)
+{
+    if (member->has_ended)
+        return;
+    member->has_ended = true;
+    if (member->handle)
+        tasks->member_ended();
+}
+
+/* libomp tells the end in a worker when the thread gets its next region; end_member came before. */
+static void implicit_task(int endpoint, ompt_data_t *parallel, ompt_data_t *task, unsigned threads,
+                          unsigned number, int flags)
+{
+    if (endpoint == ompt_scope_end && is_on_stack(task)) {
+        return_to(task);
+        end_member(top());
+        stack.n--;
+    }
+    plain_events.implicit_task(endpoint, parallel, task, threads, number, flags);
+    if (endpoint == ompt_scope_begin)
+        begin_member(parallel, task, threads);
+}
+
+/* -------- explicit tasks -------- */
+
+/* In the data of an explicit task, in place of what events.c keeps there, which is in `own`. */
+struct observed_task {
+    void *own, *handle;
+    const void *code;
+    _Atomic bool has_begun;
+};
+
+/* if(0): the program runs the body between two calls of libomp, so the task's outer frame is one of the
+ * program. In a team of one thread, libomp says of all tasks that they are not deferred. */
+static unsigned kind_of(const ompt_data_t *task, int flags, int has_dependences)
+{
+    const ompt_frame_t *frames = events_frames(task);
+    bool is_at_once = frames && frames->exit_frame_flags & ompt_frame_application;
+    return (is_at_once ? AGENT_TASK_AT_ONCE : 0) | (flags & ompt_task_final ? AGENT_TASK_FINAL : 0) |
+           (has_dependences ? AGENT_TASK_ORDERED : 0);
+}
+
+static void observe(ompt_data_t *task, void *handle, const void *code)
+{
+    struct observed_task *observed = malloc(sizeof *observed);
+    if (observed)
+        *observed = (struct observed_task){.own = task->ptr, .handle = handle, .code = code};
+    else
+        tasks->cannot_follow("memory ran out");
+    task->ptr = observed;
+}
+
+/* What is created but is no explicit task is a `taskwait depend`, until ompt_taskwait_complete. */
+static void task_create(ompt_data_t *creator, const ompt_frame_t *frame, ompt_data_t *task,
+                        int flags, int has_dependences, const void *caller)
+{
+    bool is_explicit = flags & ompt_task_explicit;
+    return_to(creator);
+    if (!is_explicit && has_dependences)
+        wait(AGENT_JOIN_UNKNOWN);
+    if (!is_explicit) {
+        plain_events.task_create(creator, frame, task, flags, has_dependences, caller);
+        return;
+    }
+    const struct running *running = top();
+    bool is_observed = running && running->handle;
+    const void *site = site_of(caller), *code = body_code_of_task(task, is_runtime);
+    void *handle = is_observed ? tasks->created(code ? code : site, site,
+                                                kind_of(task, flags, has_dependences))
+                               : NULL;
+    plain_events.task_create(creator, frame, task, flags, has_dependences, caller);
+    observe(task, handle, code);
+    if (is_observed)
+        tasks->creation_ended();
+}
+
+/* Calls the function of events.c with the data that it keeps. */
+static void plain_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
+{
+    struct observed_task *observed = next ? next->ptr : NULL;
+    if (observed)
+        next->ptr = observed->own;
+    plain_events.task_schedule(prior, status, next);
+    if (observed)
+        next->ptr = observed;
+}
+
+/* The creator goes on, or waits for other tasks. */
+static void end_task(ompt_data_t *task)
+{
+    struct running *running = top();
+    if (!running || running->task != task || !running->is_explicit)
+        return;
+    if (running->handle)
+        tasks->task_ended();
+    stack.n--;
+    free(task->ptr);
+    task->ptr = NULL;
+}
+
+static void begin_task(const ompt_data_t *task)
+{
+    struct observed_task *observed = task->ptr;
+    struct running running = {.task = task, .is_explicit = true};
+    if (observed && atomic_exchange(&observed->has_begun, true)) {
+        tasks->cannot_follow(untied);
+    } else if (observed) {
+        running.handle = observed->handle;
+        running.code = observed->code;
+    }
+    push(running);
+    if (running.handle)
+        tasks->task_begins(running.handle);
+}
+
+/* A task begins where its thread goes on behind the creation, or yields. */
+static void pause(void)
+{
+    struct running *running = top();
+    if (!running || !running->handle || running->has_ended || running->waits)
+        return;
+    running->is_paused = true;
+    tasks->waits(AGENT_JOIN_NOTHING);
+}
+
+static void go_on(void)
+{
+    struct running *running = top();
+    if (!running || !running->is_paused)
+        return;
+    running->is_paused = false;
+    tasks->wait_ended(AGENT_JOIN_NOTHING);
+}
+
+static void switch_to(ompt_data_t *prior, int status, ompt_data_t *next)
+{
+    if (is_on_stack(next)) { /* a part of an untied task has ended */
+        return_to(next);
+        plain_schedule(prior, status, next);
+    } else {
+        pause();
+        plain_schedule(prior, status, next);
+        begin_task(next);
+    }
+}
+
+static void task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
+{
+    bool is_switch = events_is_switch(status);
+    if (is_switch)
+        return_to(prior);
+    if (is_switch && !events_is_end(status) && next) {
+        switch_to(prior, status, next);
+        return;
+    }
+    if (is_switch && events_is_end(status))
+        end_task(prior);
+    plain_schedule(prior, status, next);
+    if (is_switch)
+        go_on();
+    if (status == ompt_taskwait_complete)
+        end_wait(AGENT_JOIN_UNKNOWN);
+}
+
+/* -------- waiting -------- */
+
+static enum agent_join join_of(int kind)
+{
+    switch (kind) {
+    case ompt_sync_region_barrier:
+    case ompt_sync_region_barrier_implicit:
+    case ompt_sync_region_barrier_explicit:
+    case ompt_sync_region_barrier_implementation:
+    case ompt_sync_region_barrier_implicit_workshare:
+    case ompt_sync_region_barrier_implicit_parallel: return AGENT_JOIN_TEAM;
+    case ompt_sync_region_taskwait: return AGENT_JOIN_CHILDREN;
+    case ompt_sync_region_taskgroup: return AGENT_JOIN_GROUP;
+    default: return AGENT_JOIN_NOTHING;
+    }
+}
+
+/* Whether a barrier is that at the end of the region of the innermost task: libomp has forgotten the
+ * frame that called the body, and its call in a worker has no caller in the program. */
+static bool is_region_end(int kind, const void *caller)
+{
+    const struct running *running = top();
+    if (!running || running->is_explicit || running->is_alone || join_of(kind) != AGENT_JOIN_TEAM)
+        return false;
+    const ompt_frame_t *frames = events_frames(running->task);
+    return !caller || (frames && !frames->exit_frame.ptr);
+}
+
+static void sync_region_wait(int kind, int endpoint, ompt_data_t *parallel, ompt_data_t *task,
+                             const void *caller)
+{
+    bool begins = endpoint == ompt_scope_begin;
+    if (begins)
+        return_to(task);
+    if (begins && is_region_end(kind, caller))
+        end_member(top());
+    else if (begins)
+        wait(join_of(kind));
+    plain_events.sync_region_wait(kind, endpoint, parallel, task, caller);
+    if (!begins)
+        end_wait(join_of(kind));
+}
+
+/* Of these events, only the beginning of a taskgroup is no wait. libomp 14 passes a copy of the data of
+ * the task. */
+static void sync_region(int kind, int endpoint, ompt_data_t *parallel, ompt_data_t *task,
+                        const void *caller)
+{
+    struct running *running = top();
+    (void)parallel;
+    (void)task;
+    if (kind != ompt_sync_region_taskgroup || !running)
+        return;
+    running->group_site = endpoint == ompt_scope_begin ? caller : NULL;
+    if (endpoint == ompt_scope_begin && running->handle)
+        tasks->group_begins();
+}
+
+static void mutex_acquire(int kind, unsigned hint, unsigned implementation, uint64_t lock,
+                          const void *caller)
+{
+    if (kind != ompt_mutex_test_lock && kind != ompt_mutex_test_nest_lock)
+        wait(kind == ompt_mutex_ordered ? AGENT_JOIN_UNKNOWN : AGENT_JOIN_NOTHING);
+    plain_events.mutex_acquire(kind, hint, implementation, lock, caller);
+}
+
+static void mutex_acquired(int kind, uint64_t lock, const void *caller)
+{
+    plain_events.mutex_acquired(kind, lock, caller);
+    end_wait(kind == ompt_mutex_ordered ? AGENT_JOIN_UNKNOWN : AGENT_JOIN_NOTHING);
+}
+
+static void nest_lock(int endpoint, uint64_t lock, const void *caller)
+{
+    plain_events.nest_lock(endpoint, lock, caller);
+    if (endpoint == ompt_scope_begin)
+        end_wait(AGENT_JOIN_NOTHING);
+}
+
+/* Of iterations (doacross); those of tasks are known from their creation. */
+static void dependences(ompt_data_t *task, const ompt_dependence_t *of, int n)
+{
+    (void)task;
+    if (n < 1 || (of->type != ompt_dependence_type_source && of->type != ompt_dependence_type_sink))
+        return;
+    wait(AGENT_JOIN_UNKNOWN);
+    end_wait(AGENT_JOIN_UNKNOWN);
+}
+
+static void thread_end(ompt_data_t *thread)
+{
+    free(stack.at);
+    stack.at = NULL;
+    stack.n = stack.room = 0;
+    plain_events.thread_end(thread);
+}
+
+/* -------- registration -------- */
+
+bool span_events_register(ompt_set_callback_t set_callback)
+{
+    bool are_known = true;
+    if (!tasks)
+        return true;
+#define EVENT(name)                                                                                \
+    are_known &= set_callback(ompt_callback_##name, (ompt_callback_t)(name)) == ompt_set_always
+    EVENT(parallel_begin);
+    EVENT(parallel_end);
+    EVENT(implicit_task);
+    EVENT(task_create);
+    EVENT(task_schedule);
+    EVENT(sync_region_wait);
+    EVENT(sync_region);
+    EVENT(mutex_acquire);
+    EVENT(mutex_acquired);
+    EVENT(nest_lock);
+    EVENT(dependences);
+    EVENT(thread_end);
+#undef EVENT
+    return are_known;
+}
