@@ -66,7 +66,7 @@ static void push(struct running running)
 }
 
 /* The innermost task waits from here on. */
-static void wait(enum agent_join what)
+static void begin_wait(enum agent_join what)
 {
     struct running *running = top();
     if (!running || !running->handle || running->has_ended || running->waits)
@@ -90,10 +90,10 @@ static const char untied[] =
 /* What is inside of a task on the stack are parts of untied tasks. */
 static void return_to(const ompt_data_t *task)
 {
-    if (!is_on_stack(task))
+    bool is_innermost = stack.n && top()->task == task;
+    if (is_innermost || !is_on_stack(task))
         return;
-    if (top()->task != task)
-        tasks->cannot_follow(untied);
+    tasks->cannot_follow(untied);
     while (top()->task != task)
         stack.n--;
 }
@@ -192,7 +192,8 @@ static unsigned kind_of(const ompt_data_t *task, int flags, int has_dependences)
 {
     const ompt_frame_t *frames = events_frames(task);
     bool is_at_once = frames && frames->exit_frame_flags & ompt_frame_application;
-    return (is_at_once ? AGENT_TASK_AT_ONCE : 0) | (flags & ompt_task_final ? AGENT_TASK_FINAL : 0) |
+    return (is_at_once ? AGENT_TASK_AT_ONCE : 0) |
+           (flags & ompt_task_final ? AGENT_TASK_FINAL : 0) |
            (has_dependences ? AGENT_TASK_ORDERED : 0);
 }
 
@@ -213,7 +214,7 @@ static void task_create(ompt_data_t *creator, const ompt_frame_t *frame, ompt_da
     bool is_explicit = flags & ompt_task_explicit;
     return_to(creator);
     if (!is_explicit && has_dependences)
-        wait(AGENT_JOIN_UNKNOWN);
+        begin_wait(AGENT_JOIN_UNKNOWN);
     if (!is_explicit) {
         plain_events.task_create(creator, frame, task, flags, has_dependences, caller);
         return;
@@ -230,10 +231,10 @@ static void task_create(ompt_data_t *creator, const ompt_frame_t *frame, ompt_da
         tasks->creation_ended();
 }
 
-/* Calls the function of events.c with the data that it keeps. */
-static void plain_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
+/* Calls the function of events.c for a switch, with the data that it keeps of the next task. */
+static void plain_switch(ompt_data_t *prior, int status, ompt_data_t *next)
 {
-    struct observed_task *observed = next ? next->ptr : NULL;
+    struct observed_task *observed = next->ptr;
     if (observed)
         next->ptr = observed->own;
     plain_events.task_schedule(prior, status, next);
@@ -270,7 +271,7 @@ static void begin_task(const ompt_data_t *task)
 }
 
 /* A task begins where its thread goes on behind the creation, or yields. */
-static void pause(void)
+static void begin_pause(void)
 {
     struct running *running = top();
     if (!running || !running->handle || running->has_ended || running->waits)
@@ -279,7 +280,7 @@ static void pause(void)
     tasks->waits(AGENT_JOIN_NOTHING);
 }
 
-static void go_on(void)
+static void end_pause(void)
 {
     struct running *running = top();
     if (!running || !running->is_paused)
@@ -290,12 +291,14 @@ static void go_on(void)
 
 static void switch_to(ompt_data_t *prior, int status, ompt_data_t *next)
 {
-    if (is_on_stack(next)) { /* a part of an untied task has ended */
+    const struct observed_task *observed = next->ptr;
+    bool is_new = observed && !atomic_load(&observed->has_begun);
+    if (!is_new && is_on_stack(next)) { /* a part of an untied task has ended */
         return_to(next);
-        plain_schedule(prior, status, next);
+        plain_switch(prior, status, next);
     } else {
-        pause();
-        plain_schedule(prior, status, next);
+        begin_pause();
+        plain_switch(prior, status, next);
         begin_task(next);
     }
 }
@@ -311,9 +314,9 @@ static void task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
     }
     if (is_switch && events_is_end(status))
         end_task(prior);
-    plain_schedule(prior, status, next);
+    plain_events.task_schedule(prior, status, next);
     if (is_switch)
-        go_on();
+        end_pause();
     if (status == ompt_taskwait_complete)
         end_wait(AGENT_JOIN_UNKNOWN);
 }
@@ -343,7 +346,8 @@ static bool is_region_end(int kind, const void *caller)
     if (!running || running->is_explicit || running->is_alone || join_of(kind) != AGENT_JOIN_TEAM)
         return false;
     const ompt_frame_t *frames = events_frames(running->task);
-    return !caller || (frames && !frames->exit_frame.ptr);
+    return kind == ompt_sync_region_barrier_implicit_parallel || !caller ||
+           (frames && !frames->exit_frame.ptr);
 }
 
 static void sync_region_wait(int kind, int endpoint, ompt_data_t *parallel, ompt_data_t *task,
@@ -355,7 +359,7 @@ static void sync_region_wait(int kind, int endpoint, ompt_data_t *parallel, ompt
     if (begins && is_region_end(kind, caller))
         end_member(top());
     else if (begins)
-        wait(join_of(kind));
+        begin_wait(join_of(kind));
     plain_events.sync_region_wait(kind, endpoint, parallel, task, caller);
     if (!begins)
         end_wait(join_of(kind));
@@ -380,7 +384,7 @@ static void mutex_acquire(int kind, unsigned hint, unsigned implementation, uint
                           const void *caller)
 {
     if (kind != ompt_mutex_test_lock && kind != ompt_mutex_test_nest_lock)
-        wait(kind == ompt_mutex_ordered ? AGENT_JOIN_UNKNOWN : AGENT_JOIN_NOTHING);
+        begin_wait(kind == ompt_mutex_ordered ? AGENT_JOIN_UNKNOWN : AGENT_JOIN_NOTHING);
     plain_events.mutex_acquire(kind, hint, implementation, lock, caller);
 }
 
@@ -403,7 +407,7 @@ static void dependences(ompt_data_t *task, const ompt_dependence_t *of, int n)
     (void)task;
     if (n < 1 || (of->type != ompt_dependence_type_source && of->type != ompt_dependence_type_sink))
         return;
-    wait(AGENT_JOIN_UNKNOWN);
+    begin_wait(AGENT_JOIN_UNKNOWN);
     end_wait(AGENT_JOIN_UNKNOWN);
 }
 

@@ -26,10 +26,10 @@ struct task_group {
 /* A parallel region that has not ended. */
 struct span_region {
     struct lock lock;
-    uint32_t context;         /* CONTEXT_NONE: the code of its body is not known yet */
-    uint32_t parent;          /* context of what began it */
-    uint64_t site;            /* of its context */
-    _Atomic uint32_t members; /* that execute its body */
+    uint32_t context;           /* CONTEXT_NONE: the code of its body is not known yet */
+    uint32_t parent;            /* context of what began it */
+    uint64_t site;              /* of its context */
+    _Atomic uint32_t members;   /* that execute its body */
     struct task_thread *master; /* the thread that began it */
     struct span_task *creator;  /* top task of that thread; NULL: the serial code */
     struct span_task *many;     /* tasks that stand for many, outside of groups; next: `outer` */

@@ -131,11 +131,12 @@ static void print_laws(struct writer *writer, const struct scaling_table *table)
         return;
     writer_heading(writer, "Speedups that work and span allow");
     const char *least = of->why_lower_bound ? "at least " : "";
-    writer_line(writer,
-                "  work %.3f s, span %s%.3f s, burdened span %s%.3f s, with %u worker%s (%zu run%s)",
-                of->work, least, of->span, least, of->burdened_span, table->work_span_workers,
-                table->work_span_workers == 1 ? "" : "s", table->n_work_span,
-                table->n_work_span == 1 ? "" : "s");
+    writer_line(
+        writer,
+        "  work %.3f s, span %s%.3f s, burdened span %s%.3f s, with %u worker%s (%zu run%s)",
+        of->work, least, of->span, least, of->burdened_span, table->work_span_workers,
+        table->work_span_workers == 1 ? "" : "s", table->n_work_span,
+        table->n_work_span == 1 ? "" : "s");
     if (of->why_lower_bound) {
         text_add(&writer->line, "  the span is a lower bound: ");
         writer_clean(writer, of->why_lower_bound);
@@ -344,8 +345,7 @@ static void put_work_span(struct json_writer *json, const struct scaling_table *
     json_put_object(json, "work_span");
     json_put_integer(json, "workers", table->work_span_workers);
     json_put_integer(json, "runs", (int64_t)table->n_work_span);
-    json_write_text(json, "state",
-                    table->work_span.why_lower_bound ? "lower bound" : "measured");
+    json_write_text(json, "state", table->work_span.why_lower_bound ? "lower bound" : "measured");
     if (table->work_span.why_lower_bound)
         json_write_text(json, "why", table->work_span.why_lower_bound);
     json_put_number(json, "work", table->work_span.work);

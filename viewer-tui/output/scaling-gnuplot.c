@@ -81,8 +81,9 @@ static void write_laws(const struct scaling_table *table, FILE *out)
     write_number(out, of->work);
     fprintf(out, "\nspan =");
     write_number(out, of->span);
-    fprintf(out, "%s\nwork_law(P) = T_s / (work / P)\n"
-                 "span_law(P) = T_s / span\n",
+    fprintf(out,
+            "%s\nwork_law(P) = T_s / (work / P)\n"
+            "span_law(P) = T_s / span\n",
             of->why_lower_bound ? " # a lower bound" : "");
     if (of->why_lower_bound)
         return;

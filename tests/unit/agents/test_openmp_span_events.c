@@ -2,9 +2,9 @@
  * is written down as words. One thread. */
 #include "tests/unit/cmocka_suite.h"
 
+#include "agents/common/thread-slots.h"
 #include "agents/openmp/events.h"
 #include "agents/openmp/span-events.h"
-#include "agents/common/thread-slots.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -58,7 +58,8 @@ static void *created(const void *code, const void *site, unsigned flags)
 {
     char word[32];
     snprintf(word, sizeof word, "create%s%s%s", flags & AGENT_TASK_AT_ONCE ? "-at-once" : "",
-             flags & AGENT_TASK_FINAL ? "-final" : "", flags & AGENT_TASK_ORDERED ? "-ordered" : "");
+             flags & AGENT_TASK_FINAL ? "-final" : "",
+             flags & AGENT_TASK_ORDERED ? "-ordered" : "");
     say(word);
     last_code = code;
     last_site = site;
@@ -327,7 +328,8 @@ static void tasks_that_begin_at_once(void **state)
     create(&task, &implicit, ompt_task_undeferred, false, site);
     begin(&implicit, &task);
     end(&task, &implicit);
-    assert_string_equal(said, "region member create go-on wait nothing task task-end joined nothing");
+    assert_string_equal(said,
+                        "region member create go-on wait nothing task task-end joined nothing");
     said[0] = '\0';
     task = (struct task){.frame.exit_frame_flags = ompt_frame_application, .body = body_code()};
     tell.task_create(&implicit.data, &implicit.frame, &task.data,
@@ -359,7 +361,8 @@ static void a_taskloop(void **state)
     sync(ompt_sync_region_taskgroup, ompt_scope_end, &implicit);
     tell_sync_region(ompt_sync_region_taskgroup, ompt_scope_end, &team.data, &implicit.data,
                      site + 3);
-    assert_string_equal(said, "region member group create go-on wait group task task-end joined group");
+    assert_string_equal(said,
+                        "region member group create go-on wait group task task-end joined group");
     create(&task, &implicit, 0, false, libomp + 2);
     assert_ptr_equal(last_site, (const char *)body_code() + 1);
     begin(&implicit, &task);
@@ -380,8 +383,9 @@ static void what_makes_an_order(void **state)
     tell.mutex_acquire(ompt_mutex_ordered, 0, 0, 1, site);
     tell.mutex_acquired(ompt_mutex_ordered, 1, site);
     tell_dependences(&implicit.data, &sink, 1);
-    assert_string_equal(said, "wait unknown joined unknown wait unknown joined unknown wait unknown "
-                              "joined unknown");
+    assert_string_equal(said,
+                        "wait unknown joined unknown wait unknown joined unknown wait unknown "
+                        "joined unknown");
     said[0] = '\0';
     tell.mutex_acquire(1, 0, 0, 1, site);
     tell.nest_lock(ompt_scope_begin, 1, site);
