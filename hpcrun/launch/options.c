@@ -88,7 +88,7 @@ static const struct option_row rows[OPTIONS] = {
         {NULL, "work-span", NULL, NULL, "measure work and span of fork-join programs",
          "Measure work, span and burdened span exactly, in every calling context, from what the runtime "
          "reports of spawns, syncs and steals, or of regions and tasks. Needs a runtime that can report it: "
-         "minicilk, OpenMP of gcc, or OpenCilk if the program is compiled for Cilkscale. Programs with tasks of less than a microsecond run slower. With `--workers`: in one more run, with the fewest workers, so "
+         "minicilk, OpenMP of gcc or LLVM, or OpenCilk if the program is compiled for Cilkscale. Programs with tasks of less than a microsecond run slower. With `--workers`: in one more run, with the fewest workers, so "
          "that the times of the others do not contain it."},
     [RECORD_DAG] =
         {NULL, "record-dag", NULL, NULL, "--work-span, and the dag to simulate more workers",
