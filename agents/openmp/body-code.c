@@ -41,7 +41,7 @@ static bool is_code(uint64_t address)
  *           -1  libomp's function that calls it; 0 in a team of one thread
  *            0  the data of the region
  *
- * Seen in libomp 14; LLVM's sources have it so from 2016 on. A region that the program runs itself
+ * So it is in libomp 14, 15, 16 and 19. A region that the program runs itself
  * (`if(0)`) has no body there. */
 
 const void *body_code_of_region(const ompt_data_t *parallel, is_runtime_code *is_runtime)
