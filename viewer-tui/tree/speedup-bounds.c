@@ -35,7 +35,5 @@ double work_span_upper_bound(const struct work_span *of, double processors)
 
 double work_span_lower_bound(const struct work_span *of, double processors)
 {
-    if (of->why_lower_bound)
-        return 0;
     return of->work / (of->work / processors + SPAN_FACTOR * of->burdened_span);
 }

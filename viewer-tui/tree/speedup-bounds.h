@@ -23,7 +23,7 @@ bool work_span_of(const struct view *view, struct work_span *of);
 double work_span_upper_bound(const struct work_span *of, double processors);
 
 /* The speedup that a work stealer reaches at least, if moving a task costs the burden: work / (work
- * / P + 1.7 burdened spans). 0, which says nothing, if the burdened span may be longer. */
+ * / P + 1.7 burdened spans). The burdened span must be exact. */
 double work_span_lower_bound(const struct work_span *of, double processors);
 
 #endif

@@ -154,9 +154,25 @@ static int set_callback(int which, ompt_callback_t callback)
 /* libomp's code; all else is the program's. */
 static const char libomp[64];
 
+static void wrapper(void)
+{
+}
+
+static void body(void)
+{
+}
+
+static const void *code_of(void (*function)(void))
+{
+    const void *code;
+    memcpy(&code, &function, sizeof code);
+    return code;
+}
+
 static bool is_runtime(const void *address)
 {
-    return (const char *)address >= libomp && (const char *)address < libomp + sizeof libomp;
+    return address == code_of(wrapper) ||
+           ((const char *)address >= libomp && (const char *)address < libomp + sizeof libomp);
 }
 
 /* A task as in libomp, within a page, and behind its data what the compiler knows of it. The second word
@@ -180,16 +196,9 @@ static struct task initial, implicit;
 static char frame_of_libomp;
 static char site[64]; /* addresses in the program */
 
-static void body(void)
-{
-}
-
 static const void *body_code(void)
 {
-    void (*function)(void) = body;
-    const void *code;
-    memcpy(&code, &function, sizeof code);
-    return code;
+    return code_of(body);
 }
 
 static void begin_member(unsigned threads, unsigned number)
@@ -273,7 +282,7 @@ static void a_body_that_libomp_does_not_know(void **state)
     begin_member(1, 0);
     assert_ptr_equal(last_code, site + 4);
     end_region(1);
-    team.body = libomp + 4; /* a wrapper of gcc's bodies */
+    team.body = code_of(wrapper); /* libomp's, of gcc's bodies */
     tell.parallel_begin(&initial.data, &initial.frame, &team.data, 1, 0, site + 5);
     begin_member(1, 0);
     assert_ptr_equal(last_code, site + 5);
