@@ -341,6 +341,7 @@ class ScopesOfClang(Scopes):
 # The path to each worker function of jumps.c. What qsort calls in libc is left out.
 JUMPS = {
     "in_region": ["main", "plain", "parallel", "in_region"],
+    "in_nested": ["main", "nested", "parallel", "middle", "parallel", "in_nested"],
     "in_leaf": ["main", "start", "parallel", "tree", "task", "tree", "task", "tree", "in_leaf"],
     "compare": ["main", "library", "parallel", "compare"],
     "in_frame": ["main", "framed", "parallel", "in_frame"],

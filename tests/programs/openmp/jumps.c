@@ -2,6 +2,7 @@
  * others. Each worker function computes for that long at each call, and is called from one path only:
  *
  *     in_region    main > plain > region, which jumps > in_region
+ *     in_nested    main > nested > region, which jumps > middle > region, which jumps > in_nested
  *     in_leaf      main > start > region, which jumps > tree > task, which jumps > tree > task, which
  *                  jumps > tree > in_leaf
  *     compare      main > library > region, which jumps > qsort > compare
@@ -40,6 +41,7 @@ static inline void compute(void)
         compute();                                                                                 \
     }
 WORKER(in_region)
+WORKER(in_nested)
 WORKER(in_leaf)
 WORKER(in_frame)
 WORKER(in_part, __attribute__((cold)))
@@ -48,6 +50,20 @@ FUNCTION void plain(void)
 {
 #pragma omp parallel num_threads(2)
     in_region();
+    KEEP;
+}
+
+FUNCTION void middle(void)
+{
+#pragma omp parallel num_threads(2)
+    in_nested();
+    KEEP;
+}
+
+FUNCTION void nested(void)
+{
+#pragma omp parallel num_threads(2)
+    middle();
     KEEP;
 }
 
@@ -114,7 +130,9 @@ FUNCTION void parted(void)
 int main(int count, char **arguments)
 {
     share = count > 1 ? atof(arguments[1]) : 0.01;
+    omp_set_max_active_levels(2);
     plain();
+    nested();
     start();
     library();
     framed();
