@@ -10,11 +10,14 @@
 #define GZIP_WINDOW (15 + 16)
 #define MEMORY      8
 
+/* Takes half as long as zlib's default, 6, for 8 % more bytes (instructions.json of clang). */
+#define LEVEL 4
+
 void gzip_start(struct gzip *gzip, FILE *out)
 {
     memset(gzip, 0, sizeof *gzip);
     gzip->out = out;
-    if (deflateInit2(&gzip->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MEMORY,
+    if (deflateInit2(&gzip->stream, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY,
                      Z_DEFAULT_STRATEGY) != Z_OK)
         diag_fatal(NULL, "out of memory");
 }
