@@ -345,6 +345,13 @@ static void tasks_that_begin_at_once(void **state)
                      ompt_task_explicit | ompt_task_undeferred, 0, site);
     begin(&implicit, &task);
     end(&task, &implicit);
+    assert_int_equal(strncmp(said, "create-at-once go-on", 20), 0);
+    said[0] = '\0';
+    task = (struct task){.frame.exit_frame.ptr = &frame_of_libomp, .body = body_code()};
+    tell.task_create(&implicit.data, &implicit.frame, &task.data,
+                     ompt_task_explicit | ompt_task_undeferred, 0, site);
+    begin(&implicit, &task);
+    end(&task, &implicit);
     create(&task, &implicit, ompt_task_final, true, site);
     assert_string_equal(said, "create-at-once go-on wait nothing task task-end joined nothing "
                               "create-final-ordered go-on");
