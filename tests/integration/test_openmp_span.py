@@ -1,5 +1,7 @@
 """hpcrun --work-span with OpenMP programs of gcc, and of clang on libomp: tasks and burdens are counted. The longest paths themselves are those
 of tests/unit/hpcrun/test_task_span.c."""
+import glob
+
 import openmp_case
 import test_work_span
 from logical_case import walk
@@ -16,12 +18,12 @@ LOOKS = 6
 
 
 class TaskShapes(openmp_case.OpenMp):
-    CANCELLATION, OPTIONS = "true", ()
+    CANCELLATION, OPTIONS, MORE = "true", (), ()
 
     def shapes(self, threads, *arguments):
         """Of each shape: work, span, burdened span (ms), spawns."""
         with self.environment(threads):
-            done, self.images = self.measure(self.program, *arguments, options=("--work-span",))
+            done, self.images = self.measure(self.program, *arguments, options=("--work-span", *self.MORE))
         self.assertEqual(done.returncode, 0, done.stderr)
         found = {match[1]: [float(match[i]) for i in (3, 4, 5, 6)] for match in test_work_span.Regions.DUMP.finditer(done.stderr)}
         return done.stderr, found
@@ -118,3 +120,15 @@ class TaskShapesOfClang(TaskShapes):
     compilers = CLANG
     CANCELLATION, OPTIONS = "false", ("-fno-optimize-sibling-calls",)
     test_the_recorded_dag_has_its_work = None  # as with gcc
+
+
+class TaskShapesOnLlvm(TaskShapes):
+    """Programs of gcc on libomp, which tells tasks with if(0) in another way."""
+    MORE = ("--openmp=llvm",)
+    test_contexts_are_those_of_samples = test_a_lower_bound_is_named = test_what_cannot_be_measured_is_said = None
+    test_results_do_not_change = test_the_recorded_dag_has_its_work = None
+
+    def setUp(self):
+        if not glob.glob("/usr/lib/x86_64-linux-gnu/libomp.so.5") + glob.glob("/usr/lib/llvm-*/lib/libomp.so.5"):
+            self.skipTest("LLVM's libomp is not installed")
+        super().setUp()
