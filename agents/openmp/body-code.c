@@ -60,30 +60,29 @@ const void *body_code_of_region(const ompt_data_t *parallel, is_runtime_code *is
 /* ---- tasks ----
  *
  * Behind libomp's data of a task (kmp_taskdata) lies what the compiler knows of it (kmp_task), whose
- * second word is the address of the body. It is the first address of code of the program behind the
- * task's data. How far behind depends on the version: 72 bytes in libomp 14. */
+ * second word is the address of the body. It is the first address of code behind the task's data. How far behind depends on the version: 72 bytes in libomp 14. */
 
 #define FARTHEST 256
 #define PAGE     4096
 
-static uint64_t find_body(const ompt_data_t *task, is_runtime_code *is_runtime)
+static uint64_t find_body(const ompt_data_t *task)
 {
     uint64_t begin = (uint64_t)task, page_end = (begin | (PAGE - 1)) + 1;
     uint64_t end = begin + FARTHEST < page_end ? begin + FARTHEST : page_end;
     for (uint64_t at = begin + sizeof *task; at + sizeof at <= end; at += sizeof at) {
         uint64_t word = *(const uint64_t *)at;
-        if (is_code(word) && !is_runtime((const void *)word))
+        if (is_code(word))
             return at - begin;
     }
     return 0;
 }
 
-const void *body_code_of_task(const ompt_data_t *task, is_runtime_code *is_runtime)
+const void *body_code_of_task(const ompt_data_t *task)
 {
     static _Atomic uint64_t distance; /* of the address from the task's data; 0: not known yet */
     uint64_t known = atomic_load_explicit(&distance, memory_order_relaxed);
     if (!known) {
-        known = find_body(task, is_runtime);
+        known = find_body(task);
         atomic_store(&distance, known);
     }
     return known ? *(const void *const *)((const char *)task + known) : NULL;

@@ -13,7 +13,7 @@ typedef bool is_runtime_code(const void *address);
 /* The body of the region with this data, as a member of its team sees it; NULL: unknown. */
 const void *body_code_of_region(const ompt_data_t *parallel, is_runtime_code *is_runtime);
 
-/* The body of an explicit task; NULL: unknown. */
-const void *body_code_of_task(const ompt_data_t *task, is_runtime_code *is_runtime);
+/* The body of an explicit task, which may be libomp's; NULL: unknown. */
+const void *body_code_of_task(const ompt_data_t *task);
 
 #endif

@@ -28,6 +28,7 @@ struct running {
     bool is_alone;    /* the member of a team of one thread, which has no barrier at its end */
     bool waits;       /* it is in a call of libomp that waits */
     bool is_paused;   /* the thread executes another task where it could go on */
+    bool splits;      /* a task of libomp's own that creates tasks of a taskloop */
     const void *code; /* of the body; NULL: unknown */
     const void *group_site; /* where the program began the innermost taskgroup; NULL: none */
 };
@@ -182,7 +183,8 @@ static void implicit_task(int endpoint, ompt_data_t *parallel, ompt_data_t *task
 /* In the data of an explicit task, in place of what events.c keeps there, which is in `own`. */
 struct observed_task {
     void *own, *handle;
-    const void *code;
+    const void *code, *group_site;
+    bool splits;
     _Atomic bool has_begun;
 };
 
@@ -199,14 +201,31 @@ static unsigned kind_of(const ompt_data_t *task, int flags, int has_dependences)
            (has_dependences ? AGENT_TASK_ORDERED : 0);
 }
 
-static void observe(ompt_data_t *task, void *handle, const void *code)
+/* Keeps what the events of the task need; `of` has it, but for what events.c keeps. */
+static void observe(ompt_data_t *task, const struct observed_task *of)
 {
     struct observed_task *observed = malloc(sizeof *observed);
-    if (observed)
-        *observed = (struct observed_task){.own = task->ptr, .handle = handle, .code = code};
-    else
+    if (observed) {
+        *observed = *of;
+        observed->own = task->ptr;
+    } else {
         tasks->cannot_follow("memory ran out");
+    }
     task->ptr = observed;
+}
+
+/* Of a taskloop with many tasks, libomp gives a part to a task of its own, which creates these, in the
+ * name of the creator. Its work is that of the creator's procedure. The creator's taskwait, without a
+ * group, would not join what it creates: then the span is a lower bound. */
+static struct observed_task describe(const ompt_data_t *task, const struct running *creator)
+{
+    struct observed_task of = {.code = body_code_of_task(task)};
+    of.splits = of.code && is_runtime(of.code);
+    if (of.splits)
+        of.code = creator ? creator->code : NULL;
+    if (of.splits && creator)
+        of.group_site = creator->group_site;
+    return of;
 }
 
 /* What is created but is no explicit task is a `taskwait depend`, until ompt_taskwait_complete. */
@@ -214,7 +233,8 @@ static void task_create(ompt_data_t *creator, const ompt_frame_t *frame, ompt_da
                         int flags, int has_dependences, const void *caller)
 {
     bool is_explicit = flags & ompt_task_explicit;
-    return_to(creator);
+    if (!top() || !top()->splits)
+        return_to(creator);
     if (!is_explicit && has_dependences)
         begin_wait(AGENT_JOIN_UNKNOWN);
     if (!is_explicit) {
@@ -223,12 +243,13 @@ static void task_create(ompt_data_t *creator, const ompt_frame_t *frame, ompt_da
     }
     const struct running *running = top();
     bool is_observed = running && running->handle;
-    const void *site = site_of(caller), *code = body_code_of_task(task, is_runtime);
-    void *handle = is_observed ? tasks->created(code ? code : site, site,
-                                                kind_of(task, flags, has_dependences))
-                               : NULL;
+    const void *site = site_of(caller);
+    struct observed_task of = describe(task, running);
+    unsigned kind = kind_of(task, flags, has_dependences || (of.splits && !of.group_site));
+    if (is_observed)
+        of.handle = tasks->created(of.code ? of.code : site, site, kind);
     plain_events.task_create(creator, frame, task, flags, has_dependences, caller);
-    observe(task, handle, code);
+    observe(task, &of);
     if (is_observed)
         tasks->creation_ended();
 }
@@ -266,6 +287,8 @@ static void begin_task(const ompt_data_t *task)
     } else if (observed) {
         running.handle = observed->handle;
         running.code = observed->code;
+        running.group_site = observed->group_site;
+        running.splits = observed->splits;
     }
     push(running);
     if (running.handle)

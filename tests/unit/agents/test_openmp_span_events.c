@@ -386,6 +386,41 @@ static void a_taskloop(void **state)
     end_region(2);
 }
 
+/* libomp gives half of a taskloop to a task of its own, which creates the others in the name of the
+ * creator, in any thread. */
+static void a_taskloop_with_many_tasks(void **state)
+{
+    (void)state;
+    struct task half = {.body = code_of(wrapper)}, task;
+    begin_region(2);
+    tell_sync_region(ompt_sync_region_taskgroup, ompt_scope_begin, &team.data, &implicit.data,
+                     site + 3);
+    said[0] = '\0';
+    tell.task_create(&implicit.data, &implicit.frame, &half.data, ompt_task_explicit, 0,
+                     libomp + 2);
+    assert_ptr_equal(last_code, body_code()); /* of the region */
+    sync(ompt_sync_region_taskgroup, ompt_scope_begin, &implicit);
+    begin(&implicit, &half);
+    create(&task, &implicit, 0, false, libomp + 2);
+    assert_ptr_equal(last_site, site + 3);
+    end(&half, &implicit);
+    begin(&implicit, &task);
+    end(&task, &implicit);
+    sync(ompt_sync_region_taskgroup, ompt_scope_end, &implicit);
+    tell_sync_region(ompt_sync_region_taskgroup, ompt_scope_end, &team.data, &implicit.data,
+                     site + 3);
+    assert_string_equal(said, "create go-on wait group task create go-on task-end task task-end "
+                              "joined group");
+    said[0] = '\0';
+    half = (struct task){.body = code_of(wrapper)};
+    tell.task_create(&implicit.data, &implicit.frame, &half.data, ompt_task_explicit, 0,
+                     libomp + 2);
+    assert_string_equal(said, "create-ordered go-on");
+    begin(&implicit, &half);
+    end(&half, &implicit);
+    end_region(2);
+}
+
 static void what_makes_an_order(void **state)
 {
     (void)state;
@@ -476,6 +511,7 @@ int main(void)
         cmocka_unit_test(a_task_of_a_taskwait),
         cmocka_unit_test(tasks_that_begin_at_once),
         cmocka_unit_test(a_taskloop),
+        cmocka_unit_test(a_taskloop_with_many_tasks),
         cmocka_unit_test(what_makes_an_order),
         cmocka_unit_test(parts_of_untied_tasks),
         cmocka_unit_test(a_region_beside_another_one),
