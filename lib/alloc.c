@@ -19,6 +19,15 @@ void *mem_alloc(size_t size)
     return or_die(calloc(1, size ? size : 1));
 }
 
+void *mem_alloc_table(size_t size)
+{
+    const size_t smallest_page = 4096;
+    volatile char *table = mem_alloc(size);
+    for (size_t i = 0; i < size; i += smallest_page)
+        table[i] = 0;
+    return (void *)table;
+}
+
 void *mem_resize(void *old, size_t count, size_t size)
 {
     size_t bytes;

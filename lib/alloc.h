@@ -10,6 +10,10 @@ void *mem_alloc(size_t size);
 void *mem_resize(void *old, size_t count, size_t size);
 char *mem_strdup(const char *text);
 char *mem_strndup(const char *text, size_t length);
+/* As mem_alloc, for tables that are read at random places before these are written: all pages are there
+ * at once. Without that, reading maps a shared page of zeros, and writing interrupts all CPUs on which
+ * the process runs, to replace it. */
+void *mem_alloc_table(size_t size);
 /* A formatted string; the caller frees. */
 char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -54,7 +54,7 @@ static void grow_pairs(struct idmap *map)
 {
     struct idmap old = *map;
     map->capacity = old.capacity ? old.capacity * 2 : 64;
-    map->slots = mem_alloc(map->capacity * sizeof *map->slots);
+    map->slots = mem_alloc_table(map->capacity * sizeof *map->slots);
     for (size_t i = 0; i < old.capacity; i++)
         if (old.slots[i].value_plus_1)
             *find_pair(map, old.slots[i].a, old.slots[i].b) = old.slots[i];
@@ -94,7 +94,7 @@ static void grow_strings(struct strtab *table)
 {
     free(table->slots);
     table->slot_count = table->slot_count ? table->slot_count * 2 : 64;
-    table->slots = mem_alloc(table->slot_count * sizeof *table->slots);
+    table->slots = mem_alloc_table(table->slot_count * sizeof *table->slots);
     for (size_t id = 0; id < table->count; id++)
         table->slots[find_string(table, table->strings[id])] = (uint32_t)id + 1;
 }

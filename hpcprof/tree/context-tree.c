@@ -45,7 +45,7 @@ static void grow_slots(struct context_tree *tree)
     struct context_slot *old = tree->slots;
     size_t old_count = tree->slot_count;
     tree->slot_count = old_count ? old_count * 2 : 1024;
-    tree->slots = mem_alloc(tree->slot_count * sizeof *tree->slots);
+    tree->slots = mem_alloc_table(tree->slot_count * sizeof *tree->slots);
     for (size_t i = 0; i < old_count; i++)
         if (old[i].id)
             put(tree, old[i]);
@@ -60,7 +60,7 @@ static void fill_slots(struct context_tree *tree)
     tree->slot_count = tree->slots_used = 0;
     while (tree->contexts.n * 3 >= tree->slot_count * 2)
         tree->slot_count = tree->slot_count ? tree->slot_count * 2 : 1024;
-    tree->slots = mem_alloc(tree->slot_count * sizeof *tree->slots);
+    tree->slots = mem_alloc_table(tree->slot_count * sizeof *tree->slots);
     for (size_t i = CONTEXT_ROOT + 1; i < tree->contexts.n; i++)
         put(tree, (struct context_slot){.id = (uint32_t)i, .hash = hash_of(&tree->contexts.at[i])});
     tree->slots_used = tree->contexts.n - 1;
