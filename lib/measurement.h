@@ -120,7 +120,7 @@ struct measurement_node {
     uint64_t site; /* of the l-note, if has_site; a module's offset or a name table's line */
 };
 
-/* Whether a node's l-note is a procedure of which it is not known where it waits. */
+/* Whether a node's l-note names a procedure in a module, but no statement in it. */
 static inline bool measurement_node_lacks_site(const struct measurement_node *node)
 {
     return node->lip_space < MEASUREMENT_NAMES && !node->has_site;

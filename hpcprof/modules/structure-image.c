@@ -218,7 +218,8 @@ static uint64_t time_of(const struct stat *status)
     return (uint64_t)status->st_mtim.tv_sec * 1000000000u + (uint64_t)status->st_mtim.tv_nsec;
 }
 
-/* False if hpcprof's own file is unknown: then images can't be told apart. */
+/* False if a file's size and time can't be read. Without those of hpcprof's own file, an image of another
+ * build would count as one of ours. */
 static bool find_key(FILE *file, struct image_key *key)
 {
     struct stat structure, program;

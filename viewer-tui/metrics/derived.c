@@ -114,7 +114,8 @@ static const struct metric *first_in_state(const struct metrics *metrics,
     return NULL;
 }
 
-/* Whether the formula names a metric of which only the program's value is a lower bound. */
+/* Whether the formula names a metric whose value is a lower bound for the whole program, but not for
+ * each context. */
 static bool bounds_total(const struct metrics *metrics, const struct formula *formula)
 {
     for (size_t i = 0; i < formula->steps.n; i++) {

@@ -85,7 +85,7 @@ void call_hook(unsigned worker, unsigned place, const void *frame, void (*hook)(
 
 /* ---- workers ---- */
 
-/* Bodies of which each is called or spawned by the one before. */
+/* A chain of bodies: each calls or spawns the next one. */
 struct stack {
     struct body *at[STACK];
     int depth;
