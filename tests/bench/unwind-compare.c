@@ -8,6 +8,7 @@
  *
  *   UNWIND_RATE     samples per second of each thread (default 1000)
  *   UNWIND_REPORT   file that the results go to at exit, as "key value" lines (default: stderr)
+ *   UNWIND_VERBOSE  if it is set, paths that differ go to stderr: ours, and unw_step's
  */
 #define UNW_LOCAL_ONLY
 #include "hpcrun/code/module-ranges.h"
@@ -204,19 +205,29 @@ static bool same_pc(uint64_t theirs, uint64_t ours)
     return theirs == ours || theirs == ours + 1;
 }
 
+static bool is_in_module(uint64_t address)
+{
+    struct module_range range;
+    return module_range_find(address, &range);
+}
+
 /* Whether our path has libunwind's frames and no others, up to where libunwind gave up. Of code
  * without unwind information libunwind takes rbp for its frame pointer; where the code has no frame
- * of its own, as gmp's assembly, that misses the caller, which our path has. */
+ * of its own, as gmp's assembly, that misses the caller, which our path has; or rbp points to data,
+ * and what libunwind finds there is no code: that is where it gave up. */
 static bool has_their_frames(struct per_thread *t, unsigned depth)
 {
     struct unwinder *u = &t->unwinder;
     unsigned k = 0;
     for (unsigned i = 0; i < depth; i++, k++) {
         uint64_t theirs = (uint64_t)(uintptr_t)t->pcs[i];
-        bool may_be_missed =
+        bool is_guess =
             k > 0 && k < u->depth && rule_cache_get(u->cache, our_pc(u, k - 1)).kind == RULE_NO_FDE;
-        if (may_be_missed && !same_pc(theirs, our_pc(u, k)))
+        if (is_guess && !same_pc(theirs, our_pc(u, k))) {
+            if (!is_in_module(theirs))
+                return true;
             k++;
+        }
         if (k >= u->depth || !same_pc(theirs, our_pc(u, k)))
             return false;
     }

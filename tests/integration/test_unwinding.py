@@ -31,7 +31,7 @@ class AgainstLibunwind(OfChance, profiling.ProfilingTest):
         report = self.directory / "report"
         done = self.run_tool(*command, env=dict(
             os.environ, LD_PRELOAD=str(TOOLS / "unwind-compare.so"), UNWIND_REPORT=str(report),
-            **environment))
+            UNWIND_VERBOSE="1", **environment))
         self.assertEqual(done.returncode, 0, done.stderr)
         found = profiling.pairs(report.read_text().split())
         self.assertEqual(int(found["different"]), 0, done.stderr)
@@ -76,6 +76,10 @@ f(15) while (times)[0] < 0.5""")
         cc1 = subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True,
                              text=True).stdout.strip()
         self.compare(cc1, "-O2", "-quiet", source, "-o", "/dev/null")
+
+    def test_assembly(self):
+        """libunwind gives up in code without unwind information, or takes data for return addresses."""
+        self.compare(program("bare"), 300)
 
 
 class EveryInstruction(profiling.ProfilingTest):
