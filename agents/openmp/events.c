@@ -29,17 +29,24 @@ const ompt_frame_t *events_frames(const ompt_data_t *task)
     return offset && task ? (const ompt_frame_t *)((const char *)task + offset) : NULL;
 }
 
-/* Sets the registers of a context to those of the call in a task's enter frame, which is a frame of
- * libomp with a frame pointer. Its caller is the program, or a function of libomp that the program
- * called. sp is 0 if libomp tells no frame but only its return address. */
-static void set_caller(struct creation_context *context, const ompt_frame_t *frame,
-                       const void *caller)
+/* Registers at the call of a function: return address, and sp and bp of its caller. */
+struct registers {
+    uint64_t pc, sp, bp; /* sp 0: only pc is known */
+};
+
+/* Those of the call in a task's enter frame, which is a frame of libomp with a frame pointer. Its
+ * caller is the program, or a function of libomp that the program called. `caller` is the return
+ * address, if libomp tells no frame. */
+static struct registers call_in(const ompt_frame_t *frame, const void *caller)
 {
     const uint64_t *words = frame ? frame->enter_frame.ptr : NULL;
-    context->pc = words ? words[1] : (uint64_t)caller;
-    context->sp = words ? (uint64_t)&words[2] : 0;
-    context->bp = words ? words[0] : 0;
+    if (!words)
+        return (struct registers){.pc = (uint64_t)caller};
+    return (struct registers){words[1], (uint64_t)&words[2], words[0]};
 }
+
+/* Those of the call of the event in whose function this stands: a call in libomp, so not shown. */
+#define CALL_OF_EVENT ((struct registers){CALLER_PC, CALLER_SP, CALLER_BP})
 
 /* -------- scopes of the thread -------- */
 
@@ -53,20 +60,21 @@ static struct scope *outer(const struct scope *scope)
     return (struct scope *)scope->link.up;
 }
 
-static void push(struct agent_slot *slot, struct body_link link, ompt_data_t *task,
-                 struct task_record *record)
+static struct scope *push(struct agent_slot *slot, struct body_link link, ompt_data_t *task)
 {
     struct scope *scope = scope_take(slot);
     if (!scope)
-        return;
+        return NULL;
     link.up = slot->ompt.link;
     scope->link = link;
     scope->frame = events_frames(task);
     scope->task = task;
     scope->before = slot_state(slot);
-    scope->record = record;
+    scope->record = NULL;
+    scope->left = NULL;
     link_publish(&slot->ompt, &scope->link);
     slot_set_state(slot, AGENT_SLOT_WORKING);
+    return scope;
 }
 
 /* The thread continues what is outside of its innermost scope. */
@@ -78,9 +86,7 @@ static void pop(struct agent_slot *slot)
     scope_give_back(slot, scope);
 }
 
-/* Makes the scope of a task, which the thread executes, the innermost one; false: the task has none.
- * Scopes inside of it are parts of untied tasks: libomp does not tell their ends. Such a task may
- * have ended in another thread, so nothing may refer to its record. */
+/* Makes the scope of a task that the thread executes the innermost one; false: it has none. */
 static bool return_to(struct agent_slot *slot, const ompt_data_t *task)
 {
     const struct scope *scope = innermost(slot);
@@ -113,6 +119,18 @@ static void thread_end(ompt_data_t *thread)
 
 /* -------- regions -------- */
 
+/* Of a construct that ends before the frames do that began it by this call. */
+static struct creation_context context_on_stack(const struct agent_slot *slot,
+                                                struct registers call)
+{
+    return (struct creation_context){.kind = CONTEXT_ON_STACK,
+                                     .pc = call.pc,
+                                     .sp = call.sp,
+                                     .bp = call.bp,
+                                     .up = (uint64_t)slot->ompt.link,
+                                     .thread = slot->thread};
+}
+
 static void parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel,
                            unsigned threads, int flags, const void *caller)
 {
@@ -125,11 +143,7 @@ static void parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_da
         return;
     struct parallel_region *region = &scope->region;
     learn_offset(task, frame);
-    return_to(slot, task);
-    region->context.kind = CONTEXT_ON_STACK;
-    region->context.up = (uint64_t)slot->ompt.link;
-    region->context.thread = slot->thread;
-    set_caller(&region->context, frame, caller);
+    region->context = context_on_stack(slot, call_in(frame, caller));
     region->master = slot;
     slot_join(slot, RUNTIME_OMPT);
 }
@@ -157,7 +171,7 @@ static void begin_implicit(struct agent_slot *slot, const ompt_data_t *parallel,
     push(slot,
          (struct body_link){
              .context = &region->context, .is_inline = slot == region->master, .region = region},
-         task, NULL);
+         task);
 }
 
 /* libomp tells the end in a worker when the thread gets its next region: it waited until then. */
@@ -183,7 +197,17 @@ static void implicit_task(int endpoint, ompt_data_t *parallel, ompt_data_t *task
         end_implicit(slot, task);
 }
 
-/* -------- explicit tasks -------- */
+/* -------- explicit tasks --------
+ *
+ * An untied task whose body has scheduling points is executed in parts. libomp tells, e.g. of task 3
+ * that task 2 has created:
+ *
+ *     switch 2 -> 3     a part begins
+ *     switch 3 -> 2     it ends: the task will be queued again, and any thread may go on with it
+ *     complete 3 -> 2   the last part ends
+ *
+ * In a team of one thread, and if the queue is full, the call that would queue the task executes its
+ * next part: switch 3 -> 3, for that part's begin and for its end. */
 
 /* The data of a task that runs in the call that creates it. Else its record; NULL: it has none. */
 static char undeferred;
@@ -203,16 +227,52 @@ static const struct body_link *link_around(const struct agent_slot *slot, uint64
     return NULL;
 }
 
-static struct task_record *new_record(struct agent_slot *slot, const ompt_frame_t *frame,
-                                      const void *caller)
+/* Whether the thread executes a task of libomp's own that creates tasks of a taskloop, in the name of
+ * the task that had the loop. */
+static bool splits_taskloop(const struct scope *scope, const ompt_data_t *creator)
 {
-    struct creation_context site;
-    set_caller(&site, frame, caller);
-    const struct body_link *around = link_around(slot, site.sp);
+    return scope && (scope->record || scope->link.is_inline_task) && scope->task != creator;
+}
+
+/* `event` is the call of the event. While other threads create tasks of the same taskloop, the
+ * creator's enter frame is changed by them. */
+static struct task_record *new_record(struct agent_slot *slot, const ompt_data_t *creator,
+                                      const ompt_frame_t *frame, const void *caller,
+                                      struct registers event)
+{
+    const struct scope *scope = innermost(slot);
+    if (splits_taskloop(scope, creator))
+        return record_new(&slot->ompt, &scope->link, event.pc, 0, 0);
+    const struct body_link *around = link_around(slot, event.sp);
     if (!around)
         return NULL;
-    uint64_t sp = site.sp < around->sp ? site.sp : 0;
-    return record_new(&slot->ompt, around, site.pc, sp, site.bp);
+    struct registers site = call_in(frame, caller);
+    if (site.sp < event.sp || site.sp >= around->sp)
+        site = event;
+    return record_new(&slot->ompt, around, site.pc, site.sp < around->sp ? site.sp : 0, site.bp);
+}
+
+/* The creator's frames stay until the task has ended, and parts of the task lie on each other. */
+static struct task_record *new_record_on_stack(struct agent_slot *slot, struct registers call)
+{
+    struct task_record *record = record_allocate(&slot->ompt, 0);
+    if (!record)
+        return NULL;
+    record->context = context_on_stack(slot, call);
+    record->parent = NULL;
+    record->region = NULL;
+    record->created = 0;
+    atomic_store_explicit(&record->finished, 0, memory_order_relaxed);
+    return record;
+}
+
+/* if(0): the program runs the body between two calls of libomp, so the task's outer frame is one of
+ * the program; in programs of gcc libomp runs it, and has put its own frame there already. In a team
+ * of one thread, libomp says of all tasks that they are not deferred. */
+bool events_is_at_once(const ompt_data_t *task)
+{
+    const ompt_frame_t *frames = events_frames(task);
+    return frames && (frames->exit_frame.ptr || frames->exit_frame_flags & ompt_frame_application);
 }
 
 static void task_create(ompt_data_t *creator, const ompt_frame_t *frame, ompt_data_t *task,
@@ -223,25 +283,41 @@ static void task_create(ompt_data_t *creator, const ompt_frame_t *frame, ompt_da
     if (!slot || !(flags & ompt_task_explicit))
         return;
     learn_offset(creator, frame);
-    return_to(slot, creator);
-    task->ptr =
-        flags & ompt_task_undeferred ? (void *)&undeferred : new_record(slot, frame, caller);
+    bool is_deferred = !(flags & ompt_task_undeferred);
+    if (is_deferred)
+        task->ptr = new_record(slot, creator, frame, caller, CALL_OF_EVENT);
+    else if (flags & ompt_task_untied && !events_is_at_once(task))
+        task->ptr = new_record_on_stack(slot, call_in(frame, caller));
+    else
+        task->ptr = &undeferred;
 }
 
 /* A task without a record continues in the context in which its thread runs. */
-static void begin_task(struct agent_slot *slot, ompt_data_t *task)
+static void begin_task(struct agent_slot *slot, const ompt_data_t *prior, ompt_data_t *task)
+{
+    const struct scope *around = innermost(slot);
+    struct task_record *record = task->ptr == &undeferred ? NULL : task->ptr;
+    bool is_inline = task->ptr == &undeferred || (!record && !around);
+    struct scope *scope = push(slot,
+                               (struct body_link){.context = record   ? &record->context
+                                                             : around ? around->link.context
+                                                                      : NULL,
+                                                  .is_inline = is_inline,
+                                                  .is_inline_task = is_inline,
+                                                  .region = around ? around->link.region : NULL},
+                               task);
+    if (!scope)
+        return;
+    scope->record = record;
+    scope->left = prior;
+}
+
+/* Whether the innermost scope is a part of an untied task, which ends with this switch. */
+static bool ends_part(const struct agent_slot *slot, const ompt_data_t *prior,
+                      const ompt_data_t *next)
 {
     const struct scope *scope = innermost(slot);
-    bool is_inline = task->ptr == &undeferred || !scope;
-    struct task_record *record = is_inline ? NULL : task->ptr;
-    push(slot,
-         (struct body_link){.context = record  ? &record->context
-                                       : scope ? scope->link.context
-                                               : NULL,
-                            .is_inline = is_inline,
-                            .is_inline_task = is_inline,
-                            .region = scope ? scope->link.region : NULL},
-         task, record);
+    return scope && scope->task == prior && scope->left == next;
 }
 
 static void end_task(struct agent_slot *slot, const ompt_data_t *task)
@@ -272,10 +348,10 @@ static void task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
         return;
     if (events_is_end(status))
         end_task(slot, prior);
-    else
-        return_to(slot, prior);
-    if (next && !events_is_end(status))
-        begin_task(slot, next);
+    else if (next && ends_part(slot, prior, next))
+        pop(slot);
+    else if (next)
+        begin_task(slot, prior, next);
 }
 
 /* -------- waiting -------- */

@@ -32,6 +32,9 @@ extern const struct ompt_events plain_events;
 /* The frames of a task; NULL: not known yet. */
 const ompt_frame_t *events_frames(const ompt_data_t *task);
 
+/* When a task is created: whether it runs in the call that creates it (if(0)). */
+bool events_is_at_once(const ompt_data_t *task);
+
 /* Whether a thread has left `prior` for good; whether the event is about a switch of tasks at all. */
 bool events_is_end(int status);
 bool events_is_switch(int status);

@@ -51,6 +51,7 @@ enum {
     ompt_task_initial = 1,
     ompt_task_explicit = 4,
     ompt_task_undeferred = 0x08000000,
+    ompt_task_untied = 0x10000000,
     ompt_task_final = 0x20000000,
 };
 

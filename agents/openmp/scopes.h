@@ -16,9 +16,9 @@ struct scope {
     struct body_link link; /* link.sp is the exit frame as last seen by the thread; 0: not yet */
     const ompt_frame_t *frame;
     ompt_data_t *task;
-    enum agent_slot_state before; /* of the task outside of it, when this one began */
-    enum agent_slot_state state;  /* of this task, when it was last left for another one */
-    struct task_record *record;
+    enum agent_slot_state before;  /* of the task outside of it, when this one began */
+    struct task_record *record;    /* of an explicit task; NULL: it has none */
+    const ompt_data_t *left;       /* the task that the thread left for this explicit one */
     struct parallel_region region; /* that a thread begins with this scope's memory */
     void *observed;                /* handle of this region's events; NULL: they are not reported */
     const void *site;              /* of the region, for work and span */

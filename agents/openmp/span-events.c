@@ -188,15 +188,9 @@ struct observed_task {
     _Atomic bool has_begun;
 };
 
-/* if(0): the program runs the body between two calls of libomp, so the task's outer frame is one of
- * the program; in programs of gcc libomp runs it, and has put its own frame there already. In a team
- * of one thread, libomp says of all tasks that they are not deferred. */
 static unsigned kind_of(const ompt_data_t *task, int flags, int has_dependences)
 {
-    const ompt_frame_t *frames = events_frames(task);
-    bool is_at_once =
-        frames && (frames->exit_frame.ptr || frames->exit_frame_flags & ompt_frame_application);
-    return (is_at_once ? AGENT_TASK_AT_ONCE : 0) |
+    return (events_is_at_once(task) ? AGENT_TASK_AT_ONCE : 0) |
            (flags & ompt_task_final ? AGENT_TASK_FINAL : 0) |
            (has_dependences ? AGENT_TASK_ORDERED : 0);
 }

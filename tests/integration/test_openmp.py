@@ -94,7 +94,7 @@ class States(OpenMp):
     """A thread works for the agent if it is in a body, and else waits: at each of some hundred instants at which nothing
     moves, so that the program knows what is right."""
     THREADS = (2, 4, 8)
-    PHASES = 17
+    PHASES = 19
     SCALE = 8
 
     def test_working_threads(self):
@@ -238,6 +238,51 @@ class PathsOfClang(Paths):
     UNFOLDED = ("-fno-optimize-sibling-calls",)
     KINDS = {"taskloop": "task"}
     test_regions_of_fortran = None
+
+
+# The path to each worker function of task-parts.c.
+PARTS = {
+    "part_1": ["yields", "parallel", "create_yielding", "task"],
+    "part_2": ["yields", "parallel", "create_yielding", "task"],
+    "part_3": ["yields", "parallel", "create_yielding", "task"],
+    "before_wait": ["waits", "parallel", "create_waiting", "task"],
+    "between": ["waits", "parallel", "create_waiting", "task"],
+    "after_wait": ["waits", "parallel", "create_waiting", "task"],
+    "in_child": ["waits", "parallel", "create_waiting", "task", "create_child", "task"],
+    "leaf": ["grows", "parallel", "grow", "task", "grow", "task"],
+    "iteration": ["splits", "parallel", "from_loop", "taskloop"],
+    "in_region": ["behind", "parallel", "nested", "parallel"],
+}
+
+
+class Parts(OpenMp):
+    KINDS = {}  # what the kinds in PARTS are called
+
+    def test_untied_tasks_and_split_taskloops(self):
+        """All parts of a task are below its creation, what comes behind it is not, and the tasks in which a runtime
+        splits a taskloop are not shown."""
+        program = self.build("task-parts.c", "-fno-optimize-sibling-calls")
+        for threads in (1, 2, 4):
+            with self.subTest(threads=threads):
+                self.run_with(threads, program, "0.001", how={"events": ["CPUTIME@f10000"]})
+                found = set()
+                for path in self.sampled_paths():
+                    worker = next((name for name in path if name in PARTS), None)
+                    if not worker:
+                        continue
+                    found.add(worker)
+                    names = path[path.index("main") + 1:path.index(worker)]
+                    kinds = [re.sub(r" @ task-parts\.c:[0-9]+$", "", name) for name in names]
+                    truth = [self.KINDS.get(kind, kind) for kind in PARTS[worker]]
+                    # One in which no sample was, but which created a task, is a construct.
+                    self.assertEqual([true if kind == "construct" else kind for kind, true in zip(kinds[:-1], truth)]
+                                     + kinds[len(truth) - 1:], truth, path)
+                self.assertEqual(found, set(PARTS))
+
+
+class PartsOfClang(Parts):
+    compilers = CLANG
+    KINDS = PathsOfClang.KINDS
 
 
 class KindsOfThreads(OpenMp):

@@ -9,36 +9,20 @@
  *     in_frame     main > framed > region > in_frame
  *     in_part      main > parted > region > in_part: called from a part of the region's body that the
  *                  compiler puts elsewhere, since it is rare */
+#include "worker-functions.h"
+
 #include <omp.h>
 #include <stdlib.h>
-#include <time.h>
 
-#define FUNCTION __attribute__((noipa)) static
-#define KEEP     __asm__ volatile("") /* no call in front of it is a jump */
+#define KEEP __asm__ volatile("") /* no call in front of it is a jump */
 
 static double share;
 static volatile int is_rare = 1;
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static inline void compute(void)
-{
-    double begin = now();
-    do
-        for (volatile int i = 0; i < 1000; i++)
-            ;
-    while (now() - begin < share);
-}
-
 #define WORKER(name, ...)                                                                          \
     __VA_ARGS__ FUNCTION void name(void)                                                           \
     {                                                                                              \
-        compute();                                                                                 \
+        compute(share);                                                                            \
     }
 WORKER(in_region)
 WORKER(in_nested)
@@ -93,7 +77,7 @@ FUNCTION int compare(const void *a, const void *b)
 {
     (void)a;
     (void)b;
-    compute();
+    compute(share);
     return 0;
 }
 

@@ -347,6 +347,36 @@ PHASE taskloop(void)
             body(6);
 }
 
+/* With clang, each task is executed in three parts. */
+PHASE untied(void)
+{
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < 2 * scale; i++) {
+#pragma omp task untied
+        {
+            body(3);
+#pragma omp task
+            body(4);
+#pragma omp taskyield
+            body(5);
+#pragma omp taskwait
+            body(6);
+        }
+    }
+}
+
+/* With more tasks than libomp creates at once: tasks of its own create them. */
+PHASE split_taskloop(void)
+{
+    const int tasks = 12 * omp_get_max_threads();
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskloop grainsize(1)
+    for (int i = 0; i < tasks; i++)
+        body(2 + i % 3);
+}
+
 static void *run_region(void *unused)
 {
 #pragma omp parallel
@@ -426,6 +456,8 @@ int main(int count, char **arguments)
     RUN_BUSY(producer);
     RUN_BUSY(taskgroups);
     RUN_BUSY(taskloop);
+    RUN_BUSY(untied);
+    RUN_BUSY(split_taskloop);
     RUN(threads);
     RUN(libc_waits);
     return 0;

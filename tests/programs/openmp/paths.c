@@ -10,36 +10,18 @@
  *     in_loop      main > loops > region > from_loop > taskloop > in_loop
  *     in_left      main > loops > region > leave > taskloop without a group > in_left
  *     in_large     main > forest > region > large > task > in_large: a creator with large frames */
+#include "worker-functions.h"
+
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#ifdef __clang__
-#define FUNCTION __attribute__((noinline, disable_tail_calls)) static void
-#else
-#define FUNCTION __attribute__((noipa)) static void
-#endif
 
 static double unit; /* seconds */
 
-/* Computes for a time on the thread's CPU clock. */
-static inline void compute(double units)
-{
-    struct timespec begin, now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
-    do
-        for (volatile int i = 0; i < 1000; i++)
-            ;
-    while (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0 &&
-           (double)(now.tv_sec - begin.tv_sec) + (double)(now.tv_nsec - begin.tv_nsec) * 1e-9 <
-               units * unit);
-}
-
 #define WORKER(name)                                                                               \
-    FUNCTION name(double units)                                                                    \
+    FUNCTION void name(double units)                                                               \
     {                                                                                              \
-        compute(units);                                                                            \
+        compute(units *unit);                                                                      \
     }
 WORKER(in_first)
 WORKER(in_second)
@@ -51,32 +33,32 @@ WORKER(in_loop)
 WORKER(in_left)
 WORKER(in_large)
 
-FUNCTION first(void)
+FUNCTION void first(void)
 {
 #pragma omp parallel
     in_first(50);
 }
 
-FUNCTION helper(void)
+FUNCTION void helper(void)
 {
 #pragma omp parallel
     in_second(25);
 }
 
-FUNCTION second(void)
+FUNCTION void second(void)
 {
     helper();
     __asm__("");
 }
 
-FUNCTION middle(void)
+FUNCTION void middle(void)
 {
 #pragma omp parallel num_threads(2)
     in_nested(20);
     __asm__("");
 }
 
-FUNCTION nested(void)
+FUNCTION void nested(void)
 {
 #pragma omp parallel num_threads(2)
     {
@@ -85,9 +67,9 @@ FUNCTION nested(void)
     }
 }
 
-FUNCTION branch(int depth);
+FUNCTION void branch(int depth);
 
-FUNCTION grow(int depth)
+FUNCTION void grow(int depth)
 {
     static void (*const leaf[])(double) = {NULL, leaf_1, leaf_2, leaf_3};
     for (int i = 0; i < 2; i++)
@@ -100,13 +82,13 @@ FUNCTION grow(int depth)
     }
 }
 
-FUNCTION branch(int depth)
+FUNCTION void branch(int depth)
 {
     grow(depth);
     __asm__("");
 }
 
-FUNCTION large(void)
+FUNCTION void large(void)
 {
     char room[3000];
     memset(room, 1, sizeof room);
@@ -115,7 +97,7 @@ FUNCTION large(void)
     __asm__("" : : "r"(room) : "memory");
 }
 
-FUNCTION forest(void)
+FUNCTION void forest(void)
 {
 #pragma omp parallel
 #pragma omp single
@@ -125,14 +107,14 @@ FUNCTION forest(void)
     }
 }
 
-FUNCTION from_loop(void)
+FUNCTION void from_loop(void)
 {
 #pragma omp taskloop grainsize(1)
     for (int i = 0; i < 8; i++)
         in_loop(8);
 }
 
-FUNCTION leave(void)
+FUNCTION void leave(void)
 {
 #pragma omp taskloop grainsize(1) nogroup
     for (int i = 0; i < 8; i++)
@@ -140,7 +122,7 @@ FUNCTION leave(void)
     __asm__("");
 }
 
-FUNCTION loops(void)
+FUNCTION void loops(void)
 {
 #pragma omp parallel
 #pragma omp single

@@ -50,8 +50,10 @@ static int set_callback(int which, ompt_callback_t callback)
 enum { SWITCH = 7, BARRIER = 1, TASKWAIT = 5, CRITICAL = 5 };
 
 /* The thread's stack, which grows to lower indices. A frame of libomp at index i has its caller's
- * frame pointer and a return address at i and i + 1. */
-static uint64_t stack[100];
+ * frame pointer and a return address at i and i + 1. It is in the frame of main, so that functions
+ * which tell events have their frames below it. */
+enum { STACK_WORDS = 100 };
+static uint64_t *stack;
 
 static void call_libomp(struct task *from, unsigned at)
 {
@@ -70,7 +72,7 @@ static ompt_data_t parallel;
 
 static void begin_region(void)
 {
-    memset(stack, 0, sizeof stack);
+    memset(stack, 0, STACK_WORDS * sizeof *stack);
     memset(&initial, 0, sizeof initial);
     memset(&implicit, 0, sizeof implicit);
     call_libomp(&initial, 90);
@@ -133,35 +135,127 @@ static void a_task_is_shown_where_it_was_created(void **state)
     end_region();
 }
 
-/* libomp does not tell when a part of an untied task ends that will be continued, by any thread. */
-static void a_left_part_of_an_untied_task_creates_nothing(void **state)
+static enum agent_slot_state now(void)
+{
+    return slot_state(slot_mine());
+}
+
+static void switch_tasks(struct task *from, struct task *to)
+{
+    tell.task_schedule(&from->data, SWITCH, &to->data);
+}
+
+static void complete(struct task *task, struct task *left)
+{
+    tell.task_schedule(&task->data, ompt_task_complete, &left->data);
+}
+
+static void parts_of_untied_tasks_end(void **state)
+{
+    (void)state;
+    begin_region();
+    const struct body_link *region = link();
+    struct task untied = create(&implicit, 70, ompt_task_untied);
+    tell.sync_region_wait(TASKWAIT, ompt_scope_begin, &parallel, &implicit.data, NULL);
+    for (int part = 0; part < 3; part++) {
+        switch_tasks(&implicit, &untied);
+        call_body(&untied, 60);
+        assert_ptr_equal(link()->context, record_of(&untied));
+        assert_int_equal(now(), AGENT_SLOT_WORKING);
+        switch_tasks(&untied, &implicit);
+        assert_ptr_equal(link(), region);
+        assert_int_equal(now(), AGENT_SLOT_IDLE);
+    }
+    switch_tasks(&implicit, &untied);
+    struct task child = create(&untied, 50, 0), other = create(&untied, 50, 0);
+    assert_ptr_equal(record_of(&child)->parent, record_of(&untied));
+    switch_tasks(&untied, &child); /* it yields */
+    assert_ptr_equal(link()->context, record_of(&child));
+    complete(&child, &untied);
+    complete(&untied, &implicit);
+    assert_non_null(record_of(&untied)->region); /* the other one's path continues in it */
+    switch_tasks(&implicit, &other);
+    complete(&other, &implicit);
+    assert_null(record_of(&untied)->region);
+    tell.sync_region_wait(TASKWAIT, ompt_scope_end, &parallel, &implicit.data, NULL);
+    end_region();
+}
+
+/* In a team of one thread, the call at the end of a part executes the next one. */
+static void parts_of_untied_tasks_on_each_other(void **state)
+{
+    (void)state;
+    begin_region();
+    const struct body_link *region = link();
+    struct task untied = create(&implicit, 70, ompt_task_undeferred | ompt_task_untied);
+    const struct creation_context *context = &record_of(&untied)->context;
+    assert_int_equal(context->kind, CONTEXT_ON_STACK);
+    assert_int_equal(context->pc, 0x1000 + 70);
+    assert_int_equal(context->up, region);
+    switch_tasks(&implicit, &untied);
+    switch_tasks(&untied, &implicit);
+    for (unsigned part = 0; part < 3; part++) {
+        switch_tasks(&untied, &untied);
+        call_body(&untied, 60 - 10 * part);
+        assert_ptr_equal(link()->context, context);
+        assert_false(link()->is_inline);
+        assert_ptr_equal(link()->up, region);
+        switch_tasks(&untied, &untied);
+        assert_ptr_equal(link(), region);
+    }
+    switch_tasks(&untied, &untied);
+    complete(&untied, &implicit);
+    end_region();
+}
+
+static void an_untied_task_with_if_0_is_inline(void **state)
+{
+    (void)state;
+    begin_region();
+    struct task task = {.frame.exit_frame_flags = ompt_frame_application};
+    call_libomp(&implicit, 70);
+    tell.task_create(&implicit.data, &implicit.frame, &task.data,
+                     ompt_task_explicit | ompt_task_undeferred | ompt_task_untied, 0, NULL);
+    switch_tasks(&implicit, &task);
+    assert_true(link()->is_inline_task);
+    complete(&task, &implicit);
+    end_region();
+}
+
+/* A task of libomp's own creates tasks of a taskloop, in the name of the task that had the loop. */
+static void split_taskloops(void **state)
 {
     (void)state;
     begin_region();
     const struct creation_context *region = link()->context;
-    struct task untied = create(&implicit, 70, 0);
-    tell.task_schedule(&implicit.data, SWITCH, &untied.data);
-    call_body(&untied, 60);
-    struct task next = create(&implicit, 72, 0);
-    assert_null(record_of(&next)->parent);
-    assert_ptr_equal(link()->context, region);
-    assert_int_equal(record_of(&untied)->created, 0);
+    struct task own = create(&implicit, 70, 0);
+    tell.sync_region_wait(TASKWAIT, ompt_scope_begin, &parallel, &implicit.data, NULL);
+    switch_tasks(&implicit, &own);
+    call_body(&own, 60);
+    struct task iteration = create(&implicit, 75, 0);
+    assert_int_equal(now(), AGENT_SLOT_WORKING);
+    assert_ptr_equal(link()->context, record_of(&own));
+    assert_int_equal(record_of(&iteration)->context.kind, CONTEXT_SITE);
+    assert_ptr_equal(record_of(&iteration)->parent, record_of(&own));
+    complete(&own, &implicit);
+    switch_tasks(&implicit, &iteration);
+    complete(&iteration, &implicit);
+    assert_null(record_of(&own)->region);
+    tell.sync_region_wait(TASKWAIT, ompt_scope_end, &parallel, &implicit.data, NULL);
 
-    tell.task_schedule(&implicit.data, SWITCH, &untied.data);
-    call_body(&untied, 60);
-    struct task inner_initial = {0};
-    ompt_data_t inner = {0};
-    call_libomp(&implicit, 72);
-    tell.parallel_begin(&implicit.data, &implicit.frame, &inner, 1, 0, NULL);
-    tell.implicit_task(ompt_scope_begin, &inner, &inner_initial.data, 1, 0, 0);
-    assert_ptr_equal(((const struct body_link *)link()->context->up)->context, region);
-    tell.implicit_task(ompt_scope_end, NULL, &inner_initial.data, 0, 0, 0);
-    tell.parallel_end(&inner, &implicit.data, 0, NULL);
-
-    tell.task_schedule(&implicit.data, SWITCH, &untied.data);
-    tell.task_schedule(&untied.data, ompt_task_complete, &implicit.data);
-    tell.task_schedule(&implicit.data, SWITCH, &next.data);
-    tell.task_schedule(&next.data, ompt_task_complete, &implicit.data);
+    /* Meanwhile another thread has changed the enter frame: to its own one, or to none. */
+    uint64_t elsewhere[4] = {0, 0x5000};
+    const void *others[] = {elsewhere, &stack[90], NULL};
+    for (int i = 0; i < 3; i++) {
+        struct task next = {0};
+        memcpy(&implicit.frame.enter_frame.ptr, &others[i], sizeof others[i]);
+        tell.task_create(&implicit.data, &implicit.frame, &next.data, ompt_task_explicit, 0, NULL);
+        assert_int_equal(record_of(&next)->context.kind, CONTEXT_COPY);
+        assert_true(record_of(&next)->context.low < (uint64_t)stack);
+        assert_ptr_equal(record_of(&next)->context.parent, region);
+        switch_tasks(&implicit, &next);
+        complete(&next, &implicit);
+    }
     end_region();
 }
 
@@ -179,11 +273,6 @@ static void an_undeferred_task_runs_where_it_is_created(void **state)
     tell.task_schedule(&implicit.data, SWITCH, &child.data);
     tell.task_schedule(&child.data, ompt_task_complete, &implicit.data);
     end_region();
-}
-
-static enum agent_slot_state now(void)
-{
-    return slot_state(slot_mine());
 }
 
 static void a_thread_that_waits_does_not_work(void **state)
@@ -267,12 +356,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_task_is_shown_where_it_was_created),
-        cmocka_unit_test(a_left_part_of_an_untied_task_creates_nothing),
+        cmocka_unit_test(parts_of_untied_tasks_end),
+        cmocka_unit_test(parts_of_untied_tasks_on_each_other),
+        cmocka_unit_test(an_untied_task_with_if_0_is_inline),
+        cmocka_unit_test(split_taskloops),
         cmocka_unit_test(an_undeferred_task_runs_where_it_is_created),
         cmocka_unit_test(a_thread_that_waits_does_not_work),
         cmocka_unit_test(records_are_used_once_at_a_time),
         cmocka_unit_test(a_worker_waits_between_regions),
     };
+    uint64_t frames[STACK_WORDS];
+    stack = frames;
     static struct agent_slot slot = {.state = AGENT_SLOT_WORKING};
     own_slot = &slot;
     if (!events_register(set_callback))
