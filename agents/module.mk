@@ -88,6 +88,7 @@ SIMULATED_CILK5 = $(call objects_of,agents/cilk5) $(AGENTS_COMMON) $(RECORDING_H
 	$(BUILD)/obj/tests/unit/agents/simulated_cilk5.o
 $(eval $(call unit_test,agents/test_cilk5_agent,$(SIMULATED_CILK5),))
 $(eval $(call unit_test,agents/test_cilk5_threads,$(SIMULATED_CILK5),))
+$(eval $(call unit_test,agents/test_cilk5_observer,$(BUILD)/obj/agents/cilk5/cilk5-observer.o,))
 
 # A program with a simulated runtime as a module, and further modules that the program opens.
 SIMULATED_CHEETAH = $(BUILD)/tests/simulated/simulated-cheetah.so

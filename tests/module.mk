@@ -72,6 +72,11 @@ $(OTHER_CILKSCALE): tests/programs/cilktool/other-cilkscale.c
 	$(if $(Q),@echo "  LD $@")
 	$(Q)$(CC) -std=c11 $(WARNINGS) -I. -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
 
+# Under a simulated Cilk-5 that has our patch.
+CILK5_PROGRAMS = $(BUILD)/tests/programs/cilk5/stolen
+TEST_PROGRAMS += $(CILK5_PROGRAMS)
+$(CILK5_PROGRAMS): tests/programs/hpcrun/burn.h runtime-patches/cilk5/description.h
+
 # Plain threads.
 PTHREAD_PROGRAMS = $(addprefix $(BUILD)/tests/programs/pthread/,thread-states lock-semantics std-threads)
 TEST_PROGRAMS += $(PTHREAD_PROGRAMS)

@@ -1,9 +1,8 @@
 #include "agents/cilk5/cilk5-runtime.h"
 
 #include "agents/cilk5/cilk5-exports.h"
+#include "agents/cilk5/cilk5-observer.h"
 #include "agents/common/linked-runtime.h"
-
-#include "runtime-patches/cilk5/description.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -48,7 +47,7 @@ static void add_symbol(const struct symbol *symbol, void *data)
 
 static void learn_patch(uint64_t address)
 {
-    const struct hpctoolkit_cilk5 *description = (const void *)address;
+    struct hpctoolkit_cilk5 *description = (void *)address;
     runtime.working = runtime.site_in_closure = 0;
     if (!description)
         return;
@@ -58,6 +57,8 @@ static void learn_patch(uint64_t address)
     }
     runtime.working = address + offsetof(struct hpctoolkit_cilk5, working);
     runtime.site_in_closure = description->site_in_closure;
+    if (host->dag)
+        cilk5_observe(host, description);
 }
 
 /* Claims the whole module if it is a library, else the functions that were linked in. The function

@@ -15,6 +15,7 @@
 static struct root_path {
     uint32_t thread, node;  /* of the path, when it was entered */
     const void *number;     /* index + 1: stands for the site of the root's context */
+    bool is_dag;            /* of struct agent_dag: only procedures themselves spawn */
     struct saved_path path; /* to the call that began the computation */
 } * roots;
 static uint32_t root_count;
@@ -49,7 +50,9 @@ static struct root_path *root_path_at(uint64_t site)
 static void run_begins(const void *key, struct agent_activation root)
 {
     has_run = true;
-    root.site = &root_path_at((uint64_t)*root.site)->number;
+    struct root_path *path = root_path_at((uint64_t)*root.site);
+    path->is_dag = true;
+    root.site = &path->number;
     work_span_run_begins(key, root);
 }
 
@@ -126,6 +129,7 @@ struct target {
     struct context_nodes {
         uint32_t caller;    /* at which the context's procedures are called */
         uint32_t procedure; /* of these */
+        bool is_dag;        /* struct root_path */
     } * nodes;              /* by context */
 };
 
@@ -144,12 +148,13 @@ static uint64_t ip_at(const struct target *to, uint64_t address)
     return rule_cache_ip(to->thread->unwinder.cache, address);
 }
 
-static uint32_t root_caller(const struct target *to, uint64_t number)
+static struct context_nodes root_nodes(const struct target *to, uint64_t number)
 {
     if (number == 0)
-        return CCT_ROOT;
-    return saved_path_insert(&roots[number - 1].path, &to->thread->cct,
-                             &to->thread->logical.lnotes);
+        return (struct context_nodes){.caller = CCT_ROOT};
+    const struct root_path *root = &roots[number - 1];
+    uint32_t caller = saved_path_insert(&root->path, &to->thread->cct, &to->thread->logical.lnotes);
+    return (struct context_nodes){.caller = caller, .is_dag = root->is_dag};
 }
 
 /* The function that has an address. */
@@ -158,18 +163,26 @@ static uint64_t function_at(const struct target *to, uint64_t address)
     return rule_cache_function(to->thread->unwinder.cache, address);
 }
 
-/* The node from which a context's procedures are called: its site, in the parent's procedure or in
- * a function that this has called. */
-static uint32_t caller_of(const struct target *to, const struct span_context *context)
+/* Whether a context's site is in the procedure that is the parent, else in a function that this has
+ * called. A procedure may be several functions, for example Cilk-5's clones. */
+static bool is_site_in_parent(const struct target *to, const struct span_context *context)
+{
+    return to->nodes[context->parent].is_dag ||
+           function_at(to, context->site - 1) ==
+               function_at(to, span_context(context->parent)->procedure);
+}
+
+/* The node from which a context's procedures are called is that of its site. */
+static struct context_nodes nodes_of(const struct target *to, const struct span_context *context)
 {
     if (context->parent == CONTEXT_PROGRAM)
-        return root_caller(to, context->site);
+        return root_nodes(to, context->site);
     uint64_t site = ip_at(to, context->site - 1);
     const struct context_nodes *parent = &to->nodes[context->parent];
-    bool is_in_parent = function_at(to, context->site - 1) ==
-                        function_at(to, span_context(context->parent)->procedure);
-    return child(to, is_in_parent ? parent->caller : parent->procedure,
-                 (struct lnote){.value = site, .site = site});
+    uint32_t above = is_site_in_parent(to, context) ? parent->caller : parent->procedure;
+    return (struct context_nodes){.caller =
+                                      child(to, above, (struct lnote){.value = site, .site = site}),
+                                  .is_dag = parent->is_dag};
 }
 
 /* Adds what a value has grown by since it was entered. */
@@ -207,7 +220,7 @@ static bool enter_context(const struct target *to, uint32_t id)
     if (context->procedure == 0)
         return true; /* another worker added the same context: this id is unused */
     struct context_nodes *nodes = &to->nodes[id];
-    nodes->caller = caller_of(to, context);
+    *nodes = nodes_of(to, context);
     nodes->procedure =
         child(to, nodes->caller, (struct lnote){.value = ip_at(to, context->procedure)});
     return enter_values(to, id, nodes->procedure);

@@ -1,0 +1,35 @@
+"""Work and span of Cilk-5: a program that tells what a patched runtime does, written by hand."""
+import profiling
+from logical_case import LogicalTest, walk
+from test_work_span import SERIAL
+
+STOLEN = profiling.BUILD / "tests" / "programs" / "cilk5" / "stolen"
+
+
+class Cilk5(LogicalTest):
+    def test_a_procedure_that_is_stolen(self):
+        done, _ = self.profile(STOLEN, options=("--work-span",))
+        begin, left, right, deep, end = (int(time) * 1e-9 for time in done.stdout.split())
+        expected = {"cilk_main": (begin + left + right + deep + end, begin + left),
+                    "left": (left, left), "right": (right + deep, 0), "deep": (deep, 0)}
+        for name, (work, span) in expected.items():
+            self.assertAlmostEqual(self.value("exact work", name), work, delta=0.02 * work + 1e-4)
+            self.assertAlmostEqual(self.value("span", name), span, delta=0.02 * span + 1e-4)
+
+    def test_contexts_are_procedures_at_lines(self):
+        """Both clones of cilk_main, and the runtime's first procedure, are cilk_main."""
+        self.profile(STOLEN, options=("--work-span",))
+        paths = {tuple(node["name"] for node in path if node["kind"] == "procedure") for path in walk(self.tree)
+                 if path[-1]["kind"] == "procedure" and path[-1]["metrics"]["exact work"]["exclusive"]}
+        paths.discard((SERIAL,))
+        self.assertEqual({path[path.index("cilk_main"):] for path in paths},
+                         {("cilk_main",), ("cilk_main", "left"), ("cilk_main", "right"), ("cilk_main", "right", "deep")})
+        self.assertEqual(len(paths), 4, paths)
+
+    def test_nothing_is_told_without_the_option(self):
+        done, _ = self.measure(STOLEN, status=1)
+        self.assertEqual(done.stdout, "")
+
+
+if __name__ == "__main__":
+    profiling.main()
