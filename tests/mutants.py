@@ -19,6 +19,8 @@ tests (test_law.Law or test_law.Law.test_phases). Lines that begin with # are co
    one of them fails or does not end.
 4. Faults that a test must notice which measures time (`measures_time`, as in tests/run.py) come last
    and alone.
+5. A fault whose tests were skipped, since they had too little evidence for a verdict, is planted again, alone,
+   until they have, up to MORE_TRIES times. If they never have, that is an error.
 
 A fault that breaks the build, or whose lines the file does not have, is an error: the list is out of
 date. With NAMEs only the faults whose file or tests contain one are planted; with --sample N only N of
@@ -50,6 +52,8 @@ REPORT = "verdict:"  # begins a line of `run.py --class` about one test: JSON
 # Seconds until a test counts as hanging: of a test without a fault; with a fault, this many times what
 # it took without, and some more, since the machine may have become busier.
 FIRST_TIMEOUT, SLOWER, MORE, BUILD_TIMEOUT = 600, 20, 10, 600
+
+MORE_TRIES = 4
 
 
 class Fault:
@@ -217,6 +221,7 @@ class Work:
             self.places.put(place)
         self.counts = {"noticed": 0, "survived": 0, "errors": 0}
         self.bad = []  # lines about survivors and errors
+        self.undecided = []  # faults whose tests were skipped
         self.timeout = {}  # seconds, by test
         for place in places:
             place.timeout = self.timeout
@@ -254,9 +259,23 @@ class Work:
         for fault in faults:
             started = time.monotonic()
             verdict = place.try_fault(fault)
-            kind = verdict if verdict in self.counts else "errors"
-            told = verdict if verdict in self.counts else "ERROR: " + verdict
-            self.count(kind, f"{told:8}  {time.monotonic() - started:5.1f} s  {fault}")
+            if verdict == "skipped":
+                self.undecided.append(fault)
+                print(f"skipped, so planted again: {fault}", flush=True)
+            else:
+                self.count_fault(verdict, started, fault)
+
+    def undecided_faults(self, place, faults):
+        for fault in faults:
+            started, verdict, tries = time.monotonic(), "skipped", 0
+            while verdict == "skipped" and tries < MORE_TRIES:
+                verdict, tries = place.try_fault(fault), tries + 1
+            self.count_fault(verdict, started, fault)
+
+    def count_fault(self, verdict, started, fault):
+        kind = verdict if verdict in self.counts else "errors"
+        told = verdict if verdict in self.counts else "ERROR: " + verdict
+        self.count(kind, f"{told:8}  {time.monotonic() - started:5.1f} s  {fault}")
 
 
 def by_file(faults):
@@ -335,6 +354,7 @@ def main():
     work.all(work.without_fault, sorted({test for fault in faults for test in fault.tests}))
     work.all(work.faults_of_a_file, groups)
     work.all(work.faults_of_a_file, [alone])
+    work.all(work.undecided_faults, [work.undecided])
     shutil.rmtree(build / "mutants")
     counts = work.counts
     if work.bad:

@@ -15,6 +15,37 @@ import mutants  # noqa: E402 (needs the path above)
 BUILD = os.environ.get("BUILD", profiling.ROOT / "build")
 
 
+class Place:
+    """A copy of the tree in which the tests of a fault give these verdicts, one after the other."""
+
+    def __init__(self, *verdicts):
+        self.verdicts = list(verdicts)
+
+    def try_fault(self, _):
+        return self.verdicts.pop(0)
+
+
+class TooLittleEvidence(unittest.TestCase):
+    """A fault whose tests were skipped is planted again."""
+
+    def counts(self, *verdicts):
+        """Of one fault, and the verdicts that were not asked for."""
+        place = Place(*verdicts)
+        work = mutants.Work([place])
+        work.all(work.faults_of_a_file, [["the fault"]])
+        work.all(work.undecided_faults, [work.undecided])
+        return {kind: count for kind, count in work.counts.items() if count}, place.verdicts
+
+    def test_a_later_verdict_counts(self):
+        self.assertEqual(self.counts("noticed", "rest"), ({"noticed": 1}, ["rest"]))
+        self.assertEqual(self.counts("skipped", "skipped", "noticed", "rest"), ({"noticed": 1}, ["rest"]))
+        self.assertEqual(self.counts("skipped", "survived", "rest"), ({"survived": 1}, ["rest"]))
+
+    def test_no_verdict_is_an_error(self):
+        skips = ["skipped"] * (1 + mutants.MORE_TRIES)
+        self.assertEqual(self.counts(*skips, "rest"), ({"errors": 1}, ["rest"]))
+
+
 class Mutants(unittest.TestCase):
     def test_the_tree_has_the_lines_and_tests_of_all_faults(self):
         """A change of the lines of a fault, or of the name of a test, must change the list, too."""
