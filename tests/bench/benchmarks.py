@@ -14,6 +14,7 @@ usage: tests/bench/benchmarks.py [--seconds S] [--rounds N] [--programs A,B] [--
             that it needs
   analysis  hpcstruct beside objdump -d, readelf --debug-dump=decodedline and llvm-symbolizer; hpcprof and
             hpcviewer until the first line, beside perf report --stdio of the same program at the same rate
+  span      how good a lower bound of the span ordinary samples give, beside hpcrun --work-span
   overhead  CPU time with the profilers against without, alternating: hpcrun with perf allowed and
             denied, perf record -g and --call-graph dwarf, gperftools, at 200, 1000 and 5000/s;
             rates really achieved, size of the output, completeness
@@ -29,12 +30,13 @@ import logical
 import overhead
 import programs
 import sample_sources
+import span_from_samples
 import unwind
 import viewer_speed
 
 SECTIONS = {"unwind": unwind.report, "sources": sample_sources.report, "handler": handler.report, "logical": logical.report,
             "size": handler.report_sizes, "overhead": overhead.report, "viewer": viewer_speed.report,
-            "analysis": analysis.report}
+            "analysis": analysis.report, "span": span_from_samples.report}
 
 
 def main():
