@@ -40,8 +40,8 @@ int hpctoolkit_sampling_is_active(void) __attribute__((weak));
  *     HPCTOOLKIT_REGION_STOP("sort");
  *     HPCTOOLKIT_REGION_DUMP("sort");
  *
- * The dump writes the sums of all executions of the region, and the bounds of its speedup, to
- * standard error and to the measurement's log. Regions may be nested and repeated. They begin and
+ * The sums of all executions of the region are in the summary that hpcviewer shows. The dump writes
+ * them, and the bounds of the region's speedup, to standard error and to the measurement's log. Regions may be nested and repeated. They begin and
  * end in the thread that runs the serial code, between computations; with OpenCilk also in a
  * procedure that is called, not spawned. Without hpcrun each of these costs a load and a branch. */
 void hpctoolkit_region_start(const char *name) __attribute__((weak));

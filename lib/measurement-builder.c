@@ -121,6 +121,11 @@ void release_metric_state(struct measurement_metric_state *state)
     free(state->why);
 }
 
+void release_region(struct measurement_region *region)
+{
+    free(region->name);
+}
+
 static void free_name_table(struct measurement_name_table *table)
 {
     for (size_t i = 0; i < table->names.n; i++)
@@ -155,6 +160,8 @@ void measurement_free(struct measurement *m)
         release_refusal(&m->refusals.at[i]);
     for (size_t i = 0; i < m->metric_states.n; i++)
         release_metric_state(&m->metric_states.at[i]);
+    for (size_t i = 0; i < m->regions.n; i++)
+        release_region(&m->regions.at[i]);
     for (size_t i = 0; i < m->threads.n; i++) {
         measurement_free_tree(&m->threads.at[i]);
         vec_free(&m->threads.at[i].fates);
@@ -170,6 +177,7 @@ void measurement_free(struct measurement *m)
     vec_free(&m->agents);
     vec_free(&m->refusals);
     vec_free(&m->metric_states);
+    vec_free(&m->regions);
     vec_free(&m->workers);
     vec_free(&m->dag);
     vec_free(&m->threads);

@@ -30,6 +30,7 @@ enum chunk_kind {
     CHUNK_REFUSALS = 10,
     CHUNK_DAG = 11,
     CHUNK_METRIC_STATES = 12,
+    CHUNK_REGIONS = 13,
     CHUNK_THREAD = 16,
     CHUNK_THREAD_CLOCK = 17,
     CHUNK_NODES = 18,
@@ -53,6 +54,9 @@ enum metric_flag { METRIC_UNIT_OF_EVENT = 1 };
 
 /* How well a process knows the values of a metric. */
 enum recorded_state { RECORDED_EXACT, RECORDED_LOWER_BOUND, RECORDED_NOTHING, RECORDED_STATES };
+
+/* A start or stop of the region was where it cannot be measured. */
+enum region_flag { REGION_PARTIAL = 1 };
 
 /* Fixed-point shift of times. */
 #define TIME_SHIFT 10

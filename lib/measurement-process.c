@@ -215,6 +215,27 @@ static void decode_metric_states(struct builder *b, struct cursor *c)
     }
 }
 
+/* An image whose exec failed writes its regions again at its end. */
+static void decode_region(struct builder *b, struct cursor *c)
+{
+    struct measurement *m = b->m;
+    uint64_t number = read_v(c);
+    struct measurement_region region = {.name = read_string(c)};
+    region.times = read_v(c);
+    region.work = read_v(c);
+    region.span = read_v(c);
+    region.burdened_span = read_v(c);
+    region.spawns = read_v(c);
+    region.flags = read_v(c);
+    if (c->bad) {
+        release_region(&region);
+        return;
+    }
+    while (number == 0 && m->regions.n > 0)
+        release_region(&m->regions.at[--m->regions.n]);
+    vec_push(&m->regions, region);
+}
+
 static void decode_workers(struct builder *b, struct cursor *c)
 {
     uint64_t agent = read_v(c), count = read_count(c, 3);
@@ -263,6 +284,7 @@ void decode_process_chunk(struct builder *b, enum chunk_kind kind, struct cursor
     case CHUNK_AGENTS: decode_agents(b, c); break;
     case CHUNK_REFUSALS: decode_refusals(b, c); break;
     case CHUNK_METRIC_STATES: decode_metric_states(b, c); break;
+    case CHUNK_REGIONS: decode_region(b, c); break;
     case CHUNK_WORKERS: decode_workers(b, c); break;
     case CHUNK_PROCESS_CLOCK: decode_process_clock(b, c); break;
     case CHUNK_DAG: decode_dag(b, c); break;

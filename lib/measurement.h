@@ -94,6 +94,13 @@ struct measurement_refusal {
     char *agent, *why;
 };
 
+/* A region of the program that it names itself. Times are in 2^-TIME_SHIFT ns. */
+struct measurement_region {
+    char *name;
+    uint64_t times, work, span, burdened_span, spawns;
+    uint64_t flags; /* enum region_flag */
+};
+
 struct measurement_worker_change {
     uint64_t agent, monotonic, workers, n;
 };
@@ -187,6 +194,7 @@ struct measurement {
     VEC(struct measurement_agent) agents; /* all that were opened, also those that then refused */
     VEC(struct measurement_refusal) refusals;
     VEC(struct measurement_metric_state) metric_states; /* the last one of a metric counts */
+    VEC(struct measurement_region) regions;
     VEC(struct measurement_worker_change) workers;
     VEC(uint8_t) dag; /* contents of the DAG chunks, not checked; empty: none */
     VEC(struct measurement_thread) threads; /* sorted by index */

@@ -206,6 +206,41 @@ static void write_problems(struct run_json *run)
     json_write_array_end(&run->json);
 }
 
+/* ---- regions ---- */
+
+static void write_span_time(struct json_writer *json, const char *key, uint64_t time)
+{
+    json_write_amount(json, key, (double)time / (1u << TIME_SHIFT) * 1e-9);
+}
+
+static void write_region(struct json_writer *json, uint64_t pid,
+                         const struct measurement_region *region)
+{
+    json_write_object(json);
+    json_write_text(json, "name", region->name);
+    json_write_number(json, "pid", pid);
+    json_write_number(json, "times", region->times);
+    write_span_time(json, "work", region->work);
+    write_span_time(json, "span", region->span);
+    write_span_time(json, "burdened_span", region->burdened_span);
+    json_write_number(json, "spawns", region->spawns);
+    json_write_truth(json, "partial", region->flags & REGION_PARTIAL);
+    json_write_object_end(json);
+}
+
+/* The regions of all processes, in the order of the files. */
+static void write_regions(struct json_writer *json, const struct measurements *measurements)
+{
+    json_write_key(json, "regions");
+    json_write_array(json);
+    for (size_t i = 0; i < measurements->files.n; i++) {
+        const struct measurement *m = measurements->files.at[i].m;
+        for (size_t k = 0; k < m->regions.n; k++)
+            write_region(json, m->process.pid, &m->regions.at[k]);
+    }
+    json_write_array_end(json);
+}
+
 /* ---- the file ---- */
 
 static void write_run(struct run_json *run, const char *title,
@@ -225,6 +260,7 @@ static void write_run(struct run_json *run, const char *title,
     write_events(json, measurements);
     write_agents(json, measurements);
     write_refusals(json, measurements);
+    write_regions(json, measurements);
     run_json_write_processes(run);
     run_json_write_unmeasured(run);
     run_json_write_creation_paths(run);

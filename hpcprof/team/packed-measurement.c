@@ -162,6 +162,17 @@ static void transfer_agents(struct transfer *t, struct measurement *m)
         FIELD(t, m->metric_states.at[i].state);
         transfer_text(t, &m->metric_states.at[i].why);
     }
+    COUNT(t, &m->regions);
+    for (size_t i = 0; i < m->regions.n; i++) {
+        struct measurement_region *region = &m->regions.at[i];
+        FIELD(t, region->times);
+        FIELD(t, region->work);
+        FIELD(t, region->span);
+        FIELD(t, region->burdened_span);
+        FIELD(t, region->spawns);
+        FIELD(t, region->flags);
+        transfer_text(t, &region->name);
+    }
     PLAIN(t, &m->workers);
     PLAIN(t, &m->dag);
 }

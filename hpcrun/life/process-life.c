@@ -18,6 +18,7 @@
 #include "hpcrun/record/measurement-file.h"
 #include "hpcrun/record/perf-map.h"
 #include "hpcrun/record/process-chunks.h"
+#include "hpcrun/record/region-chunks.h"
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/span-tree.h"
 #include "hpcrun/source/sample-source.h"
@@ -132,6 +133,8 @@ static void write_spans(struct chunk *chunk, const struct span_state *known)
     if (!known->has_run)
         return;
     process_chunks_write_span_state(chunk, known->state, known->why);
+    if (known->state != RECORDED_NOTHING)
+        region_chunks_write(chunk);
     if (process.config.record_dag && known->state != RECORDED_NOTHING) {
         struct span_totals totals = work_span_totals();
         dag_chunks_write(chunk, &totals);

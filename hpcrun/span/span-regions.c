@@ -104,6 +104,20 @@ static void add(struct span_totals *sums, const struct span_totals *more)
     sums->is_incomplete |= more->is_incomplete;
 }
 
+/* What the region has at a point with these totals. */
+static struct region_sums sums_until(const struct region *region, const struct span_totals *totals)
+{
+    struct region_sums until = {.name = region->name,
+                                .times = region->times + (region->depth > 0),
+                                .sums = region->sums,
+                                .is_partial = region->is_refused};
+    if (region->depth > 0) {
+        struct span_totals more = grown(&region->begin, totals);
+        add(&until.sums, &more);
+    }
+    return until;
+}
+
 void span_region_start(const char *name)
 {
     struct span_totals totals;
@@ -162,13 +176,14 @@ static void add_bounds(struct text *line, const struct span_totals *sums)
     }
 }
 
-static void dump(const struct region *region, const struct span_totals *sums, uint64_t times)
+static void dump(const struct region_sums *region)
 {
+    const struct span_totals *sums = &region->sums;
     char buffer[512];
     struct text line = TEXT(buffer);
     add_line_begin(&line, region->name);
-    text_add_number(&line, times);
-    text_add(&line, times == 1 ? " time" : " times");
+    text_add_number(&line, region->times);
+    text_add(&line, region->times == 1 ? " time" : " times");
     add_time(&line, ", work ", sums->work);
     add_time(&line, ", span ", sums->span);
     add_time(&line, ", burdened span ", sums->burdened_span);
@@ -192,13 +207,19 @@ void span_region_dump(const char *name)
         complain(name, "it was never started");
         return;
     }
-    struct span_totals sums = region->sums;
-    if (region->depth > 0) {
-        struct span_totals more = grown(&region->begin, &totals);
-        add(&sums, &more);
-    }
-    if (region->is_refused || sums.is_incomplete)
-        complain(name,
-                 region->is_refused ? "a part of it is not measured" : "values are incomplete");
-    dump(region, &sums, region->times + (region->depth > 0));
+    struct region_sums sums = sums_until(region, &totals);
+    if (sums.is_partial || sums.sums.is_incomplete)
+        complain(name, sums.is_partial ? "a part of it is not measured" : "values are incomplete");
+    dump(&sums);
+}
+
+/* ---- end of the image ---- */
+
+bool span_region_at_end(unsigned i, struct region_sums *sums)
+{
+    if (i >= atomic_load(&region_count))
+        return false;
+    struct span_totals totals = span_totals_so_far();
+    *sums = sums_until(&regions[i], &totals);
+    return true;
 }

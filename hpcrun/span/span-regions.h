@@ -9,6 +9,8 @@
 #ifndef HPCRUN_SPAN_SPAN_REGIONS_H
 #define HPCRUN_SPAN_SPAN_REGIONS_H
 
+#include "hpcrun/span/span-results.h"
+
 #define REGIONS     64 /* regions with different names; more are not measured */
 #define REGION_NAME 64
 
@@ -17,5 +19,16 @@ void span_region_stop(const char *name);
 
 /* Writes the sums so far to the log and to standard error, of an open region up to now. */
 void span_region_dump(const char *name);
+
+/* A region at the end of the image. */
+struct region_sums {
+    const char *name;
+    uint64_t times;          /* that it was executed, with the last time if it is open */
+    struct span_totals sums; /* of these; of the last time, up to the end */
+    bool is_partial;         /* a start or stop was where it cannot be measured */
+};
+
+/* Region i, in the order of their first starts, after work_span_totals; false: there are no more. */
+bool span_region_at_end(unsigned i, struct region_sums *sums);
 
 #endif

@@ -59,6 +59,7 @@ def measurement():
     program, library = run.module("/bin/p", "abcd01"), run.module("/lib/x.so", size=4)
     run.agents.append(("minicilk", "1", 4, "minicilk.rules", "7"))
     run.refusals.append(("gomp", "too old"))
+    run.regions.append((0, "sort", 2, 4000, 3000, 3500, 7, 1))
     run.workers.append((0, [(5, 2, 2), (9, 4, 3)]))
     run.code_names = mw.string("1000 10 jit\n")
     table = run.names([(900, "outer", "/p/a.py", 3), (5, "inner", "", 0)])

@@ -17,7 +17,7 @@ import zlib
 
 PROCESS_CHUNK = 0xffffffff
 (PROCESS, EVENTS, METRICS, MODULES, NAMES, AGENTS, WORKERS, PROCESS_CLOCK, CODE_NAMES) = range(1, 10)
-REFUSALS, METRIC_STATES = 10, 12
+REFUSALS, METRIC_STATES, REGIONS = 10, 12, 13
 (THREAD, THREAD_CLOCK, NODES, ASSOCIATIONS, VALUES, FATES, JOINS) = range(16, 23)
 
 TIME, WALL_CLOCK, BY_DEFAULT = 1, 2, 4
@@ -152,6 +152,7 @@ class Measurement:
         self.events, self.metrics, self.modules, self.threads = [], [], [], []
         self.name_tables, self.agents, self.workers, self.refusals = [], [], [], []
         self.metric_states = []  # (metric, state, why)
+        self.regions = []  # (number, name, times, work, span, burdened span, spawns, flags)
         self.code_names = b""  # lines of a perf map
 
     def event(self, name, unit="ns", shift=None, period=5_000_000, flags=None, why=""):
@@ -223,6 +224,8 @@ class Measurement:
         if self.metric_states:
             yield METRIC_STATES, PROCESS_CHUNK, counted([varints(metric, state) + string(why)
                                                          for metric, state, why in self.metric_states])
+        for number, name, *values in self.regions:
+            yield REGIONS, PROCESS_CHUNK, varint(number) + string(name) + varints(*values)
         for agent, changes in self.workers:
             yield WORKERS, PROCESS_CHUNK, varint(agent) + counted(
                 [varints(*change) for change in changes])

@@ -190,9 +190,25 @@ class Regions(LogicalTest):
             self.assertAlmostEqual(pairs[5], pairs[1] / pairs[2], delta=0.006 + rounded / pairs[2])
             lower = pairs[1] / (pairs[1] / 2 + 1.7 * pairs[3])
             self.assertAlmostEqual(pairs[7], lower, delta=0.006 + rounded / pairs[2])
+            self.check_summary(regions)
             self.assertIn("region none: stop without start; ignored", done.stderr)
             self.assertIn("region never: it was never started", done.stderr)
             self.assertEqual(done.stderr.count("region inside: not measured: it begins or ends inside of a computation"), 1)
+
+    def check_summary(self, dumps):
+        """Every view's summary has what dumps said, and a region that is open at the end."""
+        found = {region["name"]: region for region in self.view(view="summary")["regions"]}
+        self.assertEqual(set(found), {"all", "pairs", "rest"})
+        for name, (times, work, span, burdened, spawns, *_) in dumps.items():
+            region = found[name]
+            self.assertEqual((region["times"], region["spawns"], region["partial"]), (times, spawns, False))
+            for key, dumped in (("work", work), ("span", span), ("burdened_span", burdened)):
+                self.assertAlmostEqual(region[key] * 1e3, dumped, delta=0.003)
+        rest = found["rest"]
+        self.assertEqual((rest["times"], rest["spawns"]), (1, 0))
+        self.assertGreater(rest["work"], 0)
+        self.assertAlmostEqual(rest["work"], rest["span"], delta=1e-9)
+        self.assertAlmostEqual(rest["work"], rest["burdened_span"], delta=1e-9)
 
     def test_without_work_and_span(self):
         done, _ = self.measure(self.REGIONS)

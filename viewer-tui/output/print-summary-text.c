@@ -344,6 +344,7 @@ void print_summary_text(struct summary *summary)
     print_title(summary);
     print_metrics(summary);
     print_work_span_text(summary);
+    print_regions_text(summary);
     print_advice(summary);
     print_events(summary);
     print_processes(summary);

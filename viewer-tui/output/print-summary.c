@@ -130,8 +130,8 @@ static void write_totals(struct json_writer *json, const struct summary *summary
 
 void print_summary_json(struct summary *summary)
 {
-    static const char *const copied[] = {"measurements", "events",     "agents",  "refused_agents",
-                                         "modules",      "unmeasured", "problems"};
+    static const char *const copied[] = {"measurements", "events",  "agents",     "refused_agents",
+                                         "regions",      "modules", "unmeasured", "problems"};
     struct json_writer *json = &summary->writer.json;
     size_t i;
     json_t *process;
@@ -252,6 +252,7 @@ void print_summary_csv(struct summary *summary)
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
         add_metric(summary, m);
     print_work_span_csv(summary);
+    print_regions_csv(summary);
     print_advice_csv(writer, &summary->advice, summary->db);
     for (i = 0; i < summary->fates.events.n; i++)
         add_event(writer, &summary->fates.events.at[i]);

@@ -48,6 +48,10 @@ void print_work_span_text(struct summary *summary);
 void print_work_span_csv(struct summary *summary);
 void print_work_span_json(struct summary *summary);
 
+/* Nothing if the program names no regions. */
+void print_regions_text(struct summary *summary);
+void print_regions_csv(struct summary *summary);
+
 /* Sets work_span and what_ifs. False, with the error reported, if a change is about a procedure
  * without work of its own, or if work and span were not measured. `changes` NULL: none. */
 bool summary_take_changes(struct summary *summary, const speed_change_list *changes);

@@ -47,5 +47,7 @@ int main(int argc, char **argv)
     HPCTOOLKIT_REGION_DUMP("all");
     HPCTOOLKIT_REGION_DUMP("pairs");
     HPCTOOLKIT_REGION_DUMP("never");
+    HPCTOOLKIT_REGION_START("rest");
+    work(rounds);
     return driver_end("regions", rounds, true);
 }

@@ -51,6 +51,10 @@ static void put_every_chunk(void)
     ENCODE(1, 1, RECORDED_LOWER_BOUND);
     encode_string(&payload, "no order");
     end_chunk(12, PROCESS);
+    encode_v(&payload, 0);
+    encode_string(&payload, "sort");
+    ENCODE(2, 4000, 3000, 3500, 7, REGION_PARTIAL);
+    end_chunk(13, PROCESS);
     put_thread(0);
     ENCODE(1, 1);
     put_plain_node(1, 0, 0x1004);
@@ -97,6 +101,13 @@ static void assert_same_tables(const struct measurement *copy)
     assert_int_equal(copy->metric_states.at[0].state, RECORDED_LOWER_BOUND);
     assert_string_equal(copy->metric_states.at[0].why, "no order");
     assert_int_equal(copy->workers.at[1].n, 3);
+    assert_string_equal(copy->regions.at[0].name, "sort");
+    assert_int_equal(copy->regions.at[0].times, 2);
+    assert_int_equal(copy->regions.at[0].work, 4000);
+    assert_int_equal(copy->regions.at[0].span, 3000);
+    assert_int_equal(copy->regions.at[0].burdened_span, 3500);
+    assert_int_equal(copy->regions.at[0].spawns, 7);
+    assert_int_equal(copy->regions.at[0].flags, REGION_PARTIAL);
 }
 
 static void all_fields_arrive(void **state)

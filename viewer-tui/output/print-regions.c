@@ -1,0 +1,57 @@
+/* Work and span of the regions that the program names itself, in the summary. */
+#include "viewer-tui/output/run-summary.h"
+
+#include "viewer-tui/db/run.h"
+
+static const json_t *regions_of(const struct summary *summary)
+{
+    return json_object_get(summary->run, "regions");
+}
+
+/* "at most" if the span is a lower bound. */
+static void print_region(struct writer *writer, const json_t *region, const char *at_most)
+{
+    double work = run_number(region, "work"), span = run_number(region, "span");
+    struct text parallelism = {0};
+    text_printf(&parallelism, "%s%.2f", at_most, span > 0 ? work / span : 0);
+    text_add_right(&writer->line, text_string(&parallelism), 14);
+    text_printf(&writer->line, "%12.3f%12.3f%12.3f%9.0f  ", 1e3 * work, 1e3 * span,
+                1e3 * run_number(region, "burdened_span"), run_number(region, "times"));
+    writer_clean(writer, run_text(region, "name"));
+    if (json_is_true(json_object_get(region, "partial")))
+        text_add(&writer->line, " (a part of it is not measured)");
+    writer_end_line(writer);
+    vec_free(&parallelism);
+}
+
+void print_regions_text(struct summary *summary)
+{
+    struct writer *writer = &summary->writer;
+    const json_t *regions = regions_of(summary);
+    const char *at_most = summary->work_span.why_lower_bound ? "at most " : "";
+    size_t i;
+    json_t *region;
+    if (json_array_size(regions) == 0)
+        return;
+    writer_heading(writer, "Regions that the program names");
+    writer_line(writer, "%14s%12s%12s%12s%9s  %s", "parallelism", "work, ms", "span, ms",
+                "burdened", "times", "region");
+    json_array_foreach(regions, i, region)
+    {
+        print_region(writer, region, at_most);
+    }
+}
+
+void print_regions_csv(struct summary *summary)
+{
+    static const char *const items[] = {"pid",           "times",  "work", "span",
+                                        "burdened_span", "spawns", NULL};
+    size_t i;
+    json_t *region;
+    json_array_foreach(regions_of(summary), i, region)
+    {
+        for (const char *const *item = items; *item; item++)
+            csv_fact_number(&summary->writer, "region", run_text(region, "name"), *item,
+                            run_number(region, *item));
+    }
+}
