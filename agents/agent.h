@@ -241,8 +241,9 @@ struct agent_slot_tasks {
 struct agent_slot {
     _Alignas(128) _Atomic uint32_t state; /* enum agent_slot_state */
     int tid;
-    uint32_t number; /* of the slot, hpcrun's */
-    uint64_t thread; /* the thread, for agent_cursor.owner; no later thread has the same */
+    uint32_t number;         /* of the slot, hpcrun's */
+    _Atomic uint64_t thread; /* the thread, for agent_cursor.owner; no later thread has the same */
+    _Atomic uint64_t stack_low, stack_high; /* bounds of its stack; equal if unknown */
 
     /* The agents'. hpcrun clears the first two when the thread ends. */
     _Atomic uint32_t runtimes; /* those that have this thread as a worker: common/thread-slots.h */
@@ -307,7 +308,8 @@ struct agent_cursor {
 
     /* step_bichord and step_lnote may set this; 0 before step_bichord. If the l-notes go on to where a
      * thread began: agent_slot.thread of that thread, as it was when the frames were there. hpcprof
-     * then shows the path where that thread hangs. 0: unknown. */
+     * then shows the path where that thread hangs. 0: unknown. Where the frames themselves lead to
+     * the stack of another thread, hpcrun finds it. */
     uint64_t owner;
 
     uint64_t state[AGENT_STATE_WORDS]; /* the agent's; zero when the unwind begins */
@@ -443,6 +445,10 @@ struct agent_host {
     /* Handler. Replaces a frame, of any stack that is not running, by its caller; false: it is the
      * outermost, or has no simple unwind rule. */
     bool (*step)(const struct agent_cursor *cursor, struct agent_frame *frame);
+
+    /* Handler. The thread on whose stack an address is, for agent_cursor.owner; 0: none that hpcrun
+     * knows, e.g. on a stack that a runtime has made for its own. */
+    uint64_t (*stack_owner)(const struct agent_cursor *cursor, uint64_t address);
 };
 
 /* Handler. A field of the runtime's memory, of 8, 4 or 2 bytes; 0 if it cannot be read. */

@@ -421,7 +421,8 @@ static bool step_pnote(struct agent_cursor *cursor, const struct agent_frame *fr
     return true;
 }
 
-/* Moves to the caller of the last l-note's frame; skips helpers. */
+/* Moves to the caller of the last l-note's frame; skips helpers. The outermost frame is on the
+ * stack of the thread that began the region. */
 static void step_to_caller(struct agent_cursor *cursor)
 {
     uint64_t *state = cursor->state;
@@ -430,6 +431,8 @@ static void step_to_caller(struct agent_cursor *cursor)
     do
         more = more && host->step(cursor, &frame);
     while (more && is_in_helper(frame.pc));
+    if (state[STEPS] && !more)
+        cursor->owner = host->stack_owner(cursor, frame.sp);
     state[PC] = more ? frame.pc : 0;
     state[SP] = frame.sp;
     state[BP] = frame.bp;

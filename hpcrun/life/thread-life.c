@@ -97,7 +97,7 @@ void thread_adopt(struct thread *thread, uint64_t stack_low, uint64_t stack_high
     atomic_store(&thread->busy, true);
     start_over(thread);
     threads_enlist(thread);
-    slot_take(thread->tid, thread->index);
+    slot_take(thread->tid, thread->index, stack_low, stack_high);
     thread_announce_to_agents(thread);
     thread_self = thread;
     open_events(thread);

@@ -1,9 +1,10 @@
-/* Signal handler: find_claim, read_memory, path_frame, callee, function and step run there.
+/* Signal handler: find_claim, read_memory, path_frame, callee, function, step and owner run there.
  *
  * The services of hpcrun for agents: struct agent_host (agents/agent.h). */
 #include "hpcrun/logical/agent-query.h"
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/claims.h"
+#include "hpcrun/logical/stack-owner.h"
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/report.h"
 
@@ -128,6 +129,14 @@ static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
     return true;
 }
 
+/* Answers depend on it, but it is not compared. */
+static uint64_t owner(const struct agent_cursor *cursor, uint64_t address)
+{
+    struct agent_query *query = cursor->host_private;
+    answer_invalidate(&query->answers);
+    return stack_owner_of(address).thread;
+}
+
 /* Where agents report the events of their runtimes; NULL: they do not. */
 static const struct agent_dag *dag;
 static const struct agent_tasks *tasks;
@@ -156,6 +165,7 @@ const struct agent_host *host_for_agents(void)
         .function = function,
         .slots = &slots,
         .step = step,
+        .stack_owner = owner,
     };
     host.dag = dag;
     host.tasks = tasks;

@@ -3,7 +3,7 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/logical/claims.h"
-#include "hpcrun/logical/wait-slots.h"
+#include "hpcrun/logical/stack-owner.h"
 
 #include <string.h>
 
@@ -204,15 +204,13 @@ static void step_lnotes(struct agent_query *query, const struct agent *agent,
     }
 }
 
-/* Adds an outermost l-note that names the thread on whose stack the others begin. The agent's answer
- * is no address, so no other note is taken for the same. */
+/* Adds an outermost l-note that names the thread on whose stack the others begin. */
 static void add_owner(struct agent_query *query, uint64_t thread)
 {
     struct bichords *now = query->current;
-    uint32_t index;
-    if (!slot_thread_index(thread, &index) || !has_lnote_room(now))
+    struct lnote note;
+    if (!has_lnote_room(now) || !stack_owner_note(thread, &note))
         return;
-    struct lnote note = {.value = ip_placeholder(PLACEHOLDER_STACK_OF + index)};
     now->lnotes[now->lnote_count++] = (struct answered_lnote){.note = note};
 }
 

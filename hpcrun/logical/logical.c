@@ -16,10 +16,49 @@ uint32_t logical_unknown(struct cct *cct)
     return cct_child(cct, CCT_ROOT, &partial);
 }
 
-/* The node below which a path is entered: the root, or the placeholder of partial paths. */
-static uint32_t origin(struct cct *cct, enum unwind_end end)
+/* The other thread on whose stack the path begins; zeros if there is none. */
+static struct stack_owner find_owner(const struct logical *logical, const struct unwinder *u,
+                                     uint32_t unchanged)
 {
-    return end == UNWIND_COMPLETE ? CCT_ROOT : logical_unknown(cct);
+    uint64_t sp = u->path[0].sp;
+    if (sp - u->stack_low < u->stack_high - u->stack_low)
+        return (struct stack_owner){0};
+    return unchanged && stack_owner_holds(&logical->borrowed, sp) ? logical->borrowed
+                                                                  : stack_owner_of(sp);
+}
+
+/* Finds logical->borrowed. Returns how many of the frames with the nodes of the previous path still
+ * have them: none if that began on the stack of another thread. */
+static uint32_t update_owner(struct logical *logical, const struct unwinder *u, enum unwind_end end,
+                             uint32_t unchanged)
+{
+    struct stack_owner owner = {0};
+    bool has_agents = logical->query.current; /* else the logical path is the physical one */
+    if (end == UNWIND_COMPLETE && u->depth > 0 && has_agents)
+        owner = find_owner(logical, u, unchanged);
+    if (owner.thread != logical->borrowed.thread)
+        unchanged = 0;
+    logical->borrowed = owner;
+    return unchanged;
+}
+
+/* The note that names the thread on whose stack the path begins; the root without memory. */
+static uint32_t owner_note(struct cct *cct, struct logical *logical)
+{
+    struct lnote thread;
+    bool is_known = stack_owner_note(logical->borrowed.thread, &thread);
+    uint32_t lip = is_known ? lnotes_lip(&logical->lnotes, thread) : 0;
+    const struct cct_note note = {.lip = lip, .association = ASSOC_1_M, .first = true};
+    return lip ? cct_child(cct, CCT_ROOT, &note) : CCT_ROOT;
+}
+
+/* The node below which a path is entered: the root, the placeholder of partial paths, or the thread
+ * on whose stack it begins. */
+static uint32_t origin(struct cct *cct, struct logical *logical, enum unwind_end end)
+{
+    if (end != UNWIND_COMPLETE)
+        return logical_unknown(cct);
+    return logical->borrowed.thread ? owner_note(cct, logical) : CCT_ROOT;
 }
 
 /* Whether the frame is dropped for hpcrun --collapse-recursion: it calls from the same place as its
@@ -82,7 +121,8 @@ uint32_t logical_enter(struct logical *logical, struct unwinder *u, struct cct *
                        enum unwind_end end, uint32_t unchanged)
 {
     const struct bichords *now = logical->query.current;
-    uint32_t node = unchanged ? u->path[unchanged - 1].node : origin(cct, end);
+    unchanged = update_owner(logical, u, end, unchanged);
+    uint32_t node = unchanged ? u->path[unchanged - 1].node : origin(cct, logical, end);
     uint32_t next = now ? now->count : 0; /* bichords from here on are entered */
     while (next > 0 && now->at[next - 1].first < unchanged)
         next--;
@@ -101,10 +141,12 @@ void logical_clear(struct logical *logical)
 {
     agent_query_clear(&logical->query);
     lnotes_free(&logical->lnotes);
+    logical->borrowed = (struct stack_owner){0};
 }
 
 void logical_free(struct logical *logical)
 {
     agent_query_free(&logical->query);
     lnotes_free(&logical->lnotes);
+    logical->borrowed = (struct stack_owner){0};
 }

@@ -4,12 +4,17 @@
  * thread's tree. A path is a list of bichords. A frame that no agent has claimed is a bichord 1-1
  * of native code.
  *
+ * A path may begin on another thread's stack. Example: a worker of OpenCilk has stolen a procedure,
+ * whose caller's frame is on the stack of the thread that began the region. Then a note outside of
+ * the path names that thread, so that hpcprof shows the path where that thread hangs.
+ *
  * Like the physical unwinder it reuses the previous path: it searches nodes of the tree only from
  * the outermost frame on at which the path or an agent's answer differs. */
 #ifndef HPCRUN_LOGICAL_LOGICAL_H
 #define HPCRUN_LOGICAL_LOGICAL_H
 
 #include "hpcrun/logical/agent-query.h"
+#include "hpcrun/logical/stack-owner.h"
 #include "hpcrun/tree/cct.h"
 #include "hpcrun/tree/lnotes.h"
 
@@ -17,6 +22,8 @@
 struct logical {
     struct agent_query query;
     struct lnotes lnotes;
+    struct stack_owner
+        borrowed; /* the thread on whose stack the last path begins, if it is another one */
 };
 
 /* Enters the unwinder's path into the tree. Returns the node of its innermost note, or

@@ -56,7 +56,20 @@ static bool take(struct agent_slot *slot)
            atomic_compare_exchange_strong(&slot->state, &free, AGENT_SLOT_WORKING);
 }
 
-void slot_take(int tid, uint32_t index)
+/* Readers (stack-owner.c) read the thread, stack_high, stack_low, and the thread again. */
+static void set_stack(struct agent_slot *slot, uint64_t low, uint64_t high)
+{
+    atomic_store(&slot->stack_low, low);
+    atomic_store(&slot->stack_high, high);
+}
+
+/* stack_low stays: it is the bound for a reader that has read stack_high before. */
+static void remove_stack(struct agent_slot *slot)
+{
+    atomic_store(&slot->stack_high, 0);
+}
+
+void slot_take(int tid, uint32_t index, uint64_t stack_low, uint64_t stack_high)
 {
     for (uint32_t i = atomic_load(&search_from); i < AGENT_SLOTS * AGENT_CHUNKS; i++) {
         struct agent_slot *slot = slot_at(i);
@@ -66,7 +79,8 @@ void slot_take(int tid, uint32_t index)
             continue;
         slot->tid = tid;
         slot->number = i;
-        slot->thread = thread_of(index);
+        atomic_store(&slot->thread, thread_of(index));
+        set_stack(slot, stack_low, stack_high);
         raise_end(i + 1);
         atomic_store(&search_from, i + 1);
         own_slot = slot;
@@ -102,6 +116,7 @@ void slot_release(void)
     own_slot = NULL;
     if (!slot)
         return;
+    remove_stack(slot);
     clear(slot);
     uint32_t number = slot->number;
     atomic_store(&slot->state, AGENT_SLOT_FREE);
@@ -122,5 +137,5 @@ void slots_after_fork(int tid, uint32_t index)
     if (!own_slot)
         return;
     own_slot->tid = tid;
-    own_slot->thread = thread_of(index);
+    atomic_store(&own_slot->thread, thread_of(index));
 }

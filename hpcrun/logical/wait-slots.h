@@ -21,8 +21,9 @@ extern struct agent_slots slots __asm__("hpctoolkit_thread_slots")
     __attribute__((visibility("default")));
 
 /* Normal context, with signals blocked: gives the calling thread a slot, or frees it. `index` is that
- * of the thread in the measurement file. Without memory the thread has no slot. */
-void slot_take(int tid, uint32_t index);
+ * of the thread in the measurement file; its stack is [stack_low, stack_high), equal if unknown.
+ * Without memory the thread has no slot. */
+void slot_take(int tid, uint32_t index, uint64_t stack_low, uint64_t stack_high);
 void slot_release(void);
 
 /* In the child of a fork: frees all slots but that of the calling thread, which has a new tid and

@@ -126,5 +126,21 @@ class Creation(OfChance, LogicalTest):
                         self.check_time(burned, *truth[function], few)
 
 
+class BorrowedStacks(LogicalTest):
+    """Paths whose outer frames are on another thread's stack hang where that thread does."""
+    LENDERS = ("first", "second", "third")
+
+    def test_rests_of_functions_of_other_threads(self):
+        for name, how in HOW:
+            with self.subTest(name):
+                self.profile(profiling.PROGRAMS / "borrowed-stacks", 100, events=("CPUTIME@f2000",), **how)
+                found = set()
+                for path in self.sampled_paths():
+                    if "work" in path:
+                        self.assertEqual(path.count("work"), 1)
+                        found.add(path[path.index("main"):path.index("work")] if "main" in path else path)
+                self.assertEqual(found, {("main", lender, "lender", "lend") for lender in self.LENDERS})
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -96,13 +96,24 @@ static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
     return true;
 }
 
+/* The thread on whose stack the outermost frame is. */
+#define BOSS 42
+
+static uint64_t stack_owner(const struct agent_cursor *cursor, uint64_t address)
+{
+    (void)cursor;
+    assert_int_equal(address, stack[3].sp);
+    return BOSS;
+}
+
 static const struct agent_host host = {.interface = AGENT_INTERFACE,
                                        .claim = record_claim,
                                        .find_claim = recorded_claim,
                                        .refuse = record_refusal,
                                        .log = record_line,
                                        .read = read_memory,
-                                       .step = step};
+                                       .step = step,
+                                       .stack_owner = stack_owner};
 
 /* ---- the image ---- */
 
@@ -424,6 +435,7 @@ static void check_scheduler(struct agent_cursor cursor)
             assert_int_equal(note.value, stack[told].pc);
         }
     assert_false(hpcrun_agent.step_lnote(&cursor, &note));
+    assert_int_equal(cursor.owner, BOSS);
     frame.sp += SCHEDULER_FRAME;
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_M_0);
     assert_true(hpcrun_agent.step_pnote(&cursor, &frame)); /* whatever is outside */

@@ -7,6 +7,7 @@
 #include "hpcrun/logical/agent-query.h"
 #include "hpcrun/logical/claims.h"
 #include "hpcrun/logical/logical.h"
+#include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
 #include "hpcrun/thread/thread.h"
@@ -174,6 +175,20 @@ static void make_script(struct script *s)
         s->notes[i] = choose(6);
 }
 
+/* The slot of the thread with index 1. In this test, all frames are on its stack, or on none. */
+static struct agent_slot *other;
+
+static bool is_borrowed(const struct unwinder *u)
+{
+    return u->depth > 0 && u->stack_low == u->stack_high && atomic_load(&other->stack_high) > 0;
+}
+
+static void change_stacks(struct unwinder *u)
+{
+    atomic_store(&other->stack_high, choose(2) * MOST_FRAMES);
+    u->stack_high = choose(4) ? 0 : MOST_FRAMES;
+}
+
 /* Replaces the path by one that keeps some of its outermost frames, and changes what the agent says
  * of some frames, kept or not. */
 static void change(struct unwinder *u)
@@ -186,6 +201,8 @@ static void change(struct unwinder *u)
     }
     if (u->depth > 0 && choose(2))
         make_script(&script[choose(u->depth)]);
+    if (choose(4) == 0)
+        change_stacks(u);
 }
 
 /* An expected note of the tree. */
@@ -240,6 +257,10 @@ static uint32_t expect(const struct unwinder *u, struct expected *notes)
             notes[count++] = (struct expected){
                 .ip = ip_of(u->path[i - 1].pc), .association = AGENT_M_0, .first = i == 1};
     }
+    if (is_borrowed(u))
+        notes[count++] = (struct expected){.lip = {ip_placeholder(PLACEHOLDER_STACK_OF + 1), 0},
+                                           .association = AGENT_1_M,
+                                           .first = true};
     return count;
 }
 
@@ -524,5 +545,8 @@ int main(void)
         cmocka_unit_test(many_are_claimed_at_once_or_none),
         cmocka_unit_test(l_notes_are_one_each),
     };
+    slot_take(1, 1, 0, 0);
+    other = own_slot;
+    own_slot = NULL;
     return cmocka_run_group_tests(tests, install_agent, NULL);
 }

@@ -11,7 +11,7 @@ static enum agent_slot_state state_now(void)
 static int begin(void **state)
 {
     (void)state;
-    slot_take(1, 10);
+    slot_take(1, 10, 0, 0);
     return own_slot ? 0 : -1;
 }
 
@@ -94,7 +94,7 @@ static void a_slot_that_is_taken_again(void **state)
     use(&slot->tbb);
     slot_release();
     assert_int_equal(slot->state, AGENT_SLOT_FREE);
-    slot_take(2, 11);
+    slot_take(2, 11, 0, 0);
     assert_ptr_equal(own_slot, slot);
     assert_int_equal(slot->state, AGENT_SLOT_WORKING);
     assert_int_equal(slot->tid, 2);
@@ -118,7 +118,7 @@ static void a_thread_keeps_its_index(void **state)
     uint64_t ended = own_slot->thread;
     uint32_t index;
     slot_release();
-    slot_take(2, 11);
+    slot_take(2, 11, 0, 0);
     check_index(ended, 10);
     check_index(own_slot->thread, 11);
     assert_false(slot_thread_index(0, &index));
@@ -145,7 +145,7 @@ static void after_a_fork_only_the_own_slot_is_left(void **state)
     (void)state;
     struct agent_slot *own = own_slot, *other;
     use(&own->gomp);
-    slot_take(2, 11);
+    slot_take(2, 11, 0, 0);
     other = own_slot;
     use(&other->gomp);
     own_slot = own;
