@@ -86,7 +86,7 @@ static void end_wait(enum agent_join what)
 }
 
 static const char untied[] =
-    "libomp does not tell enough about an untied task that was executed in parts";
+    "an untied task was executed in parts, which may run in any threads: they are not followed";
 
 /* What is inside of a task on the stack are parts of untied tasks. */
 static void return_to(const ompt_data_t *task)
