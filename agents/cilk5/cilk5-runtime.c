@@ -41,7 +41,7 @@ static void add_symbol(const struct symbol *symbol, void *data)
     else if (strcmp(name, "invoke_main_slow") == 0)
         found->root = range;
     else if (strcmp(name, "hpctoolkit_cilk5") == 0 &&
-             symbol->size == sizeof(struct hpctoolkit_cilk5))
+             symbol->size >= offsetof(struct hpctoolkit_cilk5, working))
         found->description = begin;
 }
 
@@ -52,7 +52,8 @@ static void learn_patch(uint64_t address)
     if (!description)
         return;
     if (description->magic != HPCTOOLKIT_CILK5_MAGIC || description->size != sizeof *description) {
-        host->log("cilk5: the runtime's patch is not the agent's: spawn sites are not known");
+        host->log("cilk5: the runtime has another version's patch, which is not used: spawn sites "
+                  "are not known");
         return;
     }
     runtime.working = address + offsetof(struct hpctoolkit_cilk5, working);
