@@ -23,6 +23,16 @@ bool full_step_from(const ucontext_t *context, struct memory *memory, struct cfi
 bool eh_return_step(struct memory *memory, struct rule_cache *cache, struct rule rule,
                     struct frame *frame, struct frame *caller);
 
+/* ---- a frame that takes another stack: context-step.c ---- */
+
+/* From a leaf in setcontext or swapcontext of glibc. These take the stack pointer of the context that
+ * they resume, then its other registers, and push the address at which it goes on only then: up to
+ * there unwind information leads into data. A new context goes on at a function's begin, so that
+ * what was pushed is no return address. rdx points to the context until the last instruction but one.
+ * Sets frame->link. False if rdx points to no context with this stack pointer. */
+bool context_step(const ucontext_t *interrupted, struct memory *memory, struct frame *frame,
+                  struct frame *caller);
+
 /* ---- no unwind information: fallback.c ---- */
 
 /* Finds the caller of `frame`. `interrupted`: a signal interrupted the frame, so its return address

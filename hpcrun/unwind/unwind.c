@@ -121,6 +121,12 @@ static bool push_old(struct unwinder *u, uint32_t limit, uint32_t from)
     return limit == from;
 }
 
+/* If unwind information leads from the leaf nowhere: whether it is about to resume another context. */
+static bool leaf_resumes(struct unwinder *u, struct frame *caller)
+{
+    return u->fresh_count == 1 && context_step(u->context, &u->memory, u->fresh, caller);
+}
+
 /* Walks outwards from `frame`. Stores new frames in u->fresh, and in u->reused the number of frames
  * of the previous path that continue them. */
 static enum unwind_end walk(struct unwinder *u, struct frame frame)
@@ -147,6 +153,8 @@ static enum unwind_end walk(struct unwinder *u, struct frame frame)
         }
         struct frame caller = {0}, *last = &u->fresh[u->fresh_count - 1];
         enum step stepped = step(u, last, &caller);
+        if (stepped != STEP_OK && leaf_resumes(u, &caller))
+            stepped = STEP_OK;
         if (stepped != STEP_OK)
             return stepped == STEP_OUTERMOST ? UNWIND_COMPLETE : u->end;
         if (same_place(&caller, last))

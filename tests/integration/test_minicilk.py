@@ -121,12 +121,15 @@ class Stress(OfChance, MinicilkTest):
                 self.assertEqual(found["wrong"], 0)
 
     def test_every_instruction(self):
+        """No step is wrong. That some are in each place is evidence: a run may have no thieves on a busy machine."""
         for variant, workers in (("plain", 3), ("chaos", 4)):
             with self.subTest(variant):
-                found = numbers(self.ok(VARIANTS / f"steps-{variant}", workers, 30000))
-                for what in ("bodies", "runtime", "scheduler", "stolen", "callers"):
-                    self.assertGreater(found[what], 0, what)
-                self.assertEqual(found["wrong"], 0)
+                evidence = self.evidence()
+                for _ in evidence.looks():
+                    found = numbers(self.ok(VARIANTS / f"steps-{variant}", workers, 30000))
+                    self.assertEqual(found["wrong"], 0)
+                    for what in ("bodies", "runtime", "scheduler", "stolen", "callers"):
+                        evidence.enough(f"steps in {what}", found[what], 1)
 
     def test_every_instruction_tells_wrong_from_right(self):
         """A runtime that joins before it has cleared the base is found out: in most runs at once, but not in those in

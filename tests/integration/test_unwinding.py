@@ -122,6 +122,34 @@ class EveryInstruction(profiling.ProfilingTest):
                 self.assertLess(partial, 0.03 * total)
 
 
+class EverySwitch(profiling.ProfilingTest):
+    """The path at every single instruction while swapcontext and setcontext switch between two stacks."""
+    paths = [["_start", "main"], ["_start", "main", "resume"], ["fiber_main"], ["fiber_main", "yield"],
+             ["fiber_main", "by_rbp"], ["fiber_main", "by_rbp", "yield"]]
+    complete = "0"
+
+    def test_switches(self):
+        """Each path is one of a stack. When the fiber begins its function is not on its stack yet at one place, and at
+        another one nothing tells that it will be called."""
+        report = self.directory / "report"
+        done = self.run_tool(program("switches"), env=dict(os.environ, LD_PRELOAD=str(TOOLS / "unwind-steps.so"),
+                                                           UNWIND_REPORT=str(report)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        *lines, (_, steps) = map(str.split, report.read_text().splitlines())
+        self.assertGreater(int(steps), 1000)
+        table = {name: place for name, place in profiling.symbols(program("switches")).items()
+                 if any(name in path for path in self.paths)}
+        seen = [(end, [name for module, address in (frame.rpartition("+")[::2] for frame in reversed(frames))
+                       for name, (start, size) in table.items()
+                       if module == "" and start <= int(address, 16) < start + size]) for end, *frames in lines]
+        whole = [names for end, names in seen if end == self.complete and names]
+        self.assertEqual([names for names in whole if names not in self.paths], [])
+        for path in self.paths:
+            self.assertIn(path, whole)
+        self.assertLessEqual([end for end, names in seen if not names].count(self.complete), 1)
+        self.assertLessEqual(len([end for end, _ in seen if end != self.complete]), 1)
+
+
 class EveryShape(profiling.ProfilingTest):
     """The path at every single instruction of code without unwind information, in modules and made at run time: each
     frame has its true caller, or the path is partial."""
