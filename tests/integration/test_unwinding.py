@@ -132,12 +132,12 @@ class EverySwitch(profiling.ProfilingTest):
         """Each path is one of a stack. When the fiber begins its function is not on its stack yet at one place, and at
         another one nothing tells that it will be called."""
         report = self.directory / "report"
-        done = self.run_tool(program("switches"), env=dict(os.environ, LD_PRELOAD=str(TOOLS / "unwind-steps.so"),
+        done = self.run_tool(program("context_switches"), env=dict(os.environ, LD_PRELOAD=str(TOOLS / "unwind-steps.so"),
                                                            UNWIND_REPORT=str(report)))
         self.assertEqual(done.returncode, 0, done.stderr)
         *lines, (_, steps) = map(str.split, report.read_text().splitlines())
         self.assertGreater(int(steps), 1000)
-        table = {name: place for name, place in profiling.symbols(program("switches")).items()
+        table = {name: place for name, place in profiling.symbols(program("context_switches")).items()
                  if any(name in path for path in self.paths)}
         seen = [(end, [name for module, address in (frame.rpartition("+")[::2] for frame in reversed(frames))
                        for name, (start, size) in table.items()

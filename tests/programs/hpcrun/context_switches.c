@@ -1,5 +1,5 @@
-/* switches: switches between stacks by swapcontext and setcontext, between two int3. The frames of
- * a fiber are found by rsp, or by rbp if its size is not known to the compiler. */
+/* context_switches: switches between stacks by swapcontext and setcontext, between two int3. The
+ * frames of a fiber are found by rsp, or by rbp if its size is not known to the compiler. */
 #include <alloca.h>
 #include <stdint.h>
 #include <string.h>
