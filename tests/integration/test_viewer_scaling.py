@@ -364,6 +364,20 @@ class Plots(unittest.TestCase):
             self.assertAlmostEqual(laws[law](4), value)
         self.assertIn("set title '" + self.COMMAND.replace("'", "''") + "' noenhanced", script)
 
+    def test_gnuplot_columns(self):
+        """A curve and its band are drawn from its own columns, in one color; none belongs to two curves."""
+        script = self.printed("gnuplot")
+        names = re.split("[;,] ", re.search(r"^# workers; (.*)", script)[1])
+        curves = re.findall(r"\$speedups using 1:(\d+) with linespoints lc rgb '(#\w+)' title '(.*)'", script)
+        bands = {color: (int(low), int(high)) for low, high, color in re.findall(
+            r"\$speedups using 1:(\d+):(\d+) with filledcurves .* rgb '(#\w+)' notitle", script)}
+        self.assertEqual(len(curves), len(FORMULAS))
+        for column, color, title in curves:
+            column = int(column)
+            self.assertEqual(names[column - 2:column + 1], [title, "low", "high"])
+            self.assertEqual(bands.pop(color), (column + 1, column + 2))
+        self.assertEqual(bands, {})
+
     @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
     def test_gnuplot_draws(self):
         done = subprocess.run(["gnuplot", "-e", "set terminal dumb 200 50", "-"], input=self.printed("gnuplot"),
