@@ -81,8 +81,8 @@
  *     runtime-module NAME       a module's base name is NAME, or begins with "NAME."
  *     runtime-symbol NAME       the main program, not stripped, has this symbol: the runtime may be
  *                               linked into it
- *     runtime-threads any       the process creates a thread, and no other agent was opened. Only
- *                               for the agent for plain threads, which is a part of hpcrun
+ *     runtime-threads any       the process creates a thread that is no runtime's. Only for the
+ *                               agent for plain threads, which is a part of hpcrun
  *
  *     runtime-preload yes       the launcher preloads the agent, because it interposes functions
  *
@@ -418,6 +418,9 @@ struct agent_host {
     /* Any context. The agent's claim around `pc`; false: there is none. */
     bool (*find_claim)(const struct agent *agent, uint64_t pc, struct agent_claim *found);
 
+    /* Any context. Whether some agent has claimed `pc`. */
+    bool (*is_claimed)(uint64_t pc);
+
     /* Normal context. Writes a line, given without newline, to hpcrun.log. */
     void (*log)(const char *line);
 
@@ -484,7 +487,10 @@ struct agent {
      * answers instead of asking. Such an agent may not use a clock, nor `leaf` in unwind_begin. */
     bool deterministic;
 
-    /* The agent for plain threads: it is not asked while another agent is in the process. */
+    /* True promises: slots say which threads are its runtime's (agent_slot.runtimes, .pool). */
+    bool marks_threads;
+
+    /* The agent for plain threads: it is asked if all other agents mark theirs. */
     bool is_for_threads;
 
     /* Normal context, see the table above. */

@@ -52,6 +52,12 @@ static inline void slot_join(struct agent_slot *slot, enum slot_runtime runtime)
         atomic_fetch_or_explicit(&slot->runtimes, runtime, memory_order_relaxed);
 }
 
+/* Any context. Whether it is the slot of a plain thread: no runtime has it as a worker. */
+static inline bool slot_is_plain(const struct agent_slot *slot)
+{
+    return !slot->pool && !atomic_load_explicit(&slot->runtimes, memory_order_relaxed);
+}
+
 /* Any context. Whether the thread serves a runtime at this instant. Other threads than those of its
  * pool do so in its constructs, and outside of all constructs: a thread that computes in a parallel
  * region keeps no worker of libtbb waiting, though the program may be linked to both. */

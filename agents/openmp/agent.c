@@ -213,6 +213,7 @@ const struct agent hpcrun_agent = {
     .interface = AGENT_INTERFACE,
     .name = "openmp",
     .version = "1.0",
+    .marks_threads = true,
     .start = start,
     .module_added = module_added,
     .unwind_begin = unwind_begin,

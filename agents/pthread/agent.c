@@ -5,19 +5,21 @@
  * the number of threads or of CPUs, whichever is smaller. A thread works unless it waits or sleeps.
  * Its slot says so (agents/agent.h): hpcrun's wrappers of waiting calls write it.
  *
+ * Beside a runtime whose agent marks its threads in their slots (OpenMP, oneTBB), the workers are the
+ * other threads. A thread that calls such a runtime is the runtime's from then on.
+ *
  * Directed blame, after Tallent, Mellor-Crummey and Porterfield, PPoPP 2010: a thread that waits
  * for a lock leaves the lock's address and that of its holder's tid in its slot. glibc keeps this
  * tid in every mutex and in every rwlock that a writer holds. So the sample of a holder finds those
  * who wait for it; nothing is recorded when a lock is taken or released. */
-#include "agents/agent.h"
+#include "agents/common/thread-slots.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 static const struct agent_host *host;
 
 /* Runtimes whose threads spin, or wait by system calls of their own: they would count as working.
- * The agent serves no process with one of them. */
+ * The agent serves no process with one of them that no other agent serves. */
 static const struct {
     const char *module, *why;
 } others[] = {
@@ -38,6 +40,8 @@ static bool start(const struct agent_host *agent_host)
 static void module_added(const struct agent_module *module)
 {
     const char *slash = strrchr(module->path, '/'), *base = slash ? slash + 1 : module->path;
+    if (host->is_claimed(module->start)) /* hpcrun announces modules to this agent after others */
+        return;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strncmp(base, others[i].module, strlen(others[i].module)) == 0) {
             other_start[i] = module->start;
@@ -60,10 +64,10 @@ static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     (void)cursor;
     const struct agent_slot *slot = own_slot;
-    if (!slot || atomic_load_explicit(&others_loaded, memory_order_relaxed))
+    if (!slot || !slot_is_plain(slot) ||
+        atomic_load_explicit(&others_loaded, memory_order_relaxed))
         return AGENT_FOREIGN;
-    bool works = atomic_load_explicit(&slot->state, memory_order_relaxed) == AGENT_SLOT_WORKING;
-    return works ? AGENT_WORKING : AGENT_WAITING;
+    return slot_state(slot) == AGENT_SLOT_WORKING ? AGENT_WORKING : AGENT_WAITING;
 }
 
 /* Whether the thread of a slot waits for a lock that this thread holds. The lock may be gone by
@@ -81,8 +85,9 @@ static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
     for (uint32_t i = 0; i < end; i++) {
         const struct agent_slot *slot = agent_slot_at(host->slots, i);
         uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
-        counts.workers += state != AGENT_SLOT_FREE;
-        counts.working += state == AGENT_SLOT_WORKING;
+        bool is_worker = state != AGENT_SLOT_FREE && slot_is_plain(slot);
+        counts.workers += is_worker;
+        counts.working += is_worker && state == AGENT_SLOT_WORKING;
         if (state == AGENT_SLOT_WAITING && waits_for(cursor, slot))
             counts.waiting_for_this++;
     }

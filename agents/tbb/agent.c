@@ -178,6 +178,7 @@ const struct agent hpcrun_agent = {
     .interface = AGENT_INTERFACE,
     .name = "tbb",
     .version = "1.0",
+    .marks_threads = true,
     .start = start,
     .module_added = module_added,
     .module_removed = module_removed,

@@ -290,14 +290,27 @@ uint64_t measurements_most_workers(const struct measurements *measurements)
     return most;
 }
 
+/* The name of the agent that counted these workers. */
+static const char *counter_of(const struct measurement *m, size_t workers)
+{
+    uint64_t agent = m->workers.at[workers].agent;
+    return agent < m->agents.n ? m->agents.at[agent].name : "of an unknown name";
+}
+
 bool measurement_has_threads(const struct measurement *m)
 {
-    for (size_t i = 0; i < m->workers.n; i++) {
-        uint64_t agent = m->workers.at[i].agent;
-        if (agent < m->agents.n && strcmp(m->agents.at[agent].name, AGENT_FOR_THREADS) == 0)
+    for (size_t i = 0; i < m->workers.n; i++)
+        if (strcmp(counter_of(m, i), AGENT_FOR_THREADS) == 0)
             return true;
-    }
     return false;
+}
+
+const char *measurement_runtime(const struct measurement *m)
+{
+    for (size_t i = 0; i < m->workers.n; i++)
+        if (strcmp(counter_of(m, i), AGENT_FOR_THREADS) != 0)
+            return counter_of(m, i);
+    return NULL;
 }
 
 bool measurements_have_threads(const struct measurements *measurements)

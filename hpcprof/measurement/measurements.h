@@ -85,7 +85,10 @@ uint64_t measurements_most_workers(const struct measurements *measurements);
 /* Whether the agent for plain threads took part in a process. */
 bool measurement_has_threads(const struct measurement *m);
 
-/* Whether it took part in any process. */
+/* Whether an agent for a runtime did; its name if so, else NULL. */
+const char *measurement_runtime(const struct measurement *m);
+
+/* Whether the agent for plain threads took part in any process. */
 bool measurements_have_threads(const struct measurements *measurements);
 
 /* Whether two processes ran on the same host. */

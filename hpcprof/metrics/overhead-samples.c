@@ -32,18 +32,13 @@ static bool has_rules(const struct runtime_code *code, const struct measurement_
     return false;
 }
 
-static const char *agent_name(const struct measurement *m)
-{
-    uint64_t agent = m->workers.at[0].agent;
-    return agent < m->agents.n ? m->agents.at[agent].name : "its agent";
-}
-
 /* Why overhead is a lower bound if a process runs a runtime without tags, whose code may be known by
  * rules. */
 static char *lower_bound_of(const struct measurement *m, bool has_rules)
 {
-    char *runtime = m->workers.n ? mem_printf("the runtime of agent %s", agent_name(m))
-                                 : mem_strdup("its runtime");
+    const char *agent = measurement_runtime(m);
+    char *runtime =
+        agent ? mem_printf("the runtime of agent %s", agent) : mem_strdup("its runtime");
     const char *why = has_rules
                           ? "code of %s that no rule names, or that is compiled into the "
                             "program, counts as work"
@@ -61,9 +56,8 @@ static void find_state(struct overhead *overhead)
     const struct measurements *measurements = code->measurements;
     for (size_t i = 0; i < measurements->files.n; i++) {
         const struct measurement_file *file = &measurements->files.at[i];
-        bool has_runtime = file->m->workers.n && !measurement_has_threads(file->m);
         bool is_known = has_rules(code, file);
-        if (!has_runtime && !is_known)
+        if (!measurement_runtime(file->m) && !is_known)
             continue;
         overhead->is_measurable = true;
         if (!overhead->why_lower_bound && !has_tags(code, file))

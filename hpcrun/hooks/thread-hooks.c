@@ -104,7 +104,7 @@ static struct thread *prepare(enum thread_kind kind, struct start start,
     if (!process.active || !process_is_ours())
         return NULL;
     agents_update();
-    agents_expect_threads();
+    agents_expect_thread((uint64_t)start.function | (uint64_t)start.c11_function);
     pthread_attr_t by_default;
     if (!attributes && pthread_attr_init(&by_default) == 0)
         attributes = &by_default;

@@ -1,4 +1,4 @@
-/* Signal handler: find_claim, read_memory, path_frame, callee, function, step and owner run there.
+/* Signal handler: find_claim, is_claimed, read_memory, path_frame, callee, function, step and owner run there.
  *
  * The services of hpcrun for agents: struct agent_host (agents/agent.h). */
 #include "hpcrun/logical/agent-query.h"
@@ -30,6 +30,11 @@ static bool find_claim(const struct agent *agent, uint64_t pc, struct agent_clai
     return claims_find(index_of(agent), pc, found);
 }
 
+static bool is_claimed(uint64_t pc)
+{
+    return claims_agent(pc) >= 0;
+}
+
 static void log_line(const char *line)
 {
     char buffer[1024];
@@ -38,8 +43,11 @@ static void log_line(const char *line)
     report_log(&text);
 }
 
+/* An agent that does not serve its runtime does not mark that one's threads. */
 static void refuse(const struct agent *agent, const char *why)
 {
+    if (why && !agent->is_for_threads)
+        atomic_store(&agents.hide_threads, true);
     if (why)
         refusals_add(agent->name, why);
     else
@@ -157,6 +165,7 @@ const struct agent_host *host_for_agents(void)
         .interface = AGENT_INTERFACE,
         .claim = claim,
         .find_claim = find_claim,
+        .is_claimed = is_claimed,
         .log = log_line,
         .refuse = refuse,
         .read = read_memory,

@@ -204,6 +204,8 @@ static int start_agent(const struct installed_agent *installed, const struct age
         agents.name[count] = installed->name;
         agents.rules_version[count] = installed->rules_version;
         if (agent->start(host_for_agents())) {
+            if (!agent->marks_threads && !agent->is_for_threads)
+                atomic_store(&agents.hide_threads, true);
             atomic_store(&agents.count, count + 1);
             atomic_fetch_add(&agents.news, 1);
             return (int)count;
@@ -310,18 +312,27 @@ void agents_update(void)
     atomic_store(&updating, 0);
 }
 
-void agents_expect_threads(void)
+/* The agent for plain threads, if it may be used and was not opened; else NULL. */
+static struct installed_agent *unopened_agent_for_threads(void)
 {
-    if (atomic_load_explicit(&agents.count, memory_order_relaxed) > 0 ||
-        atomic_exchange(&updating, 1))
+    for (unsigned i = 0; i < installed_count; i++)
+        if (installed[i].is_for_threads && installed[i].loaded == NOT_LOADED)
+            return &installed[i];
+    return NULL;
+}
+
+void agents_expect_thread(uint64_t routine)
+{
+    if (!unopened_agent_for_threads() || atomic_load(&agents.hide_threads) ||
+        claims_agent(routine) >= 0 || atomic_exchange(&updating, 1))
         return;
-    for (unsigned i = 0; i < installed_count && atomic_load(&agents.count) == 0; i++)
-        if (installed[i].is_for_threads && installed[i].loaded == NOT_LOADED) {
-            installed[i].loaded = start_agent(&installed[i], &agent_for_threads);
-            for (unsigned k = 0; k < module_count[last] && installed[i].loaded >= 0; k++)
-                announce_module(&installed[i], &modules[last][k]);
-            atomic_fetch_add(&agents.epoch, 1);
-        }
+    struct installed_agent *agent = unopened_agent_for_threads();
+    if (agent) {
+        agent->loaded = start_agent(agent, &agent_for_threads);
+        for (unsigned k = 0; k < module_count[last] && agent->loaded >= 0; k++)
+            announce_module(agent, &modules[last][k]);
+        atomic_fetch_add(&agents.epoch, 1);
+    }
     atomic_store(&updating, 0);
 }
 

@@ -6,6 +6,8 @@
 #ifndef HPCRUN_LOGICAL_AGENT_LOADER_H
 #define HPCRUN_LOGICAL_AGENT_LOADER_H
 
+#include <stdint.h>
+
 /* Parses the value of HPCRUN_AGENTS; opens nothing yet. Its entries are joined by ';':
  *
  *     NAME|RULES VERSION|PATH|RECOGNITION|RECOGNITION...
@@ -18,9 +20,9 @@ void agents_init(const char *list);
  */
 void agents_update(void);
 
-/* The program is about to create a thread: opens the agent for plain threads, if it may be used and
- * no other agent was opened. Call it after agents_update. */
-void agents_expect_threads(void);
+/* The program is about to create a thread with this start routine: opens the agent for plain threads,
+ * if it may be used and the routine is no runtime's. Call it after agents_update. */
+void agents_expect_thread(uint64_t routine);
 
 /* In the child of a fork, where no other thread runs agents_update. */
 void agents_after_fork(void);

@@ -44,11 +44,12 @@ static bool begin_cursor(struct agent_query *query, unsigned index)
     return cursor->host_private != NULL;
 }
 
-/* The agent for plain threads is not asked while there is another agent: all threads outside of that
- * one's runtime are foreign. */
-static bool is_replaced(const struct agent *agent)
+/* The agent for plain threads is not asked where these are not known: all threads outside of the
+ * other agents' runtimes are foreign. */
+static bool is_silent(const struct agent *agent)
 {
-    return agent->is_for_threads && atomic_load_explicit(&agents.count, memory_order_relaxed) > 1;
+    return agent->is_for_threads &&
+           atomic_load_explicit(&agents.hide_threads, memory_order_relaxed);
 }
 
 /* Asks one agent for the thread's status. Saves the state that it sets: its answers for the path
@@ -58,7 +59,7 @@ static enum agent_thread_status ask_status_of(struct agent_query *query, unsigne
     struct agent_cursor *cursor = &query->cursor[index];
     enum agent_thread_status kind = AGENT_FOREIGN;
     require_deterministic(&query->answers, agents.at[index]);
-    if (begin_cursor(query, index) && !is_replaced(agents.at[index]))
+    if (begin_cursor(query, index) && !is_silent(agents.at[index]))
         kind = agents.at[index]->unwind_begin(cursor);
     if (memcmp(query->begin_state[index], cursor->state, sizeof cursor->state) != 0) {
         memcpy(query->begin_state[index], cursor->state, sizeof cursor->state);

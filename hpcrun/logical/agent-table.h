@@ -18,6 +18,8 @@ struct agents {
     _Atomic uint32_t news;  /* changes when there is more for the measurement file: an agent, a
                                refusal, a number of workers */
     _Atomic uint32_t epoch; /* changes after modules or threads were announced to agents */
+    _Atomic bool hide_threads; /* some runtime's threads are not marked in their slots, so it is not
+                                  known which ones are plain */
     const struct agent *at[MAX_AGENTS];
     const char *name[MAX_AGENTS], *rules_version[MAX_AGENTS]; /* of its rules file */
 };

@@ -1,5 +1,6 @@
 """oneTBB programs under the agent tbb: results unchanged, the number of working threads, call paths of algorithms and
 tasks. The programs say themselves what is right (tests/programs/tbb/)."""
+import json
 import os
 import pathlib
 import re
@@ -114,16 +115,37 @@ class Beside(Tbb):
         return self.build("three-runtimes.cc", "-O0", "-fopenmp", *objects, profiling.BUILD / "lib" / "libminicilk.a")
 
     def test_openmp_tbb_and_cilk_at_once(self):
-        """Each runtime's idle workers are charged to its own working threads, whatever the others do."""
+        """Each runtime's idle workers are charged to its own working threads, whatever the others do. Threads of Cilk are
+        not marked in slots, so nothing is said of plain ones."""
         with mock.patch.dict(os.environ, OMP_WAIT_POLICY="passive"):
             done, _ = self.profile(self.build_three_runtimes(), events=("CPUTIME@f4000",),
                                    options=("--cores", str(self.WORKERS)))
         self.assertEqual(done.stdout, "openmp 1 tbb 2\n")
-        for name, working in self.WORKING.items():
-            work, idleness = (sum(self.value(metric, shown) for shown in (name, name + "()"))
-                              for metric in ("work", "idleness"))
+        self.check_shares(self.WORKING)
+        agents = json.loads((self.database / "run.json").read_text(encoding="utf-8"))["agents"]
+        self.assertEqual({agent["name"] for agent in agents}, {"gomp", "minicilk", "tbb"})
+
+    def amount(self, metric, name):
+        return sum(self.value(metric, shown) for shown in (name, name + "()"))
+
+    def check_shares(self, working):
+        for name, count in working.items():
+            work = self.amount("work", name)
             self.assertGreater(work, 0)
-            self.assertAlmostEqual(idleness / work, (self.WORKERS - working) / working, places=3)
+            self.assertAlmostEqual(self.amount("idleness", name) / work, (self.WORKERS - count) / count, places=3)
+
+    def test_plain_threads_beside_openmp_and_tbb(self):
+        """They have idleness and lock wait of their own."""
+        subprocess.run(["gcc", "-O2", "-I", profiling.ROOT, "-c", "-o", self.directory / "count.o",
+                        SOURCES / "slot-count.c"], check=True)
+        program = self.build("beside-threads.cc", "-O0", "-fopenmp", self.directory / "count.o")
+        with mock.patch.dict(os.environ, OMP_WAIT_POLICY="passive"):
+            done, _ = self.profile(program, events=("CPUTIME@f4000",), options=("--cores", str(self.WORKERS)))
+        self.assertEqual(done.stdout, "plain 1 openmp 2 tbb 3\n")
+        self.assertNotIn("is not used", done.stderr)
+        self.check_shares({"in_plain": 1, "in_team": 2, "in_tbb": 3})
+        self.assertAlmostEqual(self.amount("lock wait", "in_plain") / self.amount("work", "in_plain"), 1, places=3)
+        self.assertEqual({self.amount("lock wait", name) for name in ("in_team", "in_tbb")}, {0})
 
 
 class Paths(Tbb):
