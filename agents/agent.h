@@ -366,7 +366,8 @@ enum {
     AGENT_TASK_FINAL = 2,   /* the task waits for all that it creates, and these likewise */
     AGENT_TASK_MANY = 4, /* any number of tasks, which have ended when the innermost group ends, or
                                without a group when the region ends */
-    AGENT_TASK_ORDERED = 8, /* other tasks may have to end first: dependences */
+    AGENT_TASK_ORDERED = 8,   /* other tasks may have to end first: dependences */
+    AGENT_TASK_IN_PARTS = 16, /* it is executed in parts, one after another, in any threads */
 };
 
 /* What a runtime of regions and tasks can tell of its computation, for `hpcrun --work-span`:
@@ -387,9 +388,15 @@ struct agent_tasks {
     /* The top body creates a task; returns its handle, NULL: it is not observed. */
     void *(*created)(const void *code, const void *site, unsigned flags);
     void (*creation_ended)(void);
-    /* The thread begins or ends the body of a task. */
+    /* The thread begins or ends the body of a task. Of a task in parts: begins each part, ends the last
+     * one. */
     void (*task_begins)(void *task);
     void (*task_ended)(void);
+    /* The thread leaves the top body, a task in parts. Others will execute the rest, or there is none. */
+    void (*part_ended)(void);
+    /* A task in parts has ended, in a thread that does not execute it: that of an earlier part. If the
+     * last part seems to run in another thread, it has ended there, too: part_ended follows in that. */
+    void (*ended_elsewhere)(void *task);
     /* The top body waits. */
     void (*waits)(enum agent_join what);
     void (*wait_ended)(enum agent_join what);

@@ -22,6 +22,8 @@ struct scope {
     struct parallel_region region; /* that a thread begins with this scope's memory */
     void *observed;                /* handle of this region's events; NULL: they are not reported */
     const void *site;              /* of the region, for work and span */
+    bool is_league;                /* the region is a league of teams */
+    bool is_team; /* it is the body of one team; `observed` and `site`: the league's */
     struct scope *next_free;
 };
 

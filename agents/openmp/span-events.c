@@ -22,15 +22,18 @@ void span_events_begin(const struct agent_tasks *events, bool (*runtime)(const v
 
 struct running {
     const ompt_data_t *task;
-    void *handle;     /* hpcrun's, of the task or of its region; NULL: it is not observed */
-    bool is_explicit; /* else a member of a team */
-    bool has_ended;   /* a member whose body has returned: it waits at the region's end */
+    const ompt_data_t *left; /* the task that the thread left for this explicit one */
+    void *handle;            /* hpcrun's, of the task or of its region; NULL: it is not observed */
+    bool is_explicit;        /* else a member of a team */
+    bool has_ended;          /* a member whose body has returned: it waits at the region's end */
     bool is_alone;    /* the member of a team of one thread, which has no barrier at its end */
     bool waits;       /* it is in a call of libomp that waits */
     bool is_paused;   /* the thread executes another task where it could go on */
     bool splits;      /* a task of libomp's own that creates tasks of a taskloop */
+    bool is_in_parts; /* an untied task, of which this is a part */
     const void *code; /* of the body; NULL: unknown */
-    const void *group_site; /* where the program began the innermost taskgroup; NULL: none */
+    const void *group_site;     /* where the program began the innermost taskgroup; NULL: none */
+    const struct scope *league; /* of which it is a team; NULL: it is none */
 };
 
 static __thread struct {
@@ -85,21 +88,61 @@ static void end_wait(enum agent_join what)
     tasks->wait_ended(what);
 }
 
-static const char untied[] =
-    "an untied task was executed in parts, which may run in any threads: they are not followed";
+/* A task begins where its thread goes on behind the creation, or yields. */
+static void begin_pause(void)
+{
+    struct running *running = top();
+    if (!running || !running->handle || running->has_ended || running->waits)
+        return;
+    running->is_paused = true;
+    tasks->waits(AGENT_JOIN_NOTHING);
+}
 
-/* What is inside of a task on the stack are parts of untied tasks. */
+static void end_pause(void)
+{
+    struct running *running = top();
+    if (!running || !running->is_paused)
+        return;
+    running->is_paused = false;
+    tasks->wait_ended(AGENT_JOIN_NOTHING);
+}
+
+/* The thread leaves the innermost task, an untied one. */
+static void end_part(void)
+{
+    if (top()->handle)
+        tasks->part_ended();
+    stack.n--;
+    end_pause();
+}
+
+/* What is inside of a task on the stack are last parts of untied tasks. libomp does not tell the end of a
+ * last part if the thread of an earlier one, which told that it left it, is still about to do so: then
+ * that thread tells the end of the task. */
 static void return_to(const ompt_data_t *task)
 {
-    bool is_innermost = stack.n && top()->task == task;
-    if (is_innermost || !is_on_stack(task))
+    if (!is_on_stack(task))
         return;
-    tasks->cannot_follow(untied);
+    while (top()->task != task && top()->is_in_parts)
+        end_part();
+    if (top()->task == task)
+        return;
+    tasks->cannot_follow("libomp reported events of its tasks in an order that is not known");
     while (top()->task != task)
         stack.n--;
 }
 
-/* -------- regions -------- */
+/* The task that waited goes on. libomp 14 may pass a copy of its data. */
+static void return_to_waiting(void)
+{
+    while (top() && top()->handle && top()->is_in_parts && !top()->waits)
+        end_part();
+}
+
+/* -------- regions --------
+ *
+ * A league is a region whose members are the teams. Each member of libomp's own region for it begins
+ * another one, of one thread, whose body is that of the team: for hpcrun these are one. */
 
 /* The return address of the call, or an address in its function, if the call is in libomp: that of a
  * taskloop, or the last one of a body. */
@@ -117,10 +160,9 @@ static void parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_da
                            unsigned threads, int flags, const void *caller)
 {
     return_to(task);
-    if (flags & ompt_parallel_league)
-        tasks->cannot_follow("OpenMP's leagues of teams are not measured");
-    const void *site = site_of(caller);
-    void *handle = tasks->region_begins(NULL, site);
+    const struct scope *league = top() ? top()->league : NULL;
+    const void *site = league ? league->site : site_of(caller);
+    void *handle = league ? league->observed : tasks->region_begins(NULL, site);
     plain_events.parallel_begin(task, frame, parallel, threads, flags, caller);
     struct scope *scope = parallel->ptr;
     if (!scope) {
@@ -129,12 +171,14 @@ static void parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_da
     }
     scope->observed = handle;
     scope->site = site;
+    scope->is_league = flags & ompt_parallel_league;
+    scope->is_team = league;
 }
 
 static void parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *caller)
 {
     const struct scope *scope = parallel->ptr;
-    void *handle = scope ? scope->observed : NULL;
+    void *handle = scope && !scope->is_team ? scope->observed : NULL;
     plain_events.parallel_end(parallel, task, flags, caller);
     if (handle)
         tasks->region_ended(handle);
@@ -145,6 +189,10 @@ static void begin_member(const ompt_data_t *parallel, const ompt_data_t *task, u
     const struct scope *scope = parallel ? parallel->ptr : NULL;
     if (!scope)
         return;
+    if (scope->is_league) {
+        push((struct running){.task = task, .league = scope});
+        return;
+    }
     const void *code = body_code_of_region(parallel, is_runtime);
     push((struct running){
         .task = task, .handle = scope->observed, .code = code, .is_alone = threads < 2});
@@ -184,14 +232,14 @@ static void implicit_task(int endpoint, ompt_data_t *parallel, ompt_data_t *task
 struct observed_task {
     void *own, *handle;
     const void *code, *group_site;
-    bool splits;
-    _Atomic bool has_begun;
+    bool splits, is_in_parts;
 };
 
 static unsigned kind_of(const ompt_data_t *task, int flags, int has_dependences)
 {
     return (events_is_at_once(task) ? AGENT_TASK_AT_ONCE : 0) |
            (flags & ompt_task_final ? AGENT_TASK_FINAL : 0) |
+           (flags & ompt_task_untied ? AGENT_TASK_IN_PARTS : 0) |
            (has_dependences ? AGENT_TASK_ORDERED : 0);
 }
 
@@ -239,6 +287,7 @@ static void task_create(ompt_data_t *creator, const ompt_frame_t *frame, ompt_da
     bool is_observed = running && running->handle;
     const void *site = site_of(caller);
     struct observed_task of = describe(task, running);
+    of.is_in_parts = flags & ompt_task_untied;
     unsigned kind = kind_of(task, flags, has_dependences || (of.splits && !of.group_site));
     if (is_observed)
         of.handle = tasks->created(of.code ? of.code : site, site, kind);
@@ -262,63 +311,53 @@ static void plain_switch(ompt_data_t *prior, int status, ompt_data_t *next)
 /* The creator goes on, or waits for other tasks. */
 static void end_task(ompt_data_t *task)
 {
-    struct running *running = top();
-    if (!running || running->task != task || !running->is_explicit)
-        return;
-    if (running->handle)
+    const struct running *running = top();
+    struct observed_task *observed = task->ptr;
+    bool is_here = running && running->task == task && running->is_explicit;
+    if (is_here && running->handle)
         tasks->task_ended();
-    stack.n--;
-    free(task->ptr);
+    else if (!is_here && observed && observed->is_in_parts && observed->handle)
+        tasks->ended_elsewhere(observed->handle);
+    if (is_here)
+        stack.n--;
+    free(observed);
     task->ptr = NULL;
 }
 
-static void begin_task(const ompt_data_t *task)
+static void begin_task(const ompt_data_t *prior, const ompt_data_t *task)
 {
-    struct observed_task *observed = task->ptr;
-    struct running running = {.task = task, .is_explicit = true};
-    if (observed && atomic_exchange(&observed->has_begun, true)) {
-        tasks->cannot_follow(untied);
-    } else if (observed) {
+    const struct observed_task *observed = task->ptr;
+    struct running running = {.task = task, .left = prior, .is_explicit = true};
+    if (observed) {
         running.handle = observed->handle;
         running.code = observed->code;
         running.group_site = observed->group_site;
         running.splits = observed->splits;
+        running.is_in_parts = observed->is_in_parts;
     }
     push(running);
     if (running.handle)
         tasks->task_begins(running.handle);
 }
 
-/* A task begins where its thread goes on behind the creation, or yields. */
-static void begin_pause(void)
+/* A part of an untied task has ended, unless it was the last one (events.c). */
+static bool ends_part(const ompt_data_t *prior, const ompt_data_t *next)
 {
-    struct running *running = top();
-    if (!running || !running->handle || running->has_ended || running->waits)
-        return;
-    running->is_paused = true;
-    tasks->waits(AGENT_JOIN_NOTHING);
-}
-
-static void end_pause(void)
-{
-    struct running *running = top();
-    if (!running || !running->is_paused)
-        return;
-    running->is_paused = false;
-    tasks->wait_ended(AGENT_JOIN_NOTHING);
+    const struct running *running = top();
+    return running && running->is_in_parts && running->task == prior && running->left == next;
 }
 
 static void switch_to(ompt_data_t *prior, int status, ompt_data_t *next)
 {
-    const struct observed_task *observed = next->ptr;
-    bool is_new = observed && !atomic_load(&observed->has_begun);
-    if (!is_new && is_on_stack(next)) { /* a part of an untied task has ended */
-        return_to(next);
+    if (ends_part(prior, next)) {
+        struct observed_task *observed = prior->ptr;
+        observed->group_site = top()->group_site;
         plain_switch(prior, status, next);
+        end_part();
     } else {
         begin_pause();
         plain_switch(prior, status, next);
-        begin_task(next);
+        begin_task(prior, next);
     }
 }
 
@@ -375,6 +414,8 @@ static void sync_region_wait(int kind, int endpoint, ompt_data_t *parallel, ompt
     bool begins = endpoint == ompt_scope_begin;
     if (begins)
         return_to(task);
+    else
+        return_to_waiting();
     if (begins && is_region_end(kind, caller))
         end_member(top());
     else if (begins)

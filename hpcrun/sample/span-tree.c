@@ -73,6 +73,8 @@ static void init_tasks(void)
                                               .creation_ended = task_span_creation_ended,
                                               .task_begins = task_span_task_begins,
                                               .task_ended = task_span_task_ended,
+                                              .part_ended = task_span_part_ended,
+                                              .ended_elsewhere = task_span_ended_elsewhere,
                                               .waits = task_span_waits,
                                               .wait_ended = task_span_wait_ended,
                                               .group_begins = task_span_group_begins,

@@ -99,12 +99,23 @@ static uint64_t cpu_time(struct strand_clock *clock, uint64_t seeming)
     return cpu < seeming ? cpu : seeming;
 }
 
+/* Time of the current strand up to `end`, if the thread has had its CPU. */
+static uint64_t seeming_time(const struct strand_clock *clock, uint64_t end)
+{
+    uint64_t ticks = end - clock->begin;
+    return in_units(ticks > clock->excess ? ticks - clock->excess : 0);
+}
+
+uint64_t strand_passed(const struct strand_clock *clock)
+{
+    return seeming_time(clock, ticks_now());
+}
+
 uint64_t strand_end(struct strand_clock *clock)
 {
     clock->end = ticks_now();
-    uint64_t ticks = clock->end - clock->begin;
-    uint64_t time = in_units(ticks > clock->excess ? ticks - clock->excess : 0);
-    return ticks > long_ticks ? cpu_time(clock, time) : time;
+    uint64_t time = seeming_time(clock, clock->end);
+    return clock->end - clock->begin > long_ticks ? cpu_time(clock, time) : time;
 }
 
 uint64_t strand_next(struct strand_clock *clock)

@@ -40,6 +40,9 @@ void strand_begin_in(struct strand_clock *clock, int thread);
 /* Ends it and returns its time; the first thing that a long event does. */
 uint64_t strand_end(struct strand_clock *clock);
 
+/* The time since the current strand of another thread has begun, if that has had its CPU. */
+uint64_t strand_passed(const struct strand_clock *clock);
+
 /* Both at once; the first thing that a short event does. */
 uint64_t strand_next(struct strand_clock *clock);
 

@@ -41,16 +41,18 @@ struct span_region {
 
 /* A task: explicit, or what a member of a team executes of a region. */
 struct span_task {
-    struct lock lock;            /* of `children` and is_closed */
-    _Atomic uint32_t references; /* its own until it has ended, and those of children */
+    struct lock lock;            /* of `children` and is_closed; of a task in parts, of all */
+    _Atomic uint32_t references; /* its own until it has ended, those of children and of its part */
     uint32_t context;
     uint32_t barriers; /* that its region's member has passed: at the creation of the
                                      task, for an explicit one */
     bool is_closed;    /* a child that ends offers its path to the region, too */
-    bool is_at_once, is_final, is_many; /* flags of agent.h */
+    bool is_at_once, is_final, is_many, is_in_parts; /* flags of agent.h */
+    bool has_begun;                                  /* a part of it */
     struct span_region *region;
     struct span_task *parent;         /* NULL: a member of the team */
     struct span_task *outer;          /* next one of the thread's stack of tasks; NULL: none */
+    struct task_thread *runner;       /* that executes a part of it; NULL: none */
     struct task_group *group;         /* innermost; NULL: none in this region */
     struct critical_path path[KINDS]; /* from the region's begin; the owner is the task */
     struct path_place children;       /* that have ended since its last join */

@@ -13,7 +13,7 @@ static struct {
     bool is_open; /* the serial code has begun a region that has not ended */
     _Atomic bool has_overlaps, is_lower_bound;
     _Atomic(const char *) not_followed; /* why; NULL: everything was */
-    uint64_t work; /* of all threads when the last region ended */
+    uint64_t work;                      /* of all threads when the last region ended */
 } tasks;
 
 void task_span_init(uint64_t burden, bool records_dag, uint64_t (*root_site)(uint64_t site))
@@ -56,15 +56,35 @@ static struct task_thread *busy_thread(void)
     return thread && thread->top ? thread : NULL;
 }
 
-/* The strand of the top task ends. */
-static void stop(struct task_thread *thread)
+static void add_strand(struct task_thread *thread, struct span_task *task, uint64_t time)
 {
-    uint64_t time = strand_end(&thread->clock);
-    struct span_task *task = thread->top;
     thread->work += time;
     thread->tally->by[task->context].work += time;
     for (unsigned kind = 0; kind < KINDS; kind++)
         path_add_own(&task->path[kind], time);
+}
+
+/* The strand of the top task, which is in parts, ends. Then `runner` executes the task. The strand may
+ * have ended before: task_span_ended_elsewhere. */
+static void stop_part(struct task_thread *thread, uint64_t time, struct task_thread *runner)
+{
+    struct span_task *task = thread->top;
+    lock_enter(&task->lock);
+    if (task->runner == thread) {
+        add_strand(thread, task, time);
+        task->runner = runner;
+    }
+    lock_leave(&task->lock);
+}
+
+/* The strand of the top task ends. */
+static void stop(struct task_thread *thread)
+{
+    uint64_t time = strand_end(&thread->clock);
+    if (thread->top->is_in_parts)
+        stop_part(thread, time, thread);
+    else
+        add_strand(thread, thread->top, time);
 }
 
 /* The last thing that an event does. */
@@ -234,6 +254,7 @@ static struct span_task *create(struct task_thread *thread, const void *code, co
     task->is_at_once = flags & AGENT_TASK_AT_ONCE || parent->is_final;
     task->is_final = flags & AGENT_TASK_FINAL || parent->is_final;
     task->is_many = flags & AGENT_TASK_MANY;
+    task->is_in_parts = flags & AGENT_TASK_IN_PARTS;
     task_copy_paths(task, parent, &thread->memory);
     return task;
 }
@@ -270,6 +291,24 @@ void task_span_creation_ended(void)
         go_on(thread);
 }
 
+/* The lock orders the threads of two parts. */
+static void begin_part(struct task_thread *thread, struct span_task *task)
+{
+    lock_enter(&task->lock);
+    bool is_left = !task->runner;
+    if (task->has_begun && !task->is_at_once)
+        add_burden(task);
+    task->has_begun = true;
+    task->runner = thread;
+    lock_leave(&task->lock);
+    if (!is_left) {
+        task_span_cannot_follow(wrong_order);
+        return;
+    }
+    atomic_fetch_add(&task->references, 1);
+    push(thread, task);
+}
+
 void task_span_task_begins(void *handle)
 {
     struct span_task *task = handle;
@@ -284,7 +323,10 @@ void task_span_task_begins(void *handle)
         }
         count_spawn(thread, task);
     }
-    push(thread, task);
+    if (task->is_in_parts)
+        begin_part(thread, task);
+    else
+        push(thread, task);
 }
 
 void task_span_task_ended(void)
@@ -292,10 +334,45 @@ void task_span_task_ended(void)
     struct task_thread *thread = busy_thread();
     if (!thread)
         return;
-    if (thread->top->parent)
-        task_finish(pop(thread), &thread->memory);
-    else
+    if (!thread->top->parent) {
         task_span_cannot_follow(wrong_order);
+        return;
+    }
+    struct span_task *task = pop(thread);
+    if (task->is_in_parts)
+        task_release(task, &thread->memory);
+    task_finish(task, &thread->memory);
+}
+
+void task_span_part_ended(void)
+{
+    struct task_thread *thread = busy_thread();
+    if (!thread)
+        return;
+    struct span_task *task = thread->top;
+    if (!task->is_in_parts) {
+        task_span_cannot_follow(wrong_order);
+        return;
+    }
+    stop_part(thread, strand_end(&thread->clock), NULL);
+    thread->top = task->outer;
+    task_release(task, &thread->memory);
+}
+
+/* The thread of the last part has not said yet that the part has ended: its strand ends here, at the
+ * latest. */
+void task_span_ended_elsewhere(void *handle)
+{
+    struct span_task *task = handle;
+    struct task_thread *thread = any_thread();
+    if (!thread)
+        return;
+    lock_enter(&task->lock);
+    if (task->runner)
+        add_strand(thread, task, strand_passed(&task->runner->clock));
+    task->runner = NULL;
+    lock_leave(&task->lock);
+    task_finish(task, &thread->memory);
 }
 
 /* ---- joins ---- */

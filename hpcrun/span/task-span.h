@@ -24,6 +24,7 @@
  * a lock is neither work nor span.
  *
  * BURDEN. A task that others may execute moves to another thread: its path begins with the burden.
+ * So does each later part of a task that is executed in parts.
  * Likewise for the members of a team other than the thread that began the region. What follows the
  * creation stays in its thread.
  *
@@ -57,6 +58,8 @@ void *task_span_created(const void *code, const void *site, unsigned flags);
 void task_span_creation_ended(void);
 void task_span_task_begins(void *task);
 void task_span_task_ended(void);
+void task_span_part_ended(void);
+void task_span_ended_elsewhere(void *task);
 void task_span_waits(enum agent_join what);
 void task_span_wait_ended(enum agent_join what);
 void task_span_group_begins(void);

@@ -122,6 +122,43 @@ class TaskShapesOfClang(TaskShapes):
     test_the_recorded_dag_has_its_work = None  # as with gcc
 
 
+class KnownStrands(openmp_case.OpenMp):
+    """Work and span are counted by hand: strands have a known length, by the clock of their thread's CPU time. Beyond the
+    serial code, which is measured, each may be longer by the last turn of its loop and by an interrupt."""
+    compilers = CLANG
+    SHARE = 0.002
+
+    def excess(self, program, threads, calls, chain):
+        """Of work and of span without the serial code, the larger share."""
+        with self.environment(threads, KMP_DEVICE_THREAD_LIMIT="16", KMP_TEAMS_THREAD_LIMIT="16"):
+            self.profile(program, str(self.SHARE), options=("--work-span",), events=("CPUTIME@1000000",))
+        self.assertEqual(self.known(), [("measured", None)] * 3)
+        excess = []
+        for metric, known in (("exact work", calls * self.SHARE), ("span", chain * self.SHARE)):
+            measured = self.tree["metrics"][metric]["inclusive"] - self.value(metric, test_work_span.SERIAL)
+            self.assertGreaterEqual(measured, 0.99 * known, metric)
+            excess.append(measured / known - 1)
+        return max(excess)
+
+    def check(self, source, threads, calls, chain):
+        program = self.build(source, "-fno-optimize-sibling-calls")
+        with self.subTest(threads=threads):
+            self.assertTrue(any(self.excess(program, threads, calls, chain) < 0.03 for _ in range(LOOKS)))
+
+    known = TaskShapes.known
+
+    def test_parts_of_untied_tasks(self):
+        """Of task-parts.c, each round: 6 tasks of 3 strands; 6 of 3, beside a child of one; 4 leaves; 120 iterations; 2 members
+        in the region of each thread."""
+        for threads in (1, 2, 4):
+            calls = 6 * 3 + 6 * 4 + 4 + 120 + 2 * threads
+            self.check("task-parts.c", threads, 2 * calls, 2 * (3 + 3 + 1 + 1 + 1))
+
+    def test_leagues(self):
+        for threads in (2, 4):
+            self.check("leagues.c", threads, 10, 4)
+
+
 class TaskShapesOnLlvm(TaskShapes):
     """Programs of gcc on libomp, which tells tasks with if(0) in another way."""
     MORE = ("--openmp=llvm",)

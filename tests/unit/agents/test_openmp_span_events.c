@@ -56,10 +56,12 @@ static void member_ended(void)
 
 static void *created(const void *code, const void *site, unsigned flags)
 {
-    char word[32];
+    char word[48];
     snprintf(word, sizeof word, "create%s%s%s", flags & AGENT_TASK_AT_ONCE ? "-at-once" : "",
              flags & AGENT_TASK_FINAL ? "-final" : "",
              flags & AGENT_TASK_ORDERED ? "-ordered" : "");
+    if (flags & AGENT_TASK_IN_PARTS)
+        strcat(word, "-in-parts");
     say(word);
     last_code = code;
     last_site = site;
@@ -80,6 +82,17 @@ static void task_begins(void *task)
 static void task_ended(void)
 {
     say("task-end");
+}
+
+static void part_ended(void)
+{
+    say("part-end");
+}
+
+static void ended_elsewhere(void *task)
+{
+    assert_ptr_equal(task, &task_handle);
+    say("ended-elsewhere");
 }
 
 static const char *const joins[] = {"nothing", "unknown", "children", "group", "team"};
@@ -103,7 +116,7 @@ static void group_begins(void)
 
 static void cannot_follow(const char *why)
 {
-    say(strstr(why, "untied") ? "untied" : why);
+    say(why);
 }
 
 static const struct agent_tasks hpcrun = {
@@ -116,6 +129,8 @@ static const struct agent_tasks hpcrun = {
     .creation_ended = creation_ended,
     .task_begins = task_begins,
     .task_ended = task_ended,
+    .part_ended = part_ended,
+    .ended_elsewhere = ended_elsewhere,
     .waits = waits,
     .wait_ended = wait_ended,
     .group_begins = group_begins,
@@ -190,7 +205,7 @@ static struct {
     ompt_data_t data;
 } team;
 
-enum { SWITCH = 7 };
+enum { SWITCH = 7, BARRIER_OF_TEAMS = 10 };
 
 static struct task initial, implicit;
 static char frame_of_libomp;
@@ -446,25 +461,102 @@ static void what_makes_an_order(void **state)
     end_region(2);
 }
 
-/* Parts of an untied task may run in two threads before the first one has said that it left it. */
+/* Any thread executes the next part, and libomp tells the end of the last one as that of the task. */
 static void parts_of_untied_tasks(void **state)
 {
     (void)state;
     struct task task;
-    for (int is_told = 0; is_told <= 1; is_told++) {
-        begin_region(2);
-        create(&task, &implicit, 0, false, site);
-        sync(ompt_sync_region_barrier_explicit, ompt_scope_begin, &implicit);
-        begin(&implicit, &task);
-        said[0] = '\0';
-        if (is_told)
-            tell.task_schedule(&task.data, SWITCH, &implicit.data);
-        else
-            begin(&implicit, &task);
-        assert_int_equal(strncmp(said, "untied", 6), 0);
-        assert_null(strstr(said, "task"));
-        end_region(2);
-    }
+    begin_region(2);
+    said[0] = '\0';
+    create(&task, &implicit, ompt_task_untied, false, site);
+    sync(ompt_sync_region_barrier_explicit, ompt_scope_begin, &implicit);
+    begin(&implicit, &task);
+    begin(&task, &implicit);
+    begin(&implicit, &task);
+    end(&task, &implicit);
+    sync(ompt_sync_region_barrier_explicit, ompt_scope_end, &implicit);
+    assert_string_equal(said,
+                        "create-in-parts go-on wait team task part-end task task-end joined team");
+    end_region(2);
+}
+
+/* In a team of one thread, the call that would queue the task executes its next part. */
+static void parts_in_parts(void **state)
+{
+    (void)state;
+    struct task task;
+    begin_region(1);
+    create(&task, &implicit, ompt_task_untied | ompt_task_undeferred, false, site);
+    said[0] = '\0';
+    begin(&implicit, &task);
+    begin(&task, &implicit);
+    begin(&task, &task);
+    begin(&task, &task);
+    begin(&task, &task);
+    end(&task, &implicit);
+    assert_string_equal(said,
+                        "wait nothing task part-end joined nothing wait nothing task part-end "
+                        "joined nothing wait nothing task task-end joined nothing");
+    end_region(1);
+}
+
+/* A taskgroup begins in one part and ends in another one. */
+static void a_group_in_two_parts(void **state)
+{
+    (void)state;
+    struct task task, child;
+    begin_region(2);
+    create(&task, &implicit, ompt_task_untied, false, site);
+    begin(&implicit, &task);
+    tell_sync_region(ompt_sync_region_taskgroup, ompt_scope_begin, &team.data, &task.data,
+                     site + 3);
+    begin(&task, &implicit);
+    begin(&implicit, &task);
+    create(&child, &task, 0, false, libomp + 2);
+    assert_ptr_equal(last_site, site + 3);
+    end(&task, &implicit);
+    end_region(2);
+}
+
+/* This thread executes the last part, and that of an earlier one tells the end, or the other way round. */
+static void a_last_part_whose_end_is_not_told(void **state)
+{
+    (void)state;
+    struct task task, other;
+    begin_region(2);
+    create(&task, &implicit, ompt_task_untied, false, site);
+    create(&other, &implicit, 0, false, site);
+    sync(ompt_sync_region_taskwait, ompt_scope_begin, &implicit);
+    said[0] = '\0';
+    begin(&implicit, &task);
+    begin(&implicit, &other);
+    assert_string_equal(said, "task part-end task");
+    end(&other, &implicit);
+    said[0] = '\0';
+    end(&task, &implicit);
+    assert_string_equal(said, "ended-elsewhere");
+    create(&task, &implicit, ompt_task_untied, false, site);
+    sync(ompt_sync_region_taskgroup, ompt_scope_begin, &implicit);
+    begin(&implicit, &task);
+    said[0] = '\0';
+    ompt_data_t copy = implicit.data;
+    tell.sync_region_wait(ompt_sync_region_taskgroup, ompt_scope_end, &team.data, &copy, site);
+    assert_string_equal(said, "part-end joined group");
+    end_region(2);
+}
+
+static void events_in_an_order_that_is_not_known(void **state)
+{
+    (void)state;
+    struct task task, other;
+    begin_region(2);
+    create(&task, &implicit, 0, false, site);
+    create(&other, &implicit, 0, false, site);
+    begin(&implicit, &task);
+    said[0] = '\0';
+    begin(&implicit, &other);
+    assert_int_equal(strncmp(said, "libomp reported events", 22), 0);
+    end_region(2);
 }
 
 static void a_region_beside_another_one(void **state)
@@ -483,14 +575,34 @@ static void a_region_beside_another_one(void **state)
     has_overlap = false;
 }
 
+/* libomp has a region of its own for a league, and one of one thread in each member of it. */
 static void leagues(void **state)
 {
     (void)state;
+    static struct {
+        const void *body, *invoke;
+        ompt_data_t data;
+    } league;
+    struct task master = {0};
     said[0] = '\0';
-    tell.parallel_begin(&initial.data, &initial.frame, &team.data, 1, ompt_parallel_league, site);
-    assert_non_null(strstr(said, "leagues of teams are not measured"));
+    last_site = NULL;
+    memset(&initial, 0, sizeof initial);
+    team.body = body_code();
+    team.invoke = NULL;
+    tell.parallel_begin(&initial.data, &initial.frame, &league.data, 1, ompt_parallel_league, site);
+    tell.implicit_task(ompt_scope_begin, &league.data, &master.data, 2, 0, ompt_task_initial);
+    assert_string_equal(said, "region");
+    tell.parallel_begin(&master.data, &master.frame, &team.data, 1, 0, libomp + 2);
     begin_member(1, 0);
-    end_region(1);
+    assert_ptr_equal(last_site, site);
+    assert_ptr_equal(last_code, body_code());
+    tell.implicit_task(ompt_scope_end, NULL, &implicit.data, 1, 0, 2);
+    tell.parallel_end(&team.data, &master.data, 0, libomp + 2);
+    tell.sync_region_wait(BARRIER_OF_TEAMS, ompt_scope_begin, &league.data, &master.data, site);
+    tell.sync_region_wait(BARRIER_OF_TEAMS, ompt_scope_end, NULL, &master.data, site);
+    tell.implicit_task(ompt_scope_end, NULL, &master.data, 0, 0, ompt_task_initial);
+    tell.parallel_end(&league.data, &initial.data, ompt_parallel_league, site);
+    assert_string_equal(said, "region member member-end region-end");
 }
 
 static void without_work_span_nothing_is_registered(void **state)
@@ -514,6 +626,10 @@ int main(void)
         cmocka_unit_test(a_taskloop_with_many_tasks),
         cmocka_unit_test(what_makes_an_order),
         cmocka_unit_test(parts_of_untied_tasks),
+        cmocka_unit_test(parts_in_parts),
+        cmocka_unit_test(a_group_in_two_parts),
+        cmocka_unit_test(a_last_part_whose_end_is_not_told),
+        cmocka_unit_test(events_in_an_order_that_is_not_known),
         cmocka_unit_test(a_region_beside_another_one),
         cmocka_unit_test(leagues),
         cmocka_unit_test(without_work_span_nothing_is_registered),

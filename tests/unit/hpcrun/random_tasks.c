@@ -25,6 +25,8 @@ static void add_step(struct body *body, enum kind kind, int depth)
         step->flags = random_below(6) == 0   ? AGENT_TASK_AT_ONCE
                       : random_below(6) == 0 ? AGENT_TASK_FINAL
                                              : 0;
+    if (kind == CREATE && random_below(2))
+        step->flags |= AGENT_TASK_IN_PARTS;
     if (kind == MANY || kind == REGION)
         step->count = 1 + (int)random_below(3);
     if (kind == CREATE || kind == MANY)
@@ -35,7 +37,8 @@ static void add_step(struct body *body, enum kind kind, int depth)
 
 struct body *make_body(int depth, int barriers)
 {
-    static const enum kind kinds[] = {NOTHING, CREATE, CREATE, CREATE, MANY, WAIT, GROUP, REGION};
+    static const enum kind kinds[] = {NOTHING, CREATE, CREATE, CREATE, MANY,
+                                      WAIT,    GROUP,  REGION, PART,   PART};
     struct body *body = calloc(1, sizeof *body);
     int steps = depth > 0 && bodies_left-- > 0 ? (int)random_below(MAX_STEPS - 6) : 0, open = 0;
     body->code = &code_of[random_below(PROCEDURES)];

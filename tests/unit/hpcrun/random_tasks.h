@@ -6,7 +6,8 @@
 
 enum { BURDEN = 5000, PROCEDURES = 4, SITES = 2, MAX_STEPS = 16 };
 
-enum kind { NOTHING, CREATE, MANY, WAIT, GROUP, GROUP_END, BARRIER, REGION };
+/* PART: a task that is in parts is left, and executed further by any thread; others go on. */
+enum kind { NOTHING, CREATE, MANY, WAIT, GROUP, GROUP_END, BARRIER, REGION, PART };
 
 /* Strands of time[i], each followed by steps[i] or by the end. */
 struct body {

@@ -51,7 +51,7 @@ struct run {
     struct team *team;
     struct sim_group *group, *own_group;
     int step, children, references, passed; /* barriers */
-    bool is_final, is_at_once, waits;
+    bool is_final, is_at_once, is_in_parts, waits;
     int left; /* tasks of a MANY step that it still has to execute at once */
     struct run *next;
 };
@@ -127,7 +127,8 @@ static struct run *new_task(struct run *parent, const struct step *step, void *h
                         .group = parent->own_group ? parent->own_group : parent->group,
                         .references = 1,
                         .is_at_once = step->flags & AGENT_TASK_AT_ONCE || parent->is_final,
-                        .is_final = step->flags & AGENT_TASK_FINAL || parent->is_final};
+                        .is_final = step->flags & AGENT_TASK_FINAL || parent->is_final,
+                        .is_in_parts = step->flags & AGENT_TASK_IN_PARTS};
     parent->references++;
     parent->children++;
     run->team->tasks++;
@@ -189,10 +190,43 @@ static bool execute_some(struct thread *thread, const struct run *waiting)
     return false;
 }
 
+/* The thread leaves a part: any thread executes the next one, or the same one at once. */
+static void leave_part(struct thread *thread, struct run *run)
+{
+    run->step++;
+    task_span_part_ended();
+    if (run->is_at_once) {
+        task_span_task_begins(run->handle);
+        return;
+    }
+    thread->depth--;
+    run->next = ready;
+    ready = run;
+}
+
+/* As libomp, if the thread of an earlier part tells the end, before or after the one of the last part. */
+static void end_in_another_thread(struct run *run)
+{
+    struct task_thread *executes = self, *tells = &records[(self - records + 1) % MAX_THREADS];
+    bool is_left = random_below(2);
+    if (is_left)
+        task_span_part_ended();
+    self = tells;
+    task_span_ended_elsewhere(run->handle);
+    self = executes;
+    strand_time = random_below(1 << 20);
+    if (!is_left)
+        task_span_part_ended();
+    strand_time = 0;
+}
+
 static void end_task(struct thread *thread, struct run *run)
 {
     struct run *parent = run->parent;
-    task_span_task_ended();
+    if (run->is_in_parts && !run->is_at_once && random_below(2))
+        end_in_another_thread(run);
+    else
+        task_span_task_ended();
     thread->depth--;
     parent->children--;
     run->team->tasks--;
@@ -294,6 +328,15 @@ static void do_step(struct thread *thread, struct run *run)
         break;
     }
     case GROUP: begin_group(run); break;
+    case PART:
+        if (run->is_in_parts) {
+            leave_part(thread, run);
+            break;
+        }
+        task_span_waits(AGENT_JOIN_NOTHING);
+        task_span_wait_ended(AGENT_JOIN_NOTHING);
+        run->step++;
+        break;
     case REGION:
         start_team(thread, step->child, step->count);
         run->waits = true;

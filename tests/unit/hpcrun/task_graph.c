@@ -75,7 +75,7 @@ struct unfolded {
     const struct body *body;
     struct unfolded *parent; /* NULL: a member */
     int context, last, step;
-    bool is_final;
+    bool is_final, is_in_parts, is_at_once;
     struct ends children, *team;
     struct group {
         struct group *outer;
@@ -102,6 +102,8 @@ static void unfold_task(struct unfolded *parent, const struct step *step)
     task->context = context_below(parent->context, step->child->code, step->child->site);
     task->last = parent->last;
     task->is_final = step->flags & AGENT_TASK_FINAL || parent->is_final;
+    task->is_in_parts = step->flags & AGENT_TASK_IN_PARTS;
+    task->is_at_once = is_at_once;
     task->team = parent->team;
     task->group = parent->group;
     expected.by[parent->context].spawns++;
@@ -140,8 +142,19 @@ static void unfold_step(struct unfolded *task, const struct step *step)
         break;
     case REGION: unfold_region(task, step->child, step->count); break;
     case NOTHING:
+    case PART:
     case BARRIER: break;
     }
+}
+
+/* Of the strand at a task's current step; `first`: of the first one. */
+static uint64_t burden_here(const struct unfolded *task, uint64_t first)
+{
+    if (task->step == 0)
+        return first;
+    bool is_part =
+        task->is_in_parts && !task->is_at_once && task->body->steps[task->step - 1].kind == PART;
+    return is_part ? (uint64_t)BURDEN << STRAND_SHIFT : 0;
 }
 
 /* Up to the end, or to a barrier. */
@@ -149,14 +162,14 @@ static void unfold(struct unfolded *task, uint64_t burden)
 {
     for (; task->step < task->body->n; task->step++) {
         const struct step *step = &task->body->steps[task->step];
-        unfold_strand(task, task->step == 0 ? burden : 0);
+        unfold_strand(task, burden_here(task, burden));
         if (step->kind == BARRIER) {
             task->step++;
             return;
         }
         unfold_step(task, step);
     }
-    unfold_strand(task, task->step == 0 ? burden : 0);
+    unfold_strand(task, burden_here(task, burden));
     task->step++;
 }
 

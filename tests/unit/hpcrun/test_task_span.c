@@ -193,6 +193,20 @@ static void test_a_member_that_does_not_end(void **state)
     assert_null(task_span_created(code_of, site_of, 0));
 }
 
+/* Behind the test above: the member's thread executes it, and events are on again. */
+static void test_two_threads_in_one_task(void **state)
+{
+    (void)state;
+    task_span_init(BURDEN, false, root_site);
+    self = &records[1];
+    void *task = task_span_created(code_of, site_of, AGENT_TASK_IN_PARTS);
+    assert_non_null(task);
+    task_span_task_begins(task);
+    assert_non_null(task_span_created(code_of, site_of, 0));
+    task_span_task_begins(task);
+    assert_null(task_span_created(code_of, site_of, 0));
+}
+
 static void test_stopped(void **state)
 {
     (void)state;
@@ -289,6 +303,7 @@ int main(void)
         cmocka_unit_test(test_children_wait_for_a_member_that_arrives),
         cmocka_unit_test(test_memory_of_a_producer_and_a_consumer),
         cmocka_unit_test(test_a_member_that_does_not_end),
+        cmocka_unit_test(test_two_threads_in_one_task),
         cmocka_unit_test(test_stopped),
     };
     return cmocka_run_group_tests(tests, init, NULL);
