@@ -8,6 +8,7 @@ import re
 import subprocess
 
 import profiling
+from evidence import OfChance
 from measurement_reader import Measurement
 from v4_reader import read_database
 
@@ -89,13 +90,20 @@ def output_of(*command):
                           text=True).stdout
 
 
+STUB_SIZE = 16
+
+
+def stubs_of(path):
+    """(address, name) of the procedure linkage table's entries."""
+    return [(int(at, 16), name) for at, name in re.findall(
+        r"^([0-9a-f]+) <(.+@plt)>:", output_of("objdump", "-d", "-C", path), re.M)]
+
+
 class Debugged:
     """The paths in a module, from addr2line, and from objdump for its PLT."""
 
     def __init__(self, path):
-        self.path, self.known = path, {}
-        self.stubs = [(int(at, 16), name) for at, name in re.findall(
-            r"^([0-9a-f]+) <(.+@plt)>:", output_of("objdump", "-d", "-C", path), re.M)]
+        self.path, self.known, self.stubs = path, {}, stubs_of(path)
 
     def prepare(self, addresses):
         text = output_of("addr2line", "-a", "-f", "-C", "-i", "-e", self.path, *map(hex, addresses))
@@ -113,7 +121,7 @@ class Debugged:
     def labels(self, address):
         frames = self.known[address]
         if frames[0][0] == "??":
-            return [("call", name) for at, name in self.stubs if at <= address < at + 16]
+            return [("call", name) for at, name in self.stubs if at <= address < at + STUB_SIZE]
         path = [("call", frames[0][0])]
         for (_, line), (callee, _) in zip(frames, frames[1:]):
             path += [("line", line)] if line else []
@@ -122,25 +130,34 @@ class Debugged:
 
 
 class Stripped:
-    """The procedures of a module, from its dynamic symbols and unwind information."""
+    """The procedures of a module, from its dynamic symbols and unwind information. The code around them, which the
+    linker adds from crti.o and crtbegin.o, has neither: it is named by the place from which on that is so."""
 
     def __init__(self, path):
-        self.path, self.symbols = path, []
+        self.path = path
+        self.symbols = [(at, STUB_SIZE, name) for at, name in stubs_of(path)]
         for line in output_of("nm", "-D", "-S", "--defined-only", path).splitlines():
             words = line.split()
             if len(words) == 4 and words[2] == "T":
                 self.symbols.append((int(words[0], 16), int(words[1], 16), words[3]))
         self.pieces = [(int(a, 16), int(b, 16)) for a, b in re.findall(
             r"pc=([0-9a-f]+)\.\.([0-9a-f]+)", output_of("readelf", "--debug-dump=frames", path))]
+        self.sections = [(int(at, 16), int(size, 16)) for at, size in re.findall(
+            r"PROGBITS +([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+) [0-9a-f]+ +AX", output_of("readelf", "-SW", path))]
 
     def prepare(self, addresses):
         pass
+
+    def begin_without_unwind_information(self, address):
+        section, = (begin for begin, size in self.sections if begin <= address < begin + size)
+        return max([section, *(end for _, end in self.pieces if section <= end <= address)])
 
     def labels(self, address):
         for begin, size, name in self.symbols:
             if begin <= address < begin + size:
                 return [("call", name)]
-        begin, = (begin for begin, end in self.pieces if begin <= address < end)
+        begins = [begin for begin, end in self.pieces if begin <= address < end]
+        begin, = begins or [self.begin_without_unwind_information(address)]
         return [("call", f"<{os.path.basename(self.path)}+0x{begin:x}>")]
 
 
@@ -157,7 +174,7 @@ class Other:
         return [("other", os.path.basename(self.path))]
 
 
-class TruthTest(profiling.ProfilingTest):
+class TruthTest(OfChance, profiling.ProfilingTest):
     def build(self):
         here = self.directory
         for name, flags in (("full", ["-g"]), ("bare", ["-s"]), ("split", ["-g"])):
