@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 /* Attribute `g` of LM. Must change whenever hpcstruct may produce a different structure. */
-#define STRUCTURE_GENERATOR "hpcstruct 7"
+#define STRUCTURE_GENERATOR "hpcstruct 8"
 
 /* The cache's directory, created if it does not exist; the caller frees. NULL if none is usable.
  * *note is then the cause; else it is NULL or says why the usual place is not used. The caller

@@ -1,5 +1,37 @@
 #include "hpcstruct/code/jump-table-pattern.h"
 
+/* ---- locations ---- */
+
+/* The location of a value: a register, or memory at a register plus displacement. */
+struct location {
+    ZydisRegister reg;
+    bool in_memory;
+    int64_t displacement;
+};
+
+static bool is_location(const ZydisDecodedOperand *operand, const struct location *location)
+{
+    if (!location->in_memory)
+        return operand_is_register(operand, location->reg);
+    return operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+           operand->mem.index == ZYDIS_REGISTER_NONE && operand->mem.base == location->reg &&
+           operand->mem.disp.value == location->displacement;
+}
+
+static bool location_of(const ZydisDecodedOperand *operand, struct location *location)
+{
+    if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER) {
+        *location = (struct location){.reg = whole_register(operand->reg.value)};
+        return true;
+    }
+    if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY || operand->mem.base == ZYDIS_REGISTER_RIP ||
+        operand->mem.index != ZYDIS_REGISTER_NONE)
+        return false;
+    *location = (struct location){
+        .reg = operand->mem.base, .in_memory = true, .displacement = operand->mem.disp.value};
+    return true;
+}
+
 /* ---- the load of an entry ---- */
 
 static bool is_load(const struct instruction *instruction, ZydisMnemonic mnemonic, unsigned bits)
@@ -70,6 +102,27 @@ static bool is_sum_of_registers(const struct instruction *instruction)
            sum->index != ZYDIS_REGISTER_NONE && sum->scale == 1 && sum->disp.value == 0;
 }
 
+/* Goes back from the load of a value on the stack to its store. Sets *r to the register that was
+ * stored. clang makes one indirect jump of all computed gotos of a function; without optimization,
+ * each of them leaves its target on the stack: mov R, SLOT; jmp X ... X: mov SLOT, R; jmp *R. */
+static bool find_store(struct backward_slice *slice, const ZydisDecodedOperand *loaded,
+                       ZydisRegister *r)
+{
+    struct location slot;
+    struct instruction instruction;
+    if (!location_of(loaded, &slot) ||
+        (slot.reg != ZYDIS_REGISTER_RBP && slot.reg != ZYDIS_REGISTER_RSP))
+        return false;
+    while (slice_step(slice, &instruction) && !instruction_writes(&instruction, slot.reg)) {
+        const ZydisDecodedOperand *operands = instruction.operands;
+        if (instruction.info.mnemonic != ZYDIS_MNEMONIC_MOV || !is_location(&operands[0], &slot))
+            continue;
+        *r = whole_register(operands[1].reg.value);
+        return operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER;
+    }
+    return false;
+}
+
 /* Finds the load of the entry that ends up in the target register of a jump. */
 static bool find_load_to(const struct decoded_fragment *decoded, uint32_t jump,
                          ZydisRegister target, struct entry_load *load)
@@ -88,7 +141,11 @@ static bool find_load_to(const struct decoded_fragment *decoded, uint32_t jump,
             load->index = instruction.index;
             load->entry_size = 8;
             load->memory = operands[1].mem;
-            return load->memory.index != ZYDIS_REGISTER_NONE || find_added_address(slice, load);
+            if (load->memory.index != ZYDIS_REGISTER_NONE || find_added_address(slice, load))
+                return true;
+            if (!find_store(&slice, &operands[1], &target))
+                return false;
+            continue;
         }
         if (instruction.info.mnemonic == ZYDIS_MNEMONIC_ADD &&
             operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER)
@@ -123,36 +180,6 @@ bool find_entry_load(const struct decoded_fragment *decoded, uint32_t jump, stru
 }
 
 /* ---- the bound ---- */
-
-/* The location of the index: a register, or memory at a register plus displacement. */
-struct location {
-    ZydisRegister reg;
-    bool in_memory;
-    int64_t displacement;
-};
-
-static bool is_location(const ZydisDecodedOperand *operand, const struct location *location)
-{
-    if (!location->in_memory)
-        return operand_is_register(operand, location->reg);
-    return operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
-           operand->mem.index == ZYDIS_REGISTER_NONE && operand->mem.base == location->reg &&
-           operand->mem.disp.value == location->displacement;
-}
-
-static bool location_of(const ZydisDecodedOperand *operand, struct location *location)
-{
-    if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER) {
-        *location = (struct location){.reg = whole_register(operand->reg.value)};
-        return true;
-    }
-    if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY || operand->mem.base == ZYDIS_REGISTER_RIP ||
-        operand->mem.index != ZYDIS_REGISTER_NONE)
-        return false;
-    *location = (struct location){
-        .reg = operand->mem.base, .in_memory = true, .displacement = operand->mem.disp.value};
-    return true;
-}
 
 static bool is_move(const struct instruction *instruction)
 {

@@ -8,7 +8,8 @@ struct block_state {
     uint32_t header;   /* innermost loop header known so far; NO_BLOCK: none */
     uint32_t position; /* on the current path, from 1; 0: not on it */
     uint32_t loop;     /* index in loops.all of the loop that it is the header of, or NO_LOOP */
-    bool traversed, is_header, irreducible;
+    uint32_t start;    /* block at which the traversal began that reached it; NO_BLOCK: none yet */
+    bool is_header, irreducible;
 };
 
 struct path_entry {
@@ -30,6 +31,7 @@ struct loop_scratch {
 struct loop_finder {
     const struct cfg *cfg;
     struct loop_scratch *s;
+    uint32_t start; /* block at which the current traversal began */
     uint64_t effort_left;
 };
 
@@ -68,7 +70,7 @@ static void add_header(struct loop_finder *f, uint32_t block, uint32_t header)
     state_of(f, inner)->header = outer;
 }
 
-/* Handles an edge to a block that was traversed before and is not on the path. */
+/* Handles an edge to a block that this traversal reached before and that is not on the path. */
 static void add_cross_edge(struct loop_finder *f, uint32_t from, uint32_t to)
 {
     /* The edge is another entry of each loop around `to` whose header is not on the path. */
@@ -86,12 +88,13 @@ static void push_on_path(struct loop_finder *f, uint32_t block)
 {
     const struct path_entry entry = {block, 0};
     vec_push(&f->s->path, entry);
-    state_of(f, block)->traversed = true;
+    state_of(f, block)->start = f->start;
     state_of(f, block)->position = (uint32_t)f->s->path.n;
 }
 
 static void traverse(struct loop_finder *f, uint32_t start)
 {
+    f->start = start;
     push_on_path(f, start);
     while (f->s->path.n) {
         struct path_entry *last = &f->s->path.at[f->s->path.n - 1];
@@ -105,12 +108,12 @@ static void traverse(struct loop_finder *f, uint32_t start)
             continue;
         }
         uint32_t to = f->cfg->successors.at[block->first_successor + last->next_successor++];
-        if (!state_of(f, to)->traversed) {
+        if (state_of(f, to)->start == NO_BLOCK) {
             push_on_path(f, to);
         } else if (state_of(f, to)->position) {
             state_of(f, to)->is_header = true;
             add_header(f, from, to);
-        } else {
+        } else if (state_of(f, to)->start == start) {
             add_cross_edge(f, from, to);
         }
     }
@@ -153,13 +156,14 @@ void loops_find(struct loops *loops, const struct cfg *cfg)
     struct loop_finder f = {.cfg = cfg, .s = loops->scratch};
     f.effort_left = MIN_EFFORT + MAX_EFFORT * (uint64_t)(cfg->blocks.n + cfg->successors.n);
     f.s->states.n = 0;
-    const struct block_state fresh = {.header = NO_BLOCK, .loop = NO_LOOP};
+    const struct block_state fresh = {
+        .header = NO_BLOCK, .loop = NO_LOOP, .start = NO_BLOCK};
     for (size_t i = 0; i < cfg->blocks.n; i++)
         vec_push(&f.s->states, fresh);
     if (cfg->entry != NO_BLOCK)
         traverse(&f, cfg->entry);
     for (uint32_t block = 0; block < cfg->blocks.n; block++)
-        if (!state_of(&f, block)->traversed)
+        if (state_of(&f, block)->start == NO_BLOCK)
             traverse(&f, block);
     loops->is_too_complex = f.effort_left == 0;
     if (!loops->is_too_complex) {

@@ -4,7 +4,9 @@
  *
  * A loop is identified by its header, the block by which the traversal enters it first. Irreducible
  * loops (with several entries) are found, too. The traversal starts at the entry, then at each
- * block that is not reached yet, by address, so that the nest does not depend on chance. */
+ * block that is not reached yet, by address, so that the nest does not depend on chance. Code that is
+ * not reached from the entry, such as that after a call that never returns, enters no loop that was
+ * reached before. */
 #ifndef HPCSTRUCT_LOOP_NEST_H
 #define HPCSTRUCT_LOOP_NEST_H
 

@@ -9,12 +9,24 @@ sources of a program it is known which functions never return. Run by hand:
 
     tests/bench/loop_truth.py --list build lua-5.4/src/*.c
 
-merged       a loop directly inside another one at the same line, which hpcstruct shows as one
+merged       a loop directly inside another one of the same loop statement, which hpcstruct shows as one
+missing      a loop that is not shown, in another loop statement than the loop around it
+false        a loop whose header is none for the compiler
 irreducible  not in `loops`: loops with several entries, which hpcstruct and gcc name
 header       loops whose line is one of the header of a loop statement (of a `do`: or of its condition)
 no code      loops whose statement has no header in the line table, as `for (;;)` and `do`
 goto         loops in no loop statement
 wrong        the line of another loop or statement
+
+Lua 5.4.8, zlib and SQLite 3.53 with gcc 12 and clang 14 have 22,355 loops (2026-11-24): 22,040 found, 296 merged, 19
+missing (0.08 %), 5 false (0.02 %). What differs, and why:
+
+missing  The compiler moved a test of the outer loop into the inner one, which then begins at the line of that test.
+         hpcstruct takes both for one loop with several `continue`.
+false    gcc makes a jump of the last call of a function that calls itself, but no loop (3). Or a loop has several
+         entries for the compiler and one for hpcstruct, which sees that a function of another file never returns (2).
+wrong    `for (i = 0; 1; i++) if (c) break;` has the line of `c`: its code is that of `do i++; while (!c)`. These are
+         11 loop statements of SQLite, some of them in functions that are inlined often; 109 loops of 22,355.
 """
 import collections
 import json
@@ -196,6 +208,20 @@ def misplaced(loop, statements):
     return "wrong" if header & rows else "no code"
 
 
+def innermost(statements, scope):
+    """The innermost loop statement around the line of a scope, or None."""
+    around = [s for s in statements.get(pathlib.Path(scope.file), ()) if s[0] <= scope.line <= s[1]]
+    return min(around, key=lambda s: s[1] - s[0])[:2] if around else None
+
+
+def is_shown_as(header, statements):
+    """Whether a loop is a part of another one in the structure: their code is in one loop statement. `header` is
+    the scope of the code at its header."""
+    loops = [s for s in header.chain() if s.kind == "L"]
+    own, shown = innermost(statements, header), loops and innermost(statements, loops[-1])
+    return bool(loops) and (own is None or shown is None or own == shown)
+
+
 def addresses(program):
     found = {}
     for line in run("nm", program).splitlines():
@@ -237,7 +263,7 @@ def report(hpcstruct, compiler, level, options, statements, show):
     loops = {loop.ranges[0][0]: loop for procedure in structure.procedures for loop in procedure.loops()}
     missing = truth - set(loops)
     # Directly nested loops at one line are one loop in the structure.
-    merged = {a for a in missing if any(s.kind == "L" for s in structure.at(a).chain())}
+    merged = {a for a in missing if is_shown_as(structure.at(a), statements)}
     # clang marks no irreducible loops.
     several = set(loops) & ((irreducible & told) if compiler == "gcc" else told) - truth
     false = set(loops) - truth - several

@@ -150,7 +150,7 @@ class Structure:
         body = "".join(file.xml() for file in self.files)
         return ('<?xml version="1.0" encoding="UTF-8"?>\n'
                 '<HPCToolkitStructure i="0" version="4.9" n="">\n'
-                f'<LM{attributes(i=1, n=path, v="{}", g="hpcstruct 7")}>\n{body}</LM>\n'
+                f'<LM{attributes(i=1, n=path, v="{}", g="hpcstruct 8")}>\n{body}</LM>\n'
                 '</HPCToolkitStructure>\n')
 
     def labels(self, address):

@@ -189,6 +189,35 @@ static void test_impossible_entries(void **state)
     CHECK_JUMPS(made, {0, 2});
 }
 
+/* Code without optimization leaves the target on the stack (clang's computed goto at -O0). */
+static void test_through_stack(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t between[4]; /* an instruction between the store and the load */
+        int last;           /* case of the table; -1: no table */
+    } cases[] = {
+        {{0x48, 0x89, 0x4d, 0xd8}, 4},  /* mov %rcx, -40(%rbp) */
+        {{0x48, 0x39, 0x4d, 0xe0}, 4},  /* cmp %rcx, -32(%rbp) */
+        {{0x48, 0x89, 0x4d, 0xe0}, -1}, /* mov %rcx, -32(%rbp) */
+        {{0x48, 0x83, 0xc5, 0x08}, -1}, /* add $8, %rbp */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct made_module *made = new_function();
+        for (unsigned k = 0; k < 5; k++)
+            made_u64(made, DATA_AT + 8 * k, case_at(k));
+        load_address(made, DATA_AT);
+        made_code(made, 0x48, 0x8b, 0x04, 0xfa); /* mov (%rdx,%rdi,8), %rax */
+        made_code(made, 0x48, 0x89, 0x45, 0xe0); /* mov %rax, -32(%rbp) */
+        made_bytes(made, cases[i].between, sizeof cases[i].between);
+        made_jump(made, made->at + 5 + 1);       /* the size of the jump and of ret */
+        made_code(made, 0xc3);                   /* ret */
+        made_code(made, 0x48, 0x8b, 0x45, 0xe0); /* mov -32(%rbp), %rax */
+        made_code(made, 0xff, 0xe0);             /* jmp *%rax */
+        CHECK_JUMPS(made, {0, cases[i].last});
+    }
+}
+
 static void test_tail_calls(void **state)
 {
     (void)state;
@@ -240,7 +269,8 @@ int main(void)
         cmocka_unit_test(test_relative),      cmocka_unit_test(test_absolute),
         cmocka_unit_test(test_masked),        cmocka_unit_test(test_hoisted),
         cmocka_unit_test(test_without_bound), cmocka_unit_test(test_impossible_entries),
-        cmocka_unit_test(test_tail_calls),    cmocka_unit_test(test_any_bytes),
+        cmocka_unit_test(test_through_stack), cmocka_unit_test(test_tail_calls),
+        cmocka_unit_test(test_any_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

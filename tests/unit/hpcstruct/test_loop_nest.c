@@ -248,6 +248,37 @@ static void test_two_entries(void **state)
     loops_free(&loops);
 }
 
+/* A jump into a loop from code that is not reached, as after a call that never returns, is no entry
+ * of the loop; a loop that is not reached has its own entries. */
+static void test_not_reached(void **state)
+{
+    (void)state;
+    struct graph g = {.count = 7};
+    connect(&g, 0, 1);
+    connect(&g, 1, 2);
+    connect(&g, 2, 1);
+    connect(&g, 3, 2); /* not reached */
+    connect(&g, 4, 5); /* not reached: a loop of 5 and 6, entered from 4 at both */
+    connect(&g, 4, 6);
+    connect(&g, 5, 6);
+    connect(&g, 6, 5);
+    connect(&g, 6, 1);
+    struct cfg cfg = {0};
+    struct loops loops = {0};
+    make_cfg(&cfg, &g);
+    loops_find(&loops, &cfg);
+    assert_int_equal(loops.all.n, 2);
+    assert_int_equal(loops.all.at[0].header, 1);
+    assert_false(loops.all.at[0].irreducible);
+    assert_int_equal(loops.all.at[1].header, 5);
+    assert_true(loops.all.at[1].irreducible);
+    assert_int_equal(loops.of_block.at[3], NO_LOOP);
+    assert_int_equal(loops.of_block.at[6], 1);
+    free_graph(&g);
+    cfg_free(&cfg);
+    loops_free(&loops);
+}
+
 /* A nest as deep as the graph is long: without recursion, no stack overflows. */
 static void test_deep(void **state)
 {
@@ -274,6 +305,7 @@ int main(void)
         cmocka_unit_test(test_structured),
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_two_entries),
+        cmocka_unit_test(test_not_reached),
         cmocka_unit_test(test_deep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
