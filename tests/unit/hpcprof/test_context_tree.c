@@ -1,17 +1,10 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcprof/tree/context-tree.h"
+#include "tests/unit/random_numbers.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
-
-static uint64_t random_state;
-
-static uint32_t random_below(uint32_t limit)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(random_state >> 33) % limit;
-}
 
 static void a_child_is_found_again(void **state)
 {

@@ -1,6 +1,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcprof/tree/recursive-calls.h"
+#include "tests/unit/random_numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,14 +52,6 @@ static void calls_lead_back_to_the_outermost_one(void **state)
         free(ids);
         context_tree_free(&tree);
     }
-}
-
-static uint64_t random_state;
-
-static uint32_t random_below(uint32_t limit)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(random_state >> 33) % limit;
 }
 
 /* The rule on the letters of a path: a function that is there already cuts off what follows it. */

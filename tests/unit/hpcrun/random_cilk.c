@@ -6,15 +6,6 @@
 
 #include <stdlib.h>
 
-unsigned random_below(unsigned limit)
-{
-    static uint64_t seed = 1;
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (unsigned)(seed >> 16) % limit;
-}
-
 /* ---- programs ---- */
 
 static struct body *make_body(struct body *parent, bool is_task, unsigned site, int depth);

@@ -4,6 +4,7 @@
 #define TESTS_UNIT_HPCRUN_RANDOM_CILK_H
 
 #include "hpcrun/span/span-results.h"
+#include "tests/unit/random_numbers.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,8 +36,6 @@ struct body {
     int at, children; /* next step; tasks in other workers */
     struct stack *suspended;
 };
-
-unsigned random_below(unsigned limit);
 
 struct body *make_root(void);
 void free_body(struct body *body);

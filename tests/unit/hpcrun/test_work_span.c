@@ -7,6 +7,7 @@
 #include "hpcrun/span/strand-clock.h"
 #include "hpcrun/span/work-span.h"
 #include "tests/unit/hpcrun/simulated_clock.h"
+#include "tests/unit/random_numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,14 +24,6 @@ enum {
 struct sampling sampling;
 
 /* ---- random programs ---- */
-
-static unsigned seed = 1;
-
-static unsigned random_below(unsigned limit)
-{
-    seed = seed * 1103515245 + 12345;
-    return (seed >> 8) % limit;
-}
 
 /* An activation: strands of time[i], each followed by a spawn, a sync (NULL), or the end. */
 struct call {

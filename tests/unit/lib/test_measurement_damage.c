@@ -1,4 +1,5 @@
 #include "tests/unit/lib/measurement_encoder.h"
+#include "tests/unit/random_numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,14 +76,6 @@ static void a_damaged_file_header_costs_nothing_else(void **state)
     assert_problem(m, "file header is damaged");
     assert_int_equal(sum_of(m), PAYMENTS);
     measurement_free(m);
-}
-
-static uint64_t random_state;
-
-static uint32_t random_below(uint32_t limit)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(random_state >> 33) % limit;
 }
 
 /* Reads all data that the reader returned, so that a sanitizer finds invalid memory. */

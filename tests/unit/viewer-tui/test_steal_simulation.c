@@ -3,6 +3,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "viewer-tui/scaling/simulated-speedups.h"
+#include "tests/unit/random_numbers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -203,14 +204,6 @@ static void scaled_and_summarized(void **state)
 
 /* ---- random dags ---- */
 
-static unsigned seed = 1;
-
-static unsigned random_below(unsigned limit)
-{
-    seed = seed * 1103515245 + 12345;
-    return (seed >> 8) % limit;
-}
-
 /* Nodes whose items refer to earlier ones, with integers for times. */
 static void make_random(struct spawn_dag *dag, unsigned nodes, unsigned items)
 {
@@ -240,10 +233,10 @@ static void greedy_bounds(void **state)
         complete(&dag, 0);
         double work = work_of(&dag), span = spawn_dag_span(&dag), tiny = 1e-9 * work;
         for (unsigned workers = 1; workers < 50; workers = 2 * workers + random_below(2)) {
-            struct simulated_run run = simulate_stealing(&dag, workers, seed);
+            struct simulated_run run = simulate_stealing(&dag, workers, random_state);
             assert_true(run.time >= fmax(work / workers, span) - tiny);
             assert_true(run.time <= work / workers + span * (1 - 1.0 / workers) + tiny);
-            assert_true(run.time == time_with(&dag, workers, seed));
+            assert_true(run.time == time_with(&dag, workers, random_state));
         }
         spawn_dag_free(&dag);
     }
@@ -429,7 +422,7 @@ static void strand_by_strand(void **state)
         make_random(&dag, 2 + random_below(7), 5);
         complete(&dag, round % 3 * 7);
         double expected = naive_time(&dag);
-        assert_true(fabs(time_with(&dag, 2, seed) - expected) < 1e-6);
+        assert_true(fabs(time_with(&dag, 2, random_state) - expected) < 1e-6);
         spawn_dag_free(&dag);
     }
 }
