@@ -207,6 +207,8 @@ struct agent_worker_counts {
  *
  *     from      to        when
  *     WORKING   WAITING   the program calls a function of libc that waits; back when that returns
+ *     WORKING   CALLING   it calls one that moves data (read, send, ...); back when that returns
+ *     CALLING   WAITING   a sample, of any thread, finds that this has taken too long for work
  *     WORKING   IDLE      the program calls a function of a runtime that waits; back when that
  *                         returns, or runs a body for the program
  *     IDLE      ASLEEP    the runtime calls such a function of libc; back when that returns */
@@ -217,6 +219,7 @@ enum agent_slot_state {
     AGENT_SLOT_WAITING, /* it waits in a function of libc that the program called */
     AGENT_SLOT_IDLE,    /* it waits in a runtime, or looks for work there */
     AGENT_SLOT_ASLEEP,  /* the same, in a function of libc */
+    AGENT_SLOT_CALLING, /* it works in a function of libc that may wait */
 };
 
 #define AGENT_MAX_EVENTS 8
@@ -251,7 +254,9 @@ struct agent_slot {
     struct agent_slot_part gomp, ompt, tbb; /* of the agents gomp, openmp and tbb */
     struct agent_slot_tasks tasks;          /* of the agent tbb */
 
-    uint64_t frame;          /* waiting: frame address of the wrapper */
+    uint64_t frame; /* waiting, calling: frame address of the wrapper */
+    _Atomic uint64_t
+        works_until;         /* calling: when the call takes too long for work; hpcrun's ticks */
     _Atomic uint64_t lock;   /* waiting: address of the lock; 0: no lock */
     _Atomic uint64_t holder; /* waiting: address of the word (4 bytes) with the tid of the lock's
                                 holder; 0: the lock has none */

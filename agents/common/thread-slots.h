@@ -35,9 +35,11 @@ static inline void slot_set_state(struct agent_slot *slot, enum agent_slot_state
     atomic_store_explicit(&slot->state, state, memory_order_relaxed);
 }
 
+/* AGENT_SLOT_CALLING is told as AGENT_SLOT_WORKING. */
 static inline enum agent_slot_state slot_state(const struct agent_slot *slot)
 {
-    return atomic_load_explicit(&slot->state, memory_order_relaxed);
+    uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+    return state == AGENT_SLOT_CALLING ? AGENT_SLOT_WORKING : state;
 }
 
 static inline bool slot_is_of(const struct agent_slot *slot, enum slot_runtime runtime)

@@ -84,7 +84,7 @@ static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
     uint32_t end = atomic_load_explicit(&host->slots->end, memory_order_acquire);
     for (uint32_t i = 0; i < end; i++) {
         const struct agent_slot *slot = agent_slot_at(host->slots, i);
-        uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+        enum agent_slot_state state = slot_state(slot);
         bool is_worker = state != AGENT_SLOT_FREE && slot_is_plain(slot);
         counts.workers += is_worker;
         counts.working += is_worker && state == AGENT_SLOT_WORKING;
@@ -100,8 +100,7 @@ static struct agent_slot *find_waiter(const struct agent_cursor *cursor, uint32_
     uint32_t end = atomic_load_explicit(&host->slots->end, memory_order_acquire);
     for (uint32_t i = 0; i < end; i++) {
         struct agent_slot *slot = agent_slot_at(host->slots, i);
-        uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
-        if (state == AGENT_SLOT_WAITING && waits_for(cursor, slot) && which-- == 0)
+        if (slot_state(slot) == AGENT_SLOT_WAITING && waits_for(cursor, slot) && which-- == 0)
             return slot;
     }
     return NULL;

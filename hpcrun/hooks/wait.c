@@ -3,6 +3,7 @@
  * gets the kernel's answer unchanged. system and pclose wait inside libc, past these hooks, so the
  * ends of their shells are not noted. */
 #include "hpcrun/base/hook.h"
+#include "hpcrun/logical/long-calls.h"
 #include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
 
@@ -31,7 +32,9 @@ static int *place(int *status, int *own)
 HOOK pid_t waitpid(pid_t which, int *status, int options)
 {
     int own, *to = place(status, &own);
+    struct long_call call = long_call_begin(own_slot, 0);
     pid_t child = REAL(waitpid)(which, to, options);
+    long_call_end(&call);
     note_status(child, to);
     return child;
 }
@@ -44,7 +47,9 @@ HOOK pid_t wait(int *status)
 HOOK pid_t wait3(int *status, int options, struct rusage *usage)
 {
     int own, *to = place(status, &own);
+    struct long_call call = long_call_begin(own_slot, 0);
     pid_t child = REAL(wait3)(to, options, usage);
+    long_call_end(&call);
     note_status(child, to);
     return child;
 }
@@ -52,7 +57,9 @@ HOOK pid_t wait3(int *status, int options, struct rusage *usage)
 HOOK pid_t wait4(pid_t which, int *status, int options, struct rusage *usage)
 {
     int own, *to = place(status, &own);
+    struct long_call call = long_call_begin(own_slot, 0);
     pid_t child = REAL(wait4)(which, to, options, usage);
+    long_call_end(&call);
     note_status(child, to);
     return child;
 }
@@ -61,7 +68,9 @@ HOOK int waitid(idtype_t kind, id_t which, siginfo_t *info, int options)
 {
     siginfo_t own;
     siginfo_t *to = info ? info : &own; /* the kernel sets si_pid to 0 if no child has changed */
+    struct long_call call = long_call_begin(own_slot, 0);
     int result = REAL(waitid)(kind, which, to, options);
+    long_call_end(&call);
     if (result != 0 || to->si_pid == 0 || !process.active)
         return result;
     if (to->si_code == CLD_EXITED)

@@ -15,9 +15,9 @@
 /* In order of loading; agents are never unloaded. */
 struct agents {
     _Atomic unsigned count;
-    _Atomic uint32_t news;  /* changes when there is more for the measurement file: an agent, a
+    _Atomic uint32_t news;     /* changes when there is more for the measurement file: an agent, a
                                refusal, a number of workers */
-    _Atomic uint32_t epoch; /* changes after modules or threads were announced to agents */
+    _Atomic uint32_t epoch;    /* changes after modules or threads were announced to agents */
     _Atomic bool hide_threads; /* some runtime's threads are not marked in their slots, so it is not
                                   known which ones are plain */
     const struct agent *at[MAX_AGENTS];

@@ -110,6 +110,18 @@ static void clear(struct agent_slot *slot)
     slot->frame = 0;
 }
 
+void slots_find_long_calls(uint64_t ticks)
+{
+    uint32_t end = atomic_load_explicit(&slots.end, memory_order_acquire);
+    for (uint32_t i = 0; i < end; i++) {
+        struct agent_slot *slot = agent_slot_at(&slots, i);
+        uint32_t calling = AGENT_SLOT_CALLING;
+        if (atomic_load_explicit(&slot->state, memory_order_acquire) == AGENT_SLOT_CALLING &&
+            ticks > atomic_load_explicit(&slot->works_until, memory_order_relaxed))
+            atomic_compare_exchange_strong(&slot->state, &calling, AGENT_SLOT_WAITING);
+    }
+}
+
 void slot_release(void)
 {
     struct agent_slot *slot = own_slot;

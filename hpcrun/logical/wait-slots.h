@@ -34,10 +34,15 @@ void slots_after_fork(int tid, uint32_t index);
  * thread of the process that forked this one. */
 bool slot_thread_index(uint64_t thread, uint32_t *index);
 
-static inline bool slot_waits(const struct agent_slot *slot)
+/* Whether the thread is in a wrapper, as far as it is known. */
+static inline bool slot_is_in_call(const struct agent_slot *slot)
 {
-    return atomic_load_explicit(&slot->state, memory_order_relaxed) == AGENT_SLOT_WAITING;
+    uint32_t state = atomic_load_explicit(&slot->state, memory_order_relaxed);
+    return state == AGENT_SLOT_WAITING || state == AGENT_SLOT_CALLING;
 }
+
+/* At a sample: threads whose calls take too long for work wait (long-calls.h). */
+void slots_find_long_calls(uint64_t ticks);
 
 /* Ends a wait whose wrapper is gone: the thread works. */
 static inline void slot_reset(struct agent_slot *slot)
@@ -47,11 +52,19 @@ static inline void slot_reset(struct agent_slot *slot)
     atomic_store_explicit(&slot->state, AGENT_SLOT_WORKING, memory_order_relaxed);
 }
 
-/* A runtime may call these wrappers, too, while the thread is idle. */
-static inline enum agent_slot_state state_of_wait(uint32_t before)
+/* Stacks grow down: a wait of an inner frame than this one was left by a jump, not interrupted. */
+static inline void slot_forget_left_wait(struct agent_slot *slot, uint64_t frame)
+{
+    if (frame > slot->frame && slot_is_in_call(slot))
+        slot_reset(slot);
+}
+
+/* The state in a wrapper, which is `by_program` if the program has called it. A runtime may call these
+ * wrappers, too, while the thread is idle. */
+static inline enum agent_slot_state state_of_wait(uint32_t before, enum agent_slot_state by_program)
 {
     return before == AGENT_SLOT_IDLE || before == AGENT_SLOT_ASLEEP ? AGENT_SLOT_ASLEEP
-                                                                    : AGENT_SLOT_WAITING;
+                                                                    : by_program;
 }
 
 /* What a wait restores at its end: a handler of the program may wait while it interrupts a wait. */
@@ -70,9 +83,7 @@ wait_begin(struct agent_slot *slot, const volatile void *lock, const void *holde
     if (!slot)
         return (struct wait){.slot = NULL};
     uint64_t frame = (uint64_t)(uintptr_t)__builtin_frame_address(0);
-    if (frame > slot->frame && slot_waits(slot)) /* stacks grow down: that wait was left by a jump,
-                                                    not interrupted */
-        slot_reset(slot);
+    slot_forget_left_wait(slot, frame);
     struct wait before = {.slot = slot,
                           .state = atomic_load_explicit(&slot->state, memory_order_relaxed),
                           .frame = slot->frame,
@@ -81,7 +92,8 @@ wait_begin(struct agent_slot *slot, const volatile void *lock, const void *holde
     slot->frame = frame;
     atomic_store_explicit(&slot->holder, (uint64_t)(uintptr_t)holder, memory_order_relaxed);
     atomic_store_explicit(&slot->lock, (uint64_t)(uintptr_t)lock, memory_order_relaxed);
-    atomic_store_explicit(&slot->state, state_of_wait(before.state), memory_order_release);
+    atomic_store_explicit(&slot->state, state_of_wait(before.state, AGENT_SLOT_WAITING),
+                          memory_order_release);
     return before;
 }
 

@@ -7,9 +7,12 @@
  *    and terminals, reads of memory devices (/dev/zero, /dev/urandom), MSG_WAITALL, getrandom,
  *    sendfile, several messages at once. It is continued with the rest.
  *
- * A handler of the program, with or without SA_RESTART, ends such a call with the part. */
+ * A handler of the program, with or without SA_RESTART, ends such a call with the part.
+ *
+ * While such a call lasts, the thread's slot says so (logical/long-calls.h). */
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/sys.h"
+#include "hpcrun/logical/long-calls.h"
 #include "hpcrun/restart/restart.h"
 
 #include <sys/ioctl.h>
@@ -137,12 +140,13 @@ static bool must_repeat(struct transfer *transfer, ssize_t result, struct interr
     return again;
 }
 
-/* Defines `result`: makes a call, and repeats it for the rest. The expression `call` uses `done`,
- * what was moved before. The further arguments initialize the transfer, which is used only after a
- * sample. */
-#define TRANSFER(result, has_part, call, ...)                                                      \
+/* Defines `result`: makes a call of at most so many bytes, and repeats it for the rest. The expression
+ * `call` uses `done`, what was moved before. The further arguments initialize the transfer, which is
+ * used only after a sample. */
+#define TRANSFER(result, has_part, bytes, call, ...)                                               \
     size_t done = 0;                                                                               \
     struct interruptions before = interruptions_now();                                             \
+    struct long_call long_call = long_call_begin(own_slot, bytes);                                 \
     if (has_part)                                                                                  \
         restart_has_part(__builtin_frame_address(0));                                              \
     ssize_t result = (call);                                                                       \
@@ -155,6 +159,7 @@ static bool must_repeat(struct transfer *transfer, ssize_t result, struct interr
         }                                                                                          \
         result = transfer.done > 0 ? (ssize_t)transfer.done : result;                              \
     }                                                                                              \
+    long_call_end(&long_call);                                                                     \
     (void)done
 
 /* Moves one piece of memory; `has_part` as in struct transfer. */
@@ -163,7 +168,7 @@ typedef ssize_t move_function(int fd, char *at, size_t size, int flags, bool has
 static inline ssize_t move_in(int fd, char *at, size_t size, int flags, bool has_part)
 {
     (void)flags;
-    TRANSFER(result, has_part, REAL(read)(fd, at + done, size - done), .fd = fd,
+    TRANSFER(result, has_part, size, REAL(read)(fd, at + done, size - done), .fd = fd,
              .timeout = SO_RCVTIMEO, .aim = ALL_OF_READ, .size = size);
     return result;
 }
@@ -171,7 +176,7 @@ static inline ssize_t move_in(int fd, char *at, size_t size, int flags, bool has
 static inline ssize_t move_out(int fd, char *at, size_t size, int flags, bool has_part)
 {
     (void)flags;
-    TRANSFER(result, has_part, REAL(write)(fd, at + done, size - done), .fd = fd,
+    TRANSFER(result, has_part, size, REAL(write)(fd, at + done, size - done), .fd = fd,
              .timeout = SO_SNDTIMEO, .aim = ALL_OF_WRITE, .size = size);
     return result;
 }
@@ -183,7 +188,7 @@ static enum aim aim_of_receive(int flags)
 
 static inline ssize_t receive(int fd, char *at, size_t size, int flags, bool has_part)
 {
-    TRANSFER(result, has_part, REAL(recv)(fd, at + done, size - done, flags), .fd = fd,
+    TRANSFER(result, has_part, size, REAL(recv)(fd, at + done, size - done, flags), .fd = fd,
              .timeout = SO_RCVTIMEO, .aim = aim_of_receive(flags), .size = size);
     return result;
 }
@@ -196,10 +201,16 @@ static int flags_of_send(int flags, bool has_part)
 
 static inline ssize_t send_out(int fd, char *at, size_t size, int flags, bool has_part)
 {
-    TRANSFER(result, has_part,
+    TRANSFER(result, has_part, size,
              REAL(send)(fd, at + done, size - done, flags_of_send(flags, has_part || done > 0)),
              .fd = fd, .timeout = SO_SNDTIMEO, .aim = ALL_OF_STREAM, .size = size);
     return result;
+}
+
+/* More than that is rarely read or written by one call with several pieces. */
+static inline size_t bytes_of_pieces(int count)
+{
+    return count > 0 ? (size_t)count * LONG_CALL_BYTES : 0;
 }
 
 /* A call with several pieces of memory. */
@@ -250,7 +261,8 @@ HOOK ssize_t write(int fd, const void *from, size_t size)
 HOOK ssize_t readv(int fd, const struct iovec *at, int count)
 {
     struct interruptions start = interruptions_now();
-    TRANSFER(result, false, REAL(readv)(fd, at, count), .fd = fd, .timeout = SO_RCVTIMEO);
+    TRANSFER(result, false, bytes_of_pieces(count), REAL(readv)(fd, at, count), .fd = fd,
+             .timeout = SO_RCVTIMEO);
     const struct pieces pieces = {at, (size_t)count, ALL_OF_READ, 0, move_in};
     return move_rest(fd, &pieces, result, start);
 }
@@ -258,7 +270,8 @@ HOOK ssize_t readv(int fd, const struct iovec *at, int count)
 HOOK ssize_t writev(int fd, const struct iovec *at, int count)
 {
     struct interruptions start = interruptions_now();
-    TRANSFER(result, false, REAL(writev)(fd, at, count), .fd = fd, .timeout = SO_SNDTIMEO);
+    TRANSFER(result, false, bytes_of_pieces(count), REAL(writev)(fd, at, count), .fd = fd,
+             .timeout = SO_SNDTIMEO);
     const struct pieces pieces = {at, (size_t)count, ALL_OF_WRITE, 0, move_out};
     return move_rest(fd, &pieces, result, start);
 }
@@ -271,7 +284,7 @@ HOOK ssize_t recv(int fd, void *to, size_t size, int flags)
 HOOK ssize_t recvfrom(int fd, void *to, size_t size, int flags, __SOCKADDR_ARG address,
                       socklen_t *address_size)
 {
-    TRANSFER(result, false,
+    TRANSFER(result, false, size,
              REAL(recvfrom)(fd, (char *)to + done, size - done, flags, address, address_size),
              .fd = fd, .timeout = SO_RCVTIMEO, .aim = aim_of_receive(flags), .size = size);
     return result;
@@ -281,7 +294,8 @@ HOOK ssize_t recvfrom(int fd, void *to, size_t size, int flags, __SOCKADDR_ARG a
 HOOK ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
     struct interruptions start = interruptions_now();
-    TRANSFER(result, false, REAL(recvmsg)(fd, message, flags), .fd = fd, .timeout = SO_RCVTIMEO);
+    TRANSFER(result, false, LONG_CALL_BYTES, REAL(recvmsg)(fd, message, flags), .fd = fd,
+             .timeout = SO_RCVTIMEO);
     if (result <= 0)
         return result; /* `message` may be invalid */
     const struct pieces pieces = {message->msg_iov, message->msg_iovlen,
@@ -309,20 +323,22 @@ static int receive_messages(int fd, struct mmsghdr *messages, size_t count, size
 HOOK int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags,
                   struct timespec *timeout)
 {
-    TRANSFER(result, false, receive_messages(fd, messages, count, done, flags, timeout), .fd = fd,
+    TRANSFER(result, false, LONG_CALL_BYTES,
+             receive_messages(fd, messages, count, done, flags, timeout), .fd = fd,
              .timeout = SO_RCVTIMEO, .aim = ALL, .size = count);
     return (int)result;
 }
 
 HOOK int accept(int fd, __SOCKADDR_ARG address, socklen_t *size)
 {
-    TRANSFER(result, false, REAL(accept)(fd, address, size), .fd = fd, .timeout = SO_RCVTIMEO);
+    TRANSFER(result, false, LONG_CALL_BYTES, REAL(accept)(fd, address, size), .fd = fd,
+             .timeout = SO_RCVTIMEO);
     return (int)result;
 }
 
 HOOK int accept4(int fd, __SOCKADDR_ARG address, socklen_t *size, int flags)
 {
-    TRANSFER(result, false, REAL(accept4)(fd, address, size, flags), .fd = fd,
+    TRANSFER(result, false, LONG_CALL_BYTES, REAL(accept4)(fd, address, size, flags), .fd = fd,
              .timeout = SO_RCVTIMEO);
     return (int)result;
 }
@@ -335,7 +351,7 @@ HOOK ssize_t send(int fd, const void *from, size_t size, int flags)
 HOOK ssize_t sendto(int fd, const void *from, size_t size, int flags, __CONST_SOCKADDR_ARG address,
                     socklen_t address_size)
 {
-    TRANSFER(result, false,
+    TRANSFER(result, false, size,
              REAL(sendto)(fd, (const char *)from + done, size - done,
                           flags_of_send(flags, done > 0), address, address_size),
              .fd = fd, .timeout = SO_SNDTIMEO, .aim = ALL_OF_STREAM, .size = size);
@@ -346,7 +362,8 @@ HOOK ssize_t sendto(int fd, const void *from, size_t size, int flags, __CONST_SO
 HOOK ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
     struct interruptions start = interruptions_now();
-    TRANSFER(result, false, REAL(sendmsg)(fd, message, flags), .fd = fd, .timeout = SO_SNDTIMEO);
+    TRANSFER(result, false, LONG_CALL_BYTES, REAL(sendmsg)(fd, message, flags), .fd = fd,
+             .timeout = SO_SNDTIMEO);
     if (result <= 0)
         return result;
     const struct pieces pieces = {message->msg_iov, message->msg_iovlen, ALL_OF_STREAM, flags,
@@ -356,22 +373,23 @@ HOOK ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 
 HOOK int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
-    TRANSFER(result, false, REAL(sendmmsg)(fd, messages + done, count - (unsigned)done, flags),
-             .fd = fd, .timeout = SO_SNDTIMEO, .aim = ALL, .size = count);
+    TRANSFER(result, false, LONG_CALL_BYTES,
+             REAL(sendmmsg)(fd, messages + done, count - (unsigned)done, flags), .fd = fd,
+             .timeout = SO_SNDTIMEO, .aim = ALL, .size = count);
     return (int)result;
 }
 
 HOOK int connect(int fd, __CONST_SOCKADDR_ARG address, socklen_t size)
 {
-    TRANSFER(result, false, REAL(connect)(fd, address, size), .fd = fd, .timeout = SO_SNDTIMEO,
-             .aim = CONNECTION);
+    TRANSFER(result, false, LONG_CALL_BYTES, REAL(connect)(fd, address, size), .fd = fd,
+             .timeout = SO_SNDTIMEO, .aim = CONNECTION);
     return (int)result;
 }
 
 /* To a pipe it moves as much as fits. */
 HOOK ssize_t sendfile64(int to, int from, off64_t *offset, size_t size)
 {
-    TRANSFER(result, false, REAL(sendfile64)(to, from, offset, size - done), .fd = to,
+    TRANSFER(result, false, size, REAL(sendfile64)(to, from, offset, size - done), .fd = to,
              .timeout = SO_SNDTIMEO, .aim = ALL_OF_STREAM, .size = size);
     return result;
 }
@@ -383,8 +401,8 @@ HOOK ssize_t sendfile(int to, int from, off_t *offset, size_t size)
 
 HOOK ssize_t getrandom(void *to, size_t size, unsigned flags)
 {
-    TRANSFER(result, false, REAL(getrandom)((char *)to + done, size - done, flags), .fd = -1,
-             .aim = ALL, .size = size);
+    TRANSFER(result, false, SIZE_MAX, REAL(getrandom)((char *)to + done, size - done, flags),
+             .fd = -1, .aim = ALL, .size = size);
     return result;
 }
 

@@ -92,7 +92,7 @@ static bool add_to_metrics(struct thread *thread, struct thread_event *event,
  * longjmp): the wrapper's frame is not in the path. */
 static bool has_left_wait(struct unwinder *u, const struct agent_slot *slot)
 {
-    if (!slot_waits(slot))
+    if (!slot_is_in_call(slot))
         return false;
     for (uint32_t i = u->depth; i > 0; i--)
         if (u->path[i - 1].bp == slot->frame && unwind_hidden(u, &u->path[i - 1]))
@@ -107,6 +107,7 @@ void sample_record(struct thread *thread, struct thread_event *event,
     enum unwind_end end = unwind(&thread->unwinder, context);
     if (own_slot && end == UNWIND_COMPLETE && has_left_wait(&thread->unwinder, own_slot))
         slot_reset(own_slot);
+    slots_find_long_calls(ticks_now());
     const struct thread_status *status =
         agent_query_status(&thread->logical.query, &thread->unwinder, thread->tid);
     if (status->kind != AGENT_FOREIGN)

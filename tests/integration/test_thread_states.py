@@ -87,6 +87,17 @@ class ThreadStates(OfChance, LogicalTest):
     def test_futexes(self):
         self.scenario("turns", 60)
 
+    def test_pipes_and_sockets(self):
+        self.scenario("relay", 15, (2, 4))
+
+    def test_children(self):
+        self.scenario("children", 15, (2, 4))
+
+    def test_a_call_that_works_does_not_wait(self):
+        """Two threads that read what is there at once, for 0.2 s of CPU time each: all of it is work."""
+        self.profile(PROGRAM, "copies", 2, 200, events=("CPUTIME@f2000",), options=("--cores", "2"))
+        self.assertGreater(self.value("work", "copies"), 0.8 * 0.4)
+
     def test_c11(self):
         self.scenario("c11", 100)
 

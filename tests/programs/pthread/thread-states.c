@@ -2,6 +2,7 @@
  * a ledger of the truth (state-ledger.h). */
 #include "tests/programs/pthread/state-ledger.h"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -9,6 +10,8 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <threads.h>
 #include <unistd.h>
 
@@ -192,6 +195,66 @@ static void turns(int id)
     }
 }
 
+static int relay_in[LEDGER_THREADS], relay_out[LEDGER_THREADS];
+
+/* One thread after the other has the token: by pipes and by sockets. */
+static void relay(int id)
+{
+    char token = 't';
+    int next = (id + 1) % threads;
+    for (int i = 0; i < rounds; i++) {
+        if (id % 2)
+            WAITING(-1, recv(relay_in[id], &token, 1, 0));
+        else
+            WAITING(-1, read(relay_in[id], &token, 1));
+        nap(20000);
+        if (write(relay_out[next], &token, 1) != 1)
+            abort();
+    }
+}
+
+static void make_relay(void)
+{
+    for (int id = 0; id < threads; id++) {
+        int ends[2];
+        if ((id % 2 ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends)) != 0)
+            abort();
+        relay_in[id] = ends[0];
+        relay_out[id] = ends[1];
+    }
+    if (write(relay_out[0], "t", 1) != 1)
+        abort();
+}
+
+/* Threads that wait for a child each, which hpcrun does not measure. */
+static void children(int id)
+{
+    for (int i = 0; i < rounds; i++) {
+        nap(10000);
+        pid_t child;
+        __asm__ volatile("syscall" : "=a"(child) : "a"(SYS_fork) : "rcx", "r11", "memory");
+        if (child == 0) {
+            nap(10000 * (unsigned)(id + 1));
+            __asm__ volatile("syscall" : : "a"(SYS_exit_group), "D"(0) : "rcx", "r11", "memory");
+        }
+        WAITING(-1, waitpid(child, NULL, 0));
+    }
+}
+
+/* Threads that work in the kernel together: calls that could wait, and do not. */
+static void copies(int id)
+{
+    static char to[LEDGER_THREADS][65536];
+    int zeros = open("/dev/zero", O_RDONLY);
+    pthread_barrier_wait(&all_here);
+    uint64_t end = ledger_cpu(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)rounds * 1000000;
+    while (ledger_cpu(CLOCK_THREAD_CPUTIME_ID) < end)
+        for (int i = 0; i < 100; i++)
+            if (read(zeros, to[id], sizeof to[id]) != sizeof to[id])
+                abort();
+    close(zeros);
+}
+
 static mtx_t c11_lock;
 static cnd_t c11_changed;
 static bool c11_open;
@@ -263,7 +326,8 @@ static const struct scenario {
 } scenarios[] = {
     {"convoy", convoy},   {"table", table},   {"pipeline", pipeline}, {"semaphore", semaphore},
     {"barrier", barrier}, {"sleeps", sleeps}, {"turns", turns},       {"c11", c11},
-    {"cancel", cancel},   {"jump", jump},
+    {"cancel", cancel},   {"jump", jump},     {"relay", relay},       {"children", children},
+    {"copies", copies},
 };
 
 static const struct scenario *scenario;
@@ -317,6 +381,7 @@ int main(int count, char **arguments)
         return 2;
     ledger_note(BEGIN, -1, -1);
     make_locks();
+    make_relay();
     uint64_t began = ledger_cpu(CLOCK_THREAD_CPUTIME_ID);
     turn_around(1e7);
     per_burn = 1e7 / ((double)(ledger_cpu(CLOCK_THREAD_CPUTIME_ID) - began) / 1000);

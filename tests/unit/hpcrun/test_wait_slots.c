@@ -1,7 +1,10 @@
 /* hpcrun/logical/wait-slots.h: slots of threads, and the state of a thread that waits. */
 #include "tests/unit/cmocka_suite.h"
 
-#include "hpcrun/logical/wait-slots.h"
+#include "hpcrun/logical/long-calls.h"
+
+struct process process = {.active = true};
+struct sampling sampling;
 
 static enum agent_slot_state state_now(void)
 {
@@ -66,6 +69,57 @@ static void a_wait_that_was_left_is_over_at_the_next_one(void **state)
     struct wait wait = wait_begin(own_slot, NULL, NULL);
     assert_int_equal(state_now(), AGENT_SLOT_WAITING);
     wait_end(&wait);
+    assert_int_equal(state_now(), AGENT_SLOT_WORKING);
+}
+
+/* Half of the ticks that a byte may take are left for the test itself. */
+static void a_call_waits_if_it_takes_too_long_for_its_bytes(void **state)
+{
+    (void)state;
+    const size_t bytes = (size_t)1 << 40;
+    uint64_t begun = ticks_now();
+    struct long_call call = long_call_begin(own_slot, bytes);
+    slots_find_long_calls(begun + LONG_CALL_TICKS_PER_BYTE * bytes);
+    assert_int_equal(state_now(), AGENT_SLOT_CALLING);
+    slots_find_long_calls(begun + 2 * LONG_CALL_TICKS_PER_BYTE * bytes);
+    assert_int_equal(state_now(), AGENT_SLOT_WAITING);
+    long_call_end(&call);
+    assert_int_equal(state_now(), AGENT_SLOT_WORKING);
+    slots_find_long_calls(UINT64_MAX);
+    assert_int_equal(state_now(), AGENT_SLOT_WORKING);
+}
+
+static void an_idle_thread_stays_asleep_in_a_call(void **state)
+{
+    (void)state;
+    atomic_store(&own_slot->state, AGENT_SLOT_IDLE);
+    struct long_call call = long_call_begin(own_slot, 0);
+    slots_find_long_calls(UINT64_MAX);
+    assert_int_equal(state_now(), AGENT_SLOT_ASLEEP);
+    long_call_end(&call);
+    assert_int_equal(state_now(), AGENT_SLOT_IDLE);
+}
+
+static void a_call_that_was_left_is_over_at_the_next_one(void **state)
+{
+    (void)state;
+    own_slot->frame = 1;
+    atomic_store(&own_slot->state, AGENT_SLOT_CALLING);
+    struct long_call call = long_call_begin(own_slot, 0);
+    long_call_end(&call);
+    assert_int_equal(state_now(), AGENT_SLOT_WORKING);
+}
+
+/* A program that forbids its threads to read the counter, or that is not measured. */
+static void without_a_clock_a_call_says_nothing(void **state)
+{
+    (void)state;
+    atomic_store(&sampling.no_ticks, true);
+    assert_null(long_call_begin(own_slot, 0).slot);
+    atomic_store(&sampling.no_ticks, false);
+    process.active = false;
+    assert_null(long_call_begin(own_slot, 0).slot);
+    process.active = true;
     assert_int_equal(state_now(), AGENT_SLOT_WORKING);
 }
 
@@ -164,6 +218,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_idle_thread_does_not_wait_for_the_program, begin, end),
         cmocka_unit_test_setup_teardown(an_idle_thread_has_left_no_wait, begin, end),
         cmocka_unit_test_setup_teardown(a_wait_that_was_left_is_over_at_the_next_one, begin, end),
+        cmocka_unit_test_setup_teardown(a_call_waits_if_it_takes_too_long_for_its_bytes, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(an_idle_thread_stays_asleep_in_a_call, begin, end),
+        cmocka_unit_test_setup_teardown(a_call_that_was_left_is_over_at_the_next_one, begin, end),
+        cmocka_unit_test_setup_teardown(without_a_clock_a_call_says_nothing, begin, end),
         cmocka_unit_test_setup_teardown(a_slot_that_is_taken_again, begin, end),
         cmocka_unit_test_setup_teardown(a_thread_keeps_its_index, begin, end),
         cmocka_unit_test_setup_teardown(a_thread_of_the_forking_process_has_no_index, begin, end),
