@@ -265,18 +265,30 @@ static int rest_of_character(int first)
     return code == UTF8_INVALID ? KEY_NOTHING : (int)code;
 }
 
-/* The key for an event of the mouse; ERR: none. */
+/* Events of the mouse that were reported together, the newest first. ncurses keeps 8, and returns
+ * KEY_MOUSE once for all that have arrived. Half of them are for buttons that are let go. */
+static MEVENT mouse_events[8];
+static unsigned mouse_events_left;
+
+static void collect_mouse_events(void)
+{
+    while (mouse_events_left < sizeof mouse_events / sizeof *mouse_events &&
+           getmouse(&mouse_events[mouse_events_left]) == OK)
+        mouse_events_left++;
+}
+
+/* The key for the oldest event of the mouse; ERR: none. */
 static int take_mouse(void)
 {
-    MEVENT event;
-    if (getmouse(&event) != OK)
+    if (mouse_events_left == 0)
         return ERR;
-    mouse = (struct mouse){event.y, event.x};
-    if (event.bstate & BUTTON4_PRESSED)
+    const MEVENT *event = &mouse_events[--mouse_events_left];
+    mouse = (struct mouse){event->y, event->x};
+    if (event->bstate & BUTTON4_PRESSED)
         return KEY_SR;
-    if (event.bstate & BUTTON5_PRESSED)
+    if (event->bstate & BUTTON5_PRESSED)
         return KEY_SF;
-    return event.bstate & BUTTON1_PRESSED ? KEY_MOUSE : ERR;
+    return event->bstate & BUTTON1_PRESSED ? KEY_MOUSE : ERR;
 }
 
 struct mouse screen_mouse(void)
@@ -310,11 +322,13 @@ static int wait_for_key(void)
 int screen_key(void)
 {
     static unsigned failures; /* in succession */
-    int key = wait_for_key();
+    int key = mouse_events_left > 0 ? KEY_MOUSE : wait_for_key();
     if (key == ERR)
         return is_gone() || ++failures > MOST_FAILURES ? KEY_GONE : KEY_NOTHING;
     failures = 0;
     mouse = (struct mouse){-1, -1};
+    if (key == KEY_MOUSE && mouse_events_left == 0)
+        collect_mouse_events();
     if (key == KEY_MOUSE)
         key = take_mouse();
     if (key == ERR)
