@@ -8,7 +8,6 @@
 #include "hpcrun/record/process-chunks.h"
 #include "hpcrun/restart/restart.h"
 #include "hpcrun/sample/sample.h"
-#include "hpcrun/span/strand-clock.h"
 #include "hpcrun/thread/thread-image.h"
 
 #include <string.h>
@@ -116,7 +115,6 @@ static bool is_from_tracer(const siginfo_t *info)
 
 bool handler_on_signal(const siginfo_t *info, const void *context)
 {
-    uint64_t began = ticks_now();
     struct thread *thread = thread_self;
     struct thread_event *event = thread ? source_of_signal(thread, info) : NULL;
     if (!event && !(thread && is_from_tracer(info)))
@@ -127,7 +125,6 @@ bool handler_on_signal(const siginfo_t *info, const void *context)
         take_sample(thread, event, info, context);
     else
         take_due_samples(thread, context);
-    strand_clock_sampled(began);
     return true;
 }
 
@@ -145,7 +142,6 @@ static bool sample_is_pending(void)
 static void take_lost_samples(struct thread *thread, const siginfo_t *info,
                               const ucontext_t *context)
 {
-    uint64_t began = ticks_now();
     uint64_t faults = sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS);
     uint64_t mask = sys_mask(SIG_SETMASK, ~faults);
     for (unsigned i = 0; i < thread->event_count; i++)
@@ -153,7 +149,6 @@ static void take_lost_samples(struct thread *thread, const siginfo_t *info,
             take_sample(thread, &thread->events[i], info, context);
     thread_samples_handled++;
     sys_mask(SIG_SETMASK, mask);
-    strand_clock_sampled(began);
 }
 
 bool handler_take_lost(int signal, const siginfo_t *info, const void *context)

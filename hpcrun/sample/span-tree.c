@@ -5,9 +5,7 @@
 #include "hpcrun/logical/agent-query.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/creation.h"
-#include "hpcrun/sample/sample-cost.h"
 #include "hpcrun/span/frame-span.h"
-#include "hpcrun/span/strand-clock.h"
 #include "hpcrun/span/task-span.h"
 #include "hpcrun/span/work-span.h"
 
@@ -97,7 +95,6 @@ bool span_tree_init(void)
                                       .suspended = work_span_suspended,
                                       .ended = work_span_ended,
                                       .stolen = work_span_stolen};
-    strand_clock_set_sample_cost(sample_cost_measure());
     roots = sys_pages(MAX_ROOTS * sizeof *roots);
     entered = sys_pages(SPAN_CONTEXTS * sizeof *entered);
     is_on = roots && entered && work_span_init(SPAN_BURDEN_NS, process.config.record_dag);

@@ -60,68 +60,19 @@ void strand_clock_set_event_cost(uint64_t ticks)
     event_cost = ticks;
 }
 
-/* -------- samples -------- */
-
-__thread volatile uint64_t strand_sampled;
-
-static uint64_t sample_cost; /* ticks, besides those in the handler */
-static bool subtracts_samples;
-
-void strand_clock_set_sample_cost(uint64_t ticks)
-{
-    sample_cost = ticks;
-    subtracts_samples = true;
-}
-
-/* A handler that seems long may have lost the CPU, as a strand may: it counts as the one before. */
-void strand_clock_sampled(uint64_t began)
-{
-    static __thread uint64_t usual;
-    if (!subtracts_samples)
-        return;
-    uint64_t ticks = ticks_now() - began;
-    if (ticks <= long_ticks)
-        usual = ticks;
-    strand_sampled += usual + sample_cost;
-}
-
-/* -------- strands -------- */
-
-struct reading {
-    uint64_t ticks, sampled;
-};
-
-/* All samples before the reading of the counter are in `sampled`, and none of those behind it. */
-static struct reading read_clock(void)
-{
-    struct reading now;
-    do {
-        now.sampled = strand_sampled;
-        now.ticks = ticks_now();
-    } while (now.sampled != strand_sampled);
-    return now;
-}
-
-static void begin_at(struct strand_clock *clock, struct reading now, uint64_t excess)
-{
-    clock->begin = now.ticks;
-    clock->sampled = now.sampled;
-    clock->excess = excess;
-}
-
 /* Reads the CPU clock if the thread may have lost its CPU since the last strand; again if it lost it
  * meanwhile, which happens more often than elsewhere: the kernel takes the CPU at the end of a system
  * call. */
 void strand_begin(struct strand_clock *clock)
 {
-    struct reading now = read_clock();
-    uint64_t before = clock->end;
-    for (int i = 0; i < ANCHOR_TRIES && now.ticks - before > long_ticks; i++) {
-        before = now.ticks;
-        read_cpu(clock, before);
-        now = read_clock();
+    uint64_t now = ticks_now(), before = clock->end;
+    for (int i = 0; i < ANCHOR_TRIES && now - before > long_ticks; i++) {
+        before = now;
+        read_cpu(clock, now);
+        now = ticks_now();
     }
-    begin_at(clock, now, reading_cost);
+    clock->begin = now;
+    clock->excess = reading_cost;
 }
 
 /* The clock of a thread's CPU time, as the kernel numbers them. */
@@ -133,51 +84,44 @@ static clockid_t cpu_clock_of(int thread)
 void strand_begin_in(struct strand_clock *clock, int thread)
 {
     clock->anchor_cpu = sys_clock(cpu_clock_of(thread));
-    begin_at(clock, (struct reading){ticks_now(), SAMPLED_UNKNOWN}, reading_cost);
-    clock->anchor = clock->begin;
+    clock->anchor = clock->begin = ticks_now();
+    clock->excess = reading_cost;
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
-/* The CPU time of a strand that took long, with its samples. Since the anchor the thread has had the CPU
- * all the time, but for this strand: a loss elsewhere would have moved the anchor. */
-static uint64_t cpu_time(struct strand_clock *clock)
+/* The CPU time of a strand that took long. Since the anchor the thread has had the CPU all the time,
+ * but for this strand: a loss elsewhere would have moved the anchor. */
+static uint64_t cpu_time(struct strand_clock *clock, uint64_t seeming)
 {
     uint64_t before = in_units(clock->begin - clock->anchor), from = clock->anchor_cpu;
     read_cpu(clock, clock->end);
     uint64_t cpu = (clock->anchor_cpu - from) << STRAND_SHIFT;
-    return less(cpu, before);
+    cpu = cpu > before ? cpu - before : 0;
+    return cpu < seeming ? cpu : seeming;
+}
+
+/* Time of the current strand up to `end`, if the thread has had its CPU. */
+static uint64_t seeming_time(const struct strand_clock *clock, uint64_t end)
+{
+    uint64_t ticks = end - clock->begin;
+    return in_units(ticks > clock->excess ? ticks - clock->excess : 0);
 }
 
 uint64_t strand_passed(const struct strand_clock *clock)
 {
-    return in_units(less(ticks_now() - clock->begin, clock->excess));
-}
-
-static uint64_t end_at(struct strand_clock *clock, struct reading now)
-{
-    uint64_t ticks = now.ticks - clock->begin;
-    uint64_t sampled = clock->sampled == SAMPLED_UNKNOWN ? 0 : now.sampled - clock->sampled;
-    uint64_t time = in_units(less(ticks, clock->excess + sampled));
-    clock->end = now.ticks;
-    if (ticks <= long_ticks)
-        return time;
-    uint64_t cpu = less(cpu_time(clock), in_units(sampled));
-    return cpu < time ? cpu : time;
+    return seeming_time(clock, ticks_now());
 }
 
 uint64_t strand_end(struct strand_clock *clock)
 {
-    return end_at(clock, read_clock());
+    clock->end = ticks_now();
+    uint64_t time = seeming_time(clock, clock->end);
+    return clock->end - clock->begin > long_ticks ? cpu_time(clock, time) : time;
 }
 
 uint64_t strand_next(struct strand_clock *clock)
 {
-    struct reading now = read_clock();
-    uint64_t time = end_at(clock, now);
-    begin_at(clock, now, event_cost);
+    uint64_t time = strand_end(clock);
+    clock->begin = clock->end;
+    clock->excess = event_cost;
     return time;
 }

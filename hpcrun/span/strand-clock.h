@@ -8,11 +8,6 @@
  * Reading the counter costs as much as the rest of a short event. So a short event reads it once,
  * and the strand behind it is shortened by what such an event costs, as measured at the beginning.
  *
- * Samples that strike in a strand are subtracted from it: the time from the handler's begin to its end,
- * and what an interrupt by a timer and an empty handler cost, as measured at the beginning. The handler
- * adds to a number of its thread, which is read together with the counter: a sample that strikes
- * between these two readings makes them be repeated.
- *
  * The unit is 2^-10 ns, as that of times in the tree. */
 #ifndef HPCRUN_SPAN_STRAND_CLOCK_H
 #define HPCRUN_SPAN_STRAND_CLOCK_H
@@ -28,27 +23,13 @@ struct strand_clock {
     uint64_t anchor;     /* ticks, when the CPU clock was last read */
     uint64_t anchor_cpu; /* ns */
     uint64_t excess;     /* ticks of the current strand that are not its own */
-    uint64_t
-        sampled; /* strand_sampled when it began; SAMPLED_UNKNOWN: it began in another thread */
 };
-
-#define SAMPLED_UNKNOWN UINT64_MAX
-
-/* Ticks that samples have taken from this thread, in all. Static TLS. */
-extern __thread volatile uint64_t strand_sampled __attribute__((tls_model("initial-exec")));
 
 /* Measures the counter's rate: 2 ms, once, in normal context. */
 void strand_clock_calibrate(void);
 
 /* The cost of a short event, in ticks; 0 at first. */
 void strand_clock_set_event_cost(uint64_t ticks);
-
-/* What a sample takes besides the time in its handler, in ticks. Samples are subtracted from here on. */
-void strand_clock_set_sample_cost(uint64_t ticks);
-
-/* Signal handler, the last thing that it does. A handler of ours has run in this thread since `began`,
- * in ticks. */
-void strand_clock_sampled(uint64_t began);
 
 /* Begins a strand of the calling thread; the last thing that a long event does. */
 void strand_begin(struct strand_clock *clock);
