@@ -10,13 +10,12 @@ import subprocess
 import tempfile
 import time
 
+from blocked import is_blocked
+
 HANG = 600  # seconds: only what hangs takes longer
 # Seconds after which a program that waits for a key, with a screen that stays, will not show more. Keys go by tmux,
 # which on an overloaded machine is late.
 FOR_NOTHING = 60
-# System calls in which a program waits for a key, or for a program that it has started: read, poll,
-# select, wait4, waitid, pselect6, ppoll.
-WAITS = {"0", "7", "23", "61", "247", "270", "271"}
 HAVE_TMUX = shutil.which("tmux") is not None
 
 
@@ -71,12 +70,9 @@ class Terminal:
     def is_waiting(self):
         """Whether the program has written all that it has to say until another key comes."""
         try:
-            pid = self.pid_file.read_text().strip()
-            return pathlib.Path("/proc", pid, "syscall").read_text().split()[0] in WAITS
+            return is_blocked(self.pid_file.read_text().strip())
         except (FileNotFoundError, ProcessLookupError):  # not started yet, or ended
             return True
-        except PermissionError:  # a kernel that shows this to parents only
-            return pathlib.Path("/proc", pid, "stat").read_text().rsplit(")", 1)[1].split()[0] == "S"
 
     def is_whole(self, lines):
         """Whether the screen is not about to change. tmux takes what was written before it is asked

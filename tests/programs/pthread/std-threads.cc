@@ -14,7 +14,9 @@ static int threads, rounds;
 static std::mutex lock, stage_lock;
 static std::condition_variable stage_changed;
 static std::shared_mutex table_lock;
-static std::counting_semaphore<64> permits(1);
+/* One less than there are threads: where several wait, samples change whose turn it is, which biases them
+ * (doc/threads.md). */
+static std::counting_semaphore<64> permits(0);
 static std::barrier<> *all_here;
 static int stages_done;
 
@@ -68,6 +70,7 @@ int main(int count, char **arguments)
     threads = atoi(arguments[1]);
     rounds = atoi(arguments[2]);
     all_here = new std::barrier<>(threads);
+    permits.release(threads - 1);
     ledger_note(BEGIN, -1, -1);
     std::vector<std::thread> all;
     for (int i = 0; i < threads; i++)
