@@ -215,6 +215,9 @@ static struct document_entry *sorted_procedures(const struct structure *from)
 
 /* Procedures of a part. */
 #define PART_SIZE 16
+/* Bytes that a part keeps for its text of the next round. Without this limit, each of the parts would
+ * keep as many as its longest text took in any round. */
+#define KEPT_TEXT (64 << 10)
 /* Parts of a round, after which their text is written to the stream. */
 #define PARTS_OF_ROUND 32
 #define ROUND_SIZE     ((size_t)PARTS_OF_ROUND * PART_SIZE)
@@ -317,6 +320,8 @@ static void write_text(struct output *output, struct xml_text *xml)
     if (fwrite(xml->bytes.at, 1, xml->bytes.n, output->out) != xml->bytes.n && !output->error)
         output->error = errno;
     xml->bytes.n = 0;
+    if (xml->bytes.cap > KEPT_TEXT)
+        vec_free(&xml->bytes);
 }
 
 static void write_files(struct output *output, struct writer *w, unsigned workers)
