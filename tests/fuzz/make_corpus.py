@@ -248,7 +248,8 @@ def all_seeds(build, folder):
         "run-json": {"story": json.dumps(viewer_story.RUN).encode()},
         "instructions-json": {"one": json.dumps(INSTRUCTIONS).encode()},
         "spawn-dag": {"loop": dag_writer.dag((0, (1, 4, 1e-6, 6e-6), (0, 1, 1e-6, 0)), (2,),
-                                             (1, (2, 3, 1e-6, 2.4e-5), (0, 1, 2e-6, 0)), burden=5120)},
+                                             (1, (2, 3, 1e-6, 2.4e-5), (0, 1, 2e-6, 0)), burden=5120),
+                      "empty": dag_writer.dag((0,))},
     }
     return seeds | binaries(folder)
 

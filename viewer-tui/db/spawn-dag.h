@@ -66,10 +66,11 @@ static inline uint32_t spawn_dag_root(const struct spawn_dag *dag)
     return (uint32_t)dag->nodes.n - 1;
 }
 
+/* NULL, if the node has none. */
 static inline const struct dag_item *spawn_dag_items(const struct spawn_dag *dag,
                                                      const struct dag_node *node)
 {
-    return &dag->items.at[node->first];
+    return node->n ? &dag->items.at[node->first] : NULL;
 }
 
 #endif

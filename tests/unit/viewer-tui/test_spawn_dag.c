@@ -54,6 +54,18 @@ static void all_is_read(void **state)
     spawn_dag_free(&dag);
 }
 
+/* A program without spawns that takes no time. */
+static void empty_dag_is_read(void **state)
+{
+    (void)state;
+    static const uint64_t empty[] = {DAG_VERSION, 1, 0, DAG_SPAWNS, 0, 0, 0};
+    struct spawn_dag dag;
+    assert_null(decode(empty, sizeof empty / sizeof *empty, &dag));
+    assert_null(spawn_dag_items(&dag, &dag.nodes.at[spawn_dag_root(&dag)]));
+    assert_true(spawn_dag_span(&dag) == 0 && dag.summary == 0);
+    spawn_dag_free(&dag);
+}
+
 static void assert_refused(const uint64_t *numbers, size_t n)
 {
     struct spawn_dag dag;
@@ -105,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_is_read),
+        cmocka_unit_test(empty_dag_is_read),
         cmocka_unit_test(changes_are_refused),
         cmocka_unit_test(cut_and_longer_ones_are_refused),
     };
