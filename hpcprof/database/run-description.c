@@ -33,11 +33,10 @@ static const struct measurement_process *measured_program(const struct measureme
 
 char *run_title(const struct measurements *measurements)
 {
-    const struct measurement_process *process = measured_program(measurements);
-    const char *path = process->executable;
-    if (path[0] == '\0' && process->arguments.n)
-        path = process->arguments.at[0];
-    return utf8_repaired(path[0] ? path_base(path) : "unknown program");
+    char *path = executable_as_called(measured_program(measurements));
+    char *title = utf8_repaired(path[0] ? path_base(path) : "unknown program");
+    free(path);
+    return title;
 }
 
 char *run_description(const struct measurements *measurements)

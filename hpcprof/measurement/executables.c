@@ -7,12 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The executable's path; if it is unknown, the first argument of the process. */
-static const char *path_of(const struct measurement_process *process)
+char *executable_as_called(const struct measurement_process *process)
 {
-    if (process->executable[0] == '\0' && process->arguments.n)
-        return process->arguments.at[0];
-    return process->executable;
+    const char *path = process->executable;
+    const char *called = process->arguments.n ? process->arguments.at[0] : "";
+    if (*path == '\0')
+        return mem_strdup(called);
+    const char *name = path_base(called[0] == '-' ? called + 1 : called);
+    if (*name == '\0')
+        return mem_strdup(path);
+    return mem_printf("%.*s%s", (int)(path_base(path) - path), path, name);
 }
 
 static bool has_samples(const struct measurement *m)
@@ -43,7 +47,9 @@ void executables_find(struct executables *executables, const struct measurements
     executables->of_file = mem_alloc(n * sizeof *executables->of_file);
     for (size_t i = 0; i < n; i++) {
         const struct measurement *m = measurements->files.at[i].m;
-        executables->of_file[i] = strtab_id(&paths, path_of(&m->process));
+        char *path = executable_as_called(&m->process);
+        executables->of_file[i] = strtab_id(&paths, path);
+        free(path);
         is_sampled[executables->of_file[i]] |= has_samples(m);
     }
     for (uint32_t i = 0; i < paths.count; i++) {

@@ -1,4 +1,5 @@
-/* The executables that the processes of a run ran.
+/* The executables that the processes of a run ran, by the names under which they were called: one
+ * file may be several programs (redis-server and redis-check-rdb, the commands of busybox).
  *
  * If several of them have samples, the call paths of each begin at entry points of its own ("main
  * thread of make"), so that a viewer can separate the time of `make` from that of its compilers. */
@@ -12,6 +13,10 @@ struct executables {
     uint32_t *of_file; /* by index in measurements.files: index in names */
     size_t n_sampled;  /* executables that have samples */
 };
+
+/* Path of the process's executable, with the name under which it was called: the base name of its
+ * first argument, without the dash of a login shell. Empty if neither is known. Owned by the caller. */
+char *executable_as_called(const struct measurement_process *process);
 
 /* Needs the values of the measurements. */
 void executables_find(struct executables *executables, const struct measurements *measurements);

@@ -466,6 +466,18 @@ class TextsTest(HpcprofCase):
         self.assertEqual(self.title(("/bin/first", self.FORK, 8, 0),
                                     ("/bin/second", self.OTHER, 9, 0)), "first")
 
+    def test_title_is_the_name_that_was_called(self):
+        """As of a file with several names; a path, a login shell, and processes whose first argument tells nothing."""
+        for executable, first, title in (("/usr/bin/redis-check-rdb", "redis-server", "redis-server"),
+                                         ("/usr/bin/python3.11", "/usr/bin/python3", "python3"),
+                                         ("/usr/bin/dash", "-sh", "sh"), ("/usr/bin/dash", "-", "dash"),
+                                         ("/bin/ls", "", "ls"), ("/bin/ls", "folder/", "ls"), ("", "", "unknown program"),
+                                         ("", "./lost", "lost")):
+            with self.subTest(executable=executable, first=first):
+                self.setUp()
+                self.process(executable=executable, arguments=[first])
+                self.assertEqual(self.scenario.database().title, title)
+
     def test_the_taxonomy_of_metrics(self):
         process = self.scenario.process()
         for name, flags in (("CPUTIME", 1), ("REAL \"TIME\"\n", 3)):
