@@ -59,11 +59,11 @@ RECORDING_HOST = $(BUILD)/obj/tests/unit/agents/recording_host.o
 $(eval $(call unit_test,agents/test_minicilk_agent,$(call objects_of,agents/minicilk) $(RECORDING_HOST),))
 $(eval $(call unit_test,agents/test_linked_runtime,$(AGENTS_COMMON),))
 
-OPENMP_EVENTS = $(patsubst %,$(BUILD)/obj/agents/openmp/%.o,events scopes) \
+OPENMP_EVENTS = $(patsubst %,$(BUILD)/obj/agents/openmp/%.o,events scopes body-code) \
 	$(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-records)
 $(eval $(call unit_test,agents/test_openmp_events,$(OPENMP_EVENTS),))
 $(eval $(call unit_test,agents/test_openmp_span_events,$(OPENMP_EVENTS) \
-	$(patsubst %,$(BUILD)/obj/agents/openmp/%.o,span-events body-code),))
+	$(patsubst %,$(BUILD)/obj/agents/openmp/%.o,span-events),))
 $(eval $(call unit_test,agents/test_thread_slots,$(BUILD)/obj/agents/common/thread-slots.o,))
 $(eval $(call unit_test,agents/test_missing_bodies,$(BUILD)/obj/agents/common/missing-bodies.o,))
 TBB_TASKS = $(patsubst %,$(BUILD)/obj/agents/tbb/%.o,tbb-tasks task-contexts) \

@@ -14,12 +14,16 @@
  *     libomp ... the thread's start                   M-0
  *
  * In the master of a region, and in a task that is not deferred, the frames outside are those that
- * began the construct: there, all frames of libomp are 1-0. */
+ * began the construct: there, all frames of libomp are 1-0. If the body has no frame
+ * (common/missing-bodies.h), it is the innermost l-note of the frame that called it: such bichords
+ * are 1-1 or 1-M. */
 #include "agents/agent.h"
 
 #include "agents/common/creator-paths.h"
 #include "agents/common/dynamic-entries.h"
 #include "agents/common/linked-runtime.h"
+#include "agents/common/missing-bodies.h"
+#include "agents/openmp/body-code.h"
 #include "agents/openmp/events.h"
 #include "agents/openmp/scopes.h"
 #include "agents/openmp/span-events.h"
@@ -36,10 +40,8 @@ static const struct agent_host *host;
 
 /* cursor->state, beside creator-paths.h */
 enum {
-    LINK =
-        CREATOR_PATH_WORDS, /* address of the innermost link whose body another thread's frames began;
-                              0: none */
-    REPLACED,               /* whether the path outside of the last bichord was replaced */
+    LINK = CREATOR_PATH_WORDS, /* address of the innermost link that was not passed; 0: none */
+    REPLACED,                  /* whether the path outside of the last bichord was replaced */
 };
 
 static void refuse(const char *why)
@@ -47,7 +49,7 @@ static void refuse(const char *why)
     host->refuse(&hpcrun_agent, why);
 }
 
-/* Whether an address is in libomp, or in this library. */
+/* Any context. Whether an address is in libomp, or in this library. */
 static bool is_runtime(const void *address)
 {
     struct agent_claim found;
@@ -60,6 +62,7 @@ static bool start(const struct agent_host *agent_host)
     if (host->interface != AGENT_INTERFACE)
         return false;
     tool_on_refusal(refuse);
+    body_code_begin(is_runtime);
     span_events_begin(host->tasks, is_runtime);
     return true;
 }
@@ -144,23 +147,23 @@ static void module_added(const struct agent_module *module)
         claim(module);
     else if (is_libomp(module))
         add_runtime(module);
+    body_code_forget();
+}
+
+static void module_removed(const struct agent_module *module)
+{
+    (void)module;
+    missing_bodies_forget();
+    body_code_forget();
 }
 
 /* -------- threads -------- */
-
-/* The innermost link, from one on, that continues elsewhere than on its own stack. */
-static uint64_t leading(const struct agent_cursor *cursor, uint64_t link)
-{
-    while (link && LINK_FIELD(link, is_inline))
-        link = LINK_FIELD(link, up);
-    return link;
-}
 
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     enum agent_thread_status status = tool_refusal() ? AGENT_FOREIGN : slot_status(RUNTIME_OMPT);
     if (status != AGENT_FOREIGN)
-        cursor->state[LINK] = leading(cursor, (uint64_t)own_slot->ompt.link);
+        cursor->state[LINK] = (uint64_t)own_slot->ompt.link;
     return status;
 }
 
@@ -177,19 +180,51 @@ static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 
 /* -------- bichords -------- */
 
+static uint64_t exit_frame_of(const struct agent_cursor *cursor, uint64_t link)
+{
+    uint64_t task_frame = agent_u64(host, cursor, link + offsetof(struct scope, frame));
+    return task_frame ? agent_u64(host, cursor, task_frame + offsetof(ompt_frame_t, exit_frame))
+                      : 0;
+}
+
+/* Whether a frame of libomp is the one that has set this frame pointer. Most functions of libomp set
+ * none, so those that the body calls may have the same one. */
+static bool calls_body(const struct agent_cursor *cursor, const struct agent_frame *frame,
+                       uint64_t exit_frame)
+{
+    struct agent_frame caller = *frame;
+    return exit_frame && frame->bp == exit_frame && host->step(cursor, &caller) &&
+           caller.sp > exit_frame;
+}
+
 /* The frame of libomp that calls a task's body has the task's exit frame in its frame pointer. Before
- * libomp has set that, and at the task's end, no frame of the body is on the stack. */
+ * libomp has set that, and at the task's end, no frame of the body is on the stack: a path that
+ * continues elsewhere does so from the next frame of libomp. */
 static uint64_t link_in(const struct agent_cursor *cursor, uint64_t first,
                         const struct agent_frame *frame)
 {
-    uint64_t link = leading(cursor, first);
-    uint64_t task_frame = link ? agent_u64(host, cursor, link + offsetof(struct scope, frame)) : 0;
-    uint64_t exit_frame =
-        task_frame ? agent_u64(host, cursor, task_frame + offsetof(ompt_frame_t, exit_frame)) : 0;
-    return !exit_frame || frame->bp == exit_frame || frame->sp > exit_frame ? link : 0;
+    for (uint64_t link = first; link; link = LINK_FIELD(link, up)) {
+        uint64_t exit_frame = exit_frame_of(cursor, link);
+        if (calls_body(cursor, frame, exit_frame))
+            return link;
+        if (!LINK_FIELD(link, is_inline))
+            return !exit_frame || frame->sp > exit_frame ? link : 0;
+    }
+    return 0;
 }
 
 struct path_agent path_agent = {.agent = &hpcrun_agent, .link_in = link_in};
+
+/* The body of a link, if the frame in question calls it, but seems to have called another function;
+ * else 0. */
+static uint64_t missing_body_in(const struct agent_cursor *cursor, uint64_t link,
+                                const struct agent_frame *frame)
+{
+    struct agent_frame callee;
+    return frame->bp == exit_frame_of(cursor, link) && host->callee(cursor, &callee)
+               ? creator_path_missing(cursor, LINK_FIELD(link, body), callee.pc)
+               : 0;
+}
 
 static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
@@ -198,14 +233,17 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     if (state[REPLACED])
         return AGENT_M_0;
     uint64_t link = link_in(cursor, state[LINK], frame);
-    uint64_t context = link ? LINK_FIELD(link, context) : 0;
-    if (!context) {
-        cursor->include_libc = true;
-        return AGENT_1_0;
+    state[LINK] = link ? LINK_FIELD(link, up) : state[LINK];
+    state[BODY] = link ? missing_body_in(cursor, link, frame) : 0;
+    if (link && !LINK_FIELD(link, is_inline) && LINK_FIELD(link, context)) {
+        creator_path_begin(cursor, LINK_FIELD(link, context));
+        state[REPLACED] = true;
+        return AGENT_1_M;
     }
-    creator_path_begin(cursor, context);
-    state[REPLACED] = true;
-    return AGENT_1_M;
+    if (state[BODY])
+        return AGENT_1_1;
+    cursor->include_libc = true;
+    return AGENT_1_0;
 }
 
 /* It is not deterministic in the sense of agent.h: it reads the thread's slot. */
@@ -216,6 +254,7 @@ const struct agent hpcrun_agent = {
     .marks_threads = true,
     .start = start,
     .module_added = module_added,
+    .module_removed = module_removed,
     .unwind_begin = unwind_begin,
     .worker_counts = worker_counts,
     .step_bichord = step_bichord,

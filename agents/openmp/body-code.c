@@ -4,11 +4,11 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* ---- code of modules ---- */
+/* ---- code ---- */
 
 struct search {
     uint64_t address;
-    bool is_code;
+    bool is_found;
 };
 
 static int look_in(struct dl_phdr_info *module, size_t size, void *data)
@@ -20,17 +20,55 @@ static int look_in(struct dl_phdr_info *module, size_t size, void *data)
         uint64_t begin = module->dlpi_addr + segment->p_vaddr;
         if (segment->p_type == PT_LOAD && segment->p_flags & PF_X && search->address >= begin &&
             search->address < begin + segment->p_memsz)
-            search->is_code = true;
+            search->is_found = true;
     }
-    return search->is_code;
+    return search->is_found;
 }
 
-static bool is_code(uint64_t address)
+static is_runtime_code *_Atomic is_runtime;
+
+void body_code_begin(is_runtime_code *answer)
+{
+    atomic_store(&is_runtime, answer);
+}
+
+enum kind { NO_CODE, PROGRAM_CODE, RUNTIME_CODE };
+
+static enum kind find_kind(uint64_t address)
 {
     struct search search = {.address = address};
-    if (address)
-        dl_iterate_phdr(look_in, &search);
-    return search.is_code;
+    if (atomic_load(&is_runtime)((const void *)address))
+        return RUNTIME_CODE;
+    dl_iterate_phdr(look_in, &search);
+    return search.is_found ? PROGRAM_CODE : NO_CODE;
+}
+
+/* Kinds of addresses that were asked for, by a hash of the address: the address << 2 | its kind. 0:
+ * none. To find a kind takes some hundred nanoseconds. */
+#define KNOWN 256
+
+static _Atomic uint64_t known[KNOWN];
+
+_Static_assert(KNOWN == 1 << 8, "8 bits of the hash choose the place");
+
+static enum kind kind_of(const void *address)
+{
+    uint64_t question = (uint64_t)address << 2;
+    _Atomic uint64_t *place = &known[question * 0x9e3779b97f4a7c15u >> 56];
+    uint64_t answer = atomic_load_explicit(place, memory_order_relaxed);
+    if (!address || !atomic_load_explicit(&is_runtime, memory_order_relaxed))
+        return NO_CODE;
+    if ((answer & ~(uint64_t)3) != question) {
+        answer = question | find_kind((uint64_t)address);
+        atomic_store_explicit(place, answer, memory_order_relaxed);
+    }
+    return answer & 3;
+}
+
+void body_code_forget(void)
+{
+    for (int i = 0; i < KNOWN; i++)
+        atomic_store_explicit(&known[i], 0, memory_order_relaxed);
 }
 
 /* ---- regions ----
@@ -44,23 +82,20 @@ static bool is_code(uint64_t address)
  * So it is in libomp 14, 15, 16 and 19. A region that the program runs itself
  * (`if(0)`) has no body there. */
 
-const void *body_code_of_region(const ompt_data_t *parallel, is_runtime_code *is_runtime)
+const void *body_code_of_region(const ompt_data_t *parallel)
 {
-    static _Atomic(const void *) last; /* that was found to be code */
     const void *const *words = (const void *const *)parallel;
     const void *body = words[-2], *caller = words[-1];
-    if (!body || is_runtime(body) || (caller && !is_runtime(caller)))
+    if (caller && kind_of(caller) != RUNTIME_CODE)
         return NULL;
-    if (body != atomic_load(&last) && !is_code((uint64_t)body))
-        return NULL;
-    atomic_store(&last, body);
-    return body;
+    return kind_of(body) == PROGRAM_CODE ? body : NULL;
 }
 
 /* ---- tasks ----
  *
  * Behind libomp's data of a task (kmp_taskdata) lies what the compiler knows of it (kmp_task), whose
- * second word is the address of the body. It is the first address of code behind the task's data. How far behind depends on the version: 72 bytes in libomp 14. */
+ * second word is the address of the body. It is the first address of code behind the task's data. How
+ * far behind depends on the version: 72 bytes in libomp 14. */
 
 #define FARTHEST 256
 #define PAGE     4096
@@ -70,8 +105,8 @@ static uint64_t find_body(const ompt_data_t *task)
     uint64_t begin = (uint64_t)task, page_end = (begin | (PAGE - 1)) + 1;
     uint64_t end = begin + FARTHEST < page_end ? begin + FARTHEST : page_end;
     for (uint64_t at = begin + sizeof *task; at + sizeof at <= end; at += sizeof at) {
-        uint64_t word = *(const uint64_t *)at;
-        if (is_code(word))
+        const void *word = *(const void *const *)at;
+        if (kind_of(word) != NO_CODE)
             return at - begin;
     }
     return 0;
@@ -80,10 +115,11 @@ static uint64_t find_body(const ompt_data_t *task)
 const void *body_code_of_task(const ompt_data_t *task)
 {
     static _Atomic uint64_t distance; /* of the address from the task's data; 0: not known yet */
-    uint64_t known = atomic_load_explicit(&distance, memory_order_relaxed);
-    if (!known) {
-        known = find_body(task);
-        atomic_store(&distance, known);
+    uint64_t bytes = atomic_load_explicit(&distance, memory_order_relaxed);
+    if (!bytes) {
+        bytes = find_body(task);
+        atomic_store(&distance, bytes);
     }
-    return known ? *(const void *const *)((const char *)task + known) : NULL;
+    const void *body = bytes ? *(const void *const *)((const char *)task + bytes) : NULL;
+    return kind_of(body) != NO_CODE ? body : NULL;
 }

@@ -1,6 +1,7 @@
 #include "agents/openmp/events.h"
 
 #include "agents/common/task-records.h"
+#include "agents/openmp/body-code.h"
 #include "agents/openmp/scopes.h"
 
 static _Atomic bool has_created_threads;
@@ -170,7 +171,11 @@ static void begin_implicit(struct agent_slot *slot, const ompt_data_t *parallel,
     slot_join(slot, RUNTIME_OMPT);
     push(slot,
          (struct body_link){
-             .context = &region->context, .is_inline = slot == region->master, .region = region},
+             .context = &region->context,
+             .is_inline = slot == region->master,
+             .region = region,
+             .body = (uint64_t)body_code_of_region(parallel),
+         },
          task);
 }
 
@@ -304,7 +309,8 @@ static void begin_task(struct agent_slot *slot, const ompt_data_t *prior, ompt_d
                                                                       : NULL,
                                                   .is_inline = is_inline,
                                                   .is_inline_task = is_inline,
-                                                  .region = around ? around->link.region : NULL},
+                                                  .region = around ? around->link.region : NULL,
+                                                  .body = (uint64_t)body_code_of_task(task)},
                                task);
     if (!scope)
         return;

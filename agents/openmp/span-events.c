@@ -193,7 +193,7 @@ static void begin_member(const ompt_data_t *parallel, const ompt_data_t *task, u
         push((struct running){.task = task, .league = scope});
         return;
     }
-    const void *code = body_code_of_region(parallel, is_runtime);
+    const void *code = body_code_of_region(parallel);
     push((struct running){
         .task = task, .handle = scope->observed, .code = code, .is_alone = threads < 2});
     if (!scope->observed)

@@ -235,9 +235,39 @@ class PathsOfClang(Paths):
     """libomp does not tell a task of a taskloop from others."""
     compilers = CLANG
     THREADS = (4,)
-    UNFOLDED = ("-fno-optimize-sibling-calls",)
+    UNFOLDED = ()
     KINDS = {"taskloop": "task"}
     test_regions_of_fortran = None
+    CALLS = """
+        #include <omp.h>
+        static volatile int number;
+        __attribute__((noinline)) void calls(void)
+        {
+        #pragma omp parallel
+            for (int i = 0; i < 40000000; i++)
+                number = omp_get_thread_num();
+            __asm__("");
+        }
+        int main(void)
+        {
+            calls();
+            return 0;
+        }
+        """
+
+    def test_calls_of_the_runtime_in_a_body_without_frame_pointer(self):
+        """The register still has the frame pointer of libomp's function that called the body. Outside of the body,
+        the region's begin takes a millisecond."""
+        source = self.directory / "calls.c"
+        source.write_text(self.CALLS)
+        self.run_with(2, self.build(str(source), "-fomit-frame-pointer"), how={"events": ["CPUTIME@f5000"]})
+        in_body = total = 0
+        for path in logical_case.walk(self.tree):
+            names = logical_case.procedures(path)
+            work = path[-1]["metrics"]["work"]["exclusive"]
+            total += work if "calls" in names else 0
+            in_body += work if "main calls parallel @ calls.c:6" in " ".join(names) else 0
+        self.assertGreater(in_body, 0.98 * total)
 
 
 # The path to each worker function of task-parts.c.
@@ -256,12 +286,13 @@ PARTS = {
 
 
 class Parts(OpenMp):
+    UNFOLDED = ("-fno-optimize-sibling-calls",)
     KINDS = {}  # what the kinds in PARTS are called
 
     def test_untied_tasks_and_split_taskloops(self):
         """All parts of a task are below its creation, what comes behind it is not, and the tasks in which a runtime
         splits a taskloop are not shown."""
-        program = self.build("task-parts.c", "-fno-optimize-sibling-calls")
+        program = self.build("task-parts.c", *self.UNFOLDED)
         for threads in (1, 2, 4):
             with self.subTest(threads=threads):
                 self.run_with(threads, program, "0.001", how={"events": ["CPUTIME@f10000"]})
@@ -282,6 +313,7 @@ class Parts(OpenMp):
 
 class PartsOfClang(Parts):
     compilers = CLANG
+    UNFOLDED = ()
     KINDS = PathsOfClang.KINDS
 
 
@@ -391,6 +423,7 @@ JUMPS = {
     "compare": ["main", "library", "parallel", "compare"],
     "in_frame": ["main", "framed", "parallel", "in_frame"],
     "in_part": ["main", "parted", "parallel", "in_part"],
+    "in_alone": ["main", "deep", "parallel", "lower", "parallel", "lowest", "parallel", "in_alone"],
 }
 
 
@@ -434,6 +467,10 @@ class Jumps(OpenMp):
                 del names[3:-1]
             self.assertEqual(self.kinds_of(names, constructs), JUMPS[worker], path)
         self.assertEqual(found, set(JUMPS))
+
+
+class JumpsOfClang(Jumps):
+    compilers = CLANG
 
 
 class Aside(OpenMp):

@@ -8,7 +8,9 @@
  *     compare      main > library > region, which jumps > qsort > compare
  *     in_frame     main > framed > region > in_frame
  *     in_part      main > parted > region > in_part: called from a part of the region's body that the
- *                  compiler puts elsewhere, since it is rare */
+ *                  compiler puts elsewhere, since it is rare
+ *     in_alone     main > deep > region, which jumps > lower > region, which jumps > lowest > region of
+ *                  one thread, which jumps > in_alone */
 #include "worker-functions.h"
 
 #include <omp.h>
@@ -28,6 +30,7 @@ WORKER(in_region)
 WORKER(in_nested)
 WORKER(in_leaf)
 WORKER(in_frame)
+WORKER(in_alone)
 WORKER(in_part, __attribute__((cold)))
 
 FUNCTION void plain(void)
@@ -111,6 +114,27 @@ FUNCTION void parted(void)
     KEEP;
 }
 
+FUNCTION void lowest(void)
+{
+#pragma omp parallel
+    in_alone();
+    KEEP;
+}
+
+FUNCTION void lower(void)
+{
+#pragma omp parallel num_threads(2)
+    lowest();
+    KEEP;
+}
+
+FUNCTION void deep(void)
+{
+#pragma omp parallel num_threads(2)
+    lower();
+    KEEP;
+}
+
 int main(int count, char **arguments)
 {
     share = count > 1 ? atof(arguments[1]) : 0.01;
@@ -121,5 +145,6 @@ int main(int count, char **arguments)
     library();
     framed();
     parted();
+    deep();
     return 0;
 }

@@ -3,15 +3,52 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "agents/common/task-records.h"
+#include "agents/openmp/body-code.h"
 #include "agents/openmp/events.h"
 
 #include <string.h>
 
-/* A task as in libomp: its data and frames are fields of one structure. */
+/* A task as in libomp: its data and frames are fields of one structure. Behind that, within a page, is
+ * what the compiler knows of it, with the body. */
 struct task {
-    ompt_data_t data;
+    _Alignas(256) ompt_data_t data;
     ompt_frame_t frame;
+    uint64_t others[6];
+    const void *body;
 };
+
+/* A team as in libomp. */
+static struct {
+    const void *body, *invoke;
+    ompt_data_t data;
+} team;
+
+/* Code of the program, and of libomp. */
+static void body(void)
+{
+}
+
+static void other_body(void)
+{
+}
+
+static void invoke(void)
+{
+}
+
+static const void *code_of(void (*function)(void))
+{
+    const void *code;
+    memcpy(&code, &function, sizeof code);
+    return code;
+}
+
+static void (*libomp)(void) = invoke; /* all of its code */
+
+static bool is_runtime(const void *address)
+{
+    return address == code_of(libomp);
+}
 
 /* The callbacks that the agent has registered. */
 static struct {
@@ -68,23 +105,24 @@ static void call_body(struct task *of, unsigned at)
 }
 
 static struct task initial, implicit;
-static ompt_data_t parallel;
 
 static void begin_region(void)
 {
     memset(stack, 0, STACK_WORDS * sizeof *stack);
     memset(&initial, 0, sizeof initial);
     memset(&implicit, 0, sizeof implicit);
+    team.body = code_of(body);
+    team.invoke = code_of(invoke);
     call_libomp(&initial, 90);
-    tell.parallel_begin(&initial.data, &initial.frame, &parallel, 2, 0, NULL);
-    tell.implicit_task(ompt_scope_begin, &parallel, &implicit.data, 2, 0, 0);
+    tell.parallel_begin(&initial.data, &initial.frame, &team.data, 2, 0, NULL);
+    tell.implicit_task(ompt_scope_begin, &team.data, &implicit.data, 2, 0, 0);
     call_body(&implicit, 80);
 }
 
 static void end_region(void)
 {
     tell.implicit_task(ompt_scope_end, NULL, &implicit.data, 0, 0, 0);
-    tell.parallel_end(&parallel, &initial.data, 0, NULL);
+    tell.parallel_end(&team.data, &initial.data, 0, NULL);
     assert_null(slot_mine()->ompt.link);
     assert_int_equal(slot_state(slot_mine()), AGENT_SLOT_WORKING);
 }
@@ -92,7 +130,7 @@ static void end_region(void)
 /* `creator` creates a task by a call from index `at` of the stack. */
 static struct task create(struct task *creator, unsigned at, int flags)
 {
-    struct task task = {0};
+    struct task task = {.body = code_of(other_body)};
     call_libomp(creator, at);
     tell.task_create(&creator->data, &creator->frame, &task.data, ompt_task_explicit | flags, 0,
                      NULL);
@@ -135,6 +173,60 @@ static void a_task_is_shown_where_it_was_created(void **state)
     end_region();
 }
 
+/* They are told in no event. */
+static void links_have_the_code_of_bodies(void **state)
+{
+    (void)state;
+    begin_region();
+    assert_ptr_equal(link()->body, code_of(body));
+    struct task child = create(&implicit, 70, 0);
+    assert_ptr_equal(record_of(&child)->context.body, code_of(body));
+    tell.task_schedule(&implicit.data, SWITCH, &child.data);
+    assert_ptr_equal(link()->body, code_of(other_body));
+    tell.task_schedule(&child.data, ompt_task_complete, &implicit.data);
+    end_region();
+}
+
+/* The body that the link of a further member of the team has. */
+static const void *body_in_new_member(void)
+{
+    struct task member = {0};
+    tell.implicit_task(ompt_scope_begin, &team.data, &member.data, 2, 0, 0);
+    const void *code = (const void *)link()->body;
+    tell.implicit_task(ompt_scope_end, NULL, &member.data, 0, 0, 0);
+    return code;
+}
+
+/* Another version of libomp may have other fields there. */
+static void what_is_no_code_is_no_body(void **state)
+{
+    (void)state;
+    static const char data[] = "data";
+    begin_region();
+    const void *const bodies[] = {NULL, data, code_of(invoke), code_of(body)};
+    for (int i = 0; i < 8; i++) {
+        team.body = bodies[i / 2];
+        team.invoke = i % 2 ? code_of(other_body) : code_of(invoke);
+        assert_ptr_equal(body_in_new_member(), i == 6 ? code_of(body) : NULL);
+    }
+    end_region();
+}
+
+/* What code is at an address is looked up once, until modules come or go. */
+static void code_is_looked_up_again_when_modules_change(void **state)
+{
+    (void)state;
+    begin_region();
+    libomp = body; /* and so not `invoke` */
+    assert_ptr_equal(body_in_new_member(), code_of(body));
+    body_code_forget();
+    assert_null(body_in_new_member());
+    libomp = invoke;
+    body_code_forget();
+    assert_ptr_equal(body_in_new_member(), code_of(body));
+    end_region();
+}
+
 static enum agent_slot_state now(void)
 {
     return slot_state(slot_mine());
@@ -156,7 +248,7 @@ static void parts_of_untied_tasks_end(void **state)
     begin_region();
     const struct body_link *region = link();
     struct task untied = create(&implicit, 70, ompt_task_untied);
-    tell.sync_region_wait(TASKWAIT, ompt_scope_begin, &parallel, &implicit.data, NULL);
+    tell.sync_region_wait(TASKWAIT, ompt_scope_begin, &team.data, &implicit.data, NULL);
     for (int part = 0; part < 3; part++) {
         switch_tasks(&implicit, &untied);
         call_body(&untied, 60);
@@ -177,7 +269,7 @@ static void parts_of_untied_tasks_end(void **state)
     switch_tasks(&implicit, &other);
     complete(&other, &implicit);
     assert_null(record_of(&untied)->region);
-    tell.sync_region_wait(TASKWAIT, ompt_scope_end, &parallel, &implicit.data, NULL);
+    tell.sync_region_wait(TASKWAIT, ompt_scope_end, &team.data, &implicit.data, NULL);
     end_region();
 }
 
@@ -229,7 +321,7 @@ static void split_taskloops(void **state)
     begin_region();
     const struct creation_context *region = link()->context;
     struct task own = create(&implicit, 70, 0);
-    tell.sync_region_wait(TASKWAIT, ompt_scope_begin, &parallel, &implicit.data, NULL);
+    tell.sync_region_wait(TASKWAIT, ompt_scope_begin, &team.data, &implicit.data, NULL);
     switch_tasks(&implicit, &own);
     call_body(&own, 60);
     struct task iteration = create(&implicit, 75, 0);
@@ -241,7 +333,7 @@ static void split_taskloops(void **state)
     switch_tasks(&implicit, &iteration);
     complete(&iteration, &implicit);
     assert_null(record_of(&own)->region);
-    tell.sync_region_wait(TASKWAIT, ompt_scope_end, &parallel, &implicit.data, NULL);
+    tell.sync_region_wait(TASKWAIT, ompt_scope_end, &team.data, &implicit.data, NULL);
 
     /* Meanwhile another thread has changed the enter frame: to its own one, or to none. */
     uint64_t elsewhere[4] = {0, 0x5000};
@@ -281,13 +373,13 @@ static void a_thread_that_waits_does_not_work(void **state)
     begin_region();
     assert_int_equal(now(), AGENT_SLOT_WORKING);
     struct task child = create(&implicit, 70, 0);
-    tell.sync_region_wait(TASKWAIT, ompt_scope_begin, &parallel, &implicit.data, NULL);
+    tell.sync_region_wait(TASKWAIT, ompt_scope_begin, &team.data, &implicit.data, NULL);
     assert_int_equal(now(), AGENT_SLOT_IDLE);
     tell.task_schedule(&implicit.data, SWITCH, &child.data);
     assert_int_equal(now(), AGENT_SLOT_WORKING);
     tell.task_schedule(&child.data, ompt_task_complete, &implicit.data);
     assert_int_equal(now(), AGENT_SLOT_IDLE); /* for the other tasks */
-    tell.sync_region_wait(TASKWAIT, ompt_scope_end, &parallel, &implicit.data, NULL);
+    tell.sync_region_wait(TASKWAIT, ompt_scope_end, &team.data, &implicit.data, NULL);
     assert_int_equal(now(), AGENT_SLOT_WORKING);
 
     tell.mutex_acquire(CRITICAL, 0, 0, 1, NULL);
@@ -300,9 +392,9 @@ static void a_thread_that_waits_does_not_work(void **state)
     tell.nest_lock(ompt_scope_begin, 1, NULL);
     assert_int_equal(now(), AGENT_SLOT_WORKING);
 
-    tell.sync_region_wait(BARRIER, ompt_scope_begin, &parallel, &implicit.data, NULL);
+    tell.sync_region_wait(BARRIER, ompt_scope_begin, &team.data, &implicit.data, NULL);
     assert_int_equal(now(), AGENT_SLOT_IDLE);
-    tell.sync_region_wait(BARRIER, ompt_scope_end, &parallel, &implicit.data, NULL);
+    tell.sync_region_wait(BARRIER, ompt_scope_end, &team.data, &implicit.data, NULL);
     end_region();
 }
 
@@ -316,17 +408,17 @@ static void a_worker_waits_between_regions(void **state)
     struct parallel_region *region = link()->region;
     tell.implicit_task(ompt_scope_end, NULL, &implicit.data, 0, 0, 0);
     region->master = &master; /* the thread is a worker of the region */
-    tell.implicit_task(ompt_scope_begin, &parallel, &implicit.data, 2, 1, 0);
+    tell.implicit_task(ompt_scope_begin, &team.data, &implicit.data, 2, 1, 0);
     assert_int_equal(now(), AGENT_SLOT_WORKING);
     assert_false(link()->is_inline);
-    tell.sync_region_wait(BARRIER, ompt_scope_begin, &parallel, &implicit.data, NULL);
+    tell.sync_region_wait(BARRIER, ompt_scope_begin, &team.data, &implicit.data, NULL);
     tell.sync_region_wait(BARRIER, ompt_scope_end, NULL, &implicit.data,
                           NULL); /* at the next one */
     assert_int_equal(now(), AGENT_SLOT_IDLE);
     tell.implicit_task(ompt_scope_end, NULL, &implicit.data, 0, 1, 0);
     assert_int_equal(now(), AGENT_SLOT_IDLE);
     region->master = slot_mine();
-    tell.parallel_end(&parallel, &initial.data, 0, NULL);
+    tell.parallel_end(&team.data, &initial.data, 0, NULL);
 }
 
 /* Creating and ending many tasks in any order uses each record once at a time. */
@@ -356,6 +448,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_task_is_shown_where_it_was_created),
+        cmocka_unit_test(links_have_the_code_of_bodies),
+        cmocka_unit_test(what_is_no_code_is_no_body),
+        cmocka_unit_test(code_is_looked_up_again_when_modules_change),
         cmocka_unit_test(parts_of_untied_tasks_end),
         cmocka_unit_test(parts_of_untied_tasks_on_each_other),
         cmocka_unit_test(an_untied_task_with_if_0_is_inline),
@@ -369,6 +464,7 @@ int main(void)
     stack = frames;
     static struct agent_slot slot = {.state = AGENT_SLOT_WORKING};
     own_slot = &slot;
+    body_code_begin(is_runtime);
     if (!events_register(set_callback))
         return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "agents/common/thread-slots.h"
+#include "agents/openmp/body-code.h"
 #include "agents/openmp/events.h"
 #include "agents/openmp/span-events.h"
 
@@ -636,6 +637,7 @@ int main(void)
     };
     static struct agent_slot slot = {.state = AGENT_SLOT_WORKING};
     own_slot = &slot;
+    body_code_begin(is_runtime);
     span_events_begin(&hpcrun, is_runtime);
     if (!events_register(set_callback) || !span_events_register(set_callback))
         return 1;
