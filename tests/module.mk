@@ -106,6 +106,10 @@ $(BUILD)/tests/tools/deny-perf $(BUILD)/tests/tools/dump-measurement $(BUILD)/te
 $(BUILD)/tests/tools/sample-sources: $(BUILD)/obj/tests/bench/sample-sources.o
 	$(call link,,-lpthread)
 
+$(BUILD)/obj/tests/bench/empty-handler.o: CFLAGS += -fPIC
+$(BUILD)/tests/tools/empty-handler.so: $(BUILD)/obj/tests/bench/empty-handler.o
+	$(call link,-shared,)
+
 $(BUILD)/obj/tests/tools/fast-clock.o: CFLAGS += -fPIC
 $(BUILD)/tests/tools/fast-clock.so: $(BUILD)/tests/tools/%.so: $(BUILD)/obj/tests/tools/%.o
 	$(call link,-shared,)
@@ -220,7 +224,7 @@ bench: bench-deps
 
 .PHONY: bench-build
 bench-build: all $(TEST_PROGRAMS) $(TEST_TOOLS) $(BUILD)/tests/tools/libhpcrun-timed.so \
-	$(BUILD)/tests/tools/sample-sources $(BUILD)/tests/programs/bench/contexts
+	$(BUILD)/tests/tools/sample-sources $(BUILD)/tests/tools/empty-handler.so $(BUILD)/tests/programs/bench/contexts
 
 # Faults planted one at a time; the tests must notice every one.
 .PHONY: mutants

@@ -1,4 +1,5 @@
-"""CPU time with each profiler against without, in alternating runs."""
+"""CPU time with each profiler against without, in alternating runs; and with signals that nobody uses, the floor for
+profilers that sample by signals."""
 import os
 import pathlib
 import random
@@ -14,6 +15,7 @@ HPCRUN = programs.BUILD / "bin" / "hpcrun"
 DUMP = programs.BUILD / "tests" / "tools" / "dump-measurement"
 DENY_PERF = programs.BUILD / "tests" / "tools" / "deny-perf"
 GPERFTOOLS = "/usr/lib/x86_64-linux-gnu/libprofiler.so.0"
+EMPTY_HANDLER = programs.BUILD / "tests" / "tools" / "empty-handler.so"
 CHECKED_CHAINS = 2000  # perf's call chains that are looked at for completeness
 
 
@@ -95,10 +97,27 @@ class Gperftools:
         return samples, size, None
 
 
+class EmptyHandler:
+    """Signals to the main thread, from perf's task clock or from a timer on the wall clock, and nothing else."""
+
+    def __init__(self, rate, timer=False):
+        self.name = f"empty {'timer' if timer else 'perf'} {rate}/s"
+        self.rate, self.source = rate, {"EMPTY_HANDLER_TIMER": "1"} if timer else {}
+
+    def command(self, command, out):
+        out.mkdir()
+        return command, {"LD_PRELOAD": str(EMPTY_HANDLER), "EMPTY_HANDLER_RATE": str(self.rate),
+                         "EMPTY_HANDLER_OUT": str(out / "signals"), **self.source}
+
+    def inspect(self, out):
+        counted = out / "signals"
+        return int(counted.read_text()) if counted.exists() else 0, 0, None
+
+
 def tools():
     chosen = []
     for rate in (200, 1000, 5000):
-        chosen += [Hpcrun(rate), Hpcrun(rate, deny_perf=True)]
+        chosen += [Hpcrun(rate), Hpcrun(rate, deny_perf=True), EmptyHandler(rate), EmptyHandler(rate, timer=True)]
         if shutil.which("perf"):
             chosen += [Perf(rate, "fp"), Perf(rate, "dwarf")]
         if os.path.exists(GPERFTOOLS):
