@@ -147,7 +147,7 @@
 
 /* The interface was not released yet, so it may still change without becoming 2. */
 #define AGENT_INTERFACE             1
-#define AGENT_STATE_WORDS           9
+#define AGENT_STATE_WORDS           10
 #define AGENT_MAX_THREAD_DATA_BYTES 65536
 
 /* Numbered as in lib/measurement-format.h. */

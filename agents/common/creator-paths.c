@@ -21,6 +21,7 @@ void creator_path_begin(struct agent_cursor *cursor, uint64_t context)
     state[PC] = context ? CONTEXT_FIELD(context, pc) - 1 : 0;
     state[SP] = context ? CONTEXT_FIELD(context, sp) : 0;
     state[BP] = context ? CONTEXT_FIELD(context, bp) : 0;
+    state[LAST] = 0;
     state[NOTE_LINK] = context && kind == CONTEXT_ON_STACK ? CONTEXT_FIELD(context, up) : 0;
     state[CONTEXT] = kind == CONTEXT_ON_STACK ? 0 : context;
     if (context)
@@ -88,7 +89,7 @@ static void step_outwards(struct agent_cursor *cursor)
     bool more =
         state[CONTEXT] ? step_in_copy(cursor, &frame) : step_on_stack(cursor, &frame, &context);
     if (state[CONTEXT] && !more) {
-        uint64_t body = CONTEXT_FIELD(state[CONTEXT], body), callee = state[PC];
+        uint64_t body = CONTEXT_FIELD(state[CONTEXT], body), callee = state[LAST];
         creator_path_begin(cursor, CONTEXT_FIELD(state[CONTEXT], parent));
         state[BODY] = creator_path_missing(cursor, body, callee);
         return;
@@ -116,6 +117,7 @@ bool creator_path_next(struct agent_cursor *cursor, struct agent_lnote *note)
     if (!state[PC])
         return false;
     *note = (struct agent_lnote){.space = AGENT_CODE, .value = state[PC], .site = state[PC]};
+    state[LAST] = state[PC];
     step_outwards(cursor);
     return true;
 }

@@ -17,6 +17,7 @@ enum {
     NOTE_LINK, /* address of the innermost link around that frame; 0: none */
     CONTEXT,   /* address of the context in whose copy the frame is; 0: on a stack */
     BODY,      /* a body without a frame: the l-note before that one (missing-bodies.h); 0: none */
+    LAST,      /* pc of the last l-note that is a frame of this context; 0: none */
     CREATOR_PATH_WORDS,
 };
 

@@ -75,12 +75,26 @@ void body_code_forget(void)
  *
  * In libomp's structure of a team (kmp_base_team), these stand before the data of the region:
  *
- *     word  -2  the body
+ *     word  -4  the address of the arguments, which are in the same structure
+ *           -3  their number (4 bytes) and that of the threads (4 bytes)
+ *           -2  the body
  *           -1  libomp's function that calls it; 0 in a team of one thread
  *            0  the data of the region
  *
- * So it is in libomp 14, 15, 16 and 19. A region that the program runs itself
- * (`if(0)`) has no body there. */
+ * So it is in libomp 14, 15, 16 and 19. In gcc's programs the function at -2 is libomp's, and calls
+ * the body, its first argument. A region that the program runs itself (`if(0)`) has no body there, nor
+ * has one of gcc's programs in a team of one thread. */
+
+#define TEAM_BYTES 4096
+
+/* The first of the arguments; NULL: there are none. */
+static const void *first_argument(const void *const *words)
+{
+    uint64_t distance = (uint64_t)words[-4] - (uint64_t)words;
+    uint32_t count = (uint32_t)(uint64_t)words[-3];
+    bool is_there = count > 0 && distance < TEAM_BYTES && distance % sizeof *words == 0;
+    return is_there ? words[distance / sizeof *words] : NULL;
+}
 
 const void *body_code_of_region(const ompt_data_t *parallel)
 {
@@ -88,6 +102,8 @@ const void *body_code_of_region(const ompt_data_t *parallel)
     const void *body = words[-2], *caller = words[-1];
     if (caller && kind_of(caller) != RUNTIME_CODE)
         return NULL;
+    if (caller && kind_of(body) == RUNTIME_CODE)
+        body = first_argument(words);
     return kind_of(body) == PROGRAM_CODE ? body : NULL;
 }
 

@@ -1,6 +1,5 @@
 """OpenMP programs of gcc under the agent gomp, and those of clang under the agent openmp: results unchanged, the number
 of working threads, call paths of regions and tasks. The programs say themselves what is right (tests/programs/openmp/)."""
-import glob
 import os
 import re
 import subprocess
@@ -428,6 +427,9 @@ JUMPS = {
 
 
 class Jumps(OpenMp):
+    JUMPS = JUMPS
+    OPTIONS = ()
+
     def constructs_in(self, source):
         """{line: kind of the construct and the function that has it}. It is the directive's line or that of the first
         statement inside."""
@@ -455,22 +457,32 @@ class Jumps(OpenMp):
     def test_bodies_that_jump_to_a_function(self):
         """They are shown all the same, once, around that function, which keeps its name; also where they created tasks."""
         program = self.build("jumps.c")
-        self.run_with(2, program, "0.01", how={"events": ["CPUTIME@f5000"]})
+        self.run_with(2, program, "0.01", how={"events": ["CPUTIME@f5000"], "options": self.OPTIONS})
         constructs, found = self.constructs_in("jumps.c"), set()
         for path in self.sampled_paths():
-            worker = next((name for name in path if name in JUMPS), None)
+            worker = next((name for name in path if name in self.JUMPS), None)
             if not worker:
                 continue
             found.add(worker)
             names = list(path[path.index("main"):path.index(worker) + 1])
             if worker == "compare":
                 del names[3:-1]
-            self.assertEqual(self.kinds_of(names, constructs), JUMPS[worker], path)
-        self.assertEqual(found, set(JUMPS))
+            self.assertEqual(self.kinds_of(names, constructs), self.JUMPS[worker], path)
+        self.assertEqual(found, set(self.JUMPS))
 
 
 class JumpsOfClang(Jumps):
     compilers = CLANG
+
+
+class JumpsOnLlvm(Jumps):
+    """libomp does not keep the body of a region of one thread."""
+    JUMPS = dict(JUMPS, in_alone=["main", "deep", "parallel", "lower", "parallel", "lowest", "in_alone"])
+    OPTIONS = ("--openmp=llvm",)
+
+    def setUp(self):
+        super().setUp()
+        self.need_libomp()
 
 
 class Aside(OpenMp):
@@ -537,8 +549,7 @@ class OnLlvm(OpenMp):
 
     def setUp(self):
         super().setUp()
-        if not glob.glob("/usr/lib/x86_64-linux-gnu/libomp.so.5") + glob.glob("/usr/lib/llvm-*/lib/libomp.so.5"):
-            self.skipTest("LLVM's libomp is not installed")
+        self.need_libomp()
 
     def test_same_results_and_one_line(self):
         program = self.make("who", self.WHO, "-fopenmp")

@@ -19,8 +19,11 @@ struct task {
 
 /* A team as in libomp. */
 static struct {
+    const void *const *arguments;
+    uint32_t argument_count, threads;
     const void *body, *invoke;
     ompt_data_t data;
+    const void *room[2];
 } team;
 
 /* Code of the program, and of libomp. */
@@ -209,6 +212,28 @@ static void what_is_no_code_is_no_body(void **state)
         team.invoke = i % 2 ? code_of(other_body) : code_of(invoke);
         assert_ptr_equal(body_in_new_member(), i == 6 ? code_of(body) : NULL);
     }
+    end_region();
+}
+
+/* In gcc's programs, the body is an argument of libomp's function. */
+static void the_body_may_be_an_argument(void **state)
+{
+    (void)state;
+    const void *const elsewhere[] = {code_of(body)};
+    begin_region();
+    team.body = code_of(invoke);
+    team.arguments = team.room;
+    team.argument_count = 2;
+    team.room[0] = code_of(body);
+    assert_ptr_equal(body_in_new_member(), code_of(body));
+    team.argument_count = 0;
+    assert_null(body_in_new_member());
+    team.argument_count = 2;
+    team.arguments = elsewhere;
+    assert_null(body_in_new_member());
+    team.arguments = team.room;
+    team.invoke = NULL; /* a team of one thread */
+    assert_null(body_in_new_member());
     end_region();
 }
 
@@ -450,6 +475,7 @@ int main(void)
         cmocka_unit_test(a_task_is_shown_where_it_was_created),
         cmocka_unit_test(links_have_the_code_of_bodies),
         cmocka_unit_test(what_is_no_code_is_no_body),
+        cmocka_unit_test(the_body_may_be_an_argument),
         cmocka_unit_test(code_is_looked_up_again_when_modules_change),
         cmocka_unit_test(parts_of_untied_tasks_end),
         cmocka_unit_test(parts_of_untied_tasks_on_each_other),
