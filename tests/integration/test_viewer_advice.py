@@ -285,6 +285,31 @@ class HotPlaces(Advice):
         self.assertEqual((found["kind"], *self.place(found)), ("system calls", "main", "/src/p.c", 18))
         self.assertAlmostEqual(found["gain"], 10 / 6)
 
+    def allocator(self, system_call, callee, seconds, metrics=("work",), events=("CPUTIME",)):
+        """Findings where so many of 10 s are in a system call, below a procedure of libc that line 18 calls."""
+        p = Program(metrics)
+        p.main.statement(p.file, 18).call(p.of_libc(callee)).call(p.of_libc(system_call)).charge(seconds)
+        p.main.statement(p.file, 19).charge(10 - seconds)
+        return self.of_kind(self.advice(p, run_json([thread(1, 10)], 10, events=events, metrics=metrics)),
+                            "memory calls")
+
+    def test_memory_that_is_given_back(self):
+        for system_call, callee in (("__brk", "__libc_free"), ("brk", "std::vector<int>::~vector()"), ("munmap", "cfree"),
+                                    ("mmap64", "operator new[](unsigned long)"), ("madvise", "operator delete(void*)")):
+            with self.subTest(system_call=system_call):
+                found, = self.allocator(system_call, callee, 0.8)
+                self.assertEqual(self.place(found), ("main", "/src/p.c", 18))
+                self.assertEqual(found["gain"], None)
+                self.assertRegex(found["text"], r": 8\.0% \(.*\) of the CPU time .* in " + system_call +
+                                 r" called from main, p\.c:18;.*MALLOC_TRIM_THRESHOLD_=")
+
+    def test_memory_calls_of_others(self):
+        """Stacks of threads, a library, little time."""
+        self.assertEqual(self.allocator("mmap", "pthread_create", 5), [])
+        self.assertEqual(self.allocator("munmap", "dlclose", 5), [])
+        self.assertEqual(self.allocator("write", "free", 5), [])
+        self.assertEqual(self.allocator("brk", "free", 0.5), [])
+
 
 class Waiting(Advice):
     def test_cpu_time_of_threads_that_spin(self):

@@ -18,6 +18,7 @@ static void find_others(struct view *view, uint32_t row, const json_t *run, bool
         find_span(&situation, findings);
     find_waiting(&situation, findings);
     find_system_calls(&situation, findings);
+    find_memory_calls(&situation, findings);
     find_hot_place(&situation, findings);
     situation_free(&situation);
 }

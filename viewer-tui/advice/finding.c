@@ -82,6 +82,7 @@ const char *finding_kind_name(enum finding_kind kind)
         [FINDING_BLOCKED] = "blocked",
         [FINDING_NOT_OPTIMIZED] = "not optimized",
         [FINDING_SYSTEM_CALLS] = "system calls",
+        [FINDING_MEMORY_CALLS] = "memory calls",
         [FINDING_NO_NAMES] = "no names",
         [FINDING_NO_LINES] = "no lines",
         [FINDING_NO_CPU] = "no cpu",

@@ -53,6 +53,7 @@ void find_parallelism(const struct situation *situation, struct findings *findin
 void find_span(const struct situation *situation, struct findings *findings);
 void find_not_optimized(const struct situation *situation, struct findings *findings);
 void find_system_calls(const struct situation *situation, struct findings *findings);
+void find_memory_calls(const struct situation *situation, struct findings *findings);
 void find_hot_place(const struct situation *situation, struct findings *findings);
 
 #endif

@@ -201,6 +201,30 @@ bool is_system_call(const char *procedure)
     return found && found->is_system_call;
 }
 
+static bool is_one_of(const char *procedure, const char *const names[], size_t n)
+{
+    char bare[64];
+    bare_name(procedure, bare, sizeof bare);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(bare, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Only the allocator moves the end of the heap. Threads and the loader map memory, too. */
+bool is_call_of_allocator(const char *system_call, const char *callee)
+{
+    static const char *const maps[] = {"madvise", "mmap", "mremap", "munmap"};
+    static const char *const allocators[] = {"aligned_alloc", "calloc",         "cfree",
+                                             "free",          "malloc",         "memalign",
+                                             "realloc",       "posix_memalign", "reallocarray"};
+    if (is_one_of(system_call, (const char *const[]){"brk"}, 1))
+        return true;
+    return is_one_of(system_call, maps, sizeof maps / sizeof *maps) &&
+           (is_one_of(callee, allocators, sizeof allocators / sizeof *allocators) ||
+            begins_with(callee, "operator new") || begins_with(callee, "operator delete"));
+}
+
 const char *wait_name(enum wait wait)
 {
     static const char *const names[WAITS] = {

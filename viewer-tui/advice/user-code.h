@@ -38,4 +38,8 @@ const char *wait_name(enum wait wait);
 /* Whether the procedure is only a system call, so that its own time is the kernel's. */
 bool is_system_call(const char *procedure);
 
+/* Whether a system call that user code makes by calling `callee`, directly or not, takes memory for
+ * the allocator or gives it back. */
+bool is_call_of_allocator(const char *system_call, const char *callee);
+
 #endif
