@@ -93,7 +93,7 @@ class States(OpenMp):
     """A thread works for the agent if it is in a body, and else waits: at each of some hundred instants at which nothing
     moves, so that the program knows what is right."""
     THREADS = (2, 4, 8)
-    PHASES = 19
+    PHASES = 20
     SCALE = 8
 
     def test_working_threads(self):
@@ -113,7 +113,6 @@ class States(OpenMp):
 
 class StatesOfClang(States):
     compilers = CLANG
-    THREADS = (4,)
 
 
 # Procedures between main and a worker of paths.c; what is not in the program's own list is a construct.

@@ -347,6 +347,25 @@ PHASE taskloop(void)
             body(6);
 }
 
+/* The construct ends while its tasks run: its thread works in the body behind it, creates others, and
+ * executes some of them while it waits for the others. */
+PHASE left_taskloop(void)
+{
+#pragma omp parallel
+#pragma omp single
+    for (int round = 0; round < scale / 4; round++) {
+#pragma omp taskloop grainsize(1) nogroup
+        for (int i = 0; i < 9; i++)
+            body(6);
+        body(4);
+#pragma omp taskloop grainsize(1) nogroup
+        for (int i = 0; i < 3; i++)
+            body(5);
+#pragma omp taskwait
+        body(3);
+    }
+}
+
 /* With clang, each task is executed in three parts. */
 PHASE untied(void)
 {
@@ -456,6 +475,7 @@ int main(int count, char **arguments)
     RUN_BUSY(producer);
     RUN_BUSY(taskgroups);
     RUN_BUSY(taskloop);
+    RUN_BUSY(left_taskloop);
     RUN_BUSY(untied);
     RUN_BUSY(split_taskloop);
     RUN(threads);
