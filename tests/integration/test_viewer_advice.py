@@ -276,6 +276,16 @@ class HotPlaces(Advice):
         self.assertEqual(self.place(found), ("main", "/src/p.c", 18))
         self.assertIn("most of it in memcpy", found["text"])
 
+    def test_long_names_in_sentences(self):
+        """Without the arguments of templates and functions, where they are long. The place has the whole name."""
+        p = Program()
+        long = "std::map<int, std::vector<char> >::find(int const&)"
+        p.main.statement(p.file, 11).call(p.function(long, 20)).statement(p.file, 21).charge(6)
+        p.main.statement(p.file, 19).call(p.function("list<int>::find(int)", 30)).statement(p.file, 31).charge(4)
+        found, = self.of_kind(self.advice(p, run_json([thread(1, 10)], 10)), "hot place")
+        self.assertEqual(found["scope"], long)
+        self.assertIn(" in std::map<...>::find(...), p.c:21", found["text"])
+
     def test_system_calls(self):
         """4 of 10 s: 10 / 6."""
         p = Program()

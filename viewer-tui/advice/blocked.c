@@ -7,6 +7,8 @@
  */
 #include "viewer-tui/advice/situation.h"
 
+#include "viewer-tui/tree/labels.h"
+
 #include <math.h>
 
 /* Less waiting, as a share of the wall clock, is not reported. */
@@ -47,11 +49,10 @@ static struct gain gain_of(const struct situation *situation, const struct share
 static void add_callee(const struct situation *situation, const struct time_place *place,
                        struct text *text)
 {
-    char buffer[NAME_SIZE];
     if (place->callee == NOTHING)
         return;
-    text_printf(text, ", in %s",
-                database_procedure_name(situation->view->db, place->callee, buffer));
+    text_add(text, ", in ");
+    label_in_sentence(situation->view->db, place->callee, text);
 }
 
 /* Adds "Threads wait for a lock: worker, convoy.c:7, in pthread_mutex_lock; on average 30.9 of

@@ -64,11 +64,10 @@ static struct hot_place hottest(const struct situation *situation)
 static void add_callee(const struct situation *situation, const struct time_place *place,
                        struct text *text)
 {
-    char buffer[NAME_SIZE];
     if (place->callee == NOTHING)
         return;
-    text_printf(text, ", most of it in %s",
-                database_procedure_name(situation->view->db, place->leaf, buffer));
+    text_add(text, ", most of it in ");
+    label_in_sentence(situation->view->db, place->leaf, text);
 }
 
 /* No gain is claimed, since nobody knows what a change would bring; but no other change can gain
@@ -79,7 +78,6 @@ void find_hot_place(const struct situation *situation, struct findings *findings
     struct share share =
         share_of_samples(hot.seconds, situation->cpu_places.total, situation->cpu_increment);
     struct text text = {0};
-    char buffer[NAME_SIZE];
     if (hot.procedure == NOTHING || share.low < LEAST_SHARE)
         return;
     text_add(&text, "Most CPU time in one place: ");
@@ -88,7 +86,7 @@ void find_hot_place(const struct situation *situation, struct findings *findings
         text_add(&text, " in the loop at ");
         label_file_line(situation->view->db, hot.file, hot.line, &text);
         text_add(&text, " of ");
-        text_add(&text, database_procedure_name(situation->view->db, hot.procedure, buffer));
+        label_in_sentence(situation->view->db, hot.procedure, &text);
     } else {
         text_add(&text, " in ");
         situation_add_place(situation, hot.most, &text);
@@ -116,7 +114,6 @@ void find_system_calls(const struct situation *situation, struct findings *findi
     const struct time_places *places = &situation->cpu_places;
     const struct time_place *most = NULL;
     double seconds = 0, in_run = situation->process.cpu_of_run;
-    char buffer[NAME_SIZE];
     for (size_t i = 0; i < places->list.n; i++)
         if (places->list.at[i].is_system_call) {
             seconds += places->list.at[i].seconds;
@@ -132,8 +129,8 @@ void find_system_calls(const struct situation *situation, struct findings *findi
     struct gain gain = gain_without(&of_run);
     text_add(&text, "System calls: at least ");
     share_describe(&share, "", &text);
-    text_printf(&text, " of the CPU time, most of it in %s",
-                database_procedure_name(situation->view->db, most->leaf, buffer));
+    text_add(&text, " of the CPU time, most of it in ");
+    label_in_sentence(situation->view->db, most->leaf, &text);
     if (most->is_user_code) {
         text_add(&text, " called from ");
         situation_add_place(situation, most, &text);

@@ -289,8 +289,10 @@ struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric)
 static void add_procedure_name(struct text *text, const struct database *db, uint32_t procedure,
                                bool ascii)
 {
-    char buffer[NAME_SIZE];
-    text_add_clean(text, database_procedure_name(db, procedure, buffer), ascii);
+    struct text name = {0};
+    label_in_sentence(db, procedure, &name);
+    text_add_clean(text, text_string(&name), ascii);
+    vec_free(&name);
 }
 
 static void add_place(struct text *text, const struct database *db, const struct hotspot *hotspot,

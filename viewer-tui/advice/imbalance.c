@@ -211,7 +211,6 @@ static double add_imbalance(const struct situation *situation, struct shared_pro
     struct gain gain = {factor(process, balance.excess.value), factor(process, balance.excess.low),
                         factor(process, balance.excess.high)};
     struct text text = {0};
-    char buffer[NAME_SIZE];
     if (balance.n < 2 || gain.low < LEAST_GAIN || !process->is_only_one)
         return 0;
     struct procedure procedure = database_procedure(situation->view->db, shared->procedure);
@@ -219,7 +218,7 @@ static double add_imbalance(const struct situation *situation, struct shared_pro
         .procedure = shared->procedure, .file = procedure.file, .line = procedure.line};
     const struct time_place *most = place_in(situation, shared->procedure);
     text_printf(&text, "Unequal parts: of the %zu threads in ", balance.n);
-    text_add(&text, database_procedure_name(situation->view->db, shared->procedure, buffer));
+    label_in_sentence(situation->view->db, shared->procedure, &text);
     if (most && most->loop_line) {
         place.file = most->loop_file;
         place.line = most->loop_line;

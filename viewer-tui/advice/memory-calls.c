@@ -1,7 +1,9 @@
-/* CPU time in which the allocator takes memory from the system and gives it back: glibc's free shrinks
- * the heap, the next malloc grows it again, and each new page costs a page fault. No gain is
- * claimed, since the time of page faults is where the program touches the memory. */
+/* CPU time in which the allocator takes memory from the system and gives it back: glibc's free
+ * shrinks the heap, the next malloc grows it again, and each new page costs a page fault. No gain
+ * is claimed, since the time of page faults is where the program touches the memory. */
 #include "viewer-tui/advice/situation.h"
+
+#include "viewer-tui/tree/labels.h"
 
 /* Smaller shares of the CPU time are not reported. */
 #define LEAST_SHARE 0.05
@@ -20,7 +22,6 @@ void find_memory_calls(const struct situation *situation, struct findings *findi
     const struct time_places *places = &situation->cpu_places;
     const struct time_place *most = NULL;
     double seconds = 0;
-    char buffer[NAME_SIZE];
     for (size_t i = 0; i < places->list.n; i++)
         if (is_memory_call(situation, &places->list.at[i])) {
             seconds += places->list.at[i].seconds;
@@ -33,8 +34,9 @@ void find_memory_calls(const struct situation *situation, struct findings *findi
         return;
     text_add(&text, "Memory is given back to the system and taken again: ");
     share_describe(&share, "", &text);
-    text_printf(&text, " of the CPU time is in system calls of the allocator, most of it in %s called from ",
-                database_procedure_name(situation->view->db, most->leaf, buffer));
+    text_add(&text, " of the CPU time is in system calls of the allocator, most of it in ");
+    label_in_sentence(situation->view->db, most->leaf, &text);
+    text_add(&text, " called from ");
     situation_add_place(situation, most, &text);
     text_add(&text, "; page faults come on top. Allocate once, or let glibc keep as many bytes: "
                     "MALLOC_TRIM_THRESHOLD_=BYTES MALLOC_TOP_PAD_=BYTES MALLOC_MMAP_MAX_=0 in the "

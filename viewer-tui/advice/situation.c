@@ -112,10 +112,10 @@ void situation_add_place(const struct situation *situation, const struct time_pl
                          struct text *text)
 {
     const struct database *db = situation->view->db;
-    char buffer[NAME_SIZE];
-    text_add(text, place->procedure == NOTHING
-                       ? "unknown code"
-                       : database_procedure_name(db, place->procedure, buffer));
+    if (place->procedure == NOTHING)
+        text_add(text, "unknown code");
+    else
+        label_in_sentence(db, place->procedure, text);
     uint32_t file = place->file, line = place->line;
     if ((file == NOTHING || line == 0) && place->procedure != NOTHING) {
         struct procedure procedure = database_procedure(db, place->procedure);

@@ -2,6 +2,8 @@
  * run time without names, or without debug information. */
 #include "viewer-tui/advice/situation.h"
 
+#include "viewer-tui/tree/labels.h"
+
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,14 +163,13 @@ static void add_lines_wanted(const struct situation *situation, const struct mod
     struct share share = share_of_cpu(situation, without->seconds);
     const char *path = database_module_path(situation->view->db, without->module);
     struct text text = {0};
-    char buffer[NAME_SIZE];
     if (share.low < LEAST_SHARE || !path)
         return;
     text_add(&text, "No source lines: ");
     share_describe(&share, "", &text);
     text_printf(&text, " of the CPU time is in %s, which has no line information; most of it in ",
                 path_name(path));
-    text_add(&text, database_procedure_name(situation->view->db, without->most->leaf, buffer));
+    label_in_sentence(situation->view->db, without->most->leaf, &text);
     if (without->most->leaf != without->most->procedure) {
         text_add(&text, ", called from ");
         situation_add_place(situation, without->most, &text);

@@ -38,6 +38,15 @@ static const char *stem(const struct view *view, const struct row *row, char buf
     }
 }
 
+/* Screen columns of a name that a sentence has whole. */
+#define SENTENCE_NAME 40
+
+void label_in_sentence(const struct database *db, uint32_t procedure, struct text *out)
+{
+    char buffer[NAME_SIZE];
+    shorten_name(database_procedure_name(db, procedure, buffer), SENTENCE_NAME, true, out);
+}
+
 void label_file_line(const struct database *db, uint32_t file, uint32_t line, struct text *out)
 {
     const char *path = database_file_path(db, file);
