@@ -173,6 +173,12 @@ stress: stress-programs
 stress-programs: all $(TEST_TOOLS)
 	BUILD="$(abspath $(BUILD))" tests/stress/real_programs.py --rounds 26
 
+# OpenMP, oneTBB and threaded programs of Debian with 1, 2, 4 and 8 threads, on libgomp and on libomp.
+.PHONY: stress-threads
+stress: stress-threads
+stress-threads: all $(TEST_TOOLS)
+	BUILD="$(abspath $(BUILD))" tests/stress/threaded_programs.py --rounds 3
+
 # The tests' own programs in twelve ways; STRESS_OWN chooses how often (--rounds N, --hours H).
 STRESS_OWN ?= --rounds 3
 .PHONY: stress-own
