@@ -179,27 +179,37 @@ static void begin_implicit(struct agent_slot *slot, const ompt_data_t *parallel,
          task);
 }
 
-/* libomp tells the end in a worker when the thread gets its next region: it waited until then. */
-static void end_implicit(struct agent_slot *slot, const ompt_data_t *task)
+/* A team's thread that is not its master has nothing outside of the region. libomp tells its end when
+ * the thread gets its next region, as it waited until then; it may pass a copy of the task's data. */
+static void end_of_worker(struct agent_slot *slot)
+{
+    if (!innermost(slot))
+        return;
+    while (innermost(slot))
+        pop(slot);
+    slot_set_state(slot, AGENT_SLOT_IDLE);
+}
+
+static void end_of_master(struct agent_slot *slot, const ompt_data_t *task)
 {
     if (!return_to(slot, task))
         return;
-    bool is_master = innermost(slot)->link.is_inline;
     pop(slot);
-    slot_set_state(slot, is_master ? AGENT_SLOT_WORKING : AGENT_SLOT_IDLE);
+    slot_set_state(slot, AGENT_SLOT_WORKING);
 }
 
 static void implicit_task(int endpoint, ompt_data_t *parallel, ompt_data_t *task, unsigned threads,
                           unsigned number, int flags)
 {
     (void)threads;
-    (void)number;
     (void)flags;
     struct agent_slot *slot = own_slot;
     if (slot && endpoint == ompt_scope_begin)
         begin_implicit(slot, parallel, task);
-    if (slot && endpoint == ompt_scope_end)
-        end_implicit(slot, task);
+    if (slot && endpoint == ompt_scope_end && number == 0)
+        end_of_master(slot, task);
+    if (slot && endpoint == ompt_scope_end && number != 0)
+        end_of_worker(slot);
 }
 
 /* -------- explicit tasks --------

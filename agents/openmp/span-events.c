@@ -212,12 +212,14 @@ static void end_member(struct running *member)
         tasks->member_ended();
 }
 
-/* libomp tells the end in a worker when the thread gets its next region; end_member came before. */
+/* libomp tells the end in a worker when the thread gets its next region; end_member came before. The
+ * data may then be a copy, but nothing is outside of a worker's region. */
 static void implicit_task(int endpoint, ompt_data_t *parallel, ompt_data_t *task, unsigned threads,
                           unsigned number, int flags)
 {
-    if (endpoint == ompt_scope_end && is_on_stack(task)) {
-        return_to(task);
+    const ompt_data_t *ended = number != 0 && stack.n > 0 ? stack.at[0].task : task;
+    if (endpoint == ompt_scope_end && is_on_stack(ended)) {
+        return_to(ended);
         end_member(top());
         stack.n--;
     }

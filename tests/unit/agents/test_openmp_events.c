@@ -440,7 +440,9 @@ static void a_worker_waits_between_regions(void **state)
     tell.sync_region_wait(BARRIER, ompt_scope_end, NULL, &implicit.data,
                           NULL); /* at the next one */
     assert_int_equal(now(), AGENT_SLOT_IDLE);
-    tell.implicit_task(ompt_scope_end, NULL, &implicit.data, 0, 1, 0);
+    ompt_data_t copy = implicit.data; /* libomp's, of a worker that had to wait */
+    tell.implicit_task(ompt_scope_end, NULL, &copy, 0, 1, 0);
+    assert_null(slot_mine()->ompt.link);
     assert_int_equal(now(), AGENT_SLOT_IDLE);
     region->master = slot_mine();
     tell.parallel_end(&team.data, &initial.data, 0, NULL);

@@ -326,6 +326,23 @@ static void a_worker(void **state)
     end_region(2);
 }
 
+/* The end comes with a copy of the data of the worker's task. */
+static void a_worker_that_had_to_wait(void **state)
+{
+    (void)state;
+    struct task task;
+    begin_region(2);
+    implicit.frame.exit_frame.ptr = NULL;
+    tell.sync_region_wait(ompt_sync_region_barrier_implicit, ompt_scope_begin, &team.data,
+                          &implicit.data, NULL);
+    ompt_data_t copy = implicit.data;
+    tell.sync_region_wait(ompt_sync_region_barrier_implicit, ompt_scope_end, NULL, &copy, NULL);
+    tell.implicit_task(ompt_scope_end, NULL, &copy, 0, 1, 2);
+    assert_string_equal(said, "region member member-end");
+    create(&task, &initial, 0, false, site); /* of no member any more */
+    assert_string_equal(said, "region member member-end");
+}
+
 static void a_task_of_a_taskwait(void **state)
 {
     (void)state;
@@ -621,6 +638,7 @@ int main(void)
         cmocka_unit_test(a_region),
         cmocka_unit_test(a_body_that_libomp_does_not_know),
         cmocka_unit_test(a_worker),
+        cmocka_unit_test(a_worker_that_had_to_wait),
         cmocka_unit_test(a_task_of_a_taskwait),
         cmocka_unit_test(tasks_that_begin_at_once),
         cmocka_unit_test(a_taskloop),
