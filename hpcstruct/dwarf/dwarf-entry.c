@@ -61,11 +61,17 @@ static struct attribute_value read_attribute(struct entry_reader *r, const struc
     return attribute_value_read(r, form == DW_FORM_indirect ? read_uleb128(&r->bytes) : form);
 }
 
+/* NULL, if the abbreviation has none. */
+static const struct abbreviation_attribute *attributes_of(const struct dwarf_unit *unit,
+                                                          const struct abbreviation *abbreviation)
+{
+    return abbreviation->count ? &unit->abbreviations->attributes.at[abbreviation->first] : NULL;
+}
+
 void entry_read(struct entry_reader *r, const struct dwarf_unit *unit, struct dwarf_entry *entry)
 {
     const struct abbreviation *abbreviation = entry->abbreviation;
-    const struct abbreviation_attribute *attribute =
-        unit->abbreviations->attributes.at + abbreviation->first;
+    const struct abbreviation_attribute *attribute = attributes_of(unit, abbreviation);
     uint32_t constant = abbreviation->first_constant;
     entry->present = 0;
     for (uint32_t i = 0; i < abbreviation->count && !r->bytes.failed; i++) {
@@ -84,8 +90,7 @@ void entry_read(struct entry_reader *r, const struct dwarf_unit *unit, struct dw
 static bool skip_to_sibling(struct entry_reader *r, const struct dwarf_unit *unit,
                             const struct abbreviation *abbreviation)
 {
-    const struct abbreviation_attribute *attribute =
-        unit->abbreviations->attributes.at + abbreviation->first;
+    const struct abbreviation_attribute *attribute = attributes_of(unit, abbreviation);
     uint32_t constant = abbreviation->first_constant;
     bool wants_sibling = abbreviation->has_children && abbreviation->has_sibling;
     if (abbreviation->is_fixed && !wants_sibling) {
