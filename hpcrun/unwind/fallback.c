@@ -4,6 +4,7 @@
 #include "hpcrun/unwind/call-site.h"
 #include "hpcrun/unwind/code-rule.h"
 #include "hpcrun/unwind/return-address.h"
+#include "hpcrun/unwind/saved-sp.h"
 
 #include <string.h>
 
@@ -150,9 +151,64 @@ static bool step_by(struct memory *memory, struct rule rule, struct frame *frame
     return false;
 }
 
+/* ---- the old stack pointer in a register ---- */
+
+/* The step from the leaf as it will be with its old stack pointer. */
+static bool step_later(struct memory *memory, struct rule rule, const struct frame *frame,
+                       struct frame *later, struct frame *caller)
+{
+    uint64_t ra;
+    return step_by(memory, rule, later, caller) &&
+           return_address_guessed_at(memory, frame, caller->sp - 8, &ra);
+}
+
+static bool search_saved_sp(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
+                            struct learned_rule *entry, const struct frame *frame,
+                            struct frame *caller)
+{
+    static const uint8_t registers[] = SAVED_SP_REGISTERS;
+    struct module_range module;
+    if (!module_range_find(frame->pc, &module))
+        return false;
+    for (unsigned i = 0; i < sizeof registers; i++) {
+        struct frame later;
+        struct rule rule;
+        if (saved_sp_may_be_in(leaf, frame, registers[i]) &&
+            saved_sp_frame(leaf, memory, frame, registers[i], &later) &&
+            code_rule(memory, cache, &later, true, &rule) &&
+            step_later(memory, rule, frame, &later, caller) && !memory_is_exhausted(memory)) {
+            entry->rule = rule;
+            entry->saved_sp = registers[i];
+            entry->seen = LEARNED_SURE;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The step by what was learned; `leaf` may be NULL. */
+static bool step_by_learned(const ucontext_t *leaf, struct memory *memory,
+                            const struct learned_rule *entry, struct frame *frame,
+                            struct frame *caller)
+{
+    if (entry->seen < LEARNED_SURE)
+        return false;
+    if (!entry->saved_sp)
+        return step_by(memory, entry->rule, frame, caller);
+    if (!leaf)
+        return false;
+    struct frame later = *frame;
+    later.sp = saved_sp_value(leaf, entry->saved_sp);
+    return saved_sp_may_be_in(leaf, frame, entry->saved_sp) &&
+           step_later(memory, entry->rule, frame, &later, caller);
+}
+
+/* ---- searching ---- */
+
 /* Notes what a guess gave: a rule, or RULE_NONE. */
 static void note(struct learned_rule *entry, struct rule rule)
 {
+    entry->saved_sp = 0;
     entry->seen = rule_is_same(entry->rule, rule) ? entry->seen + 1 : 1;
     entry->rule = rule;
 }
@@ -168,11 +224,14 @@ static bool guess_and_note(struct memory *memory, struct rule_cache *cache,
 }
 
 /* Searches; notes the result in the entry. */
-static bool search(struct memory *memory, struct rule_cache *cache, struct learned_rule *entry,
-                   struct frame *frame, bool interrupted, struct frame *caller)
+static bool search(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
+                   struct learned_rule *entry, struct frame *frame, bool interrupted,
+                   struct frame *caller)
 {
     struct rule rule;
     memory->searching = true;
+    if (leaf && search_saved_sp(leaf, memory, cache, entry, frame, caller))
+        return true;
     bool found = code_rule(memory, cache, frame, interrupted, &rule);
     if (memory_is_exhausted(memory))
         return false;
@@ -191,8 +250,8 @@ static bool is_time_to_search(struct learned_rule *entry)
     return entry->refused % USES_PER_SEARCH == 0 || (entry->refused & (entry->refused - 1)) == 0;
 }
 
-static bool find_caller(struct memory *memory, struct rule_cache *cache, uint64_t code,
-                        struct frame *frame, bool interrupted, struct frame *caller)
+static bool find_caller(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
+                        uint64_t code, struct frame *frame, bool interrupted, struct frame *caller)
 {
     struct learned_rule *entry = learned_find(&cache->learned, frame->pc, code);
     bool is_new = !entry;
@@ -200,8 +259,8 @@ static bool find_caller(struct memory *memory, struct rule_cache *cache, uint64_
         entry = learned_add(&cache->learned, frame->pc, code);
     if (entry->rule.kind == RULE_NONE)
         return (is_new || is_time_to_search(entry)) &&
-               search(memory, cache, entry, frame, interrupted, caller);
-    return (entry->seen >= LEARNED_SURE && step_by(memory, entry->rule, frame, caller)) ||
+               search(leaf, memory, cache, entry, frame, interrupted, caller);
+    return step_by_learned(leaf, memory, entry, frame, caller) ||
            guess_and_note(memory, cache, entry, frame, interrupted, caller);
 }
 
@@ -215,14 +274,14 @@ static void leave_interpreter(struct memory *memory, const struct frame *frame,
         caller->sp = sp;
 }
 
-bool fallback_step(struct memory *memory, struct rule_cache *cache, struct frame *frame,
-                   bool interrupted, struct frame *caller)
+bool fallback_step(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
+                   struct frame *frame, bool interrupted, struct frame *caller)
 {
     uint64_t code;
     frame->link = LINK_IRREGULAR;
     if (!memory_load(memory, frame->pc + !interrupted, &code))
         return guess(memory, cache, frame, interrupted, caller);
-    if (!find_caller(memory, cache, code, frame, interrupted, caller))
+    if (!find_caller(leaf, memory, cache, code, frame, interrupted, caller))
         return false;
     if (!interrupted && return_to_interpreter(code)) {
         leave_interpreter(memory, frame, caller);

@@ -39,6 +39,7 @@ bool context_step(const ucontext_t *interrupted, struct memory *memory, struct f
  * may still be at the top of the stack. In this order:
  *
  *   learned        the rule that an earlier search found for this pc (learned-rules.h)
+ *   saved sp       what leads from the old stack pointer in a register (saved-sp.h)
  *   code           the rule that the code itself gives (code-rule.h)
  *   top of stack   one of the first words at sp, as in a PLT entry or at a function's first
  *                  instruction
@@ -50,8 +51,9 @@ bool context_step(const ucontext_t *interrupted, struct memory *memory, struct f
  * replaced if a call within 64 words calls this code for sure, and the guessed path passes over it.
  * A rule from the code is used from then on, a guess after it was the same several times.
  *
- * Sets frame->link. Returns false if nothing fits, or when the budget is spent (memory.h). */
-bool fallback_step(struct memory *memory, struct rule_cache *cache, struct frame *frame,
-                   bool interrupted, struct frame *caller);
+ * `leaf`: the registers, if the frame is the leaf; else NULL. Sets frame->link. Returns false if
+ * nothing fits, or when the budget is spent (memory.h). */
+bool fallback_step(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
+                   struct frame *frame, bool interrupted, struct frame *caller);
 
 #endif

@@ -30,7 +30,8 @@ struct learned_rule {
     uint64_t pc;      /* as in struct frame; 0: empty */
     uint64_t code;    /* the bytes where the frame goes on */
     struct rule rule; /* a regular one; RULE_NONE: none is known */
-    uint32_t seen;    /* number of equal guesses in a row */
+    uint32_t seen : 28;    /* number of equal guesses in a row */
+    uint32_t saved_sp : 4; /* register in place of sp in the rule (saved-sp.h); 0: none */
     uint32_t refused; /* number of uses of an entry with RULE_NONE */
 };
 

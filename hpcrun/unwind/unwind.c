@@ -59,7 +59,8 @@ static enum step step_without_fde(struct unwinder *u, struct frame *frame, struc
                            */
         return failed(u, UNWIND_NOT_A_RETURN_ADDRESS);
     }
-    bool found = fallback_step(&u->memory, u->cache, frame, interrupted, caller);
+    const ucontext_t *leaf = frame == u->fresh ? u->context : NULL;
+    bool found = fallback_step(leaf, &u->memory, u->cache, frame, interrupted, caller);
     u->memory.searching = false;
     return found && !memory_is_exhausted(&u->memory) ? STEP_OK : failed(u, UNWIND_NO_FDE);
 }

@@ -26,8 +26,19 @@ __asm__(".text\n"
         "bare_code: jmp *(%rax)\n"
         ".skip 16, 0xcc\n");
 
+/* Code in a module, without unwind information, whose old stack pointer is in rbx. */
+void aligned_code(void);
+__asm__(".text\n"
+        "aligned_code: .fill 600, 1, 0x90\n"
+        "mov %rbx, %rsp\n"
+        "mov 8(%rsp), %rbp\n"
+        "mov (%rsp), %rbx\n"
+        "add $96, %rsp\n"
+        "ret\n"
+        ".skip 16, 0xcc\n");
+
 static struct rule_cache cache;
-static uint64_t stack[WORDS];
+_Alignas(64) static uint64_t stack[WORDS];
 
 static struct memory by_kernel(void)
 {
@@ -63,7 +74,7 @@ static struct frame frame_at(uint64_t pc)
 static bool steps(struct frame *frame, bool interrupted, struct frame *caller)
 {
     struct memory memory = by_kernel();
-    return fallback_step(&memory, &cache, frame, interrupted, caller);
+    return fallback_step(NULL, &memory, &cache, frame, interrupted, caller);
 }
 
 static void expect_caller(const struct frame *caller, const uint8_t *ra, unsigned sp_word)
@@ -81,6 +92,54 @@ static int clear(void **state)
     put_call(RA);
     put_call(OTHER);
     return 0;
+}
+
+/* ---- the old stack pointer in a register ---- */
+
+/* The step from aligned_code, whose frame's sp is at a word of the stack and its old one at another. */
+static bool step_from_aligned(unsigned sp_word, unsigned old_word, bool is_leaf, struct frame *caller)
+{
+    struct memory memory = by_kernel();
+    ucontext_t leaf = {.uc_mcontext.gregs[REG_RBX] = (greg_t)address(&stack[old_word])};
+    struct frame frame = frame_at(address((void *)(uintptr_t)aligned_code));
+    frame.sp = address(&stack[sp_word]);
+    return fallback_step(is_leaf ? &leaf : NULL, &memory, &cache, &frame, true, caller);
+}
+
+static void the_old_sp_is_in_a_register(void **state)
+{
+    (void)state;
+    struct frame caller;
+    stack[101] = 99;               /* rbp */
+    stack[108] = address(OTHER);   /* left by an earlier call */
+    stack[100 + 12] = address(RA); /* behind the 96 bytes */
+    for (unsigned i = 0; i < 2; i++) {
+        assert_true(step_from_aligned(0, 100, true, &caller));
+        expect_caller(&caller, RA, 113);
+        assert_int_equal(caller.bp, 99);
+    }
+    /* The distance differs from call to call. What was learned is tried with the register's value. */
+    stack[112] = 0;
+    stack[101 + 12] = address(OTHER);
+    stack[102] = 98;
+    assert_true(step_from_aligned(8, 101, true, &caller));
+    expect_caller(&caller, OTHER, 114);
+    assert_int_equal(caller.bp, 98);
+}
+
+static void a_register_that_holds_no_old_sp(void **state)
+{
+    (void)state;
+    struct frame caller;
+    stack[100 + 12] = address(RA);
+    assert_false(step_from_aligned(0, 100, false, &caller)); /* the registers are not known */
+    memset(&cache, 0, sizeof cache);
+    assert_false(step_from_aligned(1, 100, true, &caller)); /* not aligned */
+    memset(&cache, 0, sizeof cache);
+    assert_false(step_from_aligned(120, 100, true, &caller)); /* below sp */
+    memset(&cache, 0, sizeof cache);
+    stack[100 + 12] = address(RA + 1); /* no call before it */
+    assert_false(step_from_aligned(0, 100, true, &caller));
 }
 
 /* ---- guesses, in modules ---- */
@@ -340,7 +399,7 @@ static void a_search_ends_when_the_budget_is_spent(void **state)
     memset(code, NOP, 1500);
     put(1500, epilogue, sizeof epilogue);
     stack[4] = address(RA);
-    assert_false(fallback_step(&memory, &cache, &frame, true, &caller));
+    assert_false(fallback_step(NULL, &memory, &cache, &frame, true, &caller));
     assert_true(memory_is_exhausted(&memory));
     assert_true(steps(&frame, true, &caller)); /* the next sample has a new budget */
     expect_caller(&caller, RA, 5);
@@ -500,6 +559,8 @@ static int map_code(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(the_old_sp_is_in_a_register),
+        TEST(a_register_that_holds_no_old_sp),
         TEST(the_word_behind_a_call_is_the_caller),
         TEST(nothing_is_called_from_a_stack),
         TEST(no_word_fits),

@@ -387,9 +387,11 @@ static void a_part_that_is_all_there_is_stays(void **state)
     SCRIPT({300, 0, 1, 0, 1});
     sim.kind = PIPE;
     assert_int_equal(read(1, data, 1000), 300);
+    assert_int_equal(sim.n, 1);
     again(state);
     sim.kind = PLAIN_FILE;
     assert_int_equal(write(1, data, 1000), 300);
+    assert_int_equal(sim.n, 1);
     again(state);
     sim.kind = STREAM;
     assert_int_equal(recv(1, data, 1000, 0), 300);
