@@ -81,7 +81,8 @@ $(SIMULATED_COPIES): tests/unit/agents/simulated-copy.c
 	$(Q)$(CC) $(CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
 COPIES_PARTS = $(patsubst %,$(BUILD)/obj/agents/%.o,common/runtime-copies common/dynamic-entries \
 	gomp/gomp-copies tbb/tbb-copies)
-$(eval $(call unit_test,agents/test_runtime_copies,$(COPIES_PARTS),$$(SIMULATED_RPATH) -Xlinker --wrap=calloc))
+$(eval $(call unit_test,agents/test_runtime_copies,$(COPIES_PARTS),$$(SIMULATED_RPATH) -Xlinker --wrap=calloc \
+	-Xlinker --wrap=dladdr1 -Xlinker --wrap=dl_iterate_phdr))
 $(BUILD)/tests/unit/agents/test_runtime_copies: | $(SIMULATED_COPIES)
 
 SIMULATED_CILK5 = $(call objects_of,agents/cilk5) $(AGENTS_COMMON) $(RECORDING_HOST) \

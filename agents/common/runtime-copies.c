@@ -22,18 +22,8 @@ static struct link_map *module_at(uint64_t address)
     return dladdr1((const void *)address, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
 }
 
-struct search {
-    const struct link_map *map;
-    struct code_range range;
-};
-
-static int find_range(struct dl_phdr_info *info, size_t size, void *data)
+static void set_range(const struct dl_phdr_info *info, struct code_range *range)
 {
-    (void)size;
-    struct search *search = data;
-    struct code_range *range = &search->range;
-    if (info->dlpi_addr != search->map->l_addr || strcmp(info->dlpi_name, search->map->l_name) != 0)
-        return 0;
     range->start = UINT64_MAX;
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
@@ -43,6 +33,20 @@ static int find_range(struct dl_phdr_info *info, size_t size, void *data)
         range->start = start < range->start ? start : range->start;
         range->end = start + header->p_memsz > range->end ? start + header->p_memsz : range->end;
     }
+}
+
+struct search {
+    const struct link_map *map;
+    struct code_range range;
+};
+
+static int find_range(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    struct search *search = data;
+    if (info->dlpi_addr != search->map->l_addr || strcmp(info->dlpi_name, search->map->l_name) != 0)
+        return 0;
+    set_range(info, &search->range);
     return 1;
 }
 
@@ -53,10 +57,27 @@ static struct code_range range_of(const struct link_map *map)
     return search.range;
 }
 
-struct code_range program_range(uint64_t caller)
+static struct code_range program;
+static pthread_once_t program_once = PTHREAD_ONCE_INIT;
+
+/* The dynamic linker lists the main program first. */
+static int take_first(struct dl_phdr_info *info, size_t size, void *data)
 {
-    const struct link_map *map = module_at(caller);
-    return map && !map->l_name[0] ? range_of(map) : (struct code_range){0, 0};
+    (void)size;
+    set_range(info, data);
+    return 1;
+}
+
+static void find_program(void)
+{
+    dl_iterate_phdr(take_first, &program);
+}
+
+bool is_in_program(uint64_t address, struct code_range *range)
+{
+    pthread_once(&program_once, find_program);
+    *range = program;
+    return is_in(address, program.start, program.end);
 }
 
 /* ---- copies ---- */

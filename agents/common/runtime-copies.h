@@ -17,6 +17,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The agent's structure for a copy begins with it. Never freed: threads may be in the functions of
@@ -59,10 +60,11 @@ struct runtime_copy *copy_any(struct runtime_copies *copies);
 /* A module was unloaded: forgets callers in it, and its copy. */
 void copies_forget_module(struct runtime_copies *copies, uint64_t start, uint64_t end);
 
-/* Address range of the main program, if the caller is in it; else 0, 0. */
+/* Whether an address is in the main program, whose address range is returned. Found once: costs a
+ * caller in a library no search. */
 struct code_range {
     uint64_t start, end;
 };
-struct code_range program_range(uint64_t caller);
+bool is_in_program(uint64_t address, struct code_range *range);
 
 #endif

@@ -142,8 +142,8 @@ static void fill_no_copy(void)
 static void learn_program(uint64_t caller, const struct gomp_functions *functions)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    struct code_range range = program_range(caller);
-    if (!range.end)
+    struct code_range range;
+    if (!is_in_program(caller, &range))
         return;
     pthread_mutex_lock(&lock);
     if (!gomp_program.size) {

@@ -6,6 +6,7 @@
 #include "agents/tbb/tbb-copies.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 
 #define SPAWN R1("5spawnERNS0_2d14taskERNS2_18task_group_contextE")
 
-/* This program is linked with --wrap=calloc. */
+/* This program is linked with --wrap for these. */
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 static bool has_memory = true;
@@ -24,6 +25,26 @@ static bool has_memory = true;
 void *__wrap_calloc(size_t count, size_t size)
 {
     return has_memory ? __real_calloc(count, size) : NULL;
+}
+
+/* Searches of the dynamic linker's data. dladdr1 reads a module's symbols one by one. */
+typedef int module_function(struct dl_phdr_info *info, size_t size, void *data);
+int __real_dladdr1(const void *address, Dl_info *info, void **extra, int flags);
+int __wrap_dladdr1(const void *address, Dl_info *info, void **extra, int flags);
+int __real_dl_iterate_phdr(module_function *function, void *data);
+int __wrap_dl_iterate_phdr(module_function *function, void *data);
+static unsigned searches;
+
+int __wrap_dladdr1(const void *address, Dl_info *info, void **extra, int flags)
+{
+    searches++;
+    return __real_dladdr1(address, info, extra, flags);
+}
+
+int __wrap_dl_iterate_phdr(module_function *function, void *data)
+{
+    searches++;
+    return __real_dl_iterate_phdr(function, data);
 }
 
 struct opened {
@@ -144,6 +165,26 @@ static void a_copy_means_itself(void)
     assert_int_equal(parallel_for(code_of_libc()), first.parallel);
 }
 
+/* A library that calls a runtime often, as ImageMagick's calls libgomp. */
+static void a_known_caller_costs_no_search(void)
+{
+    struct opened first = open_copy("simulated-copy-1.so", RTLD_GLOBAL);
+    tbb_add_module(first.path);
+    uint64_t callers[] = {first.inside, code_of_libc(), generated_code()};
+    size_t count = sizeof callers / sizeof *callers;
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(spawn_for(callers[i]), first.spawn);
+        assert_int_equal(parallel_for(callers[i]), first.parallel);
+    }
+    assert_int_not_equal(searches, 0);
+    searches = 0;
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(spawn_for(callers[i]), first.spawn);
+        assert_int_equal(parallel_for(callers[i]), first.parallel);
+    }
+    assert_int_equal(searches, 0);
+}
+
 /* Memory is kept for one copy. A second one is not found, so its calls go to the first. */
 static void the_first_copy_needs_no_memory(void)
 {
@@ -188,6 +229,7 @@ static void each_caller_gets_its_copy(void **state)
                                       a_module_without_a_copy,
                                       a_copy_means_itself,
                                       the_agent_means_no_wrapper_of_its_own,
+                                      a_known_caller_costs_no_search,
                                       the_first_copy_needs_no_memory};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         assert_int_equal(status_of(checks[i]), 0);
