@@ -8,6 +8,7 @@
 #define CALIBRATION_NS 2000000u
 #define EMPTY_STRANDS  1000
 #define ANCHOR_TRIES   8
+#define MOMENT_TRIES   8
 
 static uint64_t unit_per_tick; /* times 2^32 */
 static uint64_t long_ticks;
@@ -25,15 +26,35 @@ static void read_cpu(struct strand_clock *clock, uint64_t now)
     clock->anchor_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
+/* Both clocks at the same time. */
+struct moment {
+    uint64_t ns, ticks;
+};
+
+/* The closest of some readings: the kernel likes to take the CPU at the end of a system call, and
+ * then the clocks are read a time slice apart. */
+static struct moment moment_now(void)
+{
+    struct moment closest = {0, 0};
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < MOMENT_TRIES; i++) {
+        uint64_t before = ticks_now(), ns = sys_clock(CLOCK_MONOTONIC);
+        uint64_t distance = ticks_now() - before;
+        if (distance < least) {
+            least = distance;
+            closest = (struct moment){ns, before + distance / 2};
+        }
+    }
+    return closest;
+}
+
 static uint64_t ticks_in(uint64_t ns)
 {
-    uint64_t began = sys_clock(CLOCK_MONOTONIC), ticks = ticks_now();
-    uint64_t elapsed, now;
+    struct moment began = moment_now(), now;
     do {
-        elapsed = sys_clock(CLOCK_MONOTONIC) - began;
-        now = ticks_now();
-    } while (elapsed < ns);
-    return (uint64_t)((unsigned __int128)(now - ticks) * ns / elapsed);
+        now = moment_now();
+    } while (now.ns - began.ns < ns);
+    return (uint64_t)((unsigned __int128)(now.ticks - began.ticks) * ns / (now.ns - began.ns));
 }
 
 /* The smallest distance of two readings: longer ones were disturbed. */

@@ -21,17 +21,18 @@ static uint64_t simulated_ticks(void)
     return wall;
 }
 
-static uint64_t simulated_cpu_clock(void)
+static uint64_t simulated_clock(clockid_t clock)
 {
     run(SYSTEM_CALL);
-    uint64_t now = cpu;
-    if (lost >> calls++ & 1)
+    uint64_t now = clock == CLOCK_MONOTONIC ? wall : cpu;
+    if (calls < 32 && lost >> calls & 1)
         wall += AWAY;
+    calls++;
     return now;
 }
 
 #define ticks_now()      simulated_ticks()
-#define sys_clock(clock) ((void)(clock), simulated_cpu_clock())
+#define sys_clock(clock) simulated_clock(clock)
 #include "hpcrun/span/strand-clock.c"
 
 /* The time of a strand that computes for `ns`, and is away from the CPU once. */
@@ -41,6 +42,20 @@ static uint64_t strand(struct strand_clock *clock, uint64_t ns)
     wall += AWAY;
     run(ns / 2);
     return strand_end(clock) >> STRAND_SHIFT;
+}
+
+/* The counter counts nanoseconds here. Of the eight readings at the begin the first `k` lose the CPU,
+ * and then seven of those at the end. */
+static void test_calibration_beside_load(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < 8; k++) {
+        calls = 0;
+        lost = ~(UINT32_MAX << k) | 0x7fu << (8 + k % 2);
+        strand_clock_calibrate();
+        assert_in_range(in_units(1000000) >> STRAND_SHIFT, 999000, 1001000);
+        assert_in_range(long_ticks, LONG_NS - LONG_NS / 1000, LONG_NS + LONG_NS / 1000);
+    }
 }
 
 static int init(void **state)
@@ -82,6 +97,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_losses_at_the_begin),
         cmocka_unit_test(test_no_endless_tries),
+        cmocka_unit_test(test_calibration_beside_load),
     };
     return cmocka_run_group_tests(tests, init, NULL);
 }
