@@ -211,15 +211,18 @@ struct agent_worker_counts {
  *     CALLING   WAITING   a sample, of any thread, finds that this has taken too long for work
  *     WORKING   IDLE      the program calls a function of a runtime that waits; back when that
  *                         returns, or runs a body for the program
- *     IDLE      ASLEEP    the runtime calls such a function of libc; back when that returns */
+ *     IDLE      ASLEEP    the runtime calls such a function of libc; back when that returns
+ *     WORKING   STARTING  the program begins a parallel region; back when the thread is in its body */
 
 enum agent_slot_state {
-    AGENT_SLOT_FREE,    /* no thread has the slot */
-    AGENT_SLOT_WORKING, /* it executes code of the program, or of a runtime that works for it */
-    AGENT_SLOT_WAITING, /* it waits in a function of libc that the program called */
-    AGENT_SLOT_IDLE,    /* it waits in a runtime, or looks for work there */
-    AGENT_SLOT_ASLEEP,  /* the same, in a function of libc */
-    AGENT_SLOT_CALLING, /* it works in a function of libc that may wait */
+    AGENT_SLOT_FREE,     /* no thread has the slot */
+    AGENT_SLOT_WORKING,  /* it executes code of the program, or of a runtime that works for it */
+    AGENT_SLOT_WAITING,  /* it waits in a function of libc that the program called */
+    AGENT_SLOT_IDLE,     /* it waits in a runtime, or looks for work there */
+    AGENT_SLOT_ASLEEP,   /* the same, in a function of libc */
+    AGENT_SLOT_CALLING,  /* it works in a function of libc that may wait */
+    AGENT_SLOT_STARTING, /* its runtime starts a team: it waits, but for a short time in which it
+                            prepares and wakes the team. Only its own samples tell these apart */
 };
 
 #define AGENT_MAX_EVENTS 8

@@ -35,11 +35,15 @@ static inline void slot_set_state(struct agent_slot *slot, enum agent_slot_state
     atomic_store_explicit(&slot->state, state, memory_order_relaxed);
 }
 
-/* AGENT_SLOT_CALLING is told as AGENT_SLOT_WORKING. */
+/* AGENT_SLOT_CALLING is told as AGENT_SLOT_WORKING, AGENT_SLOT_STARTING as AGENT_SLOT_IDLE. */
 static inline enum agent_slot_state slot_state(const struct agent_slot *slot)
 {
     uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
-    return state == AGENT_SLOT_CALLING ? AGENT_SLOT_WORKING : state;
+    switch (state) {
+    case AGENT_SLOT_CALLING: return AGENT_SLOT_WORKING;
+    case AGENT_SLOT_STARTING: return AGENT_SLOT_IDLE;
+    default: return state;
+    }
 }
 
 static inline bool slot_is_of(const struct agent_slot *slot, enum slot_runtime runtime)

@@ -17,6 +17,7 @@
 #include "agents/common/missing-bodies.h"
 #include "agents/common/trampoline-frames.h"
 #include "agents/gomp/task-events.h"
+#include "agents/gomp/team-starts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -122,21 +123,22 @@ static void thread_begin(void *thread_data, int tid, struct agent_start_routine 
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     enum agent_thread_status status = slot_status(RUNTIME_GOMP);
-    if (status != AGENT_FOREIGN)
-        cursor->state[LINK] = (uint64_t)own_slot->gomp.link;
-    return status;
+    if (status == AGENT_FOREIGN)
+        return status;
+    cursor->state[LINK] = (uint64_t)own_slot->gomp.link;
+    return works_at_team_start(host, cursor) ? AGENT_WORKING : status;
 }
 
 static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 {
-    (void)cursor;
     struct slot_counts counts = slots_count(host->slots, RUNTIME_GOMP);
     uint32_t workers = counts.pool + counts.others;
     uint32_t least = atomic_load_explicit(&has_created_threads, memory_order_relaxed)
                          ? 0
                          : atomic_load_explicit(&configured, memory_order_relaxed);
     return (struct agent_worker_counts){.workers = workers > least ? workers : least,
-                                        .working = counts.working};
+                                        .working =
+                                            counts.working + works_at_team_start(host, cursor)};
 }
 
 /* -------- bichords -------- */

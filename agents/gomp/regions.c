@@ -67,6 +67,7 @@ static inline void begin(struct gomp_region *region, struct agent_slot *slot,
     atomic_init(&region->common.is_cancelled, false);
     atomic_init(&region->common.kept, NULL);
     slot_join(slot, RUNTIME_GOMP);
+    slot_set_state(slot, AGENT_SLOT_STARTING);
 }
 
 static inline void end(struct gomp_region *region, struct agent_slot *slot)
@@ -205,6 +206,8 @@ static struct gomp_region *begin_old(struct creation_context caller, region_func
             data = region;                                                                         \
         }                                                                                          \
         real->name(fn, data, __VA_ARGS__);                                                         \
+        if (region)                                                                                \
+            slot_set_state(slot_mine(), AGENT_SLOT_WORKING);                                       \
         if (region && region->observed)                                                            \
             task_events->member_begins(region->observed);                                          \
     }

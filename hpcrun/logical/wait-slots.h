@@ -63,8 +63,12 @@ static inline void slot_forget_left_wait(struct agent_slot *slot, uint64_t frame
  * wrappers, too, while the thread is idle. */
 static inline enum agent_slot_state state_of_wait(uint32_t before, enum agent_slot_state by_program)
 {
-    return before == AGENT_SLOT_IDLE || before == AGENT_SLOT_ASLEEP ? AGENT_SLOT_ASLEEP
-                                                                    : by_program;
+    switch (before) {
+    case AGENT_SLOT_IDLE:
+    case AGENT_SLOT_STARTING:
+    case AGENT_SLOT_ASLEEP: return AGENT_SLOT_ASLEEP;
+    default: return by_program;
+    }
 }
 
 /* What a wait restores at its end: a handler of the program may wait while it interrupts a wait. */

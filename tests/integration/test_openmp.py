@@ -115,6 +115,19 @@ class StatesOfClang(States):
     compilers = CLANG
 
 
+class TeamStarts(OpenMp):
+    """A master that makes its team works; one that waits for its team does not, for itself and for others."""
+    WAKES = 100  # at least as many samples find it waiting
+
+    def test_making_and_waiting(self):
+        program = self.build("slow-team.c")
+        out = self.run_with(2, program, self.WAKES, how={"events": ["REALTIME@f1000"]})
+        self.assertEqual(out, "start 0\nbody 2\n")
+        image, = self.images
+        self.assertGreater(self.value("work", "make_slowly"), 0)
+        self.assertGreater(image.count("REALTIME", [profiling.IDLE, profiling.NOBODY]), self.WAKES / 2)
+
+
 # Procedures between main and a worker of paths.c; what is not in the program's own list is a construct.
 GROW = ["branch", "grow"]
 PATHS = {

@@ -104,6 +104,15 @@ static void a_thread_in_a_construct_serves_that_runtime_only(void **state)
     expect(RUNTIME_TBB, 1, 0, 1);
 }
 
+/* Who works at that is found by its own samples (agents/gomp/team-starts.h). */
+static void a_thread_that_starts_a_team_waits_for_it(void **state)
+{
+    (void)state;
+    struct agent_slot *master = add_thread(AGENT_SLOT_STARTING, RUNTIME_GOMP);
+    expect(RUNTIME_GOMP, 0, 1, 0);
+    assert_int_equal(status_of(master, RUNTIME_GOMP), AGENT_IDLE);
+}
+
 static void a_thread_without_slot_has_a_spare_one(void **state)
 {
     (void)state;
@@ -120,6 +129,7 @@ int main(void)
         cmocka_unit_test_setup(a_thread_that_waits_outside_is_no_worker, begin),
         cmocka_unit_test_setup(a_thread_that_waits_in_a_body_is_a_worker_without_work, begin),
         cmocka_unit_test_setup(a_thread_in_a_construct_serves_that_runtime_only, begin),
+        cmocka_unit_test_setup(a_thread_that_starts_a_team_waits_for_it, begin),
         cmocka_unit_test_setup(a_thread_without_slot_has_a_spare_one, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,6 +47,11 @@ static void an_idle_thread_does_not_wait_for_the_program(void **state)
     assert_int_equal(state_now(), AGENT_SLOT_ASLEEP);
     wait_end(&wait);
     assert_int_equal(state_now(), AGENT_SLOT_IDLE);
+    atomic_store(&own_slot->state, AGENT_SLOT_STARTING);
+    wait = wait_begin(own_slot, NULL, NULL);
+    assert_int_equal(state_now(), AGENT_SLOT_ASLEEP);
+    wait_end(&wait);
+    assert_int_equal(state_now(), AGENT_SLOT_STARTING);
 }
 
 /* That wait has no frame below which a later one could be. */
