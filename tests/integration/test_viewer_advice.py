@@ -199,6 +199,39 @@ class Blocked(Advice):
         self.assertIn("There are 3 threads for 2 CPUs", found["text"])
 
 
+class TooManyThreads(Advice):
+    KIND = "too many threads"
+
+    def found(self, nobody=300, threads=3, cpus=2, agents=("pthread", "gomp"), of=2000):
+        run = run_json([thread(n + 1, 5) for n in range(threads)], wall=10, cpus=cpus)
+        run["agents"] = [{"name": name, "version": "1.0"} for name in agents]
+        run["processes"][0].update(samples=of, nobody_working=nobody)
+        program = Program(n_threads=threads)
+        program.main.statement(program.file, 11).charge(5)
+        return self.of_kind(self.advice(program, run), self.KIND)
+
+    def test_nobody_works_for_want_of_cpus(self):
+        """15 % of 2,000 samples. Wilson's interval, with the variance of samples of random periods (13/12): 13.4 to 16.7 %."""
+        finding, = self.found()
+        self.assertTrue(finding["text"].startswith("More threads than CPUs: 3 for 2, and none of them was working in 15.0% "
+                                                   "(13.4% to 16.7%) of the samples."), finding["text"])
+        self.assertTrue(finding["text"].endswith("Try 2 threads (OMP_NUM_THREADS)."), finding["text"])
+
+    def test_enough_cpus(self):
+        self.assertEqual(self.found(cpus=3), [])
+
+    def test_seldom(self):
+        self.assertEqual(self.found(nobody=210), [])
+        self.assertEqual(self.found(nobody=3, of=20), [])
+
+    def test_threads_without_a_parallel_runtime(self):
+        self.assertEqual(self.found(agents=("pthread",)), [])
+
+    def test_other_runtimes(self):
+        finding, = self.found(agents=("minicilk",))
+        self.assertIn("Try 2 threads (MINICILK_WORKERS).", finding["text"])
+
+
 class UnknownCode(Advice):
     def unnamed(self, executable, command):
         p = Program(module=executable)

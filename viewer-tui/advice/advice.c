@@ -8,6 +8,7 @@ static void find_others(struct view *view, uint32_t row, const json_t *run, bool
 {
     struct situation situation = situation_of(view, row, run);
     find_unknown_code(&situation, findings);
+    find_too_many_threads(&situation, findings);
     find_not_optimized(&situation, findings);
     find_locks(&situation, findings);
     find_blocked(&situation, findings);

@@ -85,6 +85,7 @@ const char *finding_kind_name(enum finding_kind kind)
         [FINDING_MEMORY_CALLS] = "memory calls",
         [FINDING_NO_NAMES] = "no names",
         [FINDING_NO_LINES] = "no lines",
+        [FINDING_TOO_MANY_THREADS] = "too many threads",
         [FINDING_NO_CPU] = "no cpu",
         [FINDING_WAITING] = "waiting",
         [FINDING_HOT_PLACE] = "hot place",

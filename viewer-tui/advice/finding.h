@@ -37,6 +37,7 @@ enum finding_kind {
     FINDING_NOT_OPTIMIZED,   /* code compiled without optimization */
     FINDING_SYSTEM_CALLS,    /* CPU time in system calls */
     FINDING_MEMORY_CALLS,    /* CPU time in the allocator's system calls */
+    FINDING_TOO_MANY_THREADS, /* of a parallel runtime, for too few CPUs */
     FINDING_NO_CPU,          /* threads that could run but had no CPU */
     FINDING_WAITING,         /* CPU time in a runtime's waiting procedures */
     FINDING_HOT_PLACE,       /* the loop or line with most CPU time */

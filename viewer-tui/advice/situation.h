@@ -51,6 +51,7 @@ void find_one_thread(const struct situation *situation, double explained,
 void find_waiting(const struct situation *situation, struct findings *findings);
 void find_parallelism(const struct situation *situation, struct findings *findings);
 void find_span(const struct situation *situation, struct findings *findings);
+void find_too_many_threads(const struct situation *situation, struct findings *findings);
 void find_not_optimized(const struct situation *situation, struct findings *findings);
 void find_system_calls(const struct situation *situation, struct findings *findings);
 void find_memory_calls(const struct situation *situation, struct findings *findings);

@@ -116,7 +116,7 @@ const char *fate_meaning(const char *name)
     } meanings[] = {
         {FATE_RECORDED, "in the views, at their call paths"},
         {FATE_IDLE, "worker without work, or waiting for the runtime; charged to no code"},
-        {FATE_NOBODY_WORKING, "no worker had work; charged to no code"},
+        {FATE_NOBODY_WORKING, "no worker was working; charged to no code"},
         {FATE_DROPPED_OWN_CODE, "the profiler itself was running"},
         {FATE_DROPPED_NO_MEMORY, "out of memory for recording"},
         {FATE_DROPPED_ENDING, "the thread or process was ending"},
