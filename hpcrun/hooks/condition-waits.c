@@ -1,6 +1,8 @@
 /* Hooks on calls that wait for other threads, apart from locks and joins: condition variables,
- * barriers, and futexes by way of syscall, as C++20's atomic waits, latches and semaphores make
- * them. While the thread waits, its slot says so (logical/wait-slots.h). */
+ * barriers, yields of the CPU, and futexes by way of syscall, as C++20's atomic waits, latches and
+ * semaphores make them. While the thread waits, its slot says so (logical/wait-slots.h).
+ *
+ * A thread that yields lets others run, or waits for what they do: spin loops do little else. */
 #include "hpcrun/hooks/condition-waits.h"
 
 #include "hpcrun/base/hook.h"
@@ -8,6 +10,7 @@
 
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <threads.h>
 #include <unistd.h>
 
@@ -17,6 +20,8 @@ REAL_FUNCTION(pthread_cond_clockwait)
 REAL_FUNCTION(cnd_wait)
 REAL_FUNCTION(cnd_timedwait)
 REAL_FUNCTION(pthread_barrier_wait)
+REAL_FUNCTION(sched_yield)
+REAL_FUNCTION(thrd_yield)
 REAL_FUNCTION(syscall)
 
 /* Makes the real call while the slot says that the thread waits. */
@@ -57,6 +62,18 @@ HOOK int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict mutex,
 HOOK int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
     WAIT_IN(int, REAL(pthread_barrier_wait)(barrier));
+}
+
+HOOK int sched_yield(void)
+{
+    WAIT_IN(int, REAL(sched_yield)());
+}
+
+HOOK void thrd_yield(void)
+{
+    struct wait wait = wait_begin(own_slot, NULL, NULL);
+    REAL(thrd_yield)();
+    wait_end(&wait);
 }
 
 bool futex_waits(int operation)

@@ -11,9 +11,9 @@
  *
  * Prints the wall time of the computation, and of its procedures in all workers together. */
 #include "tests/programs/hpcrun/burn.h"
+#include "tests/tools/working-yield.h"
 
 #include <minicilk.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ __attribute__((noinline)) static void wait_for(atomic_int *count, int wanted)
     uint64_t begin = clock_ns(CLOCK_MONOTONIC);
     atomic_fetch_add(count, 1);
     while (atomic_load(count) < wanted)
-        sched_yield();
+        working_yield();
     atomic_fetch_add(&working_ns, clock_ns(CLOCK_MONOTONIC) - begin);
 }
 

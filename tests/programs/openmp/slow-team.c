@@ -13,6 +13,7 @@
 #include "agents/common/thread-slots.c"
 #include "tests/programs/hpcrun/burn.h"
 #include "tests/tools/sleeping-threads.h"
+#include "tests/tools/working-yield.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -85,14 +86,14 @@ static void body(void *unused)
     (void)unused;
     is_in_body = true;
     while (!has_counted)
-        sched_yield();
+        working_yield();
 }
 
 static void old_region(void)
 {
     GOMP_parallel_start(body, NULL, 2);
     while (!is_in_body)
-        sched_yield();
+        working_yield();
     count_working("body");
     has_counted = true;
     body(NULL);

@@ -2,6 +2,8 @@
  * lock; at the same time two of OpenMP's four threads work (in_team) and three of oneTBB's four
  * (in_tbb), while the others wait. The functions run only while that holds. Prints the agents'
  * counts of working threads meanwhile. */
+#include "tests/tools/working-yield.h"
+
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
@@ -48,7 +50,7 @@ static std::mutex lock;
 static void meet(std::atomic<int> &count, int all)
 {
     for (count++; count < all;)
-        std::this_thread::yield();
+        working_yield();
 }
 
 static bool is_settled()
@@ -61,7 +63,7 @@ static bool is_settled()
 static void settle()
 {
     for (time_t begin = time(nullptr); time(nullptr) - begin < 60 && !is_settled();)
-        std::this_thread::yield();
+        working_yield();
     printf("plain %d openmp %d tbb %d\n", plain_threads_that_work(), openmp_threads_that_work(),
            threads_that_work());
     settled = true;
@@ -73,7 +75,7 @@ static void attend(void (*worker)(), bool is_first)
     if (is_first)
         settle();
     while (!settled)
-        std::this_thread::yield();
+        working_yield();
     worker();
     meet(left, ALL);
 }
@@ -99,7 +101,7 @@ static void hold_lock()
 static void want_lock()
 {
     while (!held)
-        std::this_thread::yield();
+        working_yield();
     lock.lock();
     lock.unlock();
 }

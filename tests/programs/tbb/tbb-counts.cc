@@ -5,6 +5,8 @@
  * where the other threads are about to stop: as soon as the numbers are equal, or after a minute. Its
  * last line has the results of what it computed. in_serial and in_one compute while one thread
  * works. */
+#include "tests/tools/working-yield.h"
+
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -31,7 +33,7 @@ static void settle(const char *name, int expected)
 {
     for (time_t begin = time(nullptr);
          threads_that_work() != expected && time(nullptr) - begin < 60;)
-        std::this_thread::yield();
+        working_yield();
     int count = threads_that_work();
     printf("settled %s %d %d\n", name, expected, count);
     if (count != expected) {
@@ -69,12 +71,12 @@ struct meeting {
     {
         come++;
         while (come < all)
-            std::this_thread::yield();
+            working_yield();
         if (is_last)
             say(name, all + others);
         looked += is_last;
         while (!looked)
-            std::this_thread::yield();
+            working_yield();
         if (is_last)
             settle(name, 1 + others);
     }
@@ -130,7 +132,7 @@ static void in_thread()
         done = true;
     });
     while (!done)
-        std::this_thread::yield();
+        working_yield();
     caller.join();
 }
 

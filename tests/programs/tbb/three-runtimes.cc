@@ -1,6 +1,8 @@
 /* three-runtimes: each runtime has four threads. At the same time, one of OpenMP's works (in_openmp),
  * two of oneTBB's (in_tbb) and three of minicilk's (in_cilk), while their other threads wait. The
  * functions run only while that holds. Prints the agents' counts of OpenMP's and of oneTBB's working threads meanwhile. */
+#include "tests/tools/working-yield.h"
+
 #include <atomic>
 #include <cstdio>
 #include <ctime>
@@ -42,7 +44,7 @@ static std::atomic<bool> settled;
 static void meet(std::atomic<int> &count, int all)
 {
     for (count++; count < all;)
-        std::this_thread::yield();
+        working_yield();
 }
 
 /* The last threads that wait are on their way: at most a minute. */
@@ -51,7 +53,7 @@ static void settle()
     for (time_t begin = time(nullptr); time(nullptr) - begin < 60;) {
         if (openmp_threads_that_work() == OPENMP && threads_that_work() == TBB)
             break;
-        std::this_thread::yield();
+        working_yield();
     }
     printf("openmp %d tbb %d\n", openmp_threads_that_work(), threads_that_work());
     settled = true;
@@ -63,7 +65,7 @@ static void attend(void (*worker)(), bool is_first)
     if (is_first)
         settle();
     while (!settled)
-        std::this_thread::yield();
+        working_yield();
     worker();
     meet(left, OPENMP + TBB + CILK);
 }

@@ -9,9 +9,10 @@
  * Prints, for every phase and context, the CPU time of user code and of tagged code (the parallel
  * overhead), by the threads' own clocks in ns; "waiting" is the user code in which a phase's
  * threads wait for each other, and let the sampler catch up. */
+#include "tests/tools/working-yield.h"
+
 #include <inttypes.h>
 #include <minicilk.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -159,7 +160,7 @@ NOINLINE void meet(struct phase *phase, int meetings)
     const int64_t begin = now();
     atomic_fetch_add(&phase->met, 1);
     while (atomic_load(&phase->met) < meetings * phase->threads)
-        sched_yield();
+        working_yield();
     burn(CATCH_UP_NS);
     account(&phase->waiting, now() - begin, 0);
 }

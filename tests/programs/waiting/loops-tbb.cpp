@@ -2,6 +2,7 @@
  * time each, which begin together, so that each thread has one; then the main thread uses MS alone.
  * Prints, besides the ledger, the wall time for which it was alone: "serial NS".
  * With MS 0: ROUNDS loops of many small iterations, in one thread. */
+#include "tests/tools/working-yield.h"
 #include "wait-ledger.h"
 
 #include <atomic>
@@ -9,7 +10,6 @@
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
-#include <thread>
 
 static std::atomic<int> threads_seen;
 
@@ -27,7 +27,7 @@ static void iterate(std::atomic<int> *begun, int all, std::uint64_t ns)
     struct clocks begin = clocks_now();
     ++*begun;
     while (*begun < all)
-        std::this_thread::yield();
+        working_yield();
     burn(ns);
     clocks_add(&own->body, begin);
 }
