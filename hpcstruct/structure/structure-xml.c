@@ -210,27 +210,38 @@ static struct document_entry *sorted_procedures(const struct structure *from)
 
 /* ---- parts of the document, written at the same time ---- */
 
-/* The document is written in rounds, so that only the procedures of two rounds are in memory: while
- * some threads write those of a round, others build those of the next one. */
+/* The steps of a part: its procedures are built; its elements are numbered, after those of the parts
+ * before it; its text is made; the text is written to the stream. */
 
 /* Procedures of a part. */
 #define PART_SIZE 16
-/* Bytes that a part keeps for its text of the next round. Without this limit, each of the parts would
- * keep as many as its longest text took in any round. */
+/* Number of parts, for each worker, that are in memory at once. Some procedures take as long as
+ * hundreds of others: with fewer parts, the other workers would wait for these more often. */
+#define PARTS_AHEAD 32
+/* Bytes that a part leaves to the next part in its place. Without this limit, each of the places
+ * would keep as many as its longest text took. */
 #define KEPT_TEXT (64 << 10)
-/* Parts of a round, after which their text is written to the stream. */
-#define PARTS_OF_ROUND 32
-#define ROUND_SIZE     ((size_t)PARTS_OF_ROUND * PART_SIZE)
+
+/* The stream, and its first error. */
+struct output {
+    FILE *out;
+    int error; /* errno; 0: none */
+};
 
 struct part_writer {
     const struct structure *from;
     const struct document_entry *entries;
-    size_t count;
-    size_t first;       /* entry of the round that is written */
-    size_t parts;       /* its number of parts; 0: only the first round is built */
-    size_t first_built; /* entry of the round that is built */
-    struct writer texts[PARTS_OF_ROUND];
+    size_t count;        /* of entries */
+    uint32_t next_index; /* number of the first element of the part that is numbered next */
+    struct output *output;
+    size_t places;         /* number of parts that are in memory at once */
+    struct writer texts[]; /* of part i: at i modulo `places` */
 };
+
+static struct writer *text_of(struct part_writer *p, size_t part)
+{
+    return &p->texts[part % p->places];
+}
 
 static bool begins_file(const struct part_writer *p, size_t i)
 {
@@ -247,11 +258,40 @@ static size_t end_of_part(const struct part_writer *p, size_t begin)
     return begin + PART_SIZE < p->count ? begin + PART_SIZE : p->count;
 }
 
-static void write_part(struct part_writer *p, size_t part)
+static void build_part(void *context, unsigned worker, size_t part)
 {
-    struct writer *w = &p->texts[part];
-    size_t begin = p->first + part * PART_SIZE;
-    w->xml.bytes.n = 0;
+    struct part_writer *p = context;
+    size_t begin = part * PART_SIZE;
+    for (size_t i = begin; i < end_of_part(p, begin); i++)
+        p->from->build(p->from->context, worker, p->entries[i].number);
+}
+
+/* The number of elements of a procedure. */
+static uint32_t count_elements(const struct procedure_scopes *scopes)
+{
+    uint32_t count = scopes->scope_count;
+    for (uint32_t i = 0; i < scopes->scope_count; i++)
+        count += scopes->scopes[i].kind == SCOPE_INLINED; /* a pair */
+    return count;
+}
+
+static void number_part(void *context, size_t part)
+{
+    struct part_writer *p = context;
+    size_t begin = part * PART_SIZE;
+    text_of(p, part)->xml.next_index = p->next_index;
+    for (size_t i = begin; i < end_of_part(p, begin); i++)
+        p->next_index +=
+            begins_file(p, i) + count_elements(&p->from->procedures[p->entries[i].number].scopes);
+}
+
+static void make_text(void *context, unsigned worker, size_t part)
+{
+    struct part_writer *p = context;
+    struct writer *w = text_of(p, part);
+    size_t begin = part * PART_SIZE;
+    (void)worker;
+    w->from = p->from;
     w->xml.depth = DEPTH_OF_FILES + !begins_file(p, begin);
     for (size_t i = begin; i < end_of_part(p, begin); i++) {
         struct procedure_record *record = &p->from->procedures[p->entries[i].number];
@@ -266,55 +306,6 @@ static void write_part(struct part_writer *p, size_t part)
     }
 }
 
-static void write_or_build(void *context, unsigned worker, size_t index)
-{
-    struct part_writer *p = context;
-    if (index < p->parts) {
-        write_part(p, index);
-        return;
-    }
-    size_t begin = p->first_built + (index - p->parts) * PART_SIZE;
-    for (size_t i = begin; i < end_of_part(p, begin); i++)
-        p->from->build(p->from->context, worker, p->entries[i].number);
-}
-
-/* The number of parts of the round that begins at an entry. */
-static size_t parts_from(const struct part_writer *p, size_t first)
-{
-    size_t left = first < p->count ? p->count - first : 0;
-    return left < ROUND_SIZE ? (left + PART_SIZE - 1) / PART_SIZE : PARTS_OF_ROUND;
-}
-
-/* The number of elements of a procedure. */
-static uint32_t count_elements(const struct procedure_scopes *scopes)
-{
-    uint32_t count = scopes->scope_count;
-    for (uint32_t i = 0; i < scopes->scope_count; i++)
-        count += scopes->scopes[i].kind == SCOPE_INLINED; /* a pair */
-    return count;
-}
-
-/* Sets the number of the first element of each part of a round, from `index` on. Returns the number
- * of the first element after them. */
-static uint32_t number_parts(struct part_writer *p, uint32_t index)
-{
-    for (size_t part = 0; part < p->parts; part++) {
-        size_t begin = p->first + part * PART_SIZE;
-        p->texts[part].from = p->from;
-        p->texts[part].xml.next_index = index;
-        for (size_t i = begin; i < end_of_part(p, begin); i++)
-            index += begins_file(p, i) +
-                     count_elements(&p->from->procedures[p->entries[i].number].scopes);
-    }
-    return index;
-}
-
-/* The stream, and its first error. */
-struct output {
-    FILE *out;
-    int error; /* errno; 0: none */
-};
-
 static void write_text(struct output *output, struct xml_text *xml)
 {
     if (fwrite(xml->bytes.at, 1, xml->bytes.n, output->out) != xml->bytes.n && !output->error)
@@ -324,25 +315,26 @@ static void write_text(struct output *output, struct xml_text *xml)
         vec_free(&xml->bytes);
 }
 
+static void write_part(void *context, size_t part)
+{
+    struct part_writer *p = context;
+    write_text(p->output, &text_of(p, part)->xml);
+}
+
 static void write_files(struct output *output, struct writer *w, unsigned workers)
 {
-    struct part_writer *p = mem_alloc(sizeof *p);
+    static const struct parallel_steps steps = {build_part, number_part, make_text, write_part};
+    size_t places = (size_t)workers * PARTS_AHEAD;
+    struct part_writer *p = mem_alloc(sizeof *p + places * sizeof *p->texts);
     struct document_entry *entries = sorted_procedures(w->from);
     p->from = w->from;
     p->entries = entries;
     p->count = w->from->code->procedures.all.n;
-    uint32_t index = w->xml.next_index;
-    parallel_for(parts_from(p, 0), workers, write_or_build, p);
-    while (p->first < p->count) {
-        p->parts = parts_from(p, p->first);
-        p->first_built = p->first + ROUND_SIZE;
-        index = number_parts(p, index);
-        parallel_for(p->parts + parts_from(p, p->first_built), workers, write_or_build, p);
-        for (size_t i = 0; i < p->parts; i++)
-            write_text(output, &p->texts[i].xml);
-        p->first = p->first_built;
-    }
-    for (size_t i = 0; i < PARTS_OF_ROUND; i++)
+    p->next_index = w->xml.next_index;
+    p->output = output;
+    p->places = places;
+    parallel_in_steps((p->count + PART_SIZE - 1) / PART_SIZE, workers, places, &steps, p);
+    for (size_t i = 0; i < places; i++)
         vec_free(&p->texts[i].xml.bytes);
     free(entries);
     free(p);
