@@ -166,23 +166,20 @@ static bool search_saved_sp(const ucontext_t *leaf, struct memory *memory, struc
                             struct learned_rule *entry, const struct frame *frame,
                             struct frame *caller)
 {
-    static const uint8_t registers[] = SAVED_SP_REGISTERS;
+    struct saved_sp_search search = {.leaf = leaf, .frame = frame};
     struct module_range module;
+    struct frame later;
+    struct rule rule;
     if (!module_range_find(frame->pc, &module))
         return false;
-    for (unsigned i = 0; i < sizeof registers; i++) {
-        struct frame later;
-        struct rule rule;
-        if (saved_sp_may_be_in(leaf, frame, registers[i]) &&
-            saved_sp_frame(leaf, memory, frame, registers[i], &later) &&
-            code_rule(memory, cache, &later, true, &rule) &&
+    for (unsigned number; saved_sp_find(&search, memory, &number, &later);)
+        if (code_rule(memory, cache, &later, true, &rule) &&
             step_later(memory, rule, frame, &later, caller) && !memory_is_exhausted(memory)) {
             entry->rule = rule;
-            entry->saved_sp = registers[i];
+            entry->saved_sp = number;
             entry->seen = LEARNED_SURE;
             return true;
         }
-    }
     return false;
 }
 
@@ -230,8 +227,6 @@ static bool search(const ucontext_t *leaf, struct memory *memory, struct rule_ca
 {
     struct rule rule;
     memory->searching = true;
-    if (leaf && search_saved_sp(leaf, memory, cache, entry, frame, caller))
-        return true;
     bool found = code_rule(memory, cache, frame, interrupted, &rule);
     if (memory_is_exhausted(memory))
         return false;
@@ -240,6 +235,8 @@ static bool search(const ucontext_t *leaf, struct memory *memory, struct rule_ca
         entry->seen = LEARNED_SURE;
         return true;
     }
+    if (leaf && search_saved_sp(leaf, memory, cache, entry, frame, caller))
+        return true;
     return guess_and_note(memory, cache, entry, frame, interrupted, caller);
 }
 

@@ -39,8 +39,8 @@ bool context_step(const ucontext_t *interrupted, struct memory *memory, struct f
  * may still be at the top of the stack. In this order:
  *
  *   learned        the rule that an earlier search found for this pc (learned-rules.h)
- *   saved sp       what leads from the old stack pointer in a register (saved-sp.h)
  *   code           the rule that the code itself gives (code-rule.h)
+ *   saved sp       what leads from the old stack pointer in a register (saved-sp.h)
  *   top of stack   one of the first words at sp, as in a PLT entry or at a function's first
  *                  instruction
  *   frame pointer  rbp points to the saved rbp and the return address

@@ -1,7 +1,5 @@
 #include "hpcrun/unwind/saved-sp.h"
 
-#include <string.h>
-
 /* Bytes of code that are searched. */
 #define REACH (1u << 15)
 
@@ -11,8 +9,9 @@
 /* A frame beside which the old stack pointer is kept, bytes at most. */
 #define MAX_FRAME (1u << 16)
 
-#define WINDOW 256
-#define MOV    3 /* bytes of the instruction */
+#define WINDOW      256
+#define WINDOW_COST (WINDOW / 8 / 4)
+#define MOV         3 /* bytes of the instruction */
 
 uint64_t saved_sp_value(const ucontext_t *leaf, unsigned number)
 {
@@ -32,28 +31,60 @@ bool saved_sp_may_be_in(const ucontext_t *leaf, const struct frame *frame, unsig
     return frame->sp % ALIGNMENT == 0 && above > 0 && above < MAX_FRAME && above % 8 == 0;
 }
 
-/* Index behind the instruction in the window; 0: it is not there. */
-static unsigned find_mov(const uint8_t window[WINDOW], unsigned number)
+/* The registers that are searched for, a bit each. */
+static uint32_t candidates(const struct saved_sp_search *search)
 {
-    const uint8_t mov[MOV] = {number < 8 ? 0x48 : 0x4c, 0x89, (uint8_t)(0xc4 | (number & 7) << 3)};
-    for (unsigned i = 0; i + MOV <= WINDOW; i++)
-        if (memcmp(window + i, mov, MOV) == 0)
+    static const uint8_t registers[] = {3, 12, 13, 14, 15};
+    uint32_t found = 0;
+    for (unsigned i = 0; i < sizeof registers; i++)
+        if (saved_sp_may_be_in(search->leaf, search->frame, registers[i]))
+            found |= 1u << registers[i];
+    return found & ~search->refused;
+}
+
+/* Index behind the first such instruction in the window, and its register; 0: there is none. */
+static unsigned find_mov(const uint8_t window[WINDOW], uint32_t registers, unsigned *number)
+{
+    for (unsigned i = 0; i + MOV <= WINDOW; i++) {
+        bool extended = window[i] == 0x4c; /* r8 to r15 */
+        if (window[i + 1] != 0x89 || (window[i] != 0x48 && !extended) ||
+            (window[i + 2] & 0xc7) != 0xc4)
+            continue;
+        *number = (window[i + 2] >> 3 & 7) + 8 * extended;
+        if (registers >> *number & 1)
             return i + MOV;
+    }
     return 0;
 }
 
-bool saved_sp_frame(const ucontext_t *leaf, struct memory *memory, const struct frame *frame,
-                    unsigned number, struct frame *later)
+/* Reads code that is searched. */
+static bool read_window(struct memory *memory, uint64_t at, uint8_t window[WINDOW])
+{
+    bool searching = memory->searching;
+    memory->searching = false;
+    bool found =
+        memory_spend(memory, WINDOW_COST) && memory_read_guarded(memory, at, window, WINDOW);
+    memory->searching = searching;
+    return found;
+}
+
+bool saved_sp_find(struct saved_sp_search *search, struct memory *memory, unsigned *number,
+                   struct frame *later)
 {
     uint8_t window[WINDOW];
-    for (uint64_t at = frame->pc; at < frame->pc + REACH; at += WINDOW - MOV + 1) {
-        if (!memory_read_guarded(memory, at, window, WINDOW))
+    uint32_t registers = candidates(search);
+    while (registers && search->offset < REACH) {
+        uint64_t at = search->frame->pc + search->offset;
+        if (!read_window(memory, at, window))
             return false;
-        unsigned behind = find_mov(window, number);
+        unsigned behind = find_mov(window, registers, number);
+        search->offset += behind ? behind : WINDOW - MOV + 1;
         if (!behind)
             continue;
-        *later = (struct frame){
-            .pc = at + behind, .sp = saved_sp_value(leaf, number), .bp = frame->bp};
+        search->refused |= 1u << *number;
+        *later = (struct frame){.pc = at + behind,
+                                .sp = saved_sp_value(search->leaf, *number),
+                                .bp = search->frame->bp};
         return true;
     }
     return false;

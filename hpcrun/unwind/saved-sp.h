@@ -15,7 +15,11 @@
  * register back is found by its bytes, and the code followed from there. These bytes may also be
  * part of another instruction, or of another function: a result counts only if there is the return
  * address of a call that may have called this code. Only in modules: compilers at run time use
- * these registers for stack pointers of other kinds (HotSpot's %r13). */
+ * these registers for stack pointers of other kinds (HotSpot's %r13).
+ *
+ * Registers that hold another address on the stack are frequent (argv, in the dynamic linker). So
+ * the code is read once for all of them, and a word that is only searched counts for the budget as
+ * a quarter of one: 32 KB take 26 us. */
 #ifndef HPCRUN_UNWIND_SAVED_SP_H
 #define HPCRUN_UNWIND_SAVED_SP_H
 
@@ -23,19 +27,25 @@
 
 #include <ucontext.h>
 
-/* Registers that may hold the old stack pointer: callee-saved ones, by their numbers in machine
- * code. */
-#define SAVED_SP_REGISTERS {3, 12, 13, 14, 15}
-
 /* Whether the leaf, whose registers are in `leaf`, may have aligned its stack and kept the old stack
- * pointer in the register with that number. */
+ * pointer in the register with that number in machine code: rbx (3), r12 to r15. */
 bool saved_sp_may_be_in(const ucontext_t *leaf, const struct frame *frame, unsigned number);
 
-/* The leaf as it will be behind the next `mov %REGISTER, %rsp`; false if there is none in reach. */
-bool saved_sp_frame(const ucontext_t *leaf, struct memory *memory, const struct frame *frame,
-                    unsigned number, struct frame *later);
+/* A search from the leaf's pc on. Zeroed but for `leaf` and `frame`, it has not begun. */
+struct saved_sp_search {
+    const ucontext_t *leaf;
+    const struct frame *frame;
+    uint32_t refused; /* registers that are not searched for, a bit each */
+    uint64_t offset;  /* of the code that comes next, from the pc */
+};
 
-/* The value of a register of SAVED_SP_REGISTERS. */
+/* Finds the next `mov %REGISTER, %rsp` of a register that may hold the old stack pointer. Sets
+ * *number to that register, which is not searched for again, and *later to the leaf as it will be
+ * behind the instruction. False if there is none in reach, or the budget is spent. */
+bool saved_sp_find(struct saved_sp_search *search, struct memory *memory, unsigned *number,
+                   struct frame *later);
+
+/* The value of one of these registers. */
 uint64_t saved_sp_value(const ucontext_t *leaf, unsigned number);
 
 #endif
