@@ -196,12 +196,19 @@ class InTerminal(Case):
 
 
 class Measured(profiling.ProfilingTest):
-    """A shell that runs two programs, and one that becomes the other, in one measurement."""
+    """A shell that runs two programs, and one that becomes the other, in one measurement. A program that a shell
+    becomes has the shell's CPU time on its clock."""
     SOURCE = """
 #include "tests/programs/hpcrun/burn.h"
 #include <stdio.h>
 __attribute__((noinline)) void busy(void) { burn(300000000); burn_sink++; }
-int main(void) { busy(); printf("%lu ", clock_ns(CLOCK_PROCESS_CPUTIME_ID)); return 0; }
+int main(void)
+{
+    unsigned long begin = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    busy();
+    printf("%lu ", clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin);
+    return 0;
+}
 """
 
     def build(self, name):

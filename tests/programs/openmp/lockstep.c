@@ -115,6 +115,13 @@ static enum agent_slot_state agents_state(pid_t tid)
     return AGENT_SLOT_FREE;
 }
 
+/* libomp looks for work and yields the CPU in turns. */
+static bool waits_busily(pid_t tid)
+{
+    const enum agent_slot_state state = agents_state(tid);
+    return may_spin && !is_in_body(tid) && (state == AGENT_SLOT_IDLE || state == AGENT_SLOT_ASLEEP);
+}
+
 /* What the other threads do. */
 struct motion {
     long slept;   /* how often they have slept: all that sleep */
@@ -133,7 +140,7 @@ static struct motion motion_now(void)
             continue;
         if (thread_sleeps(entry->d_name, &times))
             motion.slept += times;
-        else if (may_spin && !is_in_body(tid) && agents_state(tid) == AGENT_SLOT_IDLE)
+        else if (waits_busily(tid))
             motion.spinning++;
         else
             motion.moving++;
