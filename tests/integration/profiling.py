@@ -308,11 +308,12 @@ class ProfilingTest(unittest.TestCase):
         self.check_summary_lines(where / "hpcrun.log", images)
         return done, images
 
-    def late(self, changes):
+    def late(self, changes, beside_own_threads=False):
         """The Chance that samples are late at so many changes from one code to other, and charge time to the wrong one
         of the two: as often to the second of them as to the first. A timer of CPU time waits for the kernel's next
-        tick if another thread ran when it was due; perf does not."""
-        n_late = min(changes, math.ceil(self.taken_by_others / KERNEL_TICK)) * self.has_timers
+        tick if another thread ran when it was due, of other processes or of this one; perf does not."""
+        by_others = changes if beside_own_threads else math.ceil(self.taken_by_others / KERNEL_TICK)
+        n_late = min(changes, by_others) * self.has_timers
         return Chance(n_late * KERNEL_TICK**2 / 3, KERNEL_TICK, n_late * KERNEL_TICK)
 
     def check_sources(self, image, deny_perf):

@@ -70,7 +70,8 @@ class ThreadLives(OfChance, LogicalTest):
         moves a third of the time, and at least one job of a thread."""
         runs = max(1, round(burned / JOB))
         self.found.between(what, self.work_of(paths), 0.98 * burned, 1.02 * counted,
-                           of_ends(runs, self.period) + self.late(2 * runs), max(0.9 * JOB, burned / 3 + JOB / 3))
+                           of_ends(runs, self.period) + self.late(2 * runs, beside_own_threads=True),
+                           max(0.9 * JOB, burned / 3 + JOB / 3))
 
     def check_live(self, truth):
         for job, place in LIVE.items():
@@ -79,13 +80,12 @@ class ThreadLives(OfChance, LogicalTest):
             self.claim(job, [path], *truth[job])
 
     def check_phases(self, truth):
-        """The work below each phase's call is exactly its own."""
+        """The work below each phase's call is exactly its own: its jobs, and to create, wake and join threads."""
         own = {"kept_first": ["own_kept_one"], "kept_second": ["own_kept_two"], "ended_first": ["own_ended_one"],
                "ended_second": [], "ended_last": [], "detached_phase": []}
         for phase, jobs in own.items():
-            burned, counted = (sum(truth[job][i] for job in jobs) for i in (0, 1))
-            # A phase also creates, wakes and joins threads: a few samples.
-            self.claim(phase, self.paths_to(phase, self.tree), burned, counted + 0.003)
+            burned = sum(truth[job][0] for job in jobs)
+            self.claim(phase, self.paths_to(phase, self.tree), burned, truth[phase][1])
 
     def check_deep(self, truth):
         """If a path is too long to be stored, its outer part is known to have stayed live."""

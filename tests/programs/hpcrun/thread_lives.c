@@ -2,7 +2,8 @@
  * phases, threads that are detached, joined by another thread, in another procedure, in a loop, by
  * every function that joins. Each job uses CPU time in a procedure of its own. Prints for each
  * "JOB BURNED COUNTED": the ns that all its calls used on purpose, and by their threads' CPU
- * clocks. */
+ * clocks; and the same for some phases, with what the thread itself did in them: jobs, and to create,
+ * wake and join threads. */
 #include "tests/programs/hpcrun/burn.h"
 
 #include <pthread.h>
@@ -53,6 +54,28 @@ static void use(struct ledger *job)
     }
 
 #define PHASE __attribute__((noinline)) static void
+
+/* A phase that counts its CPU time. */
+struct count {
+    struct ledger *ledger;
+    uint64_t begin;
+};
+
+static struct count count_begin(struct ledger *ledger)
+{
+    jobs[job_count++] = ledger;
+    return (struct count){ledger, clock_ns(CLOCK_THREAD_CPUTIME_ID)};
+}
+
+static void count_end(struct count *count)
+{
+    count->ledger->counted = clock_ns(CLOCK_THREAD_CPUTIME_ID) - count->begin;
+}
+
+/* For the rest of the procedure, which is called once. */
+#define COUNTED(phase)                                                                             \
+    static struct ledger ledger_of_##phase = {.name = #phase};                                     \
+    __attribute__((cleanup(count_end))) struct count count = count_begin(&ledger_of_##phase)
 
 /* ---- pools ---- */
 
@@ -132,6 +155,7 @@ WORKER(kept_worker)
 
 PHASE kept_first(void)
 {
+    COUNTED(kept_first);
     pool_start(&kept, kept_worker);
     pool_run(&kept, kept_one);
     own_kept_one();
@@ -140,6 +164,7 @@ PHASE kept_first(void)
 
 PHASE kept_second(void)
 {
+    COUNTED(kept_second);
     pool_run(&kept, kept_two);
     own_kept_two();
     __asm__ volatile("");
@@ -154,6 +179,7 @@ WORKER(ended_worker)
 
 PHASE ended_first(void)
 {
+    COUNTED(ended_first);
     pool_start(&ended, ended_worker);
     pool_run(&ended, ended_one);
     own_ended_one();
@@ -162,12 +188,14 @@ PHASE ended_first(void)
 
 PHASE ended_second(void)
 {
+    COUNTED(ended_second);
     pool_run(&ended, ended_two);
     __asm__ volatile("");
 }
 
 PHASE ended_last(void)
 {
+    COUNTED(ended_last);
     pool_end(&ended);
     __asm__ volatile("");
 }
@@ -319,6 +347,7 @@ DETACHED(self_worker, self_job, pthread_detach(pthread_self()))
 
 PHASE detached_phase(void)
 {
+    COUNTED(detached_phase);
     pthread_t id;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
