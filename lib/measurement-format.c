@@ -25,7 +25,7 @@ static const char *const sources[] = {
     [SOURCE_TASK_CLOCK] = "timers and perf task-clock",
     [SOURCE_TASK_CLOCK_USER] = "perf task-clock without kernel samples",
     [SOURCE_CPU_TIMER] = "POSIX timers",
-    [SOURCE_MONOTONIC_TIMER] = "POSIX timer on the wall clock",
+    [SOURCE_MONOTONIC_TIMER] = "POSIX timers on the wall clock",
     [SOURCE_COUNTER] = "perf counter",
 };
 

@@ -5,7 +5,7 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/source/random-period.h"
 #include "hpcrun/source/source-perf.h"
-#include "hpcrun/source/source-timer.h"
+#include "hpcrun/source/timer-turns.h"
 
 /* A sample that comes early by less than this, or than a 32nd of the period, is taken at once. Not
  * a first sample: it pays a period, not what was measured, so early ones would overcount short
@@ -16,21 +16,15 @@
 
 static void close_timers(const struct thread_event *event)
 {
-    const int timers[] = {event->timers[0], event->timers[1], event->cpu_timer};
-    for (unsigned i = 0; i < 3; i++)
-        if (timers[i] >= 0)
-            timer_close(timers[i]);
-}
-
-static int open_wall_timer(struct thread_event *event, int signal)
-{
-    return (int)timer_open(CLOCK_MONOTONIC, signal, event);
+    turns_close(event);
+    if (event->cpu_timer >= 0)
+        timer_close(event->cpu_timer);
 }
 
 /* The second wall-clock timer comes last: sampling works without it, but each sample costs more. */
 bool cpu_source_open(struct thread_event *event, int signal, bool with_perf)
 {
-    event->timers[0] = open_wall_timer(event, signal);
+    turns_open(event, 0, signal);
     event->timers[1] = event->cpu_timer = -1;
     event->fd = with_perf ? (int)perf_open(event->event, signal) : -1;
     event->source = event->fd >= 0 ? SOURCE_TASK_CLOCK : SOURCE_CPU_TIMER;
@@ -42,7 +36,7 @@ bool cpu_source_open(struct thread_event *event, int signal, bool with_perf)
         return false;
     }
     if (event->timers[0] >= 0)
-        event->timers[1] = open_wall_timer(event, signal);
+        turns_open(event, 1, signal);
     return true;
 }
 
@@ -54,22 +48,6 @@ void cpu_source_close(struct thread_event *event)
 }
 
 /* ---- start and stop ---- */
-
-/* Two timers: the second one is behind the first, so that arming it is cheap. */
-static void start_timers(const struct thread_event *event, unsigned turn, uint64_t next,
-                         uint64_t then)
-{
-    timer_arm_at(event->timers[turn], next, 0);
-    if (event->timers[1] >= 0)
-        timer_arm_at(event->timers[!turn], then, 0);
-}
-
-static void stop_timers(const struct thread_event *event)
-{
-    for (unsigned i = 0; i < 2; i++)
-        if (event->timers[i] >= 0)
-            timer_disarm(event->timers[i]);
-}
 
 struct cpu_start cpu_source_plan(struct thread *thread, struct thread_event *event)
 {
@@ -87,7 +65,7 @@ struct cpu_start cpu_source_plan(struct thread *thread, struct thread_event *eve
 void cpu_source_start(const struct thread_event *event, struct cpu_start start)
 {
     if (event->timers[0] >= 0)
-        start_timers(event, 0, start.next, start.then);
+        turns_start(event, 0, start.next, start.then);
     else
         perf_enable(event->fd, start.period);
 }
@@ -98,7 +76,7 @@ void cpu_source_stop(const struct thread_event *event)
         perf_disable(event->fd);
     else
         timer_disarm(event->cpu_timer);
-    stop_timers(event);
+    turns_stop(event);
 }
 
 /* ---- signals that come too early ---- */
@@ -118,7 +96,7 @@ static bool was_waiting(const struct thread *thread, const ucontext_t *context)
 static void arm_by_cpu_clock(struct thread_event *event, uint64_t now)
 {
     if (!event->by_cpu_clock) {
-        stop_timers(event);
+        turns_stop(event);
         event->by_cpu_clock = true;
         event->wall = sys_clock(CLOCK_MONOTONIC);
         event->last_cpu = now;
@@ -135,7 +113,7 @@ static void arm_timers(struct thread_event *event, uint64_t rest)
     uint64_t next = sys_clock(CLOCK_MONOTONIC) + rest;
     event->by_cpu_clock = false;
     event->wall = next + event->after;
-    start_timers(event, event->turn, next, event->wall);
+    turns_start(event, event->turn, next, event->wall);
 }
 
 static uint64_t slack_of(const struct thread_event *event)
@@ -160,8 +138,7 @@ bool cpu_source_is_due(const struct thread *thread, struct thread_event *event, 
                        const siginfo_t *info, const ucontext_t *context)
 {
     bool on_perf = cpu_source_is_on_perf(event), from_timer = info->si_code == SI_TIMER;
-    event->is_turn = !event->by_cpu_clock && from_timer && event->timers[1] >= 0 &&
-                     info->si_timerid == event->timers[event->turn];
+    event->is_turn = !event->by_cpu_clock && turns_is_next(event, info);
     if (on_perf && from_timer)
         return false;
     if (on_perf && !event->first) {
@@ -197,7 +174,7 @@ static bool stays_on_perf(struct thread_event *event)
  * signals apart, which kernels before 6.13 deliver from timers that were armed again. Before the
  * first sample `due` does not move, since that sample pays for its delay; but if this sample took a
  * whole period, the next one pays what is measured. */
-static void restart_timers(struct thread *thread, struct thread_event *event)
+static void returns_start(struct thread *thread, struct thread_event *event)
 {
     uint64_t now = sys_clock(CLOCK_THREAD_CPUTIME_ID), spent = now - event->last;
     uint64_t rest = event->armed > spent ? event->armed - spent : 0;
@@ -228,8 +205,7 @@ void cpu_source_arm(struct thread *thread, struct thread_event *event)
         event->due += event->armed;
         event->after = random_period(thread, event->mean);
         event->wall += event->after;
-        timer_arm_at(event->timers[event->turn], event->wall, 0);
-        event->turn = !event->turn;
+        turns_pass(event);
         return;
     }
     event->armed = event->first ? random_first_period(thread, event->mean)
@@ -238,5 +214,5 @@ void cpu_source_arm(struct thread *thread, struct thread_event *event)
     if (stays_on_perf(event))
         perf_enable(event->fd, event->armed > event->lag ? event->armed - event->lag : 1);
     else
-        restart_timers(thread, event);
+        returns_start(thread, event);
 }

@@ -2,14 +2,7 @@
  *
  * The source of CPUTIME: what times the samples of a thread's CPU time.
  *
- * Two timers on CLOCK_MONOTONIC are armed at any time, for the next sample and for the one after
- * it. They send their signals in turns. When one expires, the kernel programs the clock hardware
- * for the other, so that the handler puts the expired one behind it with one cheap system call:
- *
- *   wall clock  ──────A──────────B────────A───────────────B──────▶
- *                     │ signal            ▲
- *                     └ handler arms A ───┘
- *
+ * Two timers on CLOCK_MONOTONIC send their signals in turns (timer-turns.h).
  * The wall clock is never slower than the thread's CPU clock, so a signal comes in time or too
  * early. Too early means that the thread was off the CPU:
  *

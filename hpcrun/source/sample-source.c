@@ -6,14 +6,10 @@
 #include "hpcrun/source/cpu-time-source.h"
 #include "hpcrun/source/random-period.h"
 #include "hpcrun/source/source-perf.h"
-#include "hpcrun/source/source-timer.h"
+#include "hpcrun/source/wall-clock-source.h"
 #include "hpcrun/thread/live-threads.h"
 
 #include <sys/resource.h>
-
-/* REALTIME samples waiting threads, too. If there are more threads than CPUs, each CPU takes at
- * most one sample in this time; otherwise thousands of threads would do nothing else. */
-#define LEAST_NS_PER_SAMPLE 100000u
 
 /* Counters by rate: the period to which the last thread has adapted; new threads begin with it. 0:
  * not known yet. */
@@ -72,13 +68,9 @@ static uint64_t first_count_period(const struct thread_event *event)
 /* The mean period to use. A sample pays what it was armed with, so longer periods lose no time. */
 static uint64_t mean_period(const struct thread_event *event)
 {
-    uint64_t threads = threads_live(), cpus = process.usable_cpus;
     if (event->event->interval)
         return first_count_period(event);
-    if (event->source != SOURCE_MONOTONIC_TIMER || threads <= cpus)
-        return event->period;
-    uint64_t least = threads * LEAST_NS_PER_SAMPLE / cpus;
-    return event->period > least ? event->period : least;
+    return event->source == SOURCE_MONOTONIC_TIMER ? wall_source_mean(event) : event->period;
 }
 
 bool source_is_perf(const struct thread_event *event)
@@ -122,22 +114,12 @@ static bool open_counter(struct thread_event *event)
     return event->fd >= 0;
 }
 
-static bool open_wall_clock(struct thread_event *event)
-{
-    event->timers[0] = (int)timer_open(CLOCK_MONOTONIC, sources.signal, event);
-    if (event->timers[0] >= 0)
-        event->source = SOURCE_MONOTONIC_TIMER;
-    return event->timers[0] >= 0;
-}
-
 void source_open(struct thread *thread, struct thread_event *event)
 {
     bool opened = false;
     switch (event->event->kind) {
-    case EVENT_CPUTIME:
-        opened = cpu_source_open(event, sources.signal, sources.perf_clock);
-        break;
-    case EVENT_REALTIME: opened = open_wall_clock(event); break;
+    case EVENT_CPUTIME: opened = cpu_source_open(event, sources.signal, sources.perf_clock); break;
+    case EVENT_REALTIME: opened = wall_source_open(event, sources.signal); break;
     case EVENT_COUNTER: opened = open_counter(event); break;
     }
     event->opened_as = event->source;
@@ -148,7 +130,7 @@ void source_open(struct thread *thread, struct thread_event *event)
 void source_pause(struct thread_event *event)
 {
     switch (event->source) {
-    case SOURCE_MONOTONIC_TIMER: timer_disarm(event->timers[0]); break;
+    case SOURCE_MONOTONIC_TIMER: wall_source_stop(event); break;
     case SOURCE_COUNTER: perf_disable(event->fd); break;
     default:
         if (is_cpu_source(event))
@@ -159,7 +141,7 @@ void source_pause(struct thread_event *event)
 void source_close(struct thread_event *event)
 {
     switch (event->source) {
-    case SOURCE_MONOTONIC_TIMER: timer_close(event->timers[0]); break;
+    case SOURCE_MONOTONIC_TIMER: wall_source_close(event); break;
     case SOURCE_COUNTER: fds_close(event->fd); break;
     default:
         if (is_cpu_source(event))
@@ -175,69 +157,57 @@ void source_abandon(struct thread_event *event)
     event->source = 0;
 }
 
-/* Plans the next sample for `period` after event->last, which is about now. */
-static void plan(struct thread_event *event, uint64_t period)
+/* Counters: plans the next sample for a count of `period` behind event->last. */
+static void plan_count(struct thread_event *event, uint64_t period)
 {
     event->armed = period;
     event->due = event->last + period;
 }
 
-/* Arms the event as planned. A wall-clock timer expires again after every mean period until the
- * handler arms it again. The interval must not be the planned period: the first one may be a few
- * hundred nanoseconds, and a thread that defers its signals would get no time to run. */
-static void start(const struct thread_event *event, uint64_t period, uint64_t due, uint64_t mean)
+/* What is needed to start an event, as planned. */
+struct start {
+    struct cpu_start cpu;
+    struct wall_start wall;
+    uint64_t count;
+};
+
+static struct start plan(struct thread *thread, struct thread_event *event)
 {
-    if (event->source == SOURCE_COUNTER)
-        perf_enable(event->fd, period);
-    else
-        timer_arm_at(event->timers[0], due, mean);
+    switch (event->source) {
+    case SOURCE_MONOTONIC_TIMER: return (struct start){.wall = wall_source_plan(thread, event)};
+    case SOURCE_COUNTER:
+        plan_count(event, random_first_period(thread, event->mean));
+        return (struct start){.count = event->armed};
+    default: return (struct start){.cpu = cpu_source_plan(thread, event)};
+    }
 }
 
-static void arm(struct thread_event *event, uint64_t period)
+static void start(const struct thread_event *event, const struct start *start)
 {
-    plan(event, period);
-    start(event, period, event->due, event->mean);
+    switch (event->source) {
+    case SOURCE_MONOTONIC_TIMER: wall_source_start(event, start->wall); break;
+    case SOURCE_COUNTER: perf_enable(event->fd, start->count); break;
+    default: cpu_source_start(event, start->cpu);
+    }
 }
 
 /* The thread's handler may run as soon as samples are unblocked, for a late signal; it then arms
- * the event, too, and may change the plan, hence the copies. If the thread stays in its handler,
+ * the event, too, and may change the plan, hence the copy. If the thread stays in its handler,
  * nothing is done here: the handler arms the event at its end. */
 void source_resume(struct thread *thread, struct thread_event *event)
 {
     if (!event->source || !thread_block_samples(thread))
         return;
     clockid_t cpu_clock = sys_thread_clock(thread->tid); /* the caller may be another thread */
-    struct cpu_start cpu_start = {0};
     event->first = true;
     event->last = clock_of(event, cpu_clock);
     event->last_cpu = sys_clock(cpu_clock);
     event->mean = mean_period(event);
     if (event->event->interval)
         event->period = event->mean; /* the first sample pays it */
-    if (is_cpu_source(event))
-        cpu_start = cpu_source_plan(thread, event);
-    else
-        plan(event, random_first_period(thread, event->mean));
-    uint64_t period = event->armed, due = event->due, mean = event->mean;
+    const struct start planned = plan(thread, event);
     thread_unblock_samples(thread);
-    if (is_cpu_source(event))
-        cpu_source_start(event, cpu_start);
-    else
-        start(event, period, due, mean);
-}
-
-/* Lengthens a REALTIME period so that the program gets at least as much time as the last sample
- * took. A sample of a very deep path can take longer than the period; since samples are due at
- * fixed times, the thread would never leave the handler. Ticks are at most a nanosecond long, so
- * the clocks are read only if the sample may have been too long. event->last may be in the future,
- * because a signal sent before the timer was armed again arrives before the sample is due. */
-static uint64_t leave_time_for_program(const struct thread_event *event, uint64_t period)
-{
-    if (event->source != SOURCE_MONOTONIC_TIMER || ticks_now() - event->measured_at < period / 4)
-        return period;
-    uint64_t spent = sys_clock(CLOCK_THREAD_CPUTIME_ID) - event->last_cpu;
-    uint64_t earliest = sys_clock(CLOCK_MONOTONIC) + spent;
-    return earliest > event->last + period ? earliest - event->last : period;
+    start(event, &planned);
 }
 
 /* After so many samples in a row with the same pc and sp, the thread may make no progress. An
@@ -265,59 +235,33 @@ static uint64_t skip_one_if_stuck(struct thread_event *event, uint64_t period)
     return period + 1;
 }
 
-void source_arm(struct thread *thread, struct thread_event *event)
+static void arm_counter(struct thread *thread, struct thread_event *event)
 {
-    if (is_cpu_source(event)) {
-        cpu_source_arm(thread, event);
-        return;
-    }
     uint64_t period = event->first ? random_first_period(thread, event->mean)
                                    : random_period(thread, event->mean);
-    arm(event, leave_time_for_program(event, skip_one_if_stuck(event, period)));
+    plan_count(event, skip_one_if_stuck(event, period));
+    perf_enable(event->fd, event->armed);
+}
+
+void source_arm(struct thread *thread, struct thread_event *event)
+{
+    switch (event->source) {
+    case SOURCE_MONOTONIC_TIMER: wall_source_arm(thread, event); break;
+    case SOURCE_COUNTER: arm_counter(thread, event); break;
+    default: cpu_source_arm(thread, event);
+    }
 }
 
 struct thread_event *source_of_signal(struct thread *thread, const siginfo_t *info)
 {
     for (unsigned i = 0; i < thread->event_count; i++) {
         struct thread_event *event = &thread->events[i];
-        if (info->si_code == SI_TIMER ? event->source && info->si_value.sival_ptr == event
-                                      : source_is_perf(event) && info->si_code > 0 &&
-                                            info->si_fd == event->fd)
+        if (info->si_code == SI_TIMER
+                ? event->source && info->si_value.sival_ptr == event
+                : source_is_perf(event) && info->si_code > 0 && info->si_fd == event->fd)
             return event;
     }
     return NULL;
-}
-
-/* Updates the mean period, and corrects the increment. A sample stands for half of the period
- * before it and half of the one after it: the first sample comes after half a period on average and
- * pays a whole one; the time after the last sample is not paid. So when the mean changes, the
- * sample in between pays half of the difference more or less. */
-static uint64_t change_mean(struct thread_event *event, uint64_t wall)
-{
-    uint64_t before = event->mean;
-    event->mean = mean_period(event);
-    if (event->mean >= before)
-        return wall + (event->mean - before) / 2;
-    uint64_t less = (before - event->mean) / 2;
-    return wall > less ? wall - less : 0;
-}
-
-static struct increment measure_wall_time(struct thread_event *event, const siginfo_t *info)
-{
-    struct increment result = {.fired = true};
-    uint64_t overruns = info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0;
-    uint64_t cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
-    uint64_t overrun = overruns * event->mean; /* the interval that the timer was armed with */
-    uint64_t wall = (event->first ? event->mean : event->armed) + overrun;
-    wall = change_mean(event, wall);
-    event->first = false;
-    uint64_t on_cpu = cpu - event->last_cpu;
-    event->last = event->due + overrun;
-    event->last_cpu = cpu;
-    event->measured_at = ticks_now();
-    result.amount = wall << TIME_SHIFT;
-    result.blocked = on_cpu < wall ? (wall - on_cpu) << TIME_SHIFT : 0;
-    return result;
 }
 
 /* The amount that the first sample after a start pays: one period for each period that began before
@@ -397,7 +341,7 @@ struct increment source_measure(struct thread *thread, struct thread_event *even
                                 const siginfo_t *info, const ucontext_t *context)
 {
     switch (event->source) {
-    case SOURCE_MONOTONIC_TIMER: return measure_wall_time(event, info);
+    case SOURCE_MONOTONIC_TIMER: return wall_source_measure(event, info);
     case SOURCE_COUNTER: return measure_count(event, context);
     default: return measure_cpu_time(thread, event, info, context);
     }

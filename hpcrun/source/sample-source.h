@@ -7,7 +7,8 @@
  *   CPUTIME    POSIX timers on CLOCK_MONOTONIC in turns,   thread CPU time since the last sample
  *              across waits perf task-clock or a timer on
  *              the CPU clock (cpu-time-source.h)
- *   REALTIME   POSIX timer on CLOCK_MONOTONIC              period + overruns x P
+ *   REALTIME   POSIX timers on CLOCK_MONOTONIC in turns    planned time since the last sample
+ *              (wall-clock-source.h)
  *   counters   perf event, one outstanding signal          count since the last sample
  *
  * The period of a counter is a fixed count, or follows a rate: then it is adapted to the thread's

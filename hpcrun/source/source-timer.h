@@ -27,28 +27,27 @@ static inline void timer_close(int timer)
     sys1(SYS_timer_delete, timer);
 }
 
-static inline void timer_set(int timer, int flags, uint64_t value, uint64_t interval)
+static inline void timer_set(int timer, int flags, uint64_t value)
 {
-    struct itimerspec spec = {.it_value = sys_timespec(value),
-                              .it_interval = sys_timespec(interval)};
+    struct itimerspec spec = {.it_value = sys_timespec(value)};
     sys4(SYS_timer_settime, timer, flags, &spec, NULL);
 }
 
 /* Expires once, `ns` from now (at least 1). */
 static inline void timer_arm_once(int timer, uint64_t ns)
 {
-    timer_set(timer, 0, ns ? ns : 1, 0);
+    timer_set(timer, 0, ns ? ns : 1);
 }
 
-/* Expires at `at` on the timer's clock (at once if that is past), then every `interval` ns. */
-static inline void timer_arm_at(int timer, uint64_t at, uint64_t interval)
+/* Expires once, at `at` on the timer's clock (at once if that is past). */
+static inline void timer_arm_at(int timer, uint64_t at)
 {
-    timer_set(timer, TIMER_ABSTIME, at ? at : 1, interval);
+    timer_set(timer, TIMER_ABSTIME, at ? at : 1);
 }
 
 static inline void timer_disarm(int timer)
 {
-    timer_set(timer, 0, 0, 0);
+    timer_set(timer, 0, 0);
 }
 
 #endif

@@ -30,18 +30,18 @@ struct thread_event {
     int fd;                       /* perf event */
     int timers[2], cpu_timer;     /* POSIX timers of the kernel, or -1 */
     bool by_cpu_clock;            /* CPUTIME: the CPU clock times the next sample, not `timers` */
-    bool is_turn;                 /* CPUTIME: the signal is that of timers[turn] */
-    unsigned turn;                /* CPUTIME: index in `timers` of the one for `due` */
+    bool is_turn;                 /* the signal is that of timers[turn] */
+    unsigned turn;                /* index in `timers` of the one for `due` */
     /* Ids of its metrics, or NO_METRIC. */
     unsigned work, blocked, idleness, incomplete, waiting, lock_wait, lock_delay;
-    uint64_t period;      /* mean, as configured; by rate: the mean when the event was started */
-    uint64_t mean;        /* in use: `period` or longer; by rate: it follows the counts */
-    uint64_t last;        /* the event's clock or count at the last sample */
-    uint64_t armed;       /* the period that the next sample was armed with */
-    uint64_t after;       /* CPUTIME: the period after `due`, at whose end the other timer expires */
-    uint64_t lag;         /* mean delay from `due` to the sample */
-    uint64_t due;         /* the clock or count at which the next sample is due */
-    uint64_t wall;        /* CPUTIME: CLOCK_MONOTONIC for which the other timer is armed; by the CPU
+    uint64_t period; /* mean, as configured; by rate: the mean when the event was started */
+    uint64_t mean;   /* in use: `period` or longer; by rate: it follows the counts */
+    uint64_t last;   /* the event's clock or count at the last sample */
+    uint64_t armed;  /* the period that the next sample was armed with */
+    uint64_t after;  /* timers: the period after `due`, at whose end the other one expires */
+    uint64_t lag;    /* mean delay from `due` to the sample; REALTIME: from `last` to the sample */
+    uint64_t due;    /* the clock or count at which the next sample is due */
+    uint64_t wall;   /* CLOCK_MONOTONIC for which the other timer is armed; CPUTIME by the CPU
                              clock: when last_cpu was read */
     uint64_t last_cpu;    /* CPUTIME: see `wall`; others: thread's CPU clock at the last sample */
     uint64_t measured_at; /* ticks_now() at the last sample */

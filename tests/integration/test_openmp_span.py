@@ -123,17 +123,18 @@ class TaskShapesOfClang(TaskShapes):
 
 class KnownStrands(openmp_case.OpenMp):
     """Work and span are counted by hand: strands have a known length, by the clock of their thread's CPU time. Beyond the
-    serial code, which is measured, each may be longer by the last turn of its loop and by an interrupt."""
+    serial code, which is measured, each may be longer by the last turn of its loop and by an interrupt, and regions
+    create threads. Later looks have longer strands, beside which that is less."""
     compilers = CLANG
-    SHARE = 0.002
+    SHARES = (0.002, 0.002, 0.004, 0.004, 0.008, 0.008)
 
-    def excess(self, program, threads, calls, chain):
+    def excess(self, program, threads, calls, chain, share):
         """Of work and of span without the serial code, the larger share."""
         with self.environment(threads, KMP_DEVICE_THREAD_LIMIT="16", KMP_TEAMS_THREAD_LIMIT="16"):
-            self.profile(program, str(self.SHARE), options=("--work-span",), events=("CPUTIME@1000000",))
+            self.profile(program, str(share), options=("--work-span",), events=("CPUTIME@1000000",))
         self.assertEqual(self.known(), [("measured", None)] * 3)
         excess = []
-        for metric, known in (("exact work", calls * self.SHARE), ("span", chain * self.SHARE)):
+        for metric, known in (("exact work", calls * share), ("span", chain * share)):
             measured = self.tree["metrics"][metric]["inclusive"] - self.value(metric, test_work_span.SERIAL)
             self.assertGreaterEqual(measured, 0.99 * known, metric)
             excess.append(measured / known - 1)
@@ -142,7 +143,7 @@ class KnownStrands(openmp_case.OpenMp):
     def check(self, source, threads, calls, chain):
         program = self.build(source, "-fno-optimize-sibling-calls")
         with self.subTest(threads=threads):
-            self.assertTrue(any(self.excess(program, threads, calls, chain) < 0.03 for _ in range(LOOKS)))
+            self.assertTrue(any(self.excess(program, threads, calls, chain, share) < 0.03 for share in self.SHARES))
 
     known = TaskShapes.known
 

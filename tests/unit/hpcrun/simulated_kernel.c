@@ -11,19 +11,16 @@ struct sim sim;
 
 void sim_start(void)
 {
-    sim = (struct sim){.wall = 5000000000, .cpu = 1000000, .shortest_interval = UINT64_MAX,
-                       .timer_limit = SIM_TIMERS};
+    sim = (struct sim){.wall = 5000000000, .cpu = 1000000, .timer_limit = SIM_TIMERS};
 }
 
 /* ---- time ---- */
 
 static void expire(struct sim_timer *timer, uint64_t now)
 {
-    while (timer->at && timer->at <= now) {
-        if (timer->waits)
-            timer->overruns++;
+    if (timer->at && timer->at <= now) {
         timer->waits = true;
-        timer->at = timer->interval ? timer->at + timer->interval : 0;
+        timer->at = 0;
     }
 }
 
@@ -98,10 +95,8 @@ bool sim_take(siginfo_t *info)
         if (sim.timers[i].waits) {
             info->si_code = SI_TIMER;
             info->si_timerid = i;
-            info->si_overrun = sim.timers[i].overruns;
             info->si_value.sival_ptr = sim.timers[i].value;
             sim.timers[i].waits = false;
-            sim.timers[i].overruns = 0;
             return true;
         }
     return false;
@@ -140,12 +135,8 @@ static long set_timer(int id, int flags, const struct itimerspec *spec)
     struct sim_timer *timer = &sim.timers[id];
     uint64_t now = timer->on_cpu ? sim.cpu : sim.wall, value = nanoseconds(&spec->it_value);
     timer->waits = timer->waits && sim.keeps_stale;
-    timer->overruns = 0;
     sim.arms += value > 0;
-    timer->interval = nanoseconds(&spec->it_interval);
     timer->at = value == 0 || flags & TIMER_ABSTIME ? value : now + value;
-    if (value && timer->interval && timer->interval < sim.shortest_interval)
-        sim.shortest_interval = timer->interval;
     expire(timer, now);
     return 0;
 }

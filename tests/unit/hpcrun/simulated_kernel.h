@@ -21,11 +21,9 @@ long sys6(long number, long a, long b, long c, long d, long e, long f);
 
 struct sim_timer {
     bool used, on_cpu; /* on_cpu: by the thread's CPU clock, else by the wall clock */
-    uint64_t at;       /* when it expires; 0: not armed */
-    uint64_t interval; /* 0: once */
+    uint64_t at;       /* when it expires, once; 0: not armed */
     void *value;       /* sent with its signals */
     bool waits;        /* its signal is pending */
-    int overruns;      /* further expiries since then */
 };
 
 struct sim {
@@ -37,7 +35,6 @@ struct sim {
     struct sim_timer timers[SIM_TIMERS];
     bool event_enabled, event_waits;
     uint64_t event_count, event_period, event_left;
-    uint64_t shortest_interval; /* shortest interval of any timer; UINT64_MAX at first */
 };
 
 extern struct sim sim;

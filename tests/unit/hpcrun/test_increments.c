@@ -9,6 +9,7 @@
 #include "hpcrun/source/cpu-time-source.c"
 #include "hpcrun/source/sample-source.c"
 #include "hpcrun/source/source-perf.c"
+#include "hpcrun/source/wall-clock-source.c"
 
 #include <math.h>
 #include <string.h>
@@ -20,6 +21,7 @@ struct process process = {.usable_cpus = 2};
 struct sampling sampling;
 static bool waiting;       /* whether a sample interrupts a system call */
 static uint64_t sample_ns; /* time that taking a sample takes */
+static uint32_t live;      /* number of threads */
 
 /* ---- stubs for the sources ---- */
 
@@ -40,7 +42,7 @@ void fds_close(int fd)
 
 uint32_t threads_live(void)
 {
-    return 1;
+    return live;
 }
 
 bool thread_block_samples(struct thread *thread)
@@ -71,13 +73,23 @@ bool guard_copy(void *to, uint64_t from, size_t size, bool armed)
 
 /* ---- a thread ---- */
 
-/* BY_PERF and BY_TIMERS have two timers on the wall clock. */
-enum way { BY_PERF, BY_PERF_ALONE, BY_ONE_TIMER, BY_TIMERS, BY_WALL_CLOCK, WAYS };
+/* BY_PERF, BY_TIMERS and BY_WALL_CLOCK have two timers on the wall clock. The first four are CPUTIME,
+ * then REALTIME by two timers and by one, and a counter, of nanoseconds of CPU time. */
+enum way {
+    BY_PERF,
+    BY_PERF_ALONE,
+    BY_ONE_TIMER,
+    BY_TIMERS,
+    BY_WALL_CLOCK,
+    BY_ONE_WALL_TIMER,
+    BY_COUNT,
+    WAYS
+};
 
-static const enum sample_source source_of[] = {SOURCE_TASK_CLOCK, SOURCE_TASK_CLOCK,
-                                               SOURCE_CPU_TIMER, SOURCE_CPU_TIMER,
-                                               SOURCE_MONOTONIC_TIMER};
-static const int timer_limit[] = {SIM_TIMERS, 0, 2, SIM_TIMERS, SIM_TIMERS};
+static const enum sample_source source_of[] = {
+    SOURCE_TASK_CLOCK,      SOURCE_TASK_CLOCK,      SOURCE_CPU_TIMER, SOURCE_CPU_TIMER,
+    SOURCE_MONOTONIC_TIMER, SOURCE_MONOTONIC_TIMER, SOURCE_COUNTER};
+static const int timer_limit[] = {SIM_TIMERS, 0, 2, SIM_TIMERS, SIM_TIMERS, 1, 0};
 
 static struct thread thread;
 static struct event event;
@@ -87,8 +99,10 @@ static void begin(enum way way, uint64_t seed)
     sim_start();
     sim.refuses_perf = way == BY_ONE_TIMER || way == BY_TIMERS;
     sim.timer_limit = timer_limit[way];
-    sim.keeps_stale = way != BY_WALL_CLOCK && seed % 2;
-    event = (struct event){.kind = way == BY_WALL_CLOCK ? EVENT_REALTIME : EVENT_CPUTIME,
+    sim.keeps_stale = seed % 2;
+    event = (struct event){.kind = way == BY_COUNT        ? EVENT_COUNTER
+                                   : way >= BY_WALL_CLOCK ? EVENT_REALTIME
+                                                          : EVENT_CPUTIME,
                            .period = PERIOD};
     memset(&thread, 0, sizeof thread);
     thread.random = seed * 0x9e3779b97f4a7c15u;
@@ -97,6 +111,7 @@ static void begin(enum way way, uint64_t seed)
     thread.events[0].period = PERIOD;
     waiting = false;
     sample_ns = 0;
+    live = 1;
     sampling.no_ticks = true; /* ticks_now is the simulated wall clock */
     sources_init(&process.config, SIGRTMIN);
     source_open(&thread, &thread.events[0]);
@@ -239,16 +254,20 @@ static void a_counter_by_rate_searches_once(void **state)
     assert_true(paid.samples < 40);
 }
 
-/* The wall clock runs while a thread is stopped (SIGSTOP) or gets no CPU: overruns pay for it. */
+/* The wall clock runs while a thread is stopped (SIGSTOP) or gets no CPU: the sample behind it pays
+ * for that. */
 static void a_stopped_thread_pays_for_the_time_that_it_was_stopped(void **state)
 {
     (void)state;
-    for (unsigned seed = 1; seed <= 100; seed++) {
+    for (unsigned seed = 1; seed <= 200; seed++) {
         struct paid paid = {0};
-        begin(BY_WALL_CLOCK, seed);
+        begin(seed % 4 < 2 ? BY_WALL_CLOCK : BY_ONE_WALL_TIMER, seed);
         uint64_t start = sim.wall;
         run(50 * MS, &paid);
         sim_wait(500 * MS);
+        uint64_t before = paid.amount;
+        take(&paid);
+        assert_true(paid.amount + PERIOD > before + 500 * MS);
         run(50 * MS, &paid);
         uint64_t truth = sim.wall - start;
         assert_true(paid.amount + 5 * PERIOD / 2 > truth && paid.amount < truth + 5 * PERIOD / 2);
@@ -295,16 +314,41 @@ static void a_late_first_sample_begins_anew(void **state)
     }
 }
 
-/* A first period may be some nanoseconds long. As a timer's interval it would leave a thread that
- * defers its signals no time between two of them. */
-static void wall_clock_timers_repeat_with_the_mean_period(void **state)
+/* With 400 threads on two CPUs, a thread has a sample each 20 ms. Whatever the means were, the time
+ * of a thread is paid on average, but for P / 24 of the last one (see above). The deviation is that of
+ * the tail, below P, and of half the difference of the means. */
+static void periods_follow_the_number_of_threads(void **state)
 {
     (void)state;
-    for (unsigned seed = 1; seed <= 1000; seed++) {
-        struct paid paid = {0};
-        begin(BY_WALL_CLOCK, seed);
-        run(3 * PERIOD, &paid);
-        assert_int_equal(sim.shortest_interval, PERIOD);
+    static const uint32_t numbers[][2] = {{1, 400}, {400, 1}, {200, 400}};
+    const unsigned threads = 5000;
+    const double longest = 20 * (double)MS;
+    for (enum way way = BY_WALL_CLOCK; way <= BY_ONE_WALL_TIMER; way++)
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+            struct paid paid = {0};
+            for (unsigned n = 1; n <= threads; n++) {
+                begin(way, n);
+                live = numbers[i][0];
+                source_resume(&thread, &thread.events[0]);
+                run(50 * MS, &paid);
+                live = numbers[i][1];
+                run(100 * MS, &paid);
+            }
+            double mean = (double)paid.amount / threads;
+            assert_true(fabs(mean - 150 * (double)MS) < 5 * longest / sqrt(threads) + longest / 12);
+        }
+}
+
+/* Threads have one timer each if all of them together would take the signals that the user may queue
+ * (1000 in the simulated kernel). */
+static void many_threads_have_one_timer_each(void **state)
+{
+    (void)state;
+    for (live = 1; live <= 1000; live *= 10) {
+        sim_start();
+        wall_source_open(&thread.events[0], SIGRTMIN);
+        assert_int_equal(thread.events[0].source, SOURCE_MONOTONIC_TIMER);
+        assert_int_equal(thread.events[0].timers[1] >= 0, live <= 10);
     }
 }
 
@@ -371,8 +415,8 @@ static bool both_timers_are_armed(void)
 static void timers_take_turns(void **state)
 {
     (void)state;
-    static const enum way ways[] = {BY_PERF, BY_TIMERS};
-    for (size_t i = 0; i < 2; i++) {
+    static const enum way ways[] = {BY_PERF, BY_TIMERS, BY_WALL_CLOCK};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct paid paid = {0};
         begin(ways[i], 1);
         assert_int_equal(sim.arms, 2);
@@ -421,7 +465,8 @@ static void a_wait_is_disturbed_once(void **state)
 static void a_slow_sample_leaves_time_for_the_program(void **state)
 {
     (void)state;
-    static const enum way ways[] = {BY_PERF, BY_ONE_TIMER, BY_TIMERS, BY_WALL_CLOCK};
+    static const enum way ways[] = {BY_PERF, BY_ONE_TIMER, BY_TIMERS, BY_WALL_CLOCK,
+                                    BY_ONE_WALL_TIMER};
     static const uint64_t times[] = {PERIOD / 3, PERIOD / 2, PERIOD, 3 * PERIOD, 20 * PERIOD};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         for (size_t k = 0; k < sizeof times / sizeof *times; k++) {
@@ -465,7 +510,8 @@ int main(void)
         cmocka_unit_test(a_stopped_thread_pays_for_the_time_that_it_was_stopped),
         cmocka_unit_test(a_thread_that_blocks_its_signals_pays_when_it_lets_them_come),
         cmocka_unit_test(a_late_first_sample_begins_anew),
-        cmocka_unit_test(wall_clock_timers_repeat_with_the_mean_period),
+        cmocka_unit_test(periods_follow_the_number_of_threads),
+        cmocka_unit_test(many_threads_have_one_timer_each),
         cmocka_unit_test(waiting_costs_no_cpu_time),
         cmocka_unit_test(preemption_costs_no_cpu_time),
         cmocka_unit_test(timers_take_turns),

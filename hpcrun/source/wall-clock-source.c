@@ -1,0 +1,160 @@
+#include "hpcrun/source/wall-clock-source.h"
+
+#include "hpcrun/base/sys.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/source/random-period.h"
+#include "hpcrun/source/timer-turns.h"
+#include "hpcrun/thread/live-threads.h"
+
+#include <sys/resource.h>
+
+/* REALTIME samples waiting threads, too. If there are more threads than CPUs, each CPU takes at
+ * most one sample in this time; otherwise thousands of threads would do nothing else. */
+#define LEAST_NS_PER_SAMPLE 100000u
+
+/* The second timers of all threads leave most of the signals that the user may queue to the
+ * program, and to the first timers. */
+#define SIGNALS_PER_THREAD 16
+
+/* ---- open and close ---- */
+
+static bool may_have_two_timers(void)
+{
+    struct rlimit limit = {.rlim_cur = 0};
+    sys4(SYS_prlimit64, 0, RLIMIT_SIGPENDING, NULL, &limit);
+    return threads_live() < limit.rlim_cur / SIGNALS_PER_THREAD;
+}
+
+bool wall_source_open(struct thread_event *event, int signal)
+{
+    turns_open(event, 0, signal);
+    event->timers[1] = -1;
+    if (event->timers[0] < 0)
+        return false;
+    if (may_have_two_timers())
+        turns_open(event, 1, signal);
+    event->source = SOURCE_MONOTONIC_TIMER;
+    return true;
+}
+
+void wall_source_close(struct thread_event *event)
+{
+    turns_close(event);
+}
+
+/* ---- start and stop ---- */
+
+uint64_t wall_source_mean(const struct thread_event *event)
+{
+    uint64_t threads = threads_live(), cpus = process.usable_cpus;
+    uint64_t least = threads * LEAST_NS_PER_SAMPLE / cpus;
+    return threads > cpus && event->period < least ? least : event->period;
+}
+
+struct wall_start wall_source_plan(struct thread *thread, struct thread_event *event)
+{
+    event->turn = 0;
+    event->armed = random_first_period(thread, event->mean);
+    event->after = random_period(thread, event->mean);
+    event->due = event->last + event->armed;
+    event->wall = event->due + event->after;
+    return (struct wall_start){event->due, event->wall};
+}
+
+void wall_source_start(const struct thread_event *event, struct wall_start start)
+{
+    turns_start(event, 0, start.next, start.then);
+}
+
+void wall_source_stop(const struct thread_event *event)
+{
+    turns_stop(event);
+}
+
+/* ---- a sample ---- */
+
+/* The time that a sample at `now` pays, up to the last planned time that is past; that time becomes
+ * event->last. The first sample pays a mean period for the one before it, in which the thread began
+ * at a random time. Behind the times for which timers were armed, a sample is due after every mean
+ * period. */
+static uint64_t time_to_pay(struct thread_event *event, uint64_t now)
+{
+    uint64_t pays = event->first ? event->mean : event->armed;
+    event->last = event->due;
+    if (now < event->wall)
+        return pays;
+    uint64_t more = event->after + (now - event->wall) / event->mean * event->mean;
+    event->last += more;
+    return pays + more;
+}
+
+/* Updates the mean period, and corrects what the sample pays. A sample stands for half of the period
+ * before it and half of the one after it: the first sample comes after half a period on average and
+ * pays a whole one; the time after the last sample is not paid. So when the mean changes, the
+ * sample in between pays half of the difference more or less. The period that is planned already
+ * has the old mean: that sample is one period too early, which changes no sum. */
+static uint64_t change_mean(struct thread_event *event, uint64_t pays)
+{
+    uint64_t before = event->mean;
+    event->mean = wall_source_mean(event);
+    if (event->mean >= before)
+        return pays + (event->mean - before) / 2;
+    uint64_t less = (before - event->mean) / 2;
+    return pays > less ? pays - less : 0;
+}
+
+struct increment wall_source_measure(struct thread_event *event, const siginfo_t *info)
+{
+    uint64_t ticks = ticks_now(), now = sys_clock(CLOCK_MONOTONIC);
+    if (now < event->due)
+        return (struct increment){.fired = false};
+    uint64_t cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID), on_cpu = cpu - event->last_cpu;
+    uint64_t pays = change_mean(event, time_to_pay(event, now));
+    event->is_turn = turns_is_next(event, info);
+    event->first = false;
+    event->lag = now - event->last;
+    event->last_cpu = cpu;
+    event->measured_at = ticks;
+    return (struct increment){
+        .fired = true,
+        .amount = pays << TIME_SHIFT,
+        .blocked = on_cpu < pays ? (pays - on_cpu) << TIME_SHIFT : 0,
+    };
+}
+
+/* ---- the next sample ---- */
+
+/* Whether the other timer expires late enough to leave the program as much time as this sample took. Ticks are at most a nanosecond long. A sample of a very deep path can take longer than
+ * the period; since samples are due at fixed times, the thread would never leave the handler. */
+static bool other_timer_leaves_time(const struct thread_event *event)
+{
+    uint64_t spent = ticks_now() - event->measured_at;
+    return event->is_turn && event->wall > event->last + event->lag + 2 * spent;
+}
+
+/* Plans both samples anew, with time for the program before the first of them. */
+static void plan_anew(struct thread *thread, struct thread_event *event)
+{
+    uint64_t spent = sys_clock(CLOCK_THREAD_CPUTIME_ID) - event->last_cpu;
+    uint64_t earliest = sys_clock(CLOCK_MONOTONIC) + spent;
+    event->armed = random_period(thread, event->mean);
+    if (earliest > event->last + event->armed)
+        event->armed = earliest - event->last;
+    event->after = random_period(thread, event->mean);
+    event->due = event->last + event->armed;
+    event->wall = event->due + event->after;
+    turns_start(event, event->turn, event->due, event->wall);
+}
+
+void wall_source_arm(struct thread *thread, struct thread_event *event)
+{
+    if (!other_timer_leaves_time(event)) {
+        plan_anew(thread, event);
+        return;
+    }
+    event->armed = event->after;
+    event->due = event->wall;
+    event->after = random_period(thread, event->mean);
+    event->wall += event->after;
+    turns_pass(event);
+}
