@@ -52,14 +52,8 @@
 #ifndef HPCRUN_SOURCE_SAMPLE_SOURCE_H
 #define HPCRUN_SOURCE_SAMPLE_SOURCE_H
 
+#include "hpcrun/source/increment.h"
 #include "hpcrun/thread/thread.h"
-
-/* The time or count that a signal stands for, in the event's fixed point. */
-struct increment {
-    bool fired;       /* false: no sample; the source is armed again */
-    uint64_t amount;  /* time or count */
-    uint64_t blocked; /* EVENT_REALTIME: the part of `amount` in which the thread was off the CPU */
-};
 
 /* Chooses the source of CPUTIME. Normal context, once per process image. */
 void sources_init(const struct config *config, int signal);

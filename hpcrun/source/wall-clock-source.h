@@ -9,7 +9,8 @@
 #ifndef HPCRUN_SOURCE_WALL_CLOCK_SOURCE_H
 #define HPCRUN_SOURCE_WALL_CLOCK_SOURCE_H
 
-#include "hpcrun/source/sample-source.h"
+#include "hpcrun/source/increment.h"
+#include "hpcrun/thread/thread.h"
 
 /* Opens the event for the calling thread, stopped. Sets event->source; false if that failed. */
 bool wall_source_open(struct thread_event *event, int signal);

@@ -69,7 +69,9 @@ class TreeTest(profiling.ProfilingTest):
         match = LINE.fullmatch(line)
         self.assertTrue(match, line)
         self.assertEqual(int(match["processes"] or 1), processes)
-        self.assertEqual((match["dropped"], match["partial"]), ("0", "0"))
+        # A sample that is due while hpcrun ends a process is dropped.
+        self.assertLessEqual(int(match["dropped"]), processes)
+        self.assertEqual(match["partial"], "0")
         # The program's own clock starts a little before hpcrun's, which lacks the loader's time.
         self.assertGreater(float(match["cpu"]), 0.9 * burned - 0.02)
         self.assertLess(float(match["cpu"]), counted + 0.002 * processes)
