@@ -255,7 +255,8 @@ static struct span_task *create(struct task_thread *thread, const void *code, co
     task->is_final = flags & AGENT_TASK_FINAL || parent->is_final;
     task->is_many = flags & AGENT_TASK_MANY;
     task->is_in_parts = flags & AGENT_TASK_IN_PARTS;
-    task_copy_paths(task, parent, &thread->memory);
+    if (!task->is_at_once)
+        task_copy_paths(task, parent, &thread->memory);
     return task;
 }
 
@@ -322,6 +323,8 @@ void task_span_task_begins(void *handle)
             return;
         }
         count_spawn(thread, task);
+    } else if (task->is_at_once && !task->has_begun) {
+        task_copy_paths(task, task->parent, &thread->memory);
     }
     if (task->is_in_parts)
         begin_part(thread, task);

@@ -7,7 +7,8 @@
  * calling context. It is a clock of the ideal machine:
  *
  *     1. A strand lengthens the path of its task.
- *     2. A created task begins with a copy of its creator's path.
+ *     2. A created task begins with a copy of its creator's path: as it is at the creation, or at
+ *        the begin of a task that the creator waits for.
  *     3. A task that ends offers its path to all that may wait for it: its parent, its innermost
  *        taskgroup, and the next barrier of its team. The longest one stays there.
  *     4. A join (taskwait, end of a taskgroup, barrier) makes the offered path that of the task which

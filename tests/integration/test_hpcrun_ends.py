@@ -157,8 +157,10 @@ class Accounts(profiling.ProfilingTest):
     """The fates of each thread add up to the time that it recorded itself just before the end
     (tests/programs/hpcrun/mapped-ledger.h), within 2 %: at least the burned time, at most its clock. Only a thread's
     first phase and its tail are inexact, by at most 1.5 periods together: far less than 2 %. All of it is CPU time,
-    which stands still while others have the CPUs."""
+    which stands still while others have the CPUs. Behind a sample that takes long, such as a thread's first one, hpcrun
+    leaves the program as much time without a sample: if that is the last one, the tail has both."""
     EVENT, MS = "CPUTIME@f4000", 50
+    LONG_SAMPLE = 0.001  # seconds; 0.3 to 1.0 ms where a page fault takes 25 us (2026-11-25)
 
     def ledger(self):
         data = (self.directory / "ledger").read_bytes()
@@ -180,7 +182,7 @@ class Accounts(profiling.ProfilingTest):
                 # After its last entry a thread still has to end, which takes time on a busy machine.
                 self.assertLess(paid, 1.02 * max(used, thread.cpu), thread.tid)
                 if image.pid not in told:
-                    self.assertGreater(paid, 0.98 * burned, thread.tid)
+                    self.assertGreater(paid, 0.98 * burned - 2 * self.LONG_SAMPLE, thread.tid)
                     self.assertGreater(thread.cpu, 0.98 * burned, thread.tid)
         self.assertLessEqual({pid for pid, _ in ledger}, set(told))
 

@@ -122,6 +122,24 @@ static void test_no_barrier_yet(void **state)
     check_program(region, before, 13, 12);
 }
 
+/* libomp ends the creation of a task before it leaves the creator, which waits for the task: what is
+ * between them comes before the task. */
+static void test_a_strand_before_a_task_at_once(void **state)
+{
+    (void)state;
+    void *region;
+    struct span_totals before = begin_program(&region);
+    strand(4);
+    void *child = task_span_created(code_of, site_of, AGENT_TASK_AT_ONCE);
+    task_span_creation_ended();
+    strand(2);
+    task_span_waits(AGENT_JOIN_NOTHING);
+    run_task(child, 10);
+    task_span_wait_ended(AGENT_JOIN_NOTHING);
+    strand(1);
+    check_program(region, before, 17, 17);
+}
+
 /* A task that never runs, since its region is cancelled, is no work. */
 static void test_cancelled(void **state)
 {
@@ -296,6 +314,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_programs),
         cmocka_unit_test(test_no_barrier_yet),
+        cmocka_unit_test(test_a_strand_before_a_task_at_once),
         cmocka_unit_test(test_cancelled),
         cmocka_unit_test(test_nothing_to_observe),
         cmocka_unit_test(test_order_that_is_not_followed),
