@@ -21,7 +21,7 @@ class PerfMap(OfChance, LogicalTest):
             pathlib.Path(name).unlink(missing_ok=True)
 
     def calls(self, how, status=0):
-        """Runs the program; what it knows of itself: [([caller, outer, inner], seconds)]."""
+        """Runs the program; what it knows of itself: [([caller, outer, inner], seconds, neighbors' seconds)]."""
         done, images = self.measure(program("jit"), how, 100, events=("CPUTIME@f5000",))
         for image in images:
             self.remove_map(image.pid)
@@ -30,7 +30,7 @@ class PerfMap(OfChance, LogicalTest):
         self.analyse()
         lines = [line.split(":") for line in done.stdout.splitlines()]
         self.assertEqual(len(lines), 6)
-        return [(names, int(ns) * 1e-9) for *names, ns in lines]
+        return [(names, int(ns) * 1e-9, int(neighbors) * 1e-9) for *names, ns, neighbors in lines]
 
     def below(self, names):
         """The time of all contexts whose last procedures are these: C's may go on."""
@@ -41,11 +41,11 @@ class PerfMap(OfChance, LogicalTest):
         """The time of each call is below its path, but for the reading of clocks; `shown` says how names are shown."""
         evidence = self.evidence()
         for _ in evidence.looks():
-            for names, seconds in self.calls(how):
+            for names, seconds, neighbors in self.calls(how):
                 caller, *callees = map(shown, names)
                 seen = sum(self.below(["main", "run", caller, *below]) for below in (callees, ["clock_gettime"]))
                 evidence.time(" ".join(names), seen, seconds, seconds, of_ends(2, self.period) + self.late(2),
-                              notices=0.25)
+                              notices=0.25, unsure=neighbors)
 
     def test_names_and_call_paths(self):
         """Later lines win, and lines that no one understands cost only themselves."""

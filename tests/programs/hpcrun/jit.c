@@ -1,7 +1,9 @@
 /* jit MAP MS: makes code at run time, names it in a perf map as MAP says, and runs in it for MS of
  * CPU time per kind of code. Prints for every kind, and for code below which C runs, a line
- *     CALLER:OUTER:INNER:NS
- * the C function that called OUTER, which called INNER, and the time of all that.
+ *     CALLER:OUTER:INNER:NS:NEIGHBORS_NS
+ * the C function that called OUTER, which called INNER, and the time of all that. NEIGHBORS_NS is the
+ * time of what ran just before, of the last call and of what ran just behind: where a virtual machine
+ * is halted there, the sample that pays for the halt may come a little later, when other code runs.
  *
  * MAP: "good"; "none"; "link" (a symbolic link to a good one); "old" (a good one, from before the
  * program began); "foreign" (another user's); "garbage"; "fork" (a good one, and the work is done
@@ -108,13 +110,19 @@ static void write_map(const char *how)
 
 static uint64_t budget;
 
+/* The thread's CPU clock when work began that no call accounts for, and the time of a call's last turn. */
+static uint64_t unaccounted, last_turn;
+
 /* Calls OUTER with INNER again and again. */
 #define CALLER(name)                                                                               \
     __attribute__((noinline)) static uint64_t name(outer *call, void (*inner)(long, long))         \
     {                                                                                              \
-        uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID), now = begin;                           \
-        for (; now < begin + budget; now = clock_ns(CLOCK_THREAD_CPUTIME_ID))                      \
+        uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID), now = begin, turn = begin;             \
+        for (; now < begin + budget; now = clock_ns(CLOCK_THREAD_CPUTIME_ID)) {                    \
+            turn = now;                                                                            \
             call(inner, 200000);                                                                   \
+        }                                                                                          \
+        last_turn = now - turn;                                                                    \
         return now - begin;                                                                        \
     }
 
@@ -141,9 +149,11 @@ static void run(const char *caller, uint64_t (*call)(outer *, void (*)(long, lon
 {
     outer *outer_code = (outer *)(void *)(made + which * SPACING);
     void (*inner)(long, long) = (void (*)(long, long))(void *)(made + (which + 1) * SPACING);
-    uint64_t used = call(outer_code, to_c ? c_below : inner);
-    printf("%s:%s:%s:%lu\n", caller, codes[which].name, to_c ? "c_below" : codes[which + 1].name,
-           used);
+    uint64_t used = call(outer_code, to_c ? c_below : inner),
+             end = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    printf("%s:%s:%s:%lu:%lu\n", caller, codes[which].name,
+           to_c ? "c_below" : codes[which + 1].name, used, end - unaccounted - used + last_turn);
+    unaccounted = end;
 }
 
 int main(int count, char **arguments)
@@ -152,11 +162,15 @@ int main(int count, char **arguments)
         return 2;
     budget = (uint64_t)atoi(arguments[2]) * 1000000u;
     find_own_name();
+    unaccounted = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     make_code();
     if (strcmp(arguments[1], "none") != 0)
         write_map(arguments[1]);
-    if (strcmp(arguments[1], "fork") == 0 && fork() != 0)
-        return wait(NULL) < 0;
+    if (strcmp(arguments[1], "fork") == 0) {
+        if (fork() != 0)
+            return wait(NULL) < 0;
+        unaccounted = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    }
     run("call_framed", call_framed, 0, false);
     run("call_plain", call_plain, 2, false);
     run("call_trashed", call_trashed, 4, false);
