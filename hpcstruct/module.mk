@@ -18,7 +18,7 @@ HPCSTRUCT_PARTS = $(foreach folder,$(HPCSTRUCT_FOLDERS),$(call objects_of,hpcstr
 $(BUILD)/bin/hpcstruct: $(call objects_of,hpcstruct) $(HPCSTRUCT_PARTS)
 	$(call link,,$(HPCSTRUCT_LIBRARIES))
 
-$(foreach name,binary_text debug_info line_table split_units quick_decode loop_nest loop_location eh_frame,\
+$(foreach name,sorted_addresses binary_text debug_info line_table split_units quick_decode loop_nest loop_location eh_frame,\
 	$(eval $(call unit_test,hpcstruct/test_$(name),$(HPCSTRUCT_PARTS),$(HPCSTRUCT_LIBRARIES))))
 
 # This compares with libxml2.

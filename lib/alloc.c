@@ -3,6 +3,7 @@
 #include "lib/diag.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,45 @@ void *mem_resize(void *old, size_t count, size_t size)
     if (__builtin_mul_overflow(count, size, &bytes))
         or_die(NULL);
     return or_die(realloc(old, bytes ? bytes : 1));
+}
+
+/* Each block is twice as large as the one before, up to a limit. */
+#define FIRST_BLOCK   ((size_t)16 << 10)
+#define LARGEST_BLOCK ((size_t)1 << 20)
+
+static void add_block(struct mem_pool *pool, size_t at_least)
+{
+    size_t size = pool->last * 2 < FIRST_BLOCK ? FIRST_BLOCK : pool->last * 2;
+    if (size > LARGEST_BLOCK)
+        size = LARGEST_BLOCK;
+    pool->last = size;
+    if (size < at_least)
+        size = at_least;
+    pool->blocks = mem_resize(pool->blocks, pool->count + 1, sizeof *pool->blocks);
+    pool->blocks[pool->count++] = pool->next = mem_resize(NULL, size, 1);
+    pool->left = size;
+}
+
+void *mem_pool_take(struct mem_pool *pool, size_t size)
+{
+    const size_t alignment = _Alignof(max_align_t);
+    if (size > SIZE_MAX - alignment)
+        or_die(NULL);
+    size = (size + alignment - 1) / alignment * alignment;
+    if (size > pool->left)
+        add_block(pool, size);
+    void *taken = pool->next;
+    pool->next += size;
+    pool->left -= size;
+    return taken;
+}
+
+void mem_pool_free(struct mem_pool *pool)
+{
+    for (size_t i = 0; i < pool->count; i++)
+        free(pool->blocks[i]);
+    free(pool->blocks);
+    *pool = (struct mem_pool){0};
 }
 
 char *mem_strdup(const char *text)

@@ -3,6 +3,8 @@
 #include "hpcstruct/code/quick-decode.h"
 #include "hpcstruct/elf/sorted-addresses.h"
 
+#include "lib/parallel.h"
+
 #include <Zydis/Zydis.h>
 #include <assert.h>
 #include <stdlib.h>
@@ -179,10 +181,55 @@ static uint64_t next_start(const struct code_sources *from, uint64_t start, uint
     return called < from->called_count && from->called[called] < end ? from->called[called] : end;
 }
 
-static void add_uncovered(struct candidates *candidates, const struct code_sources *from,
-                          const struct elf_code *code, uint64_t begin, uint64_t end)
+/* Code between candidates. */
+struct uncovered {
+    uint64_t begin, end;
+    const uint8_t *bytes;
+    size_t padding; /* the bytes of padding that it begins with */
+};
+
+struct uncovered_list {
+    VEC(struct uncovered) all;
+};
+
+static void add_uncovered(struct uncovered_list *list, const struct elf_code *code, uint64_t begin,
+                          uint64_t end)
 {
-    begin += padding_length(code->bytes + (begin - code->begin), end - begin);
+    const struct uncovered new = {begin, end, code->bytes + (begin - code->begin), 0};
+    if (begin < end)
+        vec_push(&list->all, new);
+}
+
+/* Lists what the candidates, which are sorted, do not cover. */
+static void find_uncovered(struct uncovered_list *list, const struct candidates *candidates,
+                           const struct elf_image *image)
+{
+    size_t i = 0;
+    uint64_t covered = 0;
+    for (size_t run = 0; run < image->code.n; run++) {
+        const struct elf_code *code = &image->code.at[run];
+        uint64_t at = covered > code->begin ? covered : code->begin;
+        for (; i < candidates->all.n && candidates->all.at[i].begin < code->end; i++) {
+            add_uncovered(list, code, at, candidates->all.at[i].begin);
+            if (candidates->all.at[i].end > at)
+                at = candidates->all.at[i].end;
+        }
+        add_uncovered(list, code, at, code->end);
+        covered = at;
+    }
+}
+
+static void measure_padding(void *context, unsigned worker, size_t index)
+{
+    const struct uncovered_list *list = context;
+    struct uncovered *uncovered = &list->all.at[index];
+    (void)worker;
+    uncovered->padding = padding_length(uncovered->bytes, uncovered->end - uncovered->begin);
+}
+
+static void add_gap(struct candidates *candidates, const struct code_sources *from, uint64_t begin,
+                    uint64_t end)
+{
     while (begin < end) {
         uint64_t next = next_start(from, begin, end);
         struct code_owner owner = {.begin = begin, .is_gap = true};
@@ -193,27 +240,16 @@ static void add_uncovered(struct candidates *candidates, const struct code_sourc
 }
 
 /* Adds the code between the candidates so far, which are sorted. */
-static void add_gaps(struct candidates *candidates, const struct code_sources *from)
+static void add_gaps(struct candidates *candidates, const struct code_sources *from,
+                     unsigned workers)
 {
-    struct candidates rest = {0};
-    size_t i = 0;
-    uint64_t covered = 0;
-    for (size_t run = 0; run < from->image->code.n; run++) {
-        const struct elf_code *code = &from->image->code.at[run];
-        uint64_t at = covered > code->begin ? covered : code->begin;
-        for (; i < candidates->all.n && candidates->all.at[i].begin < code->end; i++) {
-            if (candidates->all.at[i].begin > at)
-                add_uncovered(&rest, from, code, at, candidates->all.at[i].begin);
-            if (candidates->all.at[i].end > at)
-                at = candidates->all.at[i].end;
-        }
-        if (at < code->end)
-            add_uncovered(&rest, from, code, at, code->end);
-        covered = at;
-    }
-    for (size_t k = 0; k < rest.all.n; k++)
-        vec_push(&candidates->all, rest.all.at[k]);
-    vec_free(&rest.all);
+    struct uncovered_list list = {0};
+    find_uncovered(&list, candidates, from->image);
+    parallel_for(list.all.n, workers, measure_padding, &list);
+    for (size_t i = 0; i < list.all.n; i++)
+        add_gap(candidates, from, list.all.at[i].begin + list.all.at[i].padding,
+                list.all.at[i].end);
+    vec_free(&list.all);
     sort(candidates);
 }
 
@@ -333,15 +369,17 @@ uint32_t code_map_find(const struct code_map *map, uint64_t address)
 
 /* ---- the whole ---- */
 
-void code_map_build(struct code_map *map, const struct code_sources *sources)
+void code_map_build(struct code_map *map, const struct code_sources *sources, unsigned workers)
 {
     assert(map->owners.n == 0 && map->fragments.n == 0);
     struct candidates candidates = {0};
+    vec_reserve(&candidates.all,
+                sources->symbols->symbols.n + sources->stubs->all.n + sources->frames->entries.n);
     add_symbols(&candidates, sources);
     add_stubs(&candidates, sources);
     add_frames(&candidates, sources);
     merge_equal_begins(&candidates, sources->symbols);
-    add_gaps(&candidates, sources);
+    add_gaps(&candidates, sources, workers);
     divide(map, sources->image, &candidates);
     index_fragments(map);
     vec_free(&candidates.all);

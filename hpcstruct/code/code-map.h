@@ -47,7 +47,7 @@ struct code_sources {
     size_t called_count;
 };
 
-void code_map_build(struct code_map *map, const struct code_sources *sources);
+void code_map_build(struct code_map *map, const struct code_sources *sources, unsigned workers);
 
 void code_map_free(struct code_map *map);
 

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Offsets in a fragment fit 31 bits; no function is longer. */
 #define MAX_DECODED INT32_MAX
@@ -17,6 +18,8 @@ void decoder_init(struct decoder *decoder)
 
 void decoder_free(struct decoder *decoder)
 {
+    mem_pool_free(&decoder->kept);
+    vec_free(&decoder->transfers);
     vec_free(&decoder->offsets);
     vec_free(&decoder->indirect_jumps);
     vec_free(&decoder->address_loads);
@@ -166,9 +169,8 @@ static uint32_t decode_fully(const struct decoding *d, uint32_t offset)
     uint32_t index = (uint32_t)decoder->offsets.n - 1;
     ZydisDecodedInstruction instruction;
     struct transfer transfer;
-    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder->zydis, NULL,
-                                                    d->fragment->bytes + offset, d->size - offset,
-                                                    &instruction))) {
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
+            &decoder->zydis, NULL, d->fragment->bytes + offset, d->size - offset, &instruction))) {
         if (flow->undecoded++ == 0)
             flow->first_undecoded = offset;
         return 1;
@@ -180,7 +182,7 @@ static uint32_t decode_fully(const struct decoding *d, uint32_t offset)
                  calls_never_returning_import(d->context, &instruction,
                                               d->fragment->begin + offset))
             transfer.never_returns = true;
-        vec_push(&flow->transfers, transfer);
+        vec_push(&decoder->transfers, transfer);
     } else if (instruction.mnemonic == ZYDIS_MNEMONIC_LEA &&
                has_rip_relative_operand(&instruction)) {
         vec_push(&decoder->address_loads, index);
@@ -205,7 +207,16 @@ static void record_quick_transfer(const struct decoding *d, uint32_t offset,
                                 .kind = kinds[quick->kind]};
     if (quick->kind != QUICK_RETURN)
         transfer.target = target_after(offset + quick->length, quick->displacement);
-    vec_push(&d->flow->transfers, transfer);
+    vec_push(&d->decoder->transfers, transfer);
+}
+
+static void keep_transfers(struct decoder *decoder, struct fragment_flow *flow)
+{
+    size_t count = decoder->transfers.n, size = count * sizeof *flow->transfers.at;
+    flow->transfers.at = mem_pool_take(&decoder->kept, size);
+    flow->transfers.n = count;
+    if (count)
+        memcpy(flow->transfers.at, decoder->transfers.at, size);
 }
 
 void decode_fragment(struct decoder *decoder, const struct decode_context *context,
@@ -213,6 +224,7 @@ void decode_fragment(struct decoder *decoder, const struct decode_context *conte
 {
     assert(flow->transfers.n == 0 && flow->tables.n == 0);
     decoder->offsets.n = decoder->indirect_jumps.n = decoder->address_loads.n = 0;
+    decoder->transfers.n = 0;
     flow->pauses.n = flow->waits.n = 0;
     flow->undecoded = 0;
     uint64_t size = fragment->end - fragment->begin;
@@ -232,11 +244,11 @@ void decode_fragment(struct decoder *decoder, const struct decode_context *conte
             record_quick_transfer(&d, offset, &quick);
         offset += quick.length;
     }
+    keep_transfers(decoder, flow);
 }
 
 void fragment_flow_free(struct fragment_flow *flow)
 {
-    vec_free(&flow->transfers);
     vec_free(&flow->tables);
     vec_free(&flow->targets);
     vec_free(&flow->pauses);

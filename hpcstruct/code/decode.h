@@ -44,7 +44,10 @@ struct jump_table {
 
 /* The control flow of a fragment. */
 struct fragment_flow {
-    VEC(struct transfer) transfers; /* sorted by offset */
+    struct {
+        struct transfer *at; /* belongs to the decoder */
+        size_t n;
+    } transfers; /* sorted by offset */
     VEC(struct jump_table) tables;
     /* Addresses. At first, the targets of a table are those of all entries read, in their order,
      * with INVALID_TARGET for entries that do not point to code. After jump_tables_finish they are
@@ -60,15 +63,18 @@ struct fragment_flow {
 
 #define INVALID_TARGET UINT64_MAX
 
-/* A decoder, and the instructions of the fragment that it decoded last. */
+/* A decoder, the instructions of the fragment that it decoded last, and the transfers of all. */
 struct decoder {
     ZydisDecoder zydis;
-    VEC(uint32_t) offsets;        /* of all instructions */
-    VEC(uint32_t) indirect_jumps; /* indices in offsets */
-    VEC(uint32_t) address_loads;  /* lea DISPLACEMENT(%rip), REGISTER: indices in offsets */
+    struct mem_pool kept;           /* transfers of all fragments */
+    VEC(struct transfer) transfers; /* of the last one */
+    VEC(uint32_t) offsets;          /* of all instructions */
+    VEC(uint32_t) indirect_jumps;   /* indices in offsets */
+    VEC(uint32_t) address_loads;    /* lea DISPLACEMENT(%rip), REGISTER: indices in offsets */
 };
 
 void decoder_init(struct decoder *decoder);
+/* The transfers that it decoded become invalid. */
 void decoder_free(struct decoder *decoder);
 
 /* The parts of the module that the decoding of a fragment reads. */

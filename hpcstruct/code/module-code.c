@@ -12,7 +12,7 @@
 struct decode_job {
     struct decode_context context;
     struct fragment_flow *flows;
-    struct decoder *decoders; /* per worker */
+    struct decoder *decoders;
 };
 
 static void decode_one(void *argument, unsigned worker, size_t fragment)
@@ -31,14 +31,9 @@ static void decode_all(struct module_code *code, unsigned workers)
     struct decode_job job = {
         .context = {&code->map, code->image, &code->relocations},
         .flows = code->flows,
-        .decoders = mem_alloc(workers * sizeof *job.decoders),
+        .decoders = code->decoders,
     };
-    for (unsigned i = 0; i < workers; i++)
-        decoder_init(&job.decoders[i]);
     parallel_for(code->map.fragments.n, workers, decode_one, &job);
-    for (unsigned i = 0; i < workers; i++)
-        decoder_free(&job.decoders[i]);
-    free(job.decoders);
 }
 
 /* ---- functions that only calls reveal ---- */
@@ -129,7 +124,11 @@ static void read_map(struct module_code *code, unsigned workers)
         .frames = &code->frames,
         .stubs = &code->stubs,
     };
-    code_map_build(&code->map, &sources);
+    code->decoders = mem_alloc(workers * sizeof *code->decoders);
+    code->decoder_count = workers;
+    for (unsigned i = 0; i < workers; i++)
+        decoder_init(&code->decoders[i]);
+    code_map_build(&code->map, &sources, workers);
     code->flows = mem_alloc(code->map.fragments.n * sizeof *code->flows);
     decode_all(code, workers);
     struct address_list called = {0};
@@ -139,13 +138,49 @@ static void read_map(struct module_code *code, unsigned workers)
         code->map = (struct code_map){0};
         sources.called = called.all.at;
         sources.called_count = called.all.n;
-        code_map_build(&code->map, &sources);
+        code_map_build(&code->map, &sources, workers);
         code->flows = move_flows(code->flows, &old, &code->map);
         code_map_free(&old);
         decode_all(code, workers);
     }
     vec_free(&called.all);
     jump_tables_finish(code->flows, code->map.fragments.n, workers);
+}
+
+/* ---- tables of the binary ---- */
+
+struct table_job {
+    struct module_code *code;
+    const struct elf_image *debug; /* or NULL */
+};
+
+static void read_symbols(const struct table_job *job)
+{
+    struct module_code *code = job->code;
+    symbols_add(&code->symbols, code->image, code->image);
+    if (job->debug)
+        symbols_add(&code->symbols, job->debug, code->image);
+    symbols_sort(&code->symbols);
+}
+
+static void read_relocations(const struct table_job *job)
+{
+    relocations_read(&job->code->relocations, job->code->image);
+}
+
+static void read_frame_entries(const struct table_job *job)
+{
+    frame_entries_read(&job->code->frames, job->code->image);
+}
+
+/* The tables that do not depend on others. */
+static void (*const readers[])(const struct table_job *) = {read_relocations, read_symbols,
+                                                            read_frame_entries};
+
+static void read_table(void *context, unsigned worker, size_t index)
+{
+    (void)worker;
+    readers[index](context);
 }
 
 /* ---- the whole ---- */
@@ -155,13 +190,9 @@ void module_code_read(struct module_code *code, const struct elf_image *image,
                       size_t link_count, unsigned workers)
 {
     *code = (struct module_code){.image = image};
-    symbols_add(&code->symbols, image, image);
-    if (debug)
-        symbols_add(&code->symbols, debug, image);
-    symbols_sort(&code->symbols);
-    relocations_read(&code->relocations, image);
+    struct table_job tables = {code, debug};
+    parallel_for(sizeof readers / sizeof *readers, workers, read_table, &tables);
     plt_read(&code->stubs, image, &code->relocations, &code->symbols);
-    frame_entries_read(&code->frames, image);
     read_map(code, workers);
     const struct procedure_sources sources = {
         .map = &code->map,
@@ -171,7 +202,7 @@ void module_code_read(struct module_code *code, const struct elf_image *image,
         .links = links,
         .link_count = link_count,
     };
-    procedures_build(&code->procedures, &sources);
+    procedures_build(&code->procedures, &sources, workers);
 }
 
 void module_code_free(struct module_code *code)
@@ -180,6 +211,9 @@ void module_code_free(struct module_code *code)
     for (size_t i = 0; i < code->map.fragments.n; i++)
         fragment_flow_free(&code->flows[i]);
     free(code->flows);
+    for (unsigned i = 0; i < code->decoder_count; i++)
+        decoder_free(&code->decoders[i]);
+    free(code->decoders);
     code_map_free(&code->map);
     frame_entries_free(&code->frames);
     plt_free(&code->stubs);

@@ -13,6 +13,8 @@ struct module_code {
     struct plt_stubs stubs;
     struct frame_entries frames;
     struct code_map map;
+    struct decoder *decoders; /* per worker; their transfers are those of the flows */
+    unsigned decoder_count;
     struct fragment_flow *flows; /* per fragment of the map */
     struct procedures procedures;
 };

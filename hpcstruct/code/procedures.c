@@ -3,7 +3,10 @@
 #include "hpcstruct/elf/eh-frame.h"
 #include "hpcstruct/elf/names.h"
 
+#include "lib/parallel.h"
+
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* A jump, or the unwinding to a landing pad, from the code of one owner to that of another. */
@@ -13,11 +16,17 @@ struct cross_jump {
     bool to_middle;       /* its target is not the first address of an owner */
 };
 
+struct cross_jumps {
+    VEC(struct cross_jump) all;
+};
+
 struct joiner {
     const struct procedure_sources *from;
-    VEC(bool) called;        /* per owner: a call goes to its first address */
-    VEC(uint32_t) joined_to; /* per owner: the owner that it belongs to, or itself */
-    VEC(struct cross_jump) cross_jumps;
+    atomic_bool *called;       /* per owner: a call goes to its first address */
+    uint32_t *joined_to;       /* per owner: the owner that it belongs to, or itself */
+    struct cross_jumps *found; /* per worker: cross jumps */
+    struct landing_pads *pads; /* per worker */
+    struct cross_jumps cross_jumps;
 };
 
 static const struct code_owner *owner_at(const struct joiner *joiner, uint32_t owner)
@@ -33,25 +42,25 @@ static uint32_t owner_of(const struct joiner *joiner, uint64_t address)
 
 static uint32_t root_of(const struct joiner *joiner, uint32_t owner)
 {
-    while (joiner->joined_to.at[owner] != owner)
-        owner = joiner->joined_to.at[owner];
+    while (joiner->joined_to[owner] != owner)
+        owner = joiner->joined_to[owner];
     return owner;
 }
 
 static void join(struct joiner *joiner, uint32_t part, uint32_t to)
 {
     to = root_of(joiner, to);
-    if (joiner->joined_to.at[part] == part && to != part)
-        joiner->joined_to.at[part] = to;
+    if (joiner->joined_to[part] == part && to != part)
+        joiner->joined_to[part] = to;
 }
 
 /* ---- evidence ---- */
 
-static void record_call(struct joiner *joiner, uint64_t target)
+static void record_call(const struct joiner *joiner, uint64_t target)
 {
     uint32_t owner = owner_of(joiner, target);
     if (owner != UINT32_MAX && owner_at(joiner, owner)->begin == target)
-        joiner->called.at[owner] = true;
+        atomic_store_explicit(&joiner->called[owner], true, memory_order_relaxed);
 }
 
 /* Whether an owner may be a part of another one. */
@@ -62,7 +71,8 @@ static bool may_be_part(const struct code_owner *owner)
     return owner->name ? is_cold_name(owner->name) : owner->has_frame;
 }
 
-static void record_jump(struct joiner *joiner, uint32_t from, uint64_t target)
+static void record_jump(const struct joiner *joiner, unsigned worker, uint32_t from,
+                        uint64_t target)
 {
     uint32_t to = owner_of(joiner, target);
     if (to == UINT32_MAX || to == from)
@@ -70,26 +80,28 @@ static void record_jump(struct joiner *joiner, uint32_t from, uint64_t target)
     bool to_middle = owner_at(joiner, to)->begin != target;
     if (may_be_part(owner_at(joiner, to))) {
         const struct cross_jump in = {to, from, true, to_middle};
-        vec_push(&joiner->cross_jumps, in);
+        vec_push(&joiner->found[worker].all, in);
     }
     if (to_middle && may_be_part(owner_at(joiner, from))) {
         const struct cross_jump out = {from, to, false, true};
-        vec_push(&joiner->cross_jumps, out);
+        vec_push(&joiner->found[worker].all, out);
     }
 }
 
-static void record_table(struct joiner *joiner, const struct code_fragment *fragment,
-                         const struct fragment_flow *flow, const struct jump_table *table)
+static void record_table(const struct joiner *joiner, unsigned worker,
+                         const struct code_fragment *fragment, const struct fragment_flow *flow,
+                         const struct jump_table *table)
 {
     for (uint32_t i = 0; i < table->count; i++) {
         uint64_t target = flow->targets.at[table->first + i];
         if (target < fragment->begin || target >= fragment->end)
-            record_jump(joiner, fragment->owner, target);
+            record_jump(joiner, worker, fragment->owner, target);
     }
 }
 
-static void record_flow(struct joiner *joiner, uint32_t fragment_index)
+static void record_flow(void *context, unsigned worker, size_t fragment_index)
 {
+    const struct joiner *joiner = context;
     const struct code_fragment *fragment = &joiner->from->map->fragments.at[fragment_index];
     const struct fragment_flow *flow = &joiner->from->flows[fragment_index];
     for (size_t i = 0; i < flow->transfers.n; i++) {
@@ -99,24 +111,39 @@ static void record_flow(struct joiner *joiner, uint32_t fragment_index)
         if (transfer->kind == TRANSFER_CALL)
             record_call(joiner, target);
         else if ((transfer->kind == TRANSFER_JUMP || transfer->kind == TRANSFER_BRANCH) && leaves)
-            record_jump(joiner, fragment->owner, target);
+            record_jump(joiner, worker, fragment->owner, target);
     }
     for (size_t i = 0; i < flow->tables.n; i++)
-        record_table(joiner, fragment, flow, &flow->tables.at[i]);
+        record_table(joiner, worker, fragment, flow, &flow->tables.at[i]);
 }
 
-static void record_landing_pads(struct joiner *joiner)
+static void record_landing_pads(void *context, unsigned worker, size_t entry_index)
 {
-    struct landing_pads pads = {0};
-    const struct frame_entries *frames = joiner->from->frames;
-    for (size_t i = 0; i < frames->entries.n; i++) {
-        pads.all.n = 0;
-        landing_pads_read(&pads, joiner->from->image, &frames->entries.at[i]);
-        uint32_t from = pads.all.n ? owner_of(joiner, frames->entries.at[i].begin) : UINT32_MAX;
-        for (size_t k = 0; k < pads.all.n && from != UINT32_MAX; k++)
-            record_jump(joiner, from, pads.all.at[k].address);
+    const struct joiner *joiner = context;
+    struct landing_pads *pads = &joiner->pads[worker];
+    const struct frame_entry *entry = &joiner->from->frames->entries.at[entry_index];
+    pads->all.n = 0;
+    landing_pads_read(pads, joiner->from->image, entry);
+    uint32_t from = pads->all.n ? owner_of(joiner, entry->begin) : UINT32_MAX;
+    for (size_t i = 0; i < pads->all.n && from != UINT32_MAX; i++)
+        record_jump(joiner, worker, from, pads->all.at[i].address);
+}
+
+/* Finds all calls and cross jumps. */
+static void record_all(struct joiner *joiner, unsigned workers)
+{
+    joiner->found = mem_alloc(workers * sizeof *joiner->found);
+    joiner->pads = mem_alloc(workers * sizeof *joiner->pads);
+    parallel_for(joiner->from->map->fragments.n, workers, record_flow, joiner);
+    parallel_for(joiner->from->frames->entries.n, workers, record_landing_pads, joiner);
+    for (unsigned i = 0; i < workers; i++) {
+        for (size_t k = 0; k < joiner->found[i].all.n; k++)
+            vec_push(&joiner->cross_jumps.all, joiner->found[i].all.at[k]);
+        vec_free(&joiner->found[i].all);
+        vec_free(&joiner->pads[i].all);
     }
-    vec_free(&pads.all);
+    free(joiner->found);
+    free(joiner->pads);
 }
 
 /* ---- decisions ---- */
@@ -127,13 +154,14 @@ static void join_by_links(struct joiner *joiner)
         const struct code_link *link = &joiner->from->links[i];
         uint32_t part = owner_of(joiner, link->part), entry = owner_of(joiner, link->entry);
         if (part == UINT32_MAX || entry == UINT32_MAX || part == entry ||
-            owner_at(joiner, part)->begin != link->part || joiner->called.at[part])
+            owner_at(joiner, part)->begin != link->part || joiner->called[part])
             continue;
         if (may_be_part(owner_at(joiner, part)))
             join(joiner, part, entry);
     }
 }
 
+/* The order of those of one part and one other owner makes no difference. */
 static int by_part(const void *a, const void *b)
 {
     const struct cross_jump *x = a, *y = b;
@@ -180,7 +208,7 @@ static void join_by_jumps(struct joiner *joiner, const struct cross_jump *cross_
 {
     uint32_t part = cross_jumps[0].part;
     const char *name = owner_at(joiner, part)->name;
-    if (joiner->called.at[part])
+    if (joiner->called[part])
         return;
     for (size_t i = 0; i < count && name; i++) {
         const char *other_name = owner_at(joiner, cross_jumps[i].other)->name;
@@ -196,8 +224,8 @@ static void join_by_jumps(struct joiner *joiner, const struct cross_jump *cross_
 
 static void join_by_all_jumps(struct joiner *joiner)
 {
-    struct cross_jump *all = joiner->cross_jumps.at;
-    size_t count = joiner->cross_jumps.n;
+    struct cross_jump *all = joiner->cross_jumps.all.at;
+    size_t count = joiner->cross_jumps.all.n;
     if (count)
         qsort(all, count, sizeof *all, by_part);
     for (size_t i = 0, next; i < count; i = next) {
@@ -214,7 +242,7 @@ static void list_procedures(struct procedures *procedures, const struct joiner *
     const struct code_map *map = joiner->from->map;
     for (uint32_t i = 0; i < map->owners.n; i++) {
         uint32_t number = UINT32_MAX;
-        if (joiner->joined_to.at[i] == i) {
+        if (joiner->joined_to[i] == i) {
             number = (uint32_t)procedures->all.n;
             const struct procedure procedure = {.entry = map->owners.at[i].begin,
                                                 .name = map->owners.at[i].name};
@@ -248,24 +276,26 @@ static void list_fragments(struct procedures *procedures, const struct code_map 
     }
 }
 
-void procedures_build(struct procedures *procedures, const struct procedure_sources *sources)
+void procedures_build(struct procedures *procedures, const struct procedure_sources *sources,
+                      unsigned workers)
 {
     assert(procedures->all.n == 0 && procedures->fragments.n == 0);
-    struct joiner joiner = {.from = sources};
-    for (uint32_t i = 0; i < sources->map->owners.n; i++) {
-        vec_push(&joiner.called, false);
-        vec_push(&joiner.joined_to, i);
-    }
-    for (uint32_t i = 0; i < sources->map->fragments.n; i++)
-        record_flow(&joiner, i);
-    record_landing_pads(&joiner);
+    size_t owners = sources->map->owners.n;
+    struct joiner joiner = {
+        .from = sources,
+        .called = mem_alloc(owners * sizeof *joiner.called),
+        .joined_to = mem_alloc(owners * sizeof *joiner.joined_to),
+    };
+    for (uint32_t i = 0; i < owners; i++)
+        joiner.joined_to[i] = i;
+    record_all(&joiner, workers);
     join_by_links(&joiner);
     join_by_all_jumps(&joiner);
     list_procedures(procedures, &joiner);
     list_fragments(procedures, sources->map);
-    vec_free(&joiner.called);
-    vec_free(&joiner.joined_to);
-    vec_free(&joiner.cross_jumps);
+    free(joiner.called);
+    free(joiner.joined_to);
+    vec_free(&joiner.cross_jumps.all);
 }
 
 void procedures_free(struct procedures *procedures)

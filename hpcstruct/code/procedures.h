@@ -37,7 +37,8 @@ struct procedure_sources {
     size_t link_count;
 };
 
-void procedures_build(struct procedures *procedures, const struct procedure_sources *sources);
+void procedures_build(struct procedures *procedures, const struct procedure_sources *sources,
+                      unsigned workers);
 
 void procedures_free(struct procedures *procedures);
 

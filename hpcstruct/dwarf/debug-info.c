@@ -2,6 +2,8 @@
 
 #include "hpcstruct/elf/sorted-addresses.h"
 
+#include "lib/parallel.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -224,10 +226,18 @@ static void declare_functions(struct debug_info *info)
     free(declared);
 }
 
-void debug_info_finish(struct debug_info *info)
+/* They take as long as each other, and share nothing. */
+static void (*const finishers[])(struct debug_info *) = {finish_scopes, finish_lines};
+
+static void finish_one(void *context, unsigned worker, size_t index)
 {
-    finish_lines(info);
-    finish_scopes(info);
+    (void)worker;
+    finishers[index](context);
+}
+
+void debug_info_finish(struct debug_info *info, unsigned workers)
+{
+    parallel_for(sizeof finishers / sizeof *finishers, workers, finish_one, info);
     declare_functions(info);
     idmap_free(&info->function_ids);
 }

@@ -101,7 +101,7 @@ void debug_info_add_range(struct debug_info *info, uint64_t begin, uint64_t end,
  * - an address in several sequences takes its line from the one that begins first;
  * - an address in several scopes belongs to the one that begins last, and to the deepest of those;
  * - a function whose declaration is unknown takes the smallest line of its code. */
-void debug_info_finish(struct debug_info *info);
+void debug_info_finish(struct debug_info *info, unsigned workers);
 
 void debug_info_free(struct debug_info *info);
 

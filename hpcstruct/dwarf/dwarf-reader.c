@@ -277,9 +277,9 @@ char *dwarf_read(struct debug_info *info, const struct dwarf_inputs *inputs, uns
 {
     struct dwarf_reader reader = {.info = info, .image = inputs->image, .debug = inputs->debug};
     if (inputs->supplement)
-        dwarf_source_open(&reader.supplement, inputs->supplement, NULL, &reader.problem);
+        dwarf_source_open(&reader.supplement, inputs->supplement, NULL, workers, &reader.problem);
     dwarf_source_open(&reader.main, inputs->debug, inputs->supplement ? &reader.supplement : NULL,
-                      &reader.problem);
+                      workers, &reader.problem);
     reader.supplement.number = 1;
     if (has_unread_units(&reader.main))
         report_problem(&reader, "a unit of .debug_info cannot be read");
@@ -289,7 +289,7 @@ char *dwarf_read(struct debug_info *info, const struct dwarf_inputs *inputs, uns
     function_table_finish(&reader.functions, info, workers);
     free_reader(&reader);
     release_sections(inputs);
-    debug_info_finish(info);
+    debug_info_finish(info, workers);
     return reader.problem;
 }
 

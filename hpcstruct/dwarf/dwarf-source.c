@@ -2,6 +2,8 @@
 
 #include "hpcstruct/elf/sorted-addresses.h"
 
+#include "lib/parallel.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,11 +24,24 @@ static struct elf_bytes contents(const struct elf_image *image, const char *name
 
 /* ---- abbreviations ---- */
 
+struct abbreviation_job {
+    struct dwarf_source *source;
+    const uint64_t *offsets; /* of the tables; then the end of the section */
+};
+
+static void read_table(void *context, unsigned worker, size_t index)
+{
+    const struct abbreviation_job *job = context;
+    (void)worker;
+    abbreviation_table_read(&job->source->tables.at[index], job->source->sections.abbreviations,
+                            job->offsets[index], job->offsets[index + 1]);
+}
+
 /* Reads each table that units refer to once. A table ends where the next one begins: in a damaged
  * file they could overlap, which would take time of the square of its size. */
-static void read_abbreviations(struct dwarf_source *source, const struct unit_heads *heads)
+static void read_abbreviations(struct dwarf_source *source, const struct unit_heads *heads,
+                               unsigned workers)
 {
-    struct elf_bytes section = source->sections.abbreviations;
     uint64_t *offsets = mem_alloc((heads->all.n + 1) * sizeof *offsets);
     size_t count = 0;
     for (size_t i = 0; i < heads->all.n; i++)
@@ -35,10 +50,10 @@ static void read_abbreviations(struct dwarf_source *source, const struct unit_he
     for (size_t i = 0; i < heads->all.n; i++)
         if (i == 0 || offsets[i] != offsets[i - 1])
             offsets[count++] = offsets[i];
-    offsets[count] = section.size;
+    offsets[count] = source->sections.abbreviations.size;
     vec_reserve(&source->tables, count);
-    for (size_t i = 0; i < count; i++)
-        abbreviation_table_read(&source->tables.at[i], section, offsets[i], offsets[i + 1]);
+    struct abbreviation_job job = {source, offsets};
+    parallel_for(count, workers, read_table, &job);
     source->tables.n = count;
     free(offsets);
 }
@@ -50,11 +65,11 @@ static const struct abbreviation_table *table_at(const struct dwarf_source *sour
 
 /* ---- units ---- */
 
-static void read_units(struct dwarf_source *source)
+static void read_units(struct dwarf_source *source, unsigned workers)
 {
     struct unit_heads heads = {0};
     unit_heads_read(&source->sections, &heads);
-    read_abbreviations(source, &heads);
+    read_abbreviations(source, &heads, workers);
     vec_reserve(&source->units, heads.all.n);
     for (size_t i = 0; i < heads.all.n; i++) {
         const struct unit_head *head = &heads.all.at[i];
@@ -75,7 +90,7 @@ const struct dwarf_unit *dwarf_source_unit_at(const struct dwarf_source *source,
 /* ---- opening and closing ---- */
 
 void dwarf_source_open(struct dwarf_source *source, const struct elf_image *image,
-                       const struct dwarf_source *supplement, char **problem)
+                       const struct dwarf_source *supplement, unsigned workers, char **problem)
 {
     *source = (struct dwarf_source){
         .supplement = supplement,
@@ -93,7 +108,7 @@ void dwarf_source_open(struct dwarf_source *source, const struct elf_image *imag
     source->line_sections.strings = source->sections.strings;
     if (supplement)
         source->sections.supplement_strings = supplement->sections.strings;
-    read_units(source);
+    read_units(source, workers);
 }
 
 void dwarf_source_open_split(struct dwarf_source *source, const struct split_unit *split,
@@ -111,7 +126,7 @@ void dwarf_source_open_split(struct dwarf_source *source, const struct split_uni
         .range_lists = sections->range_lists,
         .old_range_lists = linked->old_range_lists,
     };
-    read_units(source);
+    read_units(source, 1); /* other workers read other units */
     for (size_t i = 0; i < source->units.n; i++) {
         struct dwarf_unit *unit = &source->units.at[i];
         unit->head.low = skeleton->low;

@@ -29,7 +29,7 @@ struct dwarf_source {
 /* Opens the DWARF of a file; a supplement, if any, before the file that refers to it. Sets *problem,
  * unless it is set, to the first section that cannot be read; the caller frees it. */
 void dwarf_source_open(struct dwarf_source *source, const struct elf_image *image,
-                       const struct dwarf_source *supplement, char **problem);
+                       const struct dwarf_source *supplement, unsigned workers, char **problem);
 
 /* Opens one unit of a .dwo or .dwp file. `linked` has the rest of its debug information. */
 void dwarf_source_open_split(struct dwarf_source *source, const struct split_unit *split,

@@ -61,12 +61,10 @@ void relocations_read(struct relocations *relocations, const struct elf_image *i
             add_relocation(relocations, image, &rela, lazy);
         }
     }
-    if (relocations->pointers.n)
-        qsort(relocations->pointers.at, relocations->pointers.n, sizeof *relocations->pointers.at,
-              pointer_by_address);
-    if (relocations->slots.n)
-        qsort(relocations->slots.at, relocations->slots.n, sizeof *relocations->slots.at,
-              slot_by_address);
+    sort_table(relocations->pointers.at, relocations->pointers.n, sizeof *relocations->pointers.at,
+               pointer_by_address);
+    sort_table(relocations->slots.at, relocations->slots.n, sizeof *relocations->slots.at,
+               slot_by_address);
 }
 
 void relocations_free(struct relocations *relocations)

@@ -1,5 +1,7 @@
 #include "hpcstruct/elf/eh-frame.h"
 
+#include "hpcstruct/elf/sorted-addresses.h"
+
 #include "lib/cfi-decode.h"
 #include "lib/hash-tables.h"
 
@@ -125,8 +127,7 @@ void frame_entries_read(struct frame_entries *entries, const struct elf_image *i
     }
     idmap_free(&eh.cie_at);
     vec_free(&eh.cies);
-    if (entries->entries.n)
-        qsort(entries->entries.at, entries->entries.n, sizeof *entries->entries.at, by_begin);
+    sort_table(entries->entries.at, entries->entries.n, sizeof *entries->entries.at, by_begin);
 }
 
 void frame_entries_free(struct frame_entries *entries)

@@ -18,6 +18,18 @@
 #define sorted_up_to(v, field, address)                                                            \
     partition_point(sorted_i_, (v)->n, (v)->at[sorted_i_].field <= (address))
 
+/* As qsort, for tables that compilers and linkers have nearly always sorted. */
+static inline void sort_table(void *table, size_t count, size_t size,
+                              int (*compare)(const void *, const void *))
+{
+    const char *at = table;
+    for (size_t i = 1; i < count; i++, at += size)
+        if (compare(at, at + size) > 0) {
+            qsort(table, count, size, compare);
+            return;
+        }
+}
+
 struct address_list {
     VEC(uint64_t) all;
 };

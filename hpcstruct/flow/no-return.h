@@ -5,9 +5,13 @@
  * passing a call of a procedure that never returns; landing pads of exceptions count as reached,
  * too.
  *
- * 1. Procedures that return whatever they call are found first.
- * 2. Each time a procedure is known to return, the walks that stopped at a call of it continue.
- * 3. Procedures that are not known to return at the end never return. */
+ * Rounds of walks through the code, those of a round in parallel:
+ * 1. The first round walks through each procedure from its entry. A walk stops at a call of a procedure
+ *    that is not known to return.
+ * 2. In the next round, the walks continue that stopped at procedures which the last round found to
+ *    return.
+ * 3. Procedures that are not known to return at the end never return.
+ * Which walks stop depends on the order of the workers; which procedures return does not. */
 #ifndef HPCSTRUCT_NO_RETURN_H
 #define HPCSTRUCT_NO_RETURN_H
 

@@ -69,7 +69,7 @@ static void read_debug_info(struct debug_info *info, const struct binary *binary
 {
     const struct elf_image *from = dwarf_is_in(binary->image) ? binary->image : binary->debug;
     if (!from) {
-        debug_info_finish(info);
+        debug_info_finish(info, workers);
         return;
     }
     const struct dwarf_inputs inputs = {binary->image, from, binary->supplement, &binary->split};

@@ -285,25 +285,27 @@ static void number_part(void *context, size_t part)
             begins_file(p, i) + count_elements(&p->from->procedures[p->entries[i].number].scopes);
 }
 
+/* Works on a copy of the writer: those of other parts are in the same cache lines. */
 static void make_text(void *context, unsigned worker, size_t part)
 {
     struct part_writer *p = context;
-    struct writer *w = text_of(p, part);
+    struct writer w = *text_of(p, part);
     size_t begin = part * PART_SIZE;
     (void)worker;
-    w->from = p->from;
-    w->xml.depth = DEPTH_OF_FILES + !begins_file(p, begin);
+    w.from = p->from;
+    w.xml.depth = DEPTH_OF_FILES + !begins_file(p, begin);
     for (size_t i = begin; i < end_of_part(p, begin); i++) {
         struct procedure_record *record = &p->from->procedures[p->entries[i].number];
         if (begins_file(p, i)) {
-            xml_start(&w->xml, "F");
-            xml_attribute(&w->xml, "n", p->entries[i].file ? p->entries[i].file : UNKNOWN_FILE);
+            xml_start(&w.xml, "F");
+            xml_attribute(&w.xml, "n", p->entries[i].file ? p->entries[i].file : UNKNOWN_FILE);
         }
-        write_procedure(w, record);
+        write_procedure(&w, record);
         procedure_record_free(record);
         if (ends_file(p, i))
-            xml_end(&w->xml, "F");
+            xml_end(&w.xml, "F");
     }
+    *text_of(p, part) = w;
 }
 
 static void write_text(struct output *output, struct xml_text *xml)

@@ -52,7 +52,7 @@ static void run_debug_line(const uint8_t *data, size_t size)
     };
     vec_push(&image.code, code);
     line_tables_read_all(&sections, &info, &image);
-    debug_info_finish(&info);
+    debug_info_finish(&info, 1);
     check_info(&info);
     debug_info_free(&info);
     vec_free(&image.code);

@@ -127,7 +127,7 @@ void made_module_map(struct made_module *made, const uint64_t *called, size_t ca
         .called_count = called_count,
     };
     symbols_sort(&module->symbols);
-    code_map_build(&module->map, &sources);
+    code_map_build(&module->map, &sources, 3);
     size_t count = module->map.fragments.n;
     module->flows = mem_alloc(count * sizeof *module->flows);
     const struct decode_context context = {&module->map, &made->image, &module->relocations};
@@ -149,7 +149,7 @@ void made_module_procedures(struct made_module *made, const struct code_link *li
         .links = links,
         .link_count = count,
     };
-    procedures_build(&made->module.procedures, &sources);
+    procedures_build(&made->module.procedures, &sources, 3);
 }
 
 uint64_t made_entry_of(const struct made_module *made, uint64_t address)

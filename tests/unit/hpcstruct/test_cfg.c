@@ -48,7 +48,7 @@ static void finish(struct made_module *made)
 {
     made_module_map(made, NULL, 0);
     made_module_procedures(made, NULL, 0);
-    mark_calls_that_never_return(&made->module, 1);
+    mark_calls_that_never_return(&made->module, 3);
 }
 
 /* A loop with a branch out of it, a tail call, and padding, which belongs to the block before it.
@@ -118,6 +118,71 @@ static void test_never_returning_calls(void **state)
     made_module_free(made);
 }
 
+/* Whether any direct call of the module never returns. */
+static bool has_call_that_never_returns(const struct made_module *made)
+{
+    bool found = false;
+    for (size_t i = 0; i < made->module.map.fragments.n; i++)
+        for (size_t k = 0; k < made->module.flows[i].transfers.n; k++)
+            found |= made->module.flows[i].transfers.at[k].never_returns;
+    return found;
+}
+
+/* Each function of a chain calls the next one, and the last one, the leaf, returns: it takes as many
+ * rounds as functions until this is known of the first. In each, one of the two calls of the next one
+ * leads to an endless loop. */
+static void test_returns_that_are_known_late(void **state)
+{
+    enum { CHAIN = 20, SIZE = 0x40 };
+    static const char *const names[] = {"chain", "leaf"};
+    (void)state;
+    for (unsigned returning = 0; returning < 2; returning++) {
+        struct made_module *made = made_module_new();
+        for (uint64_t i = 0; i <= CHAIN; i++)
+            made_symbol(made, CODE_AT + i * SIZE, SIZE, names[i == CHAIN]);
+        for (uint64_t i = 0; i < CHAIN; i++) {
+            uint64_t begin = made->at = CODE_AT + i * SIZE, next = begin + SIZE;
+            made_branch(made, begin + SIZE / 2);
+            for (unsigned way = 0; way < 2; way++) {
+                made->at = begin + (way ? SIZE / 2 : 8);
+                made_call(made, next);
+                if (way == returning)
+                    made_return(made);
+                else
+                    made_jump(made, made->at);
+            }
+        }
+        made->at = CODE_AT + CHAIN * SIZE;
+        made_return(made);
+        finish(made);
+        assert_false(has_call_that_never_returns(made));
+        made_module_free(made);
+    }
+}
+
+/* Functions that call one leaf behind them: all of them return once it does. */
+static void test_many_callers(void **state)
+{
+    enum { CALLERS = 20, SIZE = 0x20 };
+    (void)state;
+    struct made_module *made = made_module_new();
+    uint64_t leaf = CODE_AT + CALLERS * SIZE;
+    for (uint64_t at = CODE_AT; at <= leaf; at += SIZE)
+        made_symbol(made, at, SIZE, at == leaf ? "leaf" : "caller");
+    for (uint64_t at = CODE_AT; at < leaf; at += SIZE) {
+        made->at = at;
+        made_call(made, leaf);
+        if (at > CODE_AT)
+            made_call(made, at - SIZE);
+        made_return(made);
+    }
+    made->at = leaf;
+    made_return(made);
+    finish(made);
+    assert_false(has_call_that_never_returns(made));
+    made_module_free(made);
+}
+
 /* Functions that only call each other never return, and the analysis ends. */
 static void test_mutual_recursion(void **state)
 {
@@ -162,6 +227,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_never_returning_calls),
+        cmocka_unit_test(test_returns_that_are_known_late),
+        cmocka_unit_test(test_many_callers),
         cmocka_unit_test(test_mutual_recursion),
         cmocka_unit_test(test_parts),
     };

@@ -46,7 +46,7 @@ static void find(struct fixture *f)
 {
     made_module_map(f->made, NULL, 0);
     made_module_procedures(f->made, NULL, 0);
-    debug_info_finish(&f->info);
+    debug_info_finish(&f->info, 1);
     const struct module_code *module = &f->made->module;
     construct_calls_find(&f->calls, module, &f->info, &f->made->image);
     cfg_build(&f->cfg, module,

@@ -50,7 +50,7 @@ static void test_sequences(void **state)
     debug_info_end_sequence(&info, 0x1230, &image);
     debug_info_add_line(&info, 0x1ff0, 0, 40); /* cut at the end of the code */
     debug_info_end_sequence(&info, 0x3000, &image);
-    debug_info_finish(&info);
+    debug_info_finish(&info, 1);
     const struct {
         uint64_t address;
         uint32_t line;
@@ -89,7 +89,7 @@ static void test_scopes(void **state)
     debug_info_add_range(&info, 0x1050, 0x1200, innermost, &image); /* beyond its parent */
     debug_info_add_range(&info, 0x1300, 0x1310, other, &image);
     debug_info_add_range(&info, 0x0000, 0x0010, other, &image); /* outside the code */
-    debug_info_finish(&info);
+    debug_info_finish(&info, 1);
     const struct {
         uint64_t address;
         uint32_t scope;
@@ -144,7 +144,7 @@ static void test_local_functions(void **state)
     debug_info_add_line(&info, 0x103c, 4, 20);
     debug_info_add_line(&info, 0x1050, 4, 3); /* after its end */
     debug_info_end_sequence(&info, 0x1100, &image);
-    debug_info_finish(&info);
+    debug_info_finish(&info, 1);
     const struct {
         uint32_t function, file, line;
     } expected[] = {{one, 3, 1}, {two, 4, 20}, {unused, DEBUG_NONE, 0}, {known, 7, 1}};
@@ -219,7 +219,7 @@ static void test_merge_lines(void **state)
     assert_string_equal(strtab_string(&info.files, one[2]), "b");
     assert_string_equal(strtab_string(&info.files, two[1]), "c");
     assert_int_equal(two[2], one[1]);
-    debug_info_finish(&info);
+    debug_info_finish(&info, 1);
     const struct line_row expected[] = {
         {0x1000, two[2], 1}, {0x1008, two[1], 2}, {0x1010, DEBUG_NONE, 0}, {0x1018, two[1], 3},
         {0x1020, DEBUG_NONE, 0}, {0x1100, one[2], 1}, {0x1108, one[1], 2}, {0x1110, DEBUG_NONE, 0},

@@ -28,7 +28,7 @@ static int open_program(void **state)
     Dwarf_Error error;
     program->image = elf_open("/proc/self/exe", &cause);
     assert_non_null(program->image);
-    dwarf_source_open(&program->source, program->image, NULL, &problem);
+    dwarf_source_open(&program->source, program->image, NULL, 1, &problem);
     assert_null(problem);
     assert_int_equal(dwarf_init_path("/proc/self/exe", NULL, 0, 0, DW_GROUPNUMBER_ANY, NULL, NULL,
                                      &program->reference, NULL, 0, NULL, &error),

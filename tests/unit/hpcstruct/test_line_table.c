@@ -196,7 +196,7 @@ static void simple_program(struct bytes *program)
 
 static void check_simple(struct fixture *f, const char *one, const char *two)
 {
-    debug_info_finish(&f->info);
+    debug_info_finish(&f->info, 1);
     assert_int_equal(f->info.lines.n, 6);
     check_mark(f, 0, 0x1100, one, 3);
     check_mark(f, 1, 0x1104, one, 4);
@@ -237,7 +237,7 @@ static void test_version_5(void **state)
     table(&lines, 5, &rest, &program);
     struct fixture *f = new_fixture(&lines);
     assert_true(read_one(f, 0));
-    debug_info_finish(&f->info);
+    debug_info_finish(&f->info, 1);
     assert_int_equal(f->info.lines.n, 3);
     check_mark(f, 0, 0x1000, "/comp/inc/n.h", 9);
     check_mark(f, 1, 0x1001, "/comp/m.c", 9);
@@ -260,7 +260,7 @@ static void test_directory_of_version_5(void **state)
     table(&lines, 5, &rest, &program);
     struct fixture *f = new_fixture(&lines);
     assert_true(line_table_read(&f->sections, 0, "", &f->info, &f->image, &f->files));
-    debug_info_finish(&f->info);
+    debug_info_finish(&f->info, 1);
     assert_int_equal(f->info.lines.n, 3);
     check_mark(f, 0, 0x1000, "/comp/inc/n.h", 9);
     check_mark(f, 1, 0x1001, "?", 0);
@@ -285,7 +285,7 @@ static void test_several_tables(void **state)
     assert_false(read_one(f, lines.n));
     assert_false(read_one(f, UINT64_MAX));
     line_tables_read_all(&f->sections, &f->info, &f->image);
-    debug_info_finish(&f->info);
+    debug_info_finish(&f->info, 1);
     assert_int_equal(f->info.lines.n, 8);
     check_mark(f, 6, 0x1400, "a.c", 7);
     free_fixture(f);
@@ -305,7 +305,7 @@ static void test_dropped_code(void **state)
     table(&lines, 4, &rest, &program);
     struct fixture *f = new_fixture(&lines);
     assert_true(read_one(f, 0));
-    debug_info_finish(&f->info);
+    debug_info_finish(&f->info, 1);
     assert_int_equal(f->info.lines.n, 2);
     check_mark(f, 0, 0x1000, "/comp/a.c", 4);
     free_fixture(f);
@@ -361,7 +361,7 @@ static void test_damage(void **state)
                 struct fixture *f = new_fixture(&bad);
                 read_one(f, 0);
                 line_tables_read_all(&f->sections, &f->info, &f->image);
-                debug_info_finish(&f->info);
+                debug_info_finish(&f->info, 1);
                 for (size_t k = 1; k < f->info.lines.n; k++)
                     assert_true(f->info.lines.at[k - 1].address < f->info.lines.at[k].address);
                 free_fixture(f);

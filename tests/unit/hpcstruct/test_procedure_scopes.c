@@ -57,7 +57,7 @@ static void set_up(struct fixture *f)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         debug_info_add_line(&f->info, rows[i].address, rows[i].file, rows[i].line);
     debug_info_end_sequence(&f->info, 0x1140, &f->made->image);
-    debug_info_finish(&f->info);
+    debug_info_finish(&f->info, 1);
     static const bool tagged[FILES] = {[TAGGED_FILE] = true};
     static const struct construct_calls no_constructs;
     const struct scope_sources sources = {.code = &f->made->module,

@@ -21,6 +21,28 @@ static void vec_keeps_what_was_pushed(void **state)
     assert_null(v.at);
 }
 
+/* Of all sizes, some of them larger than a block. */
+static void pool_keeps_what_was_written(void **state)
+{
+    (void)state;
+    enum { COUNT = 3000 };
+    struct mem_pool pool = {0};
+    static unsigned char *taken[COUNT];
+    static size_t sizes[COUNT];
+    for (size_t i = 0; i < COUNT; i++) {
+        sizes[i] = i % 1000 == 999 ? (size_t)3 << 20 : i * 7 % 5000;
+        taken[i] = mem_pool_take(&pool, sizes[i]);
+        assert_int_equal((uintptr_t)taken[i] % _Alignof(max_align_t), 0);
+        memset(taken[i], (int)(i % 251), sizes[i]);
+    }
+    for (size_t i = 0; i < COUNT; i++)
+        for (size_t k = 0; k < sizes[i]; k++)
+            if (taken[i][k] != i % 251)
+                fail_msg("byte %zu of %zu", k, i);
+    mem_pool_free(&pool);
+    assert_null(pool.blocks);
+}
+
 static void idmap_finds_what_was_put(void **state)
 {
     (void)state;
@@ -74,6 +96,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vec_keeps_what_was_pushed),
+        cmocka_unit_test(pool_keeps_what_was_written),
         cmocka_unit_test(idmap_finds_what_was_put),
         cmocka_unit_test(strtab_gives_dense_ids),
         cmocka_unit_test(partition_point_is_the_first_that_fails),
