@@ -50,7 +50,7 @@ class Truth(OfChance, OverheadTest):
     """Shares of overhead and idleness, by context and in total."""
     measures_time = True
 
-    ROUNDS, SETS, RATE = 2, 120, 8000
+    ROUNDS, SETS, RATE = 2, 120, 4000
     LATE = 0.01  # seconds
 
     def known(self, output):
