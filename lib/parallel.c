@@ -9,16 +9,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Workers take many indices at a time where there are many, so that they seldom wait for the counter,
- * and seldom write to one cache line where their results stand side by side. */
-#define MOST_AT_A_TIME       64
-#define TURNS_OF_EACH_WORKER 256
-
 struct job {
     parallel_task *task;
     void *context;
     size_t count;
-    size_t at_a_time;
+    size_t at_a_time; /* indices that a worker takes */
     atomic_size_t next;
 };
 
@@ -40,24 +35,14 @@ static void *work(void *argument)
     return NULL;
 }
 
-static size_t indices_at_a_time(size_t count, unsigned workers)
-{
-    size_t share = count / workers / TURNS_OF_EACH_WORKER;
-    return share == 0 ? 1 : share < MOST_AT_A_TIME ? share : MOST_AT_A_TIME;
-}
-
-void parallel_for(size_t count, unsigned workers, parallel_task *task, void *context)
+static void run_job(struct job *job, unsigned workers)
 {
     assert(workers > 0);
-    struct job job = {.task = task,
-                      .context = context,
-                      .count = count,
-                      .at_a_time = indices_at_a_time(count, workers)};
-    if (workers > count)
-        workers = count ? (unsigned)count : 1;
+    if (workers > job->count)
+        workers = job->count ? (unsigned)job->count : 1;
     struct worker *all = mem_alloc(workers * sizeof *all);
     for (unsigned i = 0; i < workers; i++)
-        all[i] = (struct worker){.job = &job, .number = i};
+        all[i] = (struct worker){.job = job, .number = i};
     /* The caller is worker 0. If no more threads can be created, these do the work. */
     unsigned started = 1;
     while (started < workers &&
@@ -67,6 +52,24 @@ void parallel_for(size_t count, unsigned workers, parallel_task *task, void *con
     for (unsigned i = 1; i < started; i++)
         pthread_join(all[i].thread, NULL);
     free(all);
+}
+
+void parallel_for(size_t count, unsigned workers, parallel_task *task, void *context)
+{
+    struct job job = {.task = task, .context = context, .count = count, .at_a_time = 1};
+    run_job(&job, workers);
+}
+
+/* Each worker takes indices at least so often, so that all end at about the same time. */
+#define LEAST_TAKES    256
+#define MOST_AT_A_TIME 64
+
+void parallel_for_many(size_t count, unsigned workers, parallel_task *task, void *context)
+{
+    size_t share = count / workers / LEAST_TAKES;
+    size_t at_a_time = share == 0 ? 1 : share < MOST_AT_A_TIME ? share : MOST_AT_A_TIME;
+    struct job job = {.task = task, .context = context, .count = count, .at_a_time = at_a_time};
+    run_job(&job, workers);
 }
 
 /* ---- in steps ---- */

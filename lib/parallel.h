@@ -13,6 +13,11 @@ typedef void parallel_task(void *context, unsigned worker, size_t index);
  * (at least 1; the caller is one). Returns when all calls have returned. */
 void parallel_for(size_t count, unsigned workers, parallel_task *task, void *context);
 
+/* As parallel_for, for many short tasks that do not wait for each other: a worker takes some neighbors
+ * at a time, in ascending order, so that workers seldom wait for the counter, and seldom write to one
+ * cache line where their results stand side by side. */
+void parallel_for_many(size_t count, unsigned workers, parallel_task *task, void *context);
+
 /* As parallel_for, and then calls `finish` once for every index, in ascending order and one call at a
  * time, each after the call of `task` for that index. Tasks run ahead of `finish` by a bounded number
  * of indices: what they leave for it takes bounded memory. */

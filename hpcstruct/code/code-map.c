@@ -245,7 +245,7 @@ static void add_gaps(struct candidates *candidates, const struct code_sources *f
 {
     struct uncovered_list list = {0};
     find_uncovered(&list, candidates, from->image);
-    parallel_for(list.all.n, workers, measure_padding, &list);
+    parallel_for_many(list.all.n, workers, measure_padding, &list);
     for (size_t i = 0; i < list.all.n; i++)
         add_gap(candidates, from, list.all.at[i].begin + list.all.at[i].padding,
                 list.all.at[i].end);

@@ -261,6 +261,6 @@ void jump_tables_finish(struct fragment_flow *flows, size_t fragment_count, unsi
         for (size_t k = 0; k < flows[i].tables.n; k++)
             vec_push(&job.tables.all, flows[i].tables.at[k].address);
     sort_addresses(job.tables.all.at, job.tables.all.n);
-    parallel_for(fragment_count, workers, finish_fragment, &job);
+    parallel_for_many(fragment_count, workers, finish_fragment, &job);
     vec_free(&job.tables.all);
 }

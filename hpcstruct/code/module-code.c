@@ -33,7 +33,7 @@ static void decode_all(struct module_code *code, unsigned workers)
         .flows = code->flows,
         .decoders = code->decoders,
     };
-    parallel_for(code->map.fragments.n, workers, decode_one, &job);
+    parallel_for_many(code->map.fragments.n, workers, decode_one, &job);
 }
 
 /* ---- functions that only calls reveal ---- */
@@ -83,7 +83,7 @@ static void find_called_in_gaps(const struct module_code *code, unsigned workers
         if (map->owners.at[map->fragments.at[i].owner].is_gap)
             vec_push(&search.gaps.all, map->fragments.at[i].begin);
     if (search.gaps.all.n)
-        parallel_for(map->fragments.n, workers, find_calls_of, &search);
+        parallel_for_many(map->fragments.n, workers, find_calls_of, &search);
     for (unsigned i = 0; i < workers; i++) {
         for (size_t k = 0; k < search.called[i].all.n; k++)
             vec_push(&called->all, search.called[i].all.at[k]);

@@ -134,8 +134,8 @@ static void record_all(struct joiner *joiner, unsigned workers)
 {
     joiner->found = mem_alloc(workers * sizeof *joiner->found);
     joiner->pads = mem_alloc(workers * sizeof *joiner->pads);
-    parallel_for(joiner->from->map->fragments.n, workers, record_flow, joiner);
-    parallel_for(joiner->from->frames->entries.n, workers, record_landing_pads, joiner);
+    parallel_for_many(joiner->from->map->fragments.n, workers, record_flow, joiner);
+    parallel_for_many(joiner->from->frames->entries.n, workers, record_landing_pads, joiner);
     for (unsigned i = 0; i < workers; i++) {
         for (size_t k = 0; k < joiner->found[i].all.n; k++)
             vec_push(&joiner->cross_jumps.all, joiner->found[i].all.at[k]);

@@ -94,7 +94,7 @@ static uint32_t *intern_names(const struct function_table *table, struct debug_i
     size_t count = table->raw_names.n;
     struct naming naming = {table, mem_alloc(count * sizeof *naming.names)};
     uint32_t *ids = mem_alloc(count * sizeof *ids);
-    parallel_for(count, workers, make_name, &naming);
+    parallel_for_many(count, workers, make_name, &naming);
     for (size_t i = 0; i < count; i++) {
         ids[i] = strtab_id(&info->names, naming.names[i]);
         free(naming.names[i]);

@@ -239,10 +239,10 @@ static void end_round(struct return_analysis *analysis, unsigned workers)
 
 static void walk_all(struct return_analysis *analysis, unsigned workers)
 {
-    parallel_for(analysis->code->procedures.all.n, workers, start_walk, analysis);
+    parallel_for_many(analysis->code->procedures.all.n, workers, start_walk, analysis);
     for (end_round(analysis, workers); analysis->ready.n; end_round(analysis, workers))
-        parallel_for(analysis->ready.n, analysis->ready.n < FEW_PROCEDURES ? 1 : workers,
-                     continue_walks, analysis);
+        parallel_for_many(analysis->ready.n, analysis->ready.n < FEW_PROCEDURES ? 1 : workers,
+                          continue_walks, analysis);
 }
 
 /* ---- the whole ---- */
@@ -303,6 +303,6 @@ void mark_calls_that_never_return(struct module_code *code, unsigned workers)
     struct return_analysis analysis;
     begin_analysis(&analysis, code, workers);
     walk_all(&analysis, workers);
-    parallel_for(code->map.fragments.n, workers, mark_calls, &analysis);
+    parallel_for_many(code->map.fragments.n, workers, mark_calls, &analysis);
     end_analysis(&analysis, workers);
 }

@@ -160,7 +160,7 @@ static void begin_analysis(struct analysis *analysis, const struct scope_sources
     analysis->sources.tagged = tagged;
     for (unsigned i = 0; i < workers; i++)
         analysis->builders[i] = scope_builder_new();
-    parallel_for(count, workers, locate_procedure, analysis);
+    parallel_for_many(count, workers, locate_procedure, analysis);
     diag_progress_begin("analyzing procedures", count);
 }
 

@@ -29,20 +29,47 @@ static void count_call(void *context, unsigned worker, size_t index)
     atomic_fetch_sub(&calls->busy[worker], 1);
 }
 
-static void every_index_is_visited_once(void **state)
+typedef void loop(size_t count, unsigned workers, parallel_task *task, void *context);
+
+static void check_visits(loop *run)
 {
-    (void)state;
     static const size_t counts[] = {0, 1, 2, WORKERS, COUNT};
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
         for (unsigned workers = 1; workers <= WORKERS; workers += 3) {
             static struct calls calls;
             calls = (struct calls){0};
-            parallel_for(counts[k], workers, count_call, &calls);
+            run(counts[k], workers, count_call, &calls);
             for (size_t i = 0; i < COUNT; i++)
                 assert_int_equal(calls.of_index[i], i < counts[k]);
             assert_false(calls.overlapped);
             assert_false(calls.stranger);
         }
+}
+
+static void every_index_is_visited_once(void **state)
+{
+    (void)state;
+    check_visits(parallel_for);
+    check_visits(parallel_for_many);
+}
+
+/* Each task of an even index lasts until the next one, which another worker does, has begun. */
+static void begin_and_wait(void *context, unsigned worker, size_t index)
+{
+    struct calls *calls = context;
+    (void)worker;
+    calls->of_index[index]++;
+    while (index % 2 == 0 && !calls->of_index[index + 1])
+        sched_yield();
+}
+
+static void neighbors_run_at_the_same_time(void **state)
+{
+    (void)state;
+    static struct calls calls;
+    parallel_for(COUNT, 2, begin_and_wait, &calls);
+    for (size_t i = 0; i < COUNT; i++)
+        assert_int_equal(calls.of_index[i], 1);
 }
 
 /* ---- in order ---- */
@@ -300,6 +327,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_index_is_visited_once),
+        cmocka_unit_test(neighbors_run_at_the_same_time),
         cmocka_unit_test(tasks_are_finished_in_order),
         cmocka_unit_test(one_thread_finishes_at_a_time),
         cmocka_unit_test(steps_come_in_order),
