@@ -37,20 +37,38 @@ void *mem_resize(void *old, size_t count, size_t size)
     return or_die(realloc(old, bytes ? bytes : 1));
 }
 
-/* Each block is twice as large as the one before, up to a limit. */
-#define FIRST_BLOCK   ((size_t)16 << 10)
-#define LARGEST_BLOCK ((size_t)1 << 20)
+char *mem_strdup(const char *text)
+{
+    return or_die(strdup(text));
+}
+
+char *mem_strndup(const char *text, size_t length)
+{
+    return or_die(strndup(text, length));
+}
+
+char *mem_printf(const char *format, ...)
+{
+    va_list args;
+    char *text = NULL;
+    va_start(args, format);
+    int length = vasprintf(&text, format, args);
+    va_end(args);
+    return or_die(length < 0 ? NULL : text);
+}
+
+/* ---- pools ---- */
+
+/* malloc takes blocks of this size from memory that was freed before; larger ones it gets from the
+ * kernel. */
+#define POOL_BLOCK ((size_t)64 << 10)
 
 static void add_block(struct mem_pool *pool, size_t at_least)
 {
-    size_t size = pool->last * 2 < FIRST_BLOCK ? FIRST_BLOCK : pool->last * 2;
-    if (size > LARGEST_BLOCK)
-        size = LARGEST_BLOCK;
-    pool->last = size;
-    if (size < at_least)
-        size = at_least;
-    pool->blocks = mem_resize(pool->blocks, pool->count + 1, sizeof *pool->blocks);
-    pool->blocks[pool->count++] = pool->next = mem_resize(NULL, size, 1);
+    size_t size = at_least < POOL_BLOCK ? POOL_BLOCK : at_least;
+    void *block = mem_resize(NULL, size, 1);
+    vec_push(&pool->blocks, block);
+    pool->next = block;
     pool->left = size;
 }
 
@@ -70,28 +88,8 @@ void *mem_pool_take(struct mem_pool *pool, size_t size)
 
 void mem_pool_free(struct mem_pool *pool)
 {
-    for (size_t i = 0; i < pool->count; i++)
-        free(pool->blocks[i]);
-    free(pool->blocks);
+    for (size_t i = 0; i < pool->blocks.n; i++)
+        free(pool->blocks.at[i]);
+    vec_free(&pool->blocks);
     *pool = (struct mem_pool){0};
-}
-
-char *mem_strdup(const char *text)
-{
-    return or_die(strdup(text));
-}
-
-char *mem_strndup(const char *text, size_t length)
-{
-    return or_die(strndup(text, length));
-}
-
-char *mem_printf(const char *format, ...)
-{
-    va_list args;
-    char *text = NULL;
-    va_start(args, format);
-    int length = vasprintf(&text, format, args);
-    va_end(args);
-    return or_die(length < 0 ? NULL : text);
 }

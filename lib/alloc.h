@@ -17,20 +17,6 @@ void *mem_alloc_table(size_t size);
 /* A formatted string; the caller frees. */
 char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Memory for many things that are freed together: it takes no time to free them, and hardly any to
- * allocate them, while malloc makes threads wait for each other. For one thread at a time. A pool of
- * zeros is empty. */
-struct mem_pool {
-    void **blocks;
-    size_t count;
-    size_t last, left; /* sizes of the last block, and of what is left of it, from `next` on */
-    char *next;
-};
-
-/* Memory for any type; not zero. Valid until mem_pool_free. */
-void *mem_pool_take(struct mem_pool *pool, size_t size);
-void mem_pool_free(struct mem_pool *pool);
-
 /* A growable array. VEC(T) v = {0} is empty; its elements are v.at[0] .. v.at[v.n - 1]. */
 #define VEC(T)                                                                                     \
     struct {                                                                                       \
@@ -60,5 +46,18 @@ void mem_pool_free(struct mem_pool *pool);
         (v)->at = NULL;                                                                            \
         (v)->n = (v)->cap = 0;                                                                     \
     } while (0)
+
+/* Memory for many small things that are freed together: it takes hardly any time to allocate and to free
+ * them, and threads with a pool each do not wait for each other, as they do in malloc. For one thread at
+ * a time. A pool of zeros is empty. */
+struct mem_pool {
+    VEC(void *) blocks;
+    char *next;  /* what is left of the last block */
+    size_t left; /* its size */
+};
+
+/* Memory for any type; not zero. Valid until mem_pool_free. */
+void *mem_pool_take(struct mem_pool *pool, size_t size);
+void mem_pool_free(struct mem_pool *pool);
 
 #endif

@@ -169,8 +169,9 @@ static uint32_t decode_fully(const struct decoding *d, uint32_t offset)
     uint32_t index = (uint32_t)decoder->offsets.n - 1;
     ZydisDecodedInstruction instruction;
     struct transfer transfer;
-    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
-            &decoder->zydis, NULL, d->fragment->bytes + offset, d->size - offset, &instruction))) {
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder->zydis, NULL,
+                                                    d->fragment->bytes + offset, d->size - offset,
+                                                    &instruction))) {
         if (flow->undecoded++ == 0)
             flow->first_undecoded = offset;
         return 1;

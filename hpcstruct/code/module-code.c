@@ -163,24 +163,19 @@ static void read_symbols(const struct table_job *job)
     symbols_sort(&code->symbols);
 }
 
-static void read_relocations(const struct table_job *job)
-{
-    relocations_read(&job->code->relocations, job->code->image);
-}
+/* Those that need no other one. */
+enum table { TABLE_RELOCATIONS, TABLE_SYMBOLS, TABLE_FRAME_ENTRIES, TABLES };
 
-static void read_frame_entries(const struct table_job *job)
+static void read_table(void *context, unsigned worker, size_t which)
 {
-    frame_entries_read(&job->code->frames, job->code->image);
-}
-
-/* The tables that do not depend on others. */
-static void (*const readers[])(const struct table_job *) = {read_relocations, read_symbols,
-                                                            read_frame_entries};
-
-static void read_table(void *context, unsigned worker, size_t index)
-{
+    const struct table_job *job = context;
     (void)worker;
-    readers[index](context);
+    switch ((enum table)which) {
+    case TABLE_RELOCATIONS: relocations_read(&job->code->relocations, job->code->image); break;
+    case TABLE_SYMBOLS: read_symbols(job); break;
+    case TABLE_FRAME_ENTRIES: frame_entries_read(&job->code->frames, job->code->image); break;
+    case TABLES: break;
+    }
 }
 
 /* ---- the whole ---- */
@@ -191,7 +186,7 @@ void module_code_read(struct module_code *code, const struct elf_image *image,
 {
     *code = (struct module_code){.image = image};
     struct table_job tables = {code, debug};
-    parallel_for(sizeof readers / sizeof *readers, workers, read_table, &tables);
+    parallel_for(TABLES, workers, read_table, &tables);
     plt_read(&code->stubs, image, &code->relocations, &code->symbols);
     read_map(code, workers);
     const struct procedure_sources sources = {

@@ -226,18 +226,21 @@ static void declare_functions(struct debug_info *info)
     free(declared);
 }
 
-/* They take as long as each other, and share nothing. */
-static void (*const finishers[])(struct debug_info *) = {finish_scopes, finish_lines};
+enum { FINISH_SCOPES, FINISH_LINES, FINISH_PARTS };
 
-static void finish_one(void *context, unsigned worker, size_t index)
+/* Scopes and lines share nothing until both are finished. */
+static void finish_part(void *context, unsigned worker, size_t which)
 {
     (void)worker;
-    finishers[index](context);
+    if (which == FINISH_SCOPES)
+        finish_scopes(context);
+    else
+        finish_lines(context);
 }
 
 void debug_info_finish(struct debug_info *info, unsigned workers)
 {
-    parallel_for(sizeof finishers / sizeof *finishers, workers, finish_one, info);
+    parallel_for(FINISH_PARTS, workers, finish_part, info);
     declare_functions(info);
     idmap_free(&info->function_ids);
 }

@@ -11,7 +11,7 @@ enum return_state { RETURN_UNKNOWN, RETURNS, NEVER_RETURNS };
 
 #define NONE UINT32_MAX
 
-/* A round with fewer procedures than this is done by one thread: to start others takes longer. */
+/* One thread does a round with fewer procedures: it would take longer to start others. */
 #define FEW_PROCEDURES 1000
 
 /* The walk through `procedure` stopped at a call of, or a jump to, another procedure, because it is
@@ -23,9 +23,10 @@ struct stopped_walk {
     bool is_tail_call;              /* a jump: `procedure` returns if the other one does */
 };
 
-/* What a worker finds in a round. */
+/* What a worker finds in a round. Its walks mark the transfers that they reach, so that they need not
+ * begin anew in the next one. */
 struct walker {
-    uint32_t procedure; /* that it walks through */
+    uint32_t procedure; /* the one that it walks through now */
     VEC(uint64_t) open; /* addresses to continue at */
     VEC(struct stopped_walk) stopped;
     VEC(uint32_t) returned; /* procedures that are known to return now */
@@ -226,8 +227,8 @@ static void list_ready(struct return_analysis *analysis, struct walker *walker)
     walker->returned.n = 0;
 }
 
-/* Ends a round. A worker may have stopped at a procedure while another one found that it returns; so
- * all that stopped is listed first. */
+/* Lists what the workers found. All stopped walks come first: one may have stopped at a procedure in the
+ * round in which another worker found that it returns. */
 static void end_round(struct return_analysis *analysis, unsigned workers)
 {
     analysis->ready.n = 0;

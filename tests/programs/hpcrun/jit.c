@@ -1,9 +1,10 @@
 /* jit MAP MS: makes code at run time, names it in a perf map as MAP says, and runs in it for MS of
  * CPU time per kind of code. Prints for every kind, and for code below which C runs, a line
  *     CALLER:OUTER:INNER:NS:NEIGHBORS_NS
- * the C function that called OUTER, which called INNER, and the time of all that. NEIGHBORS_NS is the
- * time of what ran just before, of the last call and of what ran just behind: where a virtual machine
- * is halted there, the sample that pays for the halt may come a little later, when other code runs.
+ * the C function that called OUTER again and again, which called INNER, and the time of all that.
+ * NEIGHBORS_NS is the time since the line before, without NS, and that of the last call of OUTER. If a
+ * virtual machine is halted meanwhile, the sample that pays for it may come a little later, on the
+ * other side of the beginning or the end of NS.
  *
  * MAP: "good"; "none"; "link" (a symbolic link to a good one); "old" (a good one, from before the
  * program began); "foreign" (another user's); "garbage"; "fork" (a good one, and the work is done
@@ -110,8 +111,8 @@ static void write_map(const char *how)
 
 static uint64_t budget;
 
-/* The thread's CPU clock when work began that no call accounts for, and the time of a call's last turn. */
-static uint64_t unaccounted, last_turn;
+/* The thread's CPU clock at the last line, and the time of the last call of OUTER. */
+static uint64_t last_line, last_turn;
 
 /* Calls OUTER with INNER again and again. */
 #define CALLER(name)                                                                               \
@@ -152,8 +153,8 @@ static void run(const char *caller, uint64_t (*call)(outer *, void (*)(long, lon
     uint64_t used = call(outer_code, to_c ? c_below : inner),
              end = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     printf("%s:%s:%s:%lu:%lu\n", caller, codes[which].name,
-           to_c ? "c_below" : codes[which + 1].name, used, end - unaccounted - used + last_turn);
-    unaccounted = end;
+           to_c ? "c_below" : codes[which + 1].name, used, end - last_line - used + last_turn);
+    last_line = end;
 }
 
 int main(int count, char **arguments)
@@ -162,14 +163,14 @@ int main(int count, char **arguments)
         return 2;
     budget = (uint64_t)atoi(arguments[2]) * 1000000u;
     find_own_name();
-    unaccounted = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    last_line = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     make_code();
     if (strcmp(arguments[1], "none") != 0)
         write_map(arguments[1]);
     if (strcmp(arguments[1], "fork") == 0) {
         if (fork() != 0)
             return wait(NULL) < 0;
-        unaccounted = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        last_line = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     }
     run("call_framed", call_framed, 0, false);
     run("call_plain", call_plain, 2, false);

@@ -128,9 +128,9 @@ static bool has_call_that_never_returns(const struct made_module *made)
     return found;
 }
 
-/* Each function of a chain calls the next one, and the last one, the leaf, returns: it takes as many
- * rounds as functions until this is known of the first. In each, one of the two calls of the next one
- * leads to an endless loop. */
+/* Each function of a chain calls the next one, and the last one, the leaf, returns. So with one worker,
+ * which begins with the first function, it takes as many rounds as functions to know that this one
+ * returns. Each calls the next one on two ways, and one of them ends in an endless loop. */
 static void test_returns_that_are_known_late(void **state)
 {
     enum { CHAIN = 20, SIZE = 0x40 };
@@ -160,7 +160,7 @@ static void test_returns_that_are_known_late(void **state)
     }
 }
 
-/* Functions that call one leaf behind them: all of them return once it does. */
+/* Functions at lower addresses than the leaf that they all call: they return since it does. */
 static void test_many_callers(void **state)
 {
     enum { CALLERS = 20, SIZE = 0x20 };

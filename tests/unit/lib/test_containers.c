@@ -40,7 +40,7 @@ static void pool_keeps_what_was_written(void **state)
             if (taken[i][k] != i % 251)
                 fail_msg("byte %zu of %zu", k, i);
     mem_pool_free(&pool);
-    assert_null(pool.blocks);
+    assert_null(pool.blocks.at);
 }
 
 static void idmap_finds_what_was_put(void **state)
