@@ -60,7 +60,7 @@ void parallel_for(size_t count, unsigned workers, parallel_task *task, void *con
     run_job(&job, workers);
 }
 
-/* Each worker takes indices at least so often, so that all end at about the same time. */
+/* Takes for each worker, at least: so all workers end at about the same time. */
 #define LEAST_TAKES    256
 #define MOST_AT_A_TIME 64
 
