@@ -82,29 +82,18 @@ static void give_batch(struct agent_slot_part *thread)
     pthread_mutex_unlock(&lock);
 }
 
-static struct task_record *take_small(struct agent_slot_part *thread)
-{
-    if (!thread->records && !refill(thread))
-        return NULL;
-    struct task_record *record = thread->records;
-    thread->records = record->next;
-    thread->record_count--;
-    record->is_large = false;
-    return record;
-}
-
 /* Whether the thread has only its spare slot, which ends with it. */
-static bool is_spare(const struct agent_slot_part *thread)
+static inline bool is_spare(const struct agent_slot_part *thread)
 {
     return (uint64_t)thread - (uint64_t)&spare_slot < sizeof spare_slot;
 }
 
-struct task_record *record_allocate(struct agent_slot_part *thread, uint64_t bytes)
+struct task_record *record_allocate_slowly(struct agent_slot_part *thread, uint64_t bytes)
 {
     if (is_spare(thread)) /* it could not give records back */
         return NULL;
     if (bytes <= SMALL_COPY)
-        return take_small(thread);
+        return refill(thread) ? record_allocate(thread, bytes) : NULL;
     struct task_record *record = malloc(sizeof *record + bytes);
     if (record)
         record->is_large = true;

@@ -26,13 +26,24 @@ struct task_record {
     uint32_t created;         /* children that its task created; only its thread changes it */
     _Atomic int32_t finished; /* minus the children that are gone; their number is added when the
                                    task has ended: then 0 means that no child is left */
-    bool is_large;
-    char copy[];
+    bool is_large;            /* its copy has more than SMALL_COPY bytes */
+    _Alignas(16) char copy[];
 };
+
+/* record_allocate, for a thread that has no free records, and for large ones. */
+struct task_record *record_allocate_slowly(struct agent_slot_part *thread, uint64_t bytes);
 
 /* Memory for a record whose copy has this number of bytes; NULL: no memory. Sets is_large and no other
  * field. */
-struct task_record *record_allocate(struct agent_slot_part *thread, uint64_t bytes);
+static inline struct task_record *record_allocate(struct agent_slot_part *thread, uint64_t bytes)
+{
+    struct task_record *record = thread->records;
+    if (__builtin_expect(!record || bytes > SMALL_COPY, 0))
+        return record_allocate_slowly(thread, bytes);
+    thread->records = record->next;
+    thread->record_count--;
+    return record;
+}
 
 void record_free(struct agent_slot_part *thread, struct task_record *record);
 

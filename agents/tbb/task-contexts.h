@@ -30,11 +30,12 @@
  * the headers has more. */
 enum { TABLE_PREFIX = 2, TABLE_FUNCTIONS = 4 };
 
-/* What follows a record of this agent: a task, a context, or both. A copy of frames comes behind. */
+/* What follows a record of this agent: a task, a context, or both. A copy of frames comes behind, at
+ * its alignment. */
 struct tbb_task {
-    struct task_record *context; /* the record whose context the task has; NULL: none */
-    const uintptr_t *table;      /* task: of its class */
-    struct agent_slot *queue;    /* task: of the thread in whose queue it is; NULL: in none */
+    _Alignas(16) struct task_record *context; /* whose context the task has; NULL: none */
+    const uintptr_t *table;                   /* task: of its class */
+    struct agent_slot *queue; /* task: of the thread in whose queue it is; NULL: in none */
     uintptr_t own_table[TABLE_PREFIX + TABLE_FUNCTIONS]; /* task */
     const void *group;           /* context: tbb::task_group_context, or NULL */
     _Atomic uint32_t references; /* to this record */

@@ -10,6 +10,8 @@
 #include "agents/tbb/tbb-copies.h"
 #include "agents/tbb/thread-limit.h"
 
+#include <string.h>
+
 __asm__(".weak __gcc_personality_v0\n.weak _Unwind_Resume");
 
 #define CLEANUP(function) __attribute__((cleanup(function)))
@@ -94,8 +96,7 @@ static inline void wrap(struct tbb_object *task, struct task_record *record,
         queue_add(queue);
     uintptr_t *table = own->own_table + TABLE_PREFIX;
     own->table = task->table;
-    for (int i = -TABLE_PREFIX; i < TABLE_FUNCTIONS; i++)
-        table[i] = task->table[i];
+    memcpy(own->own_table, task->table - TABLE_PREFIX, sizeof own->own_table);
     table[TASK_EXECUTE] = (uintptr_t)run_task;
     table[TASK_CANCEL] = (uintptr_t)run_cancel;
     task->table = table;
