@@ -61,7 +61,7 @@ static struct scope *outer(const struct scope *scope)
     return (struct scope *)scope->link.up;
 }
 
-static struct scope *push(struct agent_slot *slot, struct body_link link, ompt_data_t *task)
+static INLINED struct scope *push(struct agent_slot *slot, struct body_link link, ompt_data_t *task)
 {
     struct scope *scope = scope_take(slot);
     if (!scope)
@@ -120,16 +120,18 @@ static void thread_end(ompt_data_t *thread)
 
 /* -------- regions -------- */
 
-/* Of a construct that ends before the frames do that began it by this call. */
-static struct creation_context context_on_stack(const struct agent_slot *slot,
-                                                struct registers call)
+/* The context of a construct that ends before the frames that began it by this call. */
+static inline void set_context_on_stack(struct creation_context *context,
+                                        const struct agent_slot *slot, struct registers call)
 {
-    return (struct creation_context){.kind = CONTEXT_ON_STACK,
-                                     .pc = call.pc,
-                                     .sp = call.sp,
-                                     .bp = call.bp,
-                                     .up = (uint64_t)slot->ompt.link,
-                                     .thread = slot->thread};
+    context->kind = CONTEXT_ON_STACK;
+    context->pc = call.pc;
+    context->sp = call.sp;
+    context->bp = call.bp;
+    context->up = (uint64_t)slot->ompt.link;
+    context->parent = 0;
+    context->body = 0;
+    context->thread = slot->thread;
 }
 
 static void parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel,
@@ -144,7 +146,7 @@ static void parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_da
         return;
     struct parallel_region *region = &scope->region;
     learn_offset(task, frame);
-    region->context = context_on_stack(slot, call_in(frame, caller));
+    set_context_on_stack(&region->context, slot, call_in(frame, caller));
     region->master = slot;
     slot_join(slot, RUNTIME_OMPT);
 }
@@ -273,7 +275,7 @@ static struct task_record *new_record_on_stack(struct agent_slot *slot, struct r
     struct task_record *record = record_allocate(&slot->ompt, 0);
     if (!record)
         return NULL;
-    record->context = context_on_stack(slot, call);
+    set_context_on_stack(&record->context, slot, call);
     record->parent = NULL;
     record->region = NULL;
     record->created = 0;
