@@ -80,7 +80,7 @@ $(CILK5_PROGRAMS): tests/programs/hpcrun/burn.h runtime-patches/cilk5/descriptio
 # Plain threads.
 PTHREAD_PROGRAMS = $(addprefix $(BUILD)/tests/programs/pthread/,thread-states lock-semantics std-threads yields)
 TEST_PROGRAMS += $(PTHREAD_PROGRAMS)
-$(PTHREAD_PROGRAMS): $(wildcard tests/programs/pthread/*.h) tests/programs/hpcrun/burn.h
+$(PTHREAD_PROGRAMS): $(wildcard tests/programs/pthread/*.h) tests/programs/hpcrun/burn.h tests/tools/naps.h
 
 $(BUILD)/tests/programs/pthread/std-threads: tests/programs/pthread/std-threads.cc
 	@mkdir -p $(@D)
@@ -106,8 +106,10 @@ $(BUILD)/tests/tools/deny-perf $(BUILD)/tests/tools/dump-measurement $(BUILD)/te
 $(BUILD)/tests/tools/sample-sources: $(BUILD)/obj/tests/bench/sample-sources.o
 	$(call link,,-lpthread)
 
-$(BUILD)/obj/tests/bench/empty-handler.o: CFLAGS += -fPIC
-$(BUILD)/tests/tools/empty-handler.so: $(BUILD)/obj/tests/bench/empty-handler.o
+# Preloaded by benchmarks: what does next to nothing, the floor for hpcrun.
+EMPTY_LIBRARIES = $(patsubst %,$(BUILD)/tests/tools/%.so,empty-handler empty-wrapper empty-tool)
+$(patsubst $(BUILD)/tests/tools/%.so,$(BUILD)/obj/tests/bench/%.o,$(EMPTY_LIBRARIES)): CFLAGS += -fPIC
+$(EMPTY_LIBRARIES): $(BUILD)/tests/tools/%.so: $(BUILD)/obj/tests/bench/%.o
 	$(call link,-shared,)
 
 $(BUILD)/obj/tests/tools/fast-clock.o: CFLAGS += -fPIC
@@ -230,7 +232,7 @@ bench: bench-deps
 
 .PHONY: bench-build
 bench-build: all $(TEST_PROGRAMS) $(TEST_TOOLS) $(BUILD)/tests/tools/libhpcrun-timed.so \
-	$(BUILD)/tests/tools/sample-sources $(BUILD)/tests/tools/empty-handler.so $(BUILD)/tests/programs/bench/contexts
+	$(BUILD)/tests/tools/sample-sources $(EMPTY_LIBRARIES) $(BUILD)/tests/programs/bench/contexts
 
 # Faults planted one at a time; the tests must notice every one.
 .PHONY: mutants

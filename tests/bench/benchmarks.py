@@ -15,6 +15,8 @@ usage: tests/bench/benchmarks.py [--seconds S] [--rounds N] [--programs A,B] [--
   analysis  hpcstruct beside objdump -d, readelf --debug-dump=decodedline and llvm-symbolizer; hpcprof and
             hpcviewer until the first line, beside perf report --stdio of the same program at the same rate
   span      how good a lower bound of the span ordinary samples give, beside hpcrun --work-span
+  constructs  what constructs of OpenMP and oneTBB and locks cost with the agents, beside the program alone
+  states    the agents' number of working threads in 20 constructs, beside clocks of the program
   overhead  CPU time with the profilers against without, alternating: hpcrun with perf allowed and
             denied, perf record -g and --call-graph dwarf, gperftools, at 200, 1000 and 5000/s;
             rates really achieved, size of the output, completeness
@@ -25,6 +27,7 @@ import sys
 import tempfile
 
 import analysis
+import construct_costs
 import handler
 import logical
 import overhead
@@ -33,10 +36,12 @@ import sample_sources
 import span_from_samples
 import unwind
 import viewer_speed
+import working_threads
 
 SECTIONS = {"unwind": unwind.report, "sources": sample_sources.report, "handler": handler.report, "logical": logical.report,
             "size": handler.report_sizes, "overhead": overhead.report, "viewer": viewer_speed.report,
-            "analysis": analysis.report, "span": span_from_samples.report}
+            "analysis": analysis.report, "span": span_from_samples.report, "constructs": construct_costs.report,
+            "states": working_threads.report}
 
 
 def main():

@@ -14,14 +14,13 @@
 #ifndef TESTS_STATE_LEDGER_H
 #define TESTS_STATE_LEDGER_H
 
-#include <errno.h>
+#include "tests/tools/naps.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <time.h>
 
 enum ledger_kind { BEGIN, WAIT, WORK, TAKE, FREE, END };
 
@@ -32,7 +31,7 @@ enum ledger_kind { BEGIN, WAIT, WORK, TAKE, FREE, END };
 #define LEDGER_LATE    1000000 /* ns */
 
 struct ledger_note {
-    uint64_t at, cpu; /* cpu: TAKE and FREE: CPU clock of the thread; WAIT: of the holder */
+    uint64_t at, cpu;       /* cpu: TAKE and FREE: CPU clock of the thread; WAIT: of the holder */
     int thread, lock, site; /* WAIT: for this lock, -1 for none; TAKE: a lock, at a site */
     int holder;             /* WAIT: thread that holds the lock; -1: none */
     enum ledger_kind kind;
@@ -46,13 +45,7 @@ static clockid_t ledger_clock[LEDGER_THREADS]; /* CPU clock of each thread */
 static int ledger_holder[LEDGER_LOCKS];        /* thread that holds the lock, + 1; 0: none */
 static uint64_t ledger_late;                   /* ns that naps took too long */
 
-static uint64_t ledger_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
+/* CPU time of a thread; 0: it has ended. */
 static uint64_t ledger_cpu(clockid_t clock)
 {
     struct timespec now = {0, 0};
@@ -79,7 +72,7 @@ static void ledger_note(enum ledger_kind kind, int lock, int site)
     if (kind == TAKE || kind == FREE || holder >= 0)
         cpu = ledger_cpu(ledger_clock[holder >= 0 ? holder : ledger_self]);
     ledger[ledger_self][ledger_count[ledger_self]++] =
-        (struct ledger_note){ledger_now(), cpu, ledger_self, lock, site, holder, kind};
+        (struct ledger_note){clock_ns(CLOCK_MONOTONIC), cpu, ledger_self, lock, site, holder, kind};
 }
 
 /* Makes a call that waits, for a lock or for something else (-1). */
@@ -90,26 +83,11 @@ static void ledger_note(enum ledger_kind kind, int lock, int site)
         ledger_note(WORK, -1, -1);                                                                 \
     } while (0)
 
-/* Sleeps by a bare system call until `until`, whatever interrupts it. */
-static inline void nap_until(uint64_t until)
-{
-    struct timespec at = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
-    long result;
-    do {
-        register struct timespec *left __asm__("r10") = NULL;
-        __asm__ volatile("syscall"
-                         : "=a"(result)
-                         : "a"(SYS_clock_nanosleep), "D"(CLOCK_MONOTONIC), "S"(TIMER_ABSTIME),
-                           "d"(&at), "r"(left)
-                         : "rcx", "r11", "memory");
-    } while (result == -EINTR);
-}
-
 static inline void nap(unsigned microseconds)
 {
-    uint64_t until = ledger_now() + microseconds * UINT64_C(1000);
+    uint64_t until = clock_ns(CLOCK_MONOTONIC) + microseconds * UINT64_C(1000);
     nap_until(until);
-    uint64_t late = ledger_now() - until;
+    uint64_t late = clock_ns(CLOCK_MONOTONIC) - until;
     if (late > LEDGER_LATE)
         __atomic_fetch_add(&ledger_late, late, __ATOMIC_RELAXED);
 }
