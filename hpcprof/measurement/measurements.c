@@ -290,26 +290,35 @@ uint64_t measurements_most_workers(const struct measurements *measurements)
     return most;
 }
 
-/* The name of the agent that counted these workers. */
-static const char *counter_of(const struct measurement *m, size_t workers)
+/* The agent that counted these workers. */
+static const struct measurement_agent *counter_of(const struct measurement *m, size_t workers)
 {
+    static const struct measurement_agent unknown = {
+        .name = "of an unknown name", .version = "", .rules = "", .rules_version = ""};
     uint64_t agent = m->workers.at[workers].agent;
-    return agent < m->agents.n ? m->agents.at[agent].name : "of an unknown name";
+    return agent < m->agents.n ? &m->agents.at[agent] : &unknown;
+}
+
+static bool is_for_threads(const struct measurement_agent *agent)
+{
+    return strcmp(agent->name, AGENT_FOR_THREADS) == 0;
 }
 
 bool measurement_has_threads(const struct measurement *m)
 {
     for (size_t i = 0; i < m->workers.n; i++)
-        if (strcmp(counter_of(m, i), AGENT_FOR_THREADS) == 0)
+        if (is_for_threads(counter_of(m, i)))
             return true;
     return false;
 }
 
-const char *measurement_runtime(const struct measurement *m)
+const struct measurement_agent *measurement_next_runtime(const struct measurement *m, size_t *at)
 {
-    for (size_t i = 0; i < m->workers.n; i++)
-        if (strcmp(counter_of(m, i), AGENT_FOR_THREADS) != 0)
-            return counter_of(m, i);
+    while (*at < m->workers.n) {
+        const struct measurement_agent *agent = counter_of(m, (*at)++);
+        if (!is_for_threads(agent))
+            return agent;
+    }
     return NULL;
 }
 

@@ -85,8 +85,9 @@ uint64_t measurements_most_workers(const struct measurements *measurements);
 /* Whether the agent for plain threads took part in a process. */
 bool measurement_has_threads(const struct measurement *m);
 
-/* Whether an agent for a runtime did; its name if so, else NULL. */
-const char *measurement_runtime(const struct measurement *m);
+/* The next agent for a runtime that took part in a process, from *at on, which is 0 for the first one
+ * and moves on. NULL: no more. An agent may come more than once. */
+const struct measurement_agent *measurement_next_runtime(const struct measurement *m, size_t *at);
 
 /* Whether the agent for plain threads took part in any process. */
 bool measurements_have_threads(const struct measurements *measurements);

@@ -32,13 +32,19 @@ static bool has_rules(const struct runtime_code *code, const struct measurement_
     return false;
 }
 
+/* Whether all code of a runtime is known by the rules of its agent. */
+static bool is_complete(const struct runtime_code *code, const struct measurement_agent *agent)
+{
+    const struct rules_file *rules = rules_find_file(&code->rules, agent->rules);
+    return rules && rules_have(rules, RULE_OVERHEAD_COMPLETE);
+}
+
 /* Why overhead is a lower bound if a process runs a runtime without tags, whose code may be known by
  * rules. */
-static char *lower_bound_of(const struct measurement *m, bool has_rules)
+static char *lower_bound_of(const struct measurement_agent *agent, bool has_rules)
 {
-    const char *agent = measurement_runtime(m);
     char *runtime =
-        agent ? mem_printf("the runtime of agent %s", agent) : mem_strdup("its runtime");
+        agent ? mem_printf("the runtime of agent %s", agent->name) : mem_strdup("its runtime");
     const char *why = has_rules
                           ? "code of %s that no rule names, or that is compiled into the "
                             "program, counts as work"
@@ -50,19 +56,27 @@ static char *lower_bound_of(const struct measurement *m, bool has_rules)
     return text;
 }
 
+static void find_state_of_process(struct overhead *overhead, const struct measurement_file *file)
+{
+    const struct runtime_code *code = overhead->code;
+    size_t at = 0;
+    const struct measurement_agent *agent = measurement_next_runtime(file->m, &at);
+    const bool has_agent = agent, is_known = has_rules(code, file);
+    if (!has_agent && !is_known)
+        return;
+    overhead->is_measurable = true;
+    while (agent && is_complete(code, agent))
+        agent = measurement_next_runtime(file->m, &at);
+    const bool may_lack = agent || !has_agent;
+    if (may_lack && !overhead->why_lower_bound && !has_tags(code, file))
+        overhead->why_lower_bound = lower_bound_of(agent, is_known);
+}
+
 static void find_state(struct overhead *overhead)
 {
     const struct runtime_code *code = overhead->code;
-    const struct measurements *measurements = code->measurements;
-    for (size_t i = 0; i < measurements->files.n; i++) {
-        const struct measurement_file *file = &measurements->files.at[i];
-        bool is_known = has_rules(code, file);
-        if (!measurement_runtime(file->m) && !is_known)
-            continue;
-        overhead->is_measurable = true;
-        if (!overhead->why_lower_bound && !has_tags(code, file))
-            overhead->why_lower_bound = lower_bound_of(file->m, is_known);
-    }
+    for (size_t i = 0; i < code->measurements->files.n; i++)
+        find_state_of_process(overhead, &code->measurements->files.at[i]);
     for (uint32_t i = 0; i < code->structures->n && !overhead->is_measurable; i++)
         overhead->is_measurable = is_tagged(code, i);
 }

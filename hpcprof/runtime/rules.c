@@ -62,6 +62,8 @@ static void take_rule(struct rules_file *file, struct rules_line *line, enum rul
         reject(line, name, "the pattern is missing");
     else if (next_word(line))
         reject(line, name, "there are too many words");
+    else if (key == RULE_OVERHEAD_COMPLETE && strcmp(pattern, "yes") != 0)
+        reject(line, name, "the only value is yes");
     else if (key == RULE_CLONE && !is_clone_pattern(pattern))
         reject(line, name,
                "the pattern needs a star, which stands for the procedure's name, and may "
@@ -86,6 +88,7 @@ static void take_line(struct rules_file *file, struct rules_line *line, char *te
                 {"header", RULE_HEADER, false},
                 {"overhead", RULE_OVERHEAD, false},
                 {"fence", RULE_OVERHEAD, true},
+                {"overhead-complete", RULE_OVERHEAD_COMPLETE, false},
                 {"waiting", RULE_WAITING, false},
                 {"waiting-code", RULE_WAITING_CODE, false},
                 {"waiting-call", RULE_WAITING_CALL, false},

@@ -20,6 +20,8 @@
  *                              atomic operation. The processor takes no interrupt before that is
  *                              done, so its time is sampled at the next instruction, which may be
  *                              the caller's
+ *     overhead-complete yes    the runtime has no other code than that of its `runtime-module`s, of the
+ *                              agent, and what is named here: the overhead found is no lower bound
  *     waiting PATTERN          time in such a procedure of a `runtime-module` is waiting, not work
  *     waiting-code PATTERN     the same, but only in a loop with a `pause` instruction or at a
  *                              waiting system call
@@ -50,6 +52,7 @@ enum rule_key {
     RULE_OUTLINED,
     RULE_HEADER,
     RULE_OVERHEAD,
+    RULE_OVERHEAD_COMPLETE, /* pattern: yes */
     RULE_WAITING,
     RULE_WAITING_CODE,
     RULE_WAITING_CALL,

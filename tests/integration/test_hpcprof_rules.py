@@ -235,6 +235,33 @@ class Overhead(RulesCase):
             self.scenario.database()
             self.assertEqual(self.states()["overhead"], state)
 
+    def test_state_of_runtimes_that_are_only_libraries(self):
+        """Overhead is measured if the rules of each runtime that counted workers say so."""
+        complete, plain = "overhead-complete yes\n" + RULES, "overhead rt_other\n"
+        for rules, workers, state in ((complete, ["any"], "measured"), (complete, ["any", "pthread"], "measured"),
+                                      (complete, ["pthread", "any", "other"], "lower bound"), (complete, ["other"], "lower bound"),
+                                      (RULES, ["any"], "lower bound"), (complete, ["pthread"], "lower bound")):
+            with self.subTest(workers=workers, state=state):
+                self.setUp()
+                self.write_rules(rules)
+                self.write_rules(plain, "other.rules", "agent other 1.0")
+                untagged = Structure(F("", P("rt_exported", 0, [(0x4000, 0x4010)], S(0, (0x4000, 0x4010)))))
+                process, instance = self.start(self.scenario.binary("user", "01", untagged), agent=False)
+                for agent in workers:
+                    process.workers.append((len(process.agents), [(5, 2, 2)]))
+                    process.agents.append((agent, "1.0", 4, f"{agent}.rules", "1.0"))
+                if "any" not in workers:
+                    process.agents.append(("any", "1.0", 4, "any.rules", "1.0"))
+                thread = process.thread()
+                thread.add(thread.node(mw.ROOT, (instance, 0x4000), "ip"), 0, SECOND)
+                self.write_rules("", "pthread.rules", "agent pthread 1.0")
+                self.scenario.database()
+                run = json.loads(pathlib.Path(self.scenario.at("db"), "run.json").read_text())
+                overhead, = (m for m in run["metrics"] if m["name"] == "overhead")
+                self.assertEqual(overhead["state"], state)
+                if "other" in workers:
+                    self.assertIn("runtime of agent other ", overhead["why"])
+
     def test_other_processes_are_left_alone(self):
         """An agent's rules apply where it took part. Elsewhere, a procedure of that name is the user's."""
         self.write_rules(RULES)
@@ -519,7 +546,7 @@ class BadLines(RulesCase):
         """An invalid line does not affect the others."""
         path = self.write_rules("overhead rt_push spawn\noverhead\noverhead a b c\nclone f\n"
                                 "clone a*b*c\noverhed x\nruntime-note x\nwaiting\n" +
-                                "overhead " + "x" * 5000 + " y z\noverhead rt_pop sync")
+                                "overhead " + "x" * 5000 + " y z\noverhead rt_pop sync\noverhead-complete no\noverhead-complete")
         self.sample_all(*self.start(self.scenario.binary("user", "01", USER)), [0x2010, 0x2050])
         db = self.scenario.database(status=1)
         self.assertEqual(self.totals(db),
@@ -529,10 +556,11 @@ class BadLines(RulesCase):
                               (5, "clone: the pattern needs a star"),
                               (6, "clone: the pattern needs a star"),
                               (7, "overhed: no such rule"), (9, "waiting: the pattern is missing"),
-                              (10, "overhead: there are too many words")):
+                              (10, "overhead: there are too many words"), (12, "overhead-complete: the only value is yes"),
+                              (13, "overhead-complete: the pattern is missing")):
             self.assertIn(f"{os.path.realpath(path)}:{number}: {cause}",
                           self.scenario.stderr.replace("/bin/../lib/", "/lib/"))
-        self.assertEqual(self.scenario.stderr.count("the line is skipped"), 7)
+        self.assertEqual(self.scenario.stderr.count("the line is skipped"), 9)
 
     def test_strange_files(self):
         for text, first in (("", ""), ("overhead rt_push spawn\n", "other any 1"),
