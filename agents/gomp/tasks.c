@@ -61,7 +61,6 @@ static INLINED void run(void *data)
                              .context = block->context,
                              .sp = (uint64_t)&link,
                              .is_inline = is_inline,
-                             .is_inline_task = is_inline,
                              .region = block->region,
                              .body = (uint64_t)block->function};
     enum agent_slot_state before = slot_state(slot);
@@ -142,26 +141,18 @@ static inline void fill_block(struct task_block *block, const struct task_shape 
         memcpy((char *)block + shape->offset, data, shape->bytes - shape->offset);
 }
 
-/* The link that ends the frames to copy. The frames of tasks that run in their GOMP_task call are
- * copied, too: a task that is created there may run after they have returned. */
-static inline const struct body_link *outer_link(const struct body_link *link)
-{
-    while (link->is_inline_task && link->up)
-        link = link->up;
-    return link;
-}
-
 /* The context of what a thread creates outside of all constructs, or without a record: the context
- * in which the thread runs. */
+ * in which the thread runs. The frames that end at the innermost link are copied, also if that is of a
+ * task that runs in its GOMP_task call and the frames outside of it stand: its record has these. So a
+ * creation takes the same time however deep such tasks are nested. */
 static inline void set_context(struct task_block *block, struct agent_slot *slot, uint64_t pc,
                                uint64_t sp, uint64_t bp)
 {
     const struct body_link *link = slot->gomp.link;
     if (!link)
         return;
-    const struct body_link *outer = outer_link(link);
-    if (outer->context) /* else a serial task: its tasks run at once, in its frames */
-        block->record = record_new(&slot->gomp, outer, pc, sp, bp);
+    if (link->context) /* else a serial task: its tasks run at once, in its frames */
+        block->record = record_new(&slot->gomp, link, pc, sp, bp);
     block->context = block->record ? &block->record->context : link->context;
     block->region = link->region;
 }

@@ -141,6 +141,7 @@ PATHS = {
     "in_loop": ["loops", "from_loop"],
     "in_left": ["loops", "leave"],
     "in_large": ["forest", "large"],
+    "in_deep": ["forest"] + ["dig"] * 11,
 }
 CONSTRUCTS = {"in_first": ["parallel"], "leaf_1": ["parallel", "task"], "leaf_2": ["parallel", "task", "task"],
               "in_loop": ["parallel", "taskloop"], "in_left": ["parallel", "taskloop"]}
@@ -158,6 +159,7 @@ UNITS = {
     "in_loop": lambda t: (8, 8),
     "in_left": lambda t: (8, 8),
     "in_large": lambda t: (4, 20),
+    "in_deep": lambda t: (4, 10),
 }
 
 
@@ -169,6 +171,7 @@ class Paths(OfChance, OpenMp):
     THREADS = (2, 4, 8)
     UNFOLDED = ("-fno-ipa-icf", "-fno-optimize-sibling-calls")
     KINDS = {"taskloop": "taskloop"}  # what the kinds in CONSTRUCTS are called
+    WORKERS = set(PATHS)
 
     def check_no_runtime(self, names):
         """Before main the runtime's constructor is native code. The stub of a call is the program's own code."""
@@ -196,14 +199,14 @@ class Paths(OfChance, OpenMp):
                 kinds = [name.split()[0] for name in constructs]
                 kind = CONSTRUCTS.get(worker, kinds)[-1]
                 self.assertEqual(kinds[-1], self.KINDS.get(kind, kind), names)
-        self.assertEqual(workers, set(PATHS))
+        self.assertEqual(workers, self.WORKERS)
 
     def claim_work(self, threads, seconds):
         """Each worker function's work, within 1 %. A fault moves half."""
         image, = self.images
         period = image.mean_period("CPUTIME")
-        for worker, units in UNITS.items():
-            calls, each = units(threads)
+        for worker in self.WORKERS:
+            calls, each = UNITS[worker](threads)
             truth = calls * each * seconds / 1000
             chance = of_samples(truth, period) + of_ends(threads, period) + self.late(2 * calls)
             self.found.between(worker, self.value("work", worker), 0.99 * truth, 1.01 * truth, chance, truth / 2)
@@ -249,6 +252,7 @@ class PathsOfClang(Paths):
     THREADS = (4,)
     UNFOLDED = ()
     KINDS = {"taskloop": "task"}
+    WORKERS = set(PATHS) - {"in_deep"}
     test_regions_of_fortran = None
     CALLS = """
         #include <omp.h>
@@ -583,7 +587,8 @@ class OnLlvm(OpenMp):
             if worker:
                 own = [name for name in path[:path.index(worker)] if name in OWN]
                 found.setdefault(worker, set()).add(tuple(own))
-        self.assertEqual(found, {worker: {tuple(path)} for worker, path in PATHS.items()})
+        found.pop("in_deep")  # more than 16 KB of frames: what libomp executes at once has no record
+        self.assertEqual(found, {worker: {tuple(path)} for worker, path in PATHS.items() if worker != "in_deep"})
 
     def test_what_it_refuses(self):
         """One clear line, and the program does not run."""

@@ -9,7 +9,10 @@
  *                  leaf_D, with D times "branch > grow > task": both return before the tasks run
  *     in_loop      main > loops > region > from_loop > taskloop > in_loop
  *     in_left      main > loops > region > leave > taskloop without a group > in_left
- *     in_large     main > forest > region > large > task > in_large: a creator with large frames */
+ *     in_large     main > forest > region > large > task > in_large: a creator with large frames
+ *     in_deep      main > forest > region > dig > task > dig > task ... > dig > task > in_deep: the
+ *                  last one is created by 30 KB of frames of DEPTH tasks that run where they are
+ *                  created (not with clang) */
 #include "worker-functions.h"
 
 #include <omp.h>
@@ -32,6 +35,7 @@ WORKER(leaf_3)
 WORKER(in_loop)
 WORKER(in_left)
 WORKER(in_large)
+WORKER(in_deep)
 
 FUNCTION void first(void)
 {
@@ -97,6 +101,23 @@ FUNCTION void large(void)
     __asm__("" : : "r"(room) : "memory");
 }
 
+enum { DEPTH = 10 };
+
+FUNCTION void dig(int depth)
+{
+    char room[3000];
+    memset(room, 1, sizeof room);
+#pragma omp task if (depth == DEPTH)
+    {
+        if (depth < DEPTH)
+            dig(depth + 1);
+        else
+            in_deep(10);
+        __asm__("");
+    }
+    __asm__("" : : "r"(room) : "memory");
+}
+
 FUNCTION void forest(void)
 {
 #pragma omp parallel
@@ -104,6 +125,9 @@ FUNCTION void forest(void)
     for (int i = 0; i < 4; i++) {
         branch(1);
         large();
+#ifndef __clang__
+        dig(0);
+#endif
     }
 }
 
