@@ -212,7 +212,8 @@ struct agent_worker_counts {
  *     WORKING   IDLE      the program calls a function of a runtime that waits; back when that
  *                         returns, or runs a body for the program
  *     IDLE      ASLEEP    the runtime calls such a function of libc; back when that returns
- *     WORKING   STARTING  the program begins a parallel region; back when the thread is in its body */
+ *     WORKING   STARTING  the program begins a parallel region; back when the thread is in its body
+ *     WORKING   TASKWAIT, BARRIER   like IDLE, in waits of OpenMP in which a thread takes tasks */
 
 enum agent_slot_state {
     AGENT_SLOT_FREE,     /* no thread has the slot */
@@ -223,9 +224,27 @@ enum agent_slot_state {
     AGENT_SLOT_CALLING,  /* it works in a function of libc that may wait */
     AGENT_SLOT_STARTING, /* its runtime starts a team: it waits, but for a short time in which it
                             prepares and wakes the team. Only its own samples tell these apart */
+    AGENT_SLOT_TASKWAIT, /* it waits for tasks, and takes those that its task has created */
+    AGENT_SLOT_BARRIER,  /* it waits for its team, and takes any task of that */
 };
 
 #define AGENT_MAX_EVENTS 8
+
+/* A thread as a member of a team of OpenMP. Only the thread writes this. */
+struct agent_slot_team {
+    _Atomic uint64_t id; /* no other team of the process has it; 0: none yet */
+    _Atomic uint32_t created,
+        begun; /* tasks that the thread has created, and begun, in this team */
+};
+
+/* How often a thread has waited for tasks of OpenMP. Samples of any thread look at the number about every
+ * millisecond. */
+struct agent_slot_waits {
+    uint32_t count;                   /* only the thread writes it */
+    _Atomic uint32_t looked_at_count; /* at the last look */
+    _Atomic uint64_t looked_at;       /* time stamp counter then */
+    _Atomic bool are_short;           /* there were many between the last two looks */
+};
 
 /* What an agent that interposes functions keeps of a thread. hpcrun clears the first two when the
  * thread ends. The others stay for the next thread with this slot. */
@@ -235,6 +254,9 @@ struct agent_slot_part {
     void *kept;            /* the agent's; NULL: none */
     void *records;         /* free task records */
     uint32_t record_count; /* their number */
+    uint32_t teams;        /* that the thread has begun */
+    struct agent_slot_waits waits;
+    struct agent_slot_team team; /* the innermost one whose member it is, or was last */
 };
 
 /* Tasks in a thread's own queue. Their numbers only grow, and stay for the next thread. */

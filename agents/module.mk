@@ -31,7 +31,7 @@ $(BUILD)/lib/agents/cilk5.so $(BUILD)/lib/agents/opencilk.so: $(AGENTS_COMMON)
 
 # Agents that interpose functions. They are preloaded, so their thread-local data is static, and their
 # wrappers have frame pointers, from which they read their caller's registers.
-CREATOR_COMMON = $(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-records creator-paths missing-bodies dynamic-entries)
+CREATOR_COMMON = $(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-records ready-tasks creator-paths missing-bodies dynamic-entries)
 INTERPOSER_COMMON = $(patsubst %,$(BUILD)/obj/agents/common/%.o,trampoline-frames runtime-copies)
 $(BUILD)/lib/agents/gomp.so $(BUILD)/lib/agents/openmp.so $(BUILD)/lib/agents/tbb.so: $(AGENTS_COMMON) $(CREATOR_COMMON)
 $(BUILD)/lib/agents/gomp.so $(BUILD)/lib/agents/tbb.so: $(INTERPOSER_COMMON)
@@ -66,6 +66,7 @@ $(eval $(call unit_test,agents/test_openmp_span_events,$(OPENMP_EVENTS) \
 	$(patsubst %,$(BUILD)/obj/agents/openmp/%.o,span-events),))
 $(eval $(call unit_test,agents/test_thread_slots,$(BUILD)/obj/agents/common/thread-slots.o,))
 $(eval $(call unit_test,agents/test_team_starts,$(patsubst %,$(BUILD)/obj/agents/%.o,gomp/team-starts common/thread-slots),))
+$(eval $(call unit_test,agents/test_ready_tasks,$(patsubst %,$(BUILD)/obj/agents/common/%.o,ready-tasks task-records thread-slots),))
 $(eval $(call unit_test,agents/test_missing_bodies,$(BUILD)/obj/agents/common/missing-bodies.o,))
 TBB_TASKS = $(patsubst %,$(BUILD)/obj/agents/tbb/%.o,tbb-tasks task-contexts) \
 	$(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-records)

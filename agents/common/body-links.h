@@ -48,12 +48,16 @@ struct body_link {
     uint64_t is_inline_task;        /* is_inline, by a task that runs in its GOMP_task call */
     struct parallel_region *region; /* the innermost region around it; NULL: none */
     uint64_t body;                  /* address of the body's code; 0: unknown */
+    struct task_record
+        *record; /* of its task; without one, made when that creates its first child */
 };
 
 /* A parallel region. */
 struct parallel_region {
     struct creation_context context;
     const struct agent_slot *master;
+    uint64_t team;                      /* agent_slot_team.id of its members */
+    struct agent_slot_team outside;     /* the master's team outside of it */
     _Atomic bool is_cancelled;          /* some tasks of it may never have run */
     _Atomic(struct task_record *) kept; /* records that live until it ends; NULL: none */
 };

@@ -143,14 +143,31 @@ static void copy_frames(struct creation_context *context, char *copy, uint64_t s
     frame_copy(copy, (const void *)sp, bytes);
 }
 
-/* The record of a context, if it is a task's. */
-static struct task_record *record_of(const struct creation_context *context)
+void record_count_from_zero(struct task_record *record)
 {
-    return context->kind == CONTEXT_ON_STACK ? NULL : (struct task_record *)context;
+    record->created = record->begun = 0;
+    atomic_store_explicit(&record->taken, 0, memory_order_relaxed);
+    atomic_store_explicit(&record->finished, 0, memory_order_relaxed);
 }
 
-struct task_record *record_new(struct agent_slot_part *thread, const struct body_link *outer,
-                               uint64_t pc, uint64_t sp, uint64_t bp)
+/* The record of the task that runs in a link. An implicit task, and one of a taskloop, gets it here. */
+static struct task_record *record_of_link(struct agent_slot_part *thread, struct body_link *link)
+{
+    if (link->record)
+        return link->record;
+    struct task_record *record = record_allocate(thread, 0);
+    if (!record)
+        return NULL;
+    record->context.kind = CONTEXT_SITE;
+    record->parent = NULL;
+    record->region = link->region;
+    record->is_ready = false;
+    record_count_from_zero(record);
+    return link->record = record;
+}
+
+struct task_record *record_new(struct agent_slot_part *thread, struct body_link *outer, uint64_t pc,
+                               uint64_t sp, uint64_t bp)
 {
     if (task_contexts == TASK_CONTEXTS_OFF)
         return NULL;
@@ -167,10 +184,11 @@ struct task_record *record_new(struct agent_slot_part *thread, const struct body
     record->context.parent = (uint64_t)outer->context;
     record->context.thread = 0;
     record->context.body = outer->body;
-    record->parent = record_of(outer->context);
+    record->parent = record_of_link(thread, outer);
     record->region = outer->region;
-    record->created = 0;
-    atomic_store_explicit(&record->finished, 0, memory_order_relaxed);
+    record->creator = thread;
+    record->is_ready = false;
+    record_count_from_zero(record);
     if (bytes)
         copy_frames(&record->context, record->copy, sp, bytes);
     if (record->parent)

@@ -19,14 +19,18 @@ extern enum task_contexts task_contexts;
 
 struct task_record {
     struct creation_context context;
-    struct task_record *parent; /* record of context.parent if that is a task's; NULL: a region's */
+    struct task_record *parent; /* of the task that created it; NULL: no memory */
     struct parallel_region
         *region;              /* the innermost around the creation; NULL: the record is free */
     struct task_record *next; /* in a list of free records, or of those that a region keeps */
     uint32_t created;         /* children that its task created; only its thread changes it */
+    uint32_t begun;           /* of these, those that its thread began, and that are never ready */
+    _Atomic uint32_t taken;   /* those that other threads began */
     _Atomic int32_t finished; /* minus the children that are gone; their number is added when the
                                    task has ended: then 0 means that no child is left */
-    bool is_large;            /* its copy has more than SMALL_COPY bytes */
+    const struct agent_slot_part *creator; /* whose thread created the task */
+    bool is_ready; /* the task was ready when it was created (ready-tasks.h) */
+    bool is_large; /* its copy has more than SMALL_COPY bytes */
     _Alignas(16) char copy[];
 };
 
@@ -47,10 +51,13 @@ static inline struct task_record *record_allocate(struct agent_slot_part *thread
 
 void record_free(struct agent_slot_part *thread, struct task_record *record);
 
-/* Makes a record of a call with the caller's registers; sp 0: only pc is known. The creator's frames
+/* The task of a new record has no children yet. */
+void record_count_from_zero(struct task_record *record);
+
+/* Makes a record of a task that is created by a call with the caller's registers; sp 0: only pc is known. The creator's frames
  * end at the link `outer`. NULL without memory, or if contexts are off. */
-struct task_record *record_new(struct agent_slot_part *thread, const struct body_link *outer,
-                               uint64_t pc, uint64_t sp, uint64_t bp);
+struct task_record *record_new(struct agent_slot_part *thread, struct body_link *outer, uint64_t pc,
+                               uint64_t sp, uint64_t bp);
 
 /* The record's task has ended, or was never created. */
 void record_end(struct agent_slot_part *thread, struct task_record *record);

@@ -35,13 +35,16 @@ static inline void slot_set_state(struct agent_slot *slot, enum agent_slot_state
     atomic_store_explicit(&slot->state, state, memory_order_relaxed);
 }
 
-/* AGENT_SLOT_CALLING is told as AGENT_SLOT_WORKING, AGENT_SLOT_STARTING as AGENT_SLOT_IDLE. */
+/* AGENT_SLOT_CALLING is told as AGENT_SLOT_WORKING; AGENT_SLOT_STARTING, AGENT_SLOT_TASKWAIT and
+ * AGENT_SLOT_BARRIER as AGENT_SLOT_IDLE. */
 static inline enum agent_slot_state slot_state(const struct agent_slot *slot)
 {
     uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
     switch (state) {
     case AGENT_SLOT_CALLING: return AGENT_SLOT_WORKING;
-    case AGENT_SLOT_STARTING: return AGENT_SLOT_IDLE;
+    case AGENT_SLOT_STARTING:
+    case AGENT_SLOT_TASKWAIT:
+    case AGENT_SLOT_BARRIER: return AGENT_SLOT_IDLE;
     default: return state;
     }
 }

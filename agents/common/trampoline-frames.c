@@ -42,10 +42,29 @@ static enum agent_association begin_construct(struct agent_cursor *cursor,
     return AGENT_1_M;
 }
 
+/* Contexts are aligned: the lowest bit is free. */
+#define INNERMOST_WAS_SEEN 1u
+
+static enum agent_association begin_last_context(struct agent_cursor *cursor)
+{
+    uint64_t *state = cursor->state, context = state[LAST_CONTEXT];
+    if (context & INNERMOST_WAS_SEEN) {
+        creator_path_begin(cursor, context - INNERMOST_WAS_SEEN);
+        state[LAST_CONTEXT] = 0;
+        state[REPLACED] = cursor->replaces_callers = true;
+        return AGENT_1_M;
+    }
+    state[LAST_CONTEXT] |= INNERMOST_WAS_SEEN;
+    cursor->include_libc = true;
+    return AGENT_1_0;
+}
+
 enum agent_association trampoline_step_bichord(struct agent_cursor *cursor,
                                                const struct agent_frame *frame)
 {
     struct agent_claim claim = {0};
+    if (cursor->state[LAST_CONTEXT])
+        return begin_last_context(cursor);
     if (cursor->state[REPLACED])
         return AGENT_M_0;
     path_agent.host->find_claim(path_agent.agent, frame->pc, &claim);

@@ -11,6 +11,9 @@
  * In a construct that its creator's thread runs where it was created, the frames outside of the
  * trampoline are those that began the construct: these bichords are 1-0. If the construct's body has no
  * frame (missing-bodies.h), it is the trampoline's innermost l-note: such bichords are 1-1 or 1-M.
+ *
+ * A thread that takes a task outside of all constructs, as threads of a pool do, has no trampoline. It
+ * may be shown in another context: unwind_begin sets LAST_CONTEXT.
  * Handler, but for one function. */
 #ifndef AGENTS_TRAMPOLINE_FRAMES_H
 #define AGENTS_TRAMPOLINE_FRAMES_H
@@ -25,6 +28,8 @@ enum {
     LINK =
         CREATOR_PATH_WORDS, /* address of the innermost link that the walk has not passed; 0: none */
     REPLACED,               /* whether the path outside of the last bichord was replaced */
+    LAST_CONTEXT, /* of a thread whose stack has no frame with a context: address of the one in which
+                     it is shown, but for its innermost frame, which is the runtime's; 0: none */
 };
 
 /* Normal context. If the module is this agent: claims its code, and returns true. */

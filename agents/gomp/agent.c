@@ -15,6 +15,7 @@
 #include "agents/common/dynamic-entries.h"
 #include "agents/common/linked-runtime.h"
 #include "agents/common/missing-bodies.h"
+#include "agents/common/ready-tasks.h"
 #include "agents/common/trampoline-frames.h"
 #include "agents/gomp/task-events.h"
 #include "agents/gomp/team-starts.h"
@@ -126,7 +127,13 @@ static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
     if (status == AGENT_FOREIGN)
         return status;
     cursor->state[LINK] = (uint64_t)own_slot->gomp.link;
-    return works_at_team_start(host, cursor) ? AGENT_WORKING : status;
+    if (works_at_team_start(host, cursor))
+        return AGENT_WORKING;
+    if (status != AGENT_IDLE || !slot_takes_task(host, cursor, own_slot, RUNTIME_GOMP))
+        return status;
+    /* At the end of a region, which goes on as long as there are tasks. */
+    cursor->state[LAST_CONTEXT] = own_slot->gomp.link ? 0 : (uint64_t)own_slot->gomp.kept;
+    return AGENT_WORKING;
 }
 
 static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
@@ -136,9 +143,10 @@ static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
     uint32_t least = atomic_load_explicit(&has_created_threads, memory_order_relaxed)
                          ? 0
                          : atomic_load_explicit(&configured, memory_order_relaxed);
+    uint32_t taking = slots_that_take_tasks(host, cursor, RUNTIME_GOMP);
     return (struct agent_worker_counts){.workers = workers > least ? workers : least,
-                                        .working =
-                                            counts.working + works_at_team_start(host, cursor)};
+                                        .working = counts.working + taking +
+                                                   works_at_team_start(host, cursor)};
 }
 
 /* -------- bichords -------- */

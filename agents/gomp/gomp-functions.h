@@ -66,16 +66,19 @@ typedef unsigned long long ull;
     F(void, GOMP_taskgroup_start, (void))                                                          \
     F(bool, GOMP_cancel, (int, bool))
 
-/* Functions in which a thread waits for others. */
-#define GOMP_WAITS(F)                                                                              \
+/* Functions in which a thread waits: for its team, for tasks, for its turn. */
+#define GOMP_TEAM_WAITS(F)                                                                         \
     F(void, GOMP_barrier, (void))                                                                  \
     F(void, GOMP_loop_end, (void))                                                                 \
-    F(void, GOMP_sections_end, (void))                                                             \
+    F(void, GOMP_sections_end, (void))
+#define GOMP_TASK_WAITS(F)                                                                         \
     F(void, GOMP_taskwait, (void))                                                                 \
-    F(void, GOMP_taskgroup_end, (void))                                                            \
+    F(void, GOMP_taskgroup_end, (void))
+#define GOMP_TURN_WAITS(F)                                                                         \
     F(void, GOMP_ordered_start, (void))                                                            \
     F(void, GOMP_atomic_start, (void))
 
+/* For its team; whether that was cancelled. */
 #define GOMP_BOOL_WAITS(F)                                                                         \
     F(bool, GOMP_barrier_cancel, (void))                                                           \
     F(bool, GOMP_loop_end_cancel, (void))                                                          \
@@ -111,7 +114,9 @@ typedef unsigned long long ull;
     GOMP_REGIONS(F)                                                                                \
     GOMP_OLD_REGIONS(F)                                                                            \
     GOMP_TASKS(F)                                                                                  \
-    GOMP_WAITS(F)                                                                                  \
+    GOMP_TEAM_WAITS(F)                                                                             \
+    GOMP_TASK_WAITS(F)                                                                             \
+    GOMP_TURN_WAITS(F)                                                                             \
     GOMP_BOOL_WAITS(F)                                                                             \
     GOMP_ORDERED_LOOPS(F)                                                                          \
     GOMP_DOACROSS(F)                                                                               \

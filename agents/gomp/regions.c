@@ -2,7 +2,7 @@
  * the region's function, and keep a record on the master's stack: nothing is unwound when a region
  * begins. */
 #include "agents/common/body-links.h"
-#include "agents/common/task-records.h"
+#include "agents/common/ready-tasks.h"
 #include "agents/gomp/task-events.h"
 
 #include <stdlib.h>
@@ -27,6 +27,9 @@ static INLINED void run(void *data)
                              .region = &region->common,
                              .body = (uint64_t)region->function};
     slot_join(slot, RUNTIME_GOMP);
+    if (!link.is_inline)
+        team_join(&slot->gomp, region->common.team);
+    slot->gomp.kept = &region->common.context;
     link_publish(&slot->gomp, &link);
     slot_set_state(slot, AGENT_SLOT_WORKING);
     if (region->observed)
@@ -34,8 +37,10 @@ static INLINED void run(void *data)
     region->function(region->data);
     if (region->observed)
         task_events->member_ended();
-    slot_set_state(slot, AGENT_SLOT_IDLE);
+    slot_set_state(slot, AGENT_SLOT_BARRIER);
     link_withdraw(&slot->gomp, &link);
+    if (link.record)
+        record_end(&slot->gomp, link.record);
 }
 
 TRAMPOLINE static void run_region(void *data)
@@ -67,6 +72,7 @@ static inline void begin(struct gomp_region *region, struct agent_slot *slot,
     atomic_init(&region->common.is_cancelled, false);
     atomic_init(&region->common.kept, NULL);
     slot_join(slot, RUNTIME_GOMP);
+    team_begin(slot, &slot->gomp, &region->common);
     slot_set_state(slot, AGENT_SLOT_STARTING);
 }
 
@@ -74,6 +80,7 @@ static inline void end(struct gomp_region *region, struct agent_slot *slot)
 {
     if (region->observed)
         task_events->region_ended(region->observed);
+    team_end(&slot->gomp, &region->common);
     slot_set_state(slot, AGENT_SLOT_WORKING);
     if (atomic_load_explicit(&region->common.is_cancelled, memory_order_relaxed) ||
         atomic_load_explicit(&region->common.kept, memory_order_relaxed))
@@ -237,12 +244,14 @@ void GOMP_parallel_end(void)
         old = (struct old_region *)((char *)link - offsetof(struct old_region, link));
     if (old && old->region.observed)
         task_events->member_ended();
-    slot_set_state(slot, AGENT_SLOT_IDLE);
+    slot_set_state(slot, AGENT_SLOT_BARRIER);
     real->GOMP_parallel_end();
     slot_set_state(slot, AGENT_SLOT_WORKING);
     if (!old)
         return;
     link_withdraw(&slot->gomp, link);
+    if (link->record)
+        record_end(&slot->gomp, link->record);
     end(&old->region, slot);
     free(old);
 }

@@ -2,7 +2,7 @@
  * before the user's data. libgomp reads and writes the first words of what it takes for the user's
  * data: the block begins with copies of these words, and run_task copies them on. */
 #include "agents/common/body-links.h"
-#include "agents/common/task-records.h"
+#include "agents/common/ready-tasks.h"
 #include "agents/gomp/task-events.h"
 
 #include <stdlib.h>
@@ -63,8 +63,9 @@ static INLINED void run(void *data)
                              .is_inline = is_inline,
                              .region = block->region,
                              .body = (uint64_t)block->function};
-    enum agent_slot_state before = slot_state(slot);
-    struct task_record *record = owns_record(block) ? block->record : NULL;
+    uint32_t before = atomic_load_explicit(&slot->state, memory_order_relaxed);
+    link.record = owns_record(block) ? block->record : NULL;
+    task_begun(&slot->gomp, link.record);
     copy_words(USER_DATA(block), block);
     slot->gomp.own = NULL;
     link_publish(&slot->gomp, &link);
@@ -76,9 +77,10 @@ static INLINED void run(void *data)
         task_events->task_ended();
     bool waits_for_event = is_inline && block->mirrored == MIRRORED_EVENT;
     slot_set_state(slot, waits_for_event ? AGENT_SLOT_IDLE : before);
+    slot->gomp.waits.count++;
     link_withdraw(&slot->gomp, &link);
-    if (record)
-        record_end(&slot->gomp, record);
+    if (link.record)
+        record_end(&slot->gomp, link.record);
 }
 
 TRAMPOLINE static void run_task(void *data)
@@ -148,7 +150,7 @@ static inline void fill_block(struct task_block *block, const struct task_shape 
 static inline void set_context(struct task_block *block, struct agent_slot *slot, uint64_t pc,
                                uint64_t sp, uint64_t bp)
 {
-    const struct body_link *link = slot->gomp.link;
+    struct body_link *link = slot->gomp.link;
     if (!link)
         return;
     if (link->context) /* else a serial task: its tasks run at once, in its frames */
@@ -200,6 +202,7 @@ void GOMP_task(region_function *fn, void *data, copy_function *copy, long size, 
     bool has_event = flags & FLAG_DETACH && data && size >= 8;
     fill_block(block, &shape, fn, data, copy, has_event ? MIRRORED_EVENT : MIRRORED_NONE);
     set_context(block, slot, CALLER_PC, CALLER_SP, CALLER_BP);
+    task_created(&slot->gomp, block->record, !(flags & FLAG_DEPEND));
     slot->gomp.own = block;
     if (real->is_observed)
         block->observed = report_task(fn, CALLER_PC, is_deferred, flags, 0);
@@ -228,6 +231,7 @@ static inline void set_loop_context(struct task_block *block, struct agent_slot 
         return;
     }
     set_context(block, slot, context->pc, context->sp, context->bp);
+    task_created(&slot->gomp, block->record, false);
     if (block->record)
         record_keep(block->record);
 }
@@ -294,7 +298,7 @@ static void report_end_of_loop(unsigned flags)
         if (real->is_observed)                                                                     \
             report_end_of_loop(flags);                                                             \
         if (waits && !reduces) {                                                                   \
-            slot_set_state(slot, AGENT_SLOT_IDLE);                                                 \
+            wait_for_tasks(slot, &slot->gomp);                                                     \
             real->GOMP_taskgroup_end();                                                            \
         }                                                                                          \
         slot_set_state(slot, AGENT_SLOT_WORKING);                                                  \
@@ -317,7 +321,9 @@ bool GOMP_cancel(int which, bool is_wanted)
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
     struct agent_slot *slot = slot_mine();
     const struct body_link *link = slot->gomp.link;
-    if (is_wanted && link && link->region)
+    if (is_wanted && link && link->region) {
         atomic_store(&link->region->is_cancelled, true);
+        tasks_cancelled(&slot->gomp);
+    }
     return real->GOMP_cancel(which, is_wanted);
 }

@@ -1,28 +1,43 @@
 /* Functions of libgomp in which a thread waits for others: barriers, ends of worksharing, waiting
  * for tasks, ordered blocks, critical sections, locks. The thread's state says so meanwhile. */
-#include "agents/common/body-links.h"
+#include "agents/common/ready-tasks.h"
 #include "agents/gomp/gomp-copies.h"
 
-/* In a wrapper: the caller's functions, and the thread waits from here on. */
-#define BEGIN_WAIT                                                                                 \
+/* In a wrapper: the caller's functions, and the thread waits from here on: for its team, or (IDLE) for
+ * others, without taking tasks. */
+#define BEGIN_WAIT(what)                                                                           \
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                             \
     struct agent_slot *slot = slot_mine();                                                         \
-    slot_set_state(slot, AGENT_SLOT_IDLE)
+    slot_set_state(slot, AGENT_SLOT_##what)
 #define END_WAIT slot_set_state(slot, AGENT_SLOT_WORKING)
 
-#define WAIT(type, name, parameters)                                                               \
-    type name(void)                                                                                \
+#define WAIT(what, name)                                                                           \
+    void name(void)                                                                                \
     {                                                                                              \
-        BEGIN_WAIT;                                                                                \
+        BEGIN_WAIT(what);                                                                          \
         real->name();                                                                              \
         END_WAIT;                                                                                  \
     }
-GOMP_WAITS(WAIT)
+#define TEAM_WAIT(type, name, parameters) WAIT(BARRIER, name)
+#define TURN_WAIT(type, name, parameters) WAIT(IDLE, name)
+GOMP_TEAM_WAITS(TEAM_WAIT)
+GOMP_TURN_WAITS(TURN_WAIT)
+
+#define TASK_WAIT(type, name, parameters)                                                          \
+    type name(void)                                                                                \
+    {                                                                                              \
+        const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
+        struct agent_slot *slot = slot_mine();                                                     \
+        wait_for_tasks(slot, &slot->gomp);                                                         \
+        real->name();                                                                              \
+        END_WAIT;                                                                                  \
+    }
+GOMP_TASK_WAITS(TASK_WAIT)
 
 #define BOOL_WAIT(type, name, parameters)                                                          \
     type name(void)                                                                                \
     {                                                                                              \
-        BEGIN_WAIT;                                                                                \
+        BEGIN_WAIT(BARRIER);                                                                       \
         type result = real->name();                                                                \
         END_WAIT;                                                                                  \
         return result;                                                                             \
@@ -32,7 +47,7 @@ GOMP_BOOL_WAITS(BOOL_WAIT)
 #define ORDERED_LOOP(type, name, parameters)                                                       \
     type name(void *start, void *end)                                                              \
     {                                                                                              \
-        BEGIN_WAIT;                                                                                \
+        BEGIN_WAIT(IDLE);                                                                          \
         type result = real->name(start, end);                                                      \
         END_WAIT;                                                                                  \
         return result;                                                                             \
@@ -43,7 +58,7 @@ GOMP_ORDERED_LOOPS(ORDERED_LOOP)
     type name(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j,      \
               long k, long l)                                                                      \
     {                                                                                              \
-        BEGIN_WAIT;                                                                                \
+        BEGIN_WAIT(IDLE);                                                                          \
         real->name(a, b, c, d, e, f, g, h, i, j, k, l);                                            \
         END_WAIT;                                                                                  \
     }
@@ -51,7 +66,7 @@ GOMP_DOACROSS(DOACROSS)
 
 void *GOMP_single_copy_start(void)
 {
-    BEGIN_WAIT;
+    BEGIN_WAIT(BARRIER);
     void *result = real->GOMP_single_copy_start();
     END_WAIT;
     return result;
@@ -59,21 +74,21 @@ void *GOMP_single_copy_start(void)
 
 void GOMP_single_copy_end(void *data)
 {
-    BEGIN_WAIT;
+    BEGIN_WAIT(BARRIER);
     real->GOMP_single_copy_end(data);
     END_WAIT;
 }
 
 void GOMP_taskwait_depend(void **depend)
 {
-    BEGIN_WAIT;
+    BEGIN_WAIT(IDLE);
     real->GOMP_taskwait_depend(depend);
     END_WAIT;
 }
 
 void GOMP_workshare_task_reduction_unregister(bool is_cancelled)
 {
-    BEGIN_WAIT;
+    BEGIN_WAIT(BARRIER);
     real->GOMP_workshare_task_reduction_unregister(is_cancelled);
     END_WAIT;
 }

@@ -23,6 +23,7 @@
 #include "agents/common/dynamic-entries.h"
 #include "agents/common/linked-runtime.h"
 #include "agents/common/missing-bodies.h"
+#include "agents/common/ready-tasks.h"
 #include "agents/openmp/body-code.h"
 #include "agents/openmp/events.h"
 #include "agents/openmp/scopes.h"
@@ -162,20 +163,22 @@ static void module_removed(const struct agent_module *module)
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     enum agent_thread_status status = tool_refusal() ? AGENT_FOREIGN : slot_status(RUNTIME_OMPT);
-    if (status != AGENT_FOREIGN)
-        cursor->state[LINK] = (uint64_t)own_slot->ompt.link;
-    return status;
+    if (status == AGENT_FOREIGN)
+        return status;
+    cursor->state[LINK] = (uint64_t)own_slot->ompt.link;
+    bool is_busy = status == AGENT_IDLE && slot_takes_task(host, cursor, own_slot, RUNTIME_OMPT);
+    return is_busy ? AGENT_WORKING : status;
 }
 
 static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 {
-    (void)cursor;
     struct slot_counts counts = slots_count(host->slots, RUNTIME_OMPT);
     uint32_t workers = counts.pool + counts.others;
     uint32_t least =
         events_have_threads() ? 0 : atomic_load_explicit(&configured, memory_order_relaxed);
-    return (struct agent_worker_counts){.workers = workers > least ? workers : least,
-                                        .working = counts.working};
+    return (struct agent_worker_counts){
+        .workers = workers > least ? workers : least,
+        .working = counts.working + slots_that_take_tasks(host, cursor, RUNTIME_OMPT)};
 }
 
 /* -------- bichords -------- */

@@ -1,6 +1,6 @@
 #include "agents/openmp/events.h"
 
-#include "agents/common/task-records.h"
+#include "agents/common/ready-tasks.h"
 #include "agents/openmp/body-code.h"
 #include "agents/openmp/scopes.h"
 
@@ -70,7 +70,7 @@ static INLINED struct scope *push(struct agent_slot *slot, struct body_link link
     scope->link = link;
     scope->frame = events_frames(task);
     scope->task = task;
-    scope->before = slot_state(slot);
+    scope->before = atomic_load_explicit(&slot->state, memory_order_relaxed);
     scope->record = NULL;
     scope->left = NULL;
     link_publish(&slot->ompt, &scope->link);
@@ -78,13 +78,17 @@ static INLINED struct scope *push(struct agent_slot *slot, struct body_link link
     return scope;
 }
 
-/* The thread continues what is outside of its innermost scope. */
+/* The thread continues what is outside of its innermost scope. That keeps its task's own record. */
 static void pop(struct agent_slot *slot)
 {
     struct scope *scope = innermost(slot);
+    struct task_record *made = scope->link.record == scope->record ? NULL : scope->link.record;
     slot_set_state(slot, scope->before); /* first: a thread without a link must not seem to work */
     link_withdraw(&slot->ompt, &scope->link);
+    slot->ompt.waits.count++;
     scope_give_back(slot, scope);
+    if (made)
+        record_end(&slot->ompt, made);
 }
 
 /* Makes the scope of a task that the thread executes the innermost one; false: it has none. */
@@ -147,6 +151,7 @@ static void parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_da
     struct parallel_region *region = &scope->region;
     learn_offset(task, frame);
     set_context_on_stack(&region->context, slot, call_in(frame, caller));
+    team_begin(slot, &slot->ompt, region);
     region->master = slot;
     slot_join(slot, RUNTIME_OMPT);
 }
@@ -159,8 +164,10 @@ static void parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, co
     struct agent_slot *slot = own_slot;
     if (!slot || !parallel->ptr)
         return;
+    struct scope *begun = parallel->ptr;
+    team_end(&slot->ompt, &begun->region);
     slot_set_state(slot, AGENT_SLOT_WORKING);
-    scope_give_back(slot, parallel->ptr);
+    scope_give_back(slot, begun);
     parallel->ptr = NULL;
 }
 
@@ -171,6 +178,8 @@ static void begin_implicit(struct agent_slot *slot, const ompt_data_t *parallel,
         return;
     struct parallel_region *region = &begun->region;
     slot_join(slot, RUNTIME_OMPT);
+    if (slot != region->master)
+        team_join(&slot->ompt, region->team);
     push(slot,
          (struct body_link){
              .context = &region->context,
@@ -189,7 +198,7 @@ static void end_of_worker(struct agent_slot *slot)
         return;
     while (innermost(slot))
         pop(slot);
-    slot_set_state(slot, AGENT_SLOT_IDLE);
+    slot_set_state(slot, AGENT_SLOT_BARRIER);
 }
 
 static void end_of_master(struct agent_slot *slot, const ompt_data_t *task)
@@ -231,7 +240,7 @@ static char undeferred;
 
 /* The link at which the frames end that created a task: not those of undeferred tasks, nor those of a
  * region whose body libomp does not call, as with if(0). */
-static const struct body_link *link_around(const struct agent_slot *slot, uint64_t sp)
+static struct body_link *link_around(const struct agent_slot *slot, uint64_t sp)
 {
     struct scope *scope = innermost(slot);
     for (; scope; scope = outer(scope)) {
@@ -257,10 +266,10 @@ static struct task_record *new_record(struct agent_slot *slot, const ompt_data_t
                                       const ompt_frame_t *frame, const void *caller,
                                       struct registers event)
 {
-    const struct scope *scope = innermost(slot);
+    struct scope *scope = innermost(slot);
     if (splits_taskloop(scope, creator))
         return record_new(&slot->ompt, &scope->link, event.pc, 0, 0);
-    const struct body_link *around = link_around(slot, event.sp);
+    struct body_link *around = link_around(slot, event.sp);
     if (!around)
         return NULL;
     struct registers site = call_in(frame, caller);
@@ -278,8 +287,9 @@ static struct task_record *new_record_on_stack(struct agent_slot *slot, struct r
     set_context_on_stack(&record->context, slot, call);
     record->parent = NULL;
     record->region = NULL;
-    record->created = 0;
-    atomic_store_explicit(&record->finished, 0, memory_order_relaxed);
+    record->creator = &slot->ompt;
+    record->is_ready = false;
+    record_count_from_zero(record);
     return record;
 }
 
@@ -295,18 +305,19 @@ bool events_is_at_once(const ompt_data_t *task)
 static void task_create(ompt_data_t *creator, const ompt_frame_t *frame, ompt_data_t *task,
                         int flags, int has_dependences, const void *caller)
 {
-    (void)has_dependences;
     struct agent_slot *slot = own_slot;
     if (!slot || !(flags & ompt_task_explicit))
         return;
     learn_offset(creator, frame);
     bool is_deferred = !(flags & ompt_task_undeferred);
-    if (is_deferred)
+    if (is_deferred) {
         task->ptr = new_record(slot, creator, frame, caller, CALL_OF_EVENT);
-    else if (flags & ompt_task_untied && !events_is_at_once(task))
+        task_created(&slot->ompt, task->ptr, !has_dependences);
+    } else if (flags & ompt_task_untied && !events_is_at_once(task)) {
         task->ptr = new_record_on_stack(slot, call_in(frame, caller));
-    else
+    } else {
         task->ptr = &undeferred;
+    }
 }
 
 /* A task without a record continues in the context in which its thread runs. */
@@ -315,6 +326,7 @@ static void begin_task(struct agent_slot *slot, const ompt_data_t *prior, ompt_d
     const struct scope *around = innermost(slot);
     struct task_record *record = task->ptr == &undeferred ? NULL : task->ptr;
     bool is_inline = task->ptr == &undeferred || (!record && !around);
+    task_begun(&slot->ompt, record);
     struct scope *scope = push(slot,
                                (struct body_link){.context = record   ? &record->context
                                                              : around ? around->link.context
@@ -322,7 +334,8 @@ static void begin_task(struct agent_slot *slot, const ompt_data_t *prior, ompt_d
                                                   .is_inline = is_inline,
                                                   .is_inline_task = is_inline,
                                                   .region = around ? around->link.region : NULL,
-                                                  .body = (uint64_t)body_code_of_task(task)},
+                                                  .body = (uint64_t)body_code_of_task(task),
+                                                  .record = record},
                                task);
     if (!scope)
         return;
@@ -379,12 +392,14 @@ static void task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
 static void sync_region_wait(int kind, int endpoint, ompt_data_t *parallel, ompt_data_t *task,
                              const void *caller)
 {
-    (void)kind;
     (void)task;
     (void)caller;
     struct agent_slot *slot = slot_mine();
-    if (endpoint == ompt_scope_begin)
-        slot_set_state(slot, AGENT_SLOT_IDLE);
+    bool is_for_tasks = kind == ompt_sync_region_taskwait || kind == ompt_sync_region_taskgroup;
+    if (endpoint == ompt_scope_begin && is_for_tasks)
+        wait_for_tasks(slot, &slot->ompt);
+    else if (endpoint == ompt_scope_begin)
+        slot_set_state(slot, AGENT_SLOT_BARRIER);
     else if (parallel)
         slot_set_state(slot, AGENT_SLOT_WORKING);
 }

@@ -26,11 +26,6 @@
 
 static const struct agent_host *host;
 
-/* cursor->state, beside trampoline-frames.h: address of the context in which the thread has run its
- * last task, if it is between two tasks; else 0. Contexts are aligned: the lowest bit is free. */
-enum { LAST_CONTEXT = REPLACED + 1 };
-#define INNERMOST_WAS_SEEN 1u
-
 /* Offset of the number of references in tbb::detail::d1::wait_context, which is compiled into
  * programs. */
 #define WAIT_REFERENCES 8
@@ -155,24 +150,6 @@ static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 struct path_agent path_agent = {
     .agent = &hpcrun_agent, .tag = CLAIM_TRAMPOLINES, .link_in = trampoline_link_in};
 
-/* A thread of the pool that is between two tasks: no frame of its stack has a context. It is shown
- * in that of its last task, but for its innermost frame, which is the runtime's. */
-static enum agent_association step_bichord(struct agent_cursor *cursor,
-                                           const struct agent_frame *frame)
-{
-    uint64_t *state = cursor->state, context = state[LAST_CONTEXT];
-    if (!context)
-        return trampoline_step_bichord(cursor, frame);
-    if (context & INNERMOST_WAS_SEEN) {
-        creator_path_begin(cursor, context - INNERMOST_WAS_SEEN);
-        state[REPLACED] = cursor->replaces_callers = true;
-        return AGENT_1_M;
-    }
-    state[LAST_CONTEXT] |= INNERMOST_WAS_SEEN;
-    cursor->include_libc = true;
-    return AGENT_1_0;
-}
-
 /* It is not deterministic in the sense of agent.h: it reads the thread's slot. */
 const struct agent hpcrun_agent = {
     .interface = AGENT_INTERFACE,
@@ -185,7 +162,7 @@ const struct agent hpcrun_agent = {
     .thread_begin = thread_begin,
     .unwind_begin = unwind_begin,
     .worker_counts = worker_counts,
-    .step_bichord = step_bichord,
+    .step_bichord = trampoline_step_bichord,
     .step_pnote = creator_path_has_frame,
     .step_lnote = creator_path_next,
 };

@@ -66,6 +66,8 @@ static inline enum agent_slot_state state_of_wait(uint32_t before, enum agent_sl
     switch (before) {
     case AGENT_SLOT_IDLE:
     case AGENT_SLOT_STARTING:
+    case AGENT_SLOT_TASKWAIT:
+    case AGENT_SLOT_BARRIER:
     case AGENT_SLOT_ASLEEP: return AGENT_SLOT_ASLEEP;
     default: return by_program;
     }

@@ -163,6 +163,7 @@ static void look(bool all_sleep)
     }
     const struct slot_counts counts = slots_count(&hpctoolkit_thread_slots, RUNTIME);
     seen.wrong += all_sleep && workers && counts.pool + counts.others != workers;
+    seen.wrong += all_sleep ? threads_that_take_tasks() : 0;
 }
 
 static void *looker(void *unused)

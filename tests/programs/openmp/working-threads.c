@@ -42,7 +42,8 @@ static void *look(void *unused)
     pthread_setschedparam(pthread_self(), SCHED_FIFO, &first);
     for (unsigned random = 1; is_looking; random = random * 1103515245 + 12345) {
         nap_until(clock_ns(CLOCK_MONOTONIC) + 500000 + (random >> 12) % 1000000);
-        seen.working += slots_count(&hpctoolkit_thread_slots, RUNTIME).working;
+        seen.working +=
+            slots_count(&hpctoolkit_thread_slots, RUNTIME).working + threads_that_take_tasks();
         seen.in_bodies += in_bodies;
         seen.looks++;
     }
