@@ -253,8 +253,8 @@ static void add_both(struct text *text, const struct subject *subject)
 {
     const struct judgement *judgement = &subject->of->judgement;
     if (judgement->verdict == VERDICT_WRONG_PARALLELISM) {
-        text_add(text, "Wrong parallelization: idleness and overhead are both high, so that "
-                       "neither larger nor smaller tasks help: ");
+        text_add(text, "Wrong parallelization: idleness and overhead are both high, so larger or "
+                       "smaller tasks alone may not help: ");
         add_gain_of_both(text, judgement);
         text_add(text, ".");
     } else {

@@ -393,6 +393,38 @@ static void an_undeferred_task_runs_where_it_is_created(void **state)
     end_region();
 }
 
+static void tasks_that_are_ready(void **state)
+{
+    (void)state;
+    struct agent_slot *slot = slot_mine();
+    const struct agent_slot_team *its = &slot->ompt.team;
+    begin_region();
+    assert_int_not_equal(its->id, 0);
+    struct task child = create(&implicit, 70, 0), ordered = {0};
+    tell.task_create(&implicit.data, &implicit.frame, &ordered.data, ompt_task_explicit, 1, NULL);
+    assert_int_equal(its->created, 1);
+    const struct task_record *creator = link()->record;
+    assert_int_equal(creator->created - creator->begun - creator->taken, 1);
+    tell.sync_region_wait(TASKWAIT, ompt_scope_begin, &team.data, &implicit.data,
+                          NULL);
+    assert_int_equal(slot->state, AGENT_SLOT_TASKWAIT);
+    const uint32_t waits = slot->ompt.waits.count;
+    switch_tasks(&implicit, &child);
+    assert_int_equal(its->begun, 1);
+    assert_int_equal(creator->created - creator->begun - creator->taken, 0);
+    complete(&child, &implicit);
+    assert_int_equal(slot->state, AGENT_SLOT_TASKWAIT);
+    assert_int_equal(slot->ompt.waits.count, waits + 1);
+    switch_tasks(&implicit, &ordered);
+    complete(&ordered, &implicit);
+    assert_int_equal(its->created - its->begun, 0);
+    tell.sync_region_wait(BARRIER, ompt_scope_begin, &team.data, &implicit.data,
+                          NULL);
+    assert_int_equal(slot->state, AGENT_SLOT_BARRIER);
+    end_region();
+    assert_int_equal(its->created, 0);
+}
+
 static void a_thread_that_waits_does_not_work(void **state)
 {
     (void)state;
@@ -485,6 +517,7 @@ int main(void)
         cmocka_unit_test(an_untied_task_with_if_0_is_inline),
         cmocka_unit_test(split_taskloops),
         cmocka_unit_test(an_undeferred_task_runs_where_it_is_created),
+        cmocka_unit_test(tasks_that_are_ready),
         cmocka_unit_test(a_thread_that_waits_does_not_work),
         cmocka_unit_test(records_are_used_once_at_a_time),
         cmocka_unit_test(a_worker_waits_between_regions),
