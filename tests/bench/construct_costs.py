@@ -2,7 +2,8 @@
 alone. `floor`: with a library that only passes calls on (libgomp), or a tool that does nothing (libomp).
 
 A program prints the least of several rounds for each construct (tests/programs/bench/construct-cost.h). The programs run
-in turns, and what is printed are medians over the runs and the median of the differences within a turn."""
+in turns. Two figures of each: the least over all turns, which a machine that changes its speed disturbs least, and the
+median of the differences within a turn."""
 import os
 import pathlib
 import random
@@ -61,8 +62,8 @@ def costs(words, environment, binary, directory):
 def report(commands, directory, rounds):
     del commands
     rng = random.Random(1)
-    print(f"constructs: CPU time for one execution on one thread, ns, medians of {rounds} turns; difference to the "
-          "program alone with its 95 % interval")
+    print(f"constructs: CPU time for one execution on one thread, ns, least of {rounds} turns, and the difference to the "
+          "program alone:\nof the least ones, and in the median of the turns with its 95 % interval")
     for name in PROGRAMS:
         binary = compiled(name, directory)
         if not binary:
@@ -71,13 +72,13 @@ def report(commands, directory, rounds):
         turns = [{variant: costs(*how, binary, directory) for variant, how in variants(name, directory).items()}
                  for _ in range(rounds)]
         others = list(turns[0])[1:]
-        print(f"{name:18} {'alone':>8}" + "".join(f" {other:>8} {'difference':10} {'':18}" for other in others))
+        print(f"{name:18} {'alone':>8}" + "".join(f" {other:>8} {'least':>7} {'median':>7} {'':18}" for other in others))
         for construct in turns[0]["alone"]:
-            line = f"  {construct:16} {statistics.median(turn['alone'][construct] for turn in turns):8.1f}"
+            least = {variant: min(turn[variant][construct] for turn in turns) for variant in turns[0]}
+            line = f"  {construct:16} {least['alone']:8.1f}"
             for other in others:
                 more = [turn[other][construct] - turn["alone"][construct] for turn in turns]
                 low, high = overhead.interval(more, rng)
-                bounds = f"({low:+.1f}..{high:+.1f})"
-                line += f" {statistics.median(turn[other][construct] for turn in turns):8.1f}"
-                line += f" {statistics.median(more):+10.1f} {bounds:18}"
+                line += f" {least[other]:8.1f} {least[other] - least['alone']:+7.1f} {statistics.median(more):+7.1f} "
+                line += f"({low:+.1f}..{high:+.1f})".ljust(18)
             print(line.rstrip(), flush=True)
