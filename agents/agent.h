@@ -232,18 +232,18 @@ enum agent_slot_state {
 
 /* A thread as a member of a team of OpenMP. Only the thread writes this. */
 struct agent_slot_team {
-    _Atomic uint64_t id; /* no other team of the process has it; 0: none yet */
-    _Atomic uint32_t created,
-        begun; /* tasks that the thread has created, and begun, in this team */
+    _Atomic uint64_t id;      /* unique in the process; 0: the thread was in no team yet */
+    _Atomic uint32_t created; /* tasks that the thread has created in this team */
+    _Atomic uint32_t begun;   /* tasks of this team that the thread has begun */
 };
 
-/* How often a thread has waited for tasks of OpenMP. Samples of any thread look at the number about every
+/* A thread's waits for tasks of OpenMP. Samples, of any thread, look at their number about once in a
  * millisecond. */
 struct agent_slot_waits {
-    uint32_t count;                   /* only the thread writes it */
-    _Atomic uint32_t looked_at_count; /* at the last look */
-    _Atomic uint64_t looked_at;       /* time stamp counter then */
-    _Atomic bool are_short;           /* there were many between the last two looks */
+    uint32_t count;                   /* number of waits; only the thread writes it */
+    _Atomic uint32_t looked_at_count; /* `count` at the last look */
+    _Atomic uint64_t looked_at;       /* time stamp counter at the last look */
+    _Atomic bool are_short;           /* the thread waited often between the last two looks */
 };
 
 /* What an agent that interposes functions keeps of a thread. hpcrun clears the first two when the
@@ -254,7 +254,7 @@ struct agent_slot_part {
     void *kept;            /* the agent's; NULL: none */
     void *records;         /* free task records */
     uint32_t record_count; /* their number */
-    uint32_t teams;        /* that the thread has begun */
+    uint32_t teams;        /* number of teams that the thread has begun */
     struct agent_slot_waits waits;
     struct agent_slot_team team; /* the innermost one whose member it is, or was last */
 };

@@ -48,8 +48,7 @@ struct body_link {
     uint64_t is_inline_task;        /* is_inline, by a task that runs in its GOMP_task call */
     struct parallel_region *region; /* the innermost region around it; NULL: none */
     uint64_t body;                  /* address of the body's code; 0: unknown */
-    struct task_record
-        *record; /* of its task; without one, made when that creates its first child */
+    struct task_record *record;     /* of its task, or made for its first child; NULL: none yet */
 };
 
 /* A parallel region. */

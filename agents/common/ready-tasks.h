@@ -6,13 +6,13 @@
  *     AGENT_SLOT_TASKWAIT             children of its task   in the task's record
  *     AGENT_SLOT_BARRIER              any task of its team   in the slots of the team's threads
  *
- * A thread in TASKWAIT may have to wait for a task that another one executes, while others are ready in its
- * team. Where that takes long, it is idle. Where it waits again and again for a short time, its tasks are
- * too small, and it counts as one that takes a task.
+ * In TASKWAIT a thread may have to wait for a child that another thread executes, though other tasks of the
+ * team are ready. If such a wait is long, the thread is idle. If the thread waits often and shortly, its
+ * tasks are too small: it then counts as a thread that takes a task.
  *
- * Each number has one writer, but for children that another thread than their creator begins. Tasks with
- * dependences, of taskloops, and without a record are never counted as ready: nobody tells when the
- * first become so, and how many the second are. */
+ * Each number has one writer, except for children that another thread than their creator's begins. Three
+ * kinds of tasks never count as ready: tasks with dependences (libgomp does not report when they become
+ * ready), tasks of a taskloop (it does not report their number), and tasks without a record. */
 #ifndef AGENTS_READY_TASKS_H
 #define AGENTS_READY_TASKS_H
 
@@ -60,7 +60,8 @@ static inline void team_end(struct agent_slot_part *thread, struct parallel_regi
     team_set(&thread->team, &region->outside);
 }
 
-/* The thread has created a task, which is ready or will never be counted so. NULL: without a record. */
+/* The thread has created a task. is_ready: it may be taken from now on; else it never counts as ready.
+ * record NULL: the task has no record, and never counts as ready. */
 static inline void task_created(struct agent_slot_part *thread, struct task_record *record,
                                 bool is_ready)
 {
@@ -73,7 +74,7 @@ static inline void task_created(struct agent_slot_part *thread, struct task_reco
         record->parent->begun++;
 }
 
-/* The thread begins the task. */
+/* The thread begins the task of a record; NULL: a task without a record. */
 static inline void task_begun(struct agent_slot_part *thread, struct task_record *record)
 {
     if (!record || !record->is_ready)
@@ -94,8 +95,8 @@ static inline void wait_for_tasks(struct agent_slot *slot, struct agent_slot_par
     slot_set_state(slot, AGENT_SLOT_TASKWAIT);
 }
 
-/* Some tasks of the team, and of the innermost task of the thread, will never begin: no task of these
- * counts as ready from here on. */
+/* The thread has cancelled a construct, so some tasks of its team will never begin. From here on, no task
+ * of the team counts as ready, and no child of the thread's innermost task. */
 static inline void tasks_cancelled(struct agent_slot_part *thread)
 {
     enum { MANY = 1 << 30 };

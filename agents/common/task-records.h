@@ -29,8 +29,8 @@ struct task_record {
     _Atomic int32_t finished; /* minus the children that are gone; their number is added when the
                                    task has ended: then 0 means that no child is left */
     const struct agent_slot_part *creator; /* whose thread created the task */
-    bool is_ready; /* the task was ready when it was created (ready-tasks.h) */
-    bool is_large; /* its copy has more than SMALL_COPY bytes */
+    bool is_ready;                         /* the task counts as ready (ready-tasks.h) */
+    bool is_large;                         /* its copy has more than SMALL_COPY bytes */
     _Alignas(16) char copy[];
 };
 
@@ -54,8 +54,8 @@ void record_free(struct agent_slot_part *thread, struct task_record *record);
 /* The task of a new record has no children yet. */
 void record_count_from_zero(struct task_record *record);
 
-/* Makes a record of a task that is created by a call with the caller's registers; sp 0: only pc is known. The creator's frames
- * end at the link `outer`. NULL without memory, or if contexts are off. */
+/* Makes a record of a task that is created by a call with these registers; sp 0: only pc is known. The
+ * creator's frames end at the link `outer`. NULL without memory, or if contexts are off. */
 struct task_record *record_new(struct agent_slot_part *thread, struct body_link *outer, uint64_t pc,
                                uint64_t sp, uint64_t bp);
 

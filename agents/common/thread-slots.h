@@ -35,8 +35,8 @@ static inline void slot_set_state(struct agent_slot *slot, enum agent_slot_state
     atomic_store_explicit(&slot->state, state, memory_order_relaxed);
 }
 
-/* AGENT_SLOT_CALLING is told as AGENT_SLOT_WORKING; AGENT_SLOT_STARTING, AGENT_SLOT_TASKWAIT and
- * AGENT_SLOT_BARRIER as AGENT_SLOT_IDLE. */
+/* The thread's state, with fewer kinds: WORKING also for CALLING; IDLE also for STARTING, TASKWAIT and
+ * BARRIER. */
 static inline enum agent_slot_state slot_state(const struct agent_slot *slot)
 {
     uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
