@@ -43,9 +43,9 @@ struct parallel_region;
 struct body_link {
     struct body_link *up; /* next link outwards on this stack; NULL: none */
     const struct creation_context *context;
-    uint64_t sp;                    /* address in the frame of this link */
-    uint64_t is_inline;             /* the frames that began the construct are next on this stack */
-    uint64_t is_inline_task;        /* is_inline, by a task that runs in its GOMP_task call */
+    uint64_t sp;             /* address in the frame of this link */
+    uint64_t is_inline;      /* the frames that began the construct are next on this stack */
+    uint64_t is_inline_task; /* is_inline, and libomp executes the task where it is created */
     struct parallel_region *region; /* the innermost region around it; NULL: none */
     uint64_t body;                  /* address of the body's code; 0: unknown */
     struct task_record *record;     /* of its task, or made for its first child; NULL: none yet */

@@ -20,12 +20,6 @@
 
 /* ---- normal context ---- */
 
-static inline void count_one_more(_Atomic uint32_t *number)
-{
-    uint32_t before = atomic_load_explicit(number, memory_order_relaxed);
-    atomic_store_explicit(number, before + 1, memory_order_relaxed);
-}
-
 /* The thread becomes a member of the team. */
 static inline void team_join(struct agent_slot_part *thread, uint64_t team)
 {
@@ -69,7 +63,7 @@ static inline void task_created(struct agent_slot_part *thread, struct task_reco
         return;
     record->is_ready = is_ready;
     if (is_ready)
-        count_one_more(&thread->team.created);
+        count_one(&thread->team.created);
     else if (record->parent)
         record->parent->begun++;
 }
@@ -81,7 +75,7 @@ static inline void task_begun(struct agent_slot_part *thread, struct task_record
         return;
     struct task_record *parent = record->parent;
     record->is_ready = false;
-    count_one_more(&thread->team.begun);
+    count_one(&thread->team.begun);
     if (parent && record->creator == thread)
         parent->begun++;
     else if (parent)

@@ -54,6 +54,13 @@ static inline bool slot_is_of(const struct agent_slot *slot, enum slot_runtime r
     return atomic_load_explicit(&slot->runtimes, memory_order_relaxed) & runtime;
 }
 
+/* Normal context. Adds one to a number that only the calling thread writes. */
+static inline void count_one(_Atomic uint32_t *number)
+{
+    uint32_t before = atomic_load_explicit(number, memory_order_relaxed);
+    atomic_store_explicit(number, before + 1, memory_order_relaxed);
+}
+
 /* Normal context. Makes the thread of the slot a worker of a runtime. */
 static inline void slot_join(struct agent_slot *slot, enum slot_runtime runtime)
 {

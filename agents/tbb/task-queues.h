@@ -9,13 +9,6 @@
 
 #include "agents/common/thread-slots.h"
 
-/* Only its own thread writes the count. */
-static inline void count_one(_Atomic uint32_t *count)
-{
-    uint32_t now = atomic_load_explicit(count, memory_order_relaxed);
-    atomic_store_explicit(count, now + 1, memory_order_relaxed);
-}
-
 /* The thread puts a task into its queue. */
 static inline void queue_add(struct agent_slot *slot)
 {

@@ -1,4 +1,4 @@
-/* lock-costs: what waiting functions of libc cost where nobody waits (construct-cost.h): a pair of lock and unlock. */
+/* lock-costs: the cost of locking and unlocking a free lock of libc (construct-cost.h). */
 #include "tests/programs/bench/construct-cost.h"
 
 #include <pthread.h>
