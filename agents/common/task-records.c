@@ -14,7 +14,7 @@ enum task_contexts task_contexts;
  * Small records come from slabs that are never freed. A thread keeps free ones in its slot. Records
  * are freed by the thread that runs the task, so batches of them go back through a common list. */
 
-#define RECORD_BYTES (sizeof(struct task_record) + SMALL_COPY)
+#define RECORD_BYTES (sizeof(struct task_record) + SMALL_MEMORY)
 #define SLAB_RECORDS 64
 #define BATCH        32
 
@@ -92,7 +92,7 @@ struct task_record *record_allocate_slowly(struct agent_slot_part *thread, uint6
 {
     if (is_spare(thread)) /* it could not give records back */
         return NULL;
-    if (bytes <= SMALL_COPY)
+    if (bytes <= SMALL_MEMORY)
         return refill(thread) ? record_allocate(thread, bytes) : NULL;
     struct task_record *record = malloc(sizeof *record + bytes);
     if (record)
@@ -167,14 +167,14 @@ static struct task_record *record_of_link(struct agent_slot_part *thread, struct
 }
 
 struct task_record *record_new(struct agent_slot_part *thread, struct body_link *outer, uint64_t pc,
-                               uint64_t sp, uint64_t bp)
+                               uint64_t sp, uint64_t bp, uint64_t room)
 {
     if (task_contexts == TASK_CONTEXTS_OFF)
         return NULL;
     uint64_t bytes = sp ? outer->sp - sp : 0;
     if (task_contexts == TASK_CONTEXTS_SITE || bytes > LARGEST_COPY)
         bytes = 0;
-    struct task_record *record = record_allocate(thread, bytes);
+    struct task_record *record = record_allocate(thread, room + bytes);
     if (!record)
         return NULL;
     record->context.kind = CONTEXT_SITE;
@@ -190,7 +190,7 @@ struct task_record *record_new(struct agent_slot_part *thread, struct body_link 
     record->is_ready = false;
     record_count_from_zero(record);
     if (bytes)
-        copy_frames(&record->context, record->copy, sp, bytes);
+        copy_frames(&record->context, record->memory + room, sp, bytes);
     if (record->parent)
         record->parent->created++;
     return record;

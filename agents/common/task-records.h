@@ -7,10 +7,10 @@
 
 #include "agents/common/body-links.h"
 
-/* Copies of up to SMALL_COPY bytes are in records of one size, which threads keep for reuse. Larger
- * ones are allocated one by one; above LARGEST_COPY only the call is kept: CONTEXT_SITE. A copy of
- * 5 KB takes some 150 ns, less than an unwind. */
-#define SMALL_COPY   (1024 - sizeof(struct task_record))
+/* Records with up to SMALL_MEMORY bytes behind their fields have one size; threads keep them for reuse.
+ * Larger ones are allocated one by one. If frames have more than LARGEST_COPY bytes, only the call is
+ * kept: CONTEXT_SITE. A copy of 5 KB takes some 150 ns, less than an unwind. */
+#define SMALL_MEMORY (1152 - sizeof(struct task_record))
 #define LARGEST_COPY (16u << 10)
 
 /* How much is kept: hpcrun --task-contexts. */
@@ -30,19 +30,19 @@ struct task_record {
                                    task has ended: then 0 means that no child is left */
     const struct agent_slot_part *creator; /* whose thread created the task */
     bool is_ready;                         /* the task counts as ready (ready-tasks.h) */
-    bool is_large;                         /* its copy has more than SMALL_COPY bytes */
-    _Alignas(16) char copy[];
+    bool is_large;                         /* its memory has more than SMALL_MEMORY bytes */
+    _Alignas(16) char memory[]; /* room for the agent, then a copy of the creator's frames */
 };
 
 /* record_allocate, for a thread that has no free records, and for large ones. */
 struct task_record *record_allocate_slowly(struct agent_slot_part *thread, uint64_t bytes);
 
-/* Memory for a record whose copy has this number of bytes; NULL: no memory. Sets is_large and no other
+/* A record with this number of bytes behind its fields; NULL: no memory. Sets is_large and no other
  * field. */
 static inline struct task_record *record_allocate(struct agent_slot_part *thread, uint64_t bytes)
 {
     struct task_record *record = thread->records;
-    if (__builtin_expect(!record || bytes > SMALL_COPY, 0))
+    if (__builtin_expect(!record || bytes > SMALL_MEMORY, 0))
         return record_allocate_slowly(thread, bytes);
     thread->records = record->next;
     thread->record_count--;
@@ -55,9 +55,10 @@ void record_free(struct agent_slot_part *thread, struct task_record *record);
 void record_count_from_zero(struct task_record *record);
 
 /* Makes a record of a task that is created by a call with these registers; sp 0: only pc is known. The
- * creator's frames end at the link `outer`. NULL without memory, or if contexts are off. */
+ * creator's frames end at the link `outer`. The first `room` bytes of its memory, a multiple of 16, are
+ * the caller's until the record ends. NULL without memory, or if contexts are off. */
 struct task_record *record_new(struct agent_slot_part *thread, struct body_link *outer, uint64_t pc,
-                               uint64_t sp, uint64_t bp);
+                               uint64_t sp, uint64_t bp, uint64_t room);
 
 /* The record's task has ended, or was never created. */
 void record_end(struct agent_slot_part *thread, struct task_record *record);

@@ -76,13 +76,16 @@ static bool has_unknown_version(const struct link_map *map)
     return false;
 }
 
-static const char *why_not_traced(const struct link_map *map, void *library)
+static void find_version(struct gomp_functions *functions, const struct link_map *map,
+                         void *library)
 {
-    if (dlsym(library, "__kmpc_fork_call"))
-        return "GOMP_parallel is LLVM libomp's";
-    if (has_unknown_version(map))
-        return "libgomp is newer than the agent knows";
-    return NULL;
+    bool is_libomp = dlsym(library, "__kmpc_fork_call") != NULL;
+    functions->may_take_more = !is_libomp && has_unknown_version(map);
+    if (is_libomp)
+        functions->why_not_traced = "GOMP_parallel is LLVM libomp's";
+    else if (functions->may_take_more)
+        functions->why_not_traced = "libgomp is newer than the agent knows";
+    functions->is_traced = !functions->why_not_traced;
 }
 
 /* ---- copies ---- */
@@ -97,8 +100,7 @@ static void fill(struct runtime_copy *new, const struct link_map *map, void *lib
     struct copy *copy = (struct copy *)new;
     struct gomp_functions *functions = &copy->functions;
     find_functions(functions, library);
-    functions->why_not_traced = why_not_traced(map, library);
-    functions->is_traced = !functions->why_not_traced;
+    find_version(functions, map, library);
     functions->critical = &copy->critical;
 }
 

@@ -19,6 +19,11 @@ typedef unsigned long long ull;
 #define FURTHER_PARAMETERS long x1, long x2, long x3, long x4, long x5, long x6
 #define FURTHER_ARGUMENTS  x1, x2, x3, x4, x5, x6
 
+/* Behind a call that must not become a jump, because it reads the function's frame or has FURTHER_ARGUMENTS:
+ * before a jump, the compiler stores these where it read them. There the caller may have variables, which
+ * other threads may write. */
+#define NO_JUMP __asm__ volatile("")
+
 #define REGION_WORDS region_function *, void *, unsigned
 #define TASK_WORDS                                                                                 \
     region_function *, void *, copy_function *, long, long, bool, unsigned, void **, int, void *
@@ -60,7 +65,7 @@ typedef unsigned long long ull;
     F(void, GOMP_parallel_end, (void))
 
 #define GOMP_TASKS(F)                                                                              \
-    F(void, GOMP_task, (TASK_WORDS, FURTHER_WORDS))                                                \
+    F(void, GOMP_task, (TASK_WORDS))                                                               \
     F(void, GOMP_taskloop, (TASKLOOP_WORDS(long), FURTHER_WORDS))                                  \
     F(void, GOMP_taskloop_ull, (TASKLOOP_WORDS(ull), FURTHER_WORDS))                               \
     F(void, GOMP_taskgroup_start, (void))                                                          \
@@ -145,8 +150,10 @@ struct gomp_functions {
     struct runtime_copy copy;
     bool is_traced; /* the agent knows its version; else calls are passed on as they are */
     const char *why_not_traced; /* NULL: it is traced */
-    bool is_observed;           /* its regions and tasks are reported: task-events.h */
-    void **critical; /* if it is traced: the mutex of the critical section without a name */
+    bool
+        may_take_more; /* its functions may take more words than those that are known; not traced */
+    bool is_observed;  /* its regions and tasks are reported: task-events.h */
+    void **critical;   /* if it is traced: the mutex of the critical section without a name */
     int (*get_max_threads)(void);
     void (*critical_name_end)(void **mutex);
 #define F(type, name, parameters) type(*name) parameters;

@@ -105,6 +105,7 @@ void GOMP_parallel(region_function *fn, void *data, unsigned n, unsigned flags, 
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
     if (!real->is_traced) {
         real->GOMP_parallel(fn, data, n, flags, FURTHER_ARGUMENTS);
+        NO_JUMP;
         return;
     }
     BEGIN(NULL);
@@ -116,11 +117,14 @@ unsigned GOMP_parallel_reductions(region_function *fn, void *data, unsigned n, u
                                   FURTHER_PARAMETERS)
 {
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
-    if (!real->is_traced)
-        return real->GOMP_parallel_reductions(fn, data, n, flags, FURTHER_ARGUMENTS);
+    unsigned threads;
+    if (!real->is_traced) {
+        threads = real->GOMP_parallel_reductions(fn, data, n, flags, FURTHER_ARGUMENTS);
+        NO_JUMP;
+        return threads;
+    }
     BEGIN(*(void **)data);
-    unsigned threads =
-        real->GOMP_parallel_reductions(run_region, &region, n, flags, 0, 0, 0, 0, 0, 0);
+    threads = real->GOMP_parallel_reductions(run_region, &region, n, flags, 0, 0, 0, 0, 0, 0);
     end(&region, slot);
     return threads;
 }
@@ -131,6 +135,7 @@ void GOMP_parallel_sections(region_function *fn, void *data, unsigned n, unsigne
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
     if (!real->is_traced) {
         real->GOMP_parallel_sections(fn, data, n, count, flags, FURTHER_ARGUMENTS);
+        NO_JUMP;
         return;
     }
     BEGIN(NULL);
@@ -145,6 +150,7 @@ void GOMP_parallel_sections(region_function *fn, void *data, unsigned n, unsigne
         const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
         if (!real->is_traced) {                                                                    \
             real->name(fn, data, n, start, stop, step, chunk, flags, FURTHER_ARGUMENTS);           \
+            NO_JUMP;                                                                               \
             return;                                                                                \
         }                                                                                          \
         BEGIN(NULL);                                                                               \
@@ -160,6 +166,7 @@ GOMP_CHUNKED_LOOPS(LOOP, )
         const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
         if (!real->is_traced) {                                                                    \
             real->name(fn, data, n, start, stop, step, flags, FURTHER_ARGUMENTS);                  \
+            NO_JUMP;                                                                               \
             return;                                                                                \
         }                                                                                          \
         BEGIN(NULL);                                                                               \

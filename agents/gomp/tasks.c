@@ -1,6 +1,10 @@
 /* Tasks. The wrappers pass run_task to libgomp in place of the task's function, and put a block
  * before the user's data. libgomp reads and writes the first words of what it takes for the user's
- * data: the block begins with copies of these words, and run_task copies them on. */
+ * data: the block begins with copies of these words, and run_task copies them on.
+ *
+ * Programs nest tasks that are executed where they are created, thousands of them, on a stack that is
+ * large enough for them alone. So the block is in the task's record wherever that is possible, and the
+ * wrapper ends with a jump to libgomp's function: for each such task, only run_task's frame is added. */
 #include "agents/common/body-links.h"
 #include "agents/common/ready-tasks.h"
 #include "agents/gomp/task-events.h"
@@ -33,9 +37,13 @@ struct task_block {
     uint64_t offset; /* of the user's data in the block's memory */
     uint32_t mirrored;
     struct task_record *record; /* NULL: `context` is what is known */
+    struct task_record *bare;   /* else: a record of which only the memory is used; NULL: none */
     const struct creation_context *context;
     struct parallel_region *region;
     void *observed; /* handle of its events; NULL: they are not reported */
+    /* Address of the block that GOMP_task got. libgomp copies it, but for a task that is executed in
+     * that call and that has no copy_function. */
+    const struct task_block *original;
 };
 
 #define USER_DATA(block) ((char *)(block) + (block)->offset)
@@ -56,7 +64,7 @@ static INLINED void run(void *data)
 {
     struct task_block *block = data;
     struct agent_slot *slot = slot_mine();
-    bool is_inline = slot->gomp.own == block;
+    bool is_inline = block->original == block;
     struct body_link link = {.up = slot->gomp.link,
                              .context = block->context,
                              .sp = (uint64_t)&link,
@@ -67,7 +75,6 @@ static INLINED void run(void *data)
     link.record = owns_record(block) ? block->record : NULL;
     task_begun(&slot->gomp, link.record);
     copy_words(USER_DATA(block), block);
-    slot->gomp.own = NULL;
     link_publish(&slot->gomp, &link);
     slot_set_state(slot, AGENT_SLOT_WORKING);
     if (block->observed)
@@ -78,9 +85,12 @@ static INLINED void run(void *data)
     bool waits_for_event = is_inline && block->mirrored == MIRRORED_EVENT;
     slot_set_state(slot, waits_for_event ? AGENT_SLOT_IDLE : before);
     slot->gomp.waits.count++;
+    struct task_record *bare = block->bare;
     link_withdraw(&slot->gomp, &link);
     if (link.record)
         record_end(&slot->gomp, link.record);
+    if (bare)
+        record_free(&slot->gomp, bare);
 }
 
 TRAMPOLINE static void run_task(void *data)
@@ -110,24 +120,41 @@ static void copy_block(void *to, void *from)
 
 /* ---- creation ---- */
 
-/* The user's data lies behind the block at its alignment. libgomp copies both. A block with large
- * data is on the heap, as the creator's stack may be small. */
-#define MOST_ON_STACK 4096
-
+/* The user's data lies behind the block at its alignment. libgomp copies both. */
 struct task_shape {
     uint64_t offset, bytes, align;
 };
 
-static inline struct task_shape shape_of(long size, long align)
+static INLINED struct task_shape shape_of(long size, long align)
 {
     uint64_t at = align > 16 ? (uint64_t)align : 16;
     uint64_t offset = (sizeof(struct task_block) + at - 1) & ~(at - 1);
     return (struct task_shape){offset, offset + (uint64_t)size, at};
 }
 
-static inline void fill_block(struct task_block *block, const struct task_shape *shape,
-                              region_function *function, void *data, copy_function *copy,
-                              enum mirrored mirrored)
+/* Bytes that have room for a block of the shape, wherever they are. A multiple of 16. */
+static inline uint64_t room_for(const struct task_shape *shape)
+{
+    return (shape->bytes + shape->align + 15) & ~15ull;
+}
+
+static inline struct task_block *align_block(void *room, const struct task_shape *shape)
+{
+    return (struct task_block *)(((uint64_t)room + shape->align - 1) & ~(shape->align - 1));
+}
+
+/* A block on the stack, or in `*heap` if it is large, as the creator's stack may be small. */
+#define MOST_ON_STACK 4096
+#define PLACE_BLOCK(shape, heap)                                                                   \
+    (*(heap) = room_for(shape) > MOST_ON_STACK ? malloc(room_for(shape)) : NULL,                   \
+     align_block(*(heap) ? *(heap) : __builtin_alloca(room_for(shape)), shape))
+
+/* A block in a record. Larger ones would be allocated one by one. */
+#define MOST_IN_RECORD 512
+
+static INLINED void fill_block(struct task_block *block, const struct task_shape *shape,
+                               region_function *function, void *data, copy_function *copy,
+                               enum mirrored mirrored)
 {
     memset(block->words, 0, sizeof block->words);
     block->function = function;
@@ -135,43 +162,43 @@ static inline void fill_block(struct task_block *block, const struct task_shape 
     block->source = data;
     block->offset = shape->offset;
     block->mirrored = mirrored;
-    block->record = NULL;
+    block->record = block->bare = NULL;
     block->context = NULL;
     block->region = NULL;
     block->observed = NULL;
+    block->original = NULL;
     if (!copy && shape->bytes > shape->offset)
         memcpy((char *)block + shape->offset, data, shape->bytes - shape->offset);
 }
 
-/* The context of what a thread creates outside of all constructs, or without a record: the context
- * in which the thread runs. The frames that end at the innermost link are copied, also if that is of a
- * task that runs in its GOMP_task call and the frames outside of it stand: its record has these. So a
- * creation takes the same time however deep such tasks are nested. */
-static inline void set_context(struct task_block *block, struct agent_slot *slot, uint64_t pc,
-                               uint64_t sp, uint64_t bp)
+/* Words of a frame that begins with a frame pointer: the caller's bp, and the return address. The
+ * caller's frame is behind them. */
+enum { FRAME_BP, FRAME_PC, FRAME_WORDS };
+
+/* The record of a task that is created by the function of this frame, if a thread creates it in a
+ * construct. The frames that end at the innermost link are copied, also if that is of a task that runs in
+ * its GOMP_task call and the frames outside of it stand: its record has these. So a creation takes the
+ * same time however deep such tasks are nested. */
+static INLINED struct task_record *record_for(struct agent_slot *slot, const uint64_t *frame,
+                                              uint64_t room)
 {
     struct body_link *link = slot->gomp.link;
+    if (!link || !link->context) /* a serial task: its tasks run at once, in its frames */
+        return NULL;
+    return record_new(&slot->gomp, link, frame[FRAME_PC], (uint64_t)(frame + FRAME_WORDS),
+                      frame[FRAME_BP], room);
+}
+
+/* record NULL: the context is that in which the thread runs. */
+static INLINED void set_context(struct task_block *block, const struct agent_slot *slot,
+                                struct task_record *record)
+{
+    const struct body_link *link = slot->gomp.link;
     if (!link)
         return;
-    if (link->context) /* else a serial task: its tasks run at once, in its frames */
-        block->record = record_new(&slot->gomp, link, pc, sp, bp);
-    block->context = block->record ? &block->record->context : link->context;
+    block->record = record;
+    block->context = record ? &record->context : link->context;
     block->region = link->region;
-}
-
-/* Memory for a block: `room`, aligned, or from the heap if that is too small. */
-static inline struct task_block *place_block(char *room, uint64_t room_bytes,
-                                             const struct task_shape *shape, void **heap)
-{
-    uint64_t needed = shape->bytes + shape->align;
-    *heap = needed > room_bytes ? malloc(needed) : NULL;
-    uint64_t at = (uint64_t)(*heap ? (char *)*heap : room);
-    return (struct task_block *)((at + shape->align - 1) & ~(shape->align - 1));
-}
-
-static inline bool fits(const struct task_shape *shape)
-{
-    return shape->bytes + shape->align <= MOST_ON_STACK;
 }
 
 static void *report_task(region_function *fn, uint64_t site, bool is_deferred, unsigned flags,
@@ -183,38 +210,116 @@ static void *report_task(region_function *fn, uint64_t site, bool is_deferred, u
     return task_events->created((const void *)(uintptr_t)fn, (const void *)site, kind);
 }
 
-void GOMP_task(region_function *fn, void *data, copy_function *copy, long size, long align,
-               bool is_deferred, unsigned flags, void **depend, int priority, void *detach,
-               FURTHER_PARAMETERS)
+/* Creates a task whose block is not in a record, or whose creation does not end with libgomp's function.
+ * `frame` is that of the wrapper. */
+static __attribute__((noinline)) void create_task(const struct gomp_functions *real,
+                                                  const uint64_t *frame, region_function *fn,
+                                                  void *data, copy_function *copy, long size,
+                                                  long align, bool is_deferred, unsigned flags,
+                                                  void **depend, int priority, void *detach)
 {
-    const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
-    if (!real->is_traced) {
-        real->GOMP_task(fn, data, copy, size, align, is_deferred, flags, depend, priority, detach,
-                        FURTHER_ARGUMENTS);
-        return;
-    }
     struct agent_slot *slot = slot_mine();
     struct task_shape shape = shape_of(size, align);
-    void *heap = NULL, *creating = slot->gomp.own;
-    char *room = fits(&shape) ? __builtin_alloca(shape.bytes + shape.align) : NULL;
-    struct task_block *block =
-        place_block(room, room ? shape.bytes + shape.align : 0, &shape, &heap);
+    void *heap;
+    struct task_block *block = PLACE_BLOCK(&shape, &heap);
     bool has_event = flags & FLAG_DETACH && data && size >= 8;
     fill_block(block, &shape, fn, data, copy, has_event ? MIRRORED_EVENT : MIRRORED_NONE);
-    set_context(block, slot, CALLER_PC, CALLER_SP, CALLER_BP);
+    set_context(block, slot, record_for(slot, frame, 0));
     task_created(&slot->gomp, block->record, !(flags & FLAG_DEPEND));
-    slot->gomp.own = block;
+    block->original = block;
     if (real->is_observed)
-        block->observed = report_task(fn, CALLER_PC, is_deferred, flags, 0);
+        block->observed = report_task(fn, frame[FRAME_PC], is_deferred, flags, 0);
     if (flags & (FLAG_DEPEND | FLAG_DETACH) && !is_deferred)
         slot_set_state(slot, AGENT_SLOT_IDLE);
     real->GOMP_task(run_task, block, copy ? copy_block : NULL, (long)shape.bytes, (long)shape.align,
-                    is_deferred, flags, depend, priority, detach, 0, 0, 0, 0, 0, 0);
+                    is_deferred, flags, depend, priority, detach);
     if (real->is_observed)
         task_events->creation_ended();
     slot_set_state(slot, AGENT_SLOT_WORKING);
-    slot->gomp.own = creating;
     free(heap);
+}
+
+/* A record without a context, for its memory. */
+static struct task_record *bare_record(struct agent_slot_part *thread, uint64_t room)
+{
+    const struct body_link *link = thread->link;
+    struct task_record *record = record_allocate(thread, room);
+    if (record)
+        record->region = link ? link->region : NULL;
+    return record;
+}
+
+/* The task's block in a record; NULL: create_task must create the task. */
+static INLINED struct task_block *block_in_record(const uint64_t *frame, region_function *fn,
+                                                  void *data, copy_function *copy,
+                                                  const struct task_shape *shape, unsigned flags)
+{
+    struct agent_slot *slot = slot_mine();
+    uint64_t room = room_for(shape);
+    if (flags & (FLAG_DEPEND | FLAG_DETACH) || room > MOST_IN_RECORD)
+        return NULL;
+    struct task_record *record = record_for(slot, frame, room);
+    struct task_record *bare = record ? NULL : bare_record(&slot->gomp, room);
+    if (!record && !bare)
+        return NULL;
+    struct task_block *block = align_block(record ? record->memory : bare->memory, shape);
+    fill_block(block, shape, fn, data, copy, MIRRORED_NONE);
+    set_context(block, slot, record);
+    task_created(&slot->gomp, record, true);
+    block->bare = bare;
+    block->original = block;
+    return block;
+}
+
+/* Passes a call on to a GOMP_task that may take more words: those on the caller's stack. */
+static __attribute__((noinline)) void pass_on(const struct gomp_functions *real,
+                                              const uint64_t *frame, region_function *fn,
+                                              void *data, copy_function *copy, long size,
+                                              long align, bool is_deferred)
+{
+    typedef void newer_function(TASK_WORDS, FURTHER_WORDS);
+    newer_function *create = (newer_function *)(void (*)(void))real->GOMP_task;
+    const uint64_t *words = frame + FRAME_WORDS;
+    create(fn, data, copy, size, align, is_deferred, (unsigned)words[0], (void **)words[1],
+           (int)words[2], (void *)words[3], (long)words[4], (long)words[5], (long)words[6],
+           (long)words[7], (long)words[8], (long)words[9]);
+}
+
+/* The frame of a wrapper, which is compiled with a frame pointer. */
+#define OWN_FRAME ((const uint64_t *)__builtin_frame_address(0))
+
+/* No address of a local variable may leave the function: the compiler would make a jump of no call. */
+void GOMP_task(region_function *fn, void *data, copy_function *copy, long size, long align,
+               bool is_deferred, unsigned flags, void **depend, int priority, void *detach)
+{
+    const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
+    if (real->may_take_more) {
+        pass_on(real, OWN_FRAME, fn, data, copy, size, align, is_deferred);
+        NO_JUMP;
+        return;
+    }
+    if (!real->is_traced) {
+        real->GOMP_task(fn, data, copy, size, align, is_deferred, flags, depend, priority, detach);
+        return;
+    }
+    struct task_shape shape = shape_of(size, align);
+    struct task_block *block = block_in_record(OWN_FRAME, fn, data, copy, &shape, flags);
+    if (!block) {
+        create_task(real, OWN_FRAME, fn, data, copy, size, align, is_deferred, flags, depend,
+                    priority, detach);
+        NO_JUMP;
+        return;
+    }
+    copy_function *copy_all = copy ? copy_block : NULL;
+    if (real->is_observed) {
+        block->observed = report_task(fn, CALLER_PC, is_deferred, flags, 0);
+        real->GOMP_task(run_task, block, copy_all, (long)shape.bytes, (long)shape.align,
+                        is_deferred, flags, depend, priority, detach);
+        task_events->creation_ended();
+        return;
+    }
+    real->GOMP_task(run_task, block, copy_all, (long)shape.bytes, (long)shape.align, is_deferred,
+                    flags, depend, priority, detach);
 }
 
 /* ---- taskloop ---- */
@@ -222,7 +327,8 @@ void GOMP_task(region_function *fn, void *data, copy_function *copy, long size, 
 /* For the block of all tasks of a taskloop. `context` is in the wrapper's frame, which lives until
  * the tasks have ended if the taskloop waits for them. */
 static inline void set_loop_context(struct task_block *block, struct agent_slot *slot,
-                                    const struct creation_context *context, bool waits)
+                                    const uint64_t *frame, const struct creation_context *context,
+                                    bool waits)
 {
     if (waits) {
         const struct body_link *link = slot->gomp.link;
@@ -230,7 +336,7 @@ static inline void set_loop_context(struct task_block *block, struct agent_slot 
         block->region = link ? link->region : NULL;
         return;
     }
-    set_context(block, slot, context->pc, context->sp, context->bp);
+    set_context(block, slot, record_for(slot, frame, 0));
     task_created(&slot->gomp, block->record, false);
     if (block->record)
         record_keep(block->record);
@@ -268,6 +374,7 @@ static void report_end_of_loop(unsigned flags)
         if (!real->is_traced) {                                                                    \
             real->name(fn, data, copy, size, align, flags, tasks, priority, start, stop, step,     \
                        FURTHER_ARGUMENTS);                                                         \
+            NO_JUMP;                                                                               \
             return;                                                                                \
         }                                                                                          \
         struct agent_slot *slot = slot_mine();                                                     \
@@ -278,13 +385,11 @@ static void report_end_of_loop(unsigned flags)
                                            .bp = CALLER_BP,                                        \
                                            .up = (uint64_t)slot->gomp.link,                        \
                                            .thread = slot->thread};                                \
-        void *heap = NULL;                                                                         \
-        char *room = fits(&shape) ? __builtin_alloca(shape.bytes + shape.align) : NULL;            \
-        struct task_block *block =                                                                 \
-            place_block(room, room ? shape.bytes + shape.align : 0, &shape, &heap);                \
+        void *heap;                                                                                \
+        struct task_block *block = PLACE_BLOCK(&shape, &heap);                                     \
         bool waits = !(flags & FLAG_NOGROUP), reduces = flags & FLAG_REDUCTION;                    \
         fill_block(block, &shape, fn, data, copy, MIRRORED_BOUNDS);                                \
-        set_loop_context(block, slot, &context, waits);                                            \
+        set_loop_context(block, slot, OWN_FRAME, &context, waits);                                 \
         if (reduces && size >= 24)                                                                 \
             block->words[2] = ((const uint64_t *)data)[2];                                         \
         if (waits && !reduces)                                                                     \

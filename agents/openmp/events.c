@@ -268,14 +268,14 @@ static struct task_record *new_record(struct agent_slot *slot, const ompt_data_t
 {
     struct scope *scope = innermost(slot);
     if (splits_taskloop(scope, creator))
-        return record_new(&slot->ompt, &scope->link, event.pc, 0, 0);
+        return record_new(&slot->ompt, &scope->link, event.pc, 0, 0, 0);
     struct body_link *around = link_around(slot, event.sp);
     if (!around)
         return NULL;
     struct registers site = call_in(frame, caller);
     if (site.sp < event.sp || site.sp >= around->sp)
         site = event;
-    return record_new(&slot->ompt, around, site.pc, site.sp < around->sp ? site.sp : 0, site.bp);
+    return record_new(&slot->ompt, around, site.pc, site.sp < around->sp ? site.sp : 0, site.bp, 0);
 }
 
 /* The creator's frames stay until the task has ended, and parts of the task lie on each other. */

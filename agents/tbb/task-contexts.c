@@ -125,7 +125,7 @@ void context_end_call(struct agent_slot *slot, struct task_record *call)
         return;
     if (atomic_load_explicit(&task_of(call)->references, memory_order_acquire) > 1) {
         uint64_t bytes =
-            bytes_of_frames(slot, call->context.sp, SMALL_COPY - sizeof(struct tbb_task));
+            bytes_of_frames(slot, call->context.sp, SMALL_MEMORY - sizeof(struct tbb_task));
         if (bytes)
             copy_frames(call, bytes);
         else

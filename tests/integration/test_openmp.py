@@ -74,6 +74,18 @@ class Results(OpenMp):
         done, _ = self.measure(program)
         self.assertEqual(done.stdout, "100\n")
 
+    STACK_OF_TASK = 160  # bytes: the frame of run_task has a link, six registers and a few words
+
+    def test_stack_of_nested_tasks(self):
+        """A program whose stack is large enough for its nested tasks alone has little room for more."""
+        program = self.build("nested-tasks.c")
+        with self.environment(1):
+            alone = list(map(int, subprocess.run([program], capture_output=True, check=True).stdout.split()))
+            for contexts in "full", "off":
+                out = self.run_with(1, program, how={"options": ("--task-contexts", contexts)})
+                for before, now in zip(alone, map(int, out.split()), strict=True):
+                    self.assertLessEqual(now - before, self.STACK_OF_TASK)
+
     def test_less_of_task_contexts(self):
         program = self.build("constructs.c")
         for contexts in ("site", "off"):
@@ -88,6 +100,7 @@ class ResultsOfClang(Results):
     SETTINGS = (("passive", "false"), ("active", "false"))
     test_a_plug_in_that_is_loaded_again_and_again = None
     test_a_program_with_address_sanitizer = None
+    STACK_OF_TASK = 0  # libomp's callbacks return before the task
 
 
 class States(OpenMp):
@@ -519,6 +532,48 @@ class Aside(OpenMp):
         self.assertEqual(done.stdout, "")
         self.assertEqual(len(re.findall("agent gomp is not used: libgomp is linked into the program", done.stderr)), 1,
                          done.stderr)
+
+    # Functions of a libgomp that take six words more than the known ones: number of all, of those that are flags.
+    NEWER = {"GOMP_task": (16, 5), "GOMP_parallel": (10, None), "GOMP_parallel_loop_dynamic": (14, None)}
+
+    def test_newer_libgomp(self):
+        """Its calls are passed on with words that the agent does not know."""
+        library, program, expected = "#include <stdio.h>\n", "", ""
+        for name, (count, flag) in self.NEWER.items():
+            values = [str(1 if n == flag else n) for n in range(count)]
+            parameters = ", ".join(f"long w{n}" for n in range(count))
+            words = ", ".join(f"(int)w{n}" for n in range(count))
+            library += f"void {name}({parameters}) {{ printf(\"{'%d ' * count}\", {words}); }}\n"
+            program += f"    {name}({', '.join(values)});\n"
+            expected += " ".join(values) + " "
+        prototypes = "".join(f"void {name}();\n" for name in self.NEWER)
+        (self.directory / "library.c").write_text(f"{library}int omp_get_max_threads(void) {{ return 1; }}\n")
+        (self.directory / "program.c").write_text(f"{prototypes}int main(void)\n{{\n{program}    return 0;\n}}\n")
+        (self.directory / "versions").write_text("GOMP_1.0 { global: *; };\nGOMP_7.0 { } GOMP_1.0;\n")
+        libgomp, binary = self.directory / "libgomp.so.1", self.directory / "program"
+        subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-Wl,-soname,libgomp.so.1",
+                        f"-Wl,--version-script={self.directory}/versions", "-o", libgomp,
+                        self.directory / "library.c"], check=True)
+        subprocess.run(["gcc", "-O2", "-o", binary, self.directory / "program.c", libgomp,
+                        f"-Wl,-rpath,{self.directory}"], check=True)
+        done, _ = self.measure(binary)
+        self.assertEqual(done.stdout, expected)
+        self.assertIn("agent gomp is not used: libgomp is newer than the agent knows", done.stderr)
+
+    # Parameters on the stack of functions that store them there before they jump to libgomp's function.
+    STACK_WORDS = {"GOMP_task": 4, "GOMP_parallel_loop_static_start": 1, "GOMP_parallel_loop_dynamic_start": 1,
+                   "GOMP_parallel_loop_guided_start": 1}
+
+    def test_wrappers_write_no_caller_s_variables(self):
+        """Behind its parameters on the stack are variables of the caller, which other threads may be writing."""
+        agent = profiling.BUILD / "lib" / "agents" / "gomp.so"
+        code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", agent], capture_output=True, text=True,
+                              check=True).stdout
+        bodies = re.findall(r"^[0-9a-f]+ <(GOMP_\w+)>:\n((?: .*\n)+)", code, re.MULTILINE)
+        self.assertGreater(len(bodies), 40)
+        for name, body in bodies:
+            for offset in re.findall(r"mov\w*\s+[^,]+,0x([0-9a-f]+)\(%rbp\)", body):
+                self.assertLess(int(offset, 16), 16 + 8 * self.STACK_WORDS.get(name, 0), name)
 
     def test_program_without_openmp(self):
         done, _ = self.measure("/bin/true")

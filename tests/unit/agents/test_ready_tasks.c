@@ -51,7 +51,7 @@ static int begin(void **state)
 
 static struct task_record *create(int by, struct body_link *link, bool is_ready)
 {
-    struct task_record *record = record_new(thread(by), link, 0x1000, 0, 0);
+    struct task_record *record = record_new(thread(by), link, 0x1000, 0, 0, 0);
     task_created(thread(by), record, is_ready);
     return record;
 }
