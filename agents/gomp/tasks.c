@@ -176,14 +176,16 @@ static INLINED void fill_block(struct task_block *block, const struct task_shape
 enum { FRAME_BP, FRAME_PC, FRAME_WORDS };
 
 /* The record of a task that is created by the function of this frame, if a thread creates it in a
- * construct. The frames that end at the innermost link are copied, also if that is of a task that runs in
+ * construct; NULL: none. Of a task outside of all regions, tasks are executed at once, in its frames.
+ *
+ * The frames that end at the innermost link are copied, also if that is of a task that runs in
  * its GOMP_task call and the frames outside of it stand: its record has these. So a creation takes the
  * same time however deep such tasks are nested. */
 static INLINED struct task_record *record_for(struct agent_slot *slot, const uint64_t *frame,
                                               uint64_t room)
 {
     struct body_link *link = slot->gomp.link;
-    if (!link || !link->context) /* a serial task: its tasks run at once, in its frames */
+    if (!link || !link->context)
         return NULL;
     return record_new(&slot->gomp, link, frame[FRAME_PC], (uint64_t)(frame + FRAME_WORDS),
                       frame[FRAME_BP], room);
@@ -252,11 +254,13 @@ static struct task_record *bare_record(struct agent_slot_part *thread, uint64_t 
 /* The task's block in a record; NULL: create_task must create the task. */
 static INLINED struct task_block *block_in_record(const uint64_t *frame, region_function *fn,
                                                   void *data, copy_function *copy,
-                                                  const struct task_shape *shape, unsigned flags)
+                                                  const struct task_shape *shape, bool is_deferred,
+                                                  unsigned flags)
 {
     struct agent_slot *slot = slot_mine();
     uint64_t room = room_for(shape);
-    if (flags & (FLAG_DEPEND | FLAG_DETACH) || room > MOST_IN_RECORD)
+    bool may_wait = flags & FLAG_DEPEND && !is_deferred;
+    if (may_wait || flags & FLAG_DETACH || room > MOST_IN_RECORD)
         return NULL;
     struct task_record *record = record_for(slot, frame, room);
     struct task_record *bare = record ? NULL : bare_record(&slot->gomp, room);
@@ -265,7 +269,7 @@ static INLINED struct task_block *block_in_record(const uint64_t *frame, region_
     struct task_block *block = align_block(record ? record->memory : bare->memory, shape);
     fill_block(block, shape, fn, data, copy, MIRRORED_NONE);
     set_context(block, slot, record);
-    task_created(&slot->gomp, record, true);
+    task_created(&slot->gomp, record, !(flags & FLAG_DEPEND));
     block->bare = bare;
     block->original = block;
     return block;
@@ -303,7 +307,8 @@ void GOMP_task(region_function *fn, void *data, copy_function *copy, long size, 
         return;
     }
     struct task_shape shape = shape_of(size, align);
-    struct task_block *block = block_in_record(OWN_FRAME, fn, data, copy, &shape, flags);
+    struct task_block *block =
+        block_in_record(OWN_FRAME, fn, data, copy, &shape, is_deferred, flags);
     if (!block) {
         create_task(real, OWN_FRAME, fn, data, copy, size, align, is_deferred, flags, depend,
                     priority, detach);
