@@ -120,23 +120,66 @@ static bool make_database(const char *measurements, const char *database)
     return is_made;
 }
 
-/* The database with this name, which it takes; runs hpcprof if there is none. */
-static char *database_of_measurements(const char *measurements, struct timespec latest,
-                                      char *database, bool is_reported)
+/* Databases of a directory that is measured again: NAME, NAME.2, NAME.3. Not NAME-2, which is the database
+ * of another directory (database_name). */
+static char *numbered_name(const char *name, unsigned n)
+{
+    return n == 1 ? mem_strdup(name) : mem_printf("%s.%u", name, n);
+}
+
+static bool is_numbered_name(const char *path, const char *name)
+{
+    size_t length = strlen(name);
+    if (strncmp(path, name, length) != 0)
+        return false;
+    const char *number = path + length + 1;
+    return !path[length] ||
+           (path[length] == '.' && *number && strspn(number, "0123456789") == strlen(number));
+}
+
+/* What to do with the database of that name. */
+enum found { FOUND, STALE, MISSING };
+
+static enum found find_database(const char *database, struct timespec latest)
 {
     struct timespec made;
-    bool exists = modified(database, V4_META_FILE, &made);
-    if (is_reported && (!exists || is_later(made, latest)))
-        diag_note(measurements, "is a measurement directory; %s %s",
-                  exists ? "opening its database" : "running hpcprof to create", database);
-    if (exists) {
-        if (is_later(made, latest))
-            return database;
-        diag_error(database, "is older than %s: remove it, or give hpcprof another name (-o)",
-                   measurements);
-    } else if (make_database(measurements, database)) {
-        return database;
+    if (!modified(database, V4_META_FILE, &made))
+        return MISSING;
+    return is_later(made, latest) ? FOUND : STALE;
+}
+
+static void report(const char *measurements, enum found found, const char *database,
+                   const char *stale)
+{
+    if (found == FOUND)
+        diag_note(measurements, "is a measurement directory; opening its database %s", database);
+    else if (stale)
+        diag_note(measurements, "was measured after %s was made; running hpcprof to create %s",
+                  stale, database);
+    else
+        diag_note(measurements, "is a measurement directory; running hpcprof to create %s",
+                  database);
+}
+
+/* The database with this name, which it takes, or a number behind it if that is older than the
+ * measurements; runs hpcprof if there is none. */
+static char *database_of_measurements(const char *measurements, struct timespec latest, char *name,
+                                      bool is_reported)
+{
+    unsigned n = 1;
+    char *stale = NULL, *database = mem_strdup(name);
+    enum found found;
+    while ((found = find_database(database, latest)) == STALE) {
+        free(stale);
+        stale = database;
+        database = numbered_name(name, ++n);
     }
+    if (is_reported)
+        report(measurements, found, database, stale);
+    free(stale);
+    free(name);
+    if (found == FOUND || make_database(measurements, database))
+        return database;
     free(database);
     return NULL;
 }
@@ -154,7 +197,8 @@ char *database_for(const char *path)
     else if (latest_measurement(path, &when))
         return database_of_measurements(path, when, database_name(path), true);
     else if (run_set_exists(path))
-        diag_error(path, "is a set of runs; to see it: hpcviewer %s, or hpcviewer --print scaling %s",
+        diag_error(path,
+                   "is a set of runs; to see it: hpcviewer %s, or hpcviewer --print scaling %s",
                    path, path);
     else
         diag_error(path, "neither a database (no " V4_META_FILE
@@ -194,8 +238,8 @@ static bool is_database_of_another(const char *path, struct dirent *const *entri
     for (int i = 0; i < n && !is; i++) {
         char *database = latest_measurement(entries[i]->d_name, &when)
                              ? database_name(entries[i]->d_name)
-                             : mem_strdup("");
-        is = strcmp(database, path) == 0;
+                             : mem_strdup("/");
+        is = is_numbered_name(path, database);
         free(database);
     }
     return is;

@@ -4,8 +4,8 @@
 
 /* The database for a path on the command line: the path itself, or for a measurement directory its
  * database in the current directory. If that is missing, runs hpcprof (beside our executable) to create
- * it; if it is older than a measurement, that is an error. Reports on stderr what it does. NULL, with
- * the error reported (lib/diag.h), if there is no database. The caller frees. */
+ * it; if it is older than a measurement, creates one with a number behind the name. Reports on stderr
+ * what it does. NULL, with the error reported (lib/diag.h), if there is no database. The caller frees. */
 char *database_for(const char *path);
 
 /* The same for a measurement directory of a set: its database lies beside it, as

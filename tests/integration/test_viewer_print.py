@@ -497,12 +497,34 @@ class Measurements(unittest.TestCase):
         self.assertEqual(len((self.top / "calls").read_text().splitlines()), 1)
 
     def test_a_database_older_than_the_measurements_is_not_shown(self):
+        """A new one is made, under the next free number, and found again."""
         self.hpcprof(f'cp -r {self.top}/made "$2"')
         self.view(self.measurements)
-        os.utime(self.database / "meta.db", (1, 1))
-        done = self.view(self.measurements)
-        self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertIn("is older than", done.stderr)
+        second, third = (self.database.with_name(f"{self.database.name}.{n}") for n in (2, 3))
+        for stale, made in (self.database, second), (second, third):
+            os.utime(stale / "meta.db", (1, 1))
+            done = self.view(self.measurements)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"was measured after {stale.name} was made; running hpcprof to create {made.name}", done.stderr)
+            self.assertTrue(made.is_dir())
+            self.assertIn(f"opening its database {made.name}", self.view(self.measurements).stderr)
+        self.assertEqual(len((self.top / "calls").read_text().splitlines()), 3)
+
+    def test_the_only_measurements_here_with_databases_of_several_times(self):
+        self.hpcprof(f'cp -r {self.top}/made "$2"')
+        here = self.top / "here"
+        here.mkdir()
+        self.measurements.rename(here / "m")
+        for _ in range(2):
+            done = subprocess.run([self.viewer, "--print", "threads"], capture_output=True, text=True, cwd=here)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            os.utime(here / "hpctoolkit-m-database" / "meta.db", (1, 1))
+        self.assertEqual(sorted(path.name for path in here.iterdir()),
+                         ["hpctoolkit-m-database", "hpctoolkit-m-database.2", "m"])
+        (here / "hpctoolkit-m-database.2").rename(here / "hpctoolkit-m-database.old")
+        done = subprocess.run([self.viewer, "--print", "threads"], capture_output=True, text=True, cwd=here)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("several are here: hpctoolkit-m-database.old, m", done.stderr)
 
     def test_failures(self):
         done = self.view(self.measurements)

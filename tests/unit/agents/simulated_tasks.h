@@ -1,0 +1,277 @@
+/* libomp 14 as it tells events of regions and tasks, in its order, and hpcrun as it gets them from
+ * agents/openmp/span-events.h: what it gets is written down as words in `said`. One thread. */
+#ifndef TESTS_UNIT_AGENTS_SIMULATED_TASKS_H
+#define TESTS_UNIT_AGENTS_SIMULATED_TASKS_H
+
+#include "tests/unit/cmocka_suite.h"
+
+#include "agents/common/thread-slots.h"
+#include "agents/openmp/body-code.h"
+#include "agents/openmp/events.h"
+#include "agents/openmp/span-events.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- hpcrun ---- */
+
+static char said[1024];
+static const void *last_code, *last_site;
+
+static void say(const char *word)
+{
+    size_t n = strlen(said);
+    snprintf(said + n, sizeof said - n, "%s%s", n ? " " : "", word);
+}
+
+static char region_handle, task_handle;
+static bool has_overlap;
+
+static void *region_begins(const void *code, const void *site)
+{
+    say("region");
+    assert_null(code);
+    last_site = site;
+    return has_overlap ? NULL : &region_handle;
+}
+
+static void region_code(void *region, const void *code)
+{
+    assert_ptr_equal(region, &region_handle);
+    last_code = code;
+}
+
+static void region_ended(void *region)
+{
+    assert_ptr_equal(region, &region_handle);
+    say("region-end");
+}
+
+static void member_begins(void *region)
+{
+    assert_ptr_equal(region, &region_handle);
+    say("member");
+}
+
+static void member_ended(void)
+{
+    say("member-end");
+}
+
+static void *created(const void *code, const void *site, unsigned flags)
+{
+    char word[48];
+    snprintf(word, sizeof word, "create%s%s%s", flags & AGENT_TASK_AT_ONCE ? "-at-once" : "",
+             flags & AGENT_TASK_FINAL ? "-final" : "",
+             flags & AGENT_TASK_ORDERED ? "-ordered" : "");
+    if (flags & AGENT_TASK_IN_PARTS)
+        strcat(word, "-in-parts");
+    say(word);
+    last_code = code;
+    last_site = site;
+    return &task_handle;
+}
+
+static void creation_ended(void)
+{
+    say("go-on");
+}
+
+static void task_begins(void *task)
+{
+    assert_ptr_equal(task, &task_handle);
+    say("task");
+}
+
+static void task_ended(void)
+{
+    say("task-end");
+}
+
+static void part_ended(void)
+{
+    say("part-end");
+}
+
+static void ended_elsewhere(void *task)
+{
+    assert_ptr_equal(task, &task_handle);
+    say("ended-elsewhere");
+}
+
+static const char *const joins[] = {"nothing", "unknown", "children", "group", "team"};
+
+static void waits(enum agent_join what)
+{
+    say("wait");
+    say(joins[what]);
+}
+
+static void wait_ended(enum agent_join what)
+{
+    say("joined");
+    say(joins[what]);
+}
+
+static void group_begins(void)
+{
+    say("group");
+}
+
+static void cannot_follow(const char *why)
+{
+    say(why);
+}
+
+static const struct agent_tasks hpcrun = {
+    .region_begins = region_begins,
+    .region_code = region_code,
+    .region_ended = region_ended,
+    .member_begins = member_begins,
+    .member_ended = member_ended,
+    .created = created,
+    .creation_ended = creation_ended,
+    .task_begins = task_begins,
+    .task_ended = task_ended,
+    .part_ended = part_ended,
+    .ended_elsewhere = ended_elsewhere,
+    .waits = waits,
+    .wait_ended = wait_ended,
+    .group_begins = group_begins,
+    .cannot_follow = cannot_follow,
+};
+
+/* ---- libomp ---- */
+
+static void (*tell_sync_region)(int, int, ompt_data_t *, ompt_data_t *, const void *);
+static void (*tell_dependences)(ompt_data_t *, const ompt_dependence_t *, int);
+static struct ompt_events tell;
+static unsigned registered;
+
+static int set_callback(int which, ompt_callback_t callback)
+{
+    void *const places[64] = {
+        [ompt_callback_parallel_begin] = &tell.parallel_begin,
+        [ompt_callback_parallel_end] = &tell.parallel_end,
+        [ompt_callback_implicit_task] = &tell.implicit_task,
+        [ompt_callback_task_create] = &tell.task_create,
+        [ompt_callback_task_schedule] = &tell.task_schedule,
+        [ompt_callback_sync_region_wait] = &tell.sync_region_wait,
+        [ompt_callback_sync_region] = &tell_sync_region,
+        [ompt_callback_mutex_acquire] = &tell.mutex_acquire,
+        [ompt_callback_mutex_acquired] = &tell.mutex_acquired,
+        [ompt_callback_nest_lock] = &tell.nest_lock,
+        [ompt_callback_dependences] = &tell_dependences,
+        [ompt_callback_thread_end] = &tell.thread_end,
+    };
+    registered++;
+    if (places[which])
+        memcpy(places[which], &callback, sizeof callback);
+    return ompt_set_always;
+}
+
+/* libomp's code; all else is the program's. */
+static const char libomp[64];
+
+static void wrapper(void)
+{
+}
+
+static void body(void)
+{
+}
+
+static const void *code_of(void (*function)(void))
+{
+    const void *code;
+    memcpy(&code, &function, sizeof code);
+    return code;
+}
+
+static bool is_runtime(const void *address)
+{
+    return address == code_of(wrapper) ||
+           ((const char *)address >= libomp && (const char *)address < libomp + sizeof libomp);
+}
+
+/* A task as in libomp, within a page, and behind its data what the compiler knows of it. The second word
+ * of that is the body. */
+struct task {
+    _Alignas(256) ompt_frame_t frame;
+    ompt_data_t data;
+    uint64_t others[8];
+    const void *body;
+};
+
+/* A team as in libomp. */
+static struct {
+    const void *body, *invoke;
+    ompt_data_t data;
+} team;
+
+enum { SWITCH = 7, BARRIER_OF_TEAMS = 10 };
+
+static struct task initial, implicit;
+static char frame_of_libomp;
+static char site[64]; /* addresses in the program */
+
+static const void *body_code(void)
+{
+    return code_of(body);
+}
+
+static void begin_member(unsigned threads, unsigned number)
+{
+    memset(&implicit, 0, sizeof implicit);
+    tell.implicit_task(ompt_scope_begin, &team.data, &implicit.data, threads, number, 2);
+    implicit.frame.exit_frame.ptr = &frame_of_libomp;
+}
+
+static void begin_region(unsigned threads)
+{
+    said[0] = '\0';
+    memset(&initial, 0, sizeof initial);
+    team.body = body_code();
+    team.invoke = threads > 1 ? libomp + 8 : NULL;
+    tell.parallel_begin(&initial.data, &initial.frame, &team.data, threads, 0, site);
+    begin_member(threads, 0);
+}
+
+/* The barrier at the end, in a team of several threads. */
+static void end_region(unsigned threads)
+{
+    implicit.frame.exit_frame.ptr = NULL;
+    if (threads > 1)
+        tell.sync_region_wait(ompt_sync_region_barrier_implicit, ompt_scope_begin, &team.data,
+                              &implicit.data, site);
+    if (threads > 1)
+        tell.sync_region_wait(ompt_sync_region_barrier_implicit, ompt_scope_end, NULL,
+                              &implicit.data, site);
+    tell.implicit_task(ompt_scope_end, NULL, &implicit.data, threads, 0, 2);
+    tell.parallel_end(&team.data, &initial.data, 0, site);
+}
+
+static void create(struct task *task, struct task *creator, int flags, bool is_ordered,
+                   const void *caller)
+{
+    *task = (struct task){.body = body_code()};
+    tell.task_create(&creator->data, &creator->frame, &task->data, ompt_task_explicit | flags,
+                     is_ordered, caller);
+}
+
+static void begin(struct task *from, struct task *task)
+{
+    tell.task_schedule(&from->data, SWITCH, &task->data);
+}
+
+static void end(struct task *task, struct task *next)
+{
+    tell.task_schedule(&task->data, ompt_task_complete, &next->data);
+}
+
+static void sync(int kind, int endpoint, struct task *task)
+{
+    tell.sync_region_wait(kind, endpoint, &team.data, &task->data, site);
+}
+
+#endif
