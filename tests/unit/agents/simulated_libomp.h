@@ -1,7 +1,7 @@
 /* libomp 14 as it tells events of regions and tasks, in its order, and hpcrun as it gets them from
  * agents/openmp/span-events.h: what it gets is written down as words in `said`. One thread. */
-#ifndef TESTS_UNIT_AGENTS_SIMULATED_TASKS_H
-#define TESTS_UNIT_AGENTS_SIMULATED_TASKS_H
+#ifndef TESTS_UNIT_AGENTS_SIMULATED_LIBOMP_H
+#define TESTS_UNIT_AGENTS_SIMULATED_LIBOMP_H
 
 #include "tests/unit/cmocka_suite.h"
 
