@@ -27,7 +27,7 @@ static bool has_tags(const struct runtime_code *code, const struct measurement_f
 static bool has_rules(const struct runtime_code *code, const struct measurement_file *file)
 {
     for (size_t i = 0; i < file->m->modules.n; i++)
-        if (runtime_code_has(code, file->module_of[i], RULE_OVERHEAD))
+        if (runtime_code_has_overhead(code, file->module_of[i]))
             return true;
     return false;
 }
@@ -36,21 +36,27 @@ static bool has_rules(const struct runtime_code *code, const struct measurement_
 static bool is_complete(const struct runtime_code *code, const struct measurement_agent *agent)
 {
     const struct rules_file *rules = rules_find_file(&code->rules, agent->rules);
-    return rules && rules_have(rules, RULE_OVERHEAD_COMPLETE);
+    return rules &&
+           (rules_match(rules, RULE_OVERHEAD_COMPLETE, "yes", NULL) ||
+            (rules_match(rules, RULE_OVERHEAD_COMPLETE, "debug", NULL) && !code->has_mixed_code));
 }
 
 /* Why overhead is a lower bound if a process runs a runtime without tags, whose code may be known by
  * rules. */
-static char *lower_bound_of(const struct measurement_agent *agent, bool has_rules)
+static char *lower_bound_of(const struct overhead *overhead, const struct measurement_agent *agent,
+                            bool has_rules)
 {
     char *runtime =
         agent ? mem_printf("the runtime of agent %s", agent->name) : mem_strdup("its runtime");
-    const char *why = has_rules
-                          ? "code of %s that no rule names, or that is compiled into the "
-                            "program, counts as work"
-                          : "no code is tagged as that of %s: what is compiled into the program "
-                            "counts as work (runtime-patches has tags for Cilk: compile the "
-                            "program with them and -g)";
+    const char *why =
+        "no code is tagged as that of %s: what is compiled into the program counts as "
+        "work (runtime-patches has tags for Cilk: compile the program with them and "
+        "-g)";
+    if (overhead->code->has_mixed_code)
+        why = "without debug information, code of %s that is compiled into the program is not told "
+              "from the program's own, and counts as work: compile it with -g";
+    else if (has_rules)
+        why = "code of %s that no rule names, or that is compiled into the program, counts as work";
     char *text = mem_printf(why, runtime);
     free(runtime);
     return text;
@@ -69,7 +75,7 @@ static void find_state_of_process(struct overhead *overhead, const struct measur
         agent = measurement_next_runtime(file->m, &at);
     const bool may_lack = agent || !has_agent;
     if (may_lack && !overhead->why_lower_bound && !has_tags(code, file))
-        overhead->why_lower_bound = lower_bound_of(agent, is_known);
+        overhead->why_lower_bound = lower_bound_of(overhead, agent, is_known);
 }
 
 static void find_state(struct overhead *overhead)
@@ -123,7 +129,7 @@ static void add_kinds_of_module(struct kind_names *names, const struct structure
     const struct rule *last = NULL; /* most scopes have the rule of the scope before them */
     for (size_t i = 0; rule_of_scope && i < s->scopes.n; i++) {
         const struct rule *rule = rule_of_scope[i];
-        if (rule && rule != last && rule->key == RULE_OVERHEAD)
+        if (rule && rule != last && rule_is_overhead(rule))
             add_kind(names, rule->kind);
         last = rule ? rule : last;
     }
@@ -233,7 +239,7 @@ static uint32_t kind_of(const struct overhead *overhead, uint32_t module,
     if (statement && statement->overhead != STRUCTURE_NONE)
         return overhead->kind_of_tag[module][statement->overhead];
     const struct rule *rule = runtime_code_rule(overhead->code, module, statement);
-    return rule && rule->key == RULE_OVERHEAD ? overhead->kind_of_rule[rule->id] : NOT_OVERHEAD;
+    return rule && rule_is_overhead(rule) ? overhead->kind_of_rule[rule->id] : NOT_OVERHEAD;
 }
 
 /* The kind of a fence whose last instruction ends at the address of a frame; NOT_OVERHEAD if there

@@ -55,15 +55,17 @@ static void take_rule(struct rules_file *file, struct rules_line *line, enum rul
                       const char *name, bool is_fence)
 {
     const char *pattern = next_word(line);
-    const char *kind = pattern && key == RULE_OVERHEAD ? next_word(line) : NULL;
+    bool has_kind = key == RULE_OVERHEAD || key == RULE_OVERHEAD_FILE;
+    const char *kind = pattern && has_kind ? next_word(line) : NULL;
     if (pattern && (key == RULE_CONSTRUCT || key == RULE_OUTLINED))
         kind = rest_of_line(line);
     if (!pattern)
         reject(line, name, "the pattern is missing");
     else if (next_word(line))
         reject(line, name, "there are too many words");
-    else if (key == RULE_OVERHEAD_COMPLETE && strcmp(pattern, "yes") != 0)
-        reject(line, name, "the only value is yes");
+    else if (key == RULE_OVERHEAD_COMPLETE && strcmp(pattern, "yes") != 0 &&
+             strcmp(pattern, "debug") != 0)
+        reject(line, name, "it is neither yes nor debug");
     else if (key == RULE_CLONE && !is_clone_pattern(pattern))
         reject(line, name,
                "the pattern needs a star, which stands for the procedure's name, and may "
@@ -88,6 +90,9 @@ static void take_line(struct rules_file *file, struct rules_line *line, char *te
                 {"header", RULE_HEADER, false},
                 {"overhead", RULE_OVERHEAD, false},
                 {"fence", RULE_OVERHEAD, true},
+                {"overhead-file", RULE_OVERHEAD_FILE, false},
+                {"compiled-in", RULE_COMPILED_IN, false},
+                {"helper", RULE_HELPER, false},
                 {"overhead-complete", RULE_OVERHEAD_COMPLETE, false},
                 {"waiting", RULE_WAITING, false},
                 {"waiting-code", RULE_WAITING_CODE, false},
@@ -280,6 +285,11 @@ const struct rule *rules_match_code(const struct rules_file *file, const char *n
             return rule;
     }
     return NULL;
+}
+
+bool rule_is_overhead(const struct rule *rule)
+{
+    return rule->key == RULE_OVERHEAD || rule->key == RULE_OVERHEAD_FILE;
 }
 
 bool rules_have(const struct rules_file *file, enum rule_key key)

@@ -16,12 +16,21 @@
  *     header PATTERN           see hpcprof/names/header-functions.h
  *     overhead PATTERN [KIND]  time in such a procedure, inlined or not, is overhead of that kind
  *                              (spawn, sync, steal, scheduler, loop, ...)
+ *     overhead-file PATTERN [KIND]
+ *                              the same for procedures that are declared in such a file, and that no
+ *                              line matches by their names
+ *     compiled-in PATTERN      procedures of the runtime's headers that may contain code of the program:
+ *                              templates call what the program gives them, and the compiler inlines that.
+ *                              Where one has no debug information, no other line matches it
+ *     helper PATTERN           procedures that are declared in such a file belong, where they are inlined, to
+ *                              the runtime or to the program, as the code around them does
  *     fence PATTERN [KIND]     like `overhead`, for a procedure that ends with a memory fence or an
  *                              atomic operation. The processor takes no interrupt before that is
  *                              done, so its time is sampled at the next instruction, which may be
  *                              the caller's
  *     overhead-complete yes    the runtime has no other code than that of its `runtime-module`s, of the
  *                              agent, and what is named here: the overhead found is no lower bound
+ *     overhead-complete debug  the same if procedures that are `compiled-in` have debug information
  *     waiting PATTERN          time in such a procedure of a `runtime-module` is waiting, not work
  *     waiting-code PATTERN     the same, but only in a loop with a `pause` instruction or at a
  *                              waiting system call
@@ -52,7 +61,10 @@ enum rule_key {
     RULE_OUTLINED,
     RULE_HEADER,
     RULE_OVERHEAD,
-    RULE_OVERHEAD_COMPLETE, /* pattern: yes */
+    RULE_OVERHEAD_FILE,
+    RULE_COMPILED_IN,
+    RULE_HELPER,
+    RULE_OVERHEAD_COMPLETE, /* pattern: yes, debug */
     RULE_WAITING,
     RULE_WAITING_CODE,
     RULE_WAITING_CALL,
@@ -62,7 +74,8 @@ enum rule_key {
 struct rule {
     enum rule_key key;
     char *pattern;
-    char *kind;    /* RULE_OVERHEAD: kind of overhead; RULE_CONSTRUCT, RULE_OUTLINED: the construct's
+    char *
+        kind; /* RULE_OVERHEAD, RULE_OVERHEAD_FILE: kind of overhead; RULE_CONSTRUCT, RULE_OUTLINED: the construct's
                       words; empty: none */
     bool is_fence; /* RULE_OVERHEAD: the instruction behind it is sampled in its place */
     uint32_t id;   /* number among all rules of the run, from 0 */
@@ -99,6 +112,9 @@ const struct rule *rules_match(const struct rules_file *file, enum rule_key key,
  * procedure; NULL for none. `is_in_own_module`: the procedure is in a module of the runtime. */
 const struct rule *rules_match_code(const struct rules_file *file, const char *name,
                                     bool is_in_own_module);
+
+/* Whether a rule makes time in the code that belongs to it overhead. */
+bool rule_is_overhead(const struct rule *rule);
 
 /* Whether the file has a rule with that key. */
 bool rules_have(const struct rules_file *file, enum rule_key key);

@@ -45,19 +45,99 @@ static bool applies(const struct measurements *measurements, uint32_t module,
 
 /* ---- functions ---- */
 
-/* Gives each function that has no rule yet the rule of the file that it matches. Returns whether
- * any function has one. */
-static bool match_functions(const struct rules_file *file, const char *path,
-                            const struct structure *s, const struct rule **of_function)
+/* What a function of a module is. */
+struct function_code {
+    bool is_stub;            /* a PLT stub */
+    bool has_debug;          /* it has debug information: lines, or it was inlined */
+    bool is_helper;          /* where it is inlined, it belongs to the code around it */
+    const struct rule *rule; /* NULL: none */
+};
+
+static void mark_debug(const struct structure *s, uint32_t scope, bool *is_marked,
+                       struct function_code *functions)
 {
-    bool has_any = false, is_own = rules_have_module(file, path);
+    while (scope != STRUCTURE_NONE && !is_marked[scope]) {
+        if (s->scopes.at[scope].kind != SCOPE_LOOP)
+            functions[s->scopes.at[scope].function].has_debug = true;
+        is_marked[scope] = true;
+        scope = s->scopes.at[scope].parent;
+    }
+}
+
+/* Of each function of a structure. The caller frees. */
+static struct function_code *find_function_code(const struct structure *s)
+{
+    struct function_code *functions = mem_alloc((s->functions.n + 1) * sizeof *functions);
+    bool *is_marked = mem_alloc((s->scopes.n + 1) * sizeof *is_marked);
+    for (uint32_t i = 0; i < s->scopes.n; i++) {
+        if (s->scopes.at[i].kind == SCOPE_PROCEDURE && s->scopes.at[i].is_stub)
+            functions[s->scopes.at[i].function].is_stub = true;
+        if (s->scopes.at[i].kind == SCOPE_INLINED)
+            mark_debug(s, i, is_marked, functions);
+    }
+    for (size_t i = 0; i < s->statements.n; i++)
+        if (s->statements.at[i].line)
+            mark_debug(s, s->statements.at[i].scope, is_marked, functions);
+    free(is_marked);
+    return functions;
+}
+
+/* How a module that is not the runtime's own uses its headers. */
+struct header_use {
+    bool has_calls;              /* of the runtime's functions, by PLT stubs */
+    bool has_debug, lacks_debug; /* functions of the headers with debug information, without */
+};
+
+/* The rule of a function by its name, which is none if it may contain code of the program. */
+static const struct rule *rule_of_name(const struct rules_file *file, const char *name,
+                                       const struct function_code *is, struct header_use *use)
+{
+    const struct rule *rule = rules_match_code(file, name, false);
+    if (is->is_stub) {
+        use->has_calls |= rule != NULL;
+        return rule;
+    }
+    if (!rules_match(file, RULE_COMPILED_IN, name, NULL))
+        return rule;
+    use->has_debug |= is->has_debug;
+    use->lacks_debug |= !is->has_debug;
+    return is->has_debug ? rule : NULL;
+}
+
+static const struct rule *rule_of_file(const struct rules_file *file, const struct structure *s,
+                                       size_t function, enum rule_key key)
+{
+    uint32_t declared = s->functions.at[function].file;
+    return declared == STRUCTURE_NONE
+               ? NULL
+               : rules_match(file, key, strtab_string(&s->files, declared), NULL);
+}
+
+/* Gives each function that has no rule yet the rule of the file that it matches. */
+static void match_functions(struct runtime_code *code, const struct rules_file *file, bool is_own,
+                            const struct structure *s, struct function_code *functions)
+{
+    struct header_use use = {0};
     for (size_t i = 0; i < s->functions.n; i++) {
         const char *name = strtab_string(&s->names, s->functions.at[i].name);
-        if (!of_function[i])
-            of_function[i] = rules_match_code(file, name, is_own);
-        has_any |= of_function[i] != NULL;
+        struct function_code *is = &functions[i];
+        is->is_helper |= is_own || rule_of_file(file, s, i, RULE_HELPER);
+        if (!is->rule)
+            is->rule =
+                is_own ? rules_match_code(file, name, true) : rule_of_name(file, name, is, &use);
+        if (!is->rule)
+            is->rule = rule_of_file(file, s, i, RULE_OVERHEAD_FILE);
     }
-    return has_any;
+    bool should_have_debug = use.has_calls && rules_have(file, RULE_COMPILED_IN);
+    code->has_mixed_code |= use.lacks_debug || (should_have_debug && !use.has_debug);
+}
+
+static bool has_rules(const struct structure *s, const struct function_code *functions)
+{
+    for (size_t i = 0; i < s->functions.n; i++)
+        if (functions[i].rule)
+            return true;
+    return false;
 }
 
 /* ---- scopes ---- */
@@ -69,22 +149,21 @@ static size_t folder_length(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* Whether two functions are declared in the same folder. A function without a file counts as being
- * in every folder. */
-static bool is_same_folder(const struct structure *s, uint32_t x, uint32_t y)
+/* Whether a function is declared in the folder of another one, or below it. A function without a file
+ * counts as being in every folder. */
+static bool is_in_folder_of(const struct structure *s, uint32_t other, uint32_t function)
 {
-    uint32_t file_x = s->functions.at[x].file, file_y = s->functions.at[y].file;
-    if (file_x == STRUCTURE_NONE || file_y == STRUCTURE_NONE)
+    uint32_t file = s->functions.at[function].file, file_of_other = s->functions.at[other].file;
+    if (file == STRUCTURE_NONE || file_of_other == STRUCTURE_NONE)
         return true;
-    const char *path_x = strtab_string(&s->files, file_x);
-    const char *path_y = strtab_string(&s->files, file_y);
-    size_t length = folder_length(path_x);
-    return length == folder_length(path_y) && strncmp(path_x, path_y, length) == 0;
+    const char *path_of_other = strtab_string(&s->files, file_of_other);
+    return strncmp(path_of_other, strtab_string(&s->files, file), folder_length(path_of_other)) ==
+           0;
 }
 
 /* Gives scopes the rules of their functions. `owner` is, for each scope with a rule, the function
  * that matched it. Outer scopes come before inner ones. */
-static void mark_scopes(const struct structure *s, const struct rule *const *of_function,
+static void mark_scopes(const struct structure *s, const struct function_code *functions,
                         const struct rule **rule_of_scope)
 {
     uint32_t *owner = mem_alloc((s->scopes.n + 1) * sizeof *owner);
@@ -92,11 +171,12 @@ static void mark_scopes(const struct structure *s, const struct rule *const *of_
         const struct structure_scope *scope = &s->scopes.at[i];
         bool is_function = scope->kind != SCOPE_LOOP;
         uint32_t around = scope->parent;
-        if (is_function && of_function[scope->function]) {
-            rule_of_scope[i] = of_function[scope->function];
+        if (is_function && functions[scope->function].rule) {
+            rule_of_scope[i] = functions[scope->function].rule;
             owner[i] = scope->function;
         } else if (around != STRUCTURE_NONE && rule_of_scope[around] &&
-                   (!is_function || is_same_folder(s, scope->function, owner[around]))) {
+                   (!is_function || functions[scope->function].is_helper ||
+                    is_in_folder_of(s, owner[around], scope->function))) {
             rule_of_scope[i] = rule_of_scope[around];
             owner[i] = owner[around];
         }
@@ -108,16 +188,17 @@ static void find_in_module(struct runtime_code *code, uint32_t module)
 {
     const struct structure *s = code->structures->of_module[module].structure;
     const char *path = code->measurements->modules.all.at[module].path;
-    const struct rule **of_function = mem_alloc((s->functions.n + 1) * sizeof *of_function);
-    bool has_any = false;
-    for (size_t i = 0; i < code->rules.files.n; i++)
-        if (applies(code->measurements, module, &code->rules.files.at[i]))
-            has_any |= match_functions(&code->rules.files.at[i], path, s, of_function);
-    if (has_any) {
-        code->rule_of_scope[module] = mem_alloc((s->scopes.n + 1) * sizeof **code->rule_of_scope);
-        mark_scopes(s, of_function, code->rule_of_scope[module]);
+    struct function_code *functions = find_function_code(s);
+    for (size_t i = 0; i < code->rules.files.n; i++) {
+        const struct rules_file *file = &code->rules.files.at[i];
+        if (applies(code->measurements, module, file))
+            match_functions(code, file, rules_have_module(file, path), s, functions);
     }
-    free(of_function);
+    if (has_rules(s, functions)) {
+        code->rule_of_scope[module] = mem_alloc((s->scopes.n + 1) * sizeof **code->rule_of_scope);
+        mark_scopes(s, functions, code->rule_of_scope[module]);
+    }
+    free(functions);
 }
 
 /* ---- all of it ---- */
@@ -164,12 +245,12 @@ const struct rule *runtime_code_rule(const struct runtime_code *code, uint32_t m
     return statement && rule_of_scope ? rule_of_scope[statement->scope] : NULL;
 }
 
-bool runtime_code_has(const struct runtime_code *code, uint32_t module, enum rule_key key)
+bool runtime_code_has_overhead(const struct runtime_code *code, uint32_t module)
 {
     const struct rule **rule_of_scope = code->rule_of_scope[module];
     size_t n = rule_of_scope ? code->structures->of_module[module].structure->scopes.n : 0;
     for (size_t i = 0; i < n; i++)
-        if (rule_of_scope[i] && rule_of_scope[i]->key == key)
+        if (rule_of_scope[i] && rule_is_overhead(rule_of_scope[i]))
             return true;
     return false;
 }

@@ -2,8 +2,8 @@
  *
  * - A scope belongs to the rule that the name of its procedure or inlined procedure matches.
  * - Code inlined into such a procedure belongs to that rule as well, if it is declared in the same
- *   folder. So helpers of the runtime belong to it, but a user's procedure that the compiler
- *   inlined into the runtime does not.
+ *   folder or below it, in a file of a `helper` rule, or if the module is the runtime's own. So helpers of
+ *   the runtime belong to it, but a user's procedure that the compiler inlined into the runtime does not.
  * - The rules of an agent apply to all modules of the processes where it took part, since the
  *   compiler inlines procedures of the runtime's headers into the user's modules. */
 #ifndef HPCPROF_RUNTIME_CODE_H
@@ -18,6 +18,7 @@ struct runtime_code {
     const struct structures *structures;
     struct rules rules;
     const struct rule ***rule_of_scope; /* by module and scope of its structure; NULL: no rule */
+    bool has_mixed_code; /* some module has code of a runtime's headers, and no debug information */
 };
 
 /* Reads the rules and finds the code that they match. The result refers to the measurements and
@@ -27,13 +28,13 @@ void runtime_code_find(struct runtime_code *code, const struct measurements *mea
 
 void runtime_code_free(struct runtime_code *code);
 
-/* The rule RULE_OVERHEAD, RULE_WAITING or RULE_WORKING that a statement of a module belongs to;
+/* The rule RULE_OVERHEAD, RULE_OVERHEAD_FILE, RULE_WAITING or RULE_WORKING that a statement of a module belongs to;
  * NULL if it belongs to none, or is NULL itself. */
 const struct rule *runtime_code_rule(const struct runtime_code *code, uint32_t module,
                                      const struct structure_statement *statement);
 
-/* Whether some code of a module belongs to a rule with that key. */
-bool runtime_code_has(const struct runtime_code *code, uint32_t module, enum rule_key key);
+/* Whether some code of a module belongs to a rule that makes it overhead. */
+bool runtime_code_has_overhead(const struct runtime_code *code, uint32_t module);
 
 /* The code of a frame of a call path. */
 struct frame_code {

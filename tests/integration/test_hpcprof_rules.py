@@ -286,6 +286,79 @@ class Overhead(RulesCase):
         self.assertEqual(self.totals(self.scenario.database()), self.count([None, "spawn", "other"]))
 
 
+class Headers(RulesCase):
+    """A runtime whose headers have templates. The compiler builds them into the program, and the program's code into
+    them."""
+    RULES = """runtime-module librt.so
+compiled-in rt::*
+working rt::sort*
+overhead rt::wait* sync
+overhead rt::push* spawn
+overhead-file */rt/task.h task
+helper */bits/atomic.h
+overhead-complete debug
+"""
+    ATOMIC = "atomic_add", "/usr/include/bits/atomic.h", 7
+    MAIN = P("main", 1, [(0x1000, 0x1020)], S(2, (0x1000, 0x1010)), A(3, *ATOMIC, S(8, (0x1010, 0x1020))))
+    WITH_DEBUG = Structure(
+        F("/home/u/a.cc", MAIN),
+        F("/usr/include/rt/task.h",
+          P("rt::run<f>", 10, [(0x2000, 0x2060)],
+            S(11, (0x2000, 0x2010)),
+            A(12, "f", "/home/u/a.cc", 3, S(4, (0x2010, 0x2020))),
+            A(13, *ATOMIC, S(8, (0x2020, 0x2030))),
+            A(14, "rt::sort<f>", "/usr/include/rt/sort.h", 1, S(2, (0x2030, 0x2040))),
+            A(15, "rt::pause", "/usr/include/rt/detail/pause.h", 1, S(2, (0x2040, 0x2050))),
+            A(16, "rt::wait<f>", "/usr/include/rt/task.h", 30, S(31, (0x2050, 0x2060))))),
+        F("/usr/include/rt/vector.h", P("rt::vector<f>::push", 5, [(0x2060, 0x2070)], S(6, (0x2060, 0x2070)))))
+    KINDS = {0x1000: None, 0x1010: None, 0x2000: "task", 0x2010: None, 0x2020: "task", 0x2030: None, 0x2040: "task",
+             0x2050: "sync", 0x2060: None}
+    PLAIN_MAIN = P("main", 0, [(0x1000, 0x1010)], S(0, (0x1000, 0x1010)))
+    PLAIN = P("rt::push<f>", 0, [(0x2000, 0x2010)], S(0, (0x2000, 0x2010)))
+    STUB = P("rt::push(int)@plt", 0, [(0x3000, 0x3010)], S(0, (0x3000, 0x3010)))
+
+    def sample(self, structure, addresses, name="user"):
+        """{metric: seconds}, and how the overhead was found."""
+        self.setUp()
+        self.write_rules(self.RULES)
+        process, instance = self.start(self.scenario.binary(name, "01", structure), agent=False)
+        process.workers.append((0, [(5, 2, 2)]))
+        process.agents.append(("any", "1.0", 4, "any.rules", "1.0"))
+        thread = process.thread()
+        for address in addresses:
+            thread.add(thread.node(mw.ROOT, (instance, address), "ip"), 0, SECOND)
+        totals = self.totals(self.scenario.database())
+        run = json.loads(pathlib.Path(self.scenario.at("db"), "run.json").read_text())
+        overhead, = (m for m in run["metrics"] if m["name"] == "overhead")
+        return {name: seconds for name, seconds in totals.items() if not name.startswith("idle")}, overhead
+
+    def test_with_debug_information(self):
+        for address, kind in self.KINDS.items():
+            with self.subTest(address=hex(address)):
+                found, overhead = self.sample(self.WITH_DEBUG, [address])
+                self.assertEqual(found, {"overhead": 1, f"overhead:{kind}": 1} if kind else {"work": 1})
+                self.assertEqual(overhead["state"], "measured")
+
+    def test_without_debug_information(self):
+        """A function of the headers may contain code of the program: no time in it is overhead. A stub's is."""
+        for functions, address, kind in (((self.PLAIN_MAIN, self.PLAIN), 0x2000, None),
+                                         ((self.PLAIN_MAIN, self.PLAIN, self.STUB), 0x3000, "spawn"),
+                                         ((self.PLAIN_MAIN, self.STUB), 0x1000, None)):  # it was stripped
+            found, overhead = self.sample(Structure(F("", *functions)), [address])
+            self.assertEqual(found, {"overhead": 1, f"overhead:{kind}": 1} if kind else {"work": 1})
+            self.assertEqual(overhead["state"], "lower bound")
+            self.assertIn("compile it with -g", overhead["why"])
+
+    def test_the_runtime_itself_needs_no_debug_information(self):
+        found, overhead = self.sample(Structure(F("", self.PLAIN, self.STUB)), [0x2000, 0x3000], "librt.so.2")
+        self.assertEqual(found, {"overhead": 2, "overhead:spawn": 2})
+        self.assertEqual(overhead["state"], "measured")
+
+    def test_a_program_without_the_headers(self):
+        _, overhead = self.sample(Structure(F("", self.PLAIN_MAIN)), [0x1000])
+        self.assertEqual(overhead["state"], "measured")
+
+
 AGENTS = pathlib.Path(__file__).resolve().parents[2] / "agents"
 # Procedures in the headers of Cilk-5.4.6 and in OpenCilk's bitcode with their kind of overhead, and names that a user
 # may give to procedures.
@@ -556,7 +629,7 @@ class BadLines(RulesCase):
                               (5, "clone: the pattern needs a star"),
                               (6, "clone: the pattern needs a star"),
                               (7, "overhed: no such rule"), (9, "waiting: the pattern is missing"),
-                              (10, "overhead: there are too many words"), (12, "overhead-complete: the only value is yes"),
+                              (10, "overhead: there are too many words"), (12, "overhead-complete: it is neither yes nor debug"),
                               (13, "overhead-complete: the pattern is missing")):
             self.assertIn(f"{os.path.realpath(path)}:{number}: {cause}",
                           self.scenario.stderr.replace("/bin/../lib/", "/lib/"))

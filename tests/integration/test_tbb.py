@@ -174,6 +174,37 @@ class Paths(Tbb):
                 self.check_paths()
 
 
+class Overhead(Tbb):
+    """The compiler builds the body of a loop into a template of TBB's. Almost all time is in the body."""
+    LOOP = """
+        #include <tbb/parallel_for.h>
+        static volatile double sink;
+        int main()
+        {
+            tbb::parallel_for(0, 64, [](int i) {
+                double x = i;
+                for (int k = 0; k < 1000000; k++)
+                    x = x * 0.999 + 1;
+                sink = x;
+            });
+            return 0;
+        }
+        """
+
+    def test_a_body_is_never_overhead(self):
+        """With debug information it is told from the template. Without, overhead is a lower bound, which says so."""
+        source = self.directory / "loop.cc"
+        source.write_text(self.LOOP)
+        for option, state in ("-g", "measured"), ("-g0", "lower bound"):
+            program = self.build(source, option)
+            self.profile(program, events=("CPUTIME@f1000",))
+            total = self.tree["metrics"]
+            self.assertGreater(total["work"]["inclusive"], 9 * (total["overhead"] or {"inclusive": 0})["inclusive"])
+            run = json.loads((self.database / "run.json").read_text())
+            overhead, = (metric for metric in run["metrics"] if metric["name"] == "overhead")
+            self.assertEqual(overhead["state"], state)
+
+
 class Aside(Tbb):
     # Returns the base name of the libtbb that runs the body.
     PLUG_IN = """
