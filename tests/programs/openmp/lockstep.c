@@ -32,6 +32,7 @@ static struct gate {
     _Atomic pid_t tid;
     _Atomic int end;       /* of its body, in milliseconds of `now` */
     _Atomic int is_closed; /* 1: it is in a body */
+    bool is_seen;          /* that was so when the other threads were looked at last */
 } gates[MAX_THREADS];
 static _Atomic int gate_count;
 static _Atomic int now; /* changes only while nothing moves */
@@ -60,12 +61,20 @@ __attribute__((noinline)) void body(int milliseconds)
         sleep_while_closed(gate);
 }
 
-/* Ends the body that is the next one to end, if there is any. */
+/* A thread that waited busily may come to a body between a look and the end of a body. That body must not
+ * end before a look has counted it. */
+static void see_bodies(void)
+{
+    for (struct gate *gate = gates; gate < gates + gate_count; gate++)
+        gate->is_seen = gate->is_closed;
+}
+
+/* Ends the one of the seen bodies that is the next one to end, if there is any. */
 static void end_a_body(void)
 {
     struct gate *first = NULL;
     for (struct gate *gate = gates; gate < gates + gate_count; gate++)
-        if (gate->is_closed && (!first || gate->end < first->end))
+        if (gate->is_seen && (!first || gate->end < first->end))
             first = gate;
     if (!first)
         return;
@@ -153,8 +162,8 @@ static void look(bool all_sleep)
     seen.looks++;
     seen.still += all_sleep;
     for (struct gate *gate = gates; gate < gates + gate_count; gate++) {
-        seen.working += gate->is_closed;
-        seen.wrong += gate->is_closed && agents_state(gate->tid) != AGENT_SLOT_WORKING;
+        seen.working += gate->is_seen;
+        seen.wrong += gate->is_seen && agents_state(gate->tid) != AGENT_SLOT_WORKING;
     }
     for (uint32_t i = 0; i < hpctoolkit_thread_slots.end && all_sleep; i++) {
         const struct agent_slot *slot = agent_slot_at(&hpctoolkit_thread_slots, i);
@@ -170,6 +179,7 @@ static void *looker(void *unused)
 {
     for (;; end_a_body()) {
         const bool all_sleep = wait_until_nothing_moves();
+        see_bodies();
         if (is_looking)
             look(all_sleep);
     }
