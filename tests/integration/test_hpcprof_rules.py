@@ -400,6 +400,12 @@ class Installed(RulesCase):
                 with self.subTest(agent=agent, name=name):
                     self.check(agent, "program", {"other_name": None, name: kind})
 
+    def test_in_the_agent_that_calls_bodies(self):
+        """Time in its functions is overhead of what their bodies are."""
+        for name, kind in {"run_region": "region", "run_loop": "region", "run_sections": "region", "run_task": "task",
+                           "run_taskloop": "task"}.items():
+            self.check("gomp", "gomp.so", {"other_name": None, name: kind})
+
     def test_all_that_a_library_exports(self):
         for agent, library in (("cilk5", "libcilk.so.0"), ("opencilk", "libopencilk.so")):
             with self.subTest(agent=agent):
