@@ -150,10 +150,9 @@ struct gomp_functions {
     struct runtime_copy copy;
     bool is_traced; /* the agent knows its version; else calls are passed on as they are */
     const char *why_not_traced; /* NULL: it is traced */
-    bool
-        may_take_more; /* its functions may take more words than those that are known; not traced */
-    bool is_observed;  /* its regions and tasks are reported: task-events.h */
-    void **critical;   /* if it is traced: the mutex of the critical section without a name */
+    bool may_take_more;         /* words than those that are known; then it is not traced */
+    bool is_observed;           /* its regions and tasks are reported: task-events.h */
+    void **critical; /* if it is traced: the mutex of the critical section without a name */
     int (*get_max_threads)(void);
     void (*critical_name_end)(void **mutex);
 #define F(type, name, parameters) type(*name) parameters;

@@ -41,6 +41,13 @@ static bool is_complete(const struct runtime_code *code, const struct measuremen
             (rules_match(rules, RULE_OVERHEAD_COMPLETE, "debug", NULL) && !code->has_mixed_code));
 }
 
+/* Whether code of a runtime's headers cannot be told from the program's. */
+static bool lacks_debug(const struct runtime_code *code, const struct measurement_agent *agent)
+{
+    const struct rules_file *rules = rules_find_file(&code->rules, agent->rules);
+    return code->has_mixed_code && rules && rules_have(rules, RULE_COMPILED_IN);
+}
+
 /* Why overhead is a lower bound if a process runs a runtime without tags, whose code may be known by
  * rules. */
 static char *lower_bound_of(const struct overhead *overhead, const struct measurement_agent *agent,
@@ -52,7 +59,7 @@ static char *lower_bound_of(const struct overhead *overhead, const struct measur
         "no code is tagged as that of %s: what is compiled into the program counts as "
         "work (runtime-patches has tags for Cilk: compile the program with them and "
         "-g)";
-    if (overhead->code->has_mixed_code)
+    if (agent && lacks_debug(overhead->code, agent))
         why = "without debug information, code of %s that is compiled into the program is not told "
               "from the program's own, and counts as work: compile it with -g";
     else if (has_rules)

@@ -74,9 +74,7 @@ enum rule_key {
 struct rule {
     enum rule_key key;
     char *pattern;
-    char *
-        kind; /* RULE_OVERHEAD, RULE_OVERHEAD_FILE: kind of overhead; RULE_CONSTRUCT, RULE_OUTLINED: the construct's
-                      words; empty: none */
+    char *kind; /* of overhead; RULE_CONSTRUCT, RULE_OUTLINED: the construct's words; empty: none */
     bool is_fence; /* RULE_OVERHEAD: the instruction behind it is sampled in its place */
     uint32_t id;   /* number among all rules of the run, from 0 */
 };
