@@ -217,17 +217,21 @@ class Accounts(profiling.ProfilingTest):
 
         wait_until(lambda: list(where.glob("*.hpcrun")) and (self.directory / "ledger").exists())
         path, = where.glob("*.hpcrun")
-        size, (burned, used) = path.stat().st_size, account()
+        size, (burned, _) = path.stat().st_size, account()
 
         def flushed():
-            nonlocal burned, used
-            now = account()
-            if path.stat().st_size == size:
-                burned, used = now
+            """Not each write is a flush: a module that was loaded is written at once."""
+            nonlocal size, burned
+            now, before = account(), size
+            size = path.stat().st_size
+            if size == before:
+                burned, _ = now
                 return False
-            return now[1] > used
+            return any(image.seconds("CPUTIME", [FIRED]) for image in profiling.read_measurements(where))
 
         wait_until(flushed)
+        _, used = account()
+        wait_until(lambda: account()[1] > used)  # the thread has continued
         _, used = account()
         process.kill()
         process.wait()
