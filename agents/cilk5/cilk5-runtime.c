@@ -3,6 +3,7 @@
 #include "agents/cilk5/cilk5-exports.h"
 #include "agents/cilk5/cilk5-observer.h"
 #include "agents/common/linked-runtime.h"
+#include "agents/common/loaded-modules.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -106,9 +107,12 @@ void runtime_look(const struct agent_module *module)
         runtime.linker = (struct range){module->start, module->end};
     if (runtime.is_known)
         return;
+    struct pinned_module pinned;
     symbols_visit(module->path, add_symbol, &found);
-    if (found.scheduler.end)
+    if (found.scheduler.end && module_pin(module->start, &pinned)) {
         learn(&found);
+        module_unpin(&pinned);
+    }
 }
 
 void runtime_forget(const struct agent_module *module)
@@ -186,18 +190,22 @@ static bool calls_procedure(const struct import *import)
 struct agent_claim *imports_find(const struct agent_module *module, size_t *count)
 {
     struct import_list list = {.bias = module->bias};
+    struct pinned_module pinned;
     symbols_visit(module->path, add_import, &list);
     if (list.count > 0)
         symbols_visit(module->path, set_procedure, &list);
     struct agent_claim *claims = list.count ? malloc(list.count * sizeof *claims) : NULL;
+    bool is_pinned = claims && module_pin(module->start, &pinned);
     *count = 0;
     for (size_t i = 0; i < list.count; i++) {
-        if (claims && calls_procedure(&list.at[i]))
+        if (is_pinned && calls_procedure(&list.at[i]))
             claims[(*count)++] =
                 (struct agent_claim){list.at[i].code.start, list.at[i].code.end, IMPORT};
         free(list.at[i].procedure);
     }
     free(list.at);
+    if (is_pinned)
+        module_unpin(&pinned);
     if (*count > 0)
         return claims;
     free(claims);

@@ -16,6 +16,7 @@
  *                                                  1-0 each, and its callers are native */
 #include "agents/agent.h"
 
+#include "agents/common/loaded-modules.h"
 #include "agents/minicilk/minicilk-observer.h"
 #include "runtime-patches/minicilk/minicilk-introspect.h"
 
@@ -49,15 +50,8 @@ static bool start(const struct agent_host *agent_host)
     return host->interface == AGENT_INTERFACE;
 }
 
-/* The note holds the distance from itself to the runtime's description. */
-static void module_added(const struct agent_module *module)
+static void learn(const struct minicilk_introspection *found)
 {
-    int64_t distance;
-    if (!module->note || module->note_bytes != sizeof distance || is_known)
-        return;
-    __builtin_memcpy(&distance, module->note, sizeof distance);
-    const struct minicilk_introspection *found =
-        (const void *)((const char *)module->note + distance);
     if (found->magic != MINICILK_MAGIC || found->layout != MINICILK_LAYOUT ||
         found->size != sizeof *found) {
         host->refuse(&hpcrun_agent, "the program's version is not known to the agent");
@@ -71,6 +65,21 @@ static void module_added(const struct agent_module *module)
         {(uint64_t)runtime.text_begin, (uint64_t)runtime.text_end, 0},
         {(uint64_t)runtime.base_begin, (uint64_t)runtime.base_end, 0}};
     host->claim(&hpcrun_agent, code, sizeof code / sizeof *code);
+}
+
+/* The note holds the distance from itself to the runtime's description. */
+static void module_added(const struct agent_module *module)
+{
+    int64_t distance;
+    struct pinned_module pinned;
+    if (!module->note || module->note_bytes != sizeof distance || is_known ||
+        !module_pin(module->start, &pinned))
+        return;
+    __builtin_memcpy(&distance, module->note, sizeof distance);
+    uint64_t description = module->note_address + (uint64_t)distance;
+    if (is_in_range(description, pinned.range))
+        learn((const void *)description);
+    module_unpin(&pinned);
 }
 
 static void module_removed(const struct agent_module *module)

@@ -32,6 +32,7 @@
  * runtime's, or not being executed: M-0. */
 #include "agents/agent.h"
 #include "agents/common/linked-runtime.h"
+#include "agents/common/loaded-modules.h"
 #include "agents/opencilk/opencilk-exports.h"
 #include "agents/opencilk/opencilk-helpers.h"
 #include "agents/opencilk/opencilk-image.h"
@@ -163,9 +164,10 @@ static bool is_library(const struct agent_module *module)
     return strncmp(slash ? slash + 1 : module->path, name, sizeof name - 1) == 0;
 }
 
-static void module_added(const struct agent_module *module)
+/* While the module is pinned. */
+static void learn(const struct agent_module *module)
 {
-    struct image image = {0};
+    struct image image;
     if (!image_of(module, &image))
         return;
     const ElfW(Sym) *worker = image_symbol(&image, "__cilkrts_tls_worker");
@@ -175,6 +177,15 @@ static void module_added(const struct agent_module *module)
         learn_runtime(module, &image, worker);
     if (!worker || !module->path[0])
         claim_helpers(&image);
+}
+
+static void module_added(const struct agent_module *module)
+{
+    struct pinned_module pinned;
+    if (!module_pin(module->start, &pinned))
+        return;
+    learn(module);
+    module_unpin(&pinned);
 }
 
 static void module_removed(const struct agent_module *module)
