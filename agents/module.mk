@@ -82,13 +82,19 @@ $(SIMULATED_COPIES): tests/unit/agents/simulated-copy.c
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD $@")
 	$(Q)$(CC) $(CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
+SIMULATED_USER = $(BUILD)/tests/simulated/simulated-user.so
+$(SIMULATED_USER): tests/unit/agents/simulated-copy.c $(BUILD)/tests/simulated/simulated-copy-2.so
+	$(if $(Q),@echo "  LD $@")
+	$(Q)$(CC) $(CFLAGS) -DUSER -fPIC -shared -Wl,--no-as-needed,-rpath,'$$ORIGIN' -o $@ $^
+$(eval $(call unit_test,hpcrun/test_module_list,$(addprefix $(BUILD)/obj/hpcrun/,code/module-list.o base/own-pages.o),$$(SIMULATED_RPATH)))
+$(BUILD)/tests/unit/hpcrun/test_module_list: | $(SIMULATED_COPIES)
 COPIES_PARTS = $(patsubst %,$(BUILD)/obj/agents/%.o,common/runtime-copies common/loaded-modules \
 	gomp/gomp-copies tbb/tbb-copies)
 $(eval $(call unit_test,agents/test_runtime_copies,$(COPIES_PARTS),$$(SIMULATED_RPATH) -Xlinker --wrap=calloc \
 	-Xlinker --wrap=dladdr1 -Xlinker --wrap=dl_iterate_phdr))
-$(BUILD)/tests/unit/agents/test_runtime_copies: | $(SIMULATED_COPIES)
+$(BUILD)/tests/unit/agents/test_runtime_copies: | $(SIMULATED_COPIES) $(SIMULATED_USER)
 
-SIMULATED_CILK5 = $(call objects_of,agents/cilk5) $(AGENTS_COMMON) $(RECORDING_HOST) \
+SIMULATED_CILK5 = $(call objects_of,agents/cilk5) $(BUILD)/obj/agents/common/linked-runtime.o $(RECORDING_HOST) \
 	$(BUILD)/obj/tests/unit/agents/simulated_cilk5.o
 $(eval $(call unit_test,agents/test_cilk5_agent,$(SIMULATED_CILK5),))
 $(eval $(call unit_test,agents/test_cilk5_threads,$(SIMULATED_CILK5),))

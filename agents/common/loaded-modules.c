@@ -159,7 +159,8 @@ static int ask_user(struct dl_phdr_info *info, size_t size, void *data)
     struct code_range range = module_range(info);
     if (!is_in_range(found->user, range))
         return 0;
-    found->is_users = range.start == found->range.start || (found->name[0] && needs(info, found->name));
+    found->is_users =
+        range.start == found->range.start || (found->name[0] && needs(info, found->name));
     return 1;
 }
 
@@ -177,6 +178,7 @@ bool only_definition(const char *symbol, uint64_t except, uint64_t user, struct 
 
 struct place {
     uint64_t address, bias;
+    const char *wanted;      /* path; NULL: any */
     struct code_range range; /* end 0: no module has the address */
     char path[PATH_MAX];
 };
@@ -187,7 +189,8 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *data)
     struct place *place = data;
     struct code_range range = module_range(info);
     const char *path = info->dlpi_name ? info->dlpi_name : "";
-    if (!is_in_range(place->address, range) || strlen(path) >= sizeof place->path)
+    if (!is_in_range(place->address, range) || strlen(path) >= sizeof place->path ||
+        (place->wanted && strcmp(path, place->wanted) != 0))
         return 0;
     place->bias = info->dlpi_addr;
     place->range = range;
@@ -197,9 +200,9 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *data)
 
 /* Once the module is open, its address says whether it is the one that was found: that one may have
  * been closed in between. */
-bool module_pin(uint64_t address, struct pinned_module *module)
+bool module_pin(uint64_t address, const char *path, struct pinned_module *module)
 {
-    struct place place = {.address = address};
+    struct place place = {.address = address, .wanted = path};
     struct link_map *map = NULL;
     *module = (struct pinned_module){0};
     dl_iterate_phdr(find_place, &place);

@@ -58,8 +58,9 @@ struct pinned_module {
     struct code_range range;
 };
 
-/* The module that has an address; false: there is none, or it is not in the main namespace. */
-bool module_pin(uint64_t address, struct pinned_module *module);
+/* The module that has an address; false: there is none, or it is not in the main namespace, or its path
+ * is not `path`. NULL: any path. */
+bool module_pin(uint64_t address, const char *path, struct pinned_module *module);
 void module_unpin(const struct pinned_module *module);
 
 #endif

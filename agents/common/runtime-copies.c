@@ -81,7 +81,7 @@ static struct runtime_copy *copy_in(struct runtime_copies *copies,
 struct runtime_copy *copy_of_module(struct runtime_copies *copies, uint64_t address)
 {
     struct pinned_module module;
-    if (!module_pin(address, &module))
+    if (!module_pin(address, NULL, &module))
         return NULL;
     const void *function = dlsym(module.library, copies->symbol);
     bool defines = is_in_range((uint64_t)function, module.range);
@@ -151,7 +151,7 @@ static uint64_t bound_function(const char *symbol, const struct pinned_module *c
 static struct runtime_copy *bound_copy(struct runtime_copies *copies, uint64_t address)
 {
     struct pinned_module caller, none = {0};
-    bool is_pinned = module_pin(address, &caller);
+    bool is_pinned = module_pin(address, NULL, &caller);
     bool is_module = is_pinned && !is_in_range((uint64_t)bound_copy, caller.range);
     uint64_t bound = bound_function(copies->symbol, is_module ? &caller : &none);
     struct runtime_copy *copy = bound ? copy_of_module(copies, bound) : NULL;

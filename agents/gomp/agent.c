@@ -12,8 +12,8 @@
  * library with the functions that call bodies. */
 #include "agents/agent.h"
 
-#include "agents/common/loaded-modules.h"
 #include "agents/common/linked-runtime.h"
+#include "agents/common/loaded-modules.h"
 #include "agents/common/missing-bodies.h"
 #include "agents/common/ready-tasks.h"
 #include "agents/common/trampoline-frames.h"
@@ -97,7 +97,7 @@ static void module_added(const struct agent_module *module)
     if (!module->path[0]) {
         check_program(module);
     } else if (!trampolines_claim(module) && is_libgomp(module) &&
-               module_pin(module->start, &library)) {
+               module_pin(module->start, module->path, &library)) {
         add_runtime(module);
         module_unpin(&library);
     }

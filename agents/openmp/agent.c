@@ -126,7 +126,7 @@ static void claim(const struct agent_module *module)
 static void add_runtime(const struct agent_module *module)
 {
     struct pinned_module libomp;
-    if (!module_pin(module->start, &libomp))
+    if (!module_pin(module->start, module->path, &libomp))
         return;
     const char *why = tool_why_not(libomp.library);
     module_unpin(&libomp);

@@ -165,6 +165,27 @@ static void a_copy_means_itself(void)
     assert_int_equal(parallel_for(code_of_libc()), first.parallel);
 }
 
+/* A library that is linked to a copy means that one, unless another one is in the global scope. */
+static void a_library_means_what_it_is_bound_to(void)
+{
+    struct opened user = open_copy("simulated-user.so", RTLD_LOCAL);
+    struct opened linked = open_copy("simulated-copy-2.so", RTLD_LOCAL);
+    tbb_add_module(linked.inside);
+    assert_int_equal(spawn_for(user.inside), linked.spawn);
+    assert_int_equal(parallel_for(user.inside), linked.parallel);
+}
+
+static void a_library_means_the_copy_in_the_global_scope(void)
+{
+    struct opened global = open_copy("simulated-copy-1.so", RTLD_GLOBAL);
+    struct opened user = open_copy("simulated-user.so", RTLD_LOCAL);
+    struct opened linked = open_copy("simulated-copy-2.so", RTLD_LOCAL);
+    tbb_add_module(linked.inside);
+    assert_non_null(gomp_copy_of(linked.inside));
+    assert_int_equal(spawn_for(user.inside), global.spawn);
+    assert_int_equal(parallel_for(user.inside), global.parallel);
+}
+
 /* A library that calls a runtime often, as ImageMagick's calls libgomp. */
 static void a_known_caller_costs_no_search(void)
 {
@@ -228,6 +249,8 @@ static void each_caller_gets_its_copy(void **state)
                                       generated_code_means_a_known_copy_if_none_is_global,
                                       a_module_without_a_copy,
                                       a_copy_means_itself,
+                                      a_library_means_what_it_is_bound_to,
+                                      a_library_means_the_copy_in_the_global_scope,
                                       the_agent_means_no_wrapper_of_its_own,
                                       a_known_caller_costs_no_search,
                                       the_first_copy_needs_no_memory};
