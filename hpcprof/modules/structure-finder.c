@@ -1,7 +1,7 @@
 #include "hpcprof/modules/structure-finder.h"
 
 #include "hpcprof/base/subprocess.h"
-#include "hpcprof/base/trusted-path.h"
+#include "lib/trusted-path.h"
 #include "hpcprof/modules/measured-binary.h"
 #include "hpcprof/modules/structure-image.h"
 

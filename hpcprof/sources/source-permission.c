@@ -1,6 +1,6 @@
 #include "hpcprof/sources/source-permission.h"
 
-#include "hpcprof/base/trusted-path.h"
+#include "lib/trusted-path.h"
 
 #include "lib/path.h"
 
