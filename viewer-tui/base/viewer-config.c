@@ -176,6 +176,8 @@ bool config_save(const struct config_change *changes, size_t n, char **path, cha
     *cause = NULL;
     bool is_written = atomic_file_begin(&file, *path, cause);
     if (is_written) {
+        free(*path);
+        *path = mem_strdup(file.path);
         is_written = write_changed(old, file.out, changes, n);
         if (is_written) {
             is_written = atomic_file_commit(&file, cause);
