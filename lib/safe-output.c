@@ -46,19 +46,38 @@ static void set_permissions(int fd, const char *path)
         return; /* some file systems have no permissions */
 }
 
+/* Opens a file in a directory in which the user cannot create files. -1 unless it is there, and has no other name. */
+static int open_in_place(const char *path)
+{
+    struct stat status;
+    int fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1 &&
+        ftruncate(fd, 0) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    errno = EACCES;
+    return -1;
+}
+
+static FILE *begin_regular(struct atomic_file *file)
+{
+    file->temporary = mem_printf("%s.XXXXXX", file->path);
+    int fd = mkostemp(file->temporary, O_CLOEXEC);
+    if (fd >= 0) {
+        set_permissions(fd, file->path);
+    } else if (errno == EACCES && (fd = open_in_place(file->path)) >= 0) {
+        free(file->temporary);
+        file->temporary = NULL;
+    }
+    return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
 bool atomic_file_begin(struct atomic_file *file, const char *path, char **cause)
 {
     *file = (struct atomic_file){.path = target_of(path)};
-    if (file->path && is_special(path)) {
-        file->out = fopen(path, "we");
-    } else if (file->path) {
-        file->temporary = mem_printf("%s.XXXXXX", file->path);
-        int fd = mkostemp(file->temporary, O_CLOEXEC);
-        if (fd >= 0) {
-            set_permissions(fd, file->path);
-            file->out = fdopen(fd, "w");
-        }
-    }
+    if (file->path)
+        file->out = is_special(path) ? fopen(path, "we") : begin_regular(file);
     if (file->out)
         return true;
     bool is_of_another = !file->path && errno == EPERM;

@@ -92,13 +92,13 @@ static bool has_unit(const struct elf_image *file, uint64_t id, struct unit_part
     return found;
 }
 
-/* Prints a note on the first file that is not trusted. */
+/* Reports the first file that is not trusted. */
 static bool is_trusted(struct split_debug *split, const struct elf_image *file,
                        const struct elf_image *linked)
 {
     const char *why = debug_file_why_not(file, linked);
     if (why && split->untrusted++ == 0)
-        diag_note(file->path, "this debug file of %s is not used: %s", linked->path, why);
+        diag_error(file->path, "this debug file of %s is not used: %s", linked->path, why);
     return !why;
 }
 

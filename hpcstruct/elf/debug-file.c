@@ -39,7 +39,7 @@ static struct elf_image *accepted(struct elf_image *debug, bool is_right, const 
     if (is_right && !why)
         return debug;
     if (why)
-        diag_note(debug->path, "this debug file of %s is not used: %s", of->path, why);
+        diag_error(debug->path, "this debug file of %s is not used: %s", of->path, why);
     elf_close(debug);
     return NULL;
 }
