@@ -397,7 +397,9 @@ class PlantedOutputs(TwoUsers):
                 for plant in (lambda: out.symlink_to(victim), lambda: os.mkfifo(out)):
                     plant()
                     os.lchown(out, ATTACKER, ATTACKER)
+                    reader = os.open(out, os.O_RDONLY | os.O_NONBLOCK)  # so that a writer need not wait for one
                     _, said = self.tool(*command, user=user, cwd=shared, status=1)
+                    os.close(reader)
                     self.assertIn(f"{out.name}: a link or FIFO of another user's decides where that is", said)
                     self.assertEqual(victim.read_text(), SECRET)
                     out.unlink()
@@ -410,6 +412,14 @@ class PlantedOutputs(TwoUsers):
                 self.assertEqual((victim.stat().st_mode & 0o777, victim.stat().st_uid), (0o600, user or 0))
                 victim.write_text(SECRET)
                 out.unlink()
+                if user:  # a second name of the victim, where the user cannot make another file
+                    os.link(victim, self.root / "second")
+                    out.symlink_to(self.root / "second")
+                    os.lchown(out, user, user)
+                    self.assertIn("Permission denied", self.tool(*command, user=user, cwd=shared, status=1)[1])
+                    self.assertEqual(victim.read_text(), SECRET)
+                    (self.root / "second").unlink()
+                    out.unlink()
                 self.tool(*command, user=user, cwd=shared)
                 self.assertEqual((out.stat().st_mode & 0o777, out.stat().st_uid), (0o644, user or 0))
                 out.unlink()
@@ -443,9 +453,11 @@ class Fifos(TwoUsers):
         return path
 
     def check(self, path, *words, status=1):
-        said = self.run_with(self.put_fifo(path), *words, status=status)
+        try:
+            said = self.run_with(self.put_fifo(path), *words, status=status)
+        finally:
+            path.unlink()
         self.assertIn("not a regular file", said)
-        path.unlink()
 
     def test_measurements(self):
         where = self.root / "m"
@@ -465,10 +477,10 @@ class Fifos(TwoUsers):
     def test_databases(self):
         for name in ("meta.db", "profile.db", "cct.db", "run.json", "physical/meta.db"):
             with self.subTest(name=name):
-                viewer_story.write(self.root / "db")
+                database = self.root / f"with-{os.path.basename(name)}-{len(name)}"
+                viewer_story.write(database)
                 options = ("--physical",) if "/" in name else ()
-                self.check(self.root / "db" / name, HPCVIEWER, "--print", "top-down", *options, "db")
-                shutil.rmtree(self.root / "db")
+                self.check(database / name, HPCVIEWER, "--print", "top-down", *options, database)
 
     def test_sources_of_a_database_and_the_configuration(self):
         viewer_story.write(self.root / "db")
