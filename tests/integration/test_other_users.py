@@ -315,12 +315,14 @@ class OthersDatabases(TwoUsers):
             self.clear()
 
     def test_other_things_with_the_name(self):
-        """A link of the attacker's to the database of another run, a FIFO, an empty directory."""
+        """A link of the attacker's to the database of another run or to nothing, a FIFO, an empty directory."""
         for user in USERS:
-            for plant in ("link", "fifo", "directory"):
+            for plant in ("link", "link to nothing", "fifo", "directory"):
                 folder, _ = self.measurements(user)
                 place = self.shared / "hpctoolkit-x-database"
-                if plant == "link":
+                if plant == "link to nothing":
+                    place.symlink_to("nothing")
+                elif plant == "link":
                     place.symlink_to(self.database(user, "elsewhere", "wrong"))
                 elif plant == "fifo":
                     os.mkfifo(place)
