@@ -92,8 +92,9 @@ bool atomic_file_begin(struct atomic_file *file, const char *path, char **cause)
 bool atomic_file_commit(struct atomic_file *file, char **cause)
 {
     assert(file->out);
-    errno = 0;
     bool written = !ferror(file->out);
+    if (written) /* else the last write that failed has set it */
+        errno = 0;
     if (fclose(file->out) != 0)
         written = false;
     file->out = NULL;

@@ -31,7 +31,7 @@ bool atomic_file_commit(struct atomic_file *file, char **cause);
 /* Removes the unfinished file. */
 void atomic_file_abandon(struct atomic_file *file);
 
-/* Whether a file, link or the like has this name, so that a user is asked before it is replaced. */
+/* Whether a file, link or the like has this name, so that nothing is replaced unasked. */
 bool output_exists(const char *path);
 
 /* Directories for output that may be private (arguments, paths, sources) belong to the user: in

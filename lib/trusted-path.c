@@ -75,7 +75,9 @@ static char *resolve(const char *path, uid_t other, bool is_new)
 {
     char *done = path[0] == '/' ? mem_strdup("") : getcwd(NULL, 0), *rest = mem_strdup(path);
     unsigned links = 0;
-    bool good = done != NULL;
+    bool good = done != NULL && *path;
+    if (!*path)
+        errno = ENOENT;
     for (char *component; good && (component = take_component(&rest));) {
         good = step(&done, &rest, component, other, &links) ||
                (is_new && errno == ENOENT && rest[strspn(rest, "/")] == '\0');

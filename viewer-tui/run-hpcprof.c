@@ -6,6 +6,7 @@
 #include "lib/measurement-format.h"
 #include "lib/path.h"
 #include "lib/run-set.h"
+#include "lib/safe-output.h"
 #include "lib/sanitized-text.h"
 #include "lib/trusted-path.h"
 #include "viewer-tui/base/text.h"
@@ -158,12 +159,6 @@ static const char *why_not_shown(const char *database, const char *measurements,
     return run_is_of(database, measurements) ? NULL : "it was made of other measurements";
 }
 
-static bool exists(const char *path)
-{
-    struct stat status;
-    return lstat(path, &status) == 0;
-}
-
 /* `found`: whether the database exists. `other`: what is not shown for it; NULL: nothing. */
 static void report(const char *measurements, bool found, const char *database, const char *other,
                    const char *why_not)
@@ -187,7 +182,7 @@ static char *database_of_measurements(const char *measurements, struct timespec 
     char *other = NULL, *database = mem_strdup(name);
     const char *why, *why_not = NULL;
     bool found;
-    while ((found = exists(database)) && (why = why_not_shown(database, measurements, latest))) {
+    while ((found = output_exists(database)) && (why = why_not_shown(database, measurements, latest))) {
         why_not = why;
         free(other);
         other = database;

@@ -236,6 +236,8 @@ static void paths_without_links(void **state)
     assert_int_equal(errno, ENOENT);
     assert_null(trusted_new_path(at("missing/file")));
     assert_int_equal(errno, ENOENT);
+    assert_null(trusted_new_path(""));
+    assert_int_equal(errno, ENOENT);
     assert_null(trusted_new_path(at("round")));
     assert_int_equal(errno, ELOOP);
 }
