@@ -43,7 +43,7 @@ class TwoUsers(DatabaseTest):
         cwd = cwd or self.root
         cache = self.root / f"cache-{user}"
         if not cache.exists():
-            self.folder(cache.name, owner=user or 0, permissions=0o700)
+            self.folder(cache.name, owner=user, permissions=0o700)
         done = subprocess.run([str(word) for word in words], cwd=cwd, user=user, group=user,
                               extra_groups=[] if user else None, capture_output=True, text=True, errors="replace",
                               timeout=profiling.HANG, stdin=subprocess.DEVNULL,

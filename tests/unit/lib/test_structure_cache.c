@@ -213,33 +213,48 @@ static void test_directory_that_others_can_write_to(void **state)
     free(usual);
 }
 
-/* In a public place, another user may have made the directory first. */
-static void test_fallback_that_another_made(void **state)
+/* Whether the fallback is used. */
+static bool is_used(const struct folder *folder)
 {
-    const struct folder *folder = *state;
-    char *note, *elsewhere = in_folder(folder, "elsewhere");
-    char *usual = in_folder(folder, ".cache");
-    char *own = mem_printf("%s/hpctoolkit-%lu", folder->path, (unsigned long)geteuid());
+    char *note, *usual = in_folder(folder, ".cache");
     write_text(usual, ""); /* not usable */
-    assert_int_equal(mkdir(elsewhere, 0700), 0);
-    assert_int_equal(symlink(elsewhere, own), 0);
-    assert_null(cache_in(folder, &note));
-    free(note);
-    assert_int_equal(unlink(own), 0);
-    assert_int_equal(mkdir(own, 0700), 0);
-    if (geteuid() == 0) {
-        assert_int_equal(chown(own, 65533, 65533), 0);
-        assert_null(cache_in(folder, &note));
-        free(note);
-        assert_int_equal(chown(own, 0, 0), 0);
-    }
     char *directory = cache_in(folder, &note);
-    assert_non_null(directory);
+    bool is = directory != NULL;
+    assert_non_null(note);
     free(directory);
     free(note);
-    free(own);
     free(usual);
+    return is;
+}
+
+/* In a public place, another user may have made the directory first. */
+static void test_fallback_that_is_a_link(void **state)
+{
+    const struct folder *folder = *state;
+    char *elsewhere = in_folder(folder, "elsewhere");
+    char *own = mem_printf("%s/hpctoolkit-%lu", folder->path, (unsigned long)geteuid());
+    assert_int_equal(mkdir(elsewhere, 0700), 0);
+    assert_int_equal(symlink(elsewhere, own), 0);
+    assert_false(is_used(folder));
+    assert_int_equal(unlink(own), 0);
+    assert_int_equal(mkdir(own, 0700), 0);
+    assert_true(is_used(folder));
+    free(own);
     free(elsewhere);
+}
+
+static void test_fallback_of_another_user(void **state)
+{
+    const struct folder *folder = *state;
+    if (geteuid() != 0)
+        skip();
+    char *own = mem_printf("%s/hpctoolkit-%lu", folder->path, (unsigned long)geteuid());
+    assert_int_equal(mkdir(own, 0700), 0);
+    assert_int_equal(chown(own, 65533, 65533), 0);
+    assert_false(is_used(folder));
+    assert_int_equal(chown(own, 0, 0), 0);
+    assert_true(is_used(folder));
+    free(own);
 }
 
 static void test_path(void **state)
@@ -288,7 +303,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_directory, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_directory_that_others_can_write_to, make_folder,
                                         remove_folder),
-        cmocka_unit_test_setup_teardown(test_fallback_that_another_made, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_fallback_that_is_a_link, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_fallback_of_another_user, make_folder, remove_folder),
         cmocka_unit_test(test_path),
         cmocka_unit_test_setup_teardown(test_has, make_folder, remove_folder),
     };
