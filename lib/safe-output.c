@@ -34,8 +34,8 @@ static char *target_of(const char *path)
     return target;
 }
 
-/* Gives a new file the permissions of the user's file that it replaces, or those that open would have given it; mkostemp
- * gave it 0600. */
+/* Gives a new file the permissions of the user's file that it replaces, or those that open would
+ * have given it; mkostemp gave it 0600. */
 static void set_permissions(int fd, const char *path)
 {
     struct stat old;
@@ -46,7 +46,8 @@ static void set_permissions(int fd, const char *path)
         return; /* some file systems have no permissions */
 }
 
-/* Opens a file in a directory in which the user cannot create files. -1 unless it is there, and has no other name. */
+/* Opens a file in a directory in which the user cannot create files. -1 unless it is there, and has
+ * no other name. */
 static int open_in_place(const char *path)
 {
     struct stat status;

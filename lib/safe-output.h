@@ -9,11 +9,11 @@
 
 /* A file that appears under its name only when it is complete: it is written under a temporary name
  * in the same directory and then renamed. If several processes write the same file, the last one
- * wins. A file of the user's keeps its permissions. Devices, pipes and the like, and files in a directory in which
- * the user cannot create others, are written directly.
+ * wins. A file of the user's keeps its permissions. Devices, pipes and the like, and files in a
+ * directory in which the user cannot create others, are written directly.
  *
- * A link of the user's or of root's is followed, and stays a link. A link or FIFO of another user's is refused: in /tmp,
- * that user could make us overwrite any file of ours, or read what we write. */
+ * A link of the user's or of root's is followed, and stays a link. A link or FIFO of another user's
+ * is refused: in /tmp, that user could make us overwrite any file of ours, or read what we write. */
 struct atomic_file {
     FILE *out;       /* write here */
     char *path;      /* without links; owned */

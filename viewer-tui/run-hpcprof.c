@@ -140,8 +140,8 @@ static bool is_numbered_name(const char *path, const char *name)
            (path[length] == '.' && *number && strspn(number, "0123456789") == strlen(number));
 }
 
-/* Why what has the name of the database is not shown; NULL: it is shown. In a shared directory it may be of another
- * user, and of other measurements. */
+/* Why what has the name of the database is not shown; NULL: it is shown. In a shared directory it
+ * may be of another user, and of other measurements. */
 static const char *why_not_shown(const char *database, const char *measurements,
                                  struct timespec latest)
 {
@@ -173,8 +173,8 @@ static void report(const char *measurements, bool found, const char *database, c
                   database);
 }
 
-/* The database with this name, which it takes, or a number behind it if what has that name is not to be shown;
- * runs hpcprof if there is none. */
+/* The database with this name, which it takes, or a number behind it if what has that name is not
+ * to be shown; runs hpcprof if there is none. */
 static char *database_of_measurements(const char *measurements, struct timespec latest, char *name,
                                       bool is_reported)
 {

@@ -2,7 +2,8 @@
  * is in a .dwo file for each unit, or in one .dwp file for all.
  *
  * A .dwp file is searched beside the binary (NAME.dwp); a .dwo file where the compiler wrote it,
- * and beside the binary. Files that another user may have put there are not used (debug_file_why_not). */
+ * and beside the binary. Files that another user may have put there are not used
+ * (debug_file_why_not). */
 #ifndef HPCSTRUCT_SPLIT_UNITS_H
 #define HPCSTRUCT_SPLIT_UNITS_H
 

@@ -79,8 +79,9 @@ static uint32_t checksum(struct elf_bytes bytes)
     return (uint32_t)crc32_z(crc32_z(0, NULL, 0), bytes.at, bytes.size);
 }
 
-/* Whether a file with the checksum is that of a binary. Everybody can make a file with a given checksum of 32 bits: so it
- * must have the build-id of the binary, too, or its owner, if the binary has no build-id. */
+/* Whether a file with the checksum is that of a binary. Everybody can make a file with a given
+ * checksum of 32 bits: so it must have the build-id of the binary, too, or its owner, if the binary
+ * has no build-id. */
 static bool is_of(const struct elf_image *debug, const struct elf_image *of)
 {
     if (of->build_id.size)

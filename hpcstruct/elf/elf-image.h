@@ -66,9 +66,9 @@ void elf_close(struct elf_image *image);
 /* The first section of this name, or NULL. ".debug_info" also finds ".zdebug_info". */
 struct elf_section *elf_section(const struct elf_image *image, const char *name);
 
-/* The contents of a section, decompressed if necessary. If they cannot be decompressed, or the sections of the file would
- * then have more bytes than its size justifies (lib/safe-input.h), returns none and sets *cause as above; else
- * sets *cause to NULL. */
+/* The contents of a section, decompressed if necessary. If they cannot be decompressed, or the
+ * sections of the file would then have more bytes than its size justifies (lib/safe-input.h),
+ * returns none and sets *cause as above; else sets *cause to NULL. */
 struct elf_bytes elf_section_data(const struct elf_image *image, struct elf_section *section,
                                   char **cause);
 

@@ -1,5 +1,5 @@
-"""What another user can do in a directory where both may write: debug files, databases, links and FIFOs that the other user
-planted. Root plays the user, as root and as an ordinary user, and the attacker."""
+"""What another user can do in a directory where both may write: debug files, databases, links and FIFOs that the
+other user planted. Root plays the user, as root and as an ordinary user, and the attacker."""
 import json
 import os
 import pathlib
@@ -62,8 +62,8 @@ class TwoUsers(DatabaseTest):
 
 @unittest.skipIf(os.geteuid() != 0, "needs root, to play other users")
 class PlantedDebugFiles(TwoUsers):
-    """A program without debug information in a directory where everybody may write. Its build-id and the checksum that it
-    names are known to everybody."""
+    """A program without debug information in a directory where everybody may write. Its build-id and the checksum
+    that it names are known to everybody."""
 
     def build(self, user, *options):
         """The stripped program of a user, in a sticky directory, and the checksum and note of its debug file."""
@@ -195,7 +195,8 @@ class PlantedDebugFiles(TwoUsers):
             build_id = note.split("Build ID: ")[1].split()[0]
             place = where / "debug" / ".build-id" / build_id[:2]
             place.mkdir(parents=True)
-            self.check_owners(program, debug.rename(place / f"{build_id[2:]}.debug"), user, ("--debug-dir", where / "debug"))
+            debug = debug.rename(place / f"{build_id[2:]}.debug")
+            self.check_owners(program, debug, user, ("--debug-dir", where / "debug"))
 
     def test_without_a_build_id_only_the_owner_of_the_program(self):
         for user in USERS:
@@ -271,7 +272,8 @@ class OthersDatabases(TwoUsers):
         return folder, file.name
 
     def view(self, folder, user, *options, status=0):
-        return self.tool(HPCVIEWER, "--print", "summary", *options, folder.name, user=user, cwd=self.shared, status=status)
+        return self.tool(HPCVIEWER, "--print", "summary", *options, folder.name, user=user, cwd=self.shared,
+                         status=status)
 
     def clear(self):
         for path in self.shared.iterdir():
@@ -490,12 +492,14 @@ class Fifos(TwoUsers):
         said = self.run_with(fifo, HPCVIEWER, "--print", "top-down", "db", status=0)
         self.assertIn("coder.c:25", said)
         (self.root / "config" / "hpctoolkit").mkdir(parents=True)
-        self.check(self.root / "config" / "hpctoolkit" / "hpcviewer.conf", HPCVIEWER, "--print", "top-down", "db", status=2)
+        self.check(self.root / "config" / "hpctoolkit" / "hpcviewer.conf", HPCVIEWER, "--print", "top-down", "db",
+                   status=2)
 
     def test_sets_and_binaries(self):
         (self.root / "set").mkdir()
         self.check(self.root / "set" / "set.index", HPCVIEWER, "--print", "scaling", "set")
-        self.check(self.root / "set" / "set.index", profiling.HPCRUN, "-o", "set", "--workers", "1", "--", "true", "{P}")
+        self.check(self.root / "set" / "set.index", profiling.HPCRUN, "-o", "set", "--workers", "1", "--", "true",
+                   "{P}")
         self.check(self.root / "binary", HPCSTRUCT, "binary")
 
 

@@ -505,8 +505,8 @@ class Measurements(unittest.TestCase):
             os.utime(stale / "meta.db", (1, 1))
             done = self.view(self.measurements)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn(f"{stale.name} is not shown: it was made before the last measurement; running hpcprof to create "
-                          f"{made.name}", done.stderr)
+            self.assertIn(f"{stale.name} is not shown: it was made before the last measurement; running hpcprof to "
+                          f"create {made.name}", done.stderr)
             self.assertTrue(made.is_dir())
             self.assertIn(f"opening its database {made.name}", self.view(self.measurements).stderr)
         self.assertEqual(len((self.top / "calls").read_text().splitlines()), 3)

@@ -21,8 +21,9 @@ static void find_syntax(struct source *source)
     }
 }
 
-/* Whether a file that a database names may be shown: a program can name any file as its source, and what is shown may be
- * exported. `is_chosen`: hpcprof copied it, or the user named a directory that it is in. */
+/* Whether a file that a database names may be shown: a program can name any file as its source, and
+ * what is shown may be exported. `is_chosen`: hpcprof copied it, or the user named a directory that
+ * it is in. */
 static bool may_show(const struct database *db, const char *path, bool is_chosen)
 {
     struct stat folder, file;

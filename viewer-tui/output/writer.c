@@ -132,8 +132,8 @@ static void write_quoted(FILE *out, const char *text)
     }
 }
 
-/* Whether a spreadsheet takes a field for a formula, which could run a program or send other fields to somebody. Tabs and
- * line ends before it, which spreadsheets skip, have been escaped. */
+/* Whether a spreadsheet takes a field for a formula, which could run a program or send other fields
+ * to somebody. Tabs and line ends before it, which spreadsheets skip, have been escaped. */
 static bool is_formula(const char *text)
 {
     char *rest;

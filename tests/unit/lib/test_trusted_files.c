@@ -1,5 +1,5 @@
-/* What is opened for reading and for writing, and whose word a file is. Root plays another user; the tests that need that are
- * skipped otherwise. */
+/* What is opened for reading and for writing, and whose word a file is. Root plays another user;
+ * the tests that need that are skipped otherwise. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "lib/alloc.h"
