@@ -249,20 +249,6 @@ static void decode_workers(struct builder *b, struct cursor *c)
     }
 }
 
-/* An image whose exec failed writes its dag again at its end. */
-static void decode_dag(struct builder *b, struct cursor *c)
-{
-    uint64_t part = read_v(c);
-    if (part == 0)
-        b->m->dag.n = 0;
-    size_t size = c->bad ? 0 : (size_t)(c->end - c->at);
-    vec_reserve(&b->m->dag, size);
-    if (size)
-        memcpy(b->m->dag.at + b->m->dag.n, c->at, size);
-    b->m->dag.n += size;
-    c->at += size;
-}
-
 static void decode_process_clock(struct builder *b, struct cursor *c)
 {
     struct measurement_process_clock clock = {.monotonic = read_v(c)};
@@ -287,7 +273,7 @@ void decode_process_chunk(struct builder *b, enum chunk_kind kind, struct cursor
     case CHUNK_REGIONS: decode_region(b, c); break;
     case CHUNK_WORKERS: decode_workers(b, c); break;
     case CHUNK_PROCESS_CLOCK: decode_process_clock(b, c); break;
-    case CHUNK_DAG: decode_dag(b, c); break;
+    case CHUNK_OLD_DAG: break;
     case CHUNK_CODE_NAMES: decode_code_names(b, c); break;
     default: c->bad = true; /* a thread's chunk that names no thread */
     }

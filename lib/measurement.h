@@ -196,7 +196,6 @@ struct measurement {
     VEC(struct measurement_metric_state) metric_states; /* the last one of a metric counts */
     VEC(struct measurement_region) regions;
     VEC(struct measurement_worker_change) workers;
-    VEC(uint8_t) dag; /* contents of the DAG chunks, not checked; empty: none */
     VEC(struct measurement_thread) threads; /* sorted by index */
     uint32_t recovered;                     /* number of threads that are */
     bool complete;                          /* nothing is damaged or missing */

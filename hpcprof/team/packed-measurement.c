@@ -174,7 +174,6 @@ static void transfer_agents(struct transfer *t, struct measurement *m)
         transfer_text(t, &region->name);
     }
     PLAIN(t, &m->workers);
-    PLAIN(t, &m->dag);
 }
 
 static void transfer_thread(struct transfer *t, struct measurement_thread *thread)

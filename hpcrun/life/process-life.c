@@ -13,7 +13,6 @@
 #include "hpcrun/process/report.h"
 #include "hpcrun/record/append-file.h"
 #include "hpcrun/record/arena-file.h"
-#include "hpcrun/record/dag-chunks.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement-file.h"
 #include "hpcrun/record/perf-map.h"
@@ -135,10 +134,6 @@ static void write_spans(struct chunk *chunk, const struct span_state *known)
     process_chunks_write_span_state(chunk, known->state, known->why);
     if (known->state != RECORDED_NOTHING)
         region_chunks_write(chunk);
-    if (process.config.record_dag && known->state != RECORDED_NOTHING) {
-        struct span_totals totals = work_span_totals();
-        dag_chunks_write(chunk, &totals);
-    }
 }
 
 static void write_everything(enum process_state state, int detail, bool continues)

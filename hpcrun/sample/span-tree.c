@@ -79,7 +79,7 @@ static void init_tasks(void)
                                               .wait_ended = task_span_wait_ended,
                                               .group_begins = task_span_group_begins,
                                               .cannot_follow = task_span_cannot_follow};
-    task_span_init(SPAN_BURDEN_NS, process.config.record_dag, region_site);
+    task_span_init(SPAN_BURDEN_NS, region_site);
     host_observe_tasks(&events);
 }
 
@@ -97,11 +97,11 @@ bool span_tree_init(void)
                                       .stolen = work_span_stolen};
     roots = sys_pages(MAX_ROOTS * sizeof *roots);
     entered = sys_pages(SPAN_CONTEXTS * sizeof *entered);
-    is_on = roots && entered && work_span_init(SPAN_BURDEN_NS, process.config.record_dag);
+    is_on = roots && entered && work_span_init(SPAN_BURDEN_NS);
     if (is_on) {
         host_observe_dag(&events);
         init_tasks();
-        frame_span_init(SPAN_BURDEN_NS, process.config.record_dag, region_site);
+        frame_span_init(SPAN_BURDEN_NS, region_site);
     }
     return is_on;
 }

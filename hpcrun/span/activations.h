@@ -5,7 +5,6 @@
 
 #include "agents/agent.h"
 #include "hpcrun/span/critical-path.h"
-#include "hpcrun/span/dag-shape.h"
 #include "hpcrun/span/span-results.h"
 
 /* All paths belong to the activation; so do those of a child, once it has ended. */
@@ -25,8 +24,6 @@ struct activation {
     struct segment *before;      /* its last segment; NULL: it was never stolen */
     uint64_t work;               /* of it and its ended children, without `before` */
     struct series series[KINDS]; /* empty in a level that is not in use */
-    struct dag_shape shape;      /* likewise */
-    uint32_t node;               /* of the recorded dag, once the activation has ended */
 };
 
 /* What a stolen activation had, with the result of the child that the victim executed. */
@@ -35,10 +32,8 @@ struct segment {
     uint32_t context; /* of the activation */
     uint64_t work;
     struct series series[KINDS];
-    struct dag_shape shape;
     uint64_t child_work;
     struct critical_path child[KINDS];
-    uint32_t child_node;
 };
 
 /* ---- paths ---- */

@@ -6,15 +6,13 @@
 
 static struct {
     uint64_t burden;
-    bool records_dag;
     uint64_t (*root_site)(uint64_t site);
     _Atomic bool is_on, is_open, has_run, has_overlaps, is_confused;
 } frames;
 
-void frame_span_init(uint64_t burden, bool records_dag, uint64_t (*root_site)(uint64_t site))
+void frame_span_init(uint64_t burden, uint64_t (*root_site)(uint64_t site))
 {
     frames.burden = burden << STRAND_SHIFT;
-    frames.records_dag = records_dag;
     frames.root_site = root_site;
     frames.is_on = true;
 }
@@ -149,8 +147,6 @@ static void end_root(struct span_frame *root, struct task_thread *thread)
 {
     struct critical_path *const path[KINDS] = {&root->series[PLAIN].prefix,
                                                &root->series[BURDENED].prefix};
-    if (frames.records_dag)
-        span_add_summary(root->context, root->work, path);
     span_add_computation(root->work, path, root->context, &thread->memory);
     if (root->observer->frame == root)
         root->observer->frame = NULL; /* another thread has executed the rest */

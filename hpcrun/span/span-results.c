@@ -3,7 +3,6 @@
 #include "hpcrun/base/lock.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process/process.h"
-#include "hpcrun/span/dag-shape.h"
 #include "hpcrun/span/strand-clock.h"
 
 #include <stdatomic.h>
@@ -15,8 +14,6 @@ static struct {
     _Atomic bool is_serial; /* no computation runs */
     uint64_t work;
     struct critical_path path[KINDS];
-    struct dag_list *items; /* of the recorded dag */
-    uint64_t strand;        /* since the last item */
     struct worker_memory memory;
     struct lock lock; /* of the list of tallies */
     struct span_tally *tallies;
@@ -41,7 +38,6 @@ bool span_has_failed(void)
 static void add_serial(uint64_t time)
 {
     program.work += time;
-    program.strand += time;
     for (unsigned kind = 0; kind < KINDS; kind++)
         path_add_own(&program.path[kind], time);
 }
@@ -89,18 +85,6 @@ bool span_is_serial(void)
 }
 
 /* ---- computations ---- */
-
-void span_add_item(uint32_t node, uint64_t work)
-{
-    dag_list_add(&program.items, &program.memory, node, 1, program.strand, work);
-    program.strand = 0;
-}
-
-void span_add_summary(uint32_t context, uint64_t work, struct critical_path *const path[KINDS])
-{
-    const struct dag_lengths lengths = {work, path[PLAIN]->length, path[BURDENED]->length};
-    span_add_item(dag_node_of(context, DAG_SUMMARY, &lengths, NULL, 0), work);
-}
 
 void span_add_computation(uint64_t work, struct critical_path *const path[KINDS], uint32_t context,
                           struct worker_memory *memory)
@@ -172,13 +156,6 @@ bool work_span_now(struct span_totals *totals)
     *totals = span_totals_so_far();
     span_serial_begins();
     return true;
-}
-
-const struct dag_item *work_span_items(uint32_t *n)
-{
-    if (program.strand)
-        span_add_item(DAG_NOTHING, 0);
-    return dag_list_items(program.items, n);
 }
 
 /* The part of the program's path in a context. */

@@ -6,7 +6,6 @@
 #define HPCRUN_SPAN_SPAN_RESULTS_H
 
 #include "hpcrun/span/critical-path.h"
-#include "hpcrun/span/dag-nodes.h"
 #include "hpcrun/span/span-contexts.h"
 
 /* The burden of a continuation, ns: Cilkview's 15,000 instructions, at three per nanosecond. */
@@ -46,10 +45,6 @@ struct span_totals work_span_totals(void);
 
 /* The program continues after that: the next serial strand begins. */
 void work_span_go_on(void);
-
-/* The root of the recorded dag after that: the serial program, and the roots that it called, one
- * after the other. shape_has_failed: the dag is incomplete. */
-const struct dag_item *work_span_items(uint32_t *n);
 
 /* The values of a context after that. */
 struct span_values work_span_values(uint32_t context);
@@ -95,12 +90,6 @@ bool span_is_serial(void);
  * program's. They are empty then. */
 void span_add_computation(uint64_t work, struct critical_path *const path[KINDS], uint32_t context,
                           struct worker_memory *memory);
-
-/* Before that, if the dag is recorded: the computation's node. */
-void span_add_item(uint32_t node, uint64_t work);
-
-/* The same for a computation whose node has no items. */
-void span_add_summary(uint32_t context, uint64_t work, struct critical_path *const path[KINDS]);
 
 struct span_sums {
     uint64_t work, calls, call_work, call_span, spawns;

@@ -46,11 +46,4 @@ uint64_t strand_passed(const struct strand_clock *clock);
 /* Both at once; the first thing that a short event does. */
 uint64_t strand_next(struct strand_clock *clock);
 
-/* Shortens the current strand by this number of ticks: the short event that began it took that much
- * longer than others. */
-static inline void strand_shorten(struct strand_clock *clock, uint64_t ticks)
-{
-    clock->excess += ticks;
-}
-
 #endif

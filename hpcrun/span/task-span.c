@@ -7,7 +7,6 @@
 
 static struct {
     uint64_t burden;
-    bool records_dag;
     uint64_t (*root_site)(uint64_t site);
     _Atomic bool is_on;
     bool is_open; /* the serial code has begun a region that has not ended */
@@ -16,9 +15,8 @@ static struct {
     uint64_t work;                      /* of all threads when the last region ended */
 } tasks;
 
-void task_span_init(uint64_t burden, bool records_dag, uint64_t (*root_site)(uint64_t site))
+void task_span_init(uint64_t burden, uint64_t (*root_site)(uint64_t site))
 {
-    tasks.records_dag = records_dag;
     tasks.burden = burden << STRAND_SHIFT;
     tasks.root_site = root_site;
     tasks.is_on = true;
@@ -199,8 +197,6 @@ static void end_root(struct task_thread *thread, uint32_t context,
 {
     struct critical_path *const path[KINDS] = {&longest[PLAIN], &longest[BURDENED]};
     uint64_t work = task_threads_work();
-    if (tasks.records_dag)
-        span_add_summary(context, work - tasks.work, path);
     span_add_computation(work - tasks.work, path, context, &thread->memory);
     tasks.work = work;
     tasks.is_open = false;

@@ -28,9 +28,6 @@ struct span_worker {
 
 static struct {
     uint64_t burden;
-    bool records_dag;
-    uint64_t
-        node_cost; /* ticks that an event takes longer for each node of the dag that it looks up */
     struct span_worker *workers[SPAN_WORKERS];
 } program;
 
@@ -90,7 +87,6 @@ static struct activation *add_strand(struct span_worker *worker, uint64_t time)
     if (activation->context == CONTEXT_NONE)
         look_up_context(activation);
     activation->work += time;
-    activation->shape.strand += time;
     worker->tally->by[activation->context].work += time;
     for (unsigned kind = 0; kind < KINDS; kind++)
         path_add_own(&activation->series[kind].continuation, time);
@@ -101,9 +97,6 @@ static struct activation *add_strand(struct span_worker *worker, uint64_t time)
 static void finish(struct span_worker *worker, struct activation *activation)
 {
     activation_fold(activation, &worker->memory);
-    activation->node = shape_end(&activation->shape, &worker->memory, activation->context,
-                                 activation->work, activation->series[PLAIN].prefix.length,
-                                 activation->series[BURDENED].prefix.length);
     if (!activation->is_outermost)
         return;
     struct span_sums *sums = &worker->tally->by[activation->context];
@@ -131,52 +124,34 @@ static void forget_worker(unsigned number)
     sys_pages_free(worker, sizeof *worker);
 }
 
-/* Reports a child to a worker, with `grandchildren`, and returns the mean time of these events. */
-static uint64_t time_events(unsigned number, struct agent_activation procedure, int grandchildren)
-{
-    uint64_t before = ticks_now();
-    work_span_spawned(number, procedure);
-    for (int i = 0; i < grandchildren; i++) {
-        work_span_spawned(number, procedure);
-        work_span_returned(number);
-    }
-    if (grandchildren)
-        work_span_synced(number);
-    work_span_returned(number);
-    return ticks_now() - before;
-}
-
-/* The costs of short events: the least of many, since others were disturbed. */
+/* The cost of a short event: the least of many, since others were disturbed. */
 static void measure_events(void)
 {
     static const void *const code = "", *const site = "";
     const struct agent_activation procedure = {&code, &site};
     const unsigned number = SPAN_WORKERS - 1;
-    uint64_t one = UINT64_MAX, all = UINT64_MAX;
+    uint64_t least = UINT64_MAX;
     work_span_run_begins(&code, procedure);
     work_span_resumed(number, &code);
     for (int i = 0; i < MEASURED_EVENTS; i++) {
-        uint64_t short_one = time_events(number, procedure, 0);
-        uint64_t longer = time_events(number, procedure, 2);
-        one = short_one < one ? short_one : one;
-        all = longer < all ? longer : all;
+        uint64_t before = ticks_now();
+        work_span_spawned(number, procedure);
+        work_span_returned(number);
+        uint64_t two = ticks_now() - before;
+        least = two < least ? two : least;
     }
-    strand_clock_set_event_cost(one / 2);
-    program.node_cost = all > one / 2 * 7 ? all - one / 2 * 7 : 0;
+    strand_clock_set_event_cost(least / 2);
     forget_worker(number);
 }
 
-bool work_span_init(uint64_t burden, bool records_dag)
+bool work_span_init(uint64_t burden)
 {
     program.burden = burden << STRAND_SHIFT;
-    program.records_dag = records_dag;
     strand_clock_calibrate();
-    if (!span_contexts_init() || (records_dag && !shape_record()))
+    if (!span_contexts_init())
         return false;
     measure_events();
     span_contexts_clear();
-    if (records_dag)
-        dag_nodes_clear();
     span_results_begin(program.burden);
     return true;
 }
@@ -232,12 +207,9 @@ void work_span_returned(unsigned number)
     if (!worker)
         return;
     struct activation *child = add_strand(worker, strand_next(&worker->clock));
-    uint64_t lookups = worker->memory.lookups;
     finish(worker, child);
     struct activation *parent = &level(worker, --worker->top)->activation;
     parent->work += child->work;
-    shape_add_child(&parent->shape, &worker->memory, parent->context, child->node, child->work);
-    strand_shorten(&worker->clock, (worker->memory.lookups - lookups) * program.node_cost);
     for (unsigned kind = 0; kind < KINDS; kind++) {
         struct critical_path *path = &child->series[kind].prefix;
         span_change_owner(path, &worker->memory, child->context, parent->context);
@@ -250,7 +222,6 @@ void work_span_returned(unsigned number)
 static void deliver(struct span_worker *worker, struct segment *segment, struct activation *child)
 {
     segment->child_work = child->work;
-    segment->child_node = child->node;
     for (unsigned kind = 0; kind < KINDS; kind++) {
         struct critical_path *path = &child->series[kind].prefix;
         span_change_owner(path, &worker->memory, child->context, segment->context);
@@ -292,8 +263,6 @@ static void end_root(struct span_worker *worker, struct activation *root)
     struct critical_path *path[KINDS];
     for (unsigned kind = 0; kind < KINDS; kind++)
         path[kind] = &root->series[kind].prefix;
-    if (program.records_dag)
-        span_add_item(root->node, root->work);
     span_add_computation(root->work, path, root->context, &worker->memory);
 }
 

@@ -136,8 +136,3 @@ class UnderHpcrun(LogicalTest):
             with self.subTest(shape=shape):
                 done, _ = self.measure(OURS, shape, options=("--work-span",))
                 self.assertIn("work and span were not measured: " + why, done.stderr)
-
-    def test_the_dag_is_one_node(self):
-        self.profile(OURS, "fib", 6, options=("--record-dag",))
-        for speedup in self.view(view="summary")["work_span"]["speedups"]:
-            self.assertIn("simulated", speedup)

@@ -7,7 +7,6 @@ import xml.etree.ElementTree as ElementTree
 
 import measurement_writer as mw
 import viewer
-from dag_writer import FIRST_NODE, NOTHING, SERIES, SPAWNS, STRAND, dag, dag_file
 from hpcprof_case import HpcprofCase
 from set_case import WORK_SPAN, KnownSet
 from test_viewer_advice import Program, run_json, thread
@@ -18,7 +17,6 @@ WHY = "the order of OpenMP's dependences and ordered loops was not followed"
 OVERLAP = "several threads ran parallel regions at the same time"
 EXACT, LOWER_BOUND, NOTHING_KNOWN = range(3)
 SPANS = ("exact work", "span", "burdened span")
-WRITTEN = (SERIES, (FIRST_NODE, 1, 0, 6), (NOTHING, 1, 2, 0))
 
 
 class Database(HpcprofCase):
@@ -183,7 +181,7 @@ class BoundedWork(Bounded):
 
 
 class Sets(KnownSet):
-    """One run of three has work and span, and a recorded dag."""
+    """One run of three has work and span."""
 
     def setUp(self):
         super().setUp()
@@ -191,7 +189,6 @@ class Sets(KnownSet):
         self.add(4, 1, 3, (9, 1, 2))
         self.add(1, 0, 99, (90, 10, 0, 8, 3.5, 4), metrics=WORK_SPAN)
         database = self.set / "run-1-0-database"
-        (database / "spawn-dags").write_bytes(dag_file(dag((SPAWNS, (STRAND, 4, 0, 6), (NOTHING, 1, 0, 0)), WRITTEN)))
         run = json.loads((database / "run.json").read_text())
         for metric in run["metrics"][-2:]:
             metric.update(state="lower bound", why=WHY, bounds="total")
@@ -202,14 +199,12 @@ class Sets(KnownSet):
         self.assertEqual(found["work_span"], {"workers": 1, "runs": 1, "state": "lower bound", "why": WHY, "work": 8,
                                               "span": 3.5, "burdened_span": 4})
         self.assertEqual(found["rows"][1]["laws"], {"work_law": 5, "span_law": 10 / 3.5, "burdened": None})
-        self.assertNotIn("simulation", found)
         text = self.printed("text")
         self.assertIn("  work 8.000 s, span at least 3.500 s, burdened span at least 4.000 s, with 1 worker (1 run)\n"
-                      f"  the span is a lower bound: {WHY}; so no speedup is certain, and nothing is simulated\n", text)
+                      f"  the span is a lower bound: {WHY}; so no speedup is certain\n", text)
         self.assertRegex(text, r"\n +4 +5\.00 +2\.86 +-\n")
         rows = list(csv.DictReader(self.printed("csv").splitlines()))
         self.assertEqual([row["burdened"] for row in rows], ["-", "-"])
-        self.assertEqual([row["simulated"] for row in rows], ["-", "-"])
 
     def test_plots(self):
         drawing = ElementTree.fromstring(self.printed("svg").encode())
@@ -219,7 +214,3 @@ class Sets(KnownSet):
         self.assertRegex(script, r"(?m)^span = ?3\.5 # a lower bound$")
         for plot in ("".join(drawing.itertext()), script):
             self.assertNotIn("burdened", plot)
-            self.assertNotIn("imulated", plot)
-
-    def test_summary_of_the_run(self):
-        self.assertNotIn("simulated", viewer.printed("summary", self.set / "run-1-0-database"))

@@ -264,21 +264,6 @@ struct speedup_laws scaling_laws(const struct scaling_table *table, double worke
     return laws;
 }
 
-double scaling_simulated(const struct scaling_table *table, double time)
-{
-    return ratio(table->baseline, time);
-}
-
-void scaling_simulate(struct scaling_table *table, const struct spawn_dag *dag)
-{
-    VEC(unsigned) measured = {0};
-    for (size_t i = 0; i < table->rows.n; i++)
-        vec_push(&measured, table->rows.at[i].workers);
-    simulated_speedups_free(&table->simulated);
-    table->simulated = simulated_speedups_of(dag, MOST_SIMULATED_WORKERS, measured.at, measured.n);
-    vec_free(&measured);
-}
-
 /* ---- the table ---- */
 
 struct scaling_table scaling_table_of(const run_value_list *runs)
@@ -305,5 +290,4 @@ void scaling_table_free(struct scaling_table *table)
 {
     vec_free(&table->rows);
     free((char *)table->work_span.why_lower_bound);
-    simulated_speedups_free(&table->simulated);
 }

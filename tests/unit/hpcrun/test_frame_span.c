@@ -223,7 +223,7 @@ static void test_no_region_in_a_task(void **state)
 
 static void restart(void)
 {
-    frame_span_init(SPAN_BURDEN_NS, false, NULL);
+    frame_span_init(SPAN_BURDEN_NS, NULL);
 }
 
 /* exit() in a task of main, whose other task has ended. */

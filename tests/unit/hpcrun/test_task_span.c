@@ -215,7 +215,7 @@ static void test_a_member_that_does_not_end(void **state)
 static void test_two_threads_in_one_task(void **state)
 {
     (void)state;
-    task_span_init(BURDEN, false, root_site);
+    task_span_init(BURDEN, root_site);
     self = &records[1];
     void *task = task_span_created(code_of, site_of, AGENT_TASK_IN_PARTS);
     assert_non_null(task);
@@ -303,9 +303,9 @@ static int init(void **state)
 {
     (void)state;
     self = &records[0];
-    if (!work_span_init(BURDEN, false))
+    if (!work_span_init(BURDEN))
         return -1;
-    task_span_init(BURDEN, false, root_site);
+    task_span_init(BURDEN, root_site);
     return 0;
 }
 

@@ -3,7 +3,6 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/process/process.h"
-#include "hpcrun/span/dag-shape.h"
 #include "hpcrun/span/strand-clock.h"
 #include "hpcrun/span/work-span.h"
 #include "tests/unit/hpcrun/simulated_clock.h"
@@ -342,72 +341,10 @@ static void compare(void)
     }
 }
 
-/* The span of items of a recorded dag, whose nodes have these spans. */
-static double items_span(const struct dag_item *items, uint32_t n, enum dag_kind kind,
-                         const double *spans)
-{
-    double here = 0, longest = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        double work = (double)items[i].work / items[i].count, span = work;
-        if (items[i].node >= DAG_FIRST_NODE)
-            span = spans[items[i].node] * work / (double)dag_node(items[i].node)->work;
-        here += (double)items[i].strand;
-        if (kind == DAG_SERIES)
-            here += span * items[i].count;
-        else if (items[i].node == DAG_NOTHING)
-            here = here > longest ? here : longest;
-        else
-            longest = longest > here + span ? longest : here + span;
-    }
-    return here > longest ? here : longest;
-}
-
-static uint64_t items_work(const struct dag_item *items, uint32_t n, uint32_t id)
-{
-    uint64_t work = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        assert_true(items[i].count > 0 && items[i].node < id);
-        work += items[i].strand + items[i].work;
-    }
-    return work;
-}
-
-static bool is_near(double value, double expected, double part)
-{
-    return value <= expected * (1 + part) && value >= expected * (1 - part);
-}
-
-/* The recorded dag has exactly the work, and nearly the span: shared subtrees are not quite the
- * same. There is room for the nodes of half of the programs; then there are summaries, whose spans
- * may be far off. Returns whether there are any. */
-static bool compare_dag(void)
-{
-    bool has_summaries = false;
-    static double spans[DAG_MAX_NODES];
-    uint32_t n, end = dag_nodes_end();
-    const struct dag_item *items = work_span_items(&n);
-    assert_false(shape_has_failed());
-    assert_int_equal(items_work(items, n, end), expected.work);
-    for (uint32_t id = DAG_FIRST_NODE; id < end; id++) {
-        const struct dag_node *node = dag_node(id);
-        has_summaries |= node->kind == DAG_SUMMARY;
-        spans[id] = (double)node->span;
-        if (node->kind == DAG_SUMMARY)
-            continue;
-        assert_int_equal(items_work(dag_items(node), node->n, id), node->work);
-        spans[id] = items_span(dag_items(node), node->n, node->kind, spans);
-        assert_true(has_summaries || is_near(spans[id], (double)node->span, 0.3));
-    }
-    double span = items_span(items, n, DAG_SERIES, spans);
-    assert_true(has_summaries || is_near(span, (double)expected.span, 0.03));
-    return has_summaries;
-}
-
 static void test_random_programs(void **state)
 {
     (void)state;
     uint64_t steals = 0;
-    int rounds_with_summaries = 0;
     for (int round = 0; round < 150; round++) {
         worker_count = 1 + (unsigned)round % MAX_WORKERS;
         steal_odds = 1 + random_below(5);
@@ -417,105 +354,23 @@ static void test_random_programs(void **state)
         execute(root, serial);
         free_call(root);
         compare();
-        rounds_with_summaries += compare_dag();
         bool alone = worker_count == 1;
         assert_true(!alone || work_span_totals().steals == steals);
         steals = work_span_totals().steals;
         work_span_go_on();
     }
     assert_true(steals > 1000);
-    assert_in_range(rounds_with_summaries, 1, 149);
-}
-
-/* ---- what is recorded ---- */
-
-static struct call *make_leaf(void)
-{
-    struct call *call = calloc(1, sizeof *call);
-    call->code = &code_of[0];
-    call->site = &site_of[0];
-    call->time[0] = 1 << 20;
-    return call;
-}
-
-/* The spawns of a recorded subtree. */
-static uint64_t spawns_of(uint32_t id)
-{
-    uint64_t spawns = 0;
-    if (id < DAG_FIRST_NODE)
-        return 0;
-    const struct dag_node *node = dag_node(id);
-    const struct dag_item *items = dag_items(node);
-    for (uint32_t i = 0; i < node->n; i++)
-        if (items[i].node != DAG_NOTHING)
-            spawns += items[i].count * ((node->kind == DAG_SPAWNS) + spawns_of(items[i].node));
-    return spawns;
-}
-
-/* Spawns of the root of the program that is executed next; it is the program's last item. */
-static uint64_t recorded_spawns(struct call *root)
-{
-    uint32_t n;
-    worker_count = 1;
-    expect(root, 0);
-    execute(root, 0);
-    work_span_totals();
-    work_span_go_on();
-    const struct dag_item *items = work_span_items(&n);
-    assert_int_equal(items[n - 1].count, 1);
-    free_call(root);
-    return spawns_of(items[n - 1].node);
-}
-
-/* The links of a chain are alike, but none stands for another. This test comes first: later, the
- * program's items are averages. */
-static void test_chain(void **state)
-{
-    (void)state;
-    struct call *root = make_leaf();
-    for (int i = 0; i < 60; i++) {
-        struct call *outer = make_leaf();
-        outer->steps = 1;
-        outer->spawned[0] = root;
-        root->parent = outer;
-        root = outer;
-    }
-    assert_int_equal(recorded_spawns(root), 60);
-}
-
-/* Two blocks of two and three children. */
-static void test_blocks(void **state)
-{
-    (void)state;
-    struct call *root = make_leaf();
-    root->steps = 6;
-    for (int i = 0; i < 6; i++)
-        if (i != 2) {
-            root->spawned[i] = make_leaf();
-            root->spawned[i]->parent = root;
-            root->spawned[i]->time[0] = 30 << 20;
-        }
-    assert_int_equal(recorded_spawns(root), 5);
-    uint32_t n;
-    const struct dag_item *items = work_span_items(&n);
-    const struct dag_node *node = dag_node(items[n - 1].node);
-    assert_int_equal(node->kind, DAG_SERIES);
-    assert_int_equal(node->n, 3);
-    assert_int_equal(node->work, (5 * 30 + 1) << 20);
-    assert_int_equal(node->span, (2 * 30 + 1) << 20);
 }
 
 static int init(void **state)
 {
     (void)state;
-    return work_span_init(BURDEN, true) ? 0 : -1;
+    return work_span_init(BURDEN) ? 0 : -1;
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chain),
-        cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_random_programs),
     };
     return cmocka_run_group_tests(tests, init, NULL);

@@ -284,6 +284,8 @@ static void unknown_kinds_and_trailing_fields_are_skipped(void **state)
     put_process();
     encode_string(&payload, "from the future");
     end_chunk(15, PROCESS);
+    encode_string(&payload, "a dag of --record-dag, an option of earlier versions");
+    end_chunk(CHUNK_OLD_DAG, PROCESS);
     encode_string(&payload, "from the future");
     end_chunk(900, 17);
     ENCODE(2100, 910, 1);
