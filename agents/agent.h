@@ -368,8 +368,13 @@ struct agent_dag {
     /* The worker continues with this base: a root, a stolen activation, or a suspended one whose
      * children have ended. */
     void (*resumed)(unsigned worker, const void *key);
-    /* The top activation spawns a child, which becomes the top. */
-    void (*spawned)(unsigned worker, struct agent_activation child);
+    /* The strand of the top activation has ended: what the worker does until its next event is the
+     * runtime's work. Runtimes that do little need not say it. */
+    void (*paused)(unsigned worker);
+    /* The top activation spawns a child, which becomes the top; its code's address can be read now.
+     * True: until the child returns, or its worker resumes another base, the runtime reports nothing
+     * of it and its descendants but steals. */
+    bool (*spawned)(unsigned worker, struct agent_activation child);
     /* The top has ended, and its parent continues. */
     void (*returned)(unsigned worker);
     /* The top has ended, and its parent was stolen from this worker. */

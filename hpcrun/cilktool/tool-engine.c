@@ -28,6 +28,7 @@ static const struct frame_events *begin(void)
     if (!work_span_init(SPAN_BURDEN_NS))
         return NULL;
     frame_span_init(SPAN_BURDEN_NS, same_site);
+    work_span_go_on();
     return &frame_span_events;
 }
 

@@ -6,6 +6,7 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/creation.h"
 #include "hpcrun/span/frame-span.h"
+#include "hpcrun/span/strand-clock.h"
 #include "hpcrun/span/task-span.h"
 #include "hpcrun/span/work-span.h"
 
@@ -27,6 +28,7 @@ static struct entered {
 
 static bool is_on, has_run;
 static bool has_entered; /* the last span_tree_enter returned true */
+static struct span_totals totals; /* of that time */
 
 /* ---- while the program runs ---- */
 
@@ -50,7 +52,9 @@ static struct root_path *root_path_at(uint64_t site)
 static void run_begins(const void *key, struct agent_activation root)
 {
     has_run = true;
+    struct strand_pause pause = strand_pause(true);
     struct root_path *path = root_path_at((uint64_t)*root.site);
+    strand_go_on(&pause);
     path->is_dag = true;
     root.site = &path->number;
     work_span_run_begins(key, root);
@@ -88,6 +92,7 @@ bool span_tree_init(void)
     static struct agent_dag events = {.run_begins = run_begins,
                                       .run_ended = work_span_run_ended,
                                       .resumed = work_span_resumed,
+                                      .paused = work_span_paused,
                                       .spawned = work_span_spawned,
                                       .returned = work_span_returned,
                                       .orphaned = work_span_orphaned,
@@ -104,6 +109,12 @@ bool span_tree_init(void)
         frame_span_init(SPAN_BURDEN_NS, region_site);
     }
     return is_on;
+}
+
+void span_tree_main_begins(void)
+{
+    if (is_on)
+        work_span_go_on();
 }
 
 bool span_tree_is_on(void)
@@ -128,6 +139,7 @@ void span_tree_thread_ends(void)
 /* Where values go: one thread's tree. */
 struct target {
     struct thread *thread;
+    struct strand_excess excess;
     struct context_nodes {
         uint32_t caller;    /* at which the context's procedures are called */
         uint32_t procedure; /* of these */
@@ -196,12 +208,13 @@ static struct context_nodes nodes_of(const struct target *to, const struct span_
                                   .is_dag = parent->is_dag};
 }
 
-/* Adds what a value has grown by since it was entered. */
+/* Adds what a value has grown by since it was entered. It may shrink, since what is subtracted for
+ * measuring is known better later. */
 static bool add(const struct target *to, uint32_t node, unsigned metric, uint64_t value,
                 uint64_t *before)
 {
-    uint64_t amount = value - *before;
-    *before = value;
+    uint64_t amount = value > *before ? value - *before : 0;
+    *before += amount;
     return amount == 0 ||
            (node != CCT_NO_MEMORY && cct_add(&to->thread->cct, node, metric, amount));
 }
@@ -209,7 +222,7 @@ static bool add(const struct target *to, uint32_t node, unsigned metric, uint64_
 static bool enter_values(const struct target *to, uint32_t id, uint32_t node)
 {
     const struct metrics *metrics = &process.metrics;
-    struct span_values values = work_span_values(id);
+    struct span_values values = work_span_values(id, &to->excess);
     struct entered *before = &entered[id];
     return add(to, node, metrics->strand_work, values.work, &before->work) &&
            add(to, node, metrics->span, values.span, &before->span) &&
@@ -257,9 +270,13 @@ bool span_tree_enter(struct thread *thread)
     has_entered = false;
     if (is_on)
         frame_span_end();
-    if (problem() || work_span_totals().is_incomplete)
+    totals = work_span_totals();
+    span_totals_correct(&totals);
+    if (problem() || totals.is_incomplete)
         return false;
-    struct target to = {.thread = thread, .nodes = sys_pages(SPAN_CONTEXTS * sizeof *to.nodes)};
+    struct target to = {.thread = thread,
+                        .excess = span_excess(),
+                        .nodes = sys_pages(SPAN_CONTEXTS * sizeof *to.nodes)};
     bool good = to.nodes;
     for (uint32_t id = 0; good && id < span_contexts_end(); id++)
         good = enter_context(&to, id);

@@ -10,6 +10,10 @@
  * False without memory. */
 bool span_tree_init(void);
 
+/* Just before main: the program's serial code begins. What the loader and hpcrun did before is not
+ * the program's work. */
+void span_tree_main_begins(void);
+
 /* Whether work and span are measured in this process. */
 bool span_tree_is_on(void);
 

@@ -109,15 +109,17 @@ void activation_fold(struct activation *activation, struct worker_memory *memory
 /* ---- activations ---- */
 
 void activation_begin(struct activation *activation, struct agent_activation procedure,
-                      uint32_t parent_context)
+                      uint32_t parent_context, uint32_t depth)
 {
     activation->procedure = procedure;
     activation->context = CONTEXT_NONE;
     activation->parent_context = parent_context;
+    activation->depth = depth;
+    activation->is_mixed = activation->is_trial = false;
     activation->is_suspended = false;
     activation->parent = NULL;
     activation->before = NULL;
-    activation->work = 0;
+    activation->work = activation->strands = activation->spawns = 0;
 }
 
 struct segment *activation_cut(struct activation *activation)

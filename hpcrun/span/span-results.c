@@ -12,7 +12,7 @@ static struct {
     struct strand_clock serial;
     int serial_thread; /* whose strand the clock measures; 0: none */
     _Atomic bool is_serial; /* no computation runs */
-    uint64_t work;
+    uint64_t work, strands; /* the strands of serial code */
     struct critical_path path[KINDS];
     struct worker_memory memory;
     struct lock lock; /* of the list of tallies */
@@ -38,8 +38,9 @@ bool span_has_failed(void)
 static void add_serial(uint64_t time)
 {
     program.work += time;
+    program.strands++;
     for (unsigned kind = 0; kind < KINDS; kind++)
-        path_add_own(&program.path[kind], time);
+        path_add_own(&program.path[kind], time, 1);
 }
 
 /* Only the strands of one thread can be measured, and each ends once. */
@@ -54,7 +55,7 @@ static void end_serial_strand(void)
 void span_results_begin(uint64_t burden)
 {
     program.burden = burden;
-    span_serial_begins();
+    program.is_serial = true;
 }
 
 bool span_serial_ends(void)
@@ -108,32 +109,63 @@ struct span_tally *span_tally_new(void)
     return tally;
 }
 
-void span_tally_free(struct span_tally *tally)
-{
-    uint64_t mask = lock_take(&program.lock);
-    struct span_tally **link = &program.tallies;
-    while (*link != tally)
-        link = &(*link)->next;
-    *link = tally->next;
-    lock_release(&program.lock, mask);
-    sys_pages_free(tally, sizeof *tally);
-}
-
 /* ---- results ---- */
+
+/* Of one context, or of all if `context` is CONTEXT_NONE. */
+static struct span_time time_on_path(unsigned kind, uint32_t context)
+{
+    const struct critical_path *path = &program.path[kind];
+    struct span_time time = {0};
+    if (context == CONTEXT_NONE || context == CONTEXT_PROGRAM)
+        time = (struct span_time){.time = path->own, .strands = path->strands};
+    for (uint32_t i = 0; path->others && i < path->others->count; i++) {
+        const struct path_entry *entry = &path->others->at[i];
+        if (context != CONTEXT_NONE && context != entry->context)
+            continue;
+        time.time += entry->time;
+        time.strands += entry->strands;
+    }
+    return time;
+}
 
 struct span_totals span_totals_so_far(void)
 {
-    struct span_totals totals = {.work = program.work,
-                                 .span = program.path[PLAIN].length,
-                                 .burdened_span = program.path[BURDENED].length,
+    struct span_totals totals = {.work = {.time = program.work, .strands = program.strands},
+                                 .span = time_on_path(PLAIN, CONTEXT_NONE),
+                                 .burdened_span = time_on_path(BURDENED, CONTEXT_NONE),
                                  .burden = program.burden,
                                  .is_incomplete = span_has_failed()};
     for (const struct span_tally *tally = program.tallies; tally; tally = tally->next) {
         totals.steals += tally->steals;
-        for (uint32_t context = 0; context < span_contexts_end(); context++)
+        for (uint32_t context = 0; context < span_contexts_end(); context++) {
             totals.spawns += tally->by[context].spawns;
+            totals.work.strands += tally->by[context].strands;
+        }
     }
     return totals;
+}
+
+struct strand_excess span_excess(void)
+{
+    struct grain_trials trials = {0};
+    for (const struct span_tally *tally = program.tallies; tally; tally = tally->next)
+        grain_trials_add(&trials, &tally->classes);
+    return grain_excess(&trials);
+}
+
+static void correct(struct span_time *time, const struct strand_excess *excess)
+{
+    double added = (double)time->strands * excess->mean;
+    time->error = (uint64_t)((double)time->strands * excess->error);
+    time->time = (double)time->time > added ? (uint64_t)((double)time->time - added) : 0;
+}
+
+void span_totals_correct(struct span_totals *totals)
+{
+    struct strand_excess excess = span_excess();
+    correct(&totals->work, &excess);
+    correct(&totals->span, &excess);
+    correct(&totals->burdened_span, &excess);
 }
 
 struct span_totals work_span_totals(void)
@@ -158,30 +190,24 @@ bool work_span_now(struct span_totals *totals)
     return true;
 }
 
-/* The part of the program's path in a context. */
-static uint64_t part_of(unsigned kind, uint32_t context)
+struct span_values work_span_values(uint32_t context, const struct strand_excess *excess)
 {
-    const struct critical_path *path = &program.path[kind];
+    struct span_time work = {0}, span = time_on_path(PLAIN, context),
+                     burdened = time_on_path(BURDENED, context);
+    struct span_values values = {0};
     if (context == CONTEXT_PROGRAM)
-        return path->own;
-    for (uint32_t i = 0; path->others && i < path->others->count; i++)
-        if (path->others->at[i].context == context)
-            return path->others->at[i].time;
-    return 0;
-}
-
-struct span_values work_span_values(uint32_t context)
-{
-    struct span_values values = {.span = part_of(PLAIN, context),
-                                 .burdened_span = part_of(BURDENED, context)};
-    values.work = context == CONTEXT_PROGRAM ? values.span : 0;
+        work = span;
     for (const struct span_tally *tally = program.tallies; tally; tally = tally->next) {
         const struct span_sums *sums = &tally->by[context];
-        values.work += sums->work;
-        values.calls += sums->calls;
-        values.call_work += sums->call_work;
-        values.call_span += sums->call_span;
+        work.time += sums->work;
+        work.strands += sums->strands;
         values.spawns += sums->spawns;
     }
+    correct(&work, excess);
+    correct(&span, excess);
+    correct(&burdened, excess);
+    values.work = work.time;
+    values.span = span.time;
+    values.burdened_span = burdened.time;
     return values;
 }

@@ -58,8 +58,9 @@ static void add_strand(struct task_thread *thread, struct span_task *task, uint6
 {
     thread->work += time;
     thread->tally->by[task->context].work += time;
+    thread->tally->by[task->context].strands++;
     for (unsigned kind = 0; kind < KINDS; kind++)
-        path_add_own(&task->path[kind], time);
+        path_add_own(&task->path[kind], time, 1);
 }
 
 /* The strand of the top task, which is in parts, ends. Then `runner` executes the task. The strand may
@@ -108,7 +109,7 @@ static struct span_task *pop(struct task_thread *thread)
 
 static void add_burden(struct span_task *task)
 {
-    path_add_own(&task->path[BURDENED], tasks.burden);
+    path_add_own(&task->path[BURDENED], tasks.burden, 0);
 }
 
 /* ---- regions ---- */
@@ -239,9 +240,7 @@ static struct span_task *create(struct task_thread *thread, const void *code, co
                                 unsigned flags)
 {
     struct span_task *parent = thread->top;
-    bool is_outermost;
-    uint32_t context =
-        span_context_of(parent->context, (uint64_t)code, (uint64_t)site, &is_outermost);
+    uint32_t context = span_context_of(parent->context, (uint64_t)code, (uint64_t)site);
     struct span_task *task = task_new(&thread->memory, parent->region, parent, context);
     if (!task)
         return NULL;

@@ -37,10 +37,13 @@ static void resumed(unsigned worker, const void *key)
     tell("resumed", worker);
 }
 
-static void spawned(unsigned worker, struct agent_activation child)
+static bool spawns_grain;
+
+static bool spawned(unsigned worker, struct agent_activation child)
 {
     last = child;
     tell("spawned", worker);
+    return spawns_grain;
 }
 
 static void returned(unsigned worker)
@@ -80,8 +83,16 @@ static void cannot_follow(const char *why)
     refusal = why;
 }
 
-static const struct agent_dag dag = {run_begins, run_ended, resumed,   spawned, returned,
-                                     orphaned,   synced,    suspended, ended,   stolen};
+static const struct agent_dag dag = {.run_begins = run_begins,
+                                     .run_ended = run_ended,
+                                     .resumed = resumed,
+                                     .spawned = spawned,
+                                     .returned = returned,
+                                     .orphaned = orphaned,
+                                     .synced = synced,
+                                     .suspended = suspended,
+                                     .ended = ended,
+                                     .stolen = stolen};
 static const struct agent_tasks tasks = {.cannot_follow = cannot_follow};
 static const struct agent_host host = {.dag = &dag, .tasks = &tasks};
 
