@@ -185,15 +185,16 @@ struct strand_pause strand_pause(bool may_wait)
     return (struct strand_pause){begin, paused, may_wait};
 }
 
-/* A pause in a pause is not subtracted twice. A handler that takes long has lost its CPU. */
+/* A pause in a pause is not subtracted twice. A handler that takes long has lost its CPU: then its
+ * own time is not known, and stays in the strand. */
 void strand_go_on(const struct strand_pause *pause)
 {
-    uint64_t time;
+    uint64_t time = 0;
     if (pause->may_wait) {
         time = (sys_clock(CLOCK_THREAD_CPUTIME_ID) - pause->begin) << STRAND_SHIFT;
     } else {
         uint64_t ticks = ticks_now() - pause->begin;
-        time = in_units(ticks < long_ticks ? ticks : long_ticks);
+        time = ticks < long_ticks ? in_units(ticks) : 0;
     }
     paused = pause->paused + time;
 }

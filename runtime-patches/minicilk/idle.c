@@ -34,7 +34,7 @@ static _Alignas(64) atomic_int searchers; /* workers that search for work, awake
 static bool crowded;                      /* more workers than CPUs */
 
 #ifndef MINICILK_UNTAGGED
-#line 39 "hpctoolkit:parallel-overhead:steal"
+#line 38 "hpctoolkit:parallel-overhead:steal"
 #endif
 RUNTIME_CODE void minicilk_barrier_everywhere(void)
 {

@@ -169,7 +169,7 @@ MINICILK_API __attribute__((noreturn, cold)) void minicilk_lost(const char *name
     } while (0)
 
 #ifndef MINICILK_UNTAGGED
-#line 174 "hpctoolkit:parallel-overhead:spawn"
+#line 173 "hpctoolkit:parallel-overhead:spawn"
 #endif
 MINICILK_INLINE void minicilk_disturb(void)
 {
@@ -256,7 +256,7 @@ MINICILK_INLINE bool minicilk_pop(struct minicilk_worker *worker, struct minicil
 }
 
 #ifndef MINICILK_UNTAGGED
-#line 261 "hpctoolkit:parallel-overhead:sync"
+#line 260 "hpctoolkit:parallel-overhead:sync"
 #endif
 /* Whether children run on other workers; then the body must suspend, and resumes at `entry`. */
 MINICILK_INLINE bool minicilk_must_wait(struct minicilk_worker *worker,

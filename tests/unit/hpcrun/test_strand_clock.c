@@ -117,7 +117,7 @@ static void test_pauses(void **state)
     }
 }
 
-/* A handler that lost its CPU takes no more from the strand than it may have taken itself. */
+/* How long a handler took itself is not known if it lost its CPU. */
 static void test_a_pause_without_a_cpu(void **state)
 {
     (void)state;
@@ -129,7 +129,7 @@ static void test_a_pause_without_a_cpu(void **state)
     strand_go_on(&handler);
     run(1000000);
     uint64_t time = strand_end(&clock) >> STRAND_SHIFT;
-    assert_in_range(time, 1000000 - LONG_NS, 1000000 + SYSTEM_CALL + 4 * READING);
+    assert_in_range(time, 1000000, 1000000 + SYSTEM_CALL + 4 * READING);
 }
 
 /* The runtime's work after the strand, and what another thread has taken from it. */
