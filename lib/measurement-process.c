@@ -201,9 +201,10 @@ static void decode_refusals(struct builder *b, struct cursor *c)
     }
 }
 
+/* Earlier versions wrote no errors. */
 static void decode_metric_states(struct builder *b, struct cursor *c)
 {
-    uint64_t count = read_count(c, 3);
+    uint64_t count = read_count(c, 3), first = b->m->metric_states.n;
     for (uint64_t i = 0; i < count && !c->bad; i++) {
         struct measurement_metric_state state = {.metric_id = read_v(c)};
         state.state = read_v(c);
@@ -213,6 +214,8 @@ static void decode_metric_states(struct builder *b, struct cursor *c)
         else
             vec_push(&b->m->metric_states, state);
     }
+    for (uint64_t i = first; i < b->m->metric_states.n && c->at < c->end; i++)
+        b->m->metric_states.at[i].error = read_v(c);
 }
 
 /* An image whose exec failed writes its regions again at its end. */

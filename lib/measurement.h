@@ -87,6 +87,7 @@ struct measurement_agent {
 struct measurement_metric_state {
     uint64_t metric_id, state; /* enum recorded_state; above: unknown */
     char *why;
+    uint64_t error; /* the sum over all nodes is right within this, in the unit of its values */
 };
 
 /* An agent that could not serve the process, and why; "": it withdrew its refusal. */

@@ -1,4 +1,5 @@
 #include "hpcprof/database/run-json-parts.h"
+#include "hpcprof/database/run-json-values.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,8 @@ static void write_measured(struct json_writer *json, const struct metric_table *
                  why ? "lower bound" : "measured", why);
     if (why && metric_is_of_chain(metric))
         json_write_text(json, "bounds", "total");
+    if (metric_error(metrics, metric) > 0)
+        json_write_amount(json, "error", metric_error(metrics, metric));
     json_write_object_end(json);
 }
 

@@ -110,9 +110,13 @@ static void report_span_state(const struct span_state *known)
 {
     char buffer[256];
     struct text line = TEXT(buffer);
-    text_add(&line, known->state == RECORDED_LOWER_BOUND ? "the span is a lower bound: "
-                                                         : "work and span were not measured: ");
-    text_add(&line, known->why);
+    const struct span_knowledge *of = known->work.why ? &known->work : &known->span;
+    if (of->state == RECORDED_LOWER_BOUND)
+        text_add(&line, "the span is a lower bound: ");
+    else
+        text_add(&line, known->work.why ? "work and span were not measured: "
+                                        : "the span was not measured: ");
+    text_add(&line, of->why);
     report_loss(&line);
 }
 
@@ -122,7 +126,8 @@ static struct span_state record_spans(enum process_state state)
     bool entered = false;
     threads_visit(enter_spans, &entered);
     struct span_state known = span_tree_state();
-    if (known.why && (entered || state != PROCESS_EXEC))
+    bool is_complete = !known.work.why && !known.span.why;
+    if (!is_complete && (entered || state != PROCESS_EXEC))
         report_span_state(&known);
     return known;
 }
@@ -131,8 +136,14 @@ static void write_spans(struct chunk *chunk, const struct span_state *known)
 {
     if (!known->has_run)
         return;
-    process_chunks_write_span_state(chunk, known->state, known->why);
-    if (known->state != RECORDED_NOTHING)
+    const struct span_knowledge *of[] = {&known->work, &known->span, &known->burdened_span};
+    const unsigned ids[] = {process.metrics.strand_work, process.metrics.span,
+                            process.metrics.burdened_span};
+    struct known_metric metrics[3];
+    for (unsigned i = 0; i < 3; i++)
+        metrics[i] = (struct known_metric){ids[i], of[i]->state, of[i]->why, of[i]->error};
+    process_chunks_write_states(chunk, metrics, 3);
+    if (known->work.state != RECORDED_NOTHING)
         region_chunks_write(chunk);
 }
 

@@ -13,6 +13,9 @@
 /* Call paths at which computations began. Further ones begin below the tree's root. */
 #define MAX_ROOTS 512
 
+/* A value is not shown if its error is more than this part of it. */
+#define MOST_ERROR 10
+
 static struct root_path {
     uint32_t thread, node;  /* of the path, when it was entered */
     const void *number;     /* index + 1: stands for the site of the root's context */
@@ -219,14 +222,25 @@ static bool add(const struct target *to, uint32_t node, unsigned metric, uint64_
            (node != CCT_NO_MEMORY && cct_add(&to->thread->cct, node, metric, amount));
 }
 
+/* Strands may be so short that the sum of their uncertainties is a large part of it. */
+static bool is_too_short(const struct span_time *total)
+{
+    return total->error > total->time / MOST_ERROR;
+}
+
 static bool enter_values(const struct target *to, uint32_t id, uint32_t node)
 {
     const struct metrics *metrics = &process.metrics;
     struct span_values values = work_span_values(id, &to->excess);
     struct entered *before = &entered[id];
-    return add(to, node, metrics->strand_work, values.work, &before->work) &&
-           add(to, node, metrics->span, values.span, &before->span) &&
-           add(to, node, metrics->burdened_span, values.burdened_span, &before->burdened_span);
+    bool good = true;
+    if (!is_too_short(&totals.work))
+        good &= add(to, node, metrics->strand_work, values.work, &before->work);
+    if (!is_too_short(&totals.span))
+        good &= add(to, node, metrics->span, values.span, &before->span);
+    if (!is_too_short(&totals.burdened_span))
+        good &= add(to, node, metrics->burdened_span, values.burdened_span, &before->burdened_span);
+    return good;
 }
 
 static uint32_t serial_node(struct cct *cct)
@@ -297,15 +311,41 @@ static const char *why_not(void)
     return problem() ? problem() : "memory ran out";
 }
 
+/* "strands are too short to be measured: 84 ns on average, uncertain by 15 ns" */
+static void describe_short_strands(struct text *why, const struct span_time *total)
+{
+    uint64_t strands = total->strands ? total->strands : 1;
+    text_add(why, "strands are too short to be measured: ");
+    text_add_number(why, total->time / strands >> STRAND_SHIFT);
+    text_add(why, " ns on average, uncertain by ");
+    text_add_number(why, total->error / strands >> STRAND_SHIFT);
+    text_add(why, " ns");
+}
+
+static struct span_knowledge knowledge_of(const struct span_time *total, bool is_lower_bound,
+                                          struct text *why)
+{
+    struct span_knowledge of = {.state = RECORDED_EXACT, .error = total->error};
+    if (!has_entered) {
+        of = (struct span_knowledge){.state = RECORDED_NOTHING, .why = why_not()};
+    } else if (is_too_short(total)) {
+        describe_short_strands(why, total);
+        of = (struct span_knowledge){.state = RECORDED_NOTHING, .why = why->at};
+    } else if (is_lower_bound) {
+        of.state = RECORDED_LOWER_BOUND;
+        of.why = "the order of OpenMP's dependences and ordered loops was not followed";
+    }
+    return of;
+}
+
 struct span_state span_tree_state(void)
 {
-    struct span_state known = {.has_run = has_any_run()};
-    if (!has_entered) {
-        known.state = RECORDED_NOTHING;
-        known.why = why_not();
-    } else if (task_span_is_lower_bound()) {
-        known.state = RECORDED_LOWER_BOUND;
-        known.why = "the order of OpenMP's dependences and ordered loops was not followed";
-    }
-    return known;
+    static char buffers[3][128];
+    struct text whys[] = {TEXT(buffers[0]), TEXT(buffers[1]), TEXT(buffers[2])};
+    bool is_lower_bound = task_span_is_lower_bound();
+    return (struct span_state){
+        .work = knowledge_of(&totals.work, false, &whys[0]),
+        .span = knowledge_of(&totals.span, is_lower_bound, &whys[1]),
+        .burdened_span = knowledge_of(&totals.burdened_span, is_lower_bound, &whys[2]),
+        .has_run = has_any_run()};
 }

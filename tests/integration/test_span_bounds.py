@@ -22,15 +22,16 @@ SPANS = ("exact work", "span", "burdened span")
 class Database(HpcprofCase):
     """hpcprof, from measurement files that say how well work and span are known."""
 
-    def add_process(self, pid, values=(6, 2, 3), states=(), why=WHY):
-        """States of the three metrics; `values` None: none of them."""
+    def add_process(self, pid, values=(6, 2, 3), states=(), why=WHY, errors=()):
+        """States of the three metrics, and seconds of error; `values` None: none of them."""
         process = self.process(self.program(), pid=pid)
         strands = process.event("STRANDS", flags=mw.TIME | 16)
         metrics = [process.metric(name, strands) for name in SPANS]
         for metric, value in zip(metrics, values or ()):
             process.threads[0].add(1, metric, mw.seconds(value))
         for metric, state in zip(metrics, states):
-            process.metric_states.append((metric, state, why if state else ""))
+            process.metric_states.append((metric, state, why if state else "",
+                                          *(mw.seconds(error) for error in errors[len(process.metric_states):][:1])))
 
     def states(self):
         self.scenario.database()
@@ -47,6 +48,20 @@ class Database(HpcprofCase):
                 self.setUp()
                 self.add_process(1, states=states)
                 self.assertEqual(self.states(), expected)
+
+    def test_errors(self):
+        """Those of all processes are added; without any, none is said."""
+        self.add_process(1, states=(EXACT,) * 3, errors=(0.5, 0.25, 0.125))
+        self.add_process(2, states=(EXACT,) * 3, errors=(1, 0, 0))
+        self.add_process(3)
+        self.scenario.database()
+        run = json.loads(pathlib.Path(self.at("db"), "run.json").read_text())
+        self.assertEqual([m.get("error") for name in SPANS for m in run["metrics"] if m["name"] == name],
+                         [1.5, 0.25, 0.125])
+        self.setUp()
+        self.add_process(1, states=(EXACT,) * 3)
+        self.scenario.database()
+        self.assertNotIn('"error"', pathlib.Path(self.at("db"), "run.json").read_text())
 
     def test_the_last_state_counts(self):
         """An image whose exec failed says it again."""
@@ -167,6 +182,45 @@ class Views(Bounded):
         serial, = self.summary("--what-if", SERIAL + " 4x")["what_if"]
         self.assertAlmostEqual(serial["span"]["at_least"], self.span - 0.03)
         self.assertIsNone(serial["span"]["at_most"])
+
+
+class Errors(Case):
+    """Work, span and burdened span that are right within an error: the program of test_what_if.py."""
+    ERRORS = (0.05, 0.02, 0.03)
+
+    def setUp(self):
+        super().setUp()
+        self.values = [sum(column) for column in zip(*COSTS.values())]
+        p = Program(METRICS)
+        rows = {"sample_qsort": p.main.statement(p.file, 11).call(p.function("sample_qsort", 40))}
+        for name in COSTS:
+            rows.setdefault(name, p.db.entry(1, "main thread").call(p.db.function(name)))
+            for metric, cost in enumerate(COSTS[name], 1):
+                rows[name].charge(cost, metric)
+        run = run_json([thread(1, 4.0)], 4.0, metrics=METRICS)
+        for metric, error in zip((m for m in run["metrics"] if m["name"] in SPANS), self.ERRORS):
+            metric["error"] = error
+        self.write(p.db, run)
+
+    def test_intervals(self):
+        work, span, burdened = self.values
+        text = viewer.printed("summary", self.db)
+        self.assertIn("%.3f s  exact work (%.3f s to %.3f s)\n" % (work, work - 0.05, work + 0.05), text)
+        self.assertIn("  parallelism: work / span (%.2f to %.2f)\n"
+                      % ((work - 0.05) / (span + 0.02), (work + 0.05) / (span - 0.02)), text)
+        self.assertIn("  burdened parallelism: work / burdened span (%.2f to %.2f)\n"
+                      % ((work - 0.05) / (burdened + 0.03), (work + 0.05) / (burdened - 0.03)), text)
+        self.assertIn("Parallelism is %.1f (%.1f to %.1f): " % (work / span, (work - 0.05) / (span + 0.02),
+                                                              (work + 0.05) / (span - 0.02)), text)
+
+    def test_data(self):
+        summary = viewer.printed_json("summary", self.db)
+        self.assertEqual(tuple(summary["work_span"][key] for key in ("work_error", "span_error", "burdened_span_error")),
+                         self.ERRORS)
+        self.assertEqual({m["name"]: m.get("error") for m in summary["metric_states"] if m["name"] in SPANS},
+                         dict(zip(SPANS, self.ERRORS)))
+        found = {r["item"]: r["value"] for r in self.records("summary") if r["section"] == "work and span"}
+        self.assertEqual((float(found["work error"]), float(found["span error"])), self.ERRORS[:2])
 
 
 class BoundedWork(Bounded):

@@ -137,6 +137,9 @@ static void print_laws(struct writer *writer, const struct scaling_table *table)
         of->work, least, of->span, least, of->burdened_span, table->work_span_workers,
         table->work_span_workers == 1 ? "" : "s", table->n_work_span,
         table->n_work_span == 1 ? "" : "s");
+    if (of->work_error >= 5e-4 || of->span_error >= 5e-4 || of->burdened_error >= 5e-4)
+        writer_line(writer, "  they are right within %.3f s, %.3f s and %.3f s", of->work_error,
+                    of->span_error, of->burdened_error);
     if (of->why_lower_bound) {
         text_add(&writer->line, "  the span is a lower bound: ");
         writer_clean(writer, of->why_lower_bound);
@@ -305,6 +308,7 @@ static void put_work_span(struct json_writer *json, const struct scaling_table *
     json_put_number(json, "work", table->work_span.work);
     json_put_number(json, "span", table->work_span.span);
     json_put_number(json, "burdened_span", table->work_span.burdened_span);
+    json_put_errors(json, &table->work_span);
     json_write_object_end(json);
 }
 

@@ -7,6 +7,7 @@
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/output/columns.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,16 @@ static void print_title(struct summary *summary)
                             "it says nothing about samples and processes.");
 }
 
+/* " (1.805 s to 1.833 s)", unless both ends are the value as it is shown */
+static void add_interval(struct writer *writer, const struct metric *metric, double value)
+{
+    char low[NUMBER_WITH_UNIT_SIZE], high[NUMBER_WITH_UNIT_SIZE];
+    number_with_unit(fmax(value - metric->error, 0), metric->unit, low);
+    number_with_unit(value + metric->error, metric->unit, high);
+    if (strcmp(low, high) != 0)
+        text_printf(&writer->line, " (%s to %s)", low, high);
+}
+
 /* "work, 74.0% of effort", "waste = $idleness + $overhead", and why a metric is not simply measured
  */
 static void print_metric(struct summary *summary, size_t m)
@@ -73,6 +84,8 @@ static void print_metric(struct summary *summary, size_t m)
         text_add(&writer->line, " = ");
         writer_clean(writer, derived_formula(metric));
     }
+    if (metric->error > 0)
+        add_interval(writer, metric, value);
     if (metric->state != METRIC_MEASURED) {
         text_printf(&writer->line, "%s%s: ", metric_is_measured(metric) ? "; " : ": ",
                     columns_state_words(metric));

@@ -168,15 +168,20 @@ static void print_change(struct writer *writer, const struct summary_change *cha
     print_speedups(writer, predicted, &was);
 }
 
-/* "      at most 8.66  parallelism: work / span" */
-static void print_ratio(struct writer *writer, const struct work_span *of, double span,
+/* "      at most 8.66  parallelism: work / span", "8.66  parallelism: work / span (8.60 to 8.72)" */
+static void print_ratio(struct writer *writer, const struct work_span *of, bool is_burdened,
                         const char *what)
 {
-    struct text ratio = {0};
-    text_printf(&ratio, "%s%.2f", of->why_lower_bound ? "at most " : "", of->work / span);
-    text_add_right(&writer->line, text_string(&ratio), 14);
-    writer_line(writer, "  %s", what);
-    vec_free(&ratio);
+    double ratio = of->work / (is_burdened ? of->burdened_span : of->span);
+    struct parallelism interval = work_span_parallelism(of, is_burdened);
+    struct text text = {0};
+    text_printf(&text, "%s%.2f", of->why_lower_bound ? "at most " : "", ratio);
+    text_add_right(&writer->line, text_string(&text), 14);
+    text_printf(&writer->line, "  %s", what);
+    if (interval.most - interval.least >= 0.01)
+        text_printf(&writer->line, " (%.2f to %.2f)", interval.least, interval.most);
+    writer_end_line(writer);
+    vec_free(&text);
 }
 
 static void print_lower_bound(struct writer *writer, const struct work_span *of)
@@ -198,8 +203,8 @@ void print_work_span_text(struct summary *summary)
     if (of->work == 0)
         return;
     writer_heading(writer, "Work and span");
-    print_ratio(writer, of, of->span, "parallelism: work / span");
-    print_ratio(writer, of, of->burdened_span, "burdened parallelism: work / burdened span");
+    print_ratio(writer, of, false, "parallelism: work / span");
+    print_ratio(writer, of, true, "burdened parallelism: work / burdened span");
     print_lower_bound(writer, of);
     print_speedups(writer, &was, NULL);
     for (size_t i = 0; i < summary->what_ifs.n; i++)
@@ -274,6 +279,7 @@ void print_work_span_json(struct summary *summary)
     json_put_number(json, "burdened_span", of->burdened_span);
     json_put_number(json, "parallelism", of->work / of->span);
     json_put_number(json, "burdened_parallelism", of->work / of->burdened_span);
+    json_put_errors(json, of);
     put_speedups(json, &was);
     json_write_object_end(json);
     if (summary->what_ifs.n == 0)
@@ -307,6 +313,12 @@ void print_work_span_csv(struct summary *summary)
     if (summary->work_span.work == 0)
         return;
     add_records(&summary->writer, "measured", &was);
+    if (summary->work_span.work_error > 0)
+        csv_fact_number(&summary->writer, "work and span", "measured", "work error",
+                        summary->work_span.work_error);
+    if (summary->work_span.span_error > 0)
+        csv_fact_number(&summary->writer, "work and span", "measured", "span error",
+                        summary->work_span.span_error);
     for (size_t i = 0; i < summary->what_ifs.n; i++) {
         const struct summary_change *change = &summary->what_ifs.at[i];
         text_clear(&subject);

@@ -243,6 +243,10 @@ static void add_work_span(struct scaling_table *table, const run_value_list *run
     of->span = median_at(runs, fewest, offsetof(struct run_values, work_span.span));
     of->burdened_span =
         median_at(runs, fewest, offsetof(struct run_values, work_span.burdened_span));
+    of->work_error = median_at(runs, fewest, offsetof(struct run_values, work_span.work_error));
+    of->span_error = median_at(runs, fewest, offsetof(struct run_values, work_span.span_error));
+    of->burdened_error =
+        median_at(runs, fewest, offsetof(struct run_values, work_span.burdened_error));
     of->why_lower_bound = why_lower_bound(runs, fewest);
 }
 

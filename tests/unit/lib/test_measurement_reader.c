@@ -424,14 +424,17 @@ static void the_last_state_of_a_metric_counts(void **state)
     encode_string(&payload, "too early");
     ENCODE(1, RECORDED_LOWER_BOUND);
     encode_string(&payload, "no order");
-    end_chunk(12, PROCESS);
+    end_chunk(12, PROCESS); /* of a version without errors */
     ENCODE(1, 0, RECORDED_EXACT);
     encode_string(&payload, "");
+    ENCODE(77);
     end_chunk(12, PROCESS);
     struct measurement *m = read_file();
     assert_true(m->complete);
     assert_int_equal(measurement_metric_state(m, 0)->state, RECORDED_EXACT);
     assert_string_equal(measurement_metric_state(m, 0)->why, "");
+    assert_int_equal(measurement_metric_state(m, 0)->error, 77);
+    assert_int_equal(measurement_metric_state(m, 1)->error, 0);
     assert_int_equal(measurement_metric_state(m, 1)->state, RECORDED_LOWER_BOUND);
     assert_string_equal(measurement_metric_state(m, 1)->why, "no order");
     measurement_free(m);
