@@ -361,6 +361,9 @@ struct agent_activation {
  * activations; the bottom one is its base. `key` is any address that identifies an activation while
  * it lives. */
 struct agent_dag {
+    /* Why a runtime that the process has cannot tell any of this: what the user may do. A constant.
+     * Shown if no other one does. */
+    void (*cannot_tell)(const char *why);
     /* A thread outside of the workers calls a root, which some worker will resume. */
     void (*run_begins)(const void *key, struct agent_activation root);
     /* The root has ended: that thread goes on. */

@@ -112,12 +112,12 @@ static const char *why_missing(const struct measurements *measurements, const ch
 static void write_missing_exact(struct run_json *run)
 {
     static const char *const exact[] = {EXACT_WORK, SPAN, BURDENED_SPAN};
-    if (!has_exact_event(run->analysis->measurements) ||
-        metric_table_has(run->analysis->metrics, EXACT_WORK))
+    if (!has_exact_event(run->analysis->measurements))
         return;
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
-        write_metric(&run->json, exact[i], NULL, "not measurable",
-                     why_missing(run->analysis->measurements, exact[i]));
+        if (!metric_table_has(run->analysis->metrics, exact[i]))
+            write_metric(&run->json, exact[i], NULL, "not measurable",
+                         why_missing(run->analysis->measurements, exact[i]));
 }
 
 void run_json_write_metrics(struct run_json *run)

@@ -30,6 +30,7 @@ static struct entered {
 } * entered;
 
 static bool is_on, has_run;
+static const char *why_untold; /* by a runtime that cannot tell its events; NULL: there is none */
 static bool has_entered; /* the last span_tree_enter returned true */
 static struct span_totals totals; /* of that time */
 
@@ -63,6 +64,11 @@ static void run_begins(const void *key, struct agent_activation root)
     work_span_run_begins(key, root);
 }
 
+static void cannot_tell(const char *why)
+{
+    why_untold = why;
+}
+
 static uint64_t region_site(uint64_t site)
 {
     has_run = true;
@@ -92,7 +98,8 @@ static void init_tasks(void)
 
 bool span_tree_init(void)
 {
-    static struct agent_dag events = {.run_begins = run_begins,
+    static struct agent_dag events = {.cannot_tell = cannot_tell,
+                                      .run_begins = run_begins,
                                       .run_ended = work_span_run_ended,
                                       .resumed = work_span_resumed,
                                       .paused = work_span_paused,
@@ -275,7 +282,7 @@ static const char *problem(void)
     if (is_on && frame_span_problem())
         return frame_span_problem();
     if (!has_any_run())
-        return "no runtime that can report them ran a computation";
+        return why_untold ? why_untold : "no runtime that can report them ran a computation";
     return task_span_problem();
 }
 
@@ -347,5 +354,5 @@ struct span_state span_tree_state(void)
         .work = knowledge_of(&totals.work, false, &whys[0]),
         .span = knowledge_of(&totals.span, is_lower_bound, &whys[1]),
         .burdened_span = knowledge_of(&totals.burdened_span, is_lower_bound, &whys[2]),
-        .has_run = has_any_run()};
+        .has_run = has_any_run() || why_untold};
 }

@@ -41,7 +41,7 @@ struct span_knowledge {
 /* How well the values are known, after span_tree_enter. */
 struct span_state {
     struct span_knowledge work, span, burdened_span;
-    bool has_run; /* a runtime that can report them ran a computation */
+    bool has_run; /* a runtime that can report them ran a computation, or one says why it cannot */
 };
 
 struct span_state span_tree_state(void);

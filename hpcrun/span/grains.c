@@ -180,15 +180,15 @@ static double square_root(double x)
     return _mm_cvtsd_f64(_mm_sqrt_sd(_mm_setzero_pd(), _mm_set_sd(x)));
 }
 
-/* Found in other programs than this, where a strand was uncertain by 15 ns: 12 to 26 ns in those with
- * short strands. It counts as one more class, which knows the mean within 2 uncertainties. Classes
- * that differ by more than chance make the mean less certain. */
+/* Without trials: 12 to 28 ns were found in programs with short strands, where a strand was
+ * uncertain by 15 ns. So the mean is one uncertainty, give or take another one: as if one more class had
+ * said so. Classes that differ by more than chance make the mean less certain. */
 struct strand_excess grain_excess(const struct grain_trials *trials)
 {
     double least = (double)strand_uncertainty();
-    double variance = least > 0 ? least * least : 1;
-    double weight = trials->weight + 1 / variance, sum = trials->sum + least / variance;
-    double squares = trials->squares + least * least / variance;
+    double known = least > 0 ? 4 / (least * least) : 1; /* 1 / variance */
+    double weight = trials->weight + known, sum = trials->sum + least * known;
+    double squares = trials->squares + least * least * known;
     double mean = sum / weight;
     double spread = trials->classes > 0 ? (squares - mean * sum) / trials->classes : 1;
     double of_mean = (spread > 1 ? spread : 1) / weight;

@@ -62,10 +62,13 @@ static uint64_t ticks_in(uint64_t ns)
 
 /* ---- what an event adds to a strand ---- */
 
-#define STRANDS   64  /* of one kind, one after the other */
-#define REPEATS   64  /* the least counts: others were disturbed */
-#define CHAIN     40  /* multiplications, each of which needs the one before */
-#define WORDS     64  /* of memory */
+enum {
+    KINDS_OF_STRANDS = 4,
+    STRANDS = 64, /* of one kind, one after the other */
+    REPEATS = 64, /* the least counts: others were disturbed */
+    CHAIN = 40,   /* multiplications, each of which needs the one before */
+    WORDS = 64    /* of memory */
+};
 
 static volatile uint64_t carried = 1;
 
@@ -140,25 +143,29 @@ static int64_t between_events(void (*volatile strand)(void))
     return (int64_t)calls.ticks;
 }
 
-static int64_t least_of(int64_t (*ticks)(void (*volatile strand)(void)), void (*strand)(void))
+static void take_least(int64_t *least, int64_t ticks)
 {
-    int64_t least = INT64_MAX;
-    for (int i = 0; i < REPEATS; i++) {
-        int64_t one = ticks(strand);
-        least = one < least ? one : least;
-    }
-    return least;
+    *least = ticks < *least ? ticks : *least;
 }
 
+/* What others on the machine do changes from one moment to the next: so all are repeated in turn. */
 static void measure_excess(void)
 {
-    static void (*const kinds[])(void) = {empty_strand, dependent_strand, independent_strand,
-                                          memory_strand};
+    static void (*const kinds[KINDS_OF_STRANDS])(void) = {empty_strand, dependent_strand,
+                                                          independent_strand, memory_strand};
+    int64_t without[KINDS_OF_STRANDS], between[KINDS_OF_STRANDS];
     int64_t least = INT64_MAX, most = INT64_MIN;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        int64_t all = least_of(between_events, kinds[i]) - least_of(without_events, kinds[i]);
-        least = all < least ? all : least;
-        most = all > most ? all : most;
+    for (int i = 0; i < KINDS_OF_STRANDS; i++)
+        without[i] = between[i] = INT64_MAX;
+    for (int repeat = 0; repeat < REPEATS; repeat++)
+        for (int i = 0; i < KINDS_OF_STRANDS; i++) {
+            take_least(&without[i], without_events(kinds[i]));
+            take_least(&between[i], between_events(kinds[i]));
+        }
+    for (int i = 0; i < KINDS_OF_STRANDS; i++) {
+        int64_t added = between[i] - without[i];
+        least = added < least ? added : least;
+        most = added > most ? added : most;
     }
     excess = (least + most) / 2 / STRANDS;
     uncertainty = in_units((uint64_t)(most - least) / 2 / STRANDS);
