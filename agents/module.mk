@@ -65,6 +65,7 @@ $(eval $(call unit_test,agents/test_openmp_events,$(OPENMP_EVENTS),))
 $(eval $(call unit_test,agents/test_openmp_span_events,$(OPENMP_EVENTS) \
 	$(patsubst %,$(BUILD)/obj/agents/openmp/%.o,span-events),))
 $(eval $(call unit_test,agents/test_thread_slots,$(BUILD)/obj/agents/common/thread-slots.o,))
+$(eval $(call unit_test,agents/test_plain_threads,$(patsubst %,$(BUILD)/obj/agents/%.o,pthread/agent common/thread-slots),))
 $(eval $(call unit_test,agents/test_team_starts,$(patsubst %,$(BUILD)/obj/agents/%.o,gomp/team-starts common/thread-slots),))
 $(eval $(call unit_test,agents/test_ready_tasks,$(patsubst %,$(BUILD)/obj/agents/common/%.o,ready-tasks task-records thread-slots),))
 $(eval $(call unit_test,agents/test_missing_bodies,$(BUILD)/obj/agents/common/missing-bodies.o,))

@@ -87,6 +87,7 @@ SIGNAL_PARTS = $(BUILD)/obj/tests/unit/hpcrun/signal_recorder.o $(addprefix $(BU
 $(foreach t,test_signal_masks test_signal_actions test_fatal_signals,\
 	$(eval $(call unit_test,hpcrun/$(t),$(SIGNAL_PARTS),)))
 $(eval $(call unit_test,hpcrun/test_own_fds,$(addprefix $(BUILD)/obj/hpcrun/,base/own-fds.o base/own-section.o hooks/fd-hooks.o),))
+$(eval $(call unit_test,hpcrun/test_module_instances,$(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/own-pages.o,))
 UNWIND_PARTS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/own-pages.o
 $(eval $(call unit_test,hpcrun/test_unwind_quiet,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_fallback,$(UNWIND_PARTS),))

@@ -57,7 +57,10 @@ class Pprof:
             elif field == 2:
                 samples.append({f: packed(v) for f, v in fields(value)})
             elif field == 3:
-                self.keep(mappings, numbers(value))
+                mapping = numbers(value)
+                if [mapping.get(has) for has in (7, 8, 9, 10)] != [1] * 4:
+                    raise ValueError("pprof would look for functions, files, lines or inlined frames")
+                self.keep(mappings, mapping)
             elif field == 4:
                 location = numbers(value)
                 location["lines"] = [numbers(v) for f, v in fields(value) if f == 4]

@@ -10,7 +10,7 @@ BURDEN = 0.005  # ms
 ROUNDED = 0.003  # of three values, each cut to a microsecond
 TASKS = 8
 ORDER = "the order of OpenMP's dependences and ordered loops was not followed"
-SPAWNS = {"row": TASKS, "at_once": TASKS, "crowd": TASKS, "loop": TASKS, "tree": 2 * (2 ** 4 - 1)}
+SPAWNS = {"row": TASKS, "at_once": TASKS, "crowd": TASKS, "loop": TASKS, "tree": 2 * (2 ** 4 - 1), "last": 1 + 2 * (2 ** 4 - 1)}
 # Each look fails if code between two tasks, some instructions, is held up for longer than a task of 0.1 ms takes, with a
 # probability far below 1/10: six looks that all fail have one below 1e-6.
 LOOKS = 6
@@ -36,13 +36,15 @@ class TaskShapes(openmp_case.OpenMp):
         for name, (work, span, burdened, _) in found.items():
             self.assertLessEqual(span, work + ROUNDED, name)
             self.assertGreaterEqual(burdened, span - ROUNDED, name)
-        for name, most in (("crowd", 1), ("loop", 1), ("at_once", 0), ("row", TASKS), ("tree", 4)):
+        for name, most in (("crowd", 1), ("loop", 1), ("at_once", 0), ("row", TASKS), ("tree", 4), ("last", 1)):
             _, span, burdened, _ = found[name]
             others = threads > 1  # the longest path may begin in another thread than the one that began the region
             self.assertLessEqual(burdened - span, (most + others) * BURDEN + ROUNDED, name)
         work, span, _, _ = found["at_once"]
         if threads == 1:
             self.assertAlmostEqual(work, span, delta=ROUNDED)
+            work, span, _, _ = found["last"]  # its creator goes on beside it for a moment; of the tree, the span is 5/31
+            self.assertGreater(span, work / 2)
 
     def row_is_one_path(self, threads):
         _, found = self.shapes(threads)
@@ -65,10 +67,11 @@ class TaskShapes(openmp_case.OpenMp):
                 paths.add(tuple(node["name"].split(" @ ")[0] for node in path if node["kind"] == "procedure"))
         self.assertIn((test_work_span.SERIAL,), paths)
         below_main = {path[path.index("main") + 1:] for path in paths if "main" in path}
-        region, functions = ("construct",), ("row", "at_once", "crowd", "loop", "tree")
+        region = ("construct",)
         self.assertEqual({tuple("construct" if name in ("parallel", "task", "taskloop") else name for name in path)
                           for path in below_main},
-                         {region} | {region + (name, "construct") for name in functions})
+                         {region, region + ("last", "construct", "tree", "construct")} |
+                         {region + (name, "construct") for name in SPAWNS})
 
     def known(self):
         states = {m["name"]: (m["state"], m.get("why")) for m in self.view(view="summary")["metric_states"]}

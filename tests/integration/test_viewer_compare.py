@@ -423,6 +423,8 @@ class Scaling(Compared):
         self.assertEqual(losses, {"work": -5, "overhead": 2, "idleness": 3, "effort": 0})
         losses = self.losses("--scaling", "weak", "--workers", "2,3")
         self.assertEqual(losses, {"work": -2, "overhead": 2.5, "idleness": 3.5, "effort": 4})
+        ratios = self.compared("top-down", "--scaling", "weak", "--workers", "2,3")["root"]["metrics"]
+        self.assertEqual([ratios[f"{metric} ratio"]["inclusive"] for metric in ("work", "effort")], [7 / 9, 16 / 12])
 
     def test_workers_of_others_are_threads(self):
         for folder in self.folders:

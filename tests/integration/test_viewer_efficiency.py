@@ -172,15 +172,26 @@ class Views(Case):
                                    100 * self.charged(db, i + 1, (0,)) / sum(expected))
         least = shown["statistics_percent_of_effort"]["min"]["effort"]
         self.assertAlmostEqual(least, 100 * min(expected) / sum(expected))
-        records = [r for r in self.records("threads") if r["kind"] == "thread"]
-        self.assertEqual([float(r["effort"]) for r in records], expected)
-        for record, total in zip(records, expected):
-            self.assertAlmostEqual(float(record["effort:percent_of_effort"]),
-                                   100 * total / sum(expected))
-        self.assertNotIn("blocked:percent_of_effort", records[0])
-        shown = viewer.printed("threads", "--sort", "effort", self.db).splitlines()
-        self.assertIn("effort = work + idleness, whose percentages are of the effort of all "
-                      "threads", shown)
+        rows = [(t["metrics"], t["percent_of_effort"]) for t in shown["threads"]]
+        rows += [(values, shown["statistics_percent_of_effort"][name]) for name, values in shown["statistics"].items()]
+        self.check_other_formats(rows)
+
+    def check_other_formats(self, rows):
+        """The costs and percentages of threads and statistics in CSV and text are those of JSON."""
+        records = self.records("threads")
+        for record, (values, percent) in zip(records, rows, strict=True):
+            self.assertEqual({name: float(record[name]) for name in values}, values)
+            self.assertEqual({key.split(":")[0]: float(value) for key, value in record.items() if ":" in key}, percent)
+        lines = viewer.printed("threads", self.db).splitlines()
+        self.assertIn("effort = work + idleness, whose percentages are of the effort of all threads", lines)
+        names = next(line.split() for line in lines if " process " in line)
+        lines = [line for line in lines if re.match(" +[0-9]+ ", line)]
+        for line, (values, percent) in zip(lines, rows, strict=True):
+            for name, (value, share) in zip(names, re.findall(r"([0-9]+)(?: +([0-9.]+)%)?", line)):
+                if name in values:
+                    self.assertAlmostEqual(float(value), values[name], delta=0.51)
+                if share and name in percent:
+                    self.assertAlmostEqual(float(share), percent[name], delta=0.051)
 
 
 class Formats(Case):

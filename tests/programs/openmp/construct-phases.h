@@ -71,6 +71,21 @@ PHASE single(void)
     }
 }
 
+/* The others get the value when the block has ended. */
+PHASE copied(void)
+{
+#pragma omp parallel
+    for (int round = 0; round < scale; round++) {
+        int milliseconds;
+#pragma omp single copyprivate(milliseconds)
+        {
+            body(10);
+            milliseconds = 5 + round % 3;
+        }
+        body(milliseconds);
+    }
+}
+
 PHASE convoy(void)
 {
 #pragma omp parallel
@@ -281,16 +296,27 @@ static const struct phase {
     void (*run)(void);
     bool spins; /* libomp waits busily in it */
 } phases[] = {
-    {"balanced", balanced, false}, {"imbalanced", imbalanced, false},
-    {"serial", serial, false},     {"dynamic", dynamic, false},
-    {"barriers", barriers, false}, {"single", single, false},
-    {"convoy", convoy, true},      {"named_convoy", named_convoy, true},
-    {"locks", locks, true},        {"ordered", ordered, true},
-    {"sections", sections, false}, {"tasks", tasks, true},
-    {"producer", producer, true},  {"taskgroups", taskgroups, true},
-    {"taskloop", taskloop, true},  {"left_taskloop", left_taskloop, true},
-    {"untied", untied, true},      {"split_taskloop", split_taskloop, true},
-    {"threads", threads, false},   {"libc_waits", libc_waits, false},
+    {"balanced", balanced, false},
+    {"imbalanced", imbalanced, false},
+    {"serial", serial, false},
+    {"dynamic", dynamic, false},
+    {"barriers", barriers, false},
+    {"single", single, false},
+    {"copied", copied, false},
+    {"convoy", convoy, true},
+    {"named_convoy", named_convoy, true},
+    {"locks", locks, true},
+    {"ordered", ordered, true},
+    {"sections", sections, false},
+    {"tasks", tasks, true},
+    {"producer", producer, true},
+    {"taskgroups", taskgroups, true},
+    {"taskloop", taskloop, true},
+    {"left_taskloop", left_taskloop, true},
+    {"untied", untied, true},
+    {"split_taskloop", split_taskloop, true},
+    {"threads", threads, false},
+    {"libc_waits", libc_waits, false},
     {NULL, NULL, false},
 };
 

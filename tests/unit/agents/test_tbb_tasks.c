@@ -4,6 +4,7 @@
 
 #include "agents/tbb/task-contexts.h"
 #include "agents/tbb/tbb-copies.h"
+#include "agents/tbb/thread-limit.h"
 
 #include <string.h>
 
@@ -86,10 +87,42 @@ static void execute(void *arena, struct tbb_object *delegate)
     while_waiting();
 }
 
+/* The controls of the number of threads that stand. */
+static struct tbb_control *controls[2];
+
+static size_t active_value(int parameter)
+{
+    size_t least = SIZE_MAX;
+    assert_int_equal(parameter, CONTROL_PARALLELISM);
+    for (int i = 0; i < 2; i++)
+        if (controls[i] && controls[i]->value < least)
+            least = controls[i]->value;
+    assert_true(least < SIZE_MAX); /* libtbb would keep its default from here on */
+    return least;
+}
+
+static void create_control(struct tbb_control *control)
+{
+    if (control->parameter == CONTROL_PARALLELISM)
+        controls[controls[0] != NULL] = control;
+}
+
+static void destroy_control(struct tbb_control *control)
+{
+    for (int i = 0; i < 2; i++)
+        if (controls[i] == control)
+            controls[i] = NULL;
+}
+
 const struct tbb_functions *tbb_functions_for(uint64_t caller)
 {
-    static const struct tbb_functions functions = {
-        .spawn = spawn, .submit = submit, .wait = wait_for_tasks, .execute = execute};
+    static const struct tbb_functions functions = {.spawn = spawn,
+                                                   .submit = submit,
+                                                   .wait = wait_for_tasks,
+                                                   .execute = execute,
+                                                   .create_control = create_control,
+                                                   .destroy_control = destroy_control,
+                                                   .active_value = active_value};
     (void)caller;
     return &functions;
 }
@@ -274,6 +307,23 @@ static void a_thread_of_the_program_keeps_none(void **state)
     run(&first);
 }
 
+static void the_limit_is_that_of_the_controls_that_stand(void **state)
+{
+    (void)state;
+    struct tbb_control four = {.value = 4}, two = {.value = 2},
+                       stack = {.value = 9, .parameter = 1};
+    tbb_create_control(&four);
+    assert_int_equal(tbb_thread_limit, 4);
+    tbb_create_control(&two);
+    tbb_create_control(&stack);
+    assert_int_equal(tbb_thread_limit, 2);
+    tbb_destroy_control(&stack);
+    tbb_destroy_control(&two);
+    assert_int_equal(tbb_thread_limit, 4);
+    tbb_destroy_control(&four);
+    assert_int_equal(tbb_thread_limit, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +336,7 @@ int main(void)
         cmocka_unit_test_setup(a_context_names_the_thread_of_its_frames, begin),
         cmocka_unit_test_setup(the_context_of_the_last_task_is_kept_while_there_are_more, begin),
         cmocka_unit_test_setup(a_thread_of_the_program_keeps_none, begin),
+        cmocka_unit_test_setup(the_limit_is_that_of_the_controls_that_stand, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
