@@ -107,7 +107,7 @@ class States(OpenMp):
     """A thread works for the agent if it is in a body, and else waits: at each of some hundred instants at which nothing
     moves, so that the program knows what is right."""
     THREADS = (2, 4, 8)
-    PHASES = 21
+    PHASES = 24
     SCALE = 8
 
     def test_working_threads(self):
@@ -127,6 +127,7 @@ class States(OpenMp):
 
 class StatesOfClang(States):
     compilers = CLANG
+    PHASES = 23
 
 
 class TeamStarts(OpenMp):
