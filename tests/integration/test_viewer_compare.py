@@ -296,6 +296,9 @@ class Metrics(Compared):
                    parallel("b", [("misses", 5), ("work", 3)]))
         self.assertEqual(self.inclusive(), {"work [before]": 2, "work [after]": 3,
                                             "work difference": 1, "work ratio": 1.5})
+        totals, = (row for row in csv.DictReader(io.StringIO(viewer.printed("summary", "--format", "csv", *self.folders)))
+                   if row["section"] == "metric")
+        self.assertEqual([totals[name] for name in ("name", "before", "after", "difference")], ["work", "2", "3", "1"])
 
     def test_nothing_in_common(self):
         self.write(parallel("a", [("cycles", 3)]), parallel("b", [("misses", 5)]))
@@ -425,6 +428,10 @@ class Scaling(Compared):
         self.assertEqual(losses, {"work": -2, "overhead": 2.5, "idleness": 3.5, "effort": 4})
         ratios = self.compared("top-down", "--scaling", "weak", "--workers", "2,3")["root"]["metrics"]
         self.assertEqual([ratios[f"{metric} ratio"]["inclusive"] for metric in ("work", "effort")], [7 / 9, 16 / 12])
+
+    def test_workers_of_all_processes(self):
+        self.describe_runs(*({"processes": [{"workers": n}, {"workers": 1}]} for n in (1, 2)))
+        self.assertEqual(self.losses("--scaling", "weak")["work"], 7 - 6 * 3 / 2)
 
     def test_workers_of_others_are_threads(self):
         for folder in self.folders:

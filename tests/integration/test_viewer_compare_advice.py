@@ -155,6 +155,16 @@ class ByHand(Compared):
             self.assertEqual(len(changes["work"]["more"]), verdict == "worse")
             self.assertIn(said, viewer.printed("summary", *self.folders))
 
+    def test_what_may_be_chance_in_weak_scaling(self):
+        """800 is expected, with a variance of 2 * 2 * 400 * 10. Of the difference to 1110, twice the standard deviation is 329."""
+        run = {"metrics": [{"name": "work", "event": "X", "unit": "s", "state": "measured"}],
+               "events": [{"name": "X", "unit": "s", "period": 10}]}
+        for after, verdict in ((1110, "may be chance"), (1140, "worse")):
+            self.write(parallel("a", [("work", 400)]), parallel("b", [("work", after)]))
+            self.describe_runs(run, run)
+            changes, = viewer.printed_json("summary", "--scaling", "weak", "--workers", "1,2", *self.folders)["advice"]
+            self.assertEqual(changes["work"]["verdict"], verdict)
+
     def test_in_words(self):
         self.write(parallel("a", [("work", 60), ("overhead", 30), ("idleness", 10)]),
                    parallel("b", [("work", 60), ("overhead", 20), ("idleness", 40)]))

@@ -224,6 +224,8 @@ class Details(Checks):
         self.assertEqual(stacks[("coder_run", 0, *coder), ("coder_run", 40, *coder),
                                 ("main", 111, *xz), ("main thread", 0, "", "")],
                          [500_000_000])
+        self.assertEqual(profile.starts, {"main thread": 0, "application thread": 0, "main": 100, "coder_run": 20,
+                                          "min_size": 40, "write_out": 0, "worker": 200})
         profile = protobuf_reader.Pprof(self.export("bottom-up", "pprof", self.db))
         stacks = {tuple(frames): values for frames, values in profile.samples}
         self.assertEqual(stacks[("coder_run", 0, *coder), ("coder_run", 40, *coder),

@@ -148,8 +148,8 @@ def random_database(seed, size=150, metrics=("work", "misses"), n_profiles=3):
 def describe_run(folder, metrics, **more):
     """Writes a run.json."""
     with open(os.path.join(folder, "run.json"), "w", encoding="utf-8") as file:
-        json.dump({"format": "hpctoolkit-run", "version": 1, "title": "program", "metrics": metrics, "events": [],
-                   "processes": [], **more}, file)
+        json.dump({"format": "hpctoolkit-run", "version": 1, "title": "program", "events": [], "processes": [],
+                   "metrics": metrics, **more}, file)
 
 
 def checked_views(test, oracle, *options):
