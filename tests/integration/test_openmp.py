@@ -74,6 +74,48 @@ class Results(OpenMp):
         done, _ = self.measure(program)
         self.assertEqual(done.stdout, "100\n")
 
+    # Prints by how many bytes the process grows in the second half of its rounds.
+    CANCELLED = """
+        #include <stdio.h>
+        #include <unistd.h>
+        static long memory(void)
+        {
+            long size = 0, resident = 0;
+            FILE *file = fopen("/proc/self/statm", "r");
+            fscanf(file, "%ld %ld", &size, &resident);
+            fclose(file);
+            return resident * sysconf(_SC_PAGESIZE);
+        }
+        int main(void)
+        {
+            long before = 0;
+            volatile int run = 0;
+            for (int round = 0; round < 600; round++) {
+                before = round == 300 ? memory() : before;
+        #pragma omp parallel
+                {
+        #pragma omp single nowait
+                    for (int i = 0; i < 60; i++)
+        #pragma omp task shared(run)
+                        run++;
+        #pragma omp cancel parallel
+                }
+            }
+            printf("%d %ld\\n", run, memory() - before);
+            return 0;
+        }
+        """
+
+    def test_memory_of_tasks_that_never_run(self):
+        source, program = self.directory / "cancelled.c", self.directory / "cancelled"
+        source.write_text(self.CANCELLED)
+        subprocess.run([GCC[".c"], "-O1", "-fopenmp", "-o", program, source], check=True)
+        with self.environment(1, OMP_CANCELLATION="true"):
+            done, _ = self.measure(program)
+        run, grown = map(int, done.stdout.split())
+        self.assertEqual(run, 0)
+        self.assertLess(grown, 1 << 20)  # the records of 300 * 60 tasks take several times that
+
     STACK_OF_TASK = 160  # bytes: the frame of run_task has a link, six registers and a few words
 
     def test_stack_of_nested_tasks(self):
@@ -100,6 +142,7 @@ class ResultsOfClang(Results):
     SETTINGS = (("passive", "false"), ("active", "false"))
     test_a_plug_in_that_is_loaded_again_and_again = None
     test_a_program_with_address_sanitizer = None
+    test_memory_of_tasks_that_never_run = None
     STACK_OF_TASK = 0  # libomp's callbacks return before the task
 
 
