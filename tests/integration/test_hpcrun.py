@@ -418,7 +418,10 @@ class BadInput(profiling.ProfilingTest):
         source.write_text("int main(void) { return 0; }\n")
         subprocess.run(["gcc", "-static", "-o", self.directory / "static", source], check=True)
         subprocess.run(["gcc", "-o", self.directory / "setuid", source], check=True)
-        self.refuse("./static", status=126, says="statically linked")
+        (self.directory / "script").write_text("#!./static\n")
+        (self.directory / "script").chmod(0o755)
+        for name in ("./static", "./script"):
+            self.refuse(name, status=126, says="./static: statically linked")
         if os.geteuid() == 0:
             os.chmod(self.directory / "setuid", 0o4755)
             self.refuse("./setuid", status=126, says="setuid", user=profiling.ORDINARY_USER)
@@ -459,9 +462,12 @@ class BadInput(profiling.ProfilingTest):
         self.assertIn("No space left on device", done.stderr)
 
     def test_scripts_are_judged_by_their_interpreter(self):
-        script = self.directory / "script"
+        script = self.directory / "a-script"
         script.write_text("#!/bin/sh\necho from a script\n")
         script.chmod(script.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
-        done, images = self.measure("./script")
+        done, images = self.measure("./a-script")
         self.assertEqual(done.stdout, "from a script\n")
         self.assertEqual(len(images), 1)
+        # An empty entry of PATH is the current folder.
+        done = self.run_tool(profiling.HPCRUN, "-q", "a-script", env={**os.environ, "PATH": f":{os.environ['PATH']}"})
+        self.assertEqual((done.stdout, done.returncode), ("from a script\n", 0), done.stderr)
