@@ -58,6 +58,8 @@ class Creation(OfChance, LogicalTest):
                 self.assertEqual(known[worker][0] in lines, maker in live)
                 if not live:
                     self.assertEqual(lines, [])
+        (path,) = self.paths_to("coroutine_worker", tree)
+        self.assertEqual(path[1]["name"], "<thread root>", "the stacks of two coroutines have no frame in common")
 
     def check_roots(self, known, tree):
         """In the physical projection a thread begins at <thread root>, with its start routine."""
@@ -73,7 +75,8 @@ class Creation(OfChance, LogicalTest):
         """The threads view shows where each was created."""
         created = [[(plain(frame["name"]), frame["line"]) for frame in thread["created_at"]]
                    for thread in self.view(view="threads")["threads"] if thread["created_at"]]
-        for worker, (_, maker) in WORKERS.items():
+        makers = {**{worker: maker for worker, (_, maker) in WORKERS.items()}, "coroutine_worker": "coroutine"}
+        for worker, maker in makers.items():
             self.assertIn((maker, known[worker][0]), sum(created, []), worker)
 
     def test_threads_hang_where_they_were_created_if_that_stayed_live(self):
