@@ -74,9 +74,10 @@ class Time(OfChance, profiling.ProfilingTest):
                                   of_tries(threads, 0.5, period), notices=0.15)
 
     def test_real_time(self):
-        _, images = self.measure("sleep", "1", events=["REALTIME@f1000"])
+        done, images = self.measure("sleep", "1", events=["REALTIME@f1000"])
         self.check_fates(images)
         self.assertGreater(images[0].wall, 1)
+        self.assertRegex(done.stderr, r" samples of REALTIME \(POSIX timers on the wall clock, \d{3,4}\.\d/s\) in")
         self.check_time(images[0].seconds("REALTIME", [FIRED]), 1, images[0].threads[0].wall, 0.0015)
 
     def test_real_time_and_cpu_time_together(self):
@@ -178,8 +179,18 @@ class Processes(OfChance, profiling.ProfilingTest):
     def test_exec_of_different_programs(self):
         done, images = self.measure("env", "sh", "-c", "exec env sh -c 'exec echo x'")
         self.assertEqual(done.stdout, "x\n")
-        self.assertEqual(sorted(image.exec_sequence for image in images), [0, 1, 2, 3, 4])
+        self.assertEqual(sorted((image.exec_sequence, image.origin) for image in images), [(0, 0)] + [(i, 1) for i in range(1, 5)])
         self.assertEqual(len({image.pid for image in images}), 1)
+
+    def test_a_child_with_the_process_number_of_an_earlier_one(self):
+        """It is no later image of that one, even if both began in the same tick of the clock."""
+        last = "/proc/sys/kernel/ns_last_pid"
+        if os.geteuid() != 0 or not os.access(last, os.W_OK):
+            self.skipTest("only root may set the next process number")
+        script = ('(exit 0) & p=$!; wait $p; for i in $(seq 50); do '  # others may take the number
+                  f'echo $((p - 1)) > {last}; (exit 3) & [ $p = $! ] && break; wait; done; wait; echo $p')
+        done, images = self.measure("dash", "-c", script)
+        self.assertEqual([image.origin for image in images if image.pid == int(done.stdout)], [2, 2])
 
     def test_failed_exec_goes_on(self):
         script = "for i in 1 2 3; do exec /nowhere/to/be/found 2>/dev/null; done; echo here"
