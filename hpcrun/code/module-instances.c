@@ -340,9 +340,8 @@ void modules_unload_begin(void)
 
 static bool still_loaded(const struct module_instance *m)
 {
-    struct module_range range;
-    return module_range_find(m->start, &range) && range.start == m->start && range.end == m->end &&
-           range.bias == m->bias;
+    uint64_t start, end;
+    return module_range_bounds(m->start, &start, &end) && start == m->start && end == m->end;
 }
 
 void modules_unload_end(void)

@@ -13,12 +13,9 @@ static uint32_t lock_node(struct thread *self, uint32_t path, const volatile voi
 {
     struct unwinder *u = &self->unwinder;
     struct cct_note note = {.ip = ip_placeholder(PLACEHOLDER_LOCK), .first = true};
-    if (guard_enter(&u->guard) == 0) {
-        uint64_t ip = rule_cache_ip(u->cache, (uint64_t)(uintptr_t)lock);
-        if (ip_instance(ip) != INSTANCE_NO_MODULE)
-            note.ip = ip;
-        guard_leave(&u->guard);
-    }
+    uint64_t ip = rule_cache_ask(&u->guard, rule_cache_ip, u->cache, (uint64_t)(uintptr_t)lock);
+    if (ip_instance(ip) != INSTANCE_NO_MODULE)
+        note.ip = ip;
     return cct_child(&self->cct, path, &note);
 }
 

@@ -90,6 +90,17 @@ uint64_t rule_cache_function(struct rule_cache *cache, uint64_t pc)
     return row ? row->function : 0;
 }
 
+uint64_t rule_cache_ask(struct guard *guard, rule_cache_question *question,
+                        struct rule_cache *cache, uint64_t pc)
+{
+    volatile uint64_t answer = 0;
+    if (guard_enter(guard) == 0) {
+        answer = question(cache, pc);
+        guard_leave(guard);
+    }
+    return answer;
+}
+
 /* A rule, and the addresses for which it holds. */
 struct rule_range {
     struct rule rule;

@@ -69,6 +69,12 @@ uint64_t rule_cache_ip(struct rule_cache *cache, uint64_t pc);
  */
 uint64_t rule_cache_function(struct rule_cache *cache, uint64_t pc);
 
+/* One of these two questions, asked in a guarded region of its own; 0 if the module can't be read, for
+ * example because another thread unloads it. `guard` is that of the calling thread (memory.h). */
+typedef uint64_t rule_cache_question(struct rule_cache *cache, uint64_t pc);
+uint64_t rule_cache_ask(struct guard *guard, rule_cache_question *question,
+                        struct rule_cache *cache, uint64_t pc);
+
 /* The rule of `pc`, a code address (return address - 1 for a caller's frame). */
 static inline struct rule rule_cache_get(struct rule_cache *cache, uint64_t pc)
 {

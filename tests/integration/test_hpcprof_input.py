@@ -172,7 +172,7 @@ class BadBinariesTest(HpcprofCase):
         module = self.program()
         os.unlink(module.path)
         os.mkdir(module.path)
-        self.check_without_structure(module, "not a regular file")
+        self.check_without_structure(module, "Is a directory")
 
     def test_hpcstruct_fails(self):
         module = self.program()

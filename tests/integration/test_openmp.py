@@ -42,6 +42,13 @@ class Results(OpenMp):
         subprocess.run(["gcc", "-o", loader, SOURCES / "plug-in.c", "-ldl"], check=True)
         self.assertEqual(self.run_with(1, loader, plug_in, 40), "400\n")
 
+    def test_a_region_in_a_library_s_constructor(self):
+        """The thread that opens the library holds the dynamic linker's lock: others must not wait for it."""
+        plug_in = self.build("in-constructor.c", "-DPLUG_IN", "-shared", "-fPIC")
+        loader = self.directory / "loader"
+        subprocess.run(["gcc", "-o", loader, SOURCES / "in-constructor.c", "-ldl"], check=True)
+        self.assertEqual(self.run_with(2, loader, plug_in), "6\n")
+
     # The frame of make() has forbidden memory around its array.
     SANITIZED = """
         #include <stdio.h>

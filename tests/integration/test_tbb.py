@@ -266,6 +266,37 @@ class Aside(Tbb):
         done, _ = self.measure(self.directory / "loader", *plug_ins)
         self.assertEqual(done.stdout, "libtbb-1.so\nlibtbb-2.so\n")
 
+    # A worker runs an algorithm, while the constructor's thread waits for it without a call.
+    IN_CONSTRUCTOR = """
+        #include <atomic>
+        #include <tbb/global_control.h>
+        #include <tbb/parallel_for.h>
+        #include <tbb/task_group.h>
+        static std::atomic<int> sum, is_done;
+        __attribute__((constructor)) static void add()
+        {
+            tbb::global_control two(tbb::global_control::max_allowed_parallelism, 2);
+            tbb::task_group group;
+            group.run([] {
+                tbb::parallel_for(0, 100, [](int) { sum++; });
+                is_done = 1;
+            });
+            while (!is_done)
+                continue;
+            group.wait();
+        }
+        extern "C" const char *run() { return sum == 100 ? "right" : "wrong"; }
+        """
+
+    def test_an_algorithm_in_a_library_s_constructor(self):
+        """The thread that opens the library holds the dynamic linker's lock: others must not wait for it."""
+        (self.directory / "loader.c").write_text(self.LOADER)
+        (self.directory / "in-constructor.cc").write_text(self.IN_CONSTRUCTOR)
+        subprocess.run(["gcc", "-o", self.directory / "loader", self.directory / "loader.c", "-ldl"], check=True)
+        self.compile("-shared", "-fPIC", "-o", self.directory / "plug-in.so", self.directory / "in-constructor.cc", "-ltbb")
+        done, _ = self.measure(self.directory / "loader", self.directory / "plug-in.so")
+        self.assertEqual(done.stdout, "right\n")
+
     def test_program_without_tbb(self):
         done, images = self.measure("/bin/true")
         self.assertNotIn("tbb", done.stderr)

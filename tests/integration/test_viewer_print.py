@@ -314,7 +314,7 @@ class Options(Story):
             with open(path, "rb") as file:
                 data = file.read()
             for damaged, cause in ((data[:-1], "truncated: "), (data[:100], "truncated: "),
-                                   (b"", "empty"), (b"overwritten" * 99, "not a file of an ")):
+                                   (b"", "the file is empty"), (b"overwritten" * 99, "not a file of an ")):
                 for view in ("top-down", "bottom-up", "flat", "threads", "summary"):
                     with self.subTest(view=view, cause=cause):
                         with open(path, "wb") as file:
@@ -483,7 +483,7 @@ class Measurements(unittest.TestCase):
         story.write(self.top / "made")
         self.measurements = self.top / "elsewhere" / "hpctoolkit-xz-measurements-2"
         self.measurements.mkdir(parents=True)
-        (self.measurements / "xz-h-1-2-0.hpcrun").write_text("a measurement")
+        (self.measurements / story.RUN["processes"][0]["file"]).write_text("a measurement")
         self.database = self.top / "hpctoolkit-xz-database-2"
 
     def hpcprof(self, *lines):
@@ -518,7 +518,8 @@ class Measurements(unittest.TestCase):
             os.utime(stale / "meta.db", (1, 1))
             done = self.view(self.measurements)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn(f"was measured after {stale.name} was made; running hpcprof to create {made.name}", done.stderr)
+            self.assertIn(f"{stale.name} is not shown: it was made before the last measurement; running hpcprof to "
+                          f"create {made.name}", done.stderr)
             self.assertTrue(made.is_dir())
             self.assertIn(f"opening its database {made.name}", self.view(self.measurements).stderr)
         self.assertEqual(len((self.top / "calls").read_text().splitlines()), 3)

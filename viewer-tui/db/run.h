@@ -12,6 +12,9 @@
  * it with json_decref (NULL allowed). */
 json_t *run_read(const char *folder);
 
+/* Whether the database is of the measurement files in a directory: all that it names are there. */
+bool run_is_of(const char *folder, const char *measurements);
+
 /* Sum of the workers of all processes; 0 unknown. */
 double run_workers(const json_t *run);
 

@@ -16,9 +16,9 @@ bool tbb_has_code_at(uint64_t address)
     return true;
 }
 
-void tbb_add_module(const char *path)
+void tbb_add_module(uint64_t address)
 {
-    (void)path;
+    (void)address;
 }
 
 void tbb_forget_module(uint64_t start, uint64_t end)

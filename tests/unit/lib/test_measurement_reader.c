@@ -375,7 +375,7 @@ static void files_that_hold_nothing_are_refused(void **state)
     assert_no_file("not a measurement file");
     char *cause = NULL;
     assert_null(measurement_open(directory, &cause));
-    assert_string_equal(cause, "not a regular file");
+    assert_string_equal(cause, "Is a directory");
     free(cause);
     assert_null(measurement_open("/nonexistent/file", &cause));
     assert_string_equal(cause, "No such file or directory");
