@@ -284,6 +284,14 @@ class Events(profiling.ProfilingTest):
                 self.check_time(counted, burned - 40e-6 * fired, image.cpu, 3 * 4 / rate)
                 self.assertIn(f"samples of {name} (perf counter, by rate, ", done.stderr)
 
+    def test_time_in_the_kernel(self):
+        """It is sampled, if the user may see it."""
+        if not profiling.have_perf():
+            self.skipTest("perf_event_open is not permitted here")
+        _, (image,) = self.measure("dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=4000",
+                                   events=["cpu-clock@f1000"])
+        self.assertGreater(image.count("cpu-clock", [FIRED]), 300 * image.cpu)
+
     def test_page_faults_by_rate(self):
         """A counter that starts with a period of 1: the sum equals the kernel's count, within the longest period,
         at most eight times the mean."""
