@@ -308,8 +308,7 @@ class Metrics(Compared):
                                "after: misses.\n")
 
     def test_what_was_not_measured_on_one_side(self):
-        described = [{"name": name, "unit": "s", "state": "measured"} for name in
-                     ("work", "blocked")]
+        described = viewer.measured("work", "blocked")
         why = {"name": "blocked", "unit": "s", "state": "not measurable", "why": "no event for it"}
         self.write(parallel("a", [("work", 2)]), parallel("b", [("work", 3), ("blocked", 1)]))
         self.describe_runs({"metrics": [described[0], why]}, {"metrics": described})
@@ -324,8 +323,7 @@ class Metrics(Compared):
         """A run without a parallel runtime has no effort, so its work is compared."""
         self.write(parallel("a", [("work", 2)]),
                    parallel("b", [("work", 3), ("overhead", 1), ("idleness", 4)]))
-        described = [{"name": name, "unit": "s", "state": "measured"} for name in
-                     ("work", "overhead", "idleness")]
+        described = viewer.measured("work", "overhead", "idleness")
         self.describe_runs({"metrics": described[:1]}, {"metrics": described})
         self.assertEqual(self.inclusive(), {
             "work [before]": 2, "work [after]": 3, "work difference": 1, "work ratio": 1.5,
@@ -400,8 +398,7 @@ class Scaling(Compared):
         super().setUp()
         self.write(parallel("a", [("work", 6), ("overhead", 1), ("idleness", 1)]),
                    parallel("b", [("work", 7), ("overhead", 4), ("idleness", 5)]))
-        described = [{"name": name, "unit": "s", "state": "measured"} for name in
-                     ("work", "overhead", "idleness")]
+        described = viewer.measured("work", "overhead", "idleness")
         self.describe_runs(*({"metrics": described, "processes": [{"workers": n}]} for n in (2, 4)))
 
     def losses(self, *options):

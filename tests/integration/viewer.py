@@ -145,6 +145,11 @@ def random_database(seed, size=150, metrics=("work", "misses"), n_profiles=3):
     return db
 
 
+def measured(*names, unit="s", **more):
+    """Metrics of a run.json."""
+    return [{"name": name, "unit": unit, "state": "measured", **more} for name in names]
+
+
 def describe_run(folder, metrics, **more):
     """Writes a run.json."""
     with open(os.path.join(folder, "run.json"), "w", encoding="utf-8") as file:
