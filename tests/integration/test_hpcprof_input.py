@@ -105,7 +105,8 @@ class BadMeasurementsTest(HpcprofCase):
         process.end = (10 * 10**9, 9 * 10**9, mw.EXIT, 0)
         for name in ("a", "z"):
             earlier = process.write(self.at(name))
-            done = self.scenario.run("-o", f"db-{name}", directories=[self.at(name), self.scenario.measurements], status=1)
+            done = self.scenario.run("-o", f"db-{name}", status=1,
+                                     directories=[self.at(name), self.scenario.measurements])
             self.assert_says(done.stderr, f"{earlier}: the same process as in ")
             check_database(self, self.scenario, read_database(self.at(f"db-{name}")), WORK)
 

@@ -112,7 +112,8 @@ class LockNames(unittest.TestCase):
     def test_objects(self):
         with tempfile.TemporaryDirectory() as folder:
             program = os.path.join(folder, "program")
-            subprocess.run(["gcc", "-x", "c", "-", "-Wl,--build-id", "-o", program], input=self.SOURCE, text=True, check=True)
+            subprocess.run(["gcc", "-x", "c", "-", "-Wl,--build-id", "-o", program], input=self.SOURCE, text=True,
+                           check=True)
             build_id = re.search(r"Build ID: ([0-9a-f]+)", output_of("readelf", "-n", program)).group(1)
             objects = {name: (int(begin, 16), int(size, 16)) for begin, size, _, name in
                        re.findall(r"^([0-9a-f]+) ([0-9a-f]+) (D) (\w+)$", output_of("nm", "-S", program), re.M)}

@@ -363,7 +363,8 @@ overhead-complete debug
         self.write_rules("runtime-module librt.so\nheader */rt/*\n")
         functions = [P(name, 10 * i, [(0x1000 * i, 0x1000 * i + 16)], S(10 * i + 1, (0x1000 * i, 0x1000 * i + 16)))
                      for i, name in enumerate(self.SHOWN, 1)]
-        process, instance = self.start(self.scenario.binary("user", "01", Structure(F("/usr/include/rt/all.h", *functions))))
+        structure = Structure(F("/usr/include/rt/all.h", *functions))
+        process, instance = self.start(self.scenario.binary("user", "01", structure))
         for i in range(1, len(self.SHOWN) + 1):
             thread = process.thread()
             thread.add(thread.node(mw.ROOT, (instance, 0x1000 * i), "ip"), 0, SECOND)

@@ -179,7 +179,8 @@ class Processes(OfChance, profiling.ProfilingTest):
     def test_exec_of_different_programs(self):
         done, images = self.measure("env", "sh", "-c", "exec env sh -c 'exec echo x'")
         self.assertEqual(done.stdout, "x\n")
-        self.assertEqual(sorted((image.exec_sequence, image.origin) for image in images), [(0, 0)] + [(i, 1) for i in range(1, 5)])
+        self.assertEqual(sorted((image.exec_sequence, image.origin) for image in images),
+                         [(0, 0)] + [(i, 1) for i in range(1, 5)])
         self.assertEqual(len({image.pid for image in images}), 1)
 
     def test_a_child_with_the_process_number_of_an_earlier_one(self):

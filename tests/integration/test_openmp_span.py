@@ -45,7 +45,7 @@ class TaskShapes(openmp_case.OpenMp):
         work, span, _, _ = found["at_once"]
         if threads == 1:
             self.assertAlmostEqual(work, span, delta=ROUNDED)
-            for name in "last", *self.LOOPS_AT_ONCE:  # with other code beside the tasks; if they were parallel, 5/31 or 1/8
+            for name in "last", *self.LOOPS_AT_ONCE:  # if they were parallel: 5/31 or 1/8
                 work, span, _, _ = found[name]
                 self.assertGreater(span, work / 2, name)
 

@@ -118,7 +118,8 @@ class Copies(DatabaseTest):
         functions = ""
         for i in range(5):
             (where / f"out{i}.c").symlink_to("../outer/file.c")
-            functions += f'\n#line 1 "{where}/out{i}.c"\nvoid work{i}(void) {{ for (int i = 0; i < 20000000; i++) sum += i; }}'
+            functions += (f'\n#line 1 "{where}/out{i}.c"\n'
+                          f'void work{i}(void) {{ for (int i = 0; i < 20000000; i++) sum += i; }}')
         source = self.write(where / "program.c", f"volatile unsigned long sum;{functions}\n"
                             "int main(void) { work0(); work1(); work2(); work3(); work4(); }")
         self.command("cc", "-g", "-O1", source.name, "-o", "program", cwd=where)

@@ -84,7 +84,8 @@ class Threads(Advice):
         self.assertIn("for at least 5.000 s of 9.000 s", found["text"])
 
     def test_what_an_imbalance_explains(self):
-        """Of 5, 1 and 1 s, one thread has 3 s more than the others together: of the 12 - 7 s of the main thread, 2 are left."""
+        """Of 5, 1 and 1 s, one thread has 3 s more than the others together: of the 12 - 7 s of the main thread, 2 are
+        left."""
         p, threads = self.program(12, [5, 1, 1])
         found, = self.of_kind(self.advice(p, run_json(threads, 13)), "one thread")
         self.assertIn("for at least 2.000 s of 13.00 s", found["text"])
@@ -390,7 +391,8 @@ class HotPlaces(Advice):
             run = run_json([thread(1, 6), thread(2, 4)], 10)
             run["events"][0]["period"] = period
             for described, count in zip(run["processes"][0]["threads"], counts):
-                described["events"] = [{"event": "CPUTIME", "fates": {"fired": {"count": count, "amount": count * 0.04}}}]
+                fired = {"count": count, "amount": count * 0.04}
+                described["events"] = [{"event": "CPUTIME", "fates": {"fired": fired}}]
             said += [f["text"] for f in self.of_kind(self.advice(p, run), "hot place")]
         self.assertIn("60.0% (", said[0])
         self.assertEqual(said[0], said[1])

@@ -296,7 +296,8 @@ class Metrics(Compared):
                    parallel("b", [("misses", 5), ("work", 3)]))
         self.assertEqual(self.inclusive(), {"work [before]": 2, "work [after]": 3,
                                             "work difference": 1, "work ratio": 1.5})
-        self.assertRegex(viewer.printed("flat", *self.folders), r"work \[before\] +2\n +work \[after\] +3\n +work difference +1\n")
+        self.assertRegex(viewer.printed("flat", *self.folders),
+                         r"work \[before\] +2\n +work \[after\] +3\n +work difference +1\n")
 
     def test_nothing_in_common(self):
         self.write(parallel("a", [("cycles", 3)]), parallel("b", [("misses", 5)]))

@@ -156,7 +156,8 @@ class ByHand(Compared):
             self.assertIn(said, viewer.printed("summary", *self.folders))
 
     def test_what_may_be_chance_in_weak_scaling(self):
-        """800 is expected, with a variance of 2 * 2 * 400 * 10. Of the difference to 1110, twice the standard deviation is 329."""
+        """800 is expected, with a variance of 2 * 2 * 400 * 10. Of the difference to 1110, twice the standard deviation
+        is 329."""
         for after, verdict in ((1110, "may be chance"), (1140, "worse")):
             self.write(parallel("a", [("work", 400)]), parallel("b", [("work", after)]))
             self.describe_runs(*2 * [self.RUN])

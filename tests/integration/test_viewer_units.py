@@ -32,7 +32,8 @@ def write(folder, metrics, idleness=0.0, scale=1.0):
     main.statement(m_c, 12).charge(0.25 * scale, 0)
     v4_writer.write_database(db, folder)
     viewer.describe_run(folder, [{"name": name, "event": "REALTIME", "unit": "s", **(
-        {"state": "not measurable", "why": why} if why else {"state": "measured"})} for name, why in metrics], title="app")
+        {"state": "not measurable", "why": why} if why else {"state": "measured"})} for name, why in metrics],
+                        title="app")
 
 
 UNMEASURED = [("work", None), ("idleness", WHY), ("overhead", WHY)]

@@ -407,8 +407,7 @@ static void tasks_that_are_ready(void **state)
     assert_int_equal(its->created, 1);
     const struct task_record *creator = link()->record;
     assert_int_equal(creator->created - creator->begun - creator->taken, 1);
-    tell.sync_region_wait(TASKWAIT, ompt_scope_begin, &team.data, &implicit.data,
-                          NULL);
+    tell.sync_region_wait(TASKWAIT, ompt_scope_begin, &team.data, &implicit.data, NULL);
     assert_int_equal(slot->state, AGENT_SLOT_TASKWAIT);
     const uint32_t waits = slot->ompt.waits.count;
     switch_tasks(&implicit, &child);
@@ -420,8 +419,7 @@ static void tasks_that_are_ready(void **state)
     switch_tasks(&implicit, &ordered);
     complete(&ordered, &implicit);
     assert_int_equal(its->created - its->begun, 0);
-    tell.sync_region_wait(BARRIER, ompt_scope_begin, &team.data, &implicit.data,
-                          NULL);
+    tell.sync_region_wait(BARRIER, ompt_scope_begin, &team.data, &implicit.data, NULL);
     assert_int_equal(slot->state, AGENT_SLOT_BARRIER);
     end_region();
     assert_int_equal(its->created, 0);
