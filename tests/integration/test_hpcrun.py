@@ -232,6 +232,19 @@ except OSError:
         self.assertEqual(sorted(image.state for image in images), [1, 2])
         self.assertEqual(sorted(image.origin for image in images), [0, 2])
 
+    def test_daemons_are_where_they_would_be(self):
+        """Their directory, streams and session, in all four ways."""
+        plain = self.run_tool(program("daemons"))
+        self.assertEqual(len(plain.stdout.splitlines()), 4, plain.stderr)
+        where = self.directory / "daemons"
+        done = self.run_tool(profiling.HPCRUN, "-o", where, "--", program("daemons"))
+        self.assertEqual(done.stdout, plain.stdout)
+
+        def written():
+            images = profiling.read_measurements(where)
+            return len(images) == 9 and all(image.state for image in images)
+        profiling.wait_until(written, "states of the daemons")
+
     def test_shell_pipelines_and_spawns(self):
         done, images = self.measure("sh", "-c", "seq 5 | sort -r | head -2; ls /nowhere; exec echo x",
                                     status=0)
