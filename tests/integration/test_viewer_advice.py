@@ -20,7 +20,7 @@ def thread(profile, cpu, start_routine=None, kind="created"):
 def run_json(threads, wall, cpus=4, events=("CPUTIME",), executable="/home/u/prog", command="prog",
              metrics=("work",)):
     threads[0]["kind"] = "initial"
-    return {"format": "hpctoolkit-run", "version": 1, "title": "prog",
+    return {"format": "hpctoolkit-run", "version": 2, "title": "prog",
             "metrics": [{"name": name, "event": events[0], "unit": "s", "state": "measured"}
                         for name in metrics],
             "events": [{"name": event, "unit": "s", "period": PERIOD} for event in events],
@@ -162,7 +162,7 @@ class Threads(Advice):
 
 
 class Blocked(Advice):
-    METRICS = ("work", "blocked")
+    METRICS = ("work", "off CPU")
 
     def program(self, waits):
         """Seconds blocked in procedures of libc that line 32 of parallel calls, in thread 2."""
@@ -224,7 +224,7 @@ class Locks(Advice):
     """Thread 2 holds a lock in line 31 while others wait for it in line 32 for 4 s, and for another one for 1 s."""
 
     def found(self, event, *metrics):
-        p = Program((*metrics, "lock wait", "lock delay"), 2)
+        p = Program((*metrics, "lock blame", "lock wait"), 2)
         p.thread.statement(p.file, 31).charge(9, 0, 2).charge(5, len(metrics), 2)
         waits = p.thread.statement(p.file, 32)
         for name, seconds in (("<lock queue_lock>", 4), ("<lock other>", 1)):
@@ -238,7 +238,7 @@ class Locks(Advice):
         """By CPUTIME, a holder off the CPU has no samples."""
         said = "5.000 s for lock queue_lock (80%) and other locks. 100% of that time the holder is at parallel, p.c:31."
         self.assertEqual(self.found("CPUTIME", "work"), f"Threads wait at least {said}")
-        self.assertEqual(self.found("REALTIME", "work", "blocked"), f"Threads wait {said}")
+        self.assertEqual(self.found("REALTIME", "work", "off CPU"), f"Threads wait {said}")
 
 
 class TooManyThreads(Advice):
