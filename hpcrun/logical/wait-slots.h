@@ -20,6 +20,9 @@
 extern struct agent_slots slots __asm__("hpctoolkit_thread_slots")
     __attribute__((visibility("default")));
 
+/* The calling thread's slot; NULL: it has none. Static TLS. */
+extern __thread struct agent_slot *own_slot __attribute__((tls_model("initial-exec")));
+
 /* Normal context, with signals blocked: gives the calling thread a slot, or frees it. `index` is that
  * of the thread in the measurement file; its stack is [stack_low, stack_high), equal if unknown.
  * Without memory the thread has no slot. */
