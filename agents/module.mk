@@ -14,8 +14,7 @@ CFLAGS_agents = -fPIC -fvisibility=hidden
 AGENT_FILES = $(foreach a,$(AGENTS),$(BUILD)/lib/agents/$(a).so $(BUILD)/lib/agents/$(a).rules)
 PROGRAMS += $(AGENT_FILES)
 
-# All symbols of an agent are its own, above all hpcrun_agent.
-AGENT_FLAGS = -shared -Wl,-z,now,-z,defs,-Bsymbolic
+AGENT_FLAGS = -shared -Wl,-z,now,-z,defs,--dynamic-list=agents/common/shared-data.list
 
 # Rules of runtimes that need no agent (hpcprof/runtime/rules.h), beside those of the agents.
 RUNTIME_RULES = $(patsubst agents/rules/%,$(BUILD)/lib/agents/%,$(wildcard agents/rules/*.rules))

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_AGENTS_OWN_SLOT_H
 #define TESTS_UNIT_AGENTS_OWN_SLOT_H
 
-#include "agents/agent.h"
+#include "agents/common/thread-slots.h"
 
 static __thread struct agent_slot *own_slot;
 
