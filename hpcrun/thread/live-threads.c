@@ -3,6 +3,7 @@
 #include "hpcrun/base/lock.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/thread/joinable.h"
+#include "hpcrun/thread/signal-stack.h"
 #include "hpcrun/thread/thread-image.h"
 
 __thread struct thread *thread_self;
@@ -70,6 +71,7 @@ static void unmap_record(struct thread *thread)
     thread_image_after_fork(thread);
     cct_free(&thread->cct);
     logical_free(&thread->logical);
+    signal_stack_free(thread);
     sys_pages_free(thread, sizeof(struct block));
 }
 

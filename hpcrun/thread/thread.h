@@ -17,6 +17,7 @@
 #include "hpcrun/unwind/unwind.h"
 #include "lib/fate-counts.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 
 struct joinable;
@@ -54,6 +55,7 @@ struct thread_event {
 /* Fields that a sample touches come first, next to each other: the caches are cold at every sample.
  */
 struct thread {
+    stack_t signal_stack; /* ours; zeros: none. First, since hooks/signal-entry.c uses the layout */
     _Atomic bool busy;            /* in the handler, beginning, or writing at its end */
     _Atomic bool samples_blocked; /* by another thread, which restarts its events */
     bool quiescent; /* threads_quiesce saw it not busy; false for a thread that began later */
@@ -68,6 +70,9 @@ struct thread {
     struct unwinder unwinder;
     struct cct cct;
     struct logical logical;
+
+    stack_t program_stack; /* the program's signal stack; SS_DISABLE: none (signal-stack.h) */
+    bool has_signal_stack; /* the kernel has ours */
 
     struct thread *next, *previous; /* in the list of live threads */
     uint32_t index;                 /* in the measurement file */
