@@ -85,7 +85,7 @@ $(eval $(call unit_test,hpcrun/test_handler,$(addprefix $(BUILD)/obj/hpcrun/,sam
 SIGNAL_PARTS = $(BUILD)/obj/tests/unit/hpcrun/signal_recorder.o $(addprefix $(BUILD)/obj/hpcrun/,hooks/signals.o \
 	hooks/signal-entry.o \
 	thread/signal-stack.o hooks/old-signals.o restart/restart.o unwind/memory.o base/shared-pages.o base/own-fds.o base/own-section.o base/own-pages.o)
-$(foreach t,test_signal_masks test_signal_actions test_fatal_signals,\
+$(foreach t,test_signal_masks test_signal_actions test_signal_entry test_fatal_signals,\
 	$(eval $(call unit_test,hpcrun/$(t),$(SIGNAL_PARTS),)))
 $(eval $(call unit_test,hpcrun/test_own_fds,$(addprefix $(BUILD)/obj/hpcrun/,base/own-fds.o base/own-section.o hooks/fd-hooks.o),))
 UNWIND_PARTS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/own-pages.o
