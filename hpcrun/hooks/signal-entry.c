@@ -88,13 +88,13 @@ static bool is_ours(const struct thread *thread, uint64_t sp)
 }
 
 /* Moves the frame from our stack, but not if it has interrupted code there: that may be the end of the
- * process, or a handler that the program has set by a bare system call. */
+ * process, or a handler that takes this stack for its own. */
 static struct signal_frame *settle(const struct thread *thread, struct signal_frame *frame,
-                                   bool is_on_stack)
+                                   const struct program_handler *handler)
 {
-    bool stays = !is_ours(thread, (uint64_t)(uintptr_t)frame) ||
+    bool stays = handler->is_on_ours || !is_ours(thread, (uint64_t)(uintptr_t)frame) ||
                  is_ours(thread, interrupted_sp(frame));
-    return stays ? frame : move(thread, frame, is_on_stack);
+    return stays ? frame : move(thread, frame, handler->is_on_stack);
 }
 
 /* ---- frames on each other ---- */
@@ -121,7 +121,7 @@ static void finish_entry(const struct thread *thread, struct signal_frame *frame
         finish_entry(thread, outer);
     struct program_handler handler =
         signals_enter_program(signal, &outer->info, &outer->context);
-    outer = settle(thread, outer, handler.is_on_stack);
+    outer = settle(thread, outer, &handler);
     reg[REG_RIP] = (greg_t)(uintptr_t)handler.function;
     reg[REG_RSP] = (greg_t)(uintptr_t)outer;
     reg[REG_RDI] = signal;
@@ -147,7 +147,7 @@ struct entry signal_entry_choose(int signal, siginfo_t *info, void *context, uin
         finish_entry(thread, frame);
     *mask = signals_mask_of(signal, context, *mask);
     struct program_handler handler = signals_enter_program(signal, info, context);
-    return (struct entry){handler.function, settle(thread, frame, handler.is_on_stack)};
+    return (struct entry){handler.function, settle(thread, frame, &handler)};
 }
 
 /* Between signal_entry_plain and signal_entry_begun the stack stays as the kernel left it, so that

@@ -37,6 +37,7 @@ void signal_entry_ours(int signal, siginfo_t *info, void *context)
 struct program_handler {
     void *function;
     bool is_on_stack; /* it asks for the signal stack */
+    bool is_on_ours;  /* it takes our stack for its own (kernel-stack-users.h) */
 };
 
 /* Whether the signal is a sample or a fault that hpcrun takes, or ends the process; else the program's

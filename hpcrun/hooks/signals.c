@@ -4,6 +4,7 @@
 #include "hpcrun/base/lock.h"
 #include "hpcrun/base/shared-pages.h"
 #include "hpcrun/base/sys.h"
+#include "hpcrun/hooks/kernel-stack-users.h"
 #include "hpcrun/hooks/signal-entry.h"
 #include "hpcrun/life/process-life.h"
 #include "hpcrun/process/process.h"
@@ -29,6 +30,7 @@ static struct sigaction program_action[SIGNALS];
 
 /* Its last handlers, kept when the action becomes another: a signal may already be on its way. */
 static void *program_handler[SIGNALS];
+static bool is_on_ours[SIGNALS]; /* the handler uses the kernel's signal stack, which is ours */
 
 static struct {
     bool ours;             /* our handlers are installed */
@@ -172,12 +174,25 @@ static bool hides_reset(int signal)
     return is_fault(signal) || signal == state.sampling_signal;
 }
 
+/* At the end of a handler the kernel restores the signal stack from the frame, where the handler may look
+ * at it. The kernel knows no such flag: it leaves ours. */
+#define NOT_TO_RESTORE (1 << 30)
+
+static void show_program_stack(ucontext_t *context)
+{
+    context->uc_stack = thread_self->program_stack;
+    context->uc_stack.ss_flags |= NOT_TO_RESTORE;
+}
+
 struct program_handler signals_enter_program(int signal, siginfo_t *info, void *context)
 {
     const struct program_handler handler = {
         .function = program_handler[signal],
-        .is_on_stack = program_action[signal].sa_flags & SA_ONSTACK};
+        .is_on_stack = program_action[signal].sa_flags & SA_ONSTACK,
+        .is_on_ours = is_on_ours[signal]};
     handler_take_lost(signal, info, context); /* the signal may also be a lost sample's SIGIO */
+    if (thread_self && thread_self->has_signal_stack && !handler.is_on_ours)
+        show_program_stack(context);
     thread_program_handlers++;
     restart_before_handler(context, program_action[signal].sa_flags & SA_RESTART);
     if (hides_reset(signal) && (program_action[signal].sa_flags & SA_RESETHAND))
@@ -317,8 +332,10 @@ HOOK int sigaction(int signal, const struct sigaction *action, struct sigaction 
     struct sigaction before = program_action[signal];
     if (action) {
         program_action[signal] = wanted;
-        if (is_handler(&wanted))
+        if (is_handler(&wanted)) {
             program_handler[signal] = (void *)(uintptr_t)wanted.sa_sigaction;
+            is_on_ours[signal] = uses_kernel_stack(program_handler[signal]);
+        }
         if (signal != state.sampling_signal)
             result = install(signal);
         if (result != 0)

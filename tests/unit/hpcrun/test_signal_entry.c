@@ -182,7 +182,9 @@ static void note_stack(const stack_t *change)
 
 static void ask_in_handler(int signal, siginfo_t *info, void *context)
 {
+    const stack_t *its = &((ucontext_t *)context)->uc_stack;
     NOTE_HANDLER(signal, info, context);
+    note(0, its->ss_flags & ~(1 << 30), (uint64_t)(uintptr_t)its->ss_sp, its->ss_size);
     note_stack(NULL);
 }
 
