@@ -85,7 +85,13 @@ $(eval $(call unit_test,hpcrun/test_handler,$(addprefix $(BUILD)/obj/hpcrun/,sam
 SIGNAL_PARTS = $(BUILD)/obj/tests/unit/hpcrun/signal_recorder.o $(addprefix $(BUILD)/obj/hpcrun/,hooks/signals.o \
 	hooks/signal-entry.o hooks/kernel-stack-users.o code/module-ranges.o \
 	thread/signal-stack.o hooks/old-signals.o restart/restart.o unwind/memory.o base/shared-pages.o base/own-fds.o base/own-section.o base/own-pages.o)
-$(foreach t,test_signal_masks test_signal_actions test_signal_entry test_fatal_signals,\
+SIMULATED_GO = $(BUILD)/tests/simulated/simulated-go.so
+$(SIMULATED_GO): tests/unit/hpcrun/simulated_go.c
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD $@")
+	$(Q)$(CC) $(CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
+$(eval $(call unit_test,hpcrun/test_signal_entry,$(SIGNAL_PARTS) $(SIMULATED_GO),-Xlinker -rpath -Xlinker "$(abspath $(BUILD))/tests/simulated"))
+$(foreach t,test_signal_masks test_signal_actions test_fatal_signals,\
 	$(eval $(call unit_test,hpcrun/$(t),$(SIGNAL_PARTS),)))
 $(eval $(call unit_test,hpcrun/test_own_fds,$(addprefix $(BUILD)/obj/hpcrun/,base/own-fds.o base/own-section.o hooks/fd-hooks.o),))
 UNWIND_PARTS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/own-pages.o

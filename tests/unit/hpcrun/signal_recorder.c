@@ -43,6 +43,8 @@ bool handler_take_lost(int signal, const siginfo_t *info, const void *context)
     (void)context;
     bool is_lost = signal == SIGIO && info->si_code == SI_QUEUE;
     lost_samples += is_lost;
+    if (is_lost && during_sample)
+        during_sample();
     return is_lost;
 }
 

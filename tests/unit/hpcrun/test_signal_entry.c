@@ -5,6 +5,7 @@
 
 #include "hpcrun/process/process.h"
 #include "hpcrun/thread/signal-stack.h"
+#include "tests/unit/hpcrun/simulated_go.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -441,6 +442,40 @@ static void a_sample_takes_nothing_of_the_stack(void **state)
         assert_int_equal(memory[i], 0x5a);
 }
 
+/* A lost sample is taken before the program's handler of SIGIO, which runs where it does without us. */
+static void a_lost_sample_takes_nothing_either(void **state)
+{
+    (void)state;
+    begin_test();
+    thread_self = &thread;
+    during_sample = remember_place;
+    now.n = 0;
+    sample_at = 0;
+    act(SIGIO, handle, 0, 0);
+    send_signal(SIGIO, SI_QUEUE);
+    assert_int_equal(lost_samples, 1);
+    assert_true(signal_stack_holds(&thread.signal_stack, sample_at));
+    assert_int_equal(now.n, 1);
+    assert_true(now.at[0].place < FRAME_BYTES);
+}
+
+/* Go's runtime has asked the kernel for the signal stack and knows ours. */
+static void a_handler_of_go_runs_on_our_stack(void **state)
+{
+    (void)state;
+    begin_test();
+    thread_self = &thread;
+    during_handler_of_go = remember_place;
+    use_stack(STACK_BYTES);
+    act(SIGUSR1, handler_of_go, SA_ONSTACK, 0);
+    act(SIGUSR2, handle, SA_ONSTACK, 0);
+    raise(SIGUSR1);
+    assert_true(signal_stack_holds(&thread.signal_stack, sample_at));
+    now.n = 0;
+    raise(SIGUSR2);
+    assert_true(now.at[0].place - (uint64_t)(uintptr_t)stack < STACK_BYTES);
+}
+
 /* The program's handler of our signal; the kernel has entered ours with nearly all signals blocked. */
 static void the_program_may_use_our_signal(void **state)
 {
@@ -485,7 +520,7 @@ static int become_a_thread(void **state)
 
 int main(void)
 {
-    static struct CMUnitTest tests[SCENARIOS + 3];
+    static struct CMUnitTest tests[SCENARIOS + 5];
     for (int i = 0; i < SCENARIOS; i++) {
         struct scenario *scenario = &scenarios[i];
         run(scenario);
@@ -497,6 +532,8 @@ int main(void)
     tests[SCENARIOS] = (struct CMUnitTest)cmocka_unit_test(a_sample_takes_nothing_of_the_stack);
     tests[SCENARIOS + 1] = (struct CMUnitTest)cmocka_unit_test(the_program_may_use_our_signal);
     tests[SCENARIOS + 2] = (struct CMUnitTest)cmocka_unit_test(the_thread_ends);
+    tests[SCENARIOS + 3] = (struct CMUnitTest)cmocka_unit_test(a_lost_sample_takes_nothing_either);
+    tests[SCENARIOS + 4] = (struct CMUnitTest)cmocka_unit_test(a_handler_of_go_runs_on_our_stack);
     if (!take_signals())
         return 1;
     signal_stack_begin(&thread);
