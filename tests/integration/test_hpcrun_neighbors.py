@@ -27,6 +27,9 @@ class Neighbors(profiling.ProfilingTest):
         header = (profiling.ROOT / "hpcrun/sample/handler.h").read_text()
         bound = int(re.search(r"HANDLER_STACK_BYTES +(\d+)", header).group(1))
         frames = int(re.search(r"HANDLER_FRAMES +(\d+)", header).group(1))
+        header = (profiling.ROOT / "hpcrun/thread/signal-stack.h").read_text()
+        ours_has = int(re.search(r"SIGNAL_STACK_BYTES (\d+)", header).group(1))
+        self.assertGreater(ours_has, bound + frames * 12288)  # frames with all registers of AMX
         for name, how in sources():
             with self.subTest(name):
                 done, _ = self.measure(program("altstack"), 1500, events=["CPUTIME@f5000"], **how)
