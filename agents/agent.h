@@ -280,6 +280,7 @@ struct agent_slot {
     struct agent_slot_tasks tasks;          /* of the agent tbb */
 
     uint64_t frame; /* waiting, calling: frame address of the wrapper */
+    uint32_t calls; /* number of calls of wrappers so far */
     _Atomic uint64_t
         works_until;         /* calling: when the call takes too long for work; hpcrun's ticks */
     _Atomic uint64_t lock;   /* waiting: address of the lock; 0: no lock */

@@ -46,6 +46,7 @@ struct thread_event {
                              clock: when last_cpu was read */
     uint64_t last_cpu;    /* CPUTIME: see `wall`; others: thread's CPU clock at the last sample */
     uint64_t measured_at; /* ticks_now() at the last sample */
+    uint32_t call;        /* EVENT_REALTIME: slot_call() at the last sample */
     uint64_t pc, sp;      /* EVENT_COUNTER: of the thread at the last sample */
     unsigned repeats;     /* EVENT_COUNTER: number of samples before it with the same pc and sp */
     struct fate_count *fates; /* FATE_SLOTS, in the thread's image */

@@ -23,6 +23,9 @@ static bool waiting;       /* whether a sample interrupts a system call */
 static uint64_t sample_ns; /* time that taking a sample takes */
 static uint32_t live;      /* number of threads */
 
+static struct agent_slot slot;
+__thread struct agent_slot *own_slot;
+
 /* ---- stubs for the sources ---- */
 
 bool fds_are_scarce(void)
@@ -112,6 +115,9 @@ static void begin(enum way way, uint64_t seed)
     waiting = false;
     sample_ns = 0;
     live = 1;
+    own_slot = &slot;
+    slot = (struct agent_slot){.state = AGENT_SLOT_WORKING};
+    atomic_store(&sample_cost, 5000);
     sampling.no_ticks = true; /* ticks_now is the simulated wall clock */
     sources_init(&process.config, SIGRTMIN);
     source_open(&thread, &thread.events[0]);
@@ -314,7 +320,7 @@ static void a_late_first_sample_begins_anew(void **state)
     }
 }
 
-/* With 400 threads on two CPUs, a thread has a sample each 20 ms. Whatever the means were, the time
+/* With 400 threads on two CPUs, and samples that take 5 us, a thread has a sample each 20 ms. Whatever the means were, the time
  * of a thread is paid on average, but for P / 24 of the last one (see above). The deviation is that of
  * the tail, below P, and of half the difference of the means. */
 static void periods_follow_the_number_of_threads(void **state)
@@ -337,6 +343,57 @@ static void periods_follow_the_number_of_threads(void **state)
             double mean = (double)paid.amount / threads;
             assert_true(fabs(mean - 150 * (double)MS) < 5 * longest / sqrt(threads) + longest / 12);
         }
+}
+
+/* The time that samples of waiting threads take: at most a 20th of the CPUs' time, or that of one
+ * sample per CPU and period. */
+static void samples_take_a_bounded_share(void **state)
+{
+    (void)state;
+    static const uint64_t costs[] = {1000, 30000, 200000, 1 * MS};
+    for (enum way way = BY_WALL_CLOCK; way <= BY_ONE_WALL_TIMER; way++)
+        for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
+            struct paid paid = {0};
+            begin(way, 1 + i);
+            live = 400;
+            source_resume(&thread, &thread.events[0]);
+            slot.state = AGENT_SLOT_WAITING;
+            slot.calls = 1;
+            sample_ns = costs[i];
+            for (int n = 0; paid.samples < 400; n++) {
+                sim_wait(MS);
+                take(&paid);
+            }
+            double each = 20 * (double)costs[i] < PERIOD ? 20 * (double)costs[i] : PERIOD;
+            double mean = 400 * each / 2 > PERIOD ? 400 * each / 2 : PERIOD;
+            assert_true(fabs((double)thread.events[0].mean - mean) < 0.01 * mean);
+        }
+}
+
+/* The CPU time of a thread that has worked between two samples is not what they cost, but more. */
+static void work_is_no_cost_of_samples(void **state)
+{
+    (void)state;
+    struct paid paid = {0};
+    begin(BY_WALL_CLOCK, 1);
+    live = 400;
+    source_resume(&thread, &thread.events[0]);
+    slot.state = AGENT_SLOT_WAITING;
+    while (paid.samples < 400) {
+        slot.calls++;
+        run(MS, &paid);
+        sim_wait(MS);
+        take(&paid);
+    }
+    slot.state = AGENT_SLOT_WORKING;
+    run(400 * 20 * MS, &paid);
+    assert_int_equal(atomic_load(&sample_cost), 5000);
+    sample_ns = 2000;
+    for (slot.state = AGENT_SLOT_WAITING; paid.samples < 2000; slot.calls++) {
+        sim_wait(MS);
+        take(&paid);
+    }
+    assert_true(atomic_load(&sample_cost) < 2100);
 }
 
 /* Threads have one timer each if all of them together would take the signals that the user may queue
@@ -511,6 +568,8 @@ int main(void)
         cmocka_unit_test(a_thread_that_blocks_its_signals_pays_when_it_lets_them_come),
         cmocka_unit_test(a_late_first_sample_begins_anew),
         cmocka_unit_test(periods_follow_the_number_of_threads),
+        cmocka_unit_test(samples_take_a_bounded_share),
+        cmocka_unit_test(work_is_no_cost_of_samples),
         cmocka_unit_test(many_threads_have_one_timer_each),
         cmocka_unit_test(waiting_costs_no_cpu_time),
         cmocka_unit_test(preemption_costs_no_cpu_time),
