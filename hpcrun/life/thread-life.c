@@ -150,6 +150,7 @@ void thread_after_fork(void)
 {
     struct thread *self = thread_self;
     threads_visit(abandon_events, NULL);
+    sources_after_fork();
     threads_clear(self);
     if (!self) {
         slots_after_fork(0, 0);

@@ -7,8 +7,6 @@
 #include "hpcrun/source/timer-turns.h"
 #include "hpcrun/thread/live-threads.h"
 
-#include <sys/resource.h>
-
 /* REALTIME samples waiting threads, too. If there are more threads than CPUs, samples take at most one
  * part in so many of the CPUs' time, or what one thread on each CPU would take; otherwise thousands of
  * threads would do nothing else. */
@@ -19,27 +17,13 @@
  * first samples. */
 static _Atomic uint64_t sample_cost = 50000;
 
-/* The second timers of all threads leave most of the signals that the user may queue to the
- * program, and to the first timers. */
-#define SIGNALS_PER_THREAD 16
-
 /* ---- open and close ---- */
-
-static bool may_have_two_timers(void)
-{
-    struct rlimit limit = {.rlim_cur = 0};
-    sys4(SYS_prlimit64, 0, RLIMIT_SIGPENDING, NULL, &limit);
-    return threads_live() < limit.rlim_cur / SIGNALS_PER_THREAD;
-}
 
 bool wall_source_open(struct thread_event *event, int signal)
 {
-    turns_open(event, 0, signal);
-    event->timers[1] = -1;
+    turns_open(event, TIMER_NEEDED, signal);
     if (event->timers[0] < 0)
         return false;
-    if (may_have_two_timers())
-        turns_open(event, 1, signal);
     event->source = SOURCE_MONOTONIC_TIMER;
     return true;
 }
