@@ -95,6 +95,7 @@ $(eval $(call unit_test,hpcrun/test_signal_entry,$(SIGNAL_PARTS) $(SIMULATED_GO)
 $(foreach t,test_signal_masks test_signal_actions test_fatal_signals,\
 	$(eval $(call unit_test,hpcrun/$(t),$(SIGNAL_PARTS),)))
 $(eval $(call unit_test,hpcrun/test_own_fds,$(addprefix $(BUILD)/obj/hpcrun/,base/own-fds.o base/own-section.o hooks/fd-hooks.o),))
+$(eval $(call unit_test,hpcrun/test_raised_limit,,))
 UNWIND_PARTS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/own-pages.o
 $(eval $(call unit_test,hpcrun/test_unwind_quiet,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_fallback,$(UNWIND_PARTS),))

@@ -40,10 +40,10 @@ void sources_init(const struct config *config, int signal)
     sources.note[0] = '\0';
     long result = perf_probe_task_clock();
     bool can_queue = signals_can_queue();
-    sources.perf_clock = result == 0 && can_queue && !fds_are_scarce();
+    sources.perf_clock = result == 0 && can_queue && !fds_are_few();
     if (result != 0)
         perf_explain_refusal(&note, result);
-    else if (fds_are_scarce())
+    else if (fds_are_few())
         text_add(&note, "RLIMIT_NOFILE is too low for perf events");
     if (!can_queue) {
         text_add(&note, sources.note[0] ? "; " : "");

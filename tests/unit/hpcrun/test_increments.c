@@ -29,7 +29,7 @@ __thread struct agent_slot *own_slot;
 
 /* ---- stubs for the sources ---- */
 
-bool fds_are_scarce(void)
+bool fds_are_few(void)
 {
     return false;
 }
