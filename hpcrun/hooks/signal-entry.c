@@ -89,7 +89,7 @@ static bool is_ours(const struct thread *thread, uint64_t sp)
 
 /* Moves the frame from our stack, but not if it has interrupted code there: that may be the end of the
  * process, or a handler that takes this stack for its own. */
-static struct signal_frame *settle(const struct thread *thread, struct signal_frame *frame,
+static struct signal_frame *move_from_ours(const struct thread *thread, struct signal_frame *frame,
                                    const struct program_handler *handler)
 {
     bool stays = handler->is_on_ours || !is_ours(thread, (uint64_t)(uintptr_t)frame) ||
@@ -121,7 +121,7 @@ static void finish_entry(const struct thread *thread, struct signal_frame *frame
         finish_entry(thread, outer);
     struct program_handler handler =
         signals_enter_program(signal, &outer->info, &outer->context);
-    outer = settle(thread, outer, &handler);
+    outer = move_from_ours(thread, outer, &handler);
     reg[REG_RIP] = (greg_t)(uintptr_t)handler.function;
     reg[REG_RSP] = (greg_t)(uintptr_t)outer;
     reg[REG_RDI] = signal;
@@ -147,7 +147,7 @@ struct entry signal_entry_choose(int signal, siginfo_t *info, void *context, uin
         finish_entry(thread, frame);
     *mask = signals_mask_of(signal, context, *mask);
     struct program_handler handler = signals_enter_program(signal, info, context);
-    return (struct entry){handler.function, settle(thread, frame, &handler)};
+    return (struct entry){handler.function, move_from_ours(thread, frame, &handler)};
 }
 
 /* Between signal_entry_plain and signal_entry_begun the stack stays as the kernel left it, so that

@@ -47,7 +47,7 @@ void signal_stack_free(struct thread *thread)
     thread->signal_stack = (stack_t){.ss_sp = NULL};
 }
 
-/* What the program is told about its stack. */
+/* What the program sees as its stack. */
 static stack_t as_seen(const stack_t *program, uint64_t sp)
 {
     stack_t seen = *program;

@@ -197,7 +197,7 @@ static void change_in_handler(int signal, siginfo_t *info, void *context)
     note_stack(NULL);
 }
 
-static void what_the_program_is_told(void)
+static void what_the_program_sees(void)
 {
     const stack_t small = {.ss_sp = stack, .ss_size = 100}, wrong = {.ss_flags = 7},
                   lower = {.ss_sp = stack, .ss_size = STACK_BYTES / 2, .ss_flags = SS_ONSTACK};
@@ -353,7 +353,7 @@ static struct scenario scenarios[] = {
     {.name = "signals_at_once", .run = signals_at_once},
     {.name = "many_signals_at_once", .run = many_signals_at_once},
     {.name = "a_call_with_a_mask", .run = a_call_with_a_mask},
-    {.name = "what_the_program_is_told", .run = what_the_program_is_told},
+    {.name = "what_the_program_sees", .run = what_the_program_sees},
     {.name = "a_stack_that_is_disarmed", .run = a_stack_that_is_disarmed},
     {.name = "a_handler_that_jumps", .run = a_handler_that_jumps},
     {.name = "faults", .run = faults},
