@@ -134,7 +134,8 @@ void threads_clear(struct thread *self)
     for (struct thread *thread = threads.unused; thread; thread = thread->next)
         thread_image_after_fork(thread);
     threads.live = NULL;
-    threads.begun = threads.alive = 0;
+    threads.begun = 0;
+    atomic_store(&threads.alive, 0);
     joinable_clear();
 }
 
