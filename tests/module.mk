@@ -23,7 +23,7 @@ endif
 # Programs that the tests profile: tests/programs/hpcrun/NAME.c, and small tools of the tests.
 TEST_PROGRAMS = $(patsubst tests/programs/%.c,$(BUILD)/tests/programs/%,$(wildcard tests/programs/hpcrun/*.c)) \
 	$(patsubst tests/programs/%.cc,$(BUILD)/tests/programs/%,$(wildcard tests/programs/hpcrun/*.cc))
-TEST_TOOLS = $(addprefix $(BUILD)/tests/tools/,deny-perf dump-measurement dump-rules unwind-compare.so unwind-steps.so fast-clock.so)
+TEST_TOOLS = $(addprefix $(BUILD)/tests/tools/,deny-perf dump-measurement dump-rules unwind-compare.so unwind-steps.so fast-clock.so fake-time.so)
 
 TEST_PROGRAM_HEADERS = $(wildcard tests/programs/hpcrun/*.h)
 
@@ -112,8 +112,8 @@ $(patsubst $(BUILD)/tests/tools/%.so,$(BUILD)/obj/tests/bench/%.o,$(EMPTY_LIBRAR
 $(EMPTY_LIBRARIES): $(BUILD)/tests/tools/%.so: $(BUILD)/obj/tests/bench/%.o
 	$(call link,-shared,)
 
-$(BUILD)/obj/tests/tools/fast-clock.o: CFLAGS += -fPIC
-$(BUILD)/tests/tools/fast-clock.so: $(BUILD)/tests/tools/%.so: $(BUILD)/obj/tests/tools/%.o
+$(BUILD)/obj/tests/tools/fast-clock.o $(BUILD)/obj/tests/tools/fake-time.o: CFLAGS += -fPIC
+$(BUILD)/tests/tools/fast-clock.so $(BUILD)/tests/tools/fake-time.so: $(BUILD)/tests/tools/%.so: $(BUILD)/obj/tests/tools/%.o
 	$(call link,-shared,)
 
 # Preloaded into programs: everything in it is position-independent.

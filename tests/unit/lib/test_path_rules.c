@@ -125,6 +125,10 @@ static void sources_are_found_by_the_longest_suffix(void **state)
     path_add_replacement(&rules, rule);
     assert_found(&rules, "/build/a.c", "two/a.c");
     free(rule);
+    rule = mem_printf("%s/one=%s/two", folder, folder); /* the file is where it was */
+    path_add_replacement(&rules, rule);
+    assert_found(&rules, itself, "one/a.c");
+    free(rule);
     free(itself);
     free(directory);
     path_rules_free(&rules);
