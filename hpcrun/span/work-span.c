@@ -107,7 +107,7 @@ static struct activation *add_strand(struct span_worker *worker, uint64_t time)
 static struct activation *add_grain(struct span_worker *worker, uint64_t time)
 {
     struct activation *activation = add_work(worker, time);
-    struct grain_lengths lengths = 
+    struct grain_lengths lengths =
         grain_lengths_of(&worker->tally->classes, worker->grain, time, worker->is_split);
     activation->spawns += lengths.spawns;
     worker->tally->by[activation->context].spawns += lengths.spawns;
