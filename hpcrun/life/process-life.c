@@ -113,9 +113,11 @@ static void report_span_state(const struct span_state *known)
     const struct span_knowledge *of = known->work.why ? &known->work : &known->span;
     if (of->state == RECORDED_LOWER_BOUND)
         text_add(&line, "the span is a lower bound: ");
+    else if (!known->work.why)
+        text_add(&line, "the span was not measured: ");
     else
-        text_add(&line, known->work.why ? "work and span were not measured: "
-                                        : "the span was not measured: ");
+        text_add(&line, known->span.state == RECORDED_NOTHING ? "work and span were not measured: "
+                                                              : "work was not measured: ");
     text_add(&line, of->why);
     report_loss(&line);
 }

@@ -112,6 +112,15 @@ class TaskShapes(openmp_case.OpenMp):
                 done, _ = self.measure(program, *command, options=("--work-span",))
             self.assertEqual(done.stdout, "%s %d: ok\n" % command)
 
+    def test_only_the_work_is_too_short(self):
+        """Of 28,000 tasks of some nanoseconds, the longest chain has few."""
+        program = self.build("cilk-tasks.c")
+        with self.environment(1):
+            done, _ = self.measure(program, "fib", 22, options=("--work-span",))
+        self.assertRegex(done.stderr, r"hpcrun: work was not measured: strands are too short to be measured: \d+ ns on average")
+        self.analyse()
+        self.assertEqual([state for state, _ in self.known()], ["not measurable", "measured", "measured"])
+
 
 class TaskShapesOfClang(TaskShapes):
     """Without cancellation, on which libomp 14 hangs in constructs.c, with and without hpcrun; without tail calls, which

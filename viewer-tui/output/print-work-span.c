@@ -206,6 +206,7 @@ void print_work_span_text(struct summary *summary)
     print_ratio(writer, of, false, "parallelism: work / span");
     print_ratio(writer, of, true, "burdened parallelism: work / burdened span");
     print_lower_bound(writer, of);
+    writer_line(writer, "  creating and joining threads is in neither: it depends on their number");
     print_speedups(writer, &was, NULL);
     for (size_t i = 0; i < summary->what_ifs.n; i++)
         print_change(writer, &summary->what_ifs.at[i], of);
