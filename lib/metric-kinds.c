@@ -15,7 +15,7 @@ static const struct metric_kind kinds[] = {
     {METRIC_LOCK_WAIT, "this code waited for a lock", false},
     {METRIC_INCOMPLETE, "not every worker had work", true},
     {METRIC_EXACT_WORK, "all strands of a fork-join program", false},
-    {METRIC_SPAN, "longest chain of strands, without creating threads", false},
+    {METRIC_SPAN, "the longest chain of strands", false},
     {METRIC_BURDENED_SPAN, "the longest chain if every spawn is stolen", false},
 };
 

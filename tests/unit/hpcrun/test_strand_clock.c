@@ -15,9 +15,16 @@ static void run(uint64_t ns)
     cpu += ns;
 }
 
+/* Of strand-clock.c: what the dependent kind of strands computes. */
+static volatile uint64_t carried;
+
+static uint64_t tail;        /* ns that a reading takes longer after such a strand */
+static uint64_t last_carried;
+
 static uint64_t simulated_ticks(void)
 {
-    run(READING);
+    run(READING + (carried != last_carried ? tail : 0));
+    last_carried = carried;
     return wall;
 }
 
@@ -153,7 +160,8 @@ static void test_stop_and_cut(void **state)
                     1000000 + SYSTEM_CALL + 4 * READING);
 }
 
-/* Here all strands are shortened alike: nothing is executed at the same time as a reading. */
+/* What a reading adds to strands differs by their kind: the middle is subtracted, half of the range is
+ * the error. */
 static void test_uncertainty(void **state)
 {
     (void)state;
@@ -161,7 +169,13 @@ static void test_uncertainty(void **state)
     strand_clock_calibrate();
     assert_in_range(excess, READING - 1, 2 * READING);
     assert_in_range(strand_uncertainty(), 0, 1 << STRAND_SHIFT);
+    uint64_t alike = (uint64_t)excess;
+    tail = 20;
+    strand_clock_calibrate();
+    assert_in_range(excess, alike + 9, alike + 11);
+    assert_in_range(strand_uncertainty(), 9 << STRAND_SHIFT, 11 << STRAND_SHIFT);
     excess = 0;
+    tail = 0;
 }
 
 int main(void)
