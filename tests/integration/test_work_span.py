@@ -156,6 +156,7 @@ class ShortStrands(LogicalTest):
                     self.assertTrue(least <= seen[-1] <= 1, seen)
                     self.assertLess(self.of["work_error"], 0.1 * self.of["work"])
                     self.assertGreater(self.of["work_error"], 0)
+                    self.assertGreater(self.of["parallelism"], 10)  # 25 and more than 100; 2 without events after a grain
 
     def test_what_is_too_short_is_said(self):
         """Procedures that do nothing take less time than is uncertain of each."""
