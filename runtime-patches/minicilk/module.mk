@@ -78,7 +78,7 @@ $(foreach variant,$(VARIANTS),$(eval $(call test_variant,stress,$(variant))))
 $(foreach variant,plain chaos fenced thread,$(eval $(call test_variant,wakeups,$(variant))))
 $(foreach variant,plain chaos eager,$(eval $(call test_variant,steps,$(variant))))
 
-check: $(MINICILK_VARIANTS)
+integration-build: $(MINICILK_VARIANTS)
 
 # The long form: millions of steals in every build, and millions of single steps.
 .PHONY: stress-minicilk
