@@ -86,7 +86,7 @@ $(eval $(call unit_test,hpcrun/test_event_waits,,))
 $(eval $(call unit_test,hpcrun/test_child_waits,,))
 $(eval $(call unit_test,hpcrun/test_ended_calls,$(RESTART_PARTS) $(BUILD)/obj/hpcrun/unwind/memory.o,))
 $(eval $(call unit_test,hpcrun/test_sample,$(BUILD)/obj/hpcrun/sample/sample.o $(TOOL_LIB),))
-$(eval $(call unit_test,hpcrun/test_handler,$(addprefix $(BUILD)/obj/hpcrun/,sample/handler.o span/strand-clock.o base/text-buffer.o),))
+$(eval $(call unit_test,hpcrun/test_handler,$(addprefix $(BUILD)/obj/hpcrun/,sample/handler.o base/text-buffer.o),))
 SIGNAL_PARTS = $(BUILD)/obj/tests/unit/hpcrun/signal_recorder.o $(addprefix $(BUILD)/obj/hpcrun/,hooks/signals.o \
 	hooks/signal-entry.o hooks/kernel-stack-users.o code/module-ranges.o \
 	thread/signal-stack.o hooks/old-signals.o restart/restart.o restart/interruptible-calls.o unwind/memory.o base/shared-pages.o base/own-fds.o base/own-section.o base/own-pages.o)
