@@ -33,8 +33,9 @@ static const struct option_row rows[OPTIONS] = {
               "this is given."},
     [METRICS] = {NULL, "metrics", "A,B", NULL, "show these metrics, in this order",
                  "Show these metrics, in this order. Default: all; for databases without `run.json`, those that are "
-                 "not zero. Text shows as many as fit. If the database has no metric `work`, that name stands for "
-                 "the `work (EVENT)` of all events."},
+                 "not zero. Text shows as many as fit. `work:inclusive` and `work:exclusive` show one of the two "
+                 "columns. If the database has no metric `work`, that name stands for the `work (EVENT)` of all "
+                 "events."},
     [KINDS] = {NULL, "kinds", NULL, NULL, "show overhead by kind (key o)",
                "Show overhead and its kinds (`overhead:spawn`, ...) in place of the usual metrics, as the key `o` "
                "in the viewer. `--metrics` and `--sort` know the names of kinds, too."},
@@ -279,8 +280,25 @@ static void check_set_options(const struct options *options)
                    "view");
     if (options->metrics && options->printed == PRINT_LOSSES)
         diag_usage("--metrics: losses have their own; --sort chooses one of them");
-    if (options->print.format >= FORMAT_FOLDED && options->printed == PRINT_LOSSES)
-        diag_usage("losses may be negative: print them as text, csv or json");
+}
+
+/* Ends with the formats that fit if the chosen one does not. */
+static void check_format(const struct options *options)
+{
+    static const char any[] = "text, csv, json";
+    enum format format = options->print.format;
+    const char *name = format_name(format);
+    bool is_tree = options->printed < VIEWS;
+    if (format < FORMAT_FOLDED || (is_tree && format < FORMAT_SVG) ||
+        (options->printed == PRINT_SCALING && format >= FORMAT_SVG))
+        return;
+    if (options->printed == PRINT_LOSSES)
+        diag_usage("--format %s: losses may be negative; they can be printed as %s", name, any);
+    if (options->printed == PRINT_SCALING)
+        diag_usage("--format %s is for trees; scaling can be printed as %s, svg, gnuplot", name, any);
+    diag_usage("--format %s is for %s; this view can be printed as %s%s", name,
+               format < FORMAT_SVG ? "trees (top-down, bottom-up, flat)" : "--print scaling", any,
+               is_tree ? ", folded, flamegraph, speedscope, pprof" : "");
 }
 
 static void check_combination(const struct options *options, const bool given[OPTIONS])
@@ -315,14 +333,12 @@ static void check_combination(const struct options *options, const bool given[OP
     if (options->printed == PRINT_NOTHING) {
         if (given[FORMAT] || given[DEPTH] || given[MIN_PERCENT] || options->output)
             diag_usage("--format, --output, --depth and --min-percent need --print");
-    } else if (options->print.format >= FORMAT_SVG) {
-        if (options->printed != PRINT_SCALING)
-            diag_usage("svg and gnuplot show how a set of runs scales: --print scaling");
-    } else if (options->print.format >= FORMAT_FOLDED && !is_tree) {
-        diag_usage("this format shows trees: print top-down, bottom-up or flat");
-    } else if (options->print.format == FORMAT_PPROF && !options->output && isatty(STDOUT_FILENO)) {
-        diag_usage("pprof files are binary and standard output is a terminal: use --output FILE");
+    } else {
+        check_format(options);
     }
+    if (options->printed != PRINT_NOTHING && options->print.format == FORMAT_PPROF &&
+        !options->output && isatty(STDOUT_FILENO))
+        diag_usage("pprof files are binary and standard output is a terminal: use --output FILE");
 }
 
 /* Names the two databases by `list` ("A,B", NULL: by their paths), and checks the options that need two. */

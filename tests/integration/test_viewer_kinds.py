@@ -295,7 +295,7 @@ class InTerminal(Case):
         return terminal
 
     def heads(self, *expected):
-        return lambda lines: lines[1].split() == list(expected)
+        return lambda lines: lines[2].split() == list(expected)
 
     def test_kinds_come_and_go(self):
         self.write(with_kinds(describe()), RUN)
@@ -304,7 +304,7 @@ class InTerminal(Case):
         terminal.press("o")
         lines = terminal.until(self.heads("overhead,", "s", "spawn,", "s", "steal,", "s", "sync,",
                                           "s", "effort,", "s"), "the kinds")
-        self.assertEqual(lines[2].split(), ["▼", *["inclusive"] * 5, "scope"])
+        self.assertEqual(lines[3].split(), ["▼", *["inclusive"] * 5, "scope"])
         whole = next(line for line in lines if "<whole program>" in line)
         self.assertEqual(whole.split()[:10], ["2.000", "14.2%", "1.500", "10.7%", "0.1250", "0.9%",
                                               "0.3750", "2.7%", "14.06", "100.0%"])
@@ -312,13 +312,13 @@ class InTerminal(Case):
         terminal.until(self.heads("spawn,", "s", "overhead,", "s", "steal,", "s", "sync,", "s",
                                   "effort,", "s"), "spawn first")
         terminal.press("3")       # the other view shows them, too
-        terminal.until(lambda lines: "spawn, s" in lines[1] and "/bin/parallel" in "".join(lines),
+        terminal.until(lambda lines: "spawn, s" in lines[2] and "/bin/parallel" in "".join(lines),
                        "the flat view by spawns")
         terminal.press("o")       # back, by overhead
         lines = terminal.until(self.heads("overhead,", "s", "work,", "s", "idleness,", "s",
                                           "effort,", "s"), "the usual metrics")
         terminal.press("1")       # and so is the first view
-        terminal.until(lambda lines: "overhead, s" in lines[1] and "spawn" not in lines[1] and
+        terminal.until(lambda lines: "overhead, s" in lines[2] and "spawn" not in lines[2] and
                        "main thread" in "".join(lines), "the top-down view")
 
     def test_as_an_option(self):

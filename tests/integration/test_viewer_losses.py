@@ -104,7 +104,7 @@ class Losses(KnownSet):
     def test_text(self):
         self.add_all()
         text = viewer.printed("losses", self.set)
-        self.assertIn("./app {P}: top-down view", text)
+        self.assertIn("./app {P}\ntop-down view", text)
         self.assertIn("loss = inflation + overhead + idleness", text)
         rows = re.findall(r"^ *(-?[\d.]+) +[\d.]+% +(-?[\d.]+) +(?:[\d.]+%)? +([\d.]+) +(?:[\d.]+%)? +([\d.]+)"
                           r" +(?:[\d.]+%)? +(?:\d+ » )?(\w+)  ", text, re.M)
@@ -183,7 +183,7 @@ class Losses(KnownSet):
         self.refused("not a set of runs", "--print", "losses", self.folder)
         self.add(4, 1, 3, (9, 1, 2), status=1)
         self.refused("no run of the set has a database", "--print", "losses", self.set)
-        self.refused("text, csv or json", "--print", "losses", "--format", "folded", self.set, status=2)
+        self.refused("text, csv, json", "--print", "losses", "--format", "folded", self.set, status=2)
         self.refused("losses have their own", "--print", "losses", "--metrics", "work", self.set, status=2)
         self.refused("one set of runs", "--print", "losses", self.set, self.set, status=2)
 

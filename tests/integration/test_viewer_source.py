@@ -330,7 +330,7 @@ class Editor(WithUtil):
         self.assertEqual(self.arguments(), ["-x", "+20", copy])
         terminal.resize(100, 30)
         terminal.press("Enter")
-        terminal.until_seen("    20 > /* line 20 */", "hpcviewer")
+        terminal.until_seen("    20 > /* line 20 */", "xz -9 file")
         self.at(terminal, "5/8", "coder_run")
         terminal.until(lambda lines: lines[29].startswith(" ?:help"), "the new size")
         terminal.press("c", "e")

@@ -418,6 +418,33 @@ class Page(unittest.TestCase):
         self.assertEqual(round(sum(values)), 162)
         terminal.until(lambda at: any(re.search(r"\b162 100.0%.* f  f.c:1", line) for line in at), 162)
 
+    def test_back(self):
+        """q goes back to all threads, and to the page on which Enter chose one."""
+        folder, _ = self.uneven()
+        terminal = self.start(folder)
+        terminal.press("j", "j", "4")
+        terminal.until_seen("hpcviewer: threads: f")
+        terminal.press("Enter")
+        terminal.until_seen("1 of 12 threads: NODE 7 PROCESS 71 THREAD 11  (q: all threads)")
+        terminal.press("q")
+        terminal.until_seen("hpcviewer: threads: f")
+        terminal.press("q")
+        terminal.until(lambda at: any(re.search(r"\b162 100.0%.* f  f.c:1", line) for line in at), 162)
+        terminal.press("|")
+        terminal.type("thread [0-3]$")
+        terminal.press("Enter")
+        terminal.until_seen("threads: thread [0-3]$ (4 of 12)")
+        terminal.press("q")
+        terminal.until(lambda at: any(re.search(r"\b162 100.0%.* f  f.c:1", line) for line in at), 162)
+        terminal.press("q")
+        terminal.until_seen("ended 0")
+
+    def test_threads_of_the_command_line_stay(self):
+        folder, _ = self.uneven()
+        terminal = self.start(folder, "--threads", "thread [0-3]$")
+        terminal.press("q")
+        terminal.until_seen("ended 0")
+
     def test_regular_expressions(self):
         folder, values = self.uneven()
         terminal = self.start(folder, width=120)

@@ -138,7 +138,7 @@ class InTerminal(Case):
     def test_columns_and_their_list(self):
         write(self.db, UNMEASURED)
         terminal = self.start()
-        self.assertEqual(terminal.screen()[1].split(), ["work,", "s"])
+        self.assertEqual(terminal.screen()[2].split(), ["work,", "s"])
         terminal.press("C")
         lines = terminal.until_seen("hpcviewer: columns")
         listed = [line.split(None, 2) for line in lines if "clusive" in line]
@@ -146,15 +146,15 @@ class InTerminal(Case):
                           if "clusive" in line], 2 * [("[x]", False)] + 4 * [("[ ]", True)])
         self.assertTrue(all(WHY in " ".join(line) for line in listed[2:]))
         terminal.press("Down", "Down", "Space", "q")  # all the same
-        terminal.until(lambda lines: "idleness" in lines[1], "the column of idleness")
+        terminal.until(lambda lines: "idleness" in lines[2], "the column of idleness")
         terminal.press("C", "Down", "Down", "Space", "q")
-        terminal.until(lambda lines: "work" in lines[1] and "idleness" not in lines[1], "no more")
+        terminal.until(lambda lines: "work" in lines[2] and "idleness" not in lines[2], "no more")
 
     def test_one_unit(self):
         write(self.db, ALL, idleness=0.0125)
         terminal = self.start()
-        self.assertEqual(re.findall(r", (\w+)", terminal.screen()[1]), 4 * ["s"])
-        self.assertIn("0.01250", terminal.screen()[3])
+        self.assertEqual(re.findall(r", (\w+)", terminal.screen()[2]), 4 * ["s"])
+        self.assertIn("0.01250", terminal.screen()[4])
 
     def test_columns_that_are_kept(self):
         """A metric chosen in one view is hidden where it was not measured, and comes back."""
@@ -166,13 +166,13 @@ class InTerminal(Case):
             file.write("columns = idleness:inclusive,work:inclusive\n")
         write(self.db, UNMEASURED)
         terminal = self.start(config=config.name)
-        terminal.until(lambda lines: lines[1].split() == ["work,", "s"], "work alone")
+        terminal.until(lambda lines: lines[2].split() == ["work,", "s"], "work alone")
         terminal.press("C", "S")
         terminal.until_seen("saved for the next time")
         terminal.press("q")
         write(self.db, HALF, idleness=0.0125)
         terminal = self.start(config=config.name)
-        terminal.until(lambda lines: lines[1].split() == ["idleness,", "s", "work,", "s"],
+        terminal.until(lambda lines: lines[2].split() == ["idleness,", "s", "work,", "s"],
                        "idleness first, then work")
 
 

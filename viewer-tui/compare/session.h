@@ -7,7 +7,7 @@
 #include "lib/path.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/fold.h"
-#include "viewer-tui/db/run.h"
+#include "viewer-tui/db/run-times.h"
 #include "viewer-tui/threads/thread-set.h"
 #include "viewer-tui/tree/view.h"
 
@@ -33,6 +33,7 @@ struct opened {
 struct session {
     char *folder;                           /* NULL of a comparison */
     json_t *run;                            /* NULL without run.json, and of a comparison */
+    struct run_times times;                 /* of `run` */
     const char *metric_list;                /* --metrics; NULL: not given */
     VEC(char *) definitions;                /* of derived metrics, as users wrote them */
     const char *usual_metrics, *usual_sort; /* the user's defaults, or NULL */

@@ -103,6 +103,7 @@ struct metric {
     bool is_aside;     /* views have no column of it unless the user asks for one; the summary, the
                           list of columns, the inspector, CSV and JSON have it */
     bool is_asked_for; /* the user named it */
+    bool is_part_hidden[EXCLUSIVE + 1]; /* by cost_part: the user named the other one only */
     bool repeats_work; /* an effort of which only work is not 0 */
     bool is_in[METRIC_SETS];
 };
@@ -278,6 +279,12 @@ static inline size_t metrics_with_columns(const struct metrics *metrics, size_t 
     while (m < metrics->n && metrics->set != SET_KINDS && !metric_has_columns(&metrics->at[m]))
         m = metrics_shown(metrics, m + 1);
     return m;
+}
+
+/* The part that rows are sorted by: this one, unless it is hidden. */
+static inline enum cost_part metric_part(const struct metric *metric, enum cost_part part)
+{
+    return metric->is_part_hidden[part] ? (part == INCLUSIVE ? EXCLUSIVE : INCLUSIVE) : part;
 }
 
 /* The index of the metric with this name, or metrics->n. */

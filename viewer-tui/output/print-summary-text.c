@@ -35,8 +35,7 @@ static void print_title(struct summary *summary)
 {
     struct writer *writer = &summary->writer;
     size_t n_processes = json_array_size(json_object_get(summary->run, "processes"));
-    writer_clean(writer, summary->title);
-    text_add(&writer->line, ": ");
+    writer_run_line(writer, summary->session, summary->db);
     if (n_processes) {
         add_count(writer, (double)n_processes, "process");
         text_add(&writer->line, ", ");

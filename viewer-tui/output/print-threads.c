@@ -119,8 +119,8 @@ static void text_heads(struct threads_table *table)
     size_t n = table->threads.list.n;
     struct column_titles titles = {0};
     struct text title = {0};
-    writer_clean(writer, session_title(table->session, table->db));
-    writer_line(writer, ": %zu thread%s", n, n == 1 ? "" : "s");
+    writer_run_line(writer, table->session, table->db);
+    writer_line(writer, "%zu thread%s", n, n == 1 ? "" : "s");
     for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n;
          m = metrics_with_columns(metrics, m + 1)) {
         if (metric_is_sum(&metrics->at[m])) {
@@ -478,6 +478,8 @@ int print_threads(struct session *session, const struct print_options *options, 
     if (options->sort)
         threads_sort(&table.threads, sorting.metric);
     writer_open(&table.writer, print_class(options->format), out);
+    if (options->width)
+        table.writer.width = options->width;
     write_threads(&table, options->projection);
     writer_free(&table.writer);
     threads_free(&table.threads);

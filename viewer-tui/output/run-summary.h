@@ -4,6 +4,7 @@
 
 #include "viewer-tui/advice/advice.h"
 #include "viewer-tui/advice/what-if.h"
+#include "viewer-tui/compare/session.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/fates.h"
 #include "viewer-tui/output/writer.h"
@@ -17,6 +18,7 @@ struct summary_change {
 
 struct summary {
     struct writer writer;
+    const struct session *session;
     const struct database *db;
     const json_t *run; /* NULL if the database has no run.json */
     const char *title;

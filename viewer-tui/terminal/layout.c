@@ -7,7 +7,7 @@
 #define HEIGHT_FOR_HELP   8
 #define HEIGHT_FOR_PLACES 10 /* filters and zoom */
 #define HEIGHT_FOR_SOURCE 14
-#define HEIGHT_FOR_ADVICE 20
+#define HEIGHT_FOR_ADVICE 20 /* and the run */
 
 /* The source stands beside the tree if the screen has at least this width in columns, and at least
  * this ratio of columns to lines. */
@@ -47,8 +47,14 @@ static void split_horizontally(struct layout *layout)
 
 struct layout layout_make(int width, int height, const struct layout_content *content)
 {
-    struct layout layout = {NO_LINE, NO_LINE, NO_LINE,          NO_LINE, NO_LINE,
-                            NO_LINE, {0},     {0, 0, 0, width}, {0}};
+    struct layout layout = {.run = NO_LINE,
+                            .title = NO_LINE,
+                            .advice = NO_LINE,
+                            .zoom = NO_LINE,
+                            .filters = NO_LINE,
+                            .status = NO_LINE,
+                            .help = NO_LINE,
+                            .tree = {.width = width}};
     int top = 0, bottom = height;
     if (height >= HEIGHT_FOR_HELP)
         layout.help = --bottom;
@@ -56,6 +62,8 @@ struct layout layout_make(int width, int height, const struct layout_content *co
         layout.status = --bottom;
     if (height >= HEIGHT_FOR_PLACES && content->has_filters)
         layout.filters = --bottom;
+    if (height >= HEIGHT_FOR_ADVICE)
+        layout.run = top++;
     if (height >= HEIGHT_FOR_HEADS) {
         layout.title = top++;
         if (height >= HEIGHT_FOR_ADVICE && content->has_advice)

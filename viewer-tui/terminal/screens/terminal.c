@@ -84,10 +84,14 @@ static void loop(struct tui *tui)
         show_headline(tui);
         int key = tui->next == COMMAND_NONE ? screen_key() : KEY_NOTHING;
         enum command command = tui->next == COMMAND_NONE ? keys_command(key) : tui->next;
-        if (key == KEY_GONE || command == COMMAND_QUIT)
-            return;
         tui->next = COMMAND_NONE;
         text_clear(&tui->message);
+        if (key == KEY_GONE)
+            return;
+        if (command == COMMAND_QUIT && tui_leave_restriction(tui))
+            continue;
+        if (command == COMMAND_QUIT)
+            return;
         tui_obey_and_remember(tui, command, obey);
         if (command == COMMAND_NONE)
             say_no_such_key(tui, key);
