@@ -281,8 +281,8 @@ class Formats(Case):
         self.assertAlmostEqual(float(records["metric", "percent_of_effort", "work"]),
                                900 / 14.0625)
         shown = viewer.printed("summary", self.db)
-        self.assertIn("       3.062 s  idleness, 21.8% of effort\n", shown)
-        self.assertIn("       14.06 s  effort\n", shown)
+        self.assertIn("       3.062 s    21.8%  idleness  other workers had nothing to do meanwhile\n", shown)
+        self.assertIn("       14.06 s   100.0%  effort    work + overhead + idleness\n", shown)
         self.assertIn("./71  [exit; 4 workers]\n", shown)
         self.assertIn("./72  [exit]\n", shown)
         self.assertIn("./73  [exit; 1 worker]\n", shown)

@@ -138,7 +138,7 @@ class Words(Case):
     def test_summary(self):
         self.write(with_kinds(describe()), RUN)
         shown = viewer.printed("summary", self.db)
-        self.assertIn("       2.000 s  overhead, 14.2% of effort: 10.7% spawn, 2.7% sync, "
+        self.assertIn("       2.000 s    14.2%  overhead  the parallel runtime itself: 10.7% spawn, 2.7% sync, "
                       "0.9% steal\n", shown)
         self.assertNotIn("overhead:spawn", shown)
         self.assertRegex(" ".join(shown.split()),
@@ -163,7 +163,7 @@ class Words(Case):
         self.assertEqual(summary["metrics"], {"overhead": 2.0, "overhead:spawn": 1.5,
                                               "overhead:steal": 0.125, "overhead:sync": 0.375,
                                               "effort": 14.0625})
-        self.assertIn("       1.500 s  overhead:spawn, 10.7% of effort\n",
+        self.assertIn("       1.500 s    10.7%  overhead:spawn  a part of overhead\n",
                       viewer.printed("summary", "--kinds", self.db))
         records = {(r["section"], r["subject"], r["item"]): r["value"]
                    for r in self.records("summary", "--kinds")}
@@ -221,7 +221,7 @@ class Words(Case):
         self.write(describe(), run_json(MEASURED))
         shown = viewer.printed_json("top-down", "--kinds", self.db)
         self.assertEqual([m["name"] for m in shown["metrics"]], ["overhead", "effort"])
-        self.assertIn("       2.000 s  overhead, 14.2% of effort\n",
+        self.assertIn("       2.000 s    14.2%  overhead  the parallel runtime itself\n",
                       viewer.printed("summary", self.db))
 
     def test_names_that_only_look_like_kinds(self):

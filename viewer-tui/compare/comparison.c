@@ -88,6 +88,7 @@ static void add_column(struct comparison *comparison, struct merged_metric from,
     metric.is_aside = sides[0]->is_aside && sides[1]->is_aside;
     memcpy(metric.is_part_hidden, named->is_part_hidden, sizeof metric.is_part_hidden);
     metric.is_asked_for = sides[0]->is_asked_for || sides[1]->is_asked_for;
+    metric.is_zero = sides[0]->is_zero && sides[1]->is_zero;
     metric.repeats_work = sides[0]->repeats_work && sides[1]->repeats_work;
     if (named->kind.name) {
         metric.kind.name = name + (named->kind.name - named->name);

@@ -310,6 +310,8 @@ static void find_sets(struct database *db, const struct choice *choice, size_t n
         for (int part = INCLUSIVE; part <= EXCLUSIVE && i < n_listed; part++)
             metric->is_part_hidden[part] = !choice->parts[choice->at[i]].is_asked[part];
         metric->repeats_work = repeats_work(db, choice->at[i]);
+        metric->is_zero = !metric_is_sum(metric) && metric->state == METRIC_MEASURED &&
+                          !may_have_values(db, metric);
     }
     find_kinds_set(db, choice);
 }

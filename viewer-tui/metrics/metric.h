@@ -105,6 +105,7 @@ struct metric {
     bool is_asked_for; /* the user named it */
     bool is_part_hidden[EXCLUSIVE + 1]; /* by cost_part: the user named the other one only */
     bool repeats_work; /* an effort of which only work is not 0 */
+    bool is_zero;      /* measured, and 0 in the whole program */
     bool is_in[METRIC_SETS];
 };
 
@@ -256,12 +257,12 @@ enum metric_state metric_state_of(const char *name);
  * follow from others. */
 bool metric_is_complete(const struct metric *metric);
 
-/* Whether columns of the metric say something. Those of metrics that were not measured and copies
- * of work do not, unless the user asked for them. */
+/* Whether columns of the metric say something. Those of metrics that were not measured or are 0 and
+ * copies of work do not, unless the user asked for them. */
 static inline bool metric_says_something(const struct metric *metric)
 {
     bool is_wanted = metric->is_asked_for || metric_derivation(metric);
-    return is_wanted || (metric_is_measured(metric) && !metric->repeats_work);
+    return is_wanted || (metric_is_measured(metric) && !metric->repeats_work && !metric->is_zero);
 }
 
 /* Whether views and text have columns of the metric by default. CSV and JSON have all metrics that

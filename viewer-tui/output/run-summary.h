@@ -45,6 +45,9 @@ void print_summary_text(struct summary *summary);
 void print_summary_csv(struct summary *summary);
 void print_summary_json(struct summary *summary);
 
+/* The metrics as text: totals and meanings; below them those without values. */
+void print_metric_totals(struct summary *summary);
+
 /* Work and span, and what they become by the changes that the user asked about. */
 void print_work_span_text(struct summary *summary);
 void print_work_span_csv(struct summary *summary);
