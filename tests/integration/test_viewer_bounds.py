@@ -103,7 +103,8 @@ class Text(Case):
             context.charges = {k: v for k, v in context.charges.items() if k[1] != 1}
         self.write(db, RUN)
         text = viewer.printed("summary", self.db)
-        self.assertIn(f"  Not measured: overhead ({WHY})\n", text)
+        self.assertIn("  Not measured (reasons are below): overhead.", text)
+        self.assertIn(f"Metrics that were not measured\n  overhead: {WHY}\n", text)
         self.assertNotIn("≥", text)
         self.assertNotRegex(text, "(?i)well parallelized|grain")
 

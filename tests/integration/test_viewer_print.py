@@ -79,7 +79,8 @@ class Text(Story):
                 "xz -9 file   8.25 s wall, 10.0 s CPU, 1.2 CPUs used\n1 process, 2 threads\n",
                 "       10.00 s  work",
                 "       10.00 s  work  the program's code\n"
-                "  Not measured: idleness (no runtime with an agent took part)\n",
+                "  Not measured (reasons are below): idleness.",
+                "Metrics that were not measured\n  idleness: no runtime with an agent took part\n",
                 "CPUTIME, a sample each 5.000 ms; 200.3 per second were taken",
                 "source: perf task-clock, in 1 thread",
                 "source: POSIX timer, in 1 thread (perf is refused)",

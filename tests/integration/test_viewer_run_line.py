@@ -52,7 +52,7 @@ class Printed(Case):
 
     def test_a_process_that_executes_one_program_after_the_other(self):
         self.assertEqual(self.first(process(1, 1, 1, command="sh -c app"), process(1, 3, 5, "exec")),
-                         "sh -c app   4.00 s wall, 6.00 s CPU in 2 processes, 1.5 of 2 CPUs used")
+                         "app -n 2000   4.00 s wall, 6.00 s CPU, 1.5 of 2 CPUs used", "not the wrapper")
 
     def test_children(self):
         """They run while the launched process waits, or longer."""
@@ -82,6 +82,13 @@ class Printed(Case):
         shown = self.first(process(1, 1.5849, 2.874, command="app " + 30 * "option "))
         self.assertEqual(len(shown), 100)
         self.assertTrue(shown.endswith("...   1.58 s wall, 2.87 s CPU, 1.8 of 2 CPUs used"), shown)
+
+    def test_long_paths(self):
+        command = f"/opt/{'folder/' * 10}app --of folder/file"
+        self.assertEqual(self.first(process(1, 1.5849, 2.874, command=command)),
+                         "app --of folder/file   1.58 s wall, 2.87 s CPU, 1.8 of 2 CPUs used")
+        self.assertEqual(self.first(process(1, 1.5849, 2.874, command="/opt/app")),
+                         "/opt/app   1.58 s wall, 2.87 s CPU, 1.8 of 2 CPUs used")
 
     def test_two_runs(self):
         folders = self.folder(process(1, 1.5849, 2.874)), self.folder(process(1, 1.21, 2.3))

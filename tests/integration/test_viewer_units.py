@@ -62,7 +62,8 @@ class Text(Case):
         for view in ("top-down", "bottom-up", "flat", "threads"):
             self.assertNotRegex(self.text(view), "idleness|overhead|effort|not measured")
         summary = self.text("summary")
-        self.assertIn(f"  work  the program's code\n  Not measured: idleness, overhead ({WHY})\n", summary)
+        self.assertIn("  work  the program's code\n  Not measured (reasons are below): idleness, overhead.", summary)
+        self.assertIn(f"Metrics that were not measured\n  idleness, overhead: {WHY}\n", summary)
 
     def test_what_is_asked_for_is_there(self):
         write(self.db, UNMEASURED)

@@ -64,6 +64,16 @@ static void add_times(const struct compared_times *times, size_t width, struct t
     }
 }
 
+/* The command without the folders of its program: "xz -9" of "/usr/bin/xz -9". */
+static const char *without_folders(const char *command)
+{
+    const char *begin = command;
+    for (const char *at = command; *at && *at != ' '; at++)
+        if (*at == '/' && at[1] && at[1] != ' ')
+            begin = at + 1;
+    return begin;
+}
+
 /* Adds the command, cut to the columns that `rest` leaves, and the rest. */
 static void add_line(const char *command, const char *rest, size_t width, bool ascii,
                      struct text *out)
@@ -73,6 +83,10 @@ static void add_line(const char *command, const char *rest, size_t width, bool a
     size_t needed = text_columns(rest);
     size_t room = width > needed + RUN_LINE_COMMAND ? width - needed : RUN_LINE_COMMAND;
     text_add_clean(&clean, command, ascii);
+    if (text_columns(text_string(&clean)) > room) {
+        text_clear(&clean);
+        text_add_clean(&clean, without_folders(command), ascii);
+    }
     if (text_columns(text_string(&clean)) > room) {
         text_cut(&clean, room - strlen(cut));
         text_add(&clean, cut);

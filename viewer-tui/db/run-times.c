@@ -2,8 +2,8 @@
 
 #include "lib/hash-tables.h"
 
-#include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,48 +20,56 @@ static uint32_t id_of(struct strtab *processes, const json_t *process)
     return id;
 }
 
-/* The longest wall time of a launched process, with all that it executed one after the other. */
-static double longest_wall(const json_t *images)
+/* What the images of a process add up to: the programs that it executed one after the other. */
+struct process_times {
+    double wall;
+    bool is_launched;
+    double most_cpu;     /* of an image */
+    const char *command; /* of that image */
+};
+
+typedef VEC(struct process_times) process_list;
+
+static void add_image(process_list *list, struct strtab *ids, const json_t *image)
 {
-    struct strtab processes = {0};
-    VEC(double) walls = {0};
-    size_t i;
-    json_t *image;
-    double longest = 0;
-    json_array_foreach(images, i, image)
-    {
-        uint32_t id = id_of(&processes, image);
-        if (id == walls.n)
-            vec_push(&walls, 0.0);
-        walls.at[id] += run_number(image, "wall");
+    uint32_t id = id_of(ids, image);
+    double cpu = run_number(image, "cpu");
+    if (id == list->n)
+        vec_push(list, (struct process_times){0});
+    struct process_times *process = &list->at[id];
+    process->wall += run_number(image, "wall");
+    process->is_launched |= strcmp(run_text(image, "origin"), "launched") == 0;
+    if (!process->command || cpu > process->most_cpu) {
+        process->most_cpu = cpu;
+        process->command = run_text(image, "command");
     }
-    json_array_foreach(images, i, image)
-    {
-        if (strcmp(run_text(image, "origin"), "launched") == 0)
-            longest = fmax(longest, walls.at[id_of(&processes, image)]);
-    }
-    vec_free(&walls);
-    strtab_free(&processes);
-    return longest;
 }
 
 struct run_times run_times_of(const json_t *run)
 {
-    const json_t *images = json_object_get(run, "processes");
-    struct run_times times = {.processes = json_array_size(images), .wall = longest_wall(images)};
-    struct strtab hosts = {0};
+    struct run_times times = {0};
+    struct strtab ids = {0}, hosts = {0};
+    process_list list = {0};
     size_t i;
     json_t *image;
-    json_array_foreach(images, i, image)
+    json_array_foreach(json_object_get(run, "processes"), i, image)
     {
-        times.cpu += run_number(image, "cpu");
+        add_image(&list, &ids, image);
         strtab_id(&hosts, run_text(image, "host"));
-        if (!times.command && strcmp(run_text(image, "origin"), "launched") == 0)
-            times.command = run_text(image, "command");
+        times.cpu += run_number(image, "cpu");
     }
+    for (i = 0; i < list.n; i++) {
+        const struct process_times *process = &list.at[i];
+        if (process->is_launched && !times.command)
+            times.command = process->command;
+        times.wall = fmax(times.wall, process->is_launched ? process->wall : 0);
+    }
+    times.processes = list.n;
     times.cpus = (double)hosts.count * run_most_cpus(run);
     if (run_cpus_used(&times) > MOST_USED * times.cpus)
         times.cpus = 0;
+    vec_free(&list);
+    strtab_free(&ids);
     strtab_free(&hosts);
     return times;
 }

@@ -5,8 +5,9 @@
 #include "viewer-tui/db/run.h"
 
 struct run_times {
-    const char *command; /* of the process that hpcrun launched first, in `run`; NULL: unknown */
-    size_t processes;    /* images: an exec begins a new one */
+    const char *command; /* of the launched process, in `run`; NULL: unknown. If it executed several
+                            programs (wrappers that are scripts), of the one with most CPU time */
+    size_t processes;
     double wall;         /* seconds, of the launched process that took longest; 0: unknown */
     double cpu;          /* seconds, of all processes */
     double cpus;         /* CPUs that they could use; 0: unknown */

@@ -1,9 +1,9 @@
 /* The metrics of a summary: a line each, with the total and what it means; those without values in one
- * paragraph below.
+ * footnote.
  *
  *            1.001 s   69.6%  work        the program's code
  *           0.4380 s   30.4%  idleness    other workers had nothing to do meanwhile
- *       0: lock wait. Not measured: overhead (plain threads have no runtime) */
+ *       0: lock wait. Not measured (reasons are below): overhead. */
 #include "viewer-tui/output/run-summary.h"
 
 #include "lib/metric-kinds.h"
@@ -76,78 +76,79 @@ static void print_total(struct summary *summary, size_t m, size_t name_width, bo
     writer_end_line(writer);
 }
 
-/* Adds the names of the metrics that are 0. */
-static void add_zeros(const struct summary *summary, struct text *out)
-{
-    const struct metrics *metrics = &summary->db->metrics;
-    const char *before = "0: ";
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
-        const struct metric *metric = &metrics->at[m];
-        if (has_line(summary, m) || metric->state != METRIC_MEASURED || metric->repeats_work)
-            continue;
-        text_add(out, before);
-        text_add_clean(out, metric->name, summary->writer.ascii);
-        before = ", ";
-    }
-    text_add(out, out->n ? ". " : "");
-}
-
 /* A lower bound of 0 says nothing either. */
 static bool is_unmeasured(const struct summary *summary, size_t m)
 {
     return summary->db->metrics.at[m].state != METRIC_MEASURED && !has_line(summary, m);
 }
 
-/* Adds the names of the metrics from `first` on that have its reason, and that. */
-static void add_reason(const struct summary *summary, size_t first, struct text *out)
+static bool is_zero(const struct summary *summary, size_t m)
 {
-    const struct metrics *metrics = &summary->db->metrics;
-    const char *why = metrics->at[first].why, *comma = "";
-    for (size_t m = first; m < metrics->n; m = metrics_shown(metrics, m + 1))
-        if (is_unmeasured(summary, m) && strcmp(metrics->at[m].why, why) == 0) {
-            text_add(out, comma);
-            text_add_clean(out, metrics->at[m].name, summary->writer.ascii);
-            comma = ", ";
-        }
-    text_add(out, " (");
-    text_add_clean(out, why, summary->writer.ascii);
-    text_add(out, ")");
+    const struct metric *metric = &summary->db->metrics.at[m];
+    return metric->state == METRIC_MEASURED && !metric->repeats_work && !has_line(summary, m);
 }
 
-/* Whether an earlier metric that was not measured has the same reason. */
-static bool has_same_reason(const struct summary *summary, size_t metric)
+/* Adds a title and the names of some metrics. */
+static void add_names(const struct summary *summary, const char *title,
+                      bool (*is_one)(const struct summary *, size_t), struct text *out)
 {
     const struct metrics *metrics = &summary->db->metrics;
-    size_t m = metrics_shown(metrics, 0);
-    while (m < metric && !(is_unmeasured(summary, m) &&
-                           strcmp(metrics->at[m].why, metrics->at[metric].why) == 0))
-        m = metrics_shown(metrics, m + 1);
-    return m < metric;
-}
-
-static void add_unmeasured(const struct summary *summary, struct text *out)
-{
-    const struct metrics *metrics = &summary->db->metrics;
-    const char *before = "Not measured: ";
+    const char *before = title;
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
-        if (is_unmeasured(summary, m) && !has_same_reason(summary, m)) {
+        if (is_one(summary, m)) {
             text_add(out, before);
-            add_reason(summary, m, out);
-            before = "; ";
+            text_add_clean(out, metrics->at[m].name, summary->writer.ascii);
+            before = ", ";
         }
+    text_add(out, before == title ? "" : ". ");
 }
 
 static void print_footnote(struct summary *summary)
 {
     struct writer *writer = &summary->writer;
     struct text note = {0}, piece = {0};
-    add_zeros(summary, &note);
-    add_unmeasured(summary, &note);
+    add_names(summary, "0: ", is_zero, &note);
+    add_names(summary, "Not measured (reasons are below): ", is_unmeasured, &note);
     const char *rest = text_string(&note);
     while (*rest && text_take_line(&rest, writer->width - 2, &piece))
         writer_line(writer, "  %s", text_string(&piece));
     vec_free(&piece);
     vec_free(&note);
+}
+
+/* Whether an earlier metric that was not measured has the same reason. */
+static bool has_same_reason(const struct summary *summary, size_t metric)
+{
+    const struct metrics *metrics = &summary->db->metrics;
+    const char *why = metrics->at[metric].why;
+    size_t m = metrics_shown(metrics, 0);
+    while (m < metric && !(is_unmeasured(summary, m) && strcmp(metrics->at[m].why, why) == 0))
+        m = metrics_shown(metrics, m + 1);
+    return m < metric;
+}
+
+void print_unmeasured_metrics(struct summary *summary)
+{
+    struct writer *writer = &summary->writer;
+    const struct metrics *metrics = &summary->db->metrics;
+    const char *heading = "Metrics that were not measured";
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+        if (!is_unmeasured(summary, m) || has_same_reason(summary, m))
+            continue;
+        if (heading)
+            writer_heading(writer, heading);
+        heading = NULL;
+        const char *before = "  ";
+        for (size_t o = m; o < metrics->n; o = metrics_shown(metrics, o + 1))
+            if (is_unmeasured(summary, o) && strcmp(metrics->at[o].why, metrics->at[m].why) == 0) {
+                text_add(&writer->line, before);
+                writer_clean(writer, metrics->at[o].name);
+                before = ", ";
+            }
+        text_add(&writer->line, ": ");
+        writer_clean(writer, metrics->at[m].why);
+        writer_end_line(writer);
+    }
 }
 
 void print_metric_totals(struct summary *summary)

@@ -303,5 +303,6 @@ void print_summary_text(struct summary *summary)
     print_advice(summary);
     print_events(summary);
     print_processes(summary);
+    print_unmeasured_metrics(summary);
     print_lists(summary);
 }

@@ -45,8 +45,10 @@ void print_summary_text(struct summary *summary);
 void print_summary_csv(struct summary *summary);
 void print_summary_json(struct summary *summary);
 
-/* The metrics as text: totals and meanings; below them those without values. */
+/* The metrics as text: totals and meanings, and a footnote of those without values; why these have
+ * none. */
 void print_metric_totals(struct summary *summary);
+void print_unmeasured_metrics(struct summary *summary);
 
 /* Work and span, and what they become by the changes that the user asked about. */
 void print_work_span_text(struct summary *summary);
