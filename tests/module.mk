@@ -217,8 +217,8 @@ $(BUILD)/obj/tests/bench/timed-handler.o: CFLAGS += -fPIC -fvisibility=hidden -f
 $(BUILD)/tests/tools/libhpcrun-timed.so: $(BUILD)/obj/tests/bench/timed-handler.o $(LIBHPCRUN_OBJS)
 	$(call link,$(TIMED_FLAGS),)
 
-# The session of doc/tour.md, recorded here. picture: it also becomes the picture of README.md and that part of the tour;
-# tour: all other outputs of the tour are made anew.
+# story: prints the session of doc/tour.md. picture: writes it there, and draws the pictures of README.md.
+# tour: runs the commands of README.md and doc/, and writes their outputs there.
 .PHONY: story picture tour
 story: all
 	tests/story.py $(BUILD)

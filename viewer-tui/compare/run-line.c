@@ -49,7 +49,14 @@ static void add_used(const struct compared_times *times, struct text *out)
     text_printf(out, " CPU%s used", cpus == 1 ? "" : "s");
 }
 
-/* Adds as many numbers as fit into `width` columns with the beginning of the command. */
+/* The columns that the beginning of the line must have. */
+static size_t least_room(const struct compared_times *times, const char *command)
+{
+    size_t columns = text_columns(command), least = times->n > 1 ? RUN_LINE_NAMES : RUN_LINE_COMMAND;
+    return columns < least ? columns : least;
+}
+
+/* Adds as many numbers as fit into `width` columns. */
 static void add_times(const struct compared_times *times, size_t width, struct text *out)
 {
     static void (*const parts[])(const struct compared_times *, struct text *) = {
@@ -57,7 +64,7 @@ static void add_times(const struct compared_times *times, size_t width, struct t
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         size_t before = out->n;
         parts[i](times, out);
-        if (i > 0 && text_columns(out->at) + RUN_LINE_COMMAND > width) {
+        if (i > 0 && text_columns(out->at) > width) {
             text_cut(out, before);
             return;
         }
@@ -75,13 +82,13 @@ static const char *without_folders(const char *command)
 }
 
 /* Adds the command, cut to the columns that `rest` leaves, and the rest. */
-static void add_line(const char *command, const char *rest, size_t width, bool ascii,
+static void add_line(const char *command, const char *rest, size_t width, size_t least, bool ascii,
                      struct text *out)
 {
     static const char cut[] = "...";
     struct text clean = {0};
     size_t needed = text_columns(rest);
-    size_t room = width > needed + RUN_LINE_COMMAND ? width - needed : RUN_LINE_COMMAND;
+    size_t room = width > needed + least ? width - needed : least;
     text_add_clean(&clean, command, ascii);
     if (text_columns(text_string(&clean)) > room) {
         text_clear(&clean);
@@ -109,13 +116,14 @@ void run_line_add(const struct session *session, const struct database *db, size
     bool are_known = times.of[0]->wall > 0 && times.of[times.n - 1]->wall > 0;
     const char *command =
         are_known && times.n == 1 ? times.of[0]->command : session_title(session, db);
+    size_t least = least_room(&times, command);
     struct text rest = {0};
     if (are_known)
-        add_times(&times, width, &rest);
+        add_times(&times, width > least ? width - least : 0, &rest);
     if (are_known && session->threads) {
         text_add(&rest, "   ");
         thread_set_describe(session->threads, ascii, &rest);
     }
-    add_line(command, text_string(&rest), width, ascii, out);
+    add_line(command, text_string(&rest), width, least, ascii, out);
     vec_free(&rest);
 }

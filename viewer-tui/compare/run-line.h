@@ -7,8 +7,9 @@
 
 #include "viewer-tui/compare/session.h"
 
-/* Least columns that the command keeps. */
+/* Least columns that the command of a run keeps, and the names of two runs. */
 #define RUN_LINE_COMMAND 16
+#define RUN_LINE_NAMES   40
 
 /* Adds the line. If it does not fit into `width` columns, the command is cut, then the last numbers
  * are left out. `db`: as in session_title. */
