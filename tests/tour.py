@@ -3,11 +3,11 @@
 
 usage: tests/tour.py BUILD [RUNS] [PAGE...]
 
-A block that begins with ```console holds commands, lines that begin with "$ ", each followed by its output. All of a page
-are run in one temporary folder, by sh, with the tools and the programs of tests/programs/cilk in the PATH; the output is
-replaced. The folder has what the commands name: the files of examples/ and tests/programs/tour, convoy.c, and `big`, a
-text of 110 MB. What hpcrun prints is broken at 118 columns. Programs in SHORTEST are profiled RUNS times (20) and the
-shortest run stays: in the others they did not have both CPUs. Use a quiet machine."""
+A block that begins with ```console holds commands, lines that begin with "$ ", each followed by its output. All
+commands of a page run in one temporary folder, by sh, with the tools and the programs of PROGRAMS in the PATH, and
+their outputs are replaced. The folder has the files that commands name: those of FOLDERS, OTHERS, and `big`, a text of
+110 MB. Lines that hpcrun prints are broken at 118 columns. Programs in SHORTEST are profiled RUNS times (20) and the
+shortest run stays: in the others the program did not have both CPUs. Use a quiet machine."""
 import os
 import pathlib
 import re
@@ -18,10 +18,11 @@ import tempfile
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PAGES = ("README.md", "doc/tour.md", "doc/openmp.md", "doc/threads.md")
+PAGES = ("README.md", "doc/tour.md", "doc/openmp.md", "doc/threads.md", "doc/scalability.md")
+PROGRAMS = ("tests/programs/cilk", "tests/programs/logical")
 FOLDERS = ("examples", "tests/programs/tour")
 OTHERS = ("tests/programs/advice/convoy.c",)
-SHORTEST = re.compile(r"\b(cholesky|pipe|triangle)\b")
+SHORTEST = re.compile(r"\b(cholesky|cilksort|pipe|triangle)\b")
 TEXT_BYTES = 110_000_000
 WALL = re.compile(r" ([\d.]+) s wall")
 MEASUREMENTS = re.compile(r"-o (\S+)")
@@ -41,7 +42,7 @@ def prepare(folder, page):
 
 
 def run(command, folder, build):
-    path = ":".join([f"{build}/bin", f"{build}/tests/programs/cilk", os.environ["PATH"]])
+    path = ":".join([f"{build}/{folder}" for folder in ("bin", *PROGRAMS)] + [os.environ["PATH"]])
     done = subprocess.run(["sh", "-c", command], cwd=folder, env=dict(os.environ, PATH=path), text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:

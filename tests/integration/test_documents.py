@@ -43,6 +43,15 @@ class Documents(unittest.TestCase):
                 with self.subTest(page=page.name, path=path):
                     self.assertTrue(list(ROOT.glob(path.rstrip("/"))))
 
+    def test_programs_of_the_tests(self):
+        """`build/tests/programs/cilk/fib 30`: its source is there."""
+        sources = {path.relative_to(ROOT / "tests/programs").with_suffix("")
+                   for path in (ROOT / "tests/programs").rglob("*.*")}
+        for page in DOCUMENTS:
+            for path in re.findall(r"build/tests/programs/([\w/-]+)", page.read_text()):
+                with self.subTest(page=page.name, path=path):
+                    self.assertIn(pathlib.Path(path), sources)
+
     def test_every_page_is_linked_from_the_readme(self):
         text = (ROOT / "README.md").read_text()
         for page in DOCUMENTS[1:]:
