@@ -28,7 +28,7 @@ static const struct {
     {"blocked", METRIC_OFF_CPU},
 };
 
-/* The rest of a metric's name after that of its kind, "" or " (EVENT)"; NULL if it is of another. */
+/* The rest of a metric's name after that of its kind, "" or " (EVENT)"; NULL if it is of another kind. */
 static const char *event_after(const char *name, const char *kind)
 {
     size_t length = strlen(kind);

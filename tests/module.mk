@@ -2,8 +2,8 @@
 # integration tests are Python programs, tests/integration/test_*.py. tests/run.py runs both.
 
 # `make check T='NAME...'` runs the tests whose names contain a NAME: `make check T=unwinding`.
-# `make check REPEAT=30 HOGS=2` runs those whose verdict rests on time or chance 30 times, half of the runs
-# beside two processes that use the CPU, and counts; with T, others.
+# `make check REPEAT=30 HOGS=2` runs the tests whose verdict rests on time or chance 30 times, half of the runs while two
+# processes use the CPU, and counts failures; with T, it runs others.
 T ?=
 HOGS ?= 0
 check: check-build

@@ -55,13 +55,13 @@ class Story:
     """A session of which the screens are printed."""
 
     def __init__(self, terminal, command):
-        self.terminal, self.keys, self.told = terminal, 0, []
+        self.terminal, self.keys, self.shown = terminal, 0, []
         self.lines = terminal.until_seen("?:help")
         self.tell(f"$ {command}")
 
     def tell(self, what):
         screen = "\n".join(map(portable, self.lines)).rstrip()
-        self.told.append((what, screen))
+        self.shown.append((what, screen))
         print(f"\n{what}\n\n{screen}")
 
     def press(self, *keys):
@@ -82,8 +82,8 @@ class Story:
 def tree_rows(lines):
     """The rows of the tree on the screen: from <whole program> to the source."""
     first = next(i for i, line in enumerate(lines) if "<whole program>" in line)
-    behind = next((i for i, line in enumerate(lines) if i > first and line.startswith("──")), len(lines))
-    return lines[first:behind]
+    end = next((i for i, line in enumerate(lines) if i > first and line.startswith("──")), len(lines))
+    return lines[first:end]
 
 
 def row_of(story, name):
@@ -148,8 +148,8 @@ def draw_flame_graph(folder):
 
 def write(story):
     """The keys and the last screen in doc/tour.md."""
-    steps = "\n".join(what for what, _ in story.told)
-    write_block("doc/tour.md", "story", f"```\n{steps}\n\n{story.told[-1][1]}\n```")
+    steps = "\n".join(what for what, _ in story.shown)
+    write_block("doc/tour.md", "story", f"```\n{steps}\n\n{story.shown[-1][1]}\n```")
 
 
 def main():

@@ -79,7 +79,7 @@ static const struct option_row rows[OPTIONS] = {
             "With `--print threads`: print what the one procedure whose name the extended regular expression "
             "matches costs in each thread, and how even that is. Inclusive, unless `--sort` says otherwise."},
     [WHAT_IF] = {NULL, "what-if", "CHANGE", NULL, "work and span after 'PROCEDURE 2x' or '... parallel'",
-                 "Print the summary, with work, span and speedups as they would be after a change, beside the measured "
+                 "Print the summary, with work, span and speedups as they would be after a change, next to the measured "
                  "ones: `PROCEDURE 2x` makes the own code of a spawned procedure twice as fast (any factor above 0), "
                  "`PROCEDURE parallel` makes it perfectly parallel. Can be given several times; each change is "
                  "made alone. Needs `hpcrun --work-span`. Values marked >= or <= are bounds."},
@@ -98,7 +98,7 @@ static const struct option_row rows[OPTIONS] = {
                  "If the path of such a file begins with OLD, look under NEW."},
     [COLUMNS] = {NULL, "columns", "A,B", NULL, "columns of the viewer: work:inclusive,work:exclusive",
                  "The columns with which the viewer begins, for one database: `METRIC:inclusive` or "
-                 "`METRIC:exclusive`, with `+4` behind it to be 4 wider than usual (`work:exclusive+4`). Other "
+                 "`METRIC:exclusive`, with `+4` after it to be 4 wider than usual (`work:exclusive+4`). Other "
                  "columns are hidden."},
     [NUMBERS] = {NULL, "numbers", "KIND", "fit plain scientific percent", "fit, plain, scientific or percent (key t)",
                  "Form of the numbers, as the key `t` in the viewer: `fit` (the default), `plain`, `scientific` or "

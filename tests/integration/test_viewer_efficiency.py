@@ -624,7 +624,7 @@ class InTerminal(Case):
         lines = terminal.until_seen("% of effort (CPUTIME)")
         self.assertEqual(lines[2].split(), ["work,", "s", "overhead,", "s", "idleness,", "s",
                                             "effort,", "s"])
-        terminal.press("<", "<")  # the last metric, behind the name
+        terminal.press("<", "<")  # the last metric, after the name
         lines = terminal.until_seen("% of effort (REALTIME)")
         self.assertEqual(lines[2].split(), ["effort,", "s", "work,", "s", "overhead,", "s",
                                             "idleness,", "s"])

@@ -61,7 +61,7 @@ class Keeping(Case):
         terminal = self.start()
         terminal.press("t", "t", "b")  # scientific, with bars
         terminal.until_seen("█")
-        # Work: inclusive widened and behind exclusive; misses hidden, flops only inclusive.
+        # Work: inclusive widened and after exclusive; misses hidden, flops only inclusive.
         text = self.save(terminal, "+", "+", "J", "j", "Space", "j", "Space", "j", "j", "Space")
         self.assertEqual(text, "numbers = scientific\nbars\n"
                                "columns = work (sec):exclusive,work (sec):inclusive+4,flops:inclusive\n")

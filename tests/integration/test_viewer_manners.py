@@ -190,7 +190,7 @@ class Typing(InTerminal):
     """Lines are edited as in shells and editors."""
 
     def typed(self, terminal, prompt, text):
-        """Waits until that has been typed; what is said of it stands behind."""
+        """Waits until that has been typed; a remark may follow."""
         terminal.until(lambda lines: any(line.rstrip().split("   ")[0] == (prompt + text).rstrip()
                                          for line in lines), prompt + text)
 

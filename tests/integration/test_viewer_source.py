@@ -31,7 +31,7 @@ class WithUtil(InTerminal):
 
 class Finding(WithUtil):
     def code(self, *options):
-        """What stands behind util.h:41 in print, for these options."""
+        """The text after util.h:41 in print, with these options."""
         done = viewer.run("--print", "top-down", *options, self.db)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         line = next(line for line in done.stdout.splitlines() if " util.h:41" in line)

@@ -81,7 +81,7 @@ class Restricted(unittest.TestCase):
                 self.assertEqual(root["metrics"]["work"]["inclusive"], work)
 
     def test_ranks_and_hosts(self):
-        """Threads of a parallel job can be told by rank and host."""
+        """Threads of a parallel job can be distinguished by rank and host."""
         folder = self.folder.name
         story.write(folder, with_sources=False)
         run = json.loads(json.dumps(story.RUN))
@@ -251,14 +251,14 @@ class Page(unittest.TestCase):
         return True
 
     def check_view(self, terminal, folder, key, view, oracle, most):
-        """Every row of a view, in every column; the first so many rows."""
+        """Every row of a view, in every column; the first `most` rows."""
         printed = viewer.printed_json(view, folder)["root"]
         expected = {}
         for path, row in rows_with_paths(oracle):
             expected.setdefault(path, []).append(row["metrics"])
         terminal.press(key, "g")
         for index, (path, row) in enumerate(list(rows_with_paths(printed))[:most]):
-            # Rows of one path are told apart by what they cost together.
+            # The costs of its threads distinguish rows of one path.
             wanted = [r for r in expected[path]
                       if all(math.isclose(sum(r[m, p][part] for p in range(1, N_PROFILES + 1)),
                                           row["metrics"][m][part])

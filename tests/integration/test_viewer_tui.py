@@ -255,7 +255,7 @@ class Keys(InTerminal):
         self.at(terminal, "5/13", "coder_run")
         terminal.press("n")
         self.at(terminal, "10/13", "coder_run")
-        terminal.press("n")  # in a thread that nobody has opened
+        terminal.press("n")  # in a thread that is closed
         self.at(terminal, "15/15", "worker > coder_run")
         terminal.press("n")
         terminal.until_seen("search wrapped around")
@@ -410,7 +410,7 @@ class Keys(InTerminal):
 
 class Values(InTerminal):
     def plain(self, text):
-        """The rows of hand-made text (viewer_story), without source code behind statements."""
+        """The rows of hand-made text (viewer_story), without source code after statements."""
         rows = []
         for line in text.splitlines():
             match = re.match(rf"^ +{COST} +{COST}  ( *)(\S.*)$", line)
@@ -629,7 +629,7 @@ class Terminals(InTerminal):
         terminal.tmux("kill-server")
         end = 3000
         while os.path.exists(f"/proc/{pid}") and end:
-            # Gone, or left as a zombie where nobody waits for orphans.
+            # Gone, or left as a zombie if init does not wait for orphans.
             with open(f"/proc/{pid}/stat") as stat:
                 if stat.read().rsplit(")", 1)[1].split()[0] == "Z":
                     return

@@ -111,7 +111,7 @@ double comparison_workers(const struct comparison *comparison, int side)
     return (double)threads_count(of_side->db);
 }
 
-/* What a cost of the left side is multiplied by to give the cost expected on the right side. */
+/* Factor from a cost of the left side to the cost expected on the right side. */
 static double expected_factor(const struct comparison *comparison)
 {
     if (comparison->options->scaling != WEAK_SCALING)

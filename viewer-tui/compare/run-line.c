@@ -11,7 +11,7 @@ static void add_seconds(double seconds, struct text *out)
     text_printf(out, "%.*f %s", decimals, number, is_short ? "ms" : "s");
 }
 
-/* The runs of a line, of which each number has an arrow to that of the next run. */
+/* The runs of a line; each number of a run has an arrow to that of the next one: "1.58 s -> 1.21 s". */
 struct compared_times {
     const struct run_times *of[SIDES];
     size_t n;
@@ -49,7 +49,7 @@ static void add_used(const struct compared_times *times, struct text *out)
     text_printf(out, " CPU%s used", cpus == 1 ? "" : "s");
 }
 
-/* The columns that the beginning of the line must have. */
+/* Least columns of the beginning of the line. */
 static size_t least_room(const struct compared_times *times, const char *command)
 {
     size_t columns = text_columns(command), least = times->n > 1 ? RUN_LINE_NAMES : RUN_LINE_COMMAND;

@@ -11,7 +11,7 @@
 struct choice {
     size_t *at, n;
     size_t n_kinds; /* kinds that were added with their overhead */
-    size_t n_shown; /* those after these are internal, or only named in formulas */
+    size_t n_shown; /* the selected ones after these are internal, or only named in formulas */
     bool *is_taken;
     struct asked_parts {
         bool is_asked[EXCLUSIVE + 1]; /* by cost_part */
@@ -160,9 +160,9 @@ static void choose_nonzero(const struct database *db, struct choice *choice)
 
 static const char *const part_endings[] = {[INCLUSIVE] = ":inclusive", [EXCLUSIVE] = ":exclusive"};
 
-/* What follows a name in the list: its length, if it is the end of the item or a part and that. */
+/* The rest of an item of the list after a name: "", or ":inclusive". */
 struct item_end {
-    bool is_one;
+    bool is_one; /* false: the item goes on otherwise */
     size_t length;
     struct asked_parts parts;
 };
@@ -220,14 +220,14 @@ static void choose_parts(struct choice *choice, size_t metric, const struct aske
         choice->parts[metric].is_asked[part] |= parts->is_asked[part];
 }
 
-/* Whether a name is `base` (of `length` bytes) with an event and `behind`: for "work" and "
- * difference" the name "work (CPUTIME) difference". */
-static bool is_of_event(const char *name, const char *base, size_t length, const char *behind)
+/* Whether a name is `base` (of `length` bytes), an event and `suffix`: "work (CPUTIME) difference" is, for
+ * "work" and " difference". */
+static bool is_of_event(const char *name, const char *base, size_t length, const char *suffix)
 {
     if (strncmp(name, base, length) != 0 || strncmp(name + length, " (", 2) != 0)
         return false;
     const char *end = strrchr(name + length, ')');
-    return end && strcmp(end + 1, behind) == 0;
+    return end && strcmp(end + 1, suffix) == 0;
 }
 
 /* Chooses "NAME (EVENT)" of all events; false if there are none. */
@@ -286,7 +286,7 @@ static void find_kinds_set(struct database *db, const struct choice *choice)
     }
 }
 
-/* Whether it is an effort of which only work has values. */
+/* Whether the metric is an effort of which only work has values. */
 static bool repeats_work(const struct database *db, size_t effort)
 {
     const char *work = efficiency_part_name(WORK);
@@ -398,12 +398,12 @@ char *choose_metrics(struct database *db, const json_t *run, const char *list, b
     return unknown;
 }
 
-/* The only metric of that name of an event, with `behind` after that; metrics->n for none. */
-static size_t find_of_event(const struct metrics *metrics, const char *name, const char *behind)
+/* The metric "NAME (EVENT)SUFFIX" if there is only one; else metrics->n. */
+static size_t find_of_event(const struct metrics *metrics, const char *name, const char *suffix)
 {
     size_t found = metrics->n;
     for (size_t m = 0; m < metrics->n; m++)
-        if (can_be_shown(metrics, m) && is_of_event(metrics->at[m].name, name, strlen(name), behind)) {
+        if (can_be_shown(metrics, m) && is_of_event(metrics->at[m].name, name, strlen(name), suffix)) {
             if (found < metrics->n)
                 return metrics->n;
             found = m;
@@ -411,22 +411,22 @@ static size_t find_of_event(const struct metrics *metrics, const char *name, con
     return found;
 }
 
-/* The metric of that name, or in a comparison the difference (loss) of those of that name; or else
- * the one that has that name and an event. */
+/* The metric of that name; in a comparison, the difference or loss of the metrics of that name; else the
+ * only metric with that name and an event. */
 static size_t find_to_sort(const struct metrics *metrics, const char *name)
 {
-    static const char *const behind[] = {"", " difference", " loss"};
-    enum { N_BEHIND = sizeof behind / sizeof *behind };
+    static const char *const suffixes[] = {"", " difference", " loss"};
+    enum { N_SUFFIXES = sizeof suffixes / sizeof *suffixes };
     size_t found = metrics->n;
-    for (size_t i = 0; i < N_BEHIND && found == metrics->n; i++) {
-        char *whole = mem_printf("%s%s", name, behind[i]);
+    for (size_t i = 0; i < N_SUFFIXES && found == metrics->n; i++) {
+        char *whole = mem_printf("%s%s", name, suffixes[i]);
         found = metrics_find(metrics, whole);
         if (!can_be_shown(metrics, found))
             found = metrics->n;
         free(whole);
     }
-    for (size_t i = 0; i < N_BEHIND && found == metrics->n; i++)
-        found = find_of_event(metrics, name, behind[i]);
+    for (size_t i = 0; i < N_SUFFIXES && found == metrics->n; i++)
+        found = find_of_event(metrics, name, suffixes[i]);
     return found;
 }
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More CPUs than the processes of each host could use were used if these are bound to different
- * ones. Then the number of CPUs is unknown. */
+/* Processes that are bound to different CPUs use more of them together than each of them may. Then the
+ * number of CPUs is unknown. */
 #define MOST_USED 1.05
 
 /* The id of a process, whatever it executes. */

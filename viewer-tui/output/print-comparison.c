@@ -16,7 +16,7 @@
 /* Longer lists would not fit the summary's screen. */
 #define MOST_CHANGED 5
 
-/* Columns of text: a number with its unit, and the percentage behind the difference. */
+/* Columns of text: a number with its unit, and the percentage after the difference. */
 #define COLUMN  14
 #define PERCENT 9
 

@@ -9,10 +9,10 @@
 #define HEIGHT_FOR_SOURCE 14
 #define HEIGHT_FOR_ADVICE 20 /* and the run */
 
-/* The source stands beside the tree if the screen has at least this width in columns, and at least
+/* The source is to the right of the tree if the screen has at least this width in columns, and at least
  * this ratio of columns to lines. */
-#define WIDTH_FOR_BESIDE  160
-#define ASPECT_FOR_BESIDE 3
+#define WIDTH_SIDE_BY_SIDE  160
+#define ASPECT_SIDE_BY_SIDE 3
 
 /* Lines that the tree keeps if the source below it has more lines than fit. */
 #define LEAST_TREE_HEIGHT 5
@@ -78,7 +78,7 @@ struct layout layout_make(int width, int height, const struct layout_content *co
     assert(bottom >= top || height <= 1);
     if (!content->has_source || height < HEIGHT_FOR_SOURCE)
         return layout;
-    bool is_wide = width >= WIDTH_FOR_BESIDE && width >= ASPECT_FOR_BESIDE * height;
+    bool is_wide = width >= WIDTH_SIDE_BY_SIDE && width >= ASPECT_SIDE_BY_SIDE * height;
     if (is_wide && content->is_source)
         split_horizontally(&layout);
     else

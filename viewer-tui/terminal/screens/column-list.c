@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of columns of the screen by which + and - change a width. */
+/* Change of a width by + and -, in columns of the screen. */
 #define STEP 2
 
 struct column_list {

@@ -88,8 +88,8 @@ static void draw_headline(const struct tui *tui, int line)
 /* Most columns of a name in a path. */
 #define MOST_NAME_COLUMNS 40
 
-/* Adds the name of a row, behind "... > " for the rows that a folded chain of start code hides; moves
- * on to the row above. */
+/* Adds the name of a row, after "... > " if a folded chain of start code hides rows above it. Returns the
+ * next row of the path. */
 static uint32_t add_step(const struct tui *tui, uint32_t row, struct text *out)
 {
     const struct pane *pane = tui_drawn_pane(tui);

@@ -37,8 +37,8 @@ static void toggle(struct pane *pane)
         pane_expand(pane);
 }
 
-/* Where the path ends in code without source of the program's own, as a futex, the row with the
- * nearest line of the program is selected; what it calls stays open below it. */
+/* If the path ends in code without source of the program's own, such as a futex, selects the nearest row
+ * above that has a line of the program. The rows below it stay open. */
 uint32_t tui_follow_hot_path(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);

@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-/* So few open rows leave room for more on the smallest usual screen (80x24). */
+/* Most open rows that leave room for more on the smallest usual screen (80x24). */
 #define FEW_ROWS 6
 
 /* Smallest share of its parent's cost of a child on a hot path; key T changes it. */
@@ -61,7 +61,7 @@ static void say_no_such_key(struct tui *tui, int key)
 }
 
 /* Shows the first line of the advice as soon as it is known. A key stops the search, which begins
- * again behind it. */
+ * again after the key's command. */
 static void show_headline(struct tui *tui)
 {
     if (tui->knows_headline || tui->next != COMMAND_NONE)
