@@ -124,7 +124,7 @@ class Tables(KnownSet):
 
 
 class Simulated(KnownSet):
-    """8 s of work: four children of 1.5 s each, in parallel, and 2 s in series with them."""
+    """8 s of work: four children of 1.5 s each, beside each other, and 2 s in series with them."""
     DAG = dag((SPAWNS, (STRAND, 4, 0, 6), (NOTHING, 1, 0, 0)), (SERIES, (FIRST_NODE, 1, 0, 6), (NOTHING, 1, 2, 0)))
     SPEEDUPS = {1: 1, 2: 1.6, 3: 1.6, 4: 8 / 3.5, 8: 8 / 3.5}
 
