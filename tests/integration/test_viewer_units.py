@@ -64,6 +64,7 @@ class Text(Case):
         summary = self.text("summary")
         self.assertIn("  work  the program's code\n  Not measured (reasons are below): idleness, overhead.", summary)
         self.assertIn(f"Metrics that were not measured\n  idleness, overhead: {WHY}\n", summary)
+        self.assertEqual(summary.count(WHY), 1)
 
     def test_what_is_asked_for_is_there(self):
         write(self.db, UNMEASURED)
