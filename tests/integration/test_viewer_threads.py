@@ -167,10 +167,10 @@ class Printed(unittest.TestCase):
     def test_text_and_csv(self):
         story.write(self.folder, with_sources=False)
         text = viewer.printed("threads", "--of", "coder_run", self.folder).splitlines()
-        self.assertEqual(text[0], "coder_run: work, s, inclusive")
-        self.assertEqual([line.split() for line in text[2:4]],
+        self.assertEqual(text[:2], ["xz -9 file   8.25 s wall, 10.0 s CPU, 1.2 CPUs used", "coder_run: work, s, inclusive"])
+        self.assertEqual([line.split() for line in text[3:5]],
                          [["6.500", "72.2%", "xz", "71/71"], ["2.500", "27.8%", "xz-worker", "71/72"]])
-        self.assertEqual([line.split() for line in text[5:]],
+        self.assertEqual([line.split() for line in text[6:]],
                          [["2.500", "min"], ["4.500", "mean"], ["4.500", "median"],
                           ["6.500", "max"], ["2.000", "stddev"], ["1.44", "max/mean"]])
         csv = viewer.printed("threads", "--of", "coder_run", "--format", "csv", self.folder)

@@ -13,7 +13,7 @@ static void add_seconds(double seconds, struct text *out)
 
 /* The runs of a line; each number of a run has an arrow to that of the next one: "1.58 s -> 1.21 s". */
 struct compared_times {
-    const struct run_times *of[SIDES];
+    struct run_times of[SIDES];
     size_t n;
 };
 
@@ -21,7 +21,7 @@ static void add_wall(const struct compared_times *times, struct text *out)
 {
     for (size_t i = 0; i < times->n; i++) {
         text_add(out, i ? " -> " : "   ");
-        add_seconds(times->of[i]->wall, out);
+        add_seconds(times->of[i].wall, out);
         text_add(out, i ? "" : " wall");
     }
 }
@@ -30,18 +30,18 @@ static void add_cpu(const struct compared_times *times, struct text *out)
 {
     for (size_t i = 0; i < times->n; i++) {
         text_add(out, i ? " -> " : ", ");
-        add_seconds(times->of[i]->cpu, out);
+        add_seconds(times->of[i].cpu, out);
         text_add(out, i ? "" : " CPU");
     }
-    if (times->n == 1 && times->of[0]->processes > 1)
-        text_printf(out, " in %zu processes", times->of[0]->processes);
+    if (times->n == 1 && times->of[0].processes > 1)
+        text_printf(out, " in %zu processes", times->of[0].processes);
 }
 
 static void add_used(const struct compared_times *times, struct text *out)
 {
-    double cpus = times->of[times->n - 1]->cpus;
+    double cpus = times->of[times->n - 1].cpus;
     for (size_t i = 0; i < times->n; i++) {
-        double used = run_cpus_used(times->of[i]);
+        double used = run_cpus_used(&times->of[i]);
         text_printf(out, "%s%.*f", i ? " -> " : ", ", used < 0.1 ? 2 : 1, used);
     }
     if (cpus > 0)
@@ -102,28 +102,59 @@ static void add_line(const char *command, const char *rest, size_t width, size_t
     vec_free(&clean);
 }
 
-static struct compared_times times_of(const struct session *session)
+/* The mean times of the runs of a set with that number of workers; 0 if one of them is unknown. */
+static struct run_times mean_times(const struct session *session, unsigned workers)
 {
-    if (!session_is_comparison(session))
-        return (struct compared_times){{&session->times, NULL}, 1};
-    return (struct compared_times){{&session->sides[0]->times, &session->sides[1]->times}, SIDES};
+    struct run_times mean = {.cpus = session->runs[0]->times.cpus};
+    bool are_known = true;
+    size_t n = 0;
+    for (size_t i = 0; i < session->n_runs; i++)
+        if (session->run_workers[i] == workers) {
+            mean.wall += session->runs[i]->times.wall;
+            mean.cpu += session->runs[i]->times.cpu;
+            are_known &= session->runs[i]->times.wall > 0;
+            n++;
+        }
+    mean.wall = are_known ? mean.wall / (double)n : 0;
+    mean.cpu /= (double)n;
+    return mean;
+}
+
+/* The times of the runs that the session compares. Sets `names` to what follows the command. */
+static struct compared_times times_of(const struct session *session, struct text *names)
+{
+    if (session_is_comparison(session))
+        return (struct compared_times){{session->sides[0]->times, session->sides[1]->times}, SIDES};
+    if (session->n_runs == 0)
+        return (struct compared_times){{session->times}, 1};
+    unsigned fewest = session->run_workers[0], most = fewest;
+    for (size_t i = 1; i < session->n_runs; i++) {
+        unsigned workers = session->run_workers[i];
+        fewest = workers < fewest ? workers : fewest;
+        most = workers > most ? workers : most;
+    }
+    text_printf(names, " [%u worker%s] and [%u]", fewest, fewest == 1 ? "" : "s", most);
+    return (struct compared_times){{mean_times(session, fewest), mean_times(session, most)}, SIDES};
 }
 
 void run_line_add(const struct session *session, const struct database *db, size_t width,
                   bool ascii, struct text *out)
 {
-    struct compared_times times = times_of(session);
-    bool are_known = times.of[0]->wall > 0 && times.of[times.n - 1]->wall > 0;
-    const char *command =
-        are_known && times.n == 1 ? times.of[0]->command : session_title(session, db);
-    size_t least = least_room(&times, command);
-    struct text rest = {0};
+    struct text command = {0}, names = {0}, rest = {0};
+    struct compared_times times = times_of(session, &names);
+    bool are_known = times.of[0].wall > 0 && times.of[times.n - 1].wall > 0;
+    text_add(&command, are_known && times.n == 1 ? times.of[0].command : session_title(session, db));
+    if (are_known)
+        text_add(&command, text_string(&names));
+    size_t least = least_room(&times, text_string(&command));
     if (are_known)
         add_times(&times, width > least ? width - least : 0, &rest);
     if (are_known && session->threads) {
         text_add(&rest, "   ");
         thread_set_describe(session->threads, ascii, &rest);
     }
-    add_line(command, text_string(&rest), width, least, ascii, out);
+    add_line(text_string(&command), text_string(&rest), width, least, ascii, out);
     vec_free(&rest);
+    vec_free(&names);
+    vec_free(&command);
 }

@@ -303,13 +303,14 @@ static const char *part_name(const struct procedure_table *table)
     return table->costs.part == INCLUSIVE ? "inclusive" : "exclusive";
 }
 
-static void write_procedure_text(struct procedure_table *table)
+static void write_procedure_text(struct procedure_table *table, const struct session *session)
 {
     const struct thread_costs *costs = &table->costs;
     struct writer *writer = &table->writer;
     struct thread_table lines = thread_table_of(costs, costs->distribution.max, writer->ascii);
     struct thread_statistic statistics[THREAD_STATISTICS];
     char number[NUMBER_SIZE];
+    writer_run_line(writer, session, costs->view->db);
     writer_clean(writer, text_string(&table->name));
     text_add(&writer->line, ": ");
     thread_table_add_title(&lines, &writer->line);
@@ -425,7 +426,7 @@ static void write_procedure(struct procedure_table *table, const struct session 
 {
     writer_open(&table->writer, print_class(options->format), out);
     if (options->format == FORMAT_TEXT)
-        write_procedure_text(table);
+        write_procedure_text(table, session);
     else if (options->format == FORMAT_CSV)
         write_procedure_csv(table);
     else
