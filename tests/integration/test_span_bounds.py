@@ -205,7 +205,7 @@ class Errors(Case):
     def test_intervals(self):
         work, span, burdened = self.values
         text = viewer.printed("summary", self.db)
-        self.assertIn("%.3f s  exact work (%.3f s to %.3f s)\n" % (work, work - 0.05, work + 0.05), text)
+        self.assertRegex(text, r"%.3f s .* exact work .*[a-z] \(%.3f s to %.3f s\)\n" % (work, work - 0.05, work + 0.05))
         self.assertIn("  parallelism: work / span (%.2f to %.2f)\n"
                       % ((work - 0.05) / (span + 0.02), (work + 0.05) / (span - 0.02)), text)
         self.assertIn("  burdened parallelism: work / burdened span (%.2f to %.2f)\n"
