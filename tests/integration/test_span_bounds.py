@@ -121,7 +121,7 @@ class Bounded(Case):
 class Views(Bounded):
     def test_summary(self):
         text = viewer.printed("summary", self.db)
-        self.assertRegex(text, rf"≥ 0\.7000 s  span; lower bound: {WHY}")
+        self.assertRegex(text, rf"≥ 0\.7000 s +span +the longest chain of strands; lower bound: {WHY}")
         self.assertIn("  at most %.2f  parallelism: work / span\n" % (self.work / self.span), text)
         self.assertIn("  at most %.2f  burdened parallelism: work / burdened span\n" % (self.work / self.burdened), text)
         self.assertIn(f"\n  the span is at least 700.0 ms: {WHY}\n", text)
@@ -231,7 +231,8 @@ class BoundedWork(Bounded):
         summary = self.summary()
         self.assertNotIn("work_span", summary)
         self.assertNotIn("parallelism", [f["kind"] for f in summary["advice"]])
-        self.assertRegex(viewer.printed("summary", self.db), rf"≥ 3\.940 s  exact work; lower bound: {WHY}")
+        self.assertRegex(viewer.printed("summary", self.db),
+                         rf"≥ 3\.940 s +exact work +all strands of a fork-join program; lower bound: {WHY}")
 
 
 class Sets(KnownSet):
