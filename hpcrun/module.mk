@@ -83,7 +83,7 @@ $(eval $(call unit_test,hpcrun/test_interrupted_calls,,))
 $(eval $(call unit_test,hpcrun/test_sample,$(BUILD)/obj/hpcrun/sample/sample.o $(TOOL_LIB),))
 $(eval $(call unit_test,hpcrun/test_handler,$(addprefix $(BUILD)/obj/hpcrun/,sample/handler.o base/text-buffer.o),))
 SIGNAL_PARTS = $(BUILD)/obj/tests/unit/hpcrun/signal_recorder.o $(addprefix $(BUILD)/obj/hpcrun/,hooks/signals.o \
-	hooks/old-signals.o restart/restart.o unwind/memory.o base/shared-pages.o base/own-fds.o base/own-section.o)
+	hooks/old-signals.o restart/restart.o unwind/memory.o base/shared-pages.o base/own-fds.o base/own-section.o base/fork-mark.o base/own-pages.o)
 $(foreach t,test_signal_masks test_signal_actions test_fatal_signals,\
 	$(eval $(call unit_test,hpcrun/$(t),$(SIGNAL_PARTS),)))
 $(eval $(call unit_test,hpcrun/test_own_fds,$(addprefix $(BUILD)/obj/hpcrun/,base/own-fds.o base/own-section.o hooks/fd-hooks.o),))

@@ -198,6 +198,9 @@ struct measurement {
     VEC(struct measurement_worker_change) workers;
     VEC(uint8_t) dag; /* contents of the DAG chunks, not checked; empty: none */
     VEC(struct measurement_thread) threads; /* sorted by index */
+    /* Forks of the process that could not create files of their own. Their paths are those that such
+     * files would have. */
+    VEC(struct measurement *) children;
     uint32_t recovered;                     /* number of threads that are */
     bool complete;                          /* nothing is damaged or missing */
     VEC(char *) problems;                   /* one line each */

@@ -36,12 +36,12 @@ static const char *end_of_line(const char *at, const char *end)
     return newline ? newline : end;
 }
 
-/* The number of lines that may add an image: those that start with "b" or "u". */
+/* The number of lines that may add an image: begin, unmeasured, failed and waited. */
 static size_t count_images(const char *text, size_t size)
 {
     size_t count = 0;
     for (const char *at = text, *end = text + size; at < end; at = end_of_line(at, end) + 1)
-        count += *at == 'b' || *at == 'u';
+        count += *at == 'b' || *at == 'u' || *at == 'f' || *at == 'w';
     return count;
 }
 
@@ -119,19 +119,43 @@ static void read_counts(struct line *line, struct image_counts *counts)
     counts->dropped = number(line);
     counts->partial = number(line);
     uint64_t events = number(line);
-    for (uint64_t i = 0; i < events && i < PROCESS_LIST_EVENTS; i++) {
-        counts->fired[i] = number(line);
-        counts->sources[i] = number(line);
+    for (uint64_t i = 0; i < events && !line->bad; i++) {
+        uint64_t fired = number(line), sources = number(line);
+        if (i >= PROCESS_LIST_EVENTS)
+            continue;
+        counts->fired[i] = fired;
+        counts->sources[i] = sources;
     }
+}
+
+/* Lists of older versions end before these fields. */
+static uint64_t further_number(struct line *line)
+{
+    return line->at < line->end ? number(line) : 0;
+}
+
+/* The last image before this one of the same process, with that start. */
+static struct process_image *image_of(const struct process_list *list,
+                                      const struct process_image *image, uint64_t start)
+{
+    for (size_t i = (size_t)(image - list->images); i > 0; i--)
+        if (list->images[i - 1].pid == image->pid && list->images[i - 1].start == start)
+            return &list->images[i - 1];
+    return NULL;
 }
 
 static struct process_image *image_before(const struct process_list *list,
                                           const struct process_image *image)
 {
-    for (size_t i = (size_t)(image - list->images); i > 0; i--)
-        if (list->images[i - 1].pid == image->pid && list->images[i - 1].start == image->start)
-            return &list->images[i - 1];
-    return NULL;
+    return image_of(list, image, image->start);
+}
+
+/* The last image of a process. An emulator and the program in it have the same number and, as they
+ * see it, different starts. */
+static struct process_image *find_image(const struct process_list *list, int pid, uint64_t start)
+{
+    struct process_image *image = last_image(list, pid);
+    return !image || image->start == start ? image : image_of(list, image, start);
 }
 
 /* The last end line of an image counts, because an exec may fail and the image go on. */
@@ -141,7 +165,8 @@ static void read_end(struct process_list *list, struct line *line, size_t order)
     uint64_t start = number(line), end = number(line), detail = number(line), at = number(line);
     struct image_counts counts = {0};
     read_counts(line, &counts);
-    struct process_image *image = last_image(list, pid);
+    uint64_t loss = further_number(line), error = further_number(line);
+    struct process_image *image = find_image(list, pid, start);
     bool is_replaced = image && image->state == IMAGE_UNMEASURED; /* its line comes before this */
     if (is_replaced)
         image = image_before(list, image);
@@ -153,6 +178,8 @@ static void read_end(struct process_list *list, struct line *line, size_t order)
     image->ended_at = at;
     image->end_order = order;
     image->counts = counts;
+    image->loss = loss < LOSS_ALL ? (enum image_loss)loss : LOSS_ALL;
+    image->error = (int)error;
 }
 
 /* The line precedes the exec of the program; after posix_spawn it follows. */
@@ -183,29 +210,76 @@ static void undo_exec(struct process_list *list, struct process_image *image)
     *slot_of(list, image->pid) = (uint32_t)(before - list->images + 1);
 }
 
-/* The last exec of the process failed. */
+/* The last exec of the process failed. If nothing is known of it, it was the child of a vfork, and
+ * ended without an exec. */
 static void read_failed(struct process_list *list, struct line *line)
 {
-    struct process_image *image = last_image(list, (int)number(line));
-    if (line->bad || !image)
+    struct process_image new = {.state = IMAGE_EXEC_FAILED, .rank = -1, .pid = (int)number(line)};
+    struct process_image *image = last_image(list, new.pid);
+    if (line->bad)
         return;
-    if (image->state == IMAGE_UNMEASURED)
+    if (!image || image->seen_by_parent)
+        add_image(list, &new);
+    else if (image->state == IMAGE_UNMEASURED && image->why != UNMEASURED_SHARED_MEMORY)
         undo_exec(list, image);
     else if (image->state == IMAGE_EXEC)
         image->state = IMAGE_BEGUN;
 }
 
+/* A child that has written no line. */
+static void add_unseen(struct process_list *list, int pid, int parent_pid)
+{
+    struct process_image image = {.state = IMAGE_UNSEEN,
+                                  .why = UNMEASURED_UNSEEN,
+                                  .rank = -1,
+                                  .pid = pid,
+                                  .parent = parent_pid,
+                                  .origin = ORIGIN_OTHER};
+    const struct process_image *parent = last_image(list, parent_pid);
+    if (parent) {
+        image.rank = parent->rank;
+        image.program = parent->program;
+        image.program_length = parent->program_length;
+    }
+    add_image(list, &image);
+}
+
+/* A second line of the same end is that of a tracer. */
 static void read_waited(struct process_list *list, struct line *line)
 {
-    struct process_image *image = last_image(list, (int)number(line));
+    int pid = (int)number(line);
     uint64_t signal = number(line), at = number(line);
-    if (line->bad || !image)
+    uint64_t cpu = further_number(line), parent = further_number(line);
+    if (line->bad)
+        return;
+    if (!last_image(list, pid) && parent > 0)
+        add_unseen(list, pid, (int)parent);
+    struct process_image *image = last_image(list, pid);
+    if (!image || image->seen_by_parent)
         return;
     image->seen_by_parent = true;
-    if (image->state != IMAGE_BEGUN && image->state != IMAGE_EXEC)
+    image->waited_cpu = cpu;
+    if (image->state == IMAGE_ENDED || image->state == IMAGE_UNMEASURED)
         return;
     image->signal = (int)signal;
     image->ended_at = at;
+}
+
+/* The first process of a new process namespace has another number there than its parent waits for.
+ * Its parent is 0 then. Such a process accounts for one that seems unseen. */
+static void match_namespaces(struct process_list *list)
+{
+    size_t unseen = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct process_image *first = &list->images[i];
+        if (first->state == IMAGE_UNMEASURED || first->state == IMAGE_UNSEEN ||
+            first->state == IMAGE_EXEC_FAILED || first->parent != 0 || first->origin != ORIGIN_FORK)
+            continue;
+        while (unseen < list->n && list->images[unseen].state != IMAGE_UNSEEN)
+            unseen++;
+        if (unseen < list->n)
+            list->images[unseen].state = IMAGE_EXEC_FAILED;
+    }
 }
 
 static void read_line(struct process_list *list, struct line line, size_t order)
@@ -241,4 +315,5 @@ void process_list_read(struct process_list *list, const char *text, size_t size,
             read_line(list, (struct line){.at = at, .end = stop}, ++order);
         at = stop + 1;
     }
+    match_namespaces(list);
 }

@@ -23,7 +23,9 @@ enum image_state {
     IMAGE_EXEC,        /* it ended with an exec, and the next image of the process is unknown */
     IMAGE_REPLACED,    /* it ended with an exec, and the process continued as another image */
     IMAGE_UNMEASURED,  /* a program that cannot load libhpcrun.so */
-    IMAGE_EXEC_FAILED, /* an unmeasured program whose exec failed: it never ran */
+    IMAGE_EXEC_FAILED, /* an unmeasured program whose exec failed: it never ran; or the child of a
+                          vfork that ended without an exec */
+    IMAGE_UNSEEN,      /* a process of which only its parent knows */
 };
 
 /* Totals of an image from its beginning to its end. Times in ns. */
@@ -36,7 +38,7 @@ struct image_counts {
 
 struct process_image {
     enum image_state state;
-    enum unmeasured why; /* IMAGE_UNMEASURED */
+    enum unmeasured why; /* IMAGE_UNMEASURED, IMAGE_UNSEEN */
     int pid, parent;     /* parent: 0 for IMAGE_UNMEASURED */
     int64_t rank;        /* -1: none */
     uint64_t start;      /* of the process, as in measurement file names */
@@ -48,7 +50,13 @@ struct process_image {
     uint64_t began_at;   /* CLOCK_MONOTONIC, ns */
     uint64_t ended_at;   /* the same, by its own account, else its parent's; 0: unknown */
     struct image_counts counts;
-    const char *program; /* points into the text, not terminated; in printable form */
+    enum image_loss loss; /* by its own account */
+    int error;            /* errno of the last failure to write, if there is a loss */
+    uint64_t waited_cpu; /* CPU time, ns, of the process and the children that it waited for, by its
+                             parent's account; 0: unknown */
+    const char
+        *program; /* points into the text, not terminated; in printable form. Of IMAGE_UNSEEN:
+                             its parent's */
     size_t program_length;
     unsigned mark; /* for the caller; initially 0 */
 };

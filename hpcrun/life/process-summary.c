@@ -3,6 +3,7 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/config/run-config.h"
+#include "hpcrun/life/arena-counts.h"
 #include "hpcrun/life/run-total.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process-notes.h"
@@ -13,6 +14,7 @@
 #include "hpcrun/record/measurement-file.h"
 #include "hpcrun/source/sample-source.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* Static, since the thread that ends a process may be on a small signal stack; only one does. */
@@ -47,16 +49,8 @@ static struct image_counts own_counts(void)
         .thread_wall = totals->ends.wall,
     };
     for (unsigned event = 0; event < process.config.event_count; event++) {
-        counts.fired[event] = totals->fates[event][fate_slot(FATE_FIRED)].count;
+        image_counts_add_fates(&counts, event, totals->fates[event]);
         counts.sources[event] = totals->sources[event];
-        for (unsigned slot = 0; slot < FATE_SLOTS; slot++) {
-            enum fate fate = fate_of_slot(slot);
-            uint64_t count = totals->fates[event][slot].count;
-            if (fate >= FATE_PARTIAL_NO_FDE && fate < FATE_KERNEL_UNATTRIBUTED)
-                counts.partial += count;
-            else if (fate >= FATE_DROPPED_OWN_CODE && fate < FATE_PARTIAL_NO_FDE)
-                counts.dropped += count;
-        }
     }
     return counts;
 }
@@ -114,19 +108,33 @@ static void add_losses(struct text *line, const struct image_counts *counts)
     text_add(line, " s CPU without samples");
 }
 
-static void report_write_failure(void)
+/* If no thread is in the files, all is lost, though one may have the process's identity. */
+static struct image_losses own_losses(bool is_lost)
+{
+    struct image_losses losses = {.loss = LOSS_NONE};
+    if (!is_lost)
+        return losses;
+    if (file_failures(&losses.error) == 0)
+        losses.error = -ENOMEM;
+    losses.loss = flush_totals()->threads > 0 ? LOSS_PART : LOSS_ALL;
+    return losses;
+}
+
+/* The list of processes says it of a child; the last line of the run counts these. */
+static void report_write_failure(struct image_losses losses, bool is_noted)
 {
     struct text line = TEXT(text_buffer);
-    long error;
-    uint64_t failures = file_failures(&error);
-    if (failures == 0)
+    if (losses.loss == LOSS_NONE)
         return;
     text_add(&line, measurement_path());
     text_add(&line, ": ");
-    text_add_error(&line, error);
-    text_add(&line, measurement_is_open() ? ": a part of the measurement could not be written"
-                                          : ": the measurement could not be written");
-    report_error(&line);
+    text_add_error(&line, losses.error);
+    text_add(&line, losses.loss == LOSS_PART ? ": a part of the measurement could not be written"
+                                             : ": the measurement could not be written");
+    if (process.pid == process.config.launched_pid || !is_noted)
+        report_error(&line);
+    else
+        report_log(&line);
 }
 
 static void report_too_many_modules(void)
@@ -211,14 +219,14 @@ static void report_run_total(const struct run_total *total)
         report_incomplete(total);
 }
 
-void summarize(enum process_state state, int detail, bool continues)
+void summarize(enum process_state state, int detail, bool continues, bool is_lost)
 {
     struct text line = TEXT(text_buffer);
     struct image_counts counts = own_counts();
     static struct run_total total; /* static, since the signal stack may be small */
-    report_write_failure();
+    struct image_losses losses = own_losses(is_lost);
+    report_write_failure(losses, note_end(state, detail, &counts, losses));
     report_too_many_modules();
-    note_end(state, detail, &counts);
     add_subject(&line, 0, 1);
     add_counts(&line, &counts, process.began_wall);
     report_log(&line);

@@ -43,6 +43,7 @@ INDIRECT = {
     "find_return": "the same",
     "follow_one_byte": "the same",
     "text_add_error": "a switch: names of errors",
+    "add_all_missing": "a switch: reasons why processes have no data",
 }
 
 # What hpcrun calls of an agent in the handler (agents/agent.h).
