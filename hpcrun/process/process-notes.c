@@ -16,9 +16,9 @@
 #define PENDING_BYTES 65536
 
 /* The text of a note, on the stack, since the child of a vfork shares our memory. (note_end has a
- * static one: it is never called in such a child.) */
+ * static one: it is never called in such a child.) A number has up to 20 digits. */
 #define NOTE(note)                                                                                 \
-    char note##_buffer[MAX_PROGRAM + 128] = "";                                                    \
+    char note##_buffer[MAX_PROGRAM + 192] = "";                                                    \
     struct text note = TEXT(note##_buffer)
 
 static void add_number(struct text *note, uint64_t number)
@@ -27,11 +27,27 @@ static void add_number(struct text *note, uint64_t number)
     text_add_number(note, number);
 }
 
+/* Whether the printable form has at most `most` bytes. */
+static bool fits(const char *text, size_t most)
+{
+    char form[PRINTABLE_BYTES];
+    for (size_t size = 0; *text;)
+        if ((size += printable_next(&text, form)) > most)
+            return false;
+    return true;
+}
+
+/* Of a path that is too long, the end is written, which has the program's name: ".../bin/app". */
 static void add_program(struct text *note, const char *program)
 {
+    static const char cut[] = "...";
     char form[MAX_PROGRAM];
-    text_add(note, " ");
-    text_add_bytes(note, form, printable_copy(form, sizeof form, program));
+    const char *from = program;
+    if (!fits(from, sizeof form - 1))
+        while (!fits(from, sizeof form - 1 - strlen(cut)))
+            from += 1 + strcspn(from + 1, "/");
+    text_add(note, from == program ? " " : " ...");
+    text_add_bytes(note, form, printable_copy(form, sizeof form, from));
 }
 
 /* Lines about children that could not be written. The last line of the run counts them, and the list

@@ -89,7 +89,11 @@ void chunk_bytes(struct chunk *chunk, const void *data, size_t size)
 
 void chunk_str(struct chunk *chunk, const char *string)
 {
-    chunk_bytes(chunk, string, strlen(string));
+    static const char cut[] = "...";
+    size_t length = strlen(string), mark = strlen(cut);
+    chunk_bytes(chunk, string, length < CHUNK_STRING ? length : CHUNK_STRING);
+    if (length > CHUNK_STRING)
+        memcpy(chunk->at + chunk->used - mark, cut, mark);
 }
 
 bool chunk_commit(struct chunk *chunk)
