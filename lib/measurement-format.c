@@ -59,7 +59,7 @@ static const char *const unmeasured_reasons[] = {
     [UNMEASURED_OTHER_USER] = "run by a user who may not write to the measurement directory",
     [UNMEASURED_OTHER_RUN] = "measured by an hpcrun of its own",
     [UNMEASURED_SHARED_MEMORY] = "shares the memory of its parent",
-    [UNMEASURED_UNSEEN] = "forked by a bare system call",
+    [UNMEASURED_UNSEEN] = "left no record of itself",
     [UNMEASURED_UNKNOWN] = "did not load libhpcrun.so",
 };
 

@@ -8,7 +8,8 @@
  *
  * MAP: "good"; "none"; "link" (a symbolic link to a good one); "old" (a good one, from before the
  * program began); "foreign" (another user's); "garbage"; "fork" (a good one, and the work is done
- * by a child). */
+ * by a child); "renamed" (the same, and the child has a map with other names, "new NAME"); "large" (a
+ * good one, after many other lines, one of them long). */
 #include "burn.h"
 
 #include <errno.h>
@@ -57,13 +58,26 @@ static void make_code(void)
     mprotect(made, 4096, PROT_READ | PROT_EXEC);
 }
 
+static const char *prefix = ""; /* of the names in the map */
+
+/* More than one piece of a map that is copied, however large that is. */
+static void write_other_names(FILE *file)
+{
+    for (int i = 0; i < 20000; i++)
+        fprintf(file, "%x 10 code in another place %d\n", 0x1000 + 16 * i, i);
+    fprintf(file, "800000 10 ");
+    for (int i = 0; i < 100000; i++)
+        putc('n', file);
+    putc('\n', file);
+}
+
 static void write_names(FILE *file)
 {
     /* Code that existed before, and invalid lines. */
     fprintf(file, "%lx 1000 stale\nno numbers here\n\n0x%lx\n", (long)made, (long)made);
     for (int i = 0; i < CODES; i++)
-        fprintf(file, i % 2 ? "0x%lx 0x%x %s\n" : "%lx %x %s\n", (long)made + i * SPACING,
-                codes[i].size, codes[i].name);
+        fprintf(file, i % 2 ? "0x%lx 0x%x %s%s\n" : "%lx %x %s%s\n", (long)made + i * SPACING,
+                codes[i].size, prefix, codes[i].name);
     fprintf(file, "%lx %x never finish", (long)made, SPACING * CODES);
 }
 
@@ -98,7 +112,9 @@ static void write_map(const char *how)
     if (strcmp(how, "garbage") == 0)
         for (int i = 0; i < 100000; i++)
             putc(i * i % 251, file);
-    else
+    else if (strcmp(how, "large") == 0)
+        write_other_names(file);
+    if (strcmp(how, "garbage") != 0)
         write_names(file);
     fclose(file);
     if (strcmp(how, "link") == 0 && symlink(path, map_path) != 0)
@@ -167,9 +183,14 @@ int main(int count, char **arguments)
     make_code();
     if (strcmp(arguments[1], "none") != 0)
         write_map(arguments[1]);
-    if (strcmp(arguments[1], "fork") == 0) {
+    bool is_renamed = strcmp(arguments[1], "renamed") == 0;
+    if (is_renamed || strcmp(arguments[1], "fork") == 0) {
         if (fork() != 0)
             return wait(NULL) < 0;
+        if (is_renamed) {
+            prefix = "new ";
+            write_map("good");
+        }
         last_line = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     }
     run("call_framed", call_framed, 0, false);
