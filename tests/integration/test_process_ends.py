@@ -21,7 +21,7 @@ class Ends(HpcprofCase):
 
     def process_until(self, pid, *last, ended=(), state=RUNNING, **fields):
         """A process whose threads have data until these seconds of its life; some of them have ended."""
-        end = BEGAN + max(last, default=0) * SECOND
+        end = BEGAN + max((at for i, at in enumerate(last) if i not in ended), default=0) * SECOND
         process = self.process(pid=pid, start_time=pid, clock=(0, BEGAN, 0), end=(end, 0, state, 0), **fields)
         for i, seconds in enumerate(last):
             process.thread(first=(BEGAN, 0), last=(BEGAN + round(seconds * SECOND), 0), ended=i in ended)
@@ -49,10 +49,10 @@ class Ends(HpcprofCase):
 
     def test_a_killed_process_lacks_what_came_after_the_oldest_write_of_a_thread(self):
         """Threads write one by one: the one that wrote first lacks most. One that has ended lacks nothing."""
-        self.process_until(71, 8, 4, 6, 1, ended=(3,))
+        self.process_until(71, 8, 4, 6, 1, 9, ended=(3, 4))
         self.begin(71)
         self.waited(71, 10, signal=9)
-        self.assertEqual(self.ends(), {71: ("killed", 8, 6)})
+        self.assertEqual(self.ends(), {71: ("killed", 9, 6)})
 
     def test_no_thread_lacks_more_than_it_collects_between_two_writes(self):
         self.process_until(71, 8, 90)

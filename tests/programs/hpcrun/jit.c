@@ -60,25 +60,35 @@ static void make_code(void)
 
 static const char *prefix = ""; /* of the names in the map */
 
-/* More than one piece of a map that is copied, however large that is. */
-static void write_other_names(FILE *file)
-{
-    for (int i = 0; i < 20000; i++)
-        fprintf(file, "%x 10 code in another place %d\n", 0x1000 + 16 * i, i);
-    fprintf(file, "800000 10 ");
-    for (int i = 0; i < 100000; i++)
-        putc('n', file);
-    putc('\n', file);
-}
-
 static void write_names(FILE *file)
 {
-    /* Code that existed before, and invalid lines. */
-    fprintf(file, "%lx 1000 stale\nno numbers here\n\n0x%lx\n", (long)made, (long)made);
     for (int i = 0; i < CODES; i++)
         fprintf(file, i % 2 ? "0x%lx 0x%x %s%s\n" : "%lx %x %s%s\n", (long)made + i * SPACING,
                 codes[i].size, prefix, codes[i].name);
+}
+
+/* Between a name of code that existed before and invalid lines. */
+static void write_names_and_others(FILE *file)
+{
+    fprintf(file, "%lx 1000 stale\nno numbers here\n\n0x%lx\n", (long)made, (long)made);
+    write_names(file);
     fprintf(file, "%lx %x never finish", (long)made, SPACING * CODES);
+}
+
+/* hpcrun copies a map in pieces of so many bytes, or fewer that end with a line. */
+#define PIECE 16384
+
+/* Names of code in other places: lines of 32 bytes, one of six pieces, and a last one that leaves five
+ * bytes of its piece, so that the first name of our code is in two pieces. */
+static void write_large(FILE *file)
+{
+    for (int i = 0; i < 40 * PIECE / 32; i++)
+        fprintf(file, "%08x 10 %-19d\n", 0x1000 + 16 * i, i);
+    fprintf(file, "%-*s\n", 6 * PIECE - 1, "800000 10 long");
+    for (int i = 0; i < PIECE / 32 - 1; i++)
+        fprintf(file, "%08x 10 %-19d\n", 0x900000 + 16 * i, i);
+    fprintf(file, "%08x 10 %-14s\n", 0xa00000, "short");
+    write_names(file);
 }
 
 static void get_map_path(char *path, size_t size)
@@ -113,9 +123,9 @@ static void write_map(const char *how)
         for (int i = 0; i < 100000; i++)
             putc(i * i % 251, file);
     else if (strcmp(how, "large") == 0)
-        write_other_names(file);
-    if (strcmp(how, "garbage") != 0)
-        write_names(file);
+        write_large(file);
+    else
+        write_names_and_others(file);
     fclose(file);
     if (strcmp(how, "link") == 0 && symlink(path, map_path) != 0)
         exit(3);
