@@ -166,6 +166,7 @@ static void read_end(struct process_list *list, struct line *line, size_t order)
     struct image_counts counts = {0};
     read_counts(line, &counts);
     uint64_t loss = further_number(line), error = further_number(line);
+    uint64_t process_cpu = further_number(line), children_cpu = further_number(line);
     struct process_image *image = find_image(list, pid, start);
     bool is_replaced = image && image->state == IMAGE_UNMEASURED; /* its line comes before this */
     if (is_replaced)
@@ -180,6 +181,8 @@ static void read_end(struct process_list *list, struct line *line, size_t order)
     image->counts = counts;
     image->loss = loss < LOSS_ALL ? (enum image_loss)loss : LOSS_ALL;
     image->error = (int)error;
+    image->process_cpu = process_cpu;
+    image->children_cpu = children_cpu;
 }
 
 /* The line precedes the exec of the program; after posix_spawn it follows. */
@@ -193,8 +196,10 @@ static void read_unmeasured(struct process_list *list, struct line *line, int64_
     if (line->bad || image.why == UNMEASURED_NONE)
         return;
     struct process_image *before = last_image(list, image.pid);
-    if (before)
+    if (before) {
         image.start = before->start;
+        image.parent = before->parent;
+    }
     add_image(list, &image);
 }
 
@@ -259,6 +264,8 @@ static void read_waited(struct process_list *list, struct line *line)
         return;
     image->seen_by_parent = true;
     image->waited_cpu = cpu;
+    if (image->parent == 0)
+        image->parent = (int)parent;
     if (image->state == IMAGE_ENDED || image->state == IMAGE_UNMEASURED)
         return;
     image->signal = (int)signal;
@@ -301,6 +308,79 @@ static void read_line(struct process_list *list, struct line line, size_t order)
     }
 }
 
+/* ---- CPU time without a record ----
+ *
+ * The kernel adds the CPU time of a child to that of its parent's children when the parent waits for
+ * it, with that of the child's own children. What the list has of them is subtracted. */
+
+/* CPU time that a process takes after its own account, at least for its end. To release much memory
+ * takes longer. */
+#define END_CPU_NS   2000000u
+#define END_CPU_PART 8
+
+/* Less than this is not worth a word. */
+#define LEAST_UNRECORDED_NS 10000000u
+
+static uint64_t total_cpu(const struct process_image *last)
+{
+    return last->waited_cpu ? last->waited_cpu : last->process_cpu + last->children_cpu;
+}
+
+/* How much more it may be. */
+static uint64_t margin_of(const struct process_image *last)
+{
+    return last->waited_cpu ? 0 : END_CPU_NS + total_cpu(last) / END_CPU_PART;
+}
+
+/* The last image of the process that was the parent; NULL if it is not in the list. A later process
+ * may have got its number. */
+static struct process_image *parent_of(const struct process_list *list,
+                                       const struct process_image *child)
+{
+    struct process_image *last = child->parent ? last_image(list, child->parent) : NULL;
+    if (!last || last->began_at <= child->began_at)
+        return last;
+    for (const struct process_image *image = child; image > list->images; image--)
+        if (image[-1].pid == child->parent)
+            return image[-1].start == last->start ? last : NULL;
+    return NULL;
+}
+
+static uint64_t without(uint64_t all, uint64_t known)
+{
+    return all > known ? all - known : 0;
+}
+
+/* Until then, lost_cpu is what the list has of the children, and unrecorded_cpu how much more that may
+ * be. */
+static void settle(struct process_image *last)
+{
+    uint64_t known = last->lost_cpu, margin = last->unrecorded_cpu;
+    uint64_t unrecorded = without(last->children_cpu, known);
+    bool has_ended = last->end_order > 0;
+    last->lost_cpu = has_ended ? 0 : without(last->waited_cpu, known);
+    last->unrecorded_cpu = has_ended && unrecorded >= LEAST_UNRECORDED_NS + margin ? unrecorded : 0;
+}
+
+static bool is_last(const struct process_list *list, const struct process_image *image)
+{
+    return image->state != IMAGE_EXEC_FAILED && image == last_image(list, image->pid);
+}
+
+static void find_lost_cpu(struct process_list *list)
+{
+    for (struct process_image *image = list->images; image < list->images + list->n; image++) {
+        struct process_image *parent = is_last(list, image) ? parent_of(list, image) : NULL;
+        if (!parent || parent == image)
+            continue;
+        parent->lost_cpu += total_cpu(image);
+        parent->unrecorded_cpu += margin_of(image);
+    }
+    for (struct process_image *image = list->images; image < list->images + list->n; image++)
+        if (is_last(list, image))
+            settle(image);
+}
+
 void process_list_read(struct process_list *list, const char *text, size_t size, void *memory)
 {
     size_t images = count_images(text, size);
@@ -316,4 +396,5 @@ void process_list_read(struct process_list *list, const char *text, size_t size,
         at = stop + 1;
     }
     match_namespaces(list);
+    find_lost_cpu(list);
 }

@@ -39,7 +39,7 @@ struct image_counts {
 struct process_image {
     enum image_state state;
     enum unmeasured why; /* IMAGE_UNMEASURED, IMAGE_UNSEEN */
-    int pid, parent;     /* parent: 0 for IMAGE_UNMEASURED */
+    int pid, parent;     /* parent: 0 if unknown */
     int64_t rank;        /* -1: none */
     uint64_t start;      /* of the process, as in measurement file names */
     enum process_origin origin;
@@ -52,11 +52,14 @@ struct process_image {
     struct image_counts counts;
     enum image_loss loss; /* by its own account */
     int error;            /* errno of the last failure to write, if there is a loss */
-    uint64_t waited_cpu; /* CPU time, ns, of the process and the children that it waited for, by its
-                             parent's account; 0: unknown */
-    const char
-        *program; /* points into the text, not terminated; in printable form. Of IMAGE_UNSEEN:
-                             its parent's */
+    /* CPU times, ns; 0: unknown. By its own account at its end: of the process, and of the children that
+     * it had waited for. By its parent's account: both together. */
+    uint64_t process_cpu, children_cpu, waited_cpu;
+    /* Of a process's last image, from these: CPU time of a process that did not report its end, without
+     * that of children in the list; CPU time of children that are not in the list. */
+    uint64_t lost_cpu, unrecorded_cpu;
+    /* Points into the text, not terminated; in printable form. Of IMAGE_UNSEEN: its parent's. */
+    const char *program;
     size_t program_length;
     unsigned mark; /* for the caller; initially 0 */
 };

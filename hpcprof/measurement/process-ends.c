@@ -312,20 +312,30 @@ static void add_program(struct unmeasured_programs *unmeasured, const struct pro
         vec_push(&unmeasured->programs, program);
 }
 
+static void add_process(struct unmeasured_list *list, const char *why,
+                        const struct process_image *image, uint64_t cpu)
+{
+    struct unmeasured_programs *unmeasured = find_reason(list, why);
+    unmeasured->count++;
+    unmeasured->cpu += seconds_between(0, cpu);
+    add_program(unmeasured, image);
+}
+
 static void add_images(struct unmeasured_list *list, const struct process_list *processes)
 {
     for (size_t i = 0; i < processes->n; i++) {
-        char *why = why_unmeasured(&processes->images[i]);
+        const struct process_image *image = &processes->images[i];
+        char *why = why_unmeasured(image);
         if (!why)
             continue;
-        struct unmeasured_programs *unmeasured = find_reason(list, why);
-        unmeasured->count++;
-        unmeasured->cpu += seconds_between(0, has_reported_end(&processes->images[i])
-                                                  ? processes->images[i].counts.cpu
-                                                  : processes->images[i].waited_cpu);
-        add_program(unmeasured, &processes->images[i]);
+        add_process(list, why, image,
+                    has_reported_end(image) ? image->counts.cpu : image->lost_cpu);
         free(why);
     }
+    for (size_t i = 0; i < processes->n; i++)
+        if (processes->images[i].unrecorded_cpu)
+            add_process(list, "children without a record, of these programs", &processes->images[i],
+                        processes->images[i].unrecorded_cpu);
 }
 
 struct unmeasured_list process_ends_unmeasured(const struct process_ends *ends)

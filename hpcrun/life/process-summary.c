@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* Static, since the thread that ends a process may be on a small signal stack; only one does. */
 static char text_buffer[2 * PATH_MAX];
@@ -108,29 +109,38 @@ static void add_losses(struct text *line, const struct image_counts *counts)
     text_add(line, " s CPU without samples");
 }
 
-/* If no thread is in the files, all is lost, though one may have the process's identity. */
-static struct image_losses own_losses(bool is_lost)
+static uint64_t cpu_of_children(void)
 {
-    struct image_losses losses = {.loss = LOSS_NONE};
+    struct rusage usage = {0};
+    sys2(SYS_getrusage, RUSAGE_CHILDREN, &usage);
+    return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
+           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
+}
+
+/* If no thread is in the files, all is lost, though one may have the process's identity. */
+static struct image_account own_account(bool is_lost)
+{
+    struct image_account account = {.process_cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID),
+                                    .children_cpu = process.restricted ? 0 : cpu_of_children()};
     if (!is_lost)
-        return losses;
-    if (file_failures(&losses.error) == 0)
-        losses.error = -ENOMEM;
-    losses.loss = flush_totals()->threads > 0 ? LOSS_PART : LOSS_ALL;
-    return losses;
+        return account;
+    if (file_failures(&account.error) == 0)
+        account.error = -ENOMEM;
+    account.loss = flush_totals()->threads > 0 ? LOSS_PART : LOSS_ALL;
+    return account;
 }
 
 /* The list of processes says it of a child; the last line of the run counts these. */
-static void report_write_failure(struct image_losses losses, bool is_noted)
+static void report_write_failure(const struct image_account *account, bool is_noted)
 {
     struct text line = TEXT(text_buffer);
-    if (losses.loss == LOSS_NONE)
+    if (account->loss == LOSS_NONE)
         return;
     text_add(&line, measurement_path());
     text_add(&line, ": ");
-    text_add_error(&line, losses.error);
-    text_add(&line, losses.loss == LOSS_PART ? ": a part of the measurement could not be written"
-                                             : ": the measurement could not be written");
+    text_add_error(&line, account->error);
+    text_add(&line, account->loss == LOSS_PART ? ": a part of the measurement could not be written"
+                                               : ": the measurement could not be written");
     if (process.pid == process.config.launched_pid || !is_noted)
         report_error(&line);
     else
@@ -224,8 +234,8 @@ void summarize(enum process_state state, int detail, bool continues, bool is_los
     struct text line = TEXT(text_buffer);
     struct image_counts counts = own_counts();
     static struct run_total total; /* static, since the signal stack may be small */
-    struct image_losses losses = own_losses(is_lost);
-    report_write_failure(losses, note_end(state, detail, &counts, losses));
+    struct image_account account = own_account(is_lost);
+    report_write_failure(&account, note_end(state, detail, &counts, &account));
     report_too_many_modules();
     add_subject(&line, 0, 1);
     add_counts(&line, &counts, process.began_wall);

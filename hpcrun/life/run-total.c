@@ -238,7 +238,7 @@ static void add_image(struct run_total *total, struct process_image *image,
         arena_counts_read(image, sequence_of(total, image));
     bool is_launched = image->origin == ORIGIN_LAUNCHED && is_last_image(image);
     total->ranks += is_launched && image->rank != NO_RANK;
-    total->incomplete += image->mark != COMPLETE;
+    total->incomplete += image->mark != COMPLETE || image->unrecorded_cpu;
     total->others_go_on |= ends_later(image, own);
     if (image->mark == NOT_MEASURED || image->mark == NOT_WRITTEN)
         return;
@@ -345,13 +345,17 @@ static void add_examples(const struct run_total *total, const struct process_ima
         text_add(text, " (");
 }
 
-/* Less CPU time is not worth a number. */
-#define TOLD_CPU_NS 10000000u
+/* Less CPU time is not worth a number. A process that was measured in part also lacks its start, its end
+ * and the time since its last sample. */
+#define TOLD_CPU_NS         10000000u
+#define TOLD_CPU_IN_PART_NS 50000000u
 
 /* CPU time without data. */
 static uint64_t lost_cpu(const struct process_image *image)
 {
-    return image->counts.cpu ? image->counts.cpu : image->waited_cpu;
+    if (image->mark == NOT_WRITTEN && image->counts.cpu)
+        return image->counts.cpu;
+    return image->lost_cpu > image->counts.cpu ? image->lost_cpu - image->counts.cpu : 0;
 }
 
 static void add_reason(const struct process_image *image, struct text *text)
@@ -388,11 +392,11 @@ static void add_missing(const struct run_total *total, const struct process_imag
     add_reason(first, text);
     size_t before = text->length;
     add_examples(total, first, text);
-    bool has_cpu = first->mark < FIRST_IN_PART && cpu >= TOLD_CPU_NS;
-    if (has_cpu) {
+    bool in_part = first->mark >= FIRST_IN_PART;
+    if (cpu >= (in_part ? TOLD_CPU_IN_PART_NS : TOLD_CPU_NS)) {
         text_add(text, text->length > before + strlen(" (") ? "; " : "");
         text_add_decimal(text, cpu / 1000000, 3);
-        text_add(text, " s CPU");
+        text_add(text, in_part ? " s CPU lost" : " s CPU");
     }
     if (text->length > before + strlen(" (")) {
         text_add(text, ")");
@@ -431,9 +435,30 @@ static void add_all_missing(const struct run_total *total, bool in_part, const c
     }
 }
 
+/* Children that are in no list: ", children without a record (make[7]; 0.301 s CPU)". */
+static void add_unrecorded(const struct run_total *total, struct text *text)
+{
+    const struct process_image *first = NULL;
+    uint64_t cpu = 0;
+    for (size_t i = total->list.n; i > 0; i--)
+        if (total->list.images[i - 1].unrecorded_cpu) {
+            first = &total->list.images[i - 1];
+            cpu += first->unrecorded_cpu;
+        }
+    if (!first)
+        return;
+    text_add(text, text->length ? ", children without a record ("
+                                : "not measured: children without a record (");
+    add_name(text, first);
+    text_add(text, "; ");
+    text_add_decimal(text, cpu / 1000000, 3);
+    text_add(text, " s CPU)");
+}
+
 void run_total_add_incomplete(const struct run_total *total, struct text *text)
 {
     add_all_missing(total, false, "not measured: ", text);
+    add_unrecorded(total, text);
     add_all_missing(total, true,
                     text->length ? "; measured in part: " : "measured in part: ", text);
 }

@@ -133,7 +133,7 @@ void note_begin(void)
 }
 
 bool note_end(enum process_state state, int detail, const struct image_counts *counts,
-              struct image_losses losses)
+              const struct image_account *account)
 {
     static char buffer[1024]; /* only one thread ends a process; its signal stack may be small */
     struct text note = TEXT(buffer);
@@ -153,8 +153,10 @@ bool note_end(enum process_state state, int detail, const struct image_counts *c
         add_number(&note, counts->fired[i]);
         add_number(&note, counts->sources[i]);
     }
-    add_number(&note, losses.loss);
-    add_number(&note, (uint64_t)(losses.error < 0 ? -losses.error : losses.error));
+    add_number(&note, account->loss);
+    add_number(&note, (uint64_t)(account->error < 0 ? -account->error : account->error));
+    add_number(&note, account->process_cpu);
+    add_number(&note, account->children_cpu);
     return commit(&note) == 0;
 }
 

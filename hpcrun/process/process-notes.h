@@ -13,16 +13,18 @@
 /* The process image has begun. */
 void note_begin(void);
 
-/* What an image could not write; `error` is an errno, 0 if there is no loss. */
-struct image_losses {
+/* What an image could not write; `error` is an errno, 0 if there is no loss. CPU times, ns, of the
+ * process and of the children that it has waited for. */
+struct image_account {
     enum image_loss loss;
     long error;
+    uint64_t process_cpu, children_cpu;
 };
 
 /* The process image ends, or an exec is about to replace it. `detail`: as in process_end. False if
  * this could not be written. */
 bool note_end(enum process_state state, int detail, const struct image_counts *counts,
-              struct image_losses losses);
+              const struct image_account *account);
 
 /* A program that can't be measured is about to run, as process `pid`; 0: not known. */
 void note_unmeasured(int pid, enum unmeasured why, const char *program);

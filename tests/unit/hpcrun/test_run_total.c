@@ -177,6 +177,52 @@ static void killed_processes_have_what_they_left(void **state)
     assert_int_equal(asked_sequence, 1);
 }
 
+/* The kernel's account of a child that could not write: its own children are subtracted. */
+static void cpu_time_that_is_lost(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        read_total(LAUNCHED "begin 0 8 5 7 2 200 /bin/sh\nbegin 0 9 5 8 2 210 /bin/app\n"
+                            "end 9 5 1 0 300 1 1 1 1 0 0 1 1 1 0 0 250000000 0\n"
+                            "waited 8 0 400 600000000 7\n" ENDED),
+        "measured in part: 1 ended by a bare system call (sh[8]; 0.350 s CPU lost)");
+    assert_string_equal(
+        read_total(LAUNCHED "unmeasured 0 8 1 200 /bin/static\nbegin 0 9 5 8 2 210 /bin/app\n"
+                            "end 9 5 1 0 300 1 1 1 1 0 0 1 1 1 0 0 250000000 0\n"
+                            "waited 8 0 400 600000000 7\n" ENDED),
+        "not measured: 1 statically linked (static; 0.350 s CPU)");
+}
+
+#define ENDED_WITH_CHILDREN "end 7 5 1 0 900 1 10 20 30 40 50 1 60 1 0 0 10 700000000\n"
+
+/* Children that no line mentions: what the kernel has counted of all, less those in the list. */
+static void children_without_a_line(void **state)
+{
+    (void)state;
+    const char *known =
+        "begin 0 8 5 7 2 200 /bin/app\nend 8 5 3 0 250 1 1 1 1 0 0 1 1 1 0 0 100000000 0\n"
+        "begin 0 8 5 7 3 260 /bin/app\nend 8 5 1 0 300 1 1 1 1 0 0 1 1 1 0 0 250000000 0\n";
+    char text[1024];
+    snprintf(text, sizeof text, "%s%s%s", LAUNCHED, known, ENDED_WITH_CHILDREN);
+    assert_string_equal(read_total(text),
+                        "not measured: children without a record (app[7]; 0.450 s CPU)");
+    assert_int_equal(total.incomplete, 1);
+    /* The process goes on as another program: its children remain its children. */
+    snprintf(text, sizeof text, "%s%s%s%s%s", LAUNCHED, known,
+             "end 7 5 3 0 400 1 1 1 1 0 0 1 1 1 0 0 5 250000000\n", "begin 0 7 5 6 3 410 /bin/b\n",
+             "end 7 5 1 0 900 1 10 20 30 40 50 1 60 1 0 0 10 255000000\n");
+    assert_string_equal(read_total(text), "");
+    /* A later process with its parent's number is not its parent. */
+    snprintf(text, sizeof text, "%s%s%s%s", LAUNCHED,
+             "begin 0 9 5 8 2 150 /bin/app\n"
+             "end 9 5 1 0 160 1 1 1 1 0 0 1 1 1 0 0 400000000 0\n",
+             "begin 0 8 6 7 2 200 /bin/app\n"
+             "end 8 6 1 0 300 1 1 1 1 0 0 1 1 1 0 0 200000000 400000000\n",
+             ENDED);
+    assert_string_equal(read_total(text),
+                        "not measured: children without a record (app[8]; 0.400 s CPU)");
+}
+
 /* An emulator has the number of the program in it. */
 static void a_program_in_an_emulator(void **state)
 {
@@ -202,6 +248,8 @@ int main(void)
         cmocka_unit_test_setup(own_failure, begin),
         cmocka_unit_test_setup(lines_that_could_not_be_written, begin),
         cmocka_unit_test_setup(killed_processes_have_what_they_left, begin),
+        cmocka_unit_test_setup(cpu_time_that_is_lost, begin),
+        cmocka_unit_test_setup(children_without_a_line, begin),
         cmocka_unit_test_setup(a_program_in_an_emulator, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
