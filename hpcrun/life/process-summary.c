@@ -130,7 +130,14 @@ static struct image_account own_account(bool is_lost)
     return account;
 }
 
-/* The list of processes says it of a child; the last line of the run counts these. */
+/* Whether the last line of the run counts this process as one whose data is lost: by the list of
+ * processes, or by what its parent knows. Its own children are known to it alone. */
+static bool is_counted(bool is_noted)
+{
+    return is_noted || (process.origin == ORIGIN_FORK && notes_pending()->length == 0);
+}
+
+/* Children leave standard error alone, if possible. */
 static void report_write_failure(const struct image_account *account, bool is_noted)
 {
     struct text line = TEXT(text_buffer);
@@ -141,7 +148,7 @@ static void report_write_failure(const struct image_account *account, bool is_no
     text_add_error(&line, account->error);
     text_add(&line, account->loss == LOSS_PART ? ": a part of the measurement could not be written"
                                                : ": the measurement could not be written");
-    if (process.pid == process.config.launched_pid || !is_noted)
+    if (process.pid == process.config.launched_pid || !is_counted(is_noted))
         report_error(&line);
     else
         report_log(&line);
