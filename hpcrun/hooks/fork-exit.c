@@ -18,6 +18,7 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/thread/live-threads.h"
 
+#include <linux/kcmp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -60,11 +61,21 @@ void fork_end_in_child(void)
     become_child(FORK_HOOKED);
 }
 
+/* Whether the process shares its memory with its parent, as the child of a vfork by a process that is the
+ * child of a bare fork itself. Where the kernel does not say: unless the parent is the process that
+ * was measured, or has ended. */
+static bool shares_memory(void)
+{
+    long parent = sys0(SYS_getppid);
+    long differs = sys6(SYS_kcmp, sys_getpid(), parent, KCMP_VM, 0, 0, 0);
+    return differs < 0 ? parent != process.pid && parent != 1 : differs == 0;
+}
+
 /* In the child of a bare fork. Another thread of the parent may have held our locks, and is not here
  * to release them: then the child can't be measured. */
 static bool adopt(void)
 {
-    if (!fork_mark_is_wiped())
+    if (!fork_mark_is_wiped() || process.restricted || shares_memory())
         return false;
     if (!threads_can_lock() || !signals_can_lock()) {
         process.active = false;

@@ -5,7 +5,8 @@
  * HOW: "fork", "clone", "clone3" (by libc's syscall), "function" (libc's clone, with a stack), "inline"
  * (an inlined fork), "inline-clone"; "share" (libc's clone, the child shares the memory).
  * END: "exit", "_exit", "syscall" (libc's syscall), "bare" (inlined), "thread" (exit, after a thread
- * has used the time), "exec" (the child executes this program, which uses the time and exits).
+ * has used the time), "thread-bare", "exec" (the child executes this program, which uses the time and
+ * exits), "vfork" (exit, after a vfork), "return" (only with "function": returns from it).
  *
  * bare_forks threads HOW MS: threads are created and joined all the time, and the main thread makes
  * children that end at once; for MS of time. */
@@ -59,7 +60,9 @@ static int child(void *argument)
         execl(self, self, "burn", ms, (char *)NULL);
         return 1;
     }
-    if (strcmp(end_of_child, "thread") != 0)
+    if (strcmp(end_of_child, "vfork") == 0 && vfork() == 0)
+        _exit(0);
+    if (strncmp(end_of_child, "thread", 6) != 0)
         use(NULL);
     else if (pthread_create(&thread, NULL, use, NULL) != 0 || pthread_join(thread, NULL) != 0)
         return 1;
@@ -67,7 +70,9 @@ static int child(void *argument)
         _exit(STATUS);
     if (strcmp(end_of_child, "syscall") == 0)
         syscall(SYS_exit_group, STATUS);
-    if (strcmp(end_of_child, "bare") == 0)
+    if (strcmp(end_of_child, "return") == 0)
+        return STATUS;
+    if (strstr(end_of_child, "bare"))
         inlined(SYS_exit_group, STATUS, 0, 0, 0);
     exit(STATUS);
 }
