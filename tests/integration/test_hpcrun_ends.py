@@ -248,9 +248,9 @@ class Accounts(profiling.ProfilingTest):
         """{pid: loss} of the processes that say in the list of processes what they could not write."""
         ends = [line.split() for path in where.glob("*.processes") for line in path.read_text().splitlines()
                 if line.startswith("end ")]
-        lost = [end for end in ends if int(end[-2])]
-        self.assertEqual([int(end[-1]) for end in lost], [why] * len(lost))
-        return {int(end[1]): int(end[-2]) for end in lost}
+        lost = [end for end in ends if int(end[-4])]
+        self.assertEqual([int(end[-3]) for end in lost], [why] * len(lost))
+        return {int(end[1]): int(end[-4]) for end in lost}
 
     def obstruct(self, what, path, *keep, where="m", why=None, user=None, deny_perf=False):
         """Runs with an obstacle. Returns {pid: reported loss}, the images, and the kernel's CPU seconds. Children leave
