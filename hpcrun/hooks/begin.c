@@ -82,6 +82,7 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
         !config_read(&process.config, environment))
         return;
     fds_init();
+    identify_filters();
     if (output_directory_is_lost())
         return;
     int signal = process.config.signal ? process.config.signal : signals_choose();
@@ -92,7 +93,6 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     identify_host();
     identify_program(environment);
     identify_arguments(arguments);
-    identify_filters();
     metrics_init(&process.metrics, &process.config);
     module_ranges_refresh();
     rule_cache_init();

@@ -27,8 +27,7 @@ enum unmeasured exec_target_check_at(int directory, const char *path)
 
 enum unmeasured exec_user_check(void)
 {
-    return !process.restricted && output_directory_is_lost() ? UNMEASURED_OTHER_USER
-                                                             : UNMEASURED_NONE;
+    return output_directory_is_lost() ? UNMEASURED_OTHER_USER : UNMEASURED_NONE;
 }
 
 enum unmeasured exec_command_check(const char *command)

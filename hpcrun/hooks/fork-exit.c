@@ -75,7 +75,7 @@ static bool shares_memory(void)
  * to release them: then the child can't be measured. */
 static bool adopt(void)
 {
-    if (!fork_mark_is_wiped() || process.restricted || shares_memory())
+    if (!fork_mark_is_wiped() || process_is_restricted() || shares_memory())
         return false;
     if (!threads_can_lock() || !signals_can_lock()) {
         process.active = false;

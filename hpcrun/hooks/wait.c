@@ -81,15 +81,16 @@ HOOK int waitid(idtype_t kind, id_t which, siginfo_t *info, int options)
 {
     siginfo_t own;
     siginfo_t *to = info ? info : &own; /* the kernel sets si_pid to 0 if no child has changed */
-    uint64_t cpu = process.active ? cpu_of_children() : 0;
+    bool is_counted = process.active && !process_is_restricted();
+    uint64_t cpu = is_counted ? cpu_of_children() : 0;
     struct long_call call = long_call_begin(own_slot, 0);
     int result = REAL(waitid)(kind, which, to, options);
     long_call_end(&call);
     if (result != 0 || to->si_pid == 0 || !process.active || (options & WNOWAIT))
         return result;
     if (to->si_code == CLD_EXITED)
-        note_child_end(to->si_pid, 0, cpu_of_children() - cpu);
+        note_child_end(to->si_pid, 0, is_counted ? cpu_of_children() - cpu : 0);
     else if (to->si_code == CLD_KILLED || to->si_code == CLD_DUMPED)
-        note_child_end(to->si_pid, to->si_status, cpu_of_children() - cpu);
+        note_child_end(to->si_pid, to->si_status, is_counted ? cpu_of_children() - cpu : 0);
     return result;
 }

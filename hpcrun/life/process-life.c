@@ -240,6 +240,7 @@ void process_withdraw(const char *why)
     process_end(PROCESS_RUNNING, 0);
     events_close();
     report_after_fork();
+    common_files_release();
     fds_release_reserve();
     process.active = false;
     process.withdrawn = true;

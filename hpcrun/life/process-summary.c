@@ -121,7 +121,8 @@ static uint64_t cpu_of_children(void)
 static struct image_account own_account(bool is_lost)
 {
     struct image_account account = {.process_cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID),
-                                    .children_cpu = process.restricted ? 0 : cpu_of_children()};
+                                    .children_cpu =
+                                        process_is_restricted() ? 0 : cpu_of_children()};
     if (!is_lost)
         return account;
     if (file_failures(&account.error) == 0)

@@ -102,7 +102,7 @@ static long append(int fd, enum common_file which, const char *lines, size_t siz
         sys_write_all(fd, "\n", 1);
     long error = sys_write_all(fd, lines, size);
     if (which == COMMON_LIST && error == 0 &&
-        (before == 0 || before / RESERVE_STEP != end / RESERVE_STEP))
+        (before == 0 || before / RESERVE_STEP != end / RESERVE_STEP) && !process_is_restricted())
         reserve(fd, end);
     return error;
 }
@@ -124,6 +124,15 @@ long common_list_open(void)
     long fd = open_file(COMMON_LIST);
     int other = fd < 0 ? kept_descriptor(COMMON_LIST) : -1;
     return other < 0 ? fd : sys3(SYS_fcntl, other, F_DUPFD_CLOEXEC, other);
+}
+
+void common_files_release(void)
+{
+    for (unsigned i = 0; i < COMMON_FILES; i++) {
+        if (kept_descriptor((enum common_file)i) >= 0)
+            fds_close(kept[i].fd);
+        kept[i].fd = -1;
+    }
 }
 
 void common_files_keep(void)

@@ -23,4 +23,7 @@ long common_list_open(void);
 /* Normal context. Keeps both files open, if they can be opened. */
 void common_files_keep(void);
 
+/* Closes them. */
+void common_files_release(void);
+
 #endif

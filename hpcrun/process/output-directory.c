@@ -60,7 +60,7 @@ static bool mode_lets_others_write(int directory)
 bool output_directory_is_lost(void)
 {
     int directory;
-    if (!output_directory_may_be_lost())
+    if (!output_directory_may_be_lost() || process_is_restricted())
         return false;
     if (output_directory_open(&directory) != 0)
         return true;

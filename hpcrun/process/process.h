@@ -54,6 +54,10 @@ static inline bool process_is_ours(void)
     return process.pid == sys_getpid();
 }
 
+/* Whether a filter of system calls, of this program or inherited, may end the process for those that
+ * hpcrun can do without (launch/harmless-filters.c makes them all). */
+bool process_is_restricted(void);
+
 /* Signal handler: a clock that costs no memory access, for intervals that need not be exact. The
  * unit is a time stamp tick, at most a nanosecond long; it becomes a nanosecond of CLOCK_MONOTONIC
  * when the program forbids its threads to read the counter (prctl, PR_SET_TSC), so one difference

@@ -76,10 +76,10 @@ static struct envelope envelope_for(const void *data, size_t size)
     return head;
 }
 
-/* A program that restricts its system calls may have forbidden writev. */
+/* A filter may forbid writev. */
 static long write_wrapped(const void *data, size_t size)
 {
-    if (process.restricted)
+    if (process_is_restricted())
         return -EPERM;
     struct envelope head = envelope_for(data, size);
     return sys_write_all_two(file.fd, head.at, head.size, data, size);

@@ -11,7 +11,6 @@
 #include "hpcrun/thread/thread-image.h"
 
 #include <string.h>
-#include <sys/prctl.h>
 
 enum { FILE_NONE, FILE_OPENING, FILE_OPEN, FILE_CLOSED };
 
@@ -37,15 +36,6 @@ static void set_path(void)
     const char *measurement = measurement_path();
     text_add_bytes(&path, measurement, strlen(measurement) - strlen(MEASUREMENT_SUFFIX));
     text_add(&path, ARENAS_SUFFIX);
-}
-
-/* Whether a filter of system calls, of this program or inherited, may end the process for those that
- * only the arena file needs. */
-static bool is_restricted(void)
-{
-    long mode = sys1(SYS_prctl, PR_GET_SECCOMP);
-    bool is_filtered = mode != 0 && mode != -EINVAL;
-    return process.restricted || (is_filtered && !process.filters_are_harmless);
 }
 
 /* Not by fds_open: that would use the reserved descriptor, which is for the measurement file. */
@@ -77,7 +67,7 @@ static long map_in(int directory)
 static long create(void)
 {
     int directory;
-    if (is_restricted())
+    if (process_is_restricted())
         return -EPERM;
     if (fds_are_scarce())
         return -EMFILE;

@@ -109,7 +109,7 @@ class Database(Shortened, HpcprofCase):
         process.metric(text("event"), event)
         instance = self.scenario.load(process, module)
         table = process.names([(5, text("procedure"), text("file"), 2**64 - 1)])
-        process.code_names = b"1000 10 " + text("code") + b"\n"
+        process.code_names = mw.string(b"1000 10 " + text("code") + b"\n")
         process.refusals.append((text("agent"), text("why")))
         thread = process.thread(tid=2**64 - 1, name=text("thread"))
         for node in (thread.path([(instance, 0x1000)]), thread.path([(mw.NO_MODULE, 0x1004)]),
@@ -127,6 +127,8 @@ class Database(Shortened, HpcprofCase):
                 read, db = self.scenario.database(), self.at("db")
                 texts = [function.name for function in read.meta.functions.values()] + [file.path for file in read.meta.files.values()]
                 self.assertLessEqual(max(len(text.encode()) for text in texts), LONGEST)
+                self.assertEqual({text.partition(":")[0] for text in texts if ":" in text and text[0] != "/"},
+                                 {"procedure", "code", "file"})
                 whole = "q" * size
                 name = next(text for text in texts if text.startswith("qq"))
                 if size <= LONGEST:
