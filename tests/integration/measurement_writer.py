@@ -151,6 +151,7 @@ class Measurement:
         self.origin, self.executable, self.directory = origin, executable, directory
         self.arguments = [executable] if arguments is None else arguments
         self.clock, self.cpus, self.version, self.end = clock, cpus, version, end
+        self.format_version = 2, 2
         self.events, self.metrics, self.modules, self.threads = [], [], [], []
         self.name_tables, self.agents, self.workers, self.refusals = [], [], [], []
         self.metric_states = []  # (metric, state, why)
@@ -278,7 +279,7 @@ class Measurement:
         """Pieces of children come between this process's chunks, in turn."""
         pieces = [self.child_chunks(child) for child in self.children]
         turns = itertools.zip_longest(self.encoded_chunks(), *pieces, fillvalue=b"")
-        return b"HPCRUNMF" + struct.pack("<HHI", 2, 1, 0) + b"".join(itertools.chain.from_iterable(turns))
+        return b"HPCRUNMF" + struct.pack("<HHI", *self.format_version, 0) + b"".join(itertools.chain.from_iterable(turns))
 
     def file_name(self):
         return f"{self.host}-{self.pid}-{self.start_time}-{self.exec_sequence}.hpcrun"
