@@ -46,6 +46,7 @@ INDIRECT = {
     "find_return": "the same",
     "follow_one_byte": "the same",
     "text_add_error": "a switch: names of errors",
+    "add_all_missing": "a switch: reasons why processes have no data",
     "trace": "a switch: what instructions do to registers",
     "apply": "the same",
     "apply_move": "the same",
