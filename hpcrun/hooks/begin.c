@@ -22,7 +22,6 @@
 #include "hpcrun/sample/span-tree.h"
 #include "hpcrun/source/sample-source.h"
 #include "hpcrun/thread/live-threads.h"
-#include "hpcrun/unwind/rule-cache.h"
 
 #include <sys/auxv.h>
 #include <sys/resource.h>
@@ -90,7 +89,6 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     identify_filters();
     metrics_init(&process.metrics, &process.config);
     module_ranges_refresh();
-    rule_cache_init();
     modules_init(process.executable, (const void *)(uintptr_t)begin);
     fds_init();
     fds_reserve();

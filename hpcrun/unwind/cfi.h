@@ -46,7 +46,7 @@ struct reg_rule {
 /* The rules at one address. The CFA is register cfa_reg + cfa_offset, or cfa_expr when not NULL. */
 struct cfi_row {
     uint64_t start, end; /* the addresses for which the row holds */
-    uint64_t function;   /* begin of its FDE's code */
+    uint64_t function, function_end; /* of its FDE's code */
     int64_t cfa_offset;
     const uint8_t *cfa_expr;
     uint8_t cfa_reg;
@@ -83,5 +83,8 @@ bool cfi_open(struct cfi_index *index, const uint8_t *hdr);
 /* The row for `pc` (of a caller's frame: return address - 1), in scratch->row. NULL if no FDE
  * covers pc or the data is malformed. */
 const struct cfi_row *cfi_row_at(uint64_t pc, struct cfi_index *index, struct cfi_scratch *scratch);
+
+/* The begin of the first function after `pc` in the table; 0 if there is none. */
+uint64_t cfi_next_function(uint64_t pc, struct cfi_index *index);
 
 #endif

@@ -95,8 +95,9 @@ static void correct(struct memory *memory, struct rule_cache *cache, const struc
         surely_calls(memory, cache, caller, frame->pc, &module))
         return;
     for (unsigned i = 0; i < SCAN_WORDS; i++) {
-        uint64_t place = frame->sp + 8 * i;
-        if (place >= caller->sp && caller_at(memory, frame, place, &sure) &&
+        uint64_t word, place = frame->sp + 8 * i;
+        if (place >= caller->sp && memory_load(memory, place, &word) && word >= module.start &&
+            word < module.end && caller_at(memory, frame, place, &sure) &&
             surely_calls(memory, cache, &sure, frame->pc, &module)) {
             if (passes_over(memory, cache, *caller, place))
                 *caller = sure;
@@ -137,6 +138,12 @@ static struct rule rule_of_guess(const struct frame *frame, const struct frame *
     return rule;
 }
 
+static void learn(struct learned_rule *entry, struct rule rule)
+{
+    entry->rule = rule;
+    entry->seen = LEARNED_SURE;
+}
+
 /* The step by a rule that was learned, if it leads to a return address. */
 static bool step_by(struct memory *memory, struct rule rule, struct frame *frame,
                     struct frame *caller)
@@ -148,6 +155,29 @@ static bool step_by(struct memory *memory, struct rule rule, struct frame *frame
         return_address_at(memory, frame, caller->sp - 8, &ra))
         return true;
     frame->link = LINK_IRREGULAR;
+    return false;
+}
+
+/* ---- code made at run time in the frame of a function ---- */
+
+/* Code that jumps into a function with unwind information, and not to its caller, is a part of that
+ * function, which has jumped to it: LuaJIT's traces. Its caller is the first that calls the
+ * function. Finds the rule. */
+static bool rule_of_joined(struct memory *memory, struct rule_cache *cache, uint64_t function,
+                           const struct frame *frame, struct rule *rule)
+{
+    uint64_t ra, target;
+    if (!function)
+        return false;
+    *rule = rule_cache_get(cache, function);
+    rule->kind = RULE_CFA_SP;
+    for (unsigned i = 0; i < SCAN_WORDS; i++) {
+        rule->cfa_offset = (int32_t)(8 * i + 8);
+        if (return_address_at(memory, frame, frame->sp + 8 * i, &ra) &&
+            call_site_target(memory, ra, &target) &&
+            rule_cache_function(cache, target) == function)
+            return rule->bp != BP_AT_BP;
+    }
     return false;
 }
 
@@ -173,11 +203,10 @@ static bool search_saved_sp(const ucontext_t *leaf, struct memory *memory, struc
     if (!module_range_find(frame->pc, &module))
         return false;
     for (unsigned number; saved_sp_find(&search, memory, &number, &later);)
-        if (code_rule(memory, cache, &later, true, &rule) &&
+        if (code_rule(memory, cache, &later, true, &rule) == CODE_HAS_RULE &&
             step_later(memory, rule, frame, &later, caller) && !memory_is_exhausted(memory)) {
-            entry->rule = rule;
+            learn(entry, rule);
             entry->saved_sp = number;
-            entry->seen = LEARNED_SURE;
             return true;
         }
     return false;
@@ -220,24 +249,40 @@ static bool guess_and_note(struct memory *memory, struct rule_cache *cache,
     return found;
 }
 
-/* Searches; notes the result in the entry. */
-static bool search(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
-                   struct learned_rule *entry, struct frame *frame, bool interrupted,
-                   struct frame *caller)
+/* By the code alone. STEP_OUTERMOST: it never returns. */
+static enum step search_code(struct memory *memory, struct rule_cache *cache,
+                             struct learned_rule *entry, struct frame *frame, bool interrupted,
+                             bool may_end, struct frame *caller)
 {
     struct rule rule;
     memory->searching = true;
-    bool found = code_rule(memory, cache, frame, interrupted, &rule);
+    enum code_result result = code_rule(memory, cache, frame, interrupted, &rule);
+    if (result == CODE_HAS_NO_RULE &&
+        rule_of_joined(memory, cache, cache->walk.joined, frame, &rule))
+        result = CODE_HAS_RULE;
     if (memory_is_exhausted(memory))
-        return false;
-    if (found && step_by(memory, rule, frame, caller)) {
-        entry->rule = rule;
-        entry->seen = LEARNED_SURE;
-        return true;
+        return STEP_FAILED;
+    if (result == CODE_NEVER_RETURNS && may_end && !interrupted) {
+        learn(entry, (struct rule){.kind = RULE_OUTERMOST});
+        return STEP_OUTERMOST;
     }
+    if (result != CODE_HAS_RULE || !step_by(memory, rule, frame, caller))
+        return STEP_FAILED;
+    learn(entry, rule);
+    return STEP_OK;
+}
+
+/* Searches; notes the result in the entry. */
+static enum step search(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
+                        struct learned_rule *entry, struct frame *frame, bool interrupted,
+                        bool may_end, struct frame *caller)
+{
+    enum step stepped = search_code(memory, cache, entry, frame, interrupted, may_end, caller);
+    if (stepped != STEP_FAILED || memory_is_exhausted(memory))
+        return stepped;
     if (leaf && search_saved_sp(leaf, memory, cache, entry, frame, caller))
-        return true;
-    return guess_and_note(memory, cache, entry, frame, interrupted, caller);
+        return STEP_OK;
+    return guess_and_note(memory, cache, entry, frame, interrupted, caller) ? STEP_OK : STEP_FAILED;
 }
 
 /* From time to time, first soon: code around it may have become known to have frame pointers. */
@@ -247,18 +292,58 @@ static bool is_time_to_search(struct learned_rule *entry)
     return entry->refused % USES_PER_SEARCH == 0 || (entry->refused & (entry->refused - 1)) == 0;
 }
 
-static bool find_caller(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
-                        uint64_t code, struct frame *frame, bool interrupted, struct frame *caller)
+/* The entry for the frame. *search: it is new, or it is time to search for its rule again. */
+static struct learned_rule *entry_of(struct rule_cache *cache, const struct frame *frame,
+                                     uint64_t code, bool *search)
 {
     struct learned_rule *entry = learned_find(&cache->learned, frame->pc, code);
-    bool is_new = !entry;
-    if (is_new)
-        entry = learned_add(&cache->learned, frame->pc, code);
+    *search = !entry || (entry->rule.kind == RULE_NONE && is_time_to_search(entry));
+    return entry ? entry : learned_add(&cache->learned, frame->pc, code);
+}
+
+/* By the rule that an earlier walk through the code has found. */
+static bool step_by_range(struct memory *memory, struct rule_cache *cache, struct frame *frame,
+                          struct frame *caller)
+{
+    const struct learned_range *range = learned_range_find(&cache->learned, frame->pc);
+    return range && step_by(memory, range->rule, frame, caller);
+}
+
+static enum step find_caller(const ucontext_t *leaf, struct memory *memory,
+                             struct rule_cache *cache, uint64_t code, struct frame *frame,
+                             bool interrupted, bool may_end, struct frame *caller)
+{
+    bool is_time;
+    if (step_by_range(memory, cache, frame, caller))
+        return STEP_OK;
+    struct learned_rule *entry = entry_of(cache, frame, code, &is_time);
+    if (entry->rule.kind == RULE_OUTERMOST && may_end)
+        return STEP_OUTERMOST;
     if (entry->rule.kind == RULE_NONE)
-        return (is_new || is_time_to_search(entry)) &&
-               search(leaf, memory, cache, entry, frame, interrupted, caller);
-    return step_by_learned(leaf, memory, entry, frame, caller) ||
-           guess_and_note(memory, cache, entry, frame, interrupted, caller);
+        return is_time ? search(leaf, memory, cache, entry, frame, interrupted, may_end, caller)
+                       : STEP_FAILED;
+    bool found = step_by_learned(leaf, memory, entry, frame, caller) ||
+                 guess_and_note(memory, cache, entry, frame, interrupted, caller);
+    return found ? STEP_OK : STEP_FAILED;
+}
+
+bool fallback_step_by_code(struct memory *memory, struct rule_cache *cache, struct frame *frame,
+                           bool interrupted, struct frame *caller)
+{
+    uint64_t code;
+    bool is_time, found = false;
+    frame->link = LINK_IRREGULAR;
+    if (step_by_range(memory, cache, frame, caller))
+        return true;
+    if (!memory_load(memory, frame->pc + !interrupted, &code))
+        return false;
+    struct learned_rule *entry = entry_of(cache, frame, code, &is_time);
+    if (entry->rule.kind != RULE_NONE)
+        found = step_by(memory, entry->rule, frame, caller);
+    else if (is_time)
+        found = search_code(memory, cache, entry, frame, interrupted, false, caller) == STEP_OK;
+    memory->searching = false;
+    return found;
 }
 
 /* HotSpot's interpreter has made room for local variables above its arguments: the caller's stack
@@ -271,18 +356,18 @@ static void leave_interpreter(struct memory *memory, const struct frame *frame,
         caller->sp = sp;
 }
 
-bool fallback_step(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
-                   struct frame *frame, bool interrupted, struct frame *caller)
+enum step fallback_step(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
+                        struct frame *frame, bool interrupted, bool may_end, struct frame *caller)
 {
     uint64_t code;
     frame->link = LINK_IRREGULAR;
     if (!memory_load(memory, frame->pc + !interrupted, &code))
-        return guess(memory, cache, frame, interrupted, caller);
-    if (!find_caller(leaf, memory, cache, code, frame, interrupted, caller))
-        return false;
-    if (!interrupted && return_to_interpreter(code)) {
+        return guess(memory, cache, frame, interrupted, caller) ? STEP_OK : STEP_FAILED;
+    enum step stepped = find_caller(leaf, memory, cache, code, frame, interrupted, may_end, caller);
+    memory->searching = false;
+    if (stepped == STEP_OK && !interrupted && return_to_interpreter(code)) {
         leave_interpreter(memory, frame, caller);
         frame->link = LINK_IRREGULAR;
     }
-    return true;
+    return memory_is_exhausted(memory) ? STEP_FAILED : stepped;
 }

@@ -53,7 +53,11 @@ bool context_step(const ucontext_t *interrupted, struct memory *memory, struct f
  *
  * `leaf`: the registers, if the frame is the leaf; else NULL. Sets frame->link. Returns false if
  * nothing fits, or when the budget is spent (memory.h). */
-bool fallback_step(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
-                   struct frame *frame, bool interrupted, struct frame *caller);
+enum step fallback_step(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
+                        struct frame *frame, bool interrupted, bool may_end, struct frame *caller);
+
+/* The same for code whose unwind information is wrong: only by its code. */
+bool fallback_step_by_code(struct memory *memory, struct rule_cache *cache, struct frame *frame,
+                           bool interrupted, struct frame *caller);
 
 #endif

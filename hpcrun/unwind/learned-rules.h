@@ -45,10 +45,20 @@ struct learned_region {
     uint32_t agree, differ;
 };
 
+/* Code in a module that has one rule, within a block of LEARNED_BLOCK bytes. */
+struct learned_range {
+    uint64_t first, last; /* addresses; 0: empty */
+    struct rule rule;
+};
+
+#define LEARNED_BLOCK          256
+#define LEARNED_RANGE_SET_BITS 9
+
 /* Zeroed memory is empty. */
 struct learned_rules {
     struct learned_region region[LEARNED_REGIONS]; /* by number % LEARNED_REGIONS */
     struct learned_rule way[1u << LEARNED_SET_BITS][LEARNED_WAYS];
+    struct learned_range range[1u << LEARNED_RANGE_SET_BITS][LEARNED_WAYS];
     bool any; /* there are entries: memory that was never used need not be cleared */
 };
 
@@ -57,6 +67,11 @@ struct learned_rule *learned_find(struct learned_rules *rules, uint64_t pc, uint
 
 /* Makes an empty entry for `pc`, in the place of an old one for it, or of the oldest in its set. */
 struct learned_rule *learned_add(struct learned_rules *rules, uint64_t pc, uint64_t code);
+
+/* The range that contains `pc`; NULL if there is none. */
+const struct learned_range *learned_range_find(const struct learned_rules *rules, uint64_t pc);
+
+void learned_range_add(struct learned_rules *rules, uint64_t first, uint64_t last, struct rule rule);
 
 /* Whether code around `pc` was seen to have frame pointers, nearly without exception. Only for code
  * in no module. */

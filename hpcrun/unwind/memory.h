@@ -123,6 +123,8 @@ static inline void memory_end_sample(struct memory *memory)
 }
 
 bool memory_read_guarded(struct memory *memory, uint64_t address, void *to, size_t size);
+/* Reads code for a search: words cost a quarter. */
+bool memory_read_searched(struct memory *memory, uint64_t address, void *to, size_t size);
 bool memory_load_guarded(struct memory *memory, uint64_t address, uint64_t *value);
 
 /* Loads the 8 bytes at `address`; false if they can't be read. */

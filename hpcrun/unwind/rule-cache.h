@@ -53,9 +53,6 @@ struct rule_cache {
     struct memory_pages pages;
 };
 
-/* Normal context, once: finds the return address of functions that are started by makecontext. */
-void rule_cache_init(void);
-
 /* Computes the rule of `pc` and adds it. In a guarded region: it reads modules' sections. */
 struct rule rule_cache_fill(struct rule_cache *cache, uint64_t pc);
 
@@ -68,6 +65,10 @@ uint64_t rule_cache_ip(struct rule_cache *cache, uint64_t pc);
 /* The begin of the function that contains `pc`, by its FDE; 0 if it has none. In a guarded region.
  */
 uint64_t rule_cache_function(struct rule_cache *cache, uint64_t pc);
+
+/* The begin of the first function after `pc` that has an FDE, or the end of the module; 0 in no
+ * module. In a guarded region. */
+uint64_t rule_cache_next_function(struct rule_cache *cache, uint64_t pc);
 
 /* The rule of `pc`, a code address (return address - 1 for a caller's frame). */
 static inline struct rule rule_cache_get(struct rule_cache *cache, uint64_t pc)

@@ -10,7 +10,6 @@
 #define MAX_FRAME (1u << 16)
 
 #define WINDOW      256
-#define WINDOW_COST (WINDOW / 8 / 4)
 #define MOV         3 /* bytes of the instruction */
 
 uint64_t saved_sp_value(const ucontext_t *leaf, unsigned number)
@@ -57,17 +56,6 @@ static unsigned find_mov(const uint8_t window[WINDOW], uint32_t registers, unsig
     return 0;
 }
 
-/* Reads code that is searched. */
-static bool read_window(struct memory *memory, uint64_t at, uint8_t window[WINDOW])
-{
-    bool searching = memory->searching;
-    memory->searching = false;
-    bool found =
-        memory_spend(memory, WINDOW_COST) && memory_read_guarded(memory, at, window, WINDOW);
-    memory->searching = searching;
-    return found;
-}
-
 bool saved_sp_find(struct saved_sp_search *search, struct memory *memory, unsigned *number,
                    struct frame *later)
 {
@@ -75,7 +63,7 @@ bool saved_sp_find(struct saved_sp_search *search, struct memory *memory, unsign
     uint32_t registers = candidates(search);
     while (registers && search->offset < REACH) {
         uint64_t at = search->frame->pc + search->offset;
-        if (!read_window(memory, at, window))
+        if (!memory_read_searched(memory, at, window, WINDOW))
             return false;
         unsigned behind = find_mov(window, registers, number);
         search->offset += behind ? behind : WINDOW - MOV + 1;

@@ -18,8 +18,7 @@
  * these registers for stack pointers of other kinds (HotSpot's %r13).
  *
  * Registers that hold another address on the stack are frequent (argv, in the dynamic linker). So
- * the code is read once for all of them, and a word that is only searched counts for the budget as
- * a quarter of one: 32 KB take 26 us. */
+ * the code is read once for all of them. */
 #ifndef HPCRUN_UNWIND_SAVED_SP_H
 #define HPCRUN_UNWIND_SAVED_SP_H
 

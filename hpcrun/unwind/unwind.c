@@ -12,6 +12,11 @@ static enum step failed(struct unwinder *u, enum unwind_end why)
     return STEP_FAILED;
 }
 
+static bool is_on_own_stack(const struct unwinder *u, uint64_t sp)
+{
+    return sp - u->stack_low < u->stack_high - u->stack_low;
+}
+
 static uint64_t gregs_place(uint64_t sp, unsigned which)
 {
     return sp + offsetof(ucontext_t, uc_mcontext.gregs) + which * sizeof(greg_t);
@@ -27,6 +32,13 @@ static enum step step_signal(struct unwinder *u, struct frame *frame, struct fra
     return STEP_OK;
 }
 
+static inline enum step step_regular(struct unwinder *u, struct rule rule, struct frame *frame,
+                                     struct frame *caller)
+{
+    enum step stepped = frame_step(&u->memory, rule, frame, caller);
+    return stepped == STEP_FAILED ? failed(u, UNWIND_NOT_READABLE) : stepped;
+}
+
 /* `exact`: the result is the address where the frame will continue, not a return address. */
 static enum step step_full(struct unwinder *u, bool exact, struct frame *frame,
                            struct frame *caller)
@@ -37,7 +49,7 @@ static enum step step_full(struct unwinder *u, bool exact, struct frame *frame,
                         UNWIND_MAX_FRAMES, &ra, &caller->sp, &caller->bp))
         return failed(u, UNWIND_NO_RULE);
     if (ra == 0)
-        return STEP_OUTERMOST;
+        return STEP_ASTRAY;
     caller->pc = ra - !exact;
     return STEP_OK;
 }
@@ -52,22 +64,31 @@ static enum step step_without_fde(struct unwinder *u, struct frame *frame, struc
 {
     bool interrupted = is_interrupted(u, frame);
     frame->link = LINK_IRREGULAR;
-    if (!interrupted && return_ends_goroutine(&u->memory, frame->pc + 1))
-        return STEP_OUTERMOST;
-    if (!interrupted && !return_address_is_plausible(&u->memory, frame->pc + 1)) {
-        u->fresh_count--; /* the frame is wrong: its pc came from a word that was no return address
-                           */
-        return failed(u, UNWIND_NOT_A_RETURN_ADDRESS);
-    }
     const ucontext_t *leaf = frame == u->fresh ? u->context : NULL;
-    bool found = fallback_step(leaf, &u->memory, u->cache, frame, interrupted, caller);
-    u->memory.searching = false;
-    return found && !memory_is_exhausted(&u->memory) ? STEP_OK : failed(u, UNWIND_NO_FDE);
+    bool may_end = !is_on_own_stack(u, frame->sp);
+    enum step stepped =
+        fallback_step(leaf, &u->memory, u->cache, frame, interrupted, may_end, caller);
+    return stepped == STEP_FAILED ? failed(u, UNWIND_NO_FDE) : stepped;
+}
+
+/* Whether the innermost fresh frame is none: the word that gave its pc is no return address, or one
+ * that was made up (unwind.h). */
+static bool is_no_frame(struct unwinder *u, struct rule rule, const struct frame *frame)
+{
+    bool is_sure = rule.kind != RULE_NO_FDE && !rule.begins;
+    return !is_sure && !is_interrupted(u, frame) &&
+           !return_address_is_plausible(&u->memory, frame->pc + 1);
 }
 
 static enum step step_irregular(struct unwinder *u, struct rule rule, struct frame *frame,
                                 struct frame *caller)
 {
+    if (is_no_frame(u, rule, frame)) {
+        u->fresh_count--;
+        return rule.begins || return_ends_goroutine(&u->memory, frame->pc + 1) ? STEP_OUTERMOST
+                                                                              : STEP_ASTRAY;
+    }
+    rule.begins = false;
     switch ((enum rule_kind)rule.kind) {
     case RULE_OUTERMOST: return STEP_OUTERMOST;
     case RULE_SIGNAL: return step_signal(u, frame, caller);
@@ -77,7 +98,8 @@ static enum step step_irregular(struct unwinder *u, struct rule rule, struct fra
         return eh_return_step(&u->memory, u->cache, rule, frame, caller)
                    ? STEP_OK
                    : failed(u, UNWIND_NO_RULE);
-    default: return step_without_fde(u, frame, caller);
+    case RULE_NO_FDE: return step_without_fde(u, frame, caller);
+    default: return step_regular(u, rule, frame, caller);
     }
 }
 
@@ -85,10 +107,8 @@ static enum step step_irregular(struct unwinder *u, struct rule rule, struct fra
 static inline enum step step(struct unwinder *u, struct frame *frame, struct frame *caller)
 {
     struct rule rule = rule_cache_get(u->cache, frame->pc);
-    if (!frame_rule_is_regular(rule))
-        return step_irregular(u, rule, frame, caller);
-    enum step stepped = frame_step(&u->memory, rule, frame, caller);
-    return stepped == STEP_FAILED ? failed(u, UNWIND_NOT_READABLE) : stepped;
+    return frame_rule_is_regular(rule) ? step_regular(u, rule, frame, caller)
+                                       : step_irregular(u, rule, frame, caller);
 }
 
 static bool same_place(const struct frame *a, const struct frame *b)
@@ -128,6 +148,17 @@ static bool leaf_resumes(struct unwinder *u, struct frame *caller)
     return u->fresh_count == 1 && context_step(u->context, &u->memory, u->fresh, caller);
 }
 
+/* The step where unwind information leads from the last fresh frame to no return address. */
+static enum step step_astray(struct unwinder *u, struct frame *caller)
+{
+    struct frame *frame = &u->fresh[u->fresh_count - 1];
+    bool interrupted = is_interrupted(u, frame), own = is_on_own_stack(u, frame->sp);
+    if ((own || interrupted) &&
+        fallback_step_by_code(&u->memory, u->cache, frame, interrupted, caller))
+        return STEP_OK;
+    return own ? failed(u, UNWIND_NOT_A_RETURN_ADDRESS) : STEP_OUTERMOST;
+}
+
 /* Walks outwards from `frame`. Stores new frames in u->fresh, and in u->reused the number of frames
  * of the previous path that continue them. */
 static enum unwind_end walk(struct unwinder *u, struct frame frame)
@@ -152,13 +183,15 @@ static enum unwind_end walk(struct unwinder *u, struct frame frame)
                 return UNWIND_TOO_DEEP;
             push(u, &frame);
         }
-        struct frame caller = {0}, *last = &u->fresh[u->fresh_count - 1];
-        enum step stepped = step(u, last, &caller);
+        struct frame caller = {0};
+        enum step stepped = step(u, &u->fresh[u->fresh_count - 1], &caller);
         if (stepped != STEP_OK && leaf_resumes(u, &caller))
             stepped = STEP_OK;
+        if (stepped == STEP_ASTRAY)
+            stepped = step_astray(u, &caller);
         if (stepped != STEP_OK)
             return stepped == STEP_OUTERMOST ? UNWIND_COMPLETE : u->end;
-        if (same_place(&caller, last))
+        if (same_place(&caller, &u->fresh[u->fresh_count - 1]))
             return UNWIND_NO_PROGRESS;
         frame = caller;
     }
@@ -191,8 +224,8 @@ enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
     memory_begin_sample(&u->memory, &u->cache->pages);
     u->memory.mask = context->uc_sigmask.__val[0];
     u->memory.fault_handler = u->fault_handler;
-    bool on_own_stack = leaf.sp - u->stack_low < u->stack_high - u->stack_low;
-    memory_set_own_stack(&u->memory, leaf.sp, on_own_stack ? u->stack_high : leaf.sp);
+    memory_set_own_stack(&u->memory, leaf.sp,
+                         is_on_own_stack(u, leaf.sp) ? u->stack_high : leaf.sp);
     u->fresh = u->path + u->depth;
     u->fresh_count = 0;
     u->reused = 0;

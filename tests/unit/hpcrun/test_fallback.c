@@ -24,7 +24,7 @@ static void put(unsigned at, const void *bytes, size_t size)
 static bool steps(struct frame *frame, bool interrupted, struct frame *caller)
 {
     struct memory memory = by_kernel();
-    return fallback_step(NULL, &memory, &cache, frame, interrupted, caller);
+    return fallback_step(NULL, &memory, &cache, frame, interrupted, false, caller) == STEP_OK;
 }
 
 /* ---- guesses, in modules ---- */
@@ -284,7 +284,7 @@ static void a_search_ends_when_the_budget_is_spent(void **state)
     memset(code, NOP, 1500);
     put(1500, epilogue, sizeof epilogue);
     stack[4] = address(RA);
-    assert_false(fallback_step(NULL, &memory, &cache, &frame, true, &caller));
+    assert_int_equal(fallback_step(NULL, &memory, &cache, &frame, true, false, &caller), STEP_FAILED);
     assert_true(memory_is_exhausted(&memory));
     assert_true(steps(&frame, true, &caller)); /* the next sample has a new budget */
     expect_caller(&caller, RA, 5);

@@ -49,7 +49,8 @@ static bool step_from_aligned(unsigned sp_word, unsigned old_word, bool is_leaf,
     struct memory memory = by_kernel();
     struct frame frame = leaf_at(aligned_code, sp_word);
     leaf.uc_mcontext.gregs[REG_RBX] = (greg_t)address(&stack[old_word]);
-    return fallback_step(is_leaf ? &leaf : NULL, &memory, &cache, &frame, true, caller);
+    return fallback_step(is_leaf ? &leaf : NULL, &memory, &cache, &frame, true, false, caller) ==
+           STEP_OK;
 }
 
 static void the_old_sp_is_in_a_register(void **state)
@@ -118,12 +119,12 @@ static void registers_may_hold_other_addresses_on_the_stack(void **state)
         leaf.uc_mcontext.gregs[registers[i]] = (greg_t)address(&stack[20 + i]);
     stack[0] = address(RA);
     stack[20] = address(OTHER);
-    assert_true(fallback_step(&leaf, &memory, &cache, &frame, true, &caller));
+    assert_int_equal(fallback_step(&leaf, &memory, &cache, &frame, true, false, &caller), STEP_OK);
     expect_caller(&caller, RA, 1); /* as the code says */
 
     memory = by_kernel();
     frame = leaf_at(lonely_code, 0);
-    assert_true(fallback_step(&leaf, &memory, &cache, &frame, true, &caller));
+    assert_int_equal(fallback_step(&leaf, &memory, &cache, &frame, true, false, &caller), STEP_OK);
     expect_caller(&caller, RA, 1); /* a guess, after all code in reach was searched */
     assert_in_range(memory.budget, MEMORY_BUDGET / 2, MEMORY_BUDGET - 1024);
 }
