@@ -3,6 +3,7 @@
 #include "hpcrun/code/module-ranges.h"
 #include "hpcrun/unwind/code-walk.h"
 #include "hpcrun/unwind/return-address.h"
+#include "hpcrun/unwind/saved-sp.h"
 
 #include <string.h>
 
@@ -12,6 +13,8 @@
 /* ---- rules ---- */
 
 static const struct rule no_rule = {.kind = RULE_NONE};
+static const struct rule frame_pointer_rule = {
+    .kind = RULE_CFA_BP, .cfa_offset = 16, .bp = BP_AT_CFA, .bp_offset = -16};
 
 /* Whether this is the start's rbp. */
 static bool is_start(struct value bp)
@@ -24,7 +27,9 @@ static struct rule rule_of_cfa(struct value place)
 {
     struct rule rule = {.kind = RULE_NONE, .cfa_offset = place.offset + 8};
     bool is_near = place.added >= 0 && place.added < MAX_ADDED && place.added % 8 == 0;
-    if (place.kind == VALUE_SP)
+    if (place.offset < 0)
+        return no_rule;
+    if (place.kind == VALUE_SP || place.kind == VALUE_SAVED)
         rule.kind = RULE_CFA_SP;
     if (place.kind == VALUE_BP)
         rule.kind = RULE_CFA_BP;
@@ -32,47 +37,36 @@ static struct rule rule_of_cfa(struct value place)
         rule.kind = RULE_CFA_AT_SP;
         rule.cfa_offset = place.offset * RULE_SLOT_UNIT + place.added / 8 + 1;
     }
-    return place.offset < 0 ? no_rule : rule;
+    return rule;
 }
 
-/* The kind of a word in the frame of a rule. */
-static enum value_kind kind_of_word(struct rule rule)
+/* The kind of a word in the same memory as a place. */
+static enum value_kind word_at(struct value place)
 {
-    return rule.kind == RULE_CFA_SP   ? VALUE_AT_SP
-           : rule.kind == RULE_CFA_BP ? VALUE_AT_BP
-                                      : VALUE_AT_AT_SP;
+    return place.kind == VALUE_SP   ? VALUE_AT_SP
+           : place.kind == VALUE_BP ? VALUE_AT_BP
+           : place.kind == VALUE_AT_SP ? VALUE_AT_AT_SP
+                                       : VALUE_AT_SAVED;
 }
 
 /* The rule if the return address is at `place` when the code is in this state. */
-static struct rule rule_of(const struct code_state *state, struct value place)
+static struct stack_rule rule_of(const struct code_state *state, struct value place)
 {
     struct rule rule = rule_of_cfa(place);
     struct value bp = state->bp;
-    bool is_word = bp.added == 0 || bp.kind == VALUE_AT_AT_SP;
-    if (rule.kind == RULE_NONE || is_start(bp))
-        return rule;
-    if (is_word && bp.kind == kind_of_word(rule)) {
+    bool in_slot = bp.kind == VALUE_AT_AT_SP, is_word = bp.added == 0 || in_slot;
+    if (is_start(bp)) {
+        rule.bp = BP_SAME;
+    } else if (is_word && bp.kind == word_at(place)) {
         rule.bp = BP_AT_CFA;
-        rule.bp_offset = rule.kind == RULE_CFA_AT_SP ? bp.added - rule_added(rule)
-                                                     : bp.offset - rule.cfa_offset;
-        return rule;
-    }
-    if (is_word && bp.kind == VALUE_AT_BP) {
+        rule.bp_offset = in_slot ? bp.added - rule_added(rule) : bp.offset - rule.cfa_offset;
+    } else if (is_word && bp.kind == VALUE_AT_BP) {
         rule.bp = BP_AT_BP;
         rule.bp_offset = bp.offset;
-        return rule;
+    } else {
+        rule = no_rule;
     }
-    return no_rule;
-}
-
-static bool is_right(struct memory *memory, const struct frame *frame, struct rule rule)
-{
-    struct frame from = *frame, caller;
-    uint64_t ra;
-    if (rule.kind == RULE_NONE || (rule.kind == RULE_CFA_BP && !return_frame_pointer(frame)))
-        return false;
-    return frame_step(memory, rule, &from, &caller) == STEP_OK &&
-           return_address_at(memory, frame, caller.sp - 8, &ra);
+    return (struct stack_rule){rule, place.kind == VALUE_SAVED ? state->saved_sp : 0};
 }
 
 /* The rule of code whose sp is `distance` bytes above that of code with this rule. */
@@ -101,36 +95,63 @@ static struct rule rule_by(const struct code_state *state, struct rule rule)
 }
 
 /* The rule of a run if this is the rule at the start. */
-static struct rule rule_of_run(const struct code_run *run, struct rule rule)
+static struct rule rule_of_run(const struct code_run *run, struct stack_rule found)
 {
+    struct rule rule = found.rule;
     enum value_kind kind = rule.kind == RULE_CFA_SP ? VALUE_SP : VALUE_BP;
     if (run->bp_saved.kind != VALUE_UNKNOWN) {
-        if (run->bp_saved.kind != kind || rule.kind == RULE_CFA_AT_SP)
+        if (run->bp_saved.kind != kind || rule.kind == RULE_CFA_AT_SP || found.saved_sp)
             return no_rule;
         rule.bp = BP_AT_CFA;
         rule.bp_offset = run->bp_saved.offset - rule.cfa_offset;
     }
-    return moved(rule, run->sp);
+    return found.saved_sp ? rule : moved(rule, run->sp);
 }
 
 /* ---- from the code to a return ---- */
 
 /* Where a search begins, and its results. */
 struct search {
+    const ucontext_t *leaf;
     struct memory *memory;
     struct rule_cache *cache;
     const struct frame *frame;
     uint64_t resume; /* where the frame goes on */
     bool in_module, has_fde;
-    struct rule rule;
+    struct stack_rule found;
 };
+
+/* Whether there is a return address where the rule that was found says. */
+static bool is_right(const struct search *s)
+{
+    struct frame from = *s->frame, caller;
+    struct rule rule = s->found.rule;
+    uint64_t ra;
+    if (rule.kind == RULE_NONE || (rule.kind == RULE_CFA_BP && !return_frame_pointer(s->frame)))
+        return false;
+    if (s->found.saved_sp) {
+        unsigned number = s->found.saved_sp - 1;
+        if (!s->leaf || !saved_sp_may_be_in(s->leaf, s->frame, number))
+            return false;
+        from.sp = saved_sp_value(s->leaf, number);
+    }
+    return frame_step(s->memory, rule, &from, &caller) == STEP_OK &&
+           return_address_at(s->memory, s->frame, caller.sp - 8, &ra);
+}
 
 /* Whether an earlier walk has found the rule of the code that comes next. */
 static bool is_learned(struct search *s, struct code_walk *walk)
 {
     const struct learned_range *known = learned_range_find(&s->cache->learned, walk->state.pc);
-    s->rule = known ? rule_by(&walk->state, known->rule) : no_rule;
-    return s->rule.kind != RULE_NONE;
+    const struct code_state *state = &walk->state;
+    if (!known)
+        return false;
+    s->found = known->found;
+    if (!known->found.saved_sp)
+        s->found.rule = rule_by(state, known->found.rule);
+    else if (state->bp_saved.kind != VALUE_UNKNOWN || !is_start(state->bp))
+        s->found.rule = no_rule;
+    return s->found.rule.kind != RULE_NONE;
 }
 
 /* Whether the way leads from code without unwind information to a function that has it: that tells
@@ -148,7 +169,8 @@ static bool is_function(struct search *s, struct code_walk *walk)
     }
     if (!s->in_module)
         walk->joined = rule_cache_function(s->cache, pc);
-    s->rule = rule.kind == RULE_CFA_SP ? rule_by(&walk->state, rule) : no_rule;
+    s->found.rule = rule.kind == RULE_CFA_SP ? rule_by(&walk->state, rule) : no_rule;
+    s->found.saved_sp = 0;
     return true;
 }
 
@@ -162,22 +184,21 @@ static enum code_next step(struct search *s, struct code_walk *walk)
     enum code_next next = code_walk_step(s->memory, walk);
     if (next == CODE_RETURNS || next == CODE_MAY_RETURN) {
         walk->callers_bp |= is_start(walk->state.bp);
-        s->rule = rule_of(&walk->state, walk->place);
+        s->found = rule_of(&walk->state, walk->place);
     }
     return next;
 }
 
 /* Follows the code. Sets s->rule and returns true at a return that is right. *uncertain is the rule if
  * an indirect jump leaves the function. */
-static bool find_return(struct search *s, struct code_walk *walk, struct rule *uncertain)
+static bool find_return(struct search *s, struct code_walk *walk, struct stack_rule *uncertain)
 {
     for (unsigned steps = 0; steps < MAX_STEPS && memory_spend(s->memory, 1); steps++) {
         enum code_next next = step(s, walk);
-        if (next == CODE_RETURNS && is_right(s->memory, s->frame, s->rule))
+        if (next == CODE_RETURNS && is_right(s))
             return true;
-        if (next == CODE_MAY_RETURN && uncertain->kind == RULE_NONE &&
-            is_right(s->memory, s->frame, s->rule))
-            *uncertain = s->rule;
+        if (next == CODE_MAY_RETURN && uncertain->rule.kind == RULE_NONE && is_right(s))
+            *uncertain = s->found;
         if (next != CODE_GOES_ON && !code_walk_other_way(walk))
             return false;
     }
@@ -191,23 +212,23 @@ static void learn_way(struct search *s, struct code_walk *walk)
     code_walk_end_run(walk);
     for (unsigned i = walk->state.run_before; i > 0; i = walk->runs[i - 1].before) {
         const struct code_run *run = &walk->runs[i - 1];
-        struct rule rule = rule_of_run(run, s->rule);
-        if (rule.kind != RULE_NONE)
-            learned_range_add(&s->cache->learned, run->first, run->last, rule);
+        struct stack_rule found = {rule_of_run(run, s->found), s->found.saved_sp};
+        if (found.rule.kind != RULE_NONE)
+            learned_range_add(&s->cache->learned, run->first, run->last, found);
     }
 }
 
 static bool walk_to_return(struct search *s, struct code_walk *walk)
 {
-    struct rule uncertain = no_rule;
+    struct stack_rule uncertain = {no_rule, 0};
     code_walk_begin(walk, s->resume);
     if (find_return(s, walk, &uncertain)) {
         if (s->in_module)
             learn_way(s, walk);
         return true;
     }
-    s->rule = uncertain;
-    return uncertain.kind != RULE_NONE && !memory_is_exhausted(s->memory);
+    s->found = uncertain;
+    return uncertain.rule.kind != RULE_NONE && !memory_is_exhausted(s->memory);
 }
 
 /* ---- from the begin of the function to the code ---- */
@@ -242,9 +263,8 @@ static bool find_prologue(struct memory *memory, uint64_t end, uint64_t *prologu
 /* The rule of the state, if the walk began where a function does. */
 static struct rule rule_since_begin(const struct code_state *state)
 {
-    struct rule rule = {.kind = RULE_CFA_BP, .cfa_offset = 16, .bp = BP_AT_CFA, .bp_offset = -16};
     if (value_is_same(state->bp, (struct value){VALUE_SP, -8, 0}))
-        return rule;
+        return frame_pointer_rule;
     if (state->sp.kind != VALUE_SP || !is_start(state->bp))
         return no_rule;
     return (struct rule){.kind = RULE_CFA_SP, .cfa_offset = 8 - state->sp.offset};
@@ -261,8 +281,8 @@ static bool walk_from_prologue(struct search *s, struct code_walk *walk)
     code_walk_begin(walk, begin);
     for (unsigned steps = 0; steps < MAX_STEPS && memory_spend(s->memory, 1); steps++) {
         if (walk->state.pc == s->resume) {
-            s->rule = rule_since_begin(&walk->state);
-            return is_right(s->memory, s->frame, s->rule);
+            s->found = (struct stack_rule){rule_since_begin(&walk->state), 0};
+            return is_right(s);
         }
         if (code_walk_step(s->memory, walk) != CODE_GOES_ON && !code_walk_other_way(walk))
             return false;
@@ -278,10 +298,12 @@ static bool walk_from_prologue(struct search *s, struct code_walk *walk)
 static void note_frame_pointer(struct search *s)
 {
     const struct frame *frame = s->frame;
-    uint64_t cfa = (s->rule.kind == RULE_CFA_BP ? frame->bp : frame->sp) + (uint64_t)s->rule.cfa_offset;
-    if (s->rule.bp == BP_AT_CFA && s->rule.kind != RULE_CFA_AT_SP)
+    struct rule rule = s->found.rule;
+    uint64_t base = rule.kind == RULE_CFA_BP ? frame->bp : frame->sp;
+    uint64_t cfa = base + (uint64_t)rule.cfa_offset;
+    if (rule.bp == BP_AT_CFA && rule.kind != RULE_CFA_AT_SP)
         learned_note_frame_pointer(&s->cache->learned, frame->pc,
-                                   s->rule.bp_offset == -16 && frame->bp == cfa - 16);
+                                   rule.bp_offset == -16 && frame->bp == cfa - 16);
 }
 
 /* The code did not give a rule. Code in modules may use rbp for data; compilers at run time do not
@@ -294,8 +316,8 @@ static bool has_frame_pointer(const struct search *s, const struct code_walk *wa
 
 static bool find_frame_pointer(struct search *s, const struct code_walk *walk)
 {
-    s->rule = (struct rule){.kind = RULE_CFA_BP, .cfa_offset = 16, .bp = BP_AT_CFA, .bp_offset = -16};
-    if (!has_frame_pointer(s, walk) || !is_right(s->memory, s->frame, s->rule) ||
+    s->found = (struct stack_rule){frame_pointer_rule, 0};
+    if (!has_frame_pointer(s, walk) || !is_right(s) ||
         memory_is_exhausted(s->memory))
         return false;
     if (walk->uses_frame)
@@ -305,24 +327,25 @@ static bool find_frame_pointer(struct search *s, const struct code_walk *walk)
 
 /* ---- the search ---- */
 
-enum code_result code_rule(struct memory *memory, struct rule_cache *cache,
-                           const struct frame *frame, bool interrupted, struct rule *rule)
+enum code_result code_rule(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
+                           const struct frame *frame, bool interrupted, struct stack_rule *found)
 {
     struct code_walk *walk = &cache->walk;
     struct module_range module;
-    struct search s = {.memory = memory,
+    struct search s = {.leaf = leaf,
+                       .memory = memory,
                        .cache = cache,
                        .frame = frame,
                        .resume = frame->pc + !interrupted,
                        .in_module = module_range_find(frame->pc, &module),
                        .has_fde = rule_cache_get(cache, frame->pc).kind != RULE_NO_FDE};
-    bool found = walk_to_return(&s, walk);
-    if (found && !s.in_module && !interrupted)
+    bool has_rule = walk_to_return(&s, walk);
+    if (has_rule && !s.in_module && !interrupted)
         note_frame_pointer(&s);
-    if (!found && s.in_module && !walk->may_return)
+    if (!has_rule && s.in_module && !walk->may_return)
         return CODE_NEVER_RETURNS;
-    if (!found && !s.in_module)
-        found = find_frame_pointer(&s, walk) || walk_from_prologue(&s, walk);
-    *rule = s.rule;
-    return found ? CODE_HAS_RULE : CODE_HAS_NO_RULE;
+    if (!has_rule && !s.in_module)
+        has_rule = find_frame_pointer(&s, walk) || walk_from_prologue(&s, walk);
+    *found = s.found;
+    return has_rule ? CODE_HAS_RULE : CODE_HAS_NO_RULE;
 }

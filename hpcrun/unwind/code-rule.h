@@ -22,13 +22,13 @@
 /* CODE_NEVER_RETURNS: no way leads to a return. Only of code in modules. */
 enum code_result { CODE_HAS_NO_RULE, CODE_HAS_RULE, CODE_NEVER_RETURNS };
 
-/* The rule of a frame: RULE_CFA_SP, RULE_CFA_BP or RULE_CFA_AT_SP. `interrupted`: its pc is where it
- * goes on; else the return address is. If no way leads to a return whose return address is there,
+/* The rule of a frame: RULE_CFA_SP, RULE_CFA_BP or RULE_CFA_AT_SP. `leaf`: the registers, if the
+ * frame is the leaf; else NULL. `interrupted`: its pc is where it goes on; else the return address is. If no way leads to a return whose return address is there,
  * code made at run time is taken to have a frame pointer if it uses rbp like one (with negative
  * offsets), if the code around it has frame pointers (learned-rules.h), or if a way leads to it from
  * an instruction before it that makes one. No rule if nothing fits, or when the budget is spent
  * (memory.h). The rules of other code on the way are learned, too. */
-enum code_result code_rule(struct memory *memory, struct rule_cache *cache,
-                           const struct frame *frame, bool interrupted, struct rule *rule);
+enum code_result code_rule(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
+                           const struct frame *frame, bool interrupted, struct stack_rule *found);
 
 #endif

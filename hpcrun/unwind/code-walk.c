@@ -22,7 +22,8 @@ static struct value plus(struct value value, int64_t offset)
     bool is_word = value.kind == VALUE_AT_SP || value.kind == VALUE_AT_BP;
     int32_t *place = is_word ? &value.added : &value.offset;
     int64_t sum = *place + offset;
-    if (sum <= -MAX_OFFSET || sum >= MAX_OFFSET || value.kind == VALUE_AT_AT_SP)
+    bool is_fixed = value.kind == VALUE_AT_AT_SP || value.kind == VALUE_AT_SAVED;
+    if (sum <= -MAX_OFFSET || sum >= MAX_OFFSET || is_fixed)
         return unknown;
     *place = (int32_t)sum;
     return value;
@@ -37,6 +38,7 @@ static struct value load(const struct code_state *state, struct value address)
     case VALUE_SP: return (struct value){VALUE_AT_SP, address.offset, 0};
     case VALUE_BP: return (struct value){VALUE_AT_BP, address.offset, 0};
     case VALUE_AT_SP: return (struct value){VALUE_AT_AT_SP, address.offset, address.added};
+    case VALUE_SAVED: return (struct value){VALUE_AT_SAVED, address.offset, 0};
     default: return unknown;
     }
 }
@@ -62,13 +64,6 @@ static struct value register_value(const struct code_state *state, unsigned numb
     return number == RSP ? state->sp : number == RBP ? state->bp : unknown;
 }
 
-/* The value of a register or memory operand. */
-static struct value operand(const struct code_state *state, const struct instruction *i)
-{
-    return i->mod == REGISTER ? register_value(state, i->rm)
-                              : load(state, operand_address(state, i));
-}
-
 /* ---- effects of instructions ---- */
 
 static void set_register(struct code_state *state, unsigned number, struct value value)
@@ -79,6 +74,31 @@ static void set_register(struct code_state *state, unsigned number, struct value
     }
     if (number == RBP)
         state->bp = value;
+}
+
+/* rsp = register + distance: a copy of rsp from before, if it is known, or from before the start. */
+static void take_sp(struct code_state *state, unsigned number, int32_t distance)
+{
+    state->pushed = 0;
+    if (state->copy == number) {
+        state->sp = plus(state->copied, distance);
+        return;
+    }
+    state->sp = state->saved_sp ? unknown : (struct value){VALUE_SAVED, distance, 0};
+    state->saved_sp = (uint8_t)(number + 1);
+}
+
+static void move(struct code_state *state, unsigned to, unsigned from)
+{
+    bool is_tracked = from == RSP || from == RBP;
+    if (to == RSP && !is_tracked)
+        take_sp(state, from, 0);
+    else
+        set_register(state, to, register_value(state, from));
+    if (from == RSP) {
+        state->copied = state->sp;
+        state->copy = (uint8_t)to;
+    }
 }
 
 static void push(struct code_state *state, unsigned number)
@@ -109,6 +129,16 @@ static void calculate(struct code_state *state, const struct instruction *i)
     state->sp = i->reg == ADD && i->wide   ? plus(state->sp, i->immediate)
                 : i->reg == SUB && i->wide ? plus(state->sp, -i->immediate)
                                            : unknown;
+}
+
+static void load_address(struct code_state *state, const struct instruction *i)
+{
+    bool is_saved = i->reg == RSP && i->base != RSP && i->base != RBP && i->index == NO_INDEX &&
+                    !i->rip_relative;
+    if (is_saved)
+        take_sp(state, i->base, i->displacement);
+    else
+        set_register(state, i->reg, operand_address(state, i));
 }
 
 static void leave(struct code_state *state)
@@ -159,12 +189,17 @@ static void apply(struct code_state *state, const struct instruction *i)
     case 0x83: calculate(state, i); break;
     case 0x89:
         if (i->mod == REGISTER)
-            set_register(state, i->rm, register_value(state, i->reg));
+            move(state, i->rm, i->reg);
         else if (i->reg == RBP && i->wide)
             store_bp(state, operand_address(state, i));
         break;
-    case 0x8b: set_register(state, i->reg, operand(state, i)); break;
-    case 0x8d: set_register(state, i->reg, operand_address(state, i)); break;
+    case 0x8b:
+        if (i->mod == REGISTER)
+            move(state, i->reg, i->rm);
+        else
+            set_register(state, i->reg, load(state, operand_address(state, i)));
+        break;
+    case 0x8d: load_address(state, i); break;
     case 0xc9: leave(state); break;
     default:
         if (writes_sp(i))
@@ -385,11 +420,6 @@ static bool read_window(struct memory *memory, struct code_walk *walk, uint64_t 
     return can_read;
 }
 
-bool code_walk_needs_code(const struct code_walk *walk)
-{
-    return walk->state.pc - walk->window_start + INSTRUCTION_MAX_BYTES > walk->window_size;
-}
-
 /* Decodes the instruction at state.pc and moves state.pc to its end. */
 static bool next_instruction(struct memory *memory, struct code_walk *walk, struct instruction *i)
 {
@@ -408,7 +438,8 @@ static bool next_instruction(struct memory *memory, struct code_walk *walk, stru
 void code_walk_begin(struct code_walk *walk, uint64_t pc)
 {
     walk->state = (struct code_state){
-        .pc = pc, .sp = {VALUE_SP, 0, 0}, .bp = {VALUE_BP, 0, 0}, .popped = NO_REGISTER};
+        .pc = pc, .sp = {VALUE_SP, 0, 0}, .bp = {VALUE_BP, 0, 0}, .popped = NO_REGISTER,
+                                      .copy = NO_REGISTER};
     walk->way_count = walk->segment_count = walk->window_size = walk->run_count = 0;
     walk->uses_frame = walk->callers_bp = walk->may_return = false;
     walk->joined = 0;

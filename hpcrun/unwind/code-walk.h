@@ -6,17 +6,27 @@
 #ifndef HPCRUN_UNWIND_CODE_WALK_H
 #define HPCRUN_UNWIND_CODE_WALK_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "hpcrun/unwind/instruction.h"
 
 struct memory;
 
 /* A value relative to the registers at the start:
  *
- *     VALUE_SP, VALUE_BP  rsp or rbp + offset
- *     VALUE_AT_SP, _BP    the word that is there, + added
- *     VALUE_AT_AT_SP      the word at VALUE_AT_SP */
-enum value_kind { VALUE_UNKNOWN, VALUE_SP, VALUE_BP, VALUE_AT_SP, VALUE_AT_BP, VALUE_AT_AT_SP };
+ *     VALUE_SP, VALUE_BP        rsp or rbp + offset
+ *     VALUE_AT_SP, VALUE_AT_BP  the word there, + added
+ *     VALUE_AT_AT_SP            the word at VALUE_AT_SP
+ *     VALUE_SAVED               the register from which rsp was taken + offset
+ *     VALUE_AT_SAVED            the word there */
+enum value_kind {
+    VALUE_UNKNOWN,
+    VALUE_SP,
+    VALUE_BP,
+    VALUE_AT_SP,
+    VALUE_AT_BP,
+    VALUE_AT_AT_SP,
+    VALUE_SAVED,
+    VALUE_AT_SAVED,
+};
 
 struct value {
     enum value_kind kind;
@@ -35,10 +45,12 @@ struct code_state {
     struct value sp, bp;
     struct value bp_saved;  /* where the rbp of the start was saved on the way */
     struct value popped_at; /* where the word was that was popped last, into register `popped` */
-    uint8_t popped;
+    struct value copied;    /* the rsp that was copied last, into register `copy` */
+    uint8_t popped, copy;
     uint8_t pushed; /* register that the last stack operation pushed, + 1; 0: it was none */
-    uint8_t run_before;            /* number of the run before this one, + 1; 0: none */
-    uint64_t run_first, run_last;  /* addresses of the current run so far */
+    uint8_t saved_sp;   /* register of VALUE_SAVED, + 1; 0: none */
+    uint8_t run_before; /* number of the run before this one, + 1; 0: none */
+    uint64_t run_first, run_last; /* addresses of the current run so far */
 };
 
 /* A part of a way: adjacent instructions, in front of which sp is `sp` bytes above that of the start.
@@ -88,7 +100,10 @@ enum code_next { CODE_GOES_ON, CODE_ENDS, CODE_RETURNS, CODE_MAY_RETURN };
 void code_walk_begin(struct code_walk *walk, uint64_t pc);
 
 /* Whether the next step reads code from memory. */
-bool code_walk_needs_code(const struct code_walk *walk);
+static inline bool code_walk_needs_code(const struct code_walk *walk)
+{
+    return walk->state.pc - walk->window_start + INSTRUCTION_MAX_BYTES > walk->window_size;
+}
 
 /* Takes the instruction at state.pc. Sets `place` if it returns, or may return. */
 enum code_next code_walk_step(struct memory *memory, struct code_walk *walk);

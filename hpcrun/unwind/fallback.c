@@ -138,9 +138,9 @@ static struct rule rule_of_guess(const struct frame *frame, const struct frame *
     return rule;
 }
 
-static void learn(struct learned_rule *entry, struct rule rule)
+static void learn(struct learned_rule *entry, struct stack_rule found)
 {
-    entry->rule = rule;
+    entry->found = found;
     entry->seen = LEARNED_SURE;
 }
 
@@ -183,50 +183,41 @@ static bool rule_of_joined(struct memory *memory, struct rule_cache *cache, uint
 
 /* ---- the old stack pointer in a register ---- */
 
-/* The step from the leaf as it will be with its old stack pointer. */
-static bool step_later(struct memory *memory, struct rule rule, const struct frame *frame,
-                       struct frame *later, struct frame *caller)
+/* The step by a rule that was found; `leaf` may be NULL. With an old stack pointer, it is the step
+ * from the leaf as it will be. */
+static bool step_by_found(const ucontext_t *leaf, struct memory *memory, struct stack_rule found,
+                          struct frame *frame, struct frame *caller)
 {
     uint64_t ra;
-    return step_by(memory, rule, later, caller) &&
+    if (!found.saved_sp)
+        return step_by(memory, found.rule, frame, caller);
+    if (!leaf || !saved_sp_may_be_in(leaf, frame, found.saved_sp - 1))
+        return false;
+    struct frame later = *frame;
+    later.sp = saved_sp_value(leaf, found.saved_sp - 1);
+    return step_by(memory, found.rule, &later, caller) &&
            return_address_guessed_at(memory, frame, caller->sp - 8, &ra);
 }
 
 static bool search_saved_sp(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
-                            struct learned_rule *entry, const struct frame *frame,
-                            struct frame *caller)
+                            struct learned_rule *entry, struct frame *frame, struct frame *caller)
 {
     struct saved_sp_search search = {.leaf = leaf, .frame = frame};
     struct module_range module;
     struct frame later;
-    struct rule rule;
+    struct stack_rule found;
     if (!module_range_find(frame->pc, &module))
         return false;
-    for (unsigned number; saved_sp_find(&search, memory, &number, &later);)
-        if (code_rule(memory, cache, &later, true, &rule) == CODE_HAS_RULE &&
-            step_later(memory, rule, frame, &later, caller) && !memory_is_exhausted(memory)) {
-            learn(entry, rule);
-            entry->saved_sp = number;
+    for (unsigned number; saved_sp_find(&search, memory, &number, &later);) {
+        if (code_rule(NULL, memory, cache, &later, true, &found) != CODE_HAS_RULE)
+            continue;
+        found.saved_sp = number + 1;
+        if (step_by_found(leaf, memory, found, frame, caller) && !memory_is_exhausted(memory)) {
+            learn(entry, found);
             return true;
         }
+    }
     return false;
-}
-
-/* The step by what was learned; `leaf` may be NULL. */
-static bool step_by_learned(const ucontext_t *leaf, struct memory *memory,
-                            const struct learned_rule *entry, struct frame *frame,
-                            struct frame *caller)
-{
-    if (entry->seen < LEARNED_SURE)
-        return false;
-    if (!entry->saved_sp)
-        return step_by(memory, entry->rule, frame, caller);
-    if (!leaf)
-        return false;
-    struct frame later = *frame;
-    later.sp = saved_sp_value(leaf, entry->saved_sp);
-    return saved_sp_may_be_in(leaf, frame, entry->saved_sp) &&
-           step_later(memory, entry->rule, frame, &later, caller);
 }
 
 /* ---- searching ---- */
@@ -234,9 +225,9 @@ static bool step_by_learned(const ucontext_t *leaf, struct memory *memory,
 /* Notes what a guess gave: a rule, or RULE_NONE. */
 static void note(struct learned_rule *entry, struct rule rule)
 {
-    entry->saved_sp = 0;
-    entry->seen = rule_is_same(entry->rule, rule) ? entry->seen + 1 : 1;
-    entry->rule = rule;
+    bool is_same = rule_is_same(entry->found.rule, rule) && !entry->found.saved_sp;
+    entry->seen = is_same ? entry->seen + 1 : 1;
+    entry->found = (struct stack_rule){rule, 0};
 }
 
 static bool guess_and_note(struct memory *memory, struct rule_cache *cache,
@@ -250,25 +241,28 @@ static bool guess_and_note(struct memory *memory, struct rule_cache *cache,
 }
 
 /* By the code alone. STEP_OUTERMOST: it never returns. */
-static enum step search_code(struct memory *memory, struct rule_cache *cache,
-                             struct learned_rule *entry, struct frame *frame, bool interrupted,
-                             bool may_end, struct frame *caller)
+static enum step search_code(const ucontext_t *leaf, struct memory *memory,
+                             struct rule_cache *cache, struct learned_rule *entry,
+                             struct frame *frame, bool interrupted, bool may_end,
+                             struct frame *caller)
 {
-    struct rule rule;
+    struct stack_rule found = {.saved_sp = 0};
     memory->searching = true;
-    enum code_result result = code_rule(memory, cache, frame, interrupted, &rule);
+    enum code_result result = code_rule(leaf, memory, cache, frame, interrupted, &found);
     if (result == CODE_HAS_NO_RULE &&
-        rule_of_joined(memory, cache, cache->walk.joined, frame, &rule))
+        rule_of_joined(memory, cache, cache->walk.joined, frame, &found.rule)) {
         result = CODE_HAS_RULE;
+        found.saved_sp = 0;
+    }
     if (memory_is_exhausted(memory))
         return STEP_FAILED;
     if (result == CODE_NEVER_RETURNS && may_end && !interrupted) {
-        learn(entry, (struct rule){.kind = RULE_OUTERMOST});
+        learn(entry, (struct stack_rule){.rule.kind = RULE_OUTERMOST});
         return STEP_OUTERMOST;
     }
-    if (result != CODE_HAS_RULE || !step_by(memory, rule, frame, caller))
+    if (result != CODE_HAS_RULE || !step_by_found(leaf, memory, found, frame, caller))
         return STEP_FAILED;
-    learn(entry, rule);
+    learn(entry, found);
     return STEP_OK;
 }
 
@@ -277,7 +271,7 @@ static enum step search(const ucontext_t *leaf, struct memory *memory, struct ru
                         struct learned_rule *entry, struct frame *frame, bool interrupted,
                         bool may_end, struct frame *caller)
 {
-    enum step stepped = search_code(memory, cache, entry, frame, interrupted, may_end, caller);
+    enum step stepped = search_code(leaf, memory, cache, entry, frame, interrupted, may_end, caller);
     if (stepped != STEP_FAILED || memory_is_exhausted(memory))
         return stepped;
     if (leaf && search_saved_sp(leaf, memory, cache, entry, frame, caller))
@@ -297,16 +291,16 @@ static struct learned_rule *entry_of(struct rule_cache *cache, const struct fram
                                      uint64_t code, bool *search)
 {
     struct learned_rule *entry = learned_find(&cache->learned, frame->pc, code);
-    *search = !entry || (entry->rule.kind == RULE_NONE && is_time_to_search(entry));
+    *search = !entry || (entry->found.rule.kind == RULE_NONE && is_time_to_search(entry));
     return entry ? entry : learned_add(&cache->learned, frame->pc, code);
 }
 
 /* By the rule that an earlier walk through the code has found. */
-static bool step_by_range(struct memory *memory, struct rule_cache *cache, struct frame *frame,
-                          struct frame *caller)
+static bool step_by_range(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
+                          struct frame *frame, struct frame *caller)
 {
     const struct learned_range *range = learned_range_find(&cache->learned, frame->pc);
-    return range && step_by(memory, range->rule, frame, caller);
+    return range && step_by_found(leaf, memory, range->found, frame, caller);
 }
 
 static enum step find_caller(const ucontext_t *leaf, struct memory *memory,
@@ -314,15 +308,16 @@ static enum step find_caller(const ucontext_t *leaf, struct memory *memory,
                              bool interrupted, bool may_end, struct frame *caller)
 {
     bool is_time;
-    if (step_by_range(memory, cache, frame, caller))
+    if (step_by_range(leaf, memory, cache, frame, caller))
         return STEP_OK;
     struct learned_rule *entry = entry_of(cache, frame, code, &is_time);
-    if (entry->rule.kind == RULE_OUTERMOST && may_end)
+    if (entry->found.rule.kind == RULE_OUTERMOST && may_end)
         return STEP_OUTERMOST;
-    if (entry->rule.kind == RULE_NONE)
+    if (entry->found.rule.kind == RULE_NONE)
         return is_time ? search(leaf, memory, cache, entry, frame, interrupted, may_end, caller)
                        : STEP_FAILED;
-    bool found = step_by_learned(leaf, memory, entry, frame, caller) ||
+    bool found = (entry->seen >= LEARNED_SURE &&
+                  step_by_found(leaf, memory, entry->found, frame, caller)) ||
                  guess_and_note(memory, cache, entry, frame, interrupted, caller);
     return found ? STEP_OK : STEP_FAILED;
 }
@@ -333,15 +328,15 @@ bool fallback_step_by_code(struct memory *memory, struct rule_cache *cache, stru
     uint64_t code;
     bool is_time, found = false;
     frame->link = LINK_IRREGULAR;
-    if (step_by_range(memory, cache, frame, caller))
+    if (step_by_range(NULL, memory, cache, frame, caller))
         return true;
     if (!memory_load(memory, frame->pc + !interrupted, &code))
         return false;
     struct learned_rule *entry = entry_of(cache, frame, code, &is_time);
-    if (entry->rule.kind != RULE_NONE)
-        found = step_by(memory, entry->rule, frame, caller);
+    if (entry->found.rule.kind != RULE_NONE)
+        found = step_by(memory, entry->found.rule, frame, caller);
     else if (is_time)
-        found = search_code(memory, cache, entry, frame, interrupted, false, caller) == STEP_OK;
+        found = search_code(NULL, memory, cache, entry, frame, interrupted, false, caller) == STEP_OK;
     memory->searching = false;
     return found;
 }

@@ -46,14 +46,21 @@ const struct learned_range *learned_range_find(const struct learned_rules *rules
     return NULL;
 }
 
-/* The part of a range in one block: extends an entry that it touches, or replaces the oldest. */
+/* Whether the two are one range, or adjacent. */
+static bool join(const struct learned_range *a, const struct learned_range *b)
+{
+    return rule_is_same(a->found.rule, b->found.rule) && a->found.saved_sp == b->found.saved_sp &&
+           a->first <= b->last + 1 && b->first <= a->last + 1;
+}
+
+/* The part of a range in one block: extends an entry, or replaces the oldest. */
 static void add_part(struct learned_rules *rules, struct learned_range part)
 {
     struct learned_range *set = rules->range[range_set(part.first)];
     unsigned place = 0;
-    while (place < LEARNED_WAYS - 1 && !(rule_is_same(set[place].rule, part.rule) && set[place].first <= part.last + 1 && part.first <= set[place].last + 1))
+    while (place < LEARNED_WAYS - 1 && !join(&set[place], &part))
         place++;
-    if (rule_is_same(set[place].rule, part.rule) && set[place].first <= part.last + 1 && part.first <= set[place].last + 1) {
+    if (join(&set[place], &part)) {
         part.first = part.first < set[place].first ? part.first : set[place].first;
         part.last = part.last > set[place].last ? part.last : set[place].last;
     }
@@ -62,12 +69,13 @@ static void add_part(struct learned_rules *rules, struct learned_range part)
     set[0] = part;
 }
 
-void learned_range_add(struct learned_rules *rules, uint64_t first, uint64_t last, struct rule rule)
+void learned_range_add(struct learned_rules *rules, uint64_t first, uint64_t last,
+                       struct stack_rule found)
 {
     rules->any = true;
     for (uint64_t next; first <= last; first = next) {
         next = (first / LEARNED_BLOCK + 1) * LEARNED_BLOCK;
-        add_part(rules, (struct learned_range){first, last < next ? last : next - 1, rule});
+        add_part(rules, (struct learned_range){first, last < next ? last : next - 1, found});
     }
 }
 

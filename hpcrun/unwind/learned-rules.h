@@ -26,12 +26,17 @@ static inline bool rule_is_same(struct rule a, struct rule b)
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-struct learned_rule {
-    uint64_t pc;      /* as in struct frame; 0: empty */
-    uint64_t code;    /* the bytes where the frame goes on */
+/* A rule, and the register that it needs in place of sp (saved-sp.h), + 1; 0: sp. */
+struct stack_rule {
     struct rule rule; /* a regular one; RULE_NONE: none is known */
-    uint32_t seen : 28;    /* number of equal guesses in a row */
-    uint32_t saved_sp : 4; /* register in place of sp in the rule (saved-sp.h); 0: none */
+    uint32_t saved_sp;
+};
+
+struct learned_rule {
+    uint64_t pc;   /* as in struct frame; 0: empty */
+    uint64_t code; /* the bytes where the frame goes on */
+    struct stack_rule found;
+    uint32_t seen;    /* number of equal guesses in a row */
     uint32_t refused; /* number of uses of an entry with RULE_NONE */
 };
 
@@ -48,7 +53,7 @@ struct learned_region {
 /* Code in a module that has one rule, within a block of LEARNED_BLOCK bytes. */
 struct learned_range {
     uint64_t first, last; /* addresses; 0: empty */
-    struct rule rule;
+    struct stack_rule found;
 };
 
 #define LEARNED_BLOCK          256
@@ -71,7 +76,8 @@ struct learned_rule *learned_add(struct learned_rules *rules, uint64_t pc, uint6
 /* The range that contains `pc`; NULL if there is none. */
 const struct learned_range *learned_range_find(const struct learned_rules *rules, uint64_t pc);
 
-void learned_range_add(struct learned_rules *rules, uint64_t first, uint64_t last, struct rule rule);
+void learned_range_add(struct learned_rules *rules, uint64_t first, uint64_t last,
+                       struct stack_rule found);
 
 /* Whether code around `pc` was seen to have frame pointers, nearly without exception. Only for code
  * in no module. */

@@ -14,14 +14,10 @@
 
 uint64_t saved_sp_value(const ucontext_t *leaf, unsigned number)
 {
-    const greg_t *registers = leaf->uc_mcontext.gregs;
-    switch (number) {
-    case 3: return (uint64_t)registers[REG_RBX];
-    case 12: return (uint64_t)registers[REG_R12];
-    case 13: return (uint64_t)registers[REG_R13];
-    case 14: return (uint64_t)registers[REG_R14];
-    default: return (uint64_t)registers[REG_R15];
-    }
+    static const uint8_t greg_of[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+                                      REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                      REG_R12, REG_R13, REG_R14, REG_R15};
+    return (uint64_t)leaf->uc_mcontext.gregs[greg_of[number]];
 }
 
 bool saved_sp_may_be_in(const ucontext_t *leaf, const struct frame *frame, unsigned number)

@@ -27,7 +27,7 @@
 #include <ucontext.h>
 
 /* Whether the leaf, whose registers are in `leaf`, may have aligned its stack and kept the old stack
- * pointer in the register with that number in machine code: rbx (3), r12 to r15. */
+ * pointer in the register with that number in machine code (rbx is 3). */
 bool saved_sp_may_be_in(const ucontext_t *leaf, const struct frame *frame, unsigned number);
 
 /* A search from the leaf's pc on. Zeroed but for `leaf` and `frame`, it has not begun. */
@@ -38,13 +38,13 @@ struct saved_sp_search {
     uint64_t offset;  /* of the code that comes next, from the pc */
 };
 
-/* Finds the next `mov %REGISTER, %rsp` of a register that may hold the old stack pointer. Sets
+/* Finds the next `mov %REGISTER, %rsp` of rbx or r12 to r15 that may hold the old stack pointer. Sets
  * *number to that register, which is not searched for again, and *later to the leaf as it will be
  * behind the instruction. False if there is none in reach, or the budget is spent. */
 bool saved_sp_find(struct saved_sp_search *search, struct memory *memory, unsigned *number,
                    struct frame *later);
 
-/* The value of one of these registers. */
+/* The value of a register. */
 uint64_t saved_sp_value(const ucontext_t *leaf, unsigned number);
 
 #endif

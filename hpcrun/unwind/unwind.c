@@ -153,10 +153,11 @@ static enum step step_astray(struct unwinder *u, struct frame *caller)
 {
     struct frame *frame = &u->fresh[u->fresh_count - 1];
     bool interrupted = is_interrupted(u, frame), own = is_on_own_stack(u, frame->sp);
-    if ((own || interrupted) &&
+    if ((own || interrupted) && !memory_is_exhausted(&u->memory) &&
         fallback_step_by_code(&u->memory, u->cache, frame, interrupted, caller))
         return STEP_OK;
-    return own ? failed(u, UNWIND_NOT_A_RETURN_ADDRESS) : STEP_OUTERMOST;
+    return own || memory_is_exhausted(&u->memory) ? failed(u, UNWIND_NOT_A_RETURN_ADDRESS)
+                                                  : STEP_OUTERMOST;
 }
 
 /* Walks outwards from `frame`. Stores new frames in u->fresh, and in u->reused the number of frames
