@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define MAX_STEPS 3000
+#define MAX_STEPS 2500
 #define MAX_ADDED (8 * (RULE_SLOT_UNIT - 1)) /* bytes */
 
 /* ---- rules ---- */

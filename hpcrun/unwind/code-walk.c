@@ -139,6 +139,8 @@ static void load_address(struct code_state *state, const struct instruction *i)
         take_sp(state, i->base, i->displacement);
     else
         set_register(state, i->reg, operand_address(state, i));
+    if (i->rip_relative)
+        state->table = state->pc + (uint64_t)(int64_t)i->displacement;
 }
 
 static void leave(struct code_state *state)
@@ -330,11 +332,22 @@ static enum code_next go_back(struct code_walk *walk)
     return is_jump ? CODE_MAY_RETURN : CODE_RETURNS;
 }
 
+/* The way to the first target of a jump table, whose entries are relative to it. The other targets
+ * have the same stack. */
+static void add_table_way(struct memory *memory, struct code_walk *walk)
+{
+    int32_t entry;
+    if (walk->state.table && memory_read_searched(memory, walk->state.table, &entry, sizeof entry))
+        add_way(walk, walk->state.table + (uint64_t)(int64_t)entry);
+}
+
 /* An indirect jump: to a return address that was popped, to another function, or within this one.
  */
-static enum code_next jump_indirectly(struct code_walk *walk, const struct instruction *i)
+static enum code_next jump_indirectly(struct memory *memory, struct code_walk *walk,
+                                      const struct instruction *i)
 {
     walk->may_return = true;
+    add_table_way(memory, walk);
     bool to_popped = i->mod == REGISTER && i->rm == walk->state.popped;
     walk->place = to_popped ? walk->state.popped_at : walk->state.sp;
     if (to_popped || i->rip_relative)
@@ -360,7 +373,8 @@ static bool is_zeros(const struct instruction *i)
     return i->mod == 0 && i->reg == 0 && i->rm == 0;
 }
 
-static enum code_next follow_one_byte(struct code_walk *walk, const struct instruction *i)
+static enum code_next follow_one_byte(struct memory *memory, struct code_walk *walk,
+                                      const struct instruction *i)
 {
     uint64_t target = walk->state.pc + (uint64_t)i->immediate;
     switch (i->opcode) {
@@ -372,7 +386,7 @@ static enum code_next follow_one_byte(struct code_walk *walk, const struct instr
     case 0xc3: return go_back(walk);
     case 0xff:
         if (i->reg == 4)
-            return jump_indirectly(walk, i);
+            return jump_indirectly(memory, walk, i);
         break;
     case 0x00:
         return is_zeros(i) ? CODE_ENDS : CODE_GOES_ON;
@@ -386,13 +400,14 @@ static enum code_next follow_one_byte(struct code_walk *walk, const struct instr
 }
 
 /* Takes the instruction that ends at the state's pc. */
-static enum code_next follow(struct code_walk *walk, const struct instruction *i)
+static enum code_next follow(struct memory *memory, struct code_walk *walk,
+                             const struct instruction *i)
 {
     if (i->mod != REGISTER && i->base == RBP && i->displacement < 0 && !i->rip_relative &&
         value_is_same(walk->state.bp, (struct value){VALUE_BP, 0, 0}))
         walk->uses_frame = true;
     if (i->map == MAP_ONE_BYTE) {
-        enum code_next next = follow_one_byte(walk, i);
+        enum code_next next = follow_one_byte(memory, walk, i);
         walk->callers_bp |= walk->state.bp_saved.kind != VALUE_UNKNOWN;
         return next;
     }
@@ -454,7 +469,7 @@ enum code_next code_walk_step(struct memory *memory, struct code_walk *walk)
     if (walk->state.pc >= walk->segment_limit || walk->state.pc == walk->gap.end)
         return CODE_ENDS;
     if (next_instruction(memory, walk, &i))
-        return follow(walk, &i);
+        return follow(memory, walk, &i);
     walk->may_return = true;
     return CODE_ENDS;
 }

@@ -49,6 +49,7 @@ struct code_state {
     uint8_t popped, copy;
     uint8_t pushed; /* register that the last stack operation pushed, + 1; 0: it was none */
     uint8_t saved_sp;   /* register of VALUE_SAVED, + 1; 0: none */
+    uint64_t table;     /* address in the code or data that was loaded last; 0: none */
     uint8_t run_before; /* number of the run before this one, + 1; 0: none */
     uint64_t run_first, run_last; /* addresses of the current run so far */
 };

@@ -80,7 +80,7 @@ struct memory_pages {
  * An instruction counts as a word; faults and pages, which take longer, count as several. Words
  * alone, faults alone or pages alone spend the budget in 100 to 130 us (measured in November 2026 on
  * a virtual machine; with busy neighbors, 99 % within 200 us). */
-#define MEMORY_BUDGET      6144
+#define MEMORY_BUDGET      4096
 #define MEMORY_FAULT_WORDS 200 /* a read that faults */
 #define MEMORY_PAGE_WORDS  80  /* a page that the kernel reads */
 

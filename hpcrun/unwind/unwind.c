@@ -60,14 +60,27 @@ static bool is_interrupted(struct unwinder *u, const struct frame *frame)
     return frame == u->fresh || rule_cache_get(u->cache, frame[-1].pc).kind == RULE_SIGNAL;
 }
 
+#define HAND_WRITTEN 4 /* frames, one calling the other */
+
+/* The leaf's registers, if they are those of the frame, too: hand-written code that is called by
+ * hand-written code keeps registers that it does not use. NULL otherwise. */
+static const ucontext_t *registers_of(struct unwinder *u, const struct frame *frame)
+{
+    if (frame - u->fresh >= HAND_WRITTEN)
+        return NULL;
+    for (const struct frame *inner = u->fresh; inner < frame; inner++)
+        if (rule_cache_get(u->cache, inner->pc).kind != RULE_NO_FDE)
+            return NULL;
+    return u->context;
+}
+
 static enum step step_without_fde(struct unwinder *u, struct frame *frame, struct frame *caller)
 {
     bool interrupted = is_interrupted(u, frame);
     frame->link = LINK_IRREGULAR;
-    const ucontext_t *leaf = frame == u->fresh ? u->context : NULL;
     bool may_end = !is_on_own_stack(u, frame->sp);
-    enum step stepped =
-        fallback_step(leaf, &u->memory, u->cache, frame, interrupted, may_end, caller);
+    enum step stepped = fallback_step(registers_of(u, frame), &u->memory, u->cache, frame,
+                                      interrupted, may_end, caller);
     return stepped == STEP_FAILED ? failed(u, UNWIND_NO_FDE) : stepped;
 }
 
