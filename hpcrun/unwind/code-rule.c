@@ -182,10 +182,8 @@ static enum code_next step(struct search *s, struct code_walk *walk)
         return CODE_RETURNS;
     }
     enum code_next next = code_walk_step(s->memory, walk);
-    if (next == CODE_RETURNS || next == CODE_MAY_RETURN) {
-        walk->callers_bp |= is_start(walk->state.bp);
+    if (next == CODE_RETURNS || next == CODE_MAY_RETURN)
         s->found = rule_of(&walk->state, walk->place);
-    }
     return next;
 }
 
@@ -325,6 +323,13 @@ static bool find_frame_pointer(struct search *s, const struct code_walk *walk)
     return true;
 }
 
+/* Code before a prologue: the caller's rbp is still in the register. */
+static bool is_before_prologue(struct search *s, const struct code_walk *walk)
+{
+    s->found = (struct stack_rule){rule_of_cfa(walk->entry), 0};
+    return is_right(s) && !memory_is_exhausted(s->memory);
+}
+
 /* ---- the search ---- */
 
 enum code_result code_rule(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
@@ -345,7 +350,8 @@ enum code_result code_rule(const ucontext_t *leaf, struct memory *memory, struct
     if (!has_rule && s.in_module && !walk->may_return)
         return CODE_NEVER_RETURNS;
     if (!has_rule && !s.in_module)
-        has_rule = find_frame_pointer(&s, walk) || walk_from_prologue(&s, walk);
+        has_rule = is_before_prologue(&s, walk) || find_frame_pointer(&s, walk) ||
+                   walk_from_prologue(&s, walk);
     *found = s.found;
     return has_rule ? CODE_HAS_RULE : CODE_HAS_NO_RULE;
 }

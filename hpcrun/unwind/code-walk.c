@@ -103,6 +103,8 @@ static void move(struct code_state *state, unsigned to, unsigned from)
 
 static void push(struct code_state *state, unsigned number)
 {
+    bool is_return = state->pushed && state->pushed == state->popped + 1;
+    state->below = is_return ? state->popped_at : state->sp;
     state->sp = plus(state->sp, -8);
     if (number == RBP)
         store_bp(state, state->sp);
@@ -283,7 +285,10 @@ static void apply_in_run(struct code_walk *walk, const struct instruction *i)
 {
     const struct code_state *state = &walk->state;
     struct value sp = state->sp, bp = state->bp, bp_saved = state->bp_saved;
+    bool pushed_bp = state->pushed == RBP + 1 && value_is_same(bp, (struct value){VALUE_BP, 0, 0});
     apply(&walk->state, i);
+    if (pushed_bp && value_is_same(state->bp, state->sp) && walk->entry.kind == VALUE_UNKNOWN)
+        walk->entry = state->below;
     if (memcmp(&sp, &state->sp, sizeof sp) != 0 || memcmp(&bp, &state->bp, sizeof bp) != 0 ||
         memcmp(&bp_saved, &state->bp_saved, sizeof bp_saved) != 0) {
         end_run(walk, sp, bp, bp_saved);
@@ -319,12 +324,18 @@ bool code_walk_other_way(struct code_walk *walk)
     return true;
 }
 
+static void note_return(struct code_walk *walk)
+{
+    walk->may_return = true;
+    walk->callers_bp |= value_is_same(walk->state.bp, (struct value){VALUE_BP, 0, 0});
+}
+
 /* A return. A return address that was popped and pushed again is where it was popped. If another
  * register was pushed last, this is a jump. */
 static enum code_next go_back(struct code_walk *walk)
 {
     const struct code_state *state = &walk->state;
-    walk->may_return = true;
+    note_return(walk);
     bool is_jump = state->pushed && state->pushed != state->popped + 1;
     walk->place = !state->pushed ? state->sp
                   : is_jump      ? plus(state->sp, 8)
@@ -346,13 +357,15 @@ static void add_table_way(struct memory *memory, struct code_walk *walk)
 static enum code_next jump_indirectly(struct memory *memory, struct code_walk *walk,
                                       const struct instruction *i)
 {
+    bool by_register = i->mod == REGISTER, is_popped = by_register && i->rm == walk->state.popped;
+    walk->place = is_popped ? walk->state.popped_at : walk->state.sp;
+    if (by_register || i->rip_relative)
+        note_return(walk);
+    if (is_popped || i->rip_relative)
+        return CODE_RETURNS;
     walk->may_return = true;
     add_table_way(memory, walk);
-    bool to_popped = i->mod == REGISTER && i->rm == walk->state.popped;
-    walk->place = to_popped ? walk->state.popped_at : walk->state.sp;
-    if (to_popped || i->rip_relative)
-        return CODE_RETURNS;
-    return i->mod == REGISTER ? CODE_MAY_RETURN : CODE_ENDS;
+    return by_register || i->index == NO_INDEX ? CODE_MAY_RETURN : CODE_ENDS;
 }
 
 static enum code_next jump(struct code_walk *walk, uint64_t target)
@@ -458,6 +471,7 @@ void code_walk_begin(struct code_walk *walk, uint64_t pc)
     walk->way_count = walk->segment_count = walk->window_size = walk->run_count = 0;
     walk->uses_frame = walk->callers_bp = walk->may_return = false;
     walk->joined = 0;
+    walk->entry = unknown;
     walk->gap = (struct code_segment){0, 0};
     begin_run(walk);
     begin_segment(walk);

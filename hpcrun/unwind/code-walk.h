@@ -45,6 +45,7 @@ struct code_state {
     struct value sp, bp;
     struct value bp_saved;  /* where the rbp of the start was saved on the way */
     struct value popped_at; /* where the word was that was popped last, into register `popped` */
+    struct value below;     /* where the return address was at the last push, if it is at the top */
     struct value copied;    /* the rsp that was copied last, into register `copy` */
     uint8_t popped, copy;
     uint8_t pushed; /* register that the last stack operation pushed, + 1; 0: it was none */
@@ -77,6 +78,7 @@ struct code_segment {
 struct code_walk {
     struct code_state state;
     struct value place; /* where the return address is that a return takes */
+    struct value entry; /* where it is by the first prologue on the ways: push %rbp; mov %rsp, %rbp */
     struct code_state ways[CODE_WAYS]; /* jumps not taken so far */
     unsigned way_count;
     struct code_segment segments[CODE_SEGMENTS]; /* where the walk was before the current one */
