@@ -81,8 +81,8 @@ struct memory_pages {
  * alone, faults alone or pages alone spend the budget in 100 to 130 us (measured in November 2026 on
  * a virtual machine; with busy neighbors, 99 % within 200 us). */
 #define MEMORY_BUDGET      4096
-#define MEMORY_FAULT_WORDS 200 /* a read that faults */
-#define MEMORY_PAGE_WORDS  80  /* a page that the kernel reads */
+#define MEMORY_FAULT_WORDS 130 /* a read that faults */
+#define MEMORY_PAGE_WORDS  55  /* a page that the kernel reads */
 
 /* The memory that may be read directly during one sample, and the way to read the rest. `checks` is
  * kept between samples. */
