@@ -112,9 +112,9 @@ static struct rule rule_of_run(const struct code_run *run, struct stack_rule fou
 
 /* Where a search begins, and its results. */
 struct search {
-    const ucontext_t *leaf;
     struct memory *memory;
     struct rule_cache *cache;
+    const struct bare_frame *bare;
     const struct frame *frame;
     uint64_t resume; /* where the frame goes on */
     bool in_module, has_fde;
@@ -129,12 +129,10 @@ static bool is_right(const struct search *s)
     uint64_t ra;
     if (rule.kind == RULE_NONE || (rule.kind == RULE_CFA_BP && !return_frame_pointer(s->frame)))
         return false;
-    if (s->found.saved_sp) {
-        unsigned number = s->found.saved_sp - 1;
-        if (!s->leaf || !saved_sp_may_be_in(s->leaf, s->frame, number))
-            return false;
-        from.sp = saved_sp_value(s->leaf, number);
-    }
+    if (s->found.saved_sp &&
+        !(s->in_module &&
+          saved_sp_is_in(s->bare->registers, s->frame, s->found.saved_sp - 1, &from.sp)))
+        return false;
     return frame_step(s->memory, rule, &from, &caller) == STEP_OK &&
            return_address_at(s->memory, s->frame, caller.sp - 8, &ra);
 }
@@ -332,20 +330,20 @@ static bool is_before_prologue(struct search *s, const struct code_walk *walk)
 
 /* ---- the search ---- */
 
-enum code_result code_rule(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
-                           const struct frame *frame, bool interrupted, struct stack_rule *found)
+enum code_result code_rule(struct memory *memory, struct rule_cache *cache,
+                           const struct bare_frame *bare, struct stack_rule *found)
 {
     struct code_walk *walk = &cache->walk;
     struct module_range module;
-    struct search s = {.leaf = leaf,
-                       .memory = memory,
+    struct search s = {.memory = memory,
                        .cache = cache,
-                       .frame = frame,
-                       .resume = frame->pc + !interrupted,
-                       .in_module = module_range_find(frame->pc, &module),
-                       .has_fde = rule_cache_get(cache, frame->pc).kind != RULE_NO_FDE};
+                       .bare = bare,
+                       .frame = bare->frame,
+                       .resume = bare->frame->pc + !bare->interrupted,
+                       .in_module = module_range_find(bare->frame->pc, &module),
+                       .has_fde = rule_cache_get(cache, bare->frame->pc).kind != RULE_NO_FDE};
     bool has_rule = walk_to_return(&s, walk);
-    if (has_rule && !s.in_module && !interrupted)
+    if (has_rule && !s.in_module && !bare->interrupted)
         note_frame_pointer(&s);
     if (!has_rule && s.in_module && !walk->may_return)
         return CODE_NEVER_RETURNS;

@@ -108,12 +108,14 @@ static void correct(struct memory *memory, struct rule_cache *cache, const struc
 
 /* Only in modules. Code made at run time that has no rule from itself ends in indirect jumps, as
  * interpreters do. Without a frame pointer, its rbp is that of some caller. */
-static bool guess(struct memory *memory, struct rule_cache *cache, const struct frame *frame,
-                  bool interrupted, struct frame *caller)
+static bool guess(struct memory *memory, struct rule_cache *cache, const struct bare_frame *bare,
+                  struct frame *caller)
 {
+    const struct frame *frame = bare->frame;
     struct module_range module;
     memory->searching = true;
-    if (!module_range_find(frame->pc, &module) || !first_guess(memory, frame, interrupted, caller))
+    if (!module_range_find(frame->pc, &module) ||
+        !first_guess(memory, frame, bare->interrupted, caller))
         return false;
     correct(memory, cache, frame, caller);
     return !memory_is_exhausted(memory);
@@ -183,36 +185,37 @@ static bool rule_of_joined(struct memory *memory, struct rule_cache *cache, uint
 
 /* ---- the old stack pointer in a register ---- */
 
-/* The step by a rule that was found; `leaf` may be NULL. With an old stack pointer, it is the step
- * from the leaf as it will be. */
-static bool step_by_found(const ucontext_t *leaf, struct memory *memory, struct stack_rule found,
-                          struct frame *frame, struct frame *caller)
+/* The step by a rule that was found. With an old stack pointer, it is the step from the frame as it
+ * will be. */
+static bool step_by_found(struct memory *memory, struct stack_rule found,
+                          const struct bare_frame *bare, struct frame *caller)
 {
     uint64_t ra;
+    struct frame later = *bare->frame;
     if (!found.saved_sp)
-        return step_by(memory, found.rule, frame, caller);
-    if (!leaf || !saved_sp_may_be_in(leaf, frame, found.saved_sp - 1))
+        return step_by(memory, found.rule, bare->frame, caller);
+    if (!saved_sp_is_in(bare->registers, bare->frame, found.saved_sp - 1, &later.sp))
         return false;
-    struct frame later = *frame;
-    later.sp = saved_sp_value(leaf, found.saved_sp - 1);
     return step_by(memory, found.rule, &later, caller) &&
-           return_address_guessed_at(memory, frame, caller->sp - 8, &ra);
+           return_address_guessed_at(memory, bare->frame, caller->sp - 8, &ra);
 }
 
-static bool search_saved_sp(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
-                            struct learned_rule *entry, struct frame *frame, struct frame *caller)
+static bool search_saved_sp(struct memory *memory, struct rule_cache *cache,
+                            struct learned_rule *entry, const struct bare_frame *bare,
+                            struct frame *caller)
 {
-    struct saved_sp_search search = {.leaf = leaf, .frame = frame};
+    struct saved_sp_search search = {.registers = bare->registers, .frame = bare->frame};
     struct module_range module;
     struct frame later;
+    struct bare_frame bare_later = {.frame = &later, .interrupted = true};
     struct stack_rule found;
-    if (!module_range_find(frame->pc, &module))
+    if (!module_range_find(bare->frame->pc, &module))
         return false;
     for (unsigned number; saved_sp_find(&search, memory, &number, &later);) {
-        if (code_rule(NULL, memory, cache, &later, true, &found) != CODE_HAS_RULE)
+        if (code_rule(memory, cache, &bare_later, &found) != CODE_HAS_RULE)
             continue;
         found.saved_sp = number + 1;
-        if (step_by_found(leaf, memory, found, frame, caller) && !memory_is_exhausted(memory)) {
+        if (step_by_found(memory, found, bare, caller) && !memory_is_exhausted(memory)) {
             learn(entry, found);
             return true;
         }
@@ -230,53 +233,52 @@ static void note(struct learned_rule *entry, struct rule rule)
     entry->found = (struct stack_rule){rule, 0};
 }
 
-static bool guess_and_note(struct memory *memory, struct rule_cache *cache,
-                           struct learned_rule *entry, const struct frame *frame, bool interrupted,
-                           struct frame *caller)
+static enum step guess_and_note(struct memory *memory, struct rule_cache *cache,
+                                struct learned_rule *entry, const struct bare_frame *bare,
+                                struct frame *caller)
 {
-    bool found = guess(memory, cache, frame, interrupted, caller);
+    bool found = guess(memory, cache, bare, caller);
     if (!memory_is_exhausted(memory))
-        note(entry, found ? rule_of_guess(frame, caller) : (struct rule){.kind = RULE_NONE});
-    return found;
+        note(entry, found ? rule_of_guess(bare->frame, caller) : (struct rule){.kind = RULE_NONE});
+    return found ? STEP_OK : STEP_FAILED;
 }
 
 /* By the code alone. STEP_OUTERMOST: it never returns. */
-static enum step search_code(const ucontext_t *leaf, struct memory *memory,
-                             struct rule_cache *cache, struct learned_rule *entry,
-                             struct frame *frame, bool interrupted, bool may_end,
+static enum step search_code(struct memory *memory, struct rule_cache *cache,
+                             struct learned_rule *entry, const struct bare_frame *bare,
                              struct frame *caller)
 {
-    struct stack_rule found = {.saved_sp = 0};
+    struct stack_rule found = {.saved_sp = 0}, joined = {.saved_sp = 0};
     memory->searching = true;
-    enum code_result result = code_rule(leaf, memory, cache, frame, interrupted, &found);
+    enum code_result result = code_rule(memory, cache, bare, &found);
     if (result == CODE_HAS_NO_RULE &&
-        rule_of_joined(memory, cache, cache->walk.joined, frame, &found.rule)) {
+        rule_of_joined(memory, cache, cache->walk.joined, bare->frame, &joined.rule)) {
         result = CODE_HAS_RULE;
-        found.saved_sp = 0;
+        found = joined;
     }
     if (memory_is_exhausted(memory))
         return STEP_FAILED;
-    if (result == CODE_NEVER_RETURNS && may_end && !interrupted) {
+    if (result == CODE_NEVER_RETURNS && bare->may_end && !bare->interrupted) {
         learn(entry, (struct stack_rule){.rule.kind = RULE_OUTERMOST});
         return STEP_OUTERMOST;
     }
-    if (result != CODE_HAS_RULE || !step_by_found(leaf, memory, found, frame, caller))
+    if (result != CODE_HAS_RULE || !step_by_found(memory, found, bare, caller))
         return STEP_FAILED;
     learn(entry, found);
     return STEP_OK;
 }
 
 /* Searches; notes the result in the entry. */
-static enum step search(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
-                        struct learned_rule *entry, struct frame *frame, bool interrupted,
-                        bool may_end, struct frame *caller)
+static enum step search(struct memory *memory, struct rule_cache *cache,
+                        struct learned_rule *entry, const struct bare_frame *bare,
+                        struct frame *caller)
 {
-    enum step stepped = search_code(leaf, memory, cache, entry, frame, interrupted, may_end, caller);
+    enum step stepped = search_code(memory, cache, entry, bare, caller);
     if (stepped != STEP_FAILED || memory_is_exhausted(memory))
         return stepped;
-    if (leaf && search_saved_sp(leaf, memory, cache, entry, frame, caller))
+    if (bare->registers && search_saved_sp(memory, cache, entry, bare, caller))
         return STEP_OK;
-    return guess_and_note(memory, cache, entry, frame, interrupted, caller) ? STEP_OK : STEP_FAILED;
+    return guess_and_note(memory, cache, entry, bare, caller);
 }
 
 /* From time to time, first soon: code around it may have become known to have frame pointers. */
@@ -296,47 +298,49 @@ static struct learned_rule *entry_of(struct rule_cache *cache, const struct fram
 }
 
 /* By the rule that an earlier walk through the code has found. */
-static bool step_by_range(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
-                          struct frame *frame, struct frame *caller)
+static bool step_by_range(struct memory *memory, struct rule_cache *cache,
+                          const struct bare_frame *bare, struct frame *caller)
 {
-    const struct learned_range *range = learned_range_find(&cache->learned, frame->pc);
-    return range && step_by_found(leaf, memory, range->found, frame, caller);
+    const struct learned_range *range = learned_range_find(&cache->learned, bare->frame->pc);
+    return range && step_by_found(memory, range->found, bare, caller);
 }
 
-static enum step find_caller(const ucontext_t *leaf, struct memory *memory,
-                             struct rule_cache *cache, uint64_t code, struct frame *frame,
-                             bool interrupted, bool may_end, struct frame *caller)
+static enum step find_caller(struct memory *memory, struct rule_cache *cache, uint64_t code,
+                             const struct bare_frame *bare, struct frame *caller)
 {
     bool is_time;
-    if (step_by_range(leaf, memory, cache, frame, caller))
+    if (step_by_range(memory, cache, bare, caller))
         return STEP_OK;
-    struct learned_rule *entry = entry_of(cache, frame, code, &is_time);
-    if (entry->found.rule.kind == RULE_OUTERMOST && may_end)
+    struct learned_rule *entry = entry_of(cache, bare->frame, code, &is_time);
+    if (entry->found.rule.kind == RULE_OUTERMOST && bare->may_end)
         return STEP_OUTERMOST;
     if (entry->found.rule.kind == RULE_NONE)
-        return is_time ? search(leaf, memory, cache, entry, frame, interrupted, may_end, caller)
-                       : STEP_FAILED;
-    bool found = (entry->seen >= LEARNED_SURE &&
-                  step_by_found(leaf, memory, entry->found, frame, caller)) ||
-                 guess_and_note(memory, cache, entry, frame, interrupted, caller);
-    return found ? STEP_OK : STEP_FAILED;
+        return is_time ? search(memory, cache, entry, bare, caller) : STEP_FAILED;
+    if (entry->seen >= LEARNED_SURE && step_by_found(memory, entry->found, bare, caller))
+        return STEP_OK;
+    return guess_and_note(memory, cache, entry, bare, caller);
 }
 
-bool fallback_step_by_code(struct memory *memory, struct rule_cache *cache, struct frame *frame,
-                           bool interrupted, struct frame *caller)
+static uint64_t resume_of(const struct bare_frame *bare)
+{
+    return bare->frame->pc + !bare->interrupted;
+}
+
+bool fallback_step_by_code(struct memory *memory, struct rule_cache *cache,
+                           const struct bare_frame *bare, struct frame *caller)
 {
     uint64_t code;
     bool is_time, found = false;
-    frame->link = LINK_IRREGULAR;
-    if (step_by_range(NULL, memory, cache, frame, caller))
+    bare->frame->link = LINK_IRREGULAR;
+    if (step_by_range(memory, cache, bare, caller))
         return true;
-    if (!memory_load(memory, frame->pc + !interrupted, &code))
+    if (!memory_load(memory, resume_of(bare), &code))
         return false;
-    struct learned_rule *entry = entry_of(cache, frame, code, &is_time);
+    struct learned_rule *entry = entry_of(cache, bare->frame, code, &is_time);
     if (entry->found.rule.kind != RULE_NONE)
-        found = step_by(memory, entry->found.rule, frame, caller);
+        found = step_by_found(memory, entry->found, bare, caller);
     else if (is_time)
-        found = search_code(NULL, memory, cache, entry, frame, interrupted, false, caller) == STEP_OK;
+        found = search_code(memory, cache, entry, bare, caller) == STEP_OK;
     memory->searching = false;
     return found;
 }
@@ -351,16 +355,17 @@ static void leave_interpreter(struct memory *memory, const struct frame *frame,
         caller->sp = sp;
 }
 
-enum step fallback_step(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
-                        struct frame *frame, bool interrupted, bool may_end, struct frame *caller)
+enum step fallback_step(struct memory *memory, struct rule_cache *cache,
+                        const struct bare_frame *bare, struct frame *caller)
 {
     uint64_t code;
+    struct frame *frame = bare->frame;
     frame->link = LINK_IRREGULAR;
-    if (!memory_load(memory, frame->pc + !interrupted, &code))
-        return guess(memory, cache, frame, interrupted, caller) ? STEP_OK : STEP_FAILED;
-    enum step stepped = find_caller(leaf, memory, cache, code, frame, interrupted, may_end, caller);
+    if (!memory_load(memory, resume_of(bare), &code))
+        return guess(memory, cache, bare, caller) ? STEP_OK : STEP_FAILED;
+    enum step stepped = find_caller(memory, cache, code, bare, caller);
     memory->searching = false;
-    if (stepped == STEP_OK && !interrupted && return_to_interpreter(code)) {
+    if (stepped == STEP_OK && !bare->interrupted && return_to_interpreter(code)) {
         leave_interpreter(memory, frame, caller);
         frame->link = LINK_IRREGULAR;
     }

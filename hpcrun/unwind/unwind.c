@@ -1,6 +1,7 @@
 #include "hpcrun/unwind/unwind.h"
 
 #include "hpcrun/code/module-instances.h"
+#include "hpcrun/unwind/call-site.h"
 #include "hpcrun/unwind/irregular-step.h"
 #include "hpcrun/unwind/return-address.h"
 
@@ -74,23 +75,39 @@ static const ucontext_t *registers_of(struct unwinder *u, const struct frame *fr
     return u->context;
 }
 
+static struct bare_frame bare(struct unwinder *u, struct frame *frame)
+{
+    return (struct bare_frame){.frame = frame,
+                               .registers = registers_of(u, frame),
+                               .interrupted = is_interrupted(u, frame),
+                               .may_end = !is_on_own_stack(u, frame->sp)};
+}
+
 static enum step step_without_fde(struct unwinder *u, struct frame *frame, struct frame *caller)
 {
-    bool interrupted = is_interrupted(u, frame);
-    frame->link = LINK_IRREGULAR;
-    bool may_end = !is_on_own_stack(u, frame->sp);
-    enum step stepped = fallback_step(registers_of(u, frame), &u->memory, u->cache, frame,
-                                      interrupted, may_end, caller);
+    struct bare_frame from = bare(u, frame);
+    enum step stepped = fallback_step(&u->memory, u->cache, &from, caller);
     return stepped == STEP_FAILED ? failed(u, UNWIND_NO_FDE) : stepped;
 }
 
-/* Whether the innermost fresh frame is none: the word that gave its pc is no return address, or one
- * that was made up (unwind.h). */
+/* Whether the call before a frame's return address calls another function than that of its callee. */
+static bool calls_other(struct unwinder *u, const struct frame *frame)
+{
+    uint64_t target, ra = frame->pc + 1, callee = rule_cache_function(u->cache, frame[-1].pc);
+    return callee && call_site_target(&u->memory, ra, &target) &&
+           !call_site_calls(&u->memory, ra, callee);
+}
+
+/* Whether the word that gave the last fresh frame its pc is no return address, or one that was made up
+ * (unwind.h). Where a function begins directly after a call, that call may be one that never returns,
+ * and the word the address of the function. */
 static bool is_no_frame(struct unwinder *u, struct rule rule, const struct frame *frame)
 {
-    bool is_sure = rule.kind != RULE_NO_FDE && !rule.begins;
-    return !is_sure && !is_interrupted(u, frame) &&
-           !return_address_is_plausible(&u->memory, frame->pc + 1);
+    if ((rule.kind != RULE_NO_FDE && !rule.begins) || is_interrupted(u, frame))
+        return false;
+    if (!return_address_is_plausible(&u->memory, frame->pc + 1))
+        return true;
+    return rule.begins && !is_on_own_stack(u, frame->sp) && calls_other(u, frame);
 }
 
 static enum step step_irregular(struct unwinder *u, struct rule rule, struct frame *frame,
@@ -161,16 +178,17 @@ static bool leaf_resumes(struct unwinder *u, struct frame *caller)
     return u->fresh_count == 1 && context_step(u->context, &u->memory, u->fresh, caller);
 }
 
-/* The step where unwind information leads from the last fresh frame to no return address. */
+/* The step where unwind information leads from the last fresh frame to no return address: wrong
+ * information, or the first frame of a stack that is not the thread's own. */
 static enum step step_astray(struct unwinder *u, struct frame *caller)
 {
-    struct frame *frame = &u->fresh[u->fresh_count - 1];
-    bool interrupted = is_interrupted(u, frame), own = is_on_own_stack(u, frame->sp);
-    if ((own || interrupted) && !memory_is_exhausted(&u->memory) &&
-        fallback_step_by_code(&u->memory, u->cache, frame, interrupted, caller))
+    struct bare_frame from = bare(u, &u->fresh[u->fresh_count - 1]);
+    if (memory_is_exhausted(&u->memory))
+        return failed(u, UNWIND_BUDGET);
+    bool may_be_wrong = !from.may_end || from.interrupted;
+    if (may_be_wrong && fallback_step_by_code(&u->memory, u->cache, &from, caller))
         return STEP_OK;
-    return own || memory_is_exhausted(&u->memory) ? failed(u, UNWIND_NOT_A_RETURN_ADDRESS)
-                                                  : STEP_OUTERMOST;
+    return from.may_end ? STEP_OUTERMOST : failed(u, UNWIND_NOT_A_RETURN_ADDRESS);
 }
 
 /* Walks outwards from `frame`. Stores new frames in u->fresh, and in u->reused the number of frames

@@ -10,7 +10,7 @@
 /* Code in a module, without unwind information, that says nothing about its frame. */
 void bare_code(void);
 __asm__(".text\n"
-        "bare_code: jmp *(%rax)\n"
+        "bare_code: jmp *(%rax, %rbx, 8)\n"
         ".skip 16, 0xcc\n");
 
 static void put(unsigned at, const void *bytes, size_t size)
@@ -24,7 +24,8 @@ static void put(unsigned at, const void *bytes, size_t size)
 static bool steps(struct frame *frame, bool interrupted, struct frame *caller)
 {
     struct memory memory = by_kernel();
-    return fallback_step(NULL, &memory, &cache, frame, interrupted, false, caller) == STEP_OK;
+    struct bare_frame bare = {frame, NULL, interrupted, false};
+    return fallback_step(&memory, &cache, &bare, caller) == STEP_OK;
 }
 
 /* ---- guesses, in modules ---- */
@@ -83,7 +84,7 @@ static void code_made_at_run_time_is_not_guessed(void **state)
     (void)state;
     struct frame frame = frame_at(address(code)), caller;
     stack[0] = address(RA);
-    PUT(0, 0xff, 0x20); /* jmp *(%rax) */
+    PUT(0, 0xff, 0x24, 0xd8); /* jmp *(%rax, %rbx, 8) */
     assert_false(steps(&frame, true, &caller));
 }
 
@@ -279,12 +280,13 @@ static void a_search_ends_when_the_budget_is_spent(void **state)
 {
     (void)state;
     struct frame frame = frame_at(address(code)), caller;
+    struct bare_frame bare = {&frame, NULL, true, false};
     struct memory memory = by_kernel();
     memory.budget = 100;
     memset(code, NOP, 1500);
     put(1500, epilogue, sizeof epilogue);
     stack[4] = address(RA);
-    assert_int_equal(fallback_step(NULL, &memory, &cache, &frame, true, false, &caller), STEP_FAILED);
+    assert_int_equal(fallback_step(&memory, &cache, &bare, &caller), STEP_FAILED);
     assert_true(memory_is_exhausted(&memory));
     assert_true(steps(&frame, true, &caller)); /* the next sample has a new budget */
     expect_caller(&caller, RA, 5);

@@ -5,7 +5,7 @@
  * behind it that nothing else is in reach. */
 void lonely_code(void);
 __asm__(".text\n"
-        "lonely_code: jmp *(%rax)\n"
+        "lonely_code: jmp *(%rax, %rbx, 8)\n"
         ".skip 40000, 0xcc\n");
 
 /* Code in a module, without unwind information, whose old stack pointer is in rbx. Before its end
@@ -49,8 +49,8 @@ static bool step_from_aligned(unsigned sp_word, unsigned old_word, bool is_leaf,
     struct memory memory = by_kernel();
     struct frame frame = leaf_at(aligned_code, sp_word);
     leaf.uc_mcontext.gregs[REG_RBX] = (greg_t)address(&stack[old_word]);
-    return fallback_step(is_leaf ? &leaf : NULL, &memory, &cache, &frame, true, false, caller) ==
-           STEP_OK;
+    struct bare_frame bare = {&frame, is_leaf ? &leaf : NULL, true, false};
+    return fallback_step(&memory, &cache, &bare, caller) == STEP_OK;
 }
 
 static void the_old_sp_is_in_a_register(void **state)
@@ -115,16 +115,17 @@ static void registers_may_hold_other_addresses_on_the_stack(void **state)
     static const int registers[] = {REG_RBX, REG_R12, REG_R13, REG_R14, REG_R15};
     struct memory memory = by_kernel();
     struct frame frame = leaf_at(end_of_aligned_code, 0), caller;
+    struct bare_frame bare = {&frame, &leaf, true, false};
     for (unsigned i = 0; i < sizeof registers / sizeof *registers; i++)
         leaf.uc_mcontext.gregs[registers[i]] = (greg_t)address(&stack[20 + i]);
     stack[0] = address(RA);
     stack[20] = address(OTHER);
-    assert_int_equal(fallback_step(&leaf, &memory, &cache, &frame, true, false, &caller), STEP_OK);
+    assert_int_equal(fallback_step(&memory, &cache, &bare, &caller), STEP_OK);
     expect_caller(&caller, RA, 1); /* as the code says */
 
     memory = by_kernel();
     frame = leaf_at(lonely_code, 0);
-    assert_int_equal(fallback_step(&leaf, &memory, &cache, &frame, true, false, &caller), STEP_OK);
+    assert_int_equal(fallback_step(&memory, &cache, &bare, &caller), STEP_OK);
     expect_caller(&caller, RA, 1); /* a guess, after all code in reach was searched */
     assert_in_range(memory.budget, MEMORY_BUDGET / 2, MEMORY_BUDGET - 1024);
 }
