@@ -90,12 +90,15 @@ static enum step step_without_fde(struct unwinder *u, struct frame *frame, struc
     return stepped == STEP_FAILED ? failed(u, UNWIND_NO_FDE) : stepped;
 }
 
-/* Whether the call before a frame's return address calls another function than that of its callee. */
+/* Whether the call before a frame's return address calls another function than that of its callee, or
+ * a function with unwind information if that has none. */
 static bool calls_other(struct unwinder *u, const struct frame *frame)
 {
     uint64_t target, ra = frame->pc + 1, callee = rule_cache_function(u->cache, frame[-1].pc);
-    return callee && call_site_target(&u->memory, ra, &target) &&
-           !call_site_calls(&u->memory, ra, callee);
+    if (!call_site_target(&u->memory, ra, &target))
+        return false;
+    return callee ? !call_site_calls(&u->memory, ra, callee)
+                  : rule_cache_function(u->cache, target) != 0;
 }
 
 /* Whether the word that gave the last fresh frame its pc is no return address, or one that was made up

@@ -19,19 +19,19 @@ class Stacks(OfChance, profiling.ProfilingTest):
         self.check_fates([image])
         return rest, image
 
-    def functions(self, path):
+    def functions(self, path, name="stacks"):
         """The names of a path's functions that are the program's own."""
-        table = profiling.symbols(program("stacks"))
+        table = profiling.symbols(program(name))
         names = []
         for frame in path:
             module, _, offset = frame.rpartition("+")
-            names += [name.split(".")[0] for name, (start, size) in table.items()
-                      if module == "stacks" and start <= int(offset, 16) < start + size]
+            names += [function.split(".")[0] for function, (start, size) in table.items()
+                      if module == name and start <= int(offset, 16) < start + size]
         return names
 
-    def check_known(self, lines, image, evidence):
+    def check_known(self, lines, image, evidence, name="stacks"):
         """Each line names functions and the time below them, to 2 %; no sample is elsewhere."""
-        paths = [(self.functions(path), path, value * profiling.TIME_UNIT)
+        paths = [(self.functions(path, name), path, value * profiling.TIME_UNIT)
                  for thread in image.threads for _, value, path in thread.paths]
         for line in lines:
             *known, ns = line.split()
@@ -55,6 +55,31 @@ class Stacks(OfChance, profiling.ProfilingTest):
 
     def test_contexts_that_are_switched(self):
         self.check("contexts")
+
+    def check_fibers(self, kind, base, **how):
+        """Each path of a fiber is complete, and ends with these functions."""
+        evidence = self.evidence()
+        for _ in evidence.looks():
+            lines, image = self.run_stacks(None, name="fibers", arguments=(kind, 300), **how)
+            self.check_known(lines, image, evidence, "fibers")
+            for _, _, path in image.threads[0].paths:
+                names = self.functions(path, "fibers")
+                if "main" not in names and any(name.startswith("work_") for name in names):
+                    self.assertEqual(names[-len(base) - 1:], [name.replace("work", "first") for name in names
+                                                              if name.startswith("work_")] + base)
+            self.assertEqual(image.count("CPUTIME", PARTIAL), 0)
+
+    def test_fibers(self):
+        for kind, base in (("end", []), ("caller", ["call_stub"])):
+            for name, how in sources():
+                with self.subTest(f"{kind} {name}"):
+                    self.check_fibers(kind, base, **how)
+
+    def test_fibers_by_wall_clock(self):
+        for kind in ("function", "adjacent"):
+            _, (image,) = self.measure(program("fibers"), kind, 300, events=["REALTIME@f1000"])
+            self.assertEqual(image.count("REALTIME", PARTIAL), 0)
+            self.assertGreater(image.count("REALTIME", [RECORDED]), 0)
 
     def test_stacks_split_across_mappings(self):
         self.check("split")

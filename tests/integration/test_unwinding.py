@@ -150,6 +150,42 @@ class EverySwitch(profiling.ProfilingTest):
         self.assertLessEqual(len([end for end, _ in seen if end != self.complete]), 1)
 
 
+def steps_of(test, program_path, *arguments):
+    """Ends and names of the paths at every single instruction, innermost first. Code in no module is "?", frames of
+    libraries are left out."""
+    report = test.directory / "report"
+    done = test.run_tool(program_path, *arguments, env=dict(
+        os.environ, LD_PRELOAD=str(TOOLS / "unwind-steps.so"), UNWIND_REPORT=str(report)))
+    test.assertEqual(done.returncode, 0, done.stderr)
+    table = profiling.symbols(program_path)
+    *lines, (_, steps) = map(str.split, report.read_text().splitlines())
+    test.assertGreater(int(steps), 300)
+    for end, *frames in lines:
+        names = []
+        for module, address in (frame.rpartition("+")[::2] for frame in frames):
+            names += ["?"] if module == "?" else [
+                name.split(".")[0] for name, (start, size) in table.items()
+                if module == "" and start <= int(address, 16) < start + size]
+        yield end, names
+
+
+class EveryFiber(profiling.ProfilingTest):
+    """The path at every single instruction of fibers: it ends with the fiber's first function, or with the stub that
+    calls that, and is complete."""
+    kinds = {"zero": [], "data": [], "function": [], "adjacent": [], "end": [], "caller": ["call_stub"]}
+    complete = "0"
+
+    def test_fibers(self):
+        outside = [["main", "_start"], ["resume", "main", "_start"], ["switch_stacks", "resume", "main", "_start"]]
+        for kind, base in self.kinds.items():
+            with self.subTest(kind):
+                inside = [[*names, f"first_{i}", *base] for i in range(2)
+                          for names in ([], [f"work_{i}"], ["yield"], ["switch_stacks", "yield"])]
+                seen = list(steps_of(self, program("fibers"), kind))
+                self.assertEqual({end for end, _ in seen}, {self.complete})
+                self.assertEqual({tuple(names) for _, names in seen}, {tuple(names) for names in inside + outside})
+
+
 class EveryShape(profiling.ProfilingTest):
     """The path at every single instruction of code without unwind information, in modules and made at run time: each
     frame has its true caller, or the path is partial."""
@@ -169,26 +205,9 @@ class EveryShape(profiling.ProfilingTest):
         found["?"].add("?")
         return found
 
-    def paths(self):
-        """Ends and names of each path, innermost first. Code in no module is "?", frames of libraries are left out."""
-        report = self.directory / "report"
-        done = self.run_tool(program("shapes"), env=dict(os.environ, LD_PRELOAD=str(TOOLS / "unwind-steps.so"),
-                                                         UNWIND_REPORT=str(report)))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        table = profiling.symbols(program("shapes"))
-        *lines, (_, steps) = map(str.split, report.read_text().splitlines())
-        self.assertGreater(int(steps), 10000)
-        for end, *frames in lines:
-            names = []
-            for module, address in (frame.rpartition("+")[::2] for frame in frames):
-                names += ["?"] if module == "?" else [
-                    name.split(".")[0] for name, (start, size) in table.items()
-                    if module == "" and start <= int(address, 16) < start + size]
-            yield end, names
-
     def test_callers(self):
         callers, seen, partial, total = self.callers(), set(), 0, 0
-        for end, names in self.paths():
+        for end, names in steps_of(self, program("shapes")):
             total += 1
             partial += end != self.complete
             for inner, outer in zip(names, names[1:]):
