@@ -166,7 +166,7 @@ static bool is_function(struct search *s, struct code_walk *walk)
         return false;
     }
     if (!s->in_module)
-        walk->joined = rule_cache_function(s->cache, pc);
+        walk->joined = pc;
     s->found.rule = rule.kind == RULE_CFA_SP ? rule_by(&walk->state, rule) : no_rule;
     s->found.saved_sp = 0;
     return true;

@@ -90,8 +90,8 @@ struct code_walk {
     bool uses_frame; /* an operand lies below where rbp of the start points to */
     bool callers_bp; /* rbp of the start is the caller's: it is saved or returned on some way */
     bool may_return; /* there are returns, indirect jumps, or code that is not known */
-    uint64_t joined; /* function with unwind information that code made at run time jumps into; 0:
-                        none */
+    uint64_t joined; /* where code made at run time jumps into a function with unwind information; 0:
+                        nowhere */
     uint64_t window_start; /* code that was read: window_size bytes from here */
     unsigned window_size;
     uint8_t window[CODE_WINDOW];
@@ -105,7 +105,8 @@ void code_walk_begin(struct code_walk *walk, uint64_t pc);
 /* Whether the next step reads code from memory. */
 static inline bool code_walk_needs_code(const struct code_walk *walk)
 {
-    return walk->state.pc - walk->window_start + INSTRUCTION_MAX_BYTES > walk->window_size;
+    uint64_t from = walk->state.pc - walk->window_start;
+    return from >= walk->window_size || walk->window_size - from < INSTRUCTION_MAX_BYTES;
 }
 
 /* Takes the instruction at state.pc. Sets `place` if it returns, or may return. */

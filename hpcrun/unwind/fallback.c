@@ -164,14 +164,14 @@ static bool step_by(struct memory *memory, struct rule rule, struct frame *frame
 
 /* Code that jumps into a function with unwind information, and not to its caller, is a part of that
  * function, which has jumped to it: LuaJIT's traces. Its caller is the first that calls the
- * function. Finds the rule. */
-static bool rule_of_joined(struct memory *memory, struct rule_cache *cache, uint64_t function,
+ * function. `joined`: where it jumps to; 0: nowhere. Finds the rule. */
+static bool rule_of_joined(struct memory *memory, struct rule_cache *cache, uint64_t joined,
                            const struct frame *frame, struct rule *rule)
 {
-    uint64_t ra, target;
+    uint64_t ra, target, function = joined ? rule_cache_function(cache, joined) : 0;
     if (!function)
         return false;
-    *rule = rule_cache_get(cache, function);
+    *rule = rule_cache_get(cache, joined);
     rule->kind = RULE_CFA_SP;
     for (unsigned i = 0; i < SCAN_WORDS; i++) {
         rule->cfa_offset = (int32_t)(8 * i + 8);

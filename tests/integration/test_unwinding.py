@@ -186,10 +186,28 @@ class EveryFiber(profiling.ProfilingTest):
                 self.assertEqual({tuple(names) for _, names in seen}, {tuple(names) for names in inside + outside})
 
 
+class EveryTrace(profiling.ProfilingTest):
+    """The path at every single instruction of code made at run time in the frame of a function, and of parts of that
+    function which unwind information does not tell from the rest."""
+    complete = "0"
+
+    def test_traces(self):
+        paths = {("main", "_start")}
+        for name in ("vm", "lax"):
+            outer = (f"calls_{name}", "main", "_start")
+            inner = [(), *((*back, *part) for back in ((), ("back",), ("leaf_back", "back"))
+                           for part in (("?",), (name, name))), (name,)]
+            paths |= {(*names, *outer) for names in inner}
+        seen = list(steps_of(self, program("traces")))
+        self.assertEqual({end for end, _ in seen}, {self.complete})
+        self.assertEqual({tuple(names) for _, names in seen}, paths)
+
+
 class EveryShape(profiling.ProfilingTest):
     """The path at every single instruction of code without unwind information, in modules and made at run time: each
     frame has its true caller, or the path is partial."""
-    shapes = ("leaf", "pushes", "pointer", "aligned", "moves", "exits", "inner", "removes", "jumps")
+    shapes = ("leaf", "pushes", "pointer", "aligned", "moves", "exits", "inner", "removes", "jumps", "rounds", "table",
+              "slot", "adds", "stub", "leaves")
     twice = ("inner", "removes")  # with two frames of the same code
     complete = "0"
 

@@ -44,6 +44,7 @@ __asm__(".text\n"
         ".type call_stub, @function\n"
         "call_stub: call *%rbx\n mov %rbx, %rdi\n call ends\n"
         ".size call_stub, . - call_stub\n"
+        ".cfi_startproc\n ret\n .cfi_endproc\n" /* not a part of call_stub */
         ".type call_exit, @function\n"
         "call_exit: .cfi_startproc\n sub $8, %rsp\n .cfi_adjust_cfa_offset 8\n call _exit@PLT\n"
         "    .cfi_endproc\n"

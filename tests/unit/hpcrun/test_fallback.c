@@ -186,6 +186,158 @@ static void return_addresses_that_are_moved(void **state)
     expect_caller(&caller, RA, 1);
 }
 
+static void ways_that_are_easily_missed(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address(code + 40)), caller;
+    put(32, epilogue, sizeof epilogue);
+    PUT(40, 0x00, 0xc1, 0xeb, 0xf4); /* add %al, %cl; jmp back to the epilogue */
+    stack[4] = address(RA);
+    assert_true(steps(&frame, true, &caller));
+    expect_caller(&caller, RA, 5);
+    memset(&cache, 0, sizeof cache);
+    PUT(40, 0x00, 0x00); /* no code */
+    assert_false(steps(&frame, true, &caller));
+}
+
+/* add $8, %rsp; mov 16(%rsp), %rsp; pop %rbp; ret */
+static void the_old_sp_is_in_the_frame(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address(code)), caller;
+    PUT(0, 0x48, 0x83, 0xc4, 8, 0x48, 0x8b, 0x64, 0x24, 16, 0x5d, 0xc3);
+    stack[3] = address(&stack[10]);
+    stack[4] = address(OTHER);
+    stack[10] = 99;
+    stack[11] = address(RA);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_true(steps(&frame, true, &caller));
+        expect_caller(&caller, RA, 12);
+        assert_int_equal(caller.bp, 99);
+    }
+    stack[3] = 1; /* the word is none */
+    assert_false(steps(&frame, true, &caller));
+}
+
+/* jmp *(%rax, %rbx, 8), whose targets are not known */
+#define GO_ANYWHERE 0xff, 0x24, 0xd8
+
+static void a_prologue_tells_where_the_return_address_is(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address(code)), caller;
+    PUT(0, 0x90, 0x55, 0x48, 0x89, 0xe5, GO_ANYWHERE); /* nop; push %rbp; mov %rsp, %rbp */
+    stack[0] = address(RA);
+    assert_true(steps(&frame, true, &caller));
+    expect_caller(&caller, RA, 1);
+    assert_int_equal(caller.bp, frame.bp);
+    /* HotSpot: pop %rax; push $0; push %rax; push %rbp; mov %rsp, %rbp */
+    frame.pc = address(code + 100);
+    PUT(100, 0x58, 0x6a, 0, 0x50, 0x55, 0x48, 0x89, 0xe5, GO_ANYWHERE);
+    assert_true(steps(&frame, true, &caller));
+    expect_caller(&caller, RA, 1);
+    frame.pc = address(code + 200); /* rbp was changed before */
+    PUT(200, 0x31, 0xed, 0x48, 0x89, 0xcd, 0x55, 0x48, 0x89, 0xe5, GO_ANYWHERE);
+    assert_false(steps(&frame, true, &caller));
+}
+
+/* As in HotSpot's loops that are entered in the middle. */
+static void code_after_a_prologue_has_a_frame_pointer(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address(code + 1020)), caller;
+    PUT(1000, 0x55, 0x48, 0x89, 0xe5,          /* push %rbp; mov %rsp, %rbp */
+        0x48, 0x83, 0xec, 48, 0xeb, 9, 0xf4); /* sub $48, %rsp; jmp; hlt */
+    PUT(1019, 0x90, 0x90, GO_ANYWHERE);
+    frame.bp = address(&stack[6]);
+    stack[0] = address(OTHER);
+    stack[6] = 99;
+    stack[7] = address(RA);
+    assert_true(steps(&frame, true, &caller));
+    expect_caller(&caller, RA, 8);
+    assert_int_equal(caller.bp, 99);
+    memset(&cache, 0, sizeof cache);
+    PUT(1008, 0xf4); /* no way leads there */
+    assert_false(steps(&frame, true, &caller));
+}
+
+/* ---- what a walk teaches ---- */
+
+/* Code in a module, without unwind information, that uses rbp for data. */
+void taught_code(void), taught_body(void), taught_end(void);
+__asm__(".text\n"
+        "taught_code: push %rbx\n push %rbp\n"
+        ".fill 100, 1, 0x90\n"
+        "taught_body: mov $5, %ebp\n"
+        ".fill 300, 1, 0x90\n"
+        "sub $8, %rsp\n"
+        ".fill 300, 1, 0x90\n"
+        "taught_end: add $8, %rsp\n pop %rbp\n pop %rbx\n ret\n"
+        ".skip 16, 0xcc\n");
+
+/* The step from `offset` bytes after a label, with what it cost. */
+static int32_t step_of_taught(void (*label)(void), unsigned offset, unsigned sp_word, uint64_t bp)
+{
+    struct frame frame = frame_at(address((void *)(uintptr_t)label) + offset), caller;
+    struct bare_frame bare = {&frame, NULL, true, false};
+    struct memory memory = by_kernel();
+    frame.sp = address(&stack[sp_word]);
+    assert_int_equal(fallback_step(&memory, &cache, &bare, &caller), STEP_OK);
+    expect_caller(&caller, RA, 12);
+    assert_int_equal(caller.bp, bp);
+    return MEMORY_BUDGET - memory.budget;
+}
+
+/* The rule of code that a walk came by is known, and where rbp is. A walk ends where it comes to such
+ * code. */
+static void a_walk_teaches_the_rules_of_its_way(void **state)
+{
+    (void)state;
+    enum { PAGES = 3 * MEMORY_PAGE_WORDS, SHORT = PAGES + 250, LONG = PAGES + 400 };
+    stack[9] = 99;
+    stack[11] = address(RA);
+    assert_true(step_of_taught(taught_body, 100, 9, 99) > LONG);
+    assert_int_equal(step_of_taught(taught_body, 200, 9, 99), PAGES);
+    assert_int_equal(step_of_taught(taught_body, 400, 8, 99), PAGES);
+    assert_int_equal(step_of_taught(taught_end, 0, 8, 99), PAGES);
+    assert_in_range(step_of_taught(taught_code, 50, 9, 99), PAGES + 1, SHORT);
+    assert_in_range(step_of_taught(taught_code, 0, 11, 0x1234), PAGES + 1, SHORT);
+    assert_int_equal(step_of_taught(taught_code, 2, 9, 99), PAGES);
+    memset(&cache, 0, sizeof cache);
+    assert_true(step_of_taught(taught_code, 0, 11, 0x1234) > LONG);
+    assert_int_equal(step_of_taught(taught_code, 50, 9, 99), PAGES);
+    assert_int_equal(step_of_taught(taught_body, 200, 9, 99), PAGES);
+    assert_int_equal(step_of_taught(taught_body, 400, 8, 99), PAGES);
+}
+
+/* ---- code that never returns ---- */
+
+void endless_stub(void);
+__asm__(".text\n"
+        "endless_stub: call *%rbx\n call *%r12\n ud2\n"
+        ".skip 16, 0xcc\n");
+
+static void a_stub_that_never_returns_may_be_the_first_frame(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address((void *)(uintptr_t)endless_stub) + 1), caller;
+    struct bare_frame bare = {&frame, NULL, false, true};
+    stack[2] = address(RA);
+    for (unsigned i = 0; i < 2; i++) {
+        struct memory memory = by_kernel();
+        assert_int_equal(fallback_step(&memory, &cache, &bare, &caller), STEP_OUTERMOST);
+    }
+    assert_true(steps(&frame, false, &caller)); /* on the thread's own stack */
+    expect_caller(&caller, RA, 3);
+    frame.pc--; /* interrupted before its call */
+    assert_true(steps(&frame, true, &caller));
+    expect_caller(&caller, RA, 3);
+    stack[2] = 0;
+    struct memory memory = by_kernel(); /* code with a return, but no return address there */
+    frame = frame_at(address((void *)(uintptr_t)taught_body));
+    assert_int_equal(fallback_step(&memory, &cache, &bare, &caller), STEP_FAILED);
+}
+
 static void the_return_address_must_be_behind_a_call(void **state)
 {
     (void)state;
@@ -358,6 +510,61 @@ static void a_path_ends_where_a_goroutine_begins(void **state)
     assert_int_equal(sample(code), UNWIND_NO_FDE);
 }
 
+/* Functions whose unwind information says that the return address is one word above. Only the code of the
+ * second tells that it is not. */
+void silent_function(void), wrong_function(void);
+__asm__(".text\n"
+        "silent_function: .cfi_startproc\n .cfi_def_cfa_offset 16\n"
+        "nop\n jmp *(%rax, %rbx, 8)\n .cfi_endproc\n"
+        "wrong_function: .cfi_startproc\n .cfi_def_cfa_offset 16\n nop\n ret\n .cfi_endproc\n"
+        ".skip 16, 0xcc\n");
+
+static enum unwind_end sample_function(void (*function)(void), bool on_own_stack)
+{
+    unwinder.stack_low = on_own_stack ? address(stack) : 0;
+    unwinder.stack_high = on_own_stack ? address(stack + WORDS) : 0;
+    unwind_forget(&unwinder);
+    enum unwind_end end = sample((const uint8_t *)(uintptr_t)function);
+    unwinder.stack_low = unwinder.stack_high = 0;
+    return end;
+}
+
+static void words_that_end_a_path_on_other_stacks(void **state)
+{
+    (void)state;
+    const uint64_t words[] = {0, 77, address(stack), address(code + 100)};
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
+        stack[1] = words[i];
+        assert_int_equal(sample_function(silent_function, false), UNWIND_COMPLETE);
+        assert_int_equal(unwinder.depth, 1);
+        assert_int_equal(sample_function(silent_function, true), UNWIND_NOT_A_RETURN_ADDRESS);
+        assert_int_equal(unwinder.depth, 1);
+    }
+}
+
+/* Where a function begins, no call has pushed the address, on any stack. */
+static void a_function_s_begin_ends_a_path(void **state)
+{
+    (void)state;
+    stack[1] = address((void *)(uintptr_t)wrong_function);
+    for (unsigned own = 0; own < 2; own++) {
+        assert_int_equal(sample_function(silent_function, own), UNWIND_COMPLETE);
+        assert_int_equal(unwinder.depth, 1);
+    }
+}
+
+static void code_helps_where_unwind_information_is_wrong(void **state)
+{
+    (void)state;
+    for (unsigned own = 0; own < 2; own++) {
+        stack[0] = address(RA);
+        stack[1] = 0;
+        sample_function(wrong_function, own);
+        assert_int_equal(unwinder.depth, 2);
+        assert_int_equal(unwinder.path[0].pc, address(RA) - 1);
+    }
+}
+
 /* Rules that were learned before the budget was spent help the next sample. */
 static void long_searches_are_spread_over_samples(void **state)
 {
@@ -449,6 +656,12 @@ int main(void)
         TEST(loops_and_calls_that_never_return),
         TEST(before_and_in_the_prologue),
         TEST(return_addresses_that_are_moved),
+        TEST(ways_that_are_easily_missed),
+        TEST(the_old_sp_is_in_the_frame),
+        TEST(a_prologue_tells_where_the_return_address_is),
+        TEST(code_after_a_prologue_has_a_frame_pointer),
+        TEST(a_walk_teaches_the_rules_of_its_way),
+        TEST(a_stub_that_never_returns_may_be_the_first_frame),
         TEST(the_return_address_must_be_behind_a_call),
         TEST(hotspot_s_interpreter_is_not_called),
         TEST(rules_of_replaced_code_do_not_hold),
@@ -458,6 +671,9 @@ int main(void)
         TEST(the_kernel_reads_pages),
         TEST(each_failing_page_costs_once),
         TEST(a_path_ends_where_a_goroutine_begins),
+        TEST(words_that_end_a_path_on_other_stacks),
+        TEST(a_function_s_begin_ends_a_path),
+        TEST(code_helps_where_unwind_information_is_wrong),
         TEST(long_searches_are_spread_over_samples),
         TEST(code_may_begin_with_a_call),
         TEST(a_call_leads_there_by_the_plt_and_by_a_word_too),
