@@ -27,7 +27,7 @@ static struct rule rule_of_cfa(struct value place)
 {
     struct rule rule = {.kind = RULE_NONE, .cfa_offset = place.offset + 8};
     bool is_near = place.added >= 0 && place.added < MAX_ADDED && place.added % 8 == 0;
-    if (place.offset < 0)
+    if (place.offset < 0 && place.kind != VALUE_SAVED)
         return no_rule;
     if (place.kind == VALUE_SP || place.kind == VALUE_SAVED)
         rule.kind = RULE_CFA_SP;
