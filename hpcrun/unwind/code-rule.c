@@ -16,12 +16,6 @@ static const struct rule no_rule = {.kind = RULE_NONE};
 static const struct rule frame_pointer_rule = {
     .kind = RULE_CFA_BP, .cfa_offset = 16, .bp = BP_AT_CFA, .bp_offset = -16};
 
-/* Whether this is the start's rbp. */
-static bool is_start(struct value bp)
-{
-    return value_is_same(bp, (struct value){VALUE_BP, 0, 0});
-}
-
 /* The rule for the CFA that the return address at `place` gives. */
 static struct rule rule_of_cfa(struct value place)
 {
@@ -43,8 +37,8 @@ static struct rule rule_of_cfa(struct value place)
 /* The kind of a word in the same memory as a place. */
 static enum value_kind word_at(struct value place)
 {
-    return place.kind == VALUE_SP   ? VALUE_AT_SP
-           : place.kind == VALUE_BP ? VALUE_AT_BP
+    return place.kind == VALUE_SP      ? VALUE_AT_SP
+           : place.kind == VALUE_BP    ? VALUE_AT_BP
            : place.kind == VALUE_AT_SP ? VALUE_AT_AT_SP
                                        : VALUE_AT_SAVED;
 }
@@ -55,7 +49,7 @@ static struct stack_rule rule_of(const struct code_state *state, struct value pl
     struct rule rule = rule_of_cfa(place);
     struct value bp = state->bp;
     bool in_slot = bp.kind == VALUE_AT_AT_SP, is_word = bp.added == 0 || in_slot;
-    if (is_start(bp)) {
+    if (value_is_bp(bp)) {
         rule.bp = BP_SAME;
     } else if (is_word && bp.kind == word_at(place)) {
         rule.bp = BP_AT_CFA;
@@ -82,7 +76,7 @@ static struct rule moved(struct rule rule, int32_t distance)
 /* The rule at the start if the code that the walk has come to has this one. */
 static struct rule rule_by(const struct code_state *state, struct rule rule)
 {
-    if (state->sp.kind != VALUE_SP || !is_start(state->bp))
+    if (state->sp.kind != VALUE_SP || !value_is_bp(state->bp))
         return no_rule;
     rule = moved(rule, -state->sp.offset);
     enum value_kind kind = rule.kind == RULE_CFA_SP ? VALUE_SP : VALUE_BP;
@@ -129,9 +123,8 @@ static bool is_right(const struct search *s)
     uint64_t ra;
     if (rule.kind == RULE_NONE || (rule.kind == RULE_CFA_BP && !return_frame_pointer(s->frame)))
         return false;
-    if (s->found.saved_sp &&
-        !(s->in_module &&
-          saved_sp_is_in(s->bare->registers, s->frame, s->found.saved_sp - 1, &from.sp)))
+    if (s->found.saved_sp && !(s->in_module && saved_sp_is_in(s->bare->registers, s->frame,
+                                                              s->found.saved_sp - 1, &from.sp)))
         return false;
     return frame_step(s->memory, rule, &from, &caller) == STEP_OK &&
            return_address_at(s->memory, s->frame, caller.sp - 8, &ra);
@@ -147,7 +140,7 @@ static bool is_learned(struct search *s, struct code_walk *walk)
     s->found = known->found;
     if (!known->found.saved_sp)
         s->found.rule = rule_by(state, known->found.rule);
-    else if (state->bp_saved.kind != VALUE_UNKNOWN || !is_start(state->bp))
+    else if (state->bp_saved.kind != VALUE_UNKNOWN || !value_is_bp(state->bp))
         s->found.rule = no_rule;
     return s->found.rule.kind != RULE_NONE;
 }
@@ -185,8 +178,8 @@ static enum code_next step(struct search *s, struct code_walk *walk)
     return next;
 }
 
-/* Follows the code. Sets s->rule and returns true at a return that is right. *uncertain is the rule if
- * an indirect jump leaves the function. */
+/* Follows the code. Sets s->found and returns true at a return that is right. *uncertain is what was
+ * found if an indirect jump leaves the function. */
 static bool find_return(struct search *s, struct code_walk *walk, struct stack_rule *uncertain)
 {
     for (unsigned steps = 0; steps < MAX_STEPS && memory_spend(s->memory, 1); steps++) {
@@ -261,7 +254,7 @@ static struct rule rule_since_begin(const struct code_state *state)
 {
     if (value_is_same(state->bp, (struct value){VALUE_SP, -8, 0}))
         return frame_pointer_rule;
-    if (state->sp.kind != VALUE_SP || !is_start(state->bp))
+    if (state->sp.kind != VALUE_SP || !value_is_bp(state->bp))
         return no_rule;
     return (struct rule){.kind = RULE_CFA_SP, .cfa_offset = 8 - state->sp.offset};
 }
@@ -313,8 +306,7 @@ static bool has_frame_pointer(const struct search *s, const struct code_walk *wa
 static bool find_frame_pointer(struct search *s, const struct code_walk *walk)
 {
     s->found = (struct stack_rule){frame_pointer_rule, 0};
-    if (!has_frame_pointer(s, walk) || !is_right(s) ||
-        memory_is_exhausted(s->memory))
+    if (!has_frame_pointer(s, walk) || !is_right(s) || memory_is_exhausted(s->memory))
         return false;
     if (walk->uses_frame)
         note_frame_pointer(s);

@@ -45,7 +45,7 @@ static struct value load(const struct code_state *state, struct value address)
 
 static void store_bp(struct code_state *state, struct value address)
 {
-    if (value_is_same(state->bp, (struct value){VALUE_BP, 0, 0}))
+    if (value_is_bp(state->bp))
         state->bp_saved = address;
 }
 
@@ -238,7 +238,7 @@ static void add_way(struct code_walk *walk, uint64_t target)
     way->pc = target;
 }
 
-/* A segment goes up to code where the walk was before: wherever ways meet, code has the same stack. */
+/* A segment goes up to code where the walk was before. */
 static void begin_segment(struct code_walk *walk)
 {
     walk->segment_first = walk->state.pc;
@@ -268,10 +268,9 @@ static void begin_run(struct code_walk *walk)
 static void end_run(struct code_walk *walk, struct value sp, struct value bp, struct value bp_saved)
 {
     struct code_state *state = &walk->state;
-    if (sp.kind == VALUE_SP && value_is_same(bp, (struct value){VALUE_BP, 0, 0}) &&
-        walk->run_count < CODE_RUNS) {
-        walk->runs[walk->run_count++] = (struct code_run){
-            state->run_first, state->run_last, bp_saved, sp.offset, state->run_before};
+    if (sp.kind == VALUE_SP && value_is_bp(bp) && walk->run_count < CODE_RUNS) {
+        walk->runs[walk->run_count++] = (struct code_run){state->run_first, state->run_last,
+                                                          bp_saved, sp.offset, state->run_before};
         state->run_before = (uint8_t)walk->run_count;
     }
 }
@@ -285,7 +284,7 @@ static void apply_in_run(struct code_walk *walk, const struct instruction *i)
 {
     const struct code_state *state = &walk->state;
     struct value sp = state->sp, bp = state->bp, bp_saved = state->bp_saved;
-    bool pushed_bp = state->pushed == RBP + 1 && value_is_same(bp, (struct value){VALUE_BP, 0, 0});
+    bool pushed_bp = state->pushed == RBP + 1 && value_is_bp(bp);
     apply(&walk->state, i);
     if (pushed_bp && value_is_same(state->bp, state->sp) && walk->entry.kind == VALUE_UNKNOWN)
         walk->entry = state->below;
@@ -327,7 +326,7 @@ bool code_walk_other_way(struct code_walk *walk)
 static void note_return(struct code_walk *walk)
 {
     walk->may_return = true;
-    walk->callers_bp |= value_is_same(walk->state.bp, (struct value){VALUE_BP, 0, 0});
+    walk->callers_bp |= value_is_bp(walk->state.bp);
 }
 
 /* A return. A return address that was popped and pushed again is where it was popped. If another
@@ -337,9 +336,7 @@ static enum code_next go_back(struct code_walk *walk)
     const struct code_state *state = &walk->state;
     note_return(walk);
     bool is_jump = state->pushed && state->pushed != state->popped + 1;
-    walk->place = !state->pushed ? state->sp
-                  : is_jump      ? plus(state->sp, 8)
-                                 : state->popped_at;
+    walk->place = !state->pushed ? state->sp : is_jump ? plus(state->sp, 8) : state->popped_at;
     return is_jump ? CODE_MAY_RETURN : CODE_RETURNS;
 }
 
@@ -401,8 +398,7 @@ static enum code_next follow_one_byte(struct memory *memory, struct code_walk *w
         if (i->reg == 4)
             return jump_indirectly(memory, walk, i);
         break;
-    case 0x00:
-        return is_zeros(i) ? CODE_ENDS : CODE_GOES_ON;
+    case 0x00: return is_zeros(i) ? CODE_ENDS : CODE_GOES_ON;
     case 0xca ... 0xcc:
     case 0xcf:
     case 0xf4: return CODE_ENDS;
@@ -417,7 +413,7 @@ static enum code_next follow(struct memory *memory, struct code_walk *walk,
                              const struct instruction *i)
 {
     if (i->mod != REGISTER && i->base == RBP && i->displacement < 0 && !i->rip_relative &&
-        value_is_same(walk->state.bp, (struct value){VALUE_BP, 0, 0}))
+        value_is_bp(walk->state.bp))
         walk->uses_frame = true;
     if (i->map == MAP_ONE_BYTE) {
         enum code_next next = follow_one_byte(memory, walk, i);
@@ -443,7 +439,8 @@ static bool read_window(struct memory *memory, struct code_walk *walk, uint64_t 
     walk->window_size = CODE_WINDOW;
     if (memory_read_searched(memory, pc, walk->window, CODE_WINDOW))
         return true;
-    bool can_read = in_page < CODE_WINDOW && memory_read_searched(memory, pc, walk->window, in_page);
+    bool can_read =
+        in_page < CODE_WINDOW && memory_read_searched(memory, pc, walk->window, in_page);
     walk->window_size = can_read ? (unsigned)in_page : 0;
     return can_read;
 }
@@ -465,8 +462,10 @@ static bool next_instruction(struct memory *memory, struct code_walk *walk, stru
 
 void code_walk_begin(struct code_walk *walk, uint64_t pc)
 {
-    walk->state = (struct code_state){
-        .pc = pc, .sp = {VALUE_SP, 0, 0}, .bp = {VALUE_BP, 0, 0}, .popped = NO_REGISTER,
+    walk->state = (struct code_state){.pc = pc,
+                                      .sp = {VALUE_SP, 0, 0},
+                                      .bp = {VALUE_BP, 0, 0},
+                                      .popped = NO_REGISTER,
                                       .copy = NO_REGISTER};
     walk->way_count = walk->segment_count = walk->window_size = walk->run_count = 0;
     walk->uses_frame = walk->callers_bp = walk->may_return = false;

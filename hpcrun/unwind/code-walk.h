@@ -2,7 +2,7 @@
  *
  * Follows machine code from an address on, and keeps track of rsp and rbp relative to what they were
  * there. At a conditional jump the walk goes straight on; the other ways are kept, and can be taken
- * when this one ends. */
+ * when this one ends. Code is walked through once: wherever ways meet, it has the same stack. */
 #ifndef HPCRUN_UNWIND_CODE_WALK_H
 #define HPCRUN_UNWIND_CODE_WALK_H
 
@@ -39,6 +39,12 @@ static inline bool value_is_same(struct value a, struct value b)
            a.kind != VALUE_UNKNOWN;
 }
 
+/* Whether the value is the start's rbp. */
+static inline bool value_is_bp(struct value value)
+{
+    return value_is_same(value, (struct value){VALUE_BP, 0, 0});
+}
+
 /* The state in front of an instruction. */
 struct code_state {
     uint64_t pc;
@@ -48,11 +54,11 @@ struct code_state {
     struct value below;     /* where the return address was at the last push, if it is at the top */
     struct value copied;    /* the rsp that was copied last, into register `copy` */
     uint8_t popped, copy;
-    uint8_t pushed; /* register that the last stack operation pushed, + 1; 0: it was none */
+    uint8_t pushed;     /* register that the last stack operation pushed, + 1; 0: it was none */
     uint8_t saved_sp;   /* register of VALUE_SAVED, + 1; 0: none */
-    uint64_t table;     /* address in the code or data that was loaded last; 0: none */
     uint8_t run_before; /* number of the run before this one, + 1; 0: none */
     uint64_t run_first, run_last; /* addresses of the current run so far */
+    uint64_t table; /* address relative to rip that was loaded last: of a jump table; 0: none */
 };
 
 /* A part of a way: adjacent instructions, in front of which sp is `sp` bytes above that of the start.
@@ -78,19 +84,22 @@ struct code_segment {
 struct code_walk {
     struct code_state state;
     struct value place; /* where the return address is that a return takes */
-    struct value entry; /* where it is by the first prologue on the ways: push %rbp; mov %rsp, %rbp */
+    struct value
+        entry; /* where it is by the first prologue on the ways: push %rbp; mov %rsp, %rbp */
     struct code_state ways[CODE_WAYS]; /* jumps not taken so far */
     unsigned way_count;
     struct code_segment segments[CODE_SEGMENTS]; /* where the walk was before the current one */
     unsigned segment_count;
     uint64_t segment_first, segment_limit; /* the current one, and where it ends at the latest */
-    struct code_segment gap; /* code of a module, without unwind information, up to code that has it */
+    struct code_segment
+        gap; /* code of a module, without unwind information, up to code that has it */
     struct code_run runs[CODE_RUNS];
     unsigned run_count;
     bool uses_frame; /* an operand lies below where rbp of the start points to */
     bool callers_bp; /* rbp of the start is the caller's: it is saved or returned on some way */
     bool may_return; /* there are returns, indirect jumps, or code that is not known */
-    uint64_t joined; /* where code made at run time jumps into a function with unwind information; 0:
+    uint64_t
+        joined; /* where code made at run time jumps into a function with unwind information; 0:
                         nowhere */
     uint64_t window_start; /* code that was read: window_size bytes from here */
     unsigned window_size;

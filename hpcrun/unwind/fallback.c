@@ -176,8 +176,7 @@ static bool rule_of_joined(struct memory *memory, struct rule_cache *cache, uint
     for (unsigned i = 0; i < SCAN_WORDS; i++) {
         rule->cfa_offset = (int32_t)(8 * i + 8);
         if (return_address_at(memory, frame, frame->sp + 8 * i, &ra) &&
-            call_site_target(memory, ra, &target) &&
-            rule_cache_function(cache, target) == function)
+            call_site_target(memory, ra, &target) && rule_cache_function(cache, target) == function)
             return rule->bp != BP_AT_BP;
     }
     return false;
@@ -269,9 +268,8 @@ static enum step search_code(struct memory *memory, struct rule_cache *cache,
 }
 
 /* Searches; notes the result in the entry. */
-static enum step search(struct memory *memory, struct rule_cache *cache,
-                        struct learned_rule *entry, const struct bare_frame *bare,
-                        struct frame *caller)
+static enum step search(struct memory *memory, struct rule_cache *cache, struct learned_rule *entry,
+                        const struct bare_frame *bare, struct frame *caller)
 {
     enum step stepped = search_code(memory, cache, entry, bare, caller);
     if (stepped != STEP_FAILED || memory_is_exhausted(memory))

@@ -22,9 +22,8 @@ enum step { STEP_OK, STEP_OUTERMOST, STEP_ASTRAY, STEP_FAILED };
 
 static inline bool frame_rule_is_regular(struct rule rule)
 {
-    bool by_sp_and_bp =
-        rule.kind == RULE_CFA_SP || rule.kind == RULE_CFA_BP || rule.kind == RULE_CFA_AT_BP ||
-        rule.kind == RULE_CFA_AT_SP;
+    bool by_sp_and_bp = rule.kind == RULE_CFA_SP || rule.kind == RULE_CFA_BP ||
+                        rule.kind == RULE_CFA_AT_BP || rule.kind == RULE_CFA_AT_SP;
     return by_sp_and_bp && !rule.begins;
 }
 

@@ -9,8 +9,8 @@
 /* A frame beside which the old stack pointer is kept, bytes at most. */
 #define MAX_FRAME (1u << 16)
 
-#define WINDOW      256
-#define MOV         3 /* bytes of the instruction */
+#define WINDOW 256
+#define MOV    3 /* bytes of the instruction */
 
 bool saved_sp_is_in(const ucontext_t *registers, const struct frame *frame, unsigned number,
                     uint64_t *saved_sp)

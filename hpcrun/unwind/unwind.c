@@ -119,7 +119,7 @@ static enum step step_irregular(struct unwinder *u, struct rule rule, struct fra
     if (is_no_frame(u, rule, frame)) {
         u->fresh_count--;
         return rule.begins || return_ends_goroutine(&u->memory, frame->pc + 1) ? STEP_OUTERMOST
-                                                                              : STEP_ASTRAY;
+                                                                               : STEP_ASTRAY;
     }
     rule.begins = false;
     switch ((enum rule_kind)rule.kind) {
