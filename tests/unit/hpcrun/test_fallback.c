@@ -200,6 +200,33 @@ static void ways_that_are_easily_missed(void **state)
     assert_false(steps(&frame, true, &caller));
 }
 
+/* movslq 4(%rdx), %rax; add %rdx, %rax; jmp *%rax, with a table of one entry, which leads to the epilogue */
+static void a_jump_table_leads_on(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address(code)), caller;
+    PUT(0, 0x48, 0x8d, 0x15, 25, 0, 0, 0, /* lea 25(%rip), %rdx */
+        0x48, 0x63, 0x42, 0x04, 0x48, 0x01, 0xd0, 0xff, 0xe0);
+    PUT(32, 68, 0, 0, 0);
+    put(100, epilogue, sizeof epilogue);
+    stack[4] = address(RA);
+    assert_true(steps(&frame, true, &caller));
+    expect_caller(&caller, RA, 5);
+}
+
+/* HotSpot: jmp *0x40(%rbx) */
+static void a_stub_jumps_through_memory(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address(code)), caller;
+    PUT(0, 0xff, 0x63, 0x40);
+    assert_false(steps(&frame, true, &caller));
+    memset(&cache, 0, sizeof cache);
+    stack[0] = address(RA);
+    assert_true(steps(&frame, true, &caller));
+    expect_caller(&caller, RA, 1);
+}
+
 /* add $8, %rsp; mov 16(%rsp), %rsp; pop %rbp; ret */
 static void the_old_sp_is_in_the_frame(void **state)
 {
@@ -330,7 +357,9 @@ static void a_stub_that_never_returns_may_be_the_first_frame(void **state)
     assert_true(steps(&frame, false, &caller)); /* on the thread's own stack */
     expect_caller(&caller, RA, 3);
     frame.pc--; /* interrupted before its call */
-    assert_true(steps(&frame, true, &caller));
+    struct bare_frame interrupted = {&frame, NULL, true, true};
+    struct memory other = by_kernel();
+    assert_int_equal(fallback_step(&other, &cache, &interrupted, &caller), STEP_OK);
     expect_caller(&caller, RA, 3);
     stack[2] = 0;
     struct memory memory = by_kernel(); /* code with a return, but no return address there */
@@ -657,6 +686,8 @@ int main(void)
         TEST(before_and_in_the_prologue),
         TEST(return_addresses_that_are_moved),
         TEST(ways_that_are_easily_missed),
+        TEST(a_jump_table_leads_on),
+        TEST(a_stub_jumps_through_memory),
         TEST(the_old_sp_is_in_the_frame),
         TEST(a_prologue_tells_where_the_return_address_is),
         TEST(code_after_a_prologue_has_a_frame_pointer),

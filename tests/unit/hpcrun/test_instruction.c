@@ -112,6 +112,19 @@ static void instructions_need_room(void **state)
     assert_int_equal(i.immediate, 513);
 }
 
+/* Prefixes, mov $1, %ax (4 bytes with its prefix), and more bytes that can be read. */
+static void instructions_are_not_longer_than_15_bytes(void **state)
+{
+    (void)state;
+    uint8_t code[64];
+    struct instruction i;
+    for (unsigned prefixes = 1; prefixes < 40; prefixes++) {
+        memset(code, 0x66, sizeof code);
+        memcpy(code + prefixes, (const uint8_t[]){0xb8, 1, 0}, 3);
+        assert_int_equal(instruction_decode(code, sizeof code, &i), prefixes + 3 <= 15);
+    }
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -126,6 +139,7 @@ int main(void)
         cmocka_unit_test(random_bytes),
         cmocka_unit_test(the_code_of_libraries),
         cmocka_unit_test(instructions_need_room),
+        cmocka_unit_test(instructions_are_not_longer_than_15_bytes),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -183,6 +183,7 @@ static void sp_is_copied_and_taken_back(void **state)
     struct memory memory = by_kernel();
     struct frame frame = leaf_at(copied_code, 1), caller;
     struct bare_frame bare = {&frame, &leaf, true, false};
+    stack[1] = address(OTHER); /* left by an earlier call */
     stack[2] = address(RA);
     assert_int_equal(fallback_step(&memory, &cache, &bare, &caller), STEP_OK);
     expect_caller(&caller, RA, 3);
