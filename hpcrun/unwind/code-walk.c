@@ -52,7 +52,7 @@ static void store_bp(struct code_state *state, struct value address)
 /* The address of an operand, if it is relative to rsp or rbp. */
 static struct value operand_address(const struct code_state *state, const struct instruction *i)
 {
-    if (i->mod == REGISTER || i->rip_relative || i->index != NO_INDEX)
+    if (i->mod == REGISTER || i->rip_relative || i->no_base || i->index != NO_INDEX)
         return unknown;
     return i->base == RSP   ? plus(state->sp, i->displacement)
            : i->base == RBP ? plus(state->bp, i->displacement)
@@ -412,8 +412,8 @@ static enum code_next follow_one_byte(struct memory *memory, struct code_walk *w
 static enum code_next follow(struct memory *memory, struct code_walk *walk,
                              const struct instruction *i)
 {
-    if (i->mod != REGISTER && i->base == RBP && i->displacement < 0 && !i->rip_relative &&
-        value_is_bp(walk->state.bp))
+    bool by_bp = i->mod != REGISTER && i->base == RBP && !i->rip_relative && !i->no_base;
+    if (by_bp && i->displacement < 0 && value_is_bp(walk->state.bp))
         walk->uses_frame = true;
     if (i->map == MAP_ONE_BYTE) {
         enum code_next next = follow_one_byte(memory, walk, i);

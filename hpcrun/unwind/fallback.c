@@ -2,6 +2,7 @@
 
 #include "hpcrun/code/module-ranges.h"
 #include "hpcrun/unwind/call-site.h"
+#include "hpcrun/unwind/carry-out.h"
 #include "hpcrun/unwind/code-rule.h"
 #include "hpcrun/unwind/return-address.h"
 #include "hpcrun/unwind/saved-sp.h"
@@ -199,6 +200,17 @@ static bool step_by_found(struct memory *memory, struct stack_rule found,
            return_address_guessed_at(memory, bare->frame, caller->sp - 8, &ra);
 }
 
+/* The entry then says RULE_FULL. */
+static bool search_by_carrying_out(struct memory *memory, struct learned_rule *entry,
+                                   const struct bare_frame *bare, struct frame *caller)
+{
+    struct module_range module;
+    if (!module_range_find(bare->frame->pc, &module) || !carry_out(memory, bare, caller))
+        return false;
+    learn(entry, (struct stack_rule){.rule.kind = RULE_FULL});
+    return true;
+}
+
 static bool search_saved_sp(struct memory *memory, struct rule_cache *cache,
                             struct learned_rule *entry, const struct bare_frame *bare,
                             struct frame *caller)
@@ -274,7 +286,8 @@ static enum step search(struct memory *memory, struct rule_cache *cache, struct 
     enum step stepped = search_code(memory, cache, entry, bare, caller);
     if (stepped != STEP_FAILED || memory_is_exhausted(memory))
         return stepped;
-    if (bare->registers && search_saved_sp(memory, cache, entry, bare, caller))
+    if (search_by_carrying_out(memory, entry, bare, caller) ||
+        (bare->registers && search_saved_sp(memory, cache, entry, bare, caller)))
         return STEP_OK;
     return guess_and_note(memory, cache, entry, bare, caller);
 }
@@ -315,6 +328,8 @@ static enum step find_caller(struct memory *memory, struct rule_cache *cache, ui
     if (entry->found.rule.kind == RULE_NONE)
         return is_time ? search(memory, cache, entry, bare, caller) : STEP_FAILED;
     if (entry->seen >= LEARNED_SURE && step_by_found(memory, entry->found, bare, caller))
+        return STEP_OK;
+    if (entry->found.rule.kind == RULE_FULL && carry_out(memory, bare, caller))
         return STEP_OK;
     return guess_and_note(memory, cache, entry, bare, caller);
 }

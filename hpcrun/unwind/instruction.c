@@ -96,7 +96,7 @@ struct decoder {
     const uint8_t *code; /* DECODER_BYTES of them */
     unsigned at;
     uint8_t rex;
-    bool operand_16;
+    bool operand_16, fs;
 };
 
 static uint8_t byte(struct decoder *d)
@@ -121,12 +121,12 @@ static uint8_t skip_prefixes(struct decoder *d)
     for (;;) {
         uint8_t prefix = byte(d);
         switch (prefix) {
+        case 0x64: d->fs = true; d->rex = 0; break;
         case 0x66: d->operand_16 = true; /* fall through */
         case 0x26:
         case 0x2e:
         case 0x36:
         case 0x3e:
-        case 0x64:
         case 0x65:
         case 0x67:
         case 0xf0:
@@ -191,7 +191,7 @@ static void read_operand(struct decoder *d, struct instruction *out)
         uint8_t sib = byte(d);
         out->base = (uint8_t)((sib & 7) | (d->rex & 1) << 3);
         out->index = (uint8_t)((sib >> 3 & 7) | (d->rex & 2) << 2);
-        no_base = out->mod == 0 && (sib & 7) == 5;
+        out->no_base = no_base = out->mod == 0 && (sib & 7) == 5;
     }
     if (out->mod == 2 || no_base)
         size = 4;
@@ -229,6 +229,7 @@ static unsigned decode(const uint8_t *code, struct instruction *instruction)
     struct decoder d = {.code = code};
     unsigned follows = read_opcode(&d, instruction);
     instruction->wide = d.rex & 8;
+    instruction->fs = d.fs;
     if (follows & BAD)
         return 0;
     if (follows & M) {

@@ -40,6 +40,7 @@ bool context_step(const ucontext_t *interrupted, struct memory *memory, struct f
  *
  *   learned        the rule that an earlier search found for this pc (learned-rules.h)
  *   code           the rule that the code itself gives (code-rule.h)
+ *   carried out    what the code computes (carry-out.h); only in modules, as all that follow
  *   saved sp       what leads from the old stack pointer in a register (saved-sp.h)
  *   top of stack   one of the first words at sp, as in a PLT entry or at a function's first
  *                  instruction

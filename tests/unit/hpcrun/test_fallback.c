@@ -13,21 +13,6 @@ __asm__(".text\n"
         "bare_code: jmp *(%rax, %rbx, 8)\n"
         ".skip 16, 0xcc\n");
 
-static void put(unsigned at, const void *bytes, size_t size)
-{
-    memcpy(code + at, bytes, size);
-}
-
-#define PUT(at, ...) put(at, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
-
-/* The step of a new sample. */
-static bool steps(struct frame *frame, bool interrupted, struct frame *caller)
-{
-    struct memory memory = by_kernel();
-    struct bare_frame bare = {frame, NULL, interrupted, false};
-    return fallback_step(&memory, &cache, &bare, caller) == STEP_OK;
-}
-
 /* ---- guesses, in modules ---- */
 
 static void the_word_behind_a_call_is_the_caller(void **state)
@@ -89,9 +74,6 @@ static void code_made_at_run_time_is_not_guessed(void **state)
 }
 
 /* ---- rules from the code ---- */
-
-/* add $24, %rsp; pop %rbp; ret */
-static const uint8_t epilogue[] = {0x48, 0x83, 0xc4, 24, 0x5d, 0xc3};
 
 static void the_code_tells_where_the_return_address_is(void **state)
 {
@@ -184,187 +166,6 @@ static void return_addresses_that_are_moved(void **state)
     PUT(200, 0x5e, 0x4c, 0x89, 0xec, 0xff, 0xe6);
     assert_true(steps(&frame, true, &caller));
     expect_caller(&caller, RA, 1);
-}
-
-static void ways_that_are_easily_missed(void **state)
-{
-    (void)state;
-    struct frame frame = frame_at(address(code + 40)), caller;
-    put(32, epilogue, sizeof epilogue);
-    PUT(40, 0x00, 0xc1, 0xeb, 0xf4); /* add %al, %cl; jmp back to the epilogue */
-    stack[4] = address(RA);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 5);
-    memset(&cache, 0, sizeof cache);
-    PUT(40, 0x00, 0x00); /* no code */
-    assert_false(steps(&frame, true, &caller));
-}
-
-/* movslq 4(%rdx), %rax; add %rdx, %rax; jmp *%rax, with a table of one entry, which leads to the epilogue */
-static void a_jump_table_leads_on(void **state)
-{
-    (void)state;
-    struct frame frame = frame_at(address(code)), caller;
-    PUT(0, 0x48, 0x8d, 0x15, 25, 0, 0, 0, /* lea 25(%rip), %rdx */
-        0x48, 0x63, 0x42, 0x04, 0x48, 0x01, 0xd0, 0xff, 0xe0);
-    PUT(32, 68, 0, 0, 0);
-    put(100, epilogue, sizeof epilogue);
-    stack[4] = address(RA);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 5);
-}
-
-/* HotSpot: jmp *0x40(%rbx) */
-static void a_stub_jumps_through_memory(void **state)
-{
-    (void)state;
-    struct frame frame = frame_at(address(code)), caller;
-    PUT(0, 0xff, 0x63, 0x40);
-    assert_false(steps(&frame, true, &caller));
-    memset(&cache, 0, sizeof cache);
-    stack[0] = address(RA);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 1);
-}
-
-/* add $8, %rsp; mov 16(%rsp), %rsp; pop %rbp; ret */
-static void the_old_sp_is_in_the_frame(void **state)
-{
-    (void)state;
-    struct frame frame = frame_at(address(code)), caller;
-    PUT(0, 0x48, 0x83, 0xc4, 8, 0x48, 0x8b, 0x64, 0x24, 16, 0x5d, 0xc3);
-    stack[3] = address(&stack[10]);
-    stack[4] = address(OTHER);
-    stack[10] = 99;
-    stack[11] = address(RA);
-    for (unsigned i = 0; i < 2; i++) {
-        assert_true(steps(&frame, true, &caller));
-        expect_caller(&caller, RA, 12);
-        assert_int_equal(caller.bp, 99);
-    }
-    stack[3] = 1; /* the word is none */
-    assert_false(steps(&frame, true, &caller));
-}
-
-/* jmp *(%rax, %rbx, 8), whose targets are not known */
-#define GO_ANYWHERE 0xff, 0x24, 0xd8
-
-static void a_prologue_tells_where_the_return_address_is(void **state)
-{
-    (void)state;
-    struct frame frame = frame_at(address(code)), caller;
-    PUT(0, 0x90, 0x55, 0x48, 0x89, 0xe5, GO_ANYWHERE); /* nop; push %rbp; mov %rsp, %rbp */
-    stack[0] = address(RA);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 1);
-    assert_int_equal(caller.bp, frame.bp);
-    /* HotSpot: pop %rax; push $0; push %rax; push %rbp; mov %rsp, %rbp */
-    frame.pc = address(code + 100);
-    PUT(100, 0x58, 0x6a, 0, 0x50, 0x55, 0x48, 0x89, 0xe5, GO_ANYWHERE);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 1);
-    frame.pc = address(code + 200); /* rbp was changed before */
-    PUT(200, 0x31, 0xed, 0x48, 0x89, 0xcd, 0x55, 0x48, 0x89, 0xe5, GO_ANYWHERE);
-    assert_false(steps(&frame, true, &caller));
-}
-
-/* As in HotSpot's loops that are entered in the middle. */
-static void code_after_a_prologue_has_a_frame_pointer(void **state)
-{
-    (void)state;
-    struct frame frame = frame_at(address(code + 1020)), caller;
-    PUT(1000, 0x55, 0x48, 0x89, 0xe5,          /* push %rbp; mov %rsp, %rbp */
-        0x48, 0x83, 0xec, 48, 0xeb, 9, 0xf4); /* sub $48, %rsp; jmp; hlt */
-    PUT(1019, 0x90, 0x90, GO_ANYWHERE);
-    frame.bp = address(&stack[6]);
-    stack[0] = address(OTHER);
-    stack[6] = 99;
-    stack[7] = address(RA);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 8);
-    assert_int_equal(caller.bp, 99);
-    memset(&cache, 0, sizeof cache);
-    PUT(1008, 0xf4); /* no way leads there */
-    assert_false(steps(&frame, true, &caller));
-}
-
-/* ---- what a walk teaches ---- */
-
-/* Code in a module, without unwind information, that uses rbp for data. */
-void taught_code(void), taught_body(void), taught_end(void);
-__asm__(".text\n"
-        "taught_code: push %rbx\n push %rbp\n"
-        ".fill 100, 1, 0x90\n"
-        "taught_body: mov $5, %ebp\n"
-        ".fill 300, 1, 0x90\n"
-        "sub $8, %rsp\n"
-        ".fill 300, 1, 0x90\n"
-        "taught_end: add $8, %rsp\n pop %rbp\n pop %rbx\n ret\n"
-        ".skip 16, 0xcc\n");
-
-/* The step from `offset` bytes after a label, with what it cost. */
-static int32_t step_of_taught(void (*label)(void), unsigned offset, unsigned sp_word, uint64_t bp)
-{
-    struct frame frame = frame_at(address((void *)(uintptr_t)label) + offset), caller;
-    struct bare_frame bare = {&frame, NULL, true, false};
-    struct memory memory = by_kernel();
-    frame.sp = address(&stack[sp_word]);
-    assert_int_equal(fallback_step(&memory, &cache, &bare, &caller), STEP_OK);
-    expect_caller(&caller, RA, 12);
-    assert_int_equal(caller.bp, bp);
-    return MEMORY_BUDGET - memory.budget;
-}
-
-/* The rule of code that a walk came by is known, and where rbp is. A walk ends where it comes to such
- * code. */
-static void a_walk_teaches_the_rules_of_its_way(void **state)
-{
-    (void)state;
-    enum { PAGES = 3 * MEMORY_PAGE_WORDS, SHORT = PAGES + 250, LONG = PAGES + 400 };
-    stack[9] = 99;
-    stack[11] = address(RA);
-    assert_true(step_of_taught(taught_body, 100, 9, 99) > LONG);
-    assert_int_equal(step_of_taught(taught_body, 200, 9, 99), PAGES);
-    assert_int_equal(step_of_taught(taught_body, 400, 8, 99), PAGES);
-    assert_int_equal(step_of_taught(taught_end, 0, 8, 99), PAGES);
-    assert_in_range(step_of_taught(taught_code, 50, 9, 99), PAGES + 1, SHORT);
-    assert_in_range(step_of_taught(taught_code, 0, 11, 0x1234), PAGES + 1, SHORT);
-    assert_int_equal(step_of_taught(taught_code, 2, 9, 99), PAGES);
-    memset(&cache, 0, sizeof cache);
-    assert_true(step_of_taught(taught_code, 0, 11, 0x1234) > LONG);
-    assert_int_equal(step_of_taught(taught_code, 50, 9, 99), PAGES);
-    assert_int_equal(step_of_taught(taught_body, 200, 9, 99), PAGES);
-    assert_int_equal(step_of_taught(taught_body, 400, 8, 99), PAGES);
-}
-
-/* ---- code that never returns ---- */
-
-void endless_stub(void);
-__asm__(".text\n"
-        "endless_stub: call *%rbx\n call *%r12\n ud2\n"
-        ".skip 16, 0xcc\n");
-
-static void a_stub_that_never_returns_may_be_the_first_frame(void **state)
-{
-    (void)state;
-    struct frame frame = frame_at(address((void *)(uintptr_t)endless_stub) + 1), caller;
-    struct bare_frame bare = {&frame, NULL, false, true};
-    stack[2] = address(RA);
-    for (unsigned i = 0; i < 2; i++) {
-        struct memory memory = by_kernel();
-        assert_int_equal(fallback_step(&memory, &cache, &bare, &caller), STEP_OUTERMOST);
-    }
-    assert_true(steps(&frame, false, &caller)); /* on the thread's own stack */
-    expect_caller(&caller, RA, 3);
-    frame.pc--; /* interrupted before its call */
-    struct bare_frame interrupted = {&frame, NULL, true, true};
-    struct memory other = by_kernel();
-    assert_int_equal(fallback_step(&other, &cache, &interrupted, &caller), STEP_OK);
-    expect_caller(&caller, RA, 3);
-    stack[2] = 0;
-    struct memory memory = by_kernel(); /* code with a return, but no return address there */
-    frame = frame_at(address((void *)(uintptr_t)taught_body));
-    assert_int_equal(fallback_step(&memory, &cache, &bare, &caller), STEP_FAILED);
 }
 
 static void the_return_address_must_be_behind_a_call(void **state)
@@ -685,14 +486,6 @@ int main(void)
         TEST(loops_and_calls_that_never_return),
         TEST(before_and_in_the_prologue),
         TEST(return_addresses_that_are_moved),
-        TEST(ways_that_are_easily_missed),
-        TEST(a_jump_table_leads_on),
-        TEST(a_stub_jumps_through_memory),
-        TEST(the_old_sp_is_in_the_frame),
-        TEST(a_prologue_tells_where_the_return_address_is),
-        TEST(code_after_a_prologue_has_a_frame_pointer),
-        TEST(a_walk_teaches_the_rules_of_its_way),
-        TEST(a_stub_that_never_returns_may_be_the_first_frame),
         TEST(the_return_address_must_be_behind_a_call),
         TEST(hotspot_s_interpreter_is_not_called),
         TEST(rules_of_replaced_code_do_not_hold),
