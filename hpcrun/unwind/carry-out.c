@@ -93,9 +93,9 @@ static struct word address_of(const struct processor *p, const struct instructio
 
 static struct word read_operand(struct processor *p, const struct instruction *i)
 {
-    if (i->mod == REGISTER_OPERAND)
-        return p->reg[i->rm];
-    return i->wide ? load(p, address_of(p, i)) : unknown;
+    if (!i->wide)
+        return unknown;
+    return i->mod == REGISTER_OPERAND ? p->reg[i->rm] : load(p, address_of(p, i));
 }
 
 static void write_operand(struct processor *p, const struct instruction *i, struct word word)
@@ -133,7 +133,7 @@ static void calculate_with_register(struct processor *p, const struct instructio
     if ((i->opcode & 7) == 1)
         write_operand(p, i, calculate(operation, read_operand(p, i), reg));
     else if ((i->opcode & 7) == 3)
-        p->reg[i->reg] = i->wide ? calculate(operation, reg, read_operand(p, i)) : unknown;
+        p->reg[i->reg] = calculate(operation, reg, read_operand(p, i));
     else
         p->failed = true;
 }
@@ -173,7 +173,7 @@ static void carry_out_one_byte(struct processor *p, const struct instruction *i)
     case 0x85:
     case 0x90: break;
     case 0x89: write_operand(p, i, p->reg[i->reg]); break;
-    case 0x8b: p->reg[i->reg] = i->wide ? read_operand(p, i) : unknown; break;
+    case 0x8b: p->reg[i->reg] = read_operand(p, i); break;
     case 0x8d: p->reg[i->reg] = address_of(p, i); break;
     case 0xb8 ... 0xbf: p->reg[i->rm] = (struct word){(uint64_t)i->immediate, i->wide}; break;
     case 0xc7: write_operand(p, i, (struct word){(uint64_t)i->immediate, true}); break;

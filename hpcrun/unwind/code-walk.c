@@ -76,14 +76,10 @@ static void set_register(struct code_state *state, unsigned number, struct value
         state->bp = value;
 }
 
-/* rsp = register + distance: a copy of rsp from before, if it is known, or from before the start. */
+/* rsp = register + distance: a copy of rsp from before the start. */
 static void take_sp(struct code_state *state, unsigned number, int32_t distance)
 {
     state->pushed = 0;
-    if (state->copy == number) {
-        state->sp = plus(state->copied, distance);
-        return;
-    }
     state->sp = state->saved_sp ? unknown : (struct value){VALUE_SAVED, distance, 0};
     state->saved_sp = (uint8_t)(number + 1);
 }
@@ -95,10 +91,6 @@ static void move(struct code_state *state, unsigned to, unsigned from)
         take_sp(state, from, 0);
     else
         set_register(state, to, register_value(state, from));
-    if (from == RSP) {
-        state->copied = state->sp;
-        state->copy = (uint8_t)to;
-    }
 }
 
 static void push(struct code_state *state, unsigned number)
@@ -462,11 +454,8 @@ static bool next_instruction(struct memory *memory, struct code_walk *walk, stru
 
 void code_walk_begin(struct code_walk *walk, uint64_t pc)
 {
-    walk->state = (struct code_state){.pc = pc,
-                                      .sp = {VALUE_SP, 0, 0},
-                                      .bp = {VALUE_BP, 0, 0},
-                                      .popped = NO_REGISTER,
-                                      .copy = NO_REGISTER};
+    walk->state = (struct code_state){
+        .pc = pc, .sp = {VALUE_SP, 0, 0}, .bp = {VALUE_BP, 0, 0}, .popped = NO_REGISTER};
     walk->way_count = walk->segment_count = walk->window_size = walk->run_count = 0;
     walk->uses_frame = walk->callers_bp = walk->may_return = false;
     walk->joined = 0;

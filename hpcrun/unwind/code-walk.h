@@ -52,8 +52,7 @@ struct code_state {
     struct value bp_saved;  /* where the rbp of the start was saved on the way */
     struct value popped_at; /* where the word was that was popped last, into register `popped` */
     struct value below;     /* where the return address was at the last push, if it is at the top */
-    struct value copied;    /* the rsp that was copied last, into register `copy` */
-    uint8_t popped, copy;
+    uint8_t popped;
     uint8_t pushed;     /* register that the last stack operation pushed, + 1; 0: it was none */
     uint8_t saved_sp;   /* register of VALUE_SAVED, + 1; 0: none */
     uint8_t run_before; /* number of the run before this one, + 1; 0: none */
