@@ -77,9 +77,9 @@ struct memory_pages {
 };
 
 /* The budget of a sample, in words: what a search for callers without unwind information may read.
- * An instruction counts as a word; faults and pages, which take longer, count as several. Words
- * alone, faults alone or pages alone spend the budget in 100 to 130 us (measured in November 2026 on
- * a virtual machine; with busy neighbors, 99 % within 200 us). */
+ * An instruction counts as a word; faults and pages, which take longer, count as several. Faults
+ * alone or pages alone spend the budget in 100 to 130 us, instructions alone in 130 to 180 us
+ * (measured in November 2026 on a virtual machine with busy neighbors: median and 90 %). */
 #define MEMORY_BUDGET      4096
 #define MEMORY_FAULT_WORDS 130 /* a read that faults */
 #define MEMORY_PAGE_WORDS  55  /* a page that the kernel reads */

@@ -2,6 +2,7 @@
 
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/unwind/call-site.h"
+#include "hpcrun/unwind/carry-out.h"
 #include "hpcrun/unwind/irregular-step.h"
 #include "hpcrun/unwind/return-address.h"
 
@@ -40,21 +41,6 @@ static inline enum step step_regular(struct unwinder *u, struct rule rule, struc
     return stepped == STEP_FAILED ? failed(u, UNWIND_NOT_READABLE) : stepped;
 }
 
-/* `exact`: the result is the address where the frame will continue, not a return address. */
-static enum step step_full(struct unwinder *u, bool exact, struct frame *frame,
-                           struct frame *caller)
-{
-    uint64_t ra;
-    frame->link = LINK_IRREGULAR;
-    if (!full_step_from(u->context, &u->memory, &u->cache->scratch, frame->pc, frame->sp,
-                        UNWIND_MAX_FRAMES, &ra, &caller->sp, &caller->bp))
-        return failed(u, UNWIND_NO_RULE);
-    if (ra == 0)
-        return STEP_ASTRAY;
-    caller->pc = ra - !exact;
-    return STEP_OK;
-}
-
 /* Whether a signal interrupted the frame: the leaf, and the frame outside a signal frame. */
 static bool is_interrupted(struct unwinder *u, const struct frame *frame)
 {
@@ -81,6 +67,26 @@ static struct bare_frame bare(struct unwinder *u, struct frame *frame)
                                .registers = registers_of(u, frame),
                                .interrupted = is_interrupted(u, frame),
                                .may_end = !is_on_own_stack(u, frame->sp)};
+}
+
+/* `exact`: the result is the address where the frame will continue, not a return address. Near the end of
+ * functions that have realigned their stack, gcc's unwind information has rbp wrong, and code that is
+ * carried out is right. */
+static enum step step_full(struct unwinder *u, bool exact, struct frame *frame,
+                           struct frame *caller)
+{
+    uint64_t ra;
+    struct bare_frame from = bare(u, frame);
+    frame->link = LINK_IRREGULAR;
+    if (!exact && from.interrupted && carry_out(&u->memory, &from, caller))
+        return STEP_OK;
+    if (!full_step_from(u->context, &u->memory, &u->cache->scratch, frame->pc, frame->sp,
+                        UNWIND_MAX_FRAMES, &ra, &caller->sp, &caller->bp))
+        return failed(u, UNWIND_NO_RULE);
+    if (ra == 0)
+        return STEP_ASTRAY;
+    caller->pc = ra - !exact;
+    return STEP_OK;
 }
 
 static enum step step_without_fde(struct unwinder *u, struct frame *frame, struct frame *caller)

@@ -203,6 +203,21 @@ class EveryTrace(profiling.ProfilingTest):
         self.assertEqual({tuple(names) for _, names in seen}, paths)
 
 
+class EveryRealigned(profiling.ProfilingTest):
+    """The path at every single instruction of functions that realign their stack: gcc's unwind information is wrong at
+    their end."""
+    chain = ["leaf", "realigned", "by_rbp", "outer", "main", "_start"]
+    complete = "0"
+
+    def test_functions(self):
+        depths = set()
+        for end, names in steps_of(self, program("realigned")):
+            self.assertEqual(end, self.complete, names)
+            self.assertEqual(names, self.chain[-len(names):])
+            depths.add(len(names))
+        self.assertEqual(depths, set(range(2, 7)))
+
+
 class EveryShape(profiling.ProfilingTest):
     """The path at every single instruction of code without unwind information, in modules and made at run time: each
     frame has its true caller, or the path is partial."""
