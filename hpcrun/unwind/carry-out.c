@@ -108,19 +108,17 @@ static void write_operand(struct processor *p, const struct instruction *i, stru
 
 /* ---- instructions ---- */
 
-enum { ADD = 0, OR = 1, AND = 4, SUB = 5, XOR = 6, CMP = 7 };
+enum { ADD = 0, OR = 1, ADC = 2, SBB = 3, AND = 4, SUB = 5, CMP = 7 };
 
 static struct word calculate(unsigned operation, struct word a, struct word b)
 {
-    bool known = a.known && b.known;
-    switch (operation) {
-    case ADD: return (struct word){a.value + b.value, known};
-    case OR: return (struct word){a.value | b.value, known};
-    case AND: return (struct word){a.value & b.value, known};
-    case SUB: return (struct word){a.value - b.value, known};
-    case XOR: return (struct word){a.value ^ b.value, known};
-    default: return unknown;
-    }
+    bool is_simple = operation != ADC && operation != SBB && operation != CMP;
+    uint64_t value = operation == ADD   ? a.value + b.value
+                     : operation == SUB ? a.value - b.value
+                     : operation == AND ? a.value & b.value
+                     : operation == OR  ? a.value | b.value
+                                        : a.value ^ b.value;
+    return (struct word){value, is_simple && a.known && b.known};
 }
 
 /* Opcodes below 40: an operation in bits 3 to 5, its operands in the others. */

@@ -88,9 +88,9 @@ static unsigned follows_vector(unsigned map, uint8_t opcode)
     return map == 3 ? M | B : M;
 }
 
-/* The bytes that a decoder may read, whatever they are: prefixes until the instruction is too long, and
- * more than any instruction has after them. */
-#define DECODER_BYTES 32
+/* The bytes that a decoder may read, whatever they are: 14 prefixes, 5 bytes of an opcode with the prefix
+ * of vector instructions, ModRM, SIB, 4 bytes of displacement, and 8 bytes that hold the immediate. */
+#define DECODER_BYTES (14 + 5 + 2 + 4 + 8)
 
 struct decoder {
     const uint8_t *code; /* DECODER_BYTES of them */

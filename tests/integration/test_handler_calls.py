@@ -39,9 +39,12 @@ INDIRECT = {
     "cfi_row_at": "the same, inlined",
     "expression_evaluate": "a switch: operations of its expressions",
     "full_step_from": "a switch: its rules for registers",
-    "code_rule": "a switch: instructions of code without unwind information",
-    "find_return": "the same",
+    "unwind": "a switch: kinds of unwind rules",
+    "step_irregular": "the same",
+    "code_walk_step": "a switch: instructions of code without unwind information",
     "follow_one_byte": "the same",
+    "carry_out": "the same",
+    "carry_out_one_byte": "the same",
     "text_add_error": "a switch: names of errors",
 }
 
