@@ -3,7 +3,7 @@
 # Its folders, from the ground up: a file includes headers of its own folder and of those above it in this list.
 #
 #   team/         the processes that write one database together: hpcprof alone, or the ranks of hpcprof-mpi
-#   base/         files that are written, programs that are run, paths that can be trusted
+#   base/         files that are written, programs that are run
 #   modules/      load modules, and the structure of each: from hpcstruct or its cache
 #   measurement/  measurement files: events, executables, how processes ended
 #   runtime/      rules files, and the code that they call a parallel runtime's

@@ -20,7 +20,7 @@
 #include "agents/agent.h"
 
 #include "agents/common/creator-paths.h"
-#include "agents/common/dynamic-entries.h"
+#include "agents/common/loaded-modules.h"
 #include "agents/common/linked-runtime.h"
 #include "agents/common/missing-bodies.h"
 #include "agents/common/ready-tasks.h"
@@ -125,11 +125,11 @@ static void claim(const struct agent_module *module)
 
 static void add_runtime(const struct agent_module *module)
 {
-    void *libomp = dlopen(module->path, RTLD_LAZY | RTLD_NOLOAD);
-    if (!libomp)
+    struct pinned_module libomp;
+    if (!module_pin(module->start, module->path, &libomp))
         return;
-    const char *why = tool_why_not(libomp);
-    dlclose(libomp);
+    const char *why = tool_why_not(libomp.library);
+    module_unpin(&libomp);
     if (why) {
         refuse(why);
         return;
@@ -165,8 +165,9 @@ static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
     enum agent_thread_status status = tool_refusal() ? AGENT_FOREIGN : slot_status(RUNTIME_OMPT);
     if (status == AGENT_FOREIGN)
         return status;
-    cursor->state[LINK] = (uint64_t)own_slot->ompt.link;
-    bool is_busy = status == AGENT_IDLE && slot_takes_task(host, cursor, own_slot, RUNTIME_OMPT);
+    const struct agent_slot *slot = slot_own();
+    cursor->state[LINK] = (uint64_t)slot->ompt.link;
+    bool is_busy = status == AGENT_IDLE && slot_takes_task(host, cursor, slot, RUNTIME_OMPT);
     return is_busy ? AGENT_WORKING : status;
 }
 

@@ -1,5 +1,6 @@
 #include "hpcprof/modules/structure-image.h"
 
+#include "lib/safe-input.h"
 #include "lib/safe-output.h"
 
 #include <stdlib.h>
@@ -232,10 +233,12 @@ static bool find_key(FILE *file, struct image_key *key)
 
 static struct structure *read_image(const char *path, const struct image_key *key)
 {
-    FILE *file = fopen(path, "rbe");
+    char *cause = NULL;
+    FILE *file = input_stream(path, &cause);
     struct structure *s = file ? structure_image_read(file, key) : NULL;
     if (file)
         fclose(file);
+    free(cause);
     return s;
 }
 
@@ -252,9 +255,11 @@ static void write_image(const char *path, const struct image_key *key, const str
 
 struct structure *structure_read_cached(const char *path, char **cause)
 {
-    FILE *file = fopen(path, "rbe");
+    FILE *file = input_stream(path, cause);
     struct image_key key;
-    bool has_image = file && find_key(file, &key) && key.size >= IMAGE_LEAST_SIZE;
+    if (!file)
+        return NULL;
+    bool has_image = find_key(file, &key) && key.size >= IMAGE_LEAST_SIZE;
     char *image = mem_printf("%s.image", path);
     struct structure *s = has_image ? read_image(image, &key) : NULL;
     if (s) {

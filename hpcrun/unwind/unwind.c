@@ -252,11 +252,9 @@ static void assemble(struct unwinder *u)
     u->depth = u->reused + u->fresh_count;
 }
 
-enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
+void unwind_prepare(struct unwinder *u, const ucontext_t *context)
 {
-    const greg_t *reg = context->uc_mcontext.gregs;
-    struct frame leaf = {
-        .pc = (uint64_t)reg[REG_RIP], .sp = (uint64_t)reg[REG_RSP], .bp = (uint64_t)reg[REG_RBP]};
+    uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
     uint32_t generation = modules_generation();
     if (generation != u->cache->generation || u->end != UNWIND_COMPLETE)
         unwind_forget(u);
@@ -265,8 +263,15 @@ enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
     memory_begin_sample(&u->memory, &u->cache->pages);
     u->memory.mask = context->uc_sigmask.__val[0];
     u->memory.fault_handler = u->fault_handler;
-    memory_set_own_stack(&u->memory, leaf.sp,
-                         is_on_own_stack(u, leaf.sp) ? u->stack_high : leaf.sp);
+    memory_set_own_stack(&u->memory, sp, is_on_own_stack(u, sp) ? u->stack_high : sp);
+}
+
+enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
+{
+    const greg_t *reg = context->uc_mcontext.gregs;
+    struct frame leaf = {
+        .pc = (uint64_t)reg[REG_RIP], .sp = (uint64_t)reg[REG_RSP], .bp = (uint64_t)reg[REG_RBP]};
+    unwind_prepare(u, context);
     u->fresh = u->path + u->depth;
     u->fresh_count = 0;
     u->reused = 0;

@@ -1,5 +1,6 @@
 /* agents/common/ready-tasks.h: which waiting threads are about to take a task. Thread 0 creates the
  * region and its tasks; thread 1 is in its team, thread 2 in another one. */
+#include "tests/unit/agents/own_slot.h"
 #include "tests/unit/cmocka_suite.h"
 
 #include "agents/common/ready-tasks.h"
@@ -23,9 +24,11 @@ static bool read_memory(const struct agent_cursor *cursor, uint64_t address, voi
 
 static const struct agent_host host = {.read = read_memory, .slots = &slots};
 
+/* The test's one thread plays all of them. */
 static struct agent_slot_part *thread(int number)
 {
-    return &memory[number].gomp;
+    own_slot = &memory[number];
+    return &own_slot->gomp;
 }
 
 static int begin(void **state)
@@ -85,6 +88,29 @@ static void any_task_of_the_team_at_a_barrier(void **state)
     task_begun(thread(1), second);
     assert_false(takes(1));
     assert_int_equal(count(), 0);
+}
+
+/* Each of a number of threads has a task in a team of its own. */
+static void the_tasks_of_eight_teams_are_counted(void **state)
+{
+    (void)state;
+    enum { TEAMS = 9 };
+    static struct parallel_region regions[TEAMS];
+    static struct body_link links[TEAMS];
+    for (int i = 0; i < TEAMS; i++) {
+        atomic_store(&slots.end, (uint32_t)i + 1);
+        atomic_store(&memory[i].thread, (uint64_t)i + 1);
+        memory[i].number = (uint32_t)i;
+        memory[i].pool = RUNTIME_GOMP;
+        slot_join(&memory[i], RUNTIME_GOMP);
+        team_begin(&memory[i], thread(i), &regions[i]);
+        links[i] =
+            (struct body_link){.context = &regions[i].context, .sp = 1, .region = &regions[i]};
+        thread(i)->link = &links[i];
+        create(i, &links[i], true);
+        wait_at(i, AGENT_SLOT_BARRIER);
+        assert_int_equal(count(), i < 8 ? i + 1 : 8);
+    }
 }
 
 static void a_working_thread_takes_none(void **state)
@@ -218,6 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(any_task_of_the_team_at_a_barrier, begin),
+        cmocka_unit_test_setup(the_tasks_of_eight_teams_are_counted, begin),
         cmocka_unit_test_setup(a_working_thread_takes_none, begin),
         cmocka_unit_test_setup(children_in_a_wait_for_tasks, begin),
         cmocka_unit_test_setup(tasks_with_dependences_are_not_ready, begin),
