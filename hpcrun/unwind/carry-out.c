@@ -230,7 +230,7 @@ bool carry_out(struct memory *memory, const struct bare_frame *bare, struct fram
             struct word ra = pop(&p);
             *caller = (struct frame){ra.value - 1, p.reg[RSP].value, p.reg[RBP].value, 0, 0};
             return !p.failed && ra.known && p.reg[RBP].known &&
-                   return_address_is_plausible(memory, ra.value);
+                   return_address_is_plausible(memory, bare->frame, ra.value);
         }
         if (i.map == MAP_ONE_BYTE)
             carry_out_one_byte(&p, &i);

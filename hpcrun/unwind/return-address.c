@@ -53,9 +53,10 @@ bool return_ends_goroutine(struct memory *memory, uint64_t address)
            code[1] == CALL && code[6] == NOP;
 }
 
-bool return_address_is_plausible(struct memory *memory, uint64_t address)
+bool return_address_is_plausible(struct memory *memory, const struct frame *frame, uint64_t address)
 {
-    return call_site_is_before(memory, address) || is_interpreter_entry(memory, address);
+    return !on_stack(memory, frame, address) &&
+           (call_site_is_before(memory, address) || is_interpreter_entry(memory, address));
 }
 
 /* Numbers are frequent on the stacks of interpreters; V8's small ones have 32 bits of zeros below.
@@ -69,13 +70,15 @@ bool return_address_at(struct memory *memory, const struct frame *frame, uint64_
                        uint64_t *value)
 {
     return memory_spend_in_search(memory, 1) && memory_load(memory, place, value) &&
-           looks_like_code(*value) && !on_stack(memory, frame, *value) &&
-           (return_address_is_plausible(memory, *value) || return_ends_goroutine(memory, *value));
+           looks_like_code(*value) &&
+           (return_address_is_plausible(memory, frame, *value) ||
+            return_ends_goroutine(memory, *value));
 }
 
 bool return_address_guessed_at(struct memory *memory, const struct frame *frame, uint64_t place,
                                uint64_t *value)
 {
     return return_address_at(memory, frame, place, value) &&
-           return_address_is_plausible(memory, *value) && may_call(memory, *value, frame->pc);
+           return_address_is_plausible(memory, frame, *value) &&
+           may_call(memory, *value, frame->pc);
 }

@@ -114,7 +114,7 @@ static bool is_no_frame(struct unwinder *u, struct rule rule, const struct frame
 {
     if ((rule.kind != RULE_NO_FDE && !rule.begins) || is_interrupted(u, frame))
         return false;
-    if (!return_address_is_plausible(&u->memory, frame->pc + 1))
+    if (!return_address_is_plausible(&u->memory, frame, frame->pc + 1))
         return true;
     return rule.begins && !is_on_own_stack(u, frame->sp) && calls_other(u, frame);
 }
@@ -177,8 +177,7 @@ static void push(struct unwinder *u, const struct frame *frame)
  * stores that one load covers together, which doubles the time of a step. */
 static inline void push_new(struct unwinder *u, const struct frame *frame)
 {
-    u->fresh[u->fresh_count++] =
-        (struct frame){.pc = frame->pc, .sp = frame->sp, .bp = frame->bp};
+    u->fresh[u->fresh_count++] = (struct frame){.pc = frame->pc, .sp = frame->sp, .bp = frame->bp};
 }
 
 /* Adds the frames path[limit - 1], ... path[from] to the fresh ones; false if they don't fit. */

@@ -8,7 +8,6 @@
  * The trace makes its frame larger and leaves that to the function's end. `vm` says so in its unwind
  * information, `lax` says nothing of it. Their callers find their own callers by rbp, which both use for
  * data. */
-#include <alloca.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,8 +22,8 @@ typedef void callback(void);
             "push %rbp\n .cfi_def_cfa_offset 16\n .cfi_offset %rbp, -16\n"                         \
             "push %rbx\n .cfi_def_cfa_offset 24\n .cfi_offset %rbx, -24\n"                         \
             "sub $40, %rsp\n .cfi_def_cfa_offset 64\n"                                             \
-            "mov %rdi, %rbx\n xor %ebp, %ebp\n jmp *%rsi\n"                                        \
-            #name "_end: " larger " add $32, %rsp\n .cfi_def_cfa_offset 64\n"                      \
+            "mov %rdi, %rbx\n xor %ebp, %ebp\n jmp *%rsi\n" #name "_end: " larger                  \
+            " add $32, %rsp\n .cfi_def_cfa_offset 64\n"                                            \
             "call 1f\n add $40, %rsp\n .cfi_def_cfa_offset 24\n"                                   \
             "pop %rbx\n .cfi_def_cfa_offset 16\n pop %rbp\n .cfi_def_cfa_offset 8\n ret\n"         \
             "1: .cfi_def_cfa_offset 64\n sub $8, %rsp\n call *%rbx\n add $8, %rsp\n ret\n"         \
@@ -40,32 +39,33 @@ __attribute__((noinline)) static void leaf_back(void)
     sink++;
 }
 
-__attribute__((noinline)) static void back(void)
+void back(void);
+void back(void)
 {
     leaf_back();
     sink++;
 }
 
-static volatile size_t some = 100;
-
+/* Has the byte of a call before its frame: `vm` saves a pointer to that, which looks like a return address. */
 #define CALLER(name)                                                                               \
-    __attribute__((noinline)) static void calls_##name(const void *trace)                          \
-    {                                                                                              \
-        char *block = alloca(some);                                                                \
-        memset(block, 1, some);                                                                    \
-        name(back, trace);                                                                         \
-        sink += block[some - 1];                                                                   \
-    }
+    void calls_##name(const void *trace);                                                          \
+    __asm__(".text\n.type calls_" #name ", @function\ncalls_" #name ": .cfi_startproc\n"           \
+            "push %rbp\n .cfi_def_cfa_offset 16\n .cfi_offset %rbp, -16\n"                         \
+            "mov %rsp, %rbp\n .cfi_def_cfa_register %rbp\n"                                        \
+            "sub $16, %rsp\n movb $0xe8, -5(%rbp)\n"                                               \
+            "mov %rdi, %rsi\n lea back(%rip), %rdi\n call " #name "\n"                             \
+            "leave\n .cfi_def_cfa %rsp, 8\n ret\n"                                                 \
+            ".cfi_endproc\n.size calls_" #name ", . - calls_" #name "\n");
 
 CALLER(vm)
 CALLER(lax)
 
 static const uint8_t code[] = {
-    0x48, 0x83, 0xec, 32,  /* sub $32, %rsp */
-    0xff, 0xd3,            /* call *%rbx */
-    0x85, 0xed,            /* test %ebp, %ebp */
-    0x0f, 0x85, 0, 0, 0, 0, /* jne to the function's end, which is never taken */
-    0x90, 0xe9, 0, 0, 0, 0, /* nop; jmp to the function's end */
+    0x48, 0x83, 0xec, 32,       /* sub $32, %rsp */
+    0xff, 0xd3,                 /* call *%rbx */
+    0x85, 0xed,                 /* test %ebp, %ebp */
+    0x0f, 0x85, 0,    0,  0, 0, /* jne to the function's end, which is never taken */
+    0x90, 0xe9, 0,    0,  0, 0, /* nop; jmp to the function's end */
 };
 
 static void put_distance(uint8_t *end, const void *to)
