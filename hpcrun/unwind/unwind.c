@@ -107,6 +107,17 @@ static bool calls_other(struct unwinder *u, const struct frame *frame)
                   : rule_cache_function(u->cache, target) != 0;
 }
 
+/* Whether a system call that the frame makes goes on in our code (restart/resumed-calls.h), which will
+ * return after the frame's instruction. */
+static bool makes_system_call(struct unwinder *u, const struct frame *frame)
+{
+    static const uint8_t syscall[] = {0x0f, 0x05};
+    uint8_t code[sizeof syscall];
+    return rule_cache_get(u->cache, frame[-1].pc).hidden &&
+           memory_read_guarded(&u->memory, frame->pc + 1 - sizeof code, code, sizeof code) &&
+           memcmp(code, syscall, sizeof code) == 0;
+}
+
 /* Whether the word that gave the last fresh frame its pc is no return address, or one that was made up
  * (unwind.h). Where a function begins directly after a call, that call may be one that never returns,
  * and the word the address of the function. */
@@ -115,7 +126,7 @@ static bool is_no_frame(struct unwinder *u, struct rule rule, const struct frame
     if ((rule.kind != RULE_NO_FDE && !rule.begins) || is_interrupted(u, frame))
         return false;
     if (!return_address_is_plausible(&u->memory, frame, frame->pc + 1))
-        return true;
+        return !makes_system_call(u, frame);
     return rule.begins && !is_on_own_stack(u, frame->sp) && calls_other(u, frame);
 }
 

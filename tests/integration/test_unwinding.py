@@ -283,6 +283,14 @@ class WithoutInformation(OfChance, profiling.ProfilingTest):
                     for _, _, path in image.threads[0].paths:
                         self.check_path(list(self.names(path, known)), path)
 
+    def test_system_calls_that_go_on(self):
+        """A sample that has ended a system call lets it go on in hpcrun's code, which will return to the program's."""
+        known = profiling.symbols(program("bare"))
+        _, (image,) = self.measure(program("bare"), 300, "sleep", events=["REALTIME@f1000"], paths=True)
+        paths = [list(self.names(path, known)) for _, _, path in image.threads[0].paths]
+        self.assertIn(["nap", "call_nap", "main", "_start"], paths)
+        self.assertEqual(image.count("REALTIME", profiling.PARTIAL), 0)
+
     def check_path(self, names, path):
         """One of leaf and with_frame is complete, and of callers that the program has."""
         if names[:1] not in (["leaf"], ["with_frame"]):
