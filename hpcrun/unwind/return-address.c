@@ -37,11 +37,19 @@ bool return_to_interpreter(uint64_t code)
     return memcmp(&code, to_sp, sizeof to_sp) == 0 || memcmp(&code, scaled, sizeof scaled) == 0;
 }
 
-static bool is_interpreter_entry(struct memory *memory, uint64_t address)
+/* mov $15, %rax; syscall (rt_sigreturn) */
+static bool returns_from_signal(uint64_t code)
+{
+    static const uint8_t begin[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f};
+    return memcmp(&code, begin, sizeof begin) == 0;
+}
+
+/* Whether code returns there without a call before. */
+static bool is_entry(struct memory *memory, uint64_t address)
 {
     uint64_t code;
-    return memory_load(memory, address, &code) && return_to_interpreter(code) &&
-           !in_module(address);
+    return memory_load(memory, address, &code) &&
+           (returns_from_signal(code) || (return_to_interpreter(code) && !in_module(address)));
 }
 
 /* nop; call goexit1; nop */
@@ -56,7 +64,7 @@ bool return_ends_goroutine(struct memory *memory, uint64_t address)
 bool return_address_is_plausible(struct memory *memory, const struct frame *frame, uint64_t address)
 {
     return !on_stack(memory, frame, address) &&
-           (call_site_is_before(memory, address) || is_interpreter_entry(memory, address));
+           (call_site_is_before(memory, address) || is_entry(memory, address));
 }
 
 /* Numbers are frequent on the stacks of interpreters; V8's small ones have 32 bits of zeros below.

@@ -10,8 +10,11 @@
 #define RETURN_MAX_FRAME (1u << 20)
 
 /* Whether code may return to `address`: it is not on the frame's stack, and there is a call before it, or
- * code of an interpreter that was not called: HotSpot's pushes the address of code that begins by taking
- * its stack pointer from its frame, and jumps. */
+ * one of these begins there:
+ *
+ *   rt_sigreturn           the kernel makes it the return address of a signal's handler
+ *   HotSpot's interpreter  it pushes the address of code that begins by taking its stack pointer from its
+ *                          frame, and jumps */
 bool return_address_is_plausible(struct memory *memory, const struct frame *frame,
                                  uint64_t address);
 

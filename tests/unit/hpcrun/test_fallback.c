@@ -193,6 +193,19 @@ static void hotspot_s_interpreter_is_not_called(void **state)
     expect_caller(&caller, RA, 30);
 }
 
+static void the_kernel_calls_handlers(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address(code)), caller;
+    put(0, epilogue, sizeof epilogue);
+    PUT(2000, 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05); /* mov $15, %rax; syscall */
+    stack[4] = address(code + 2000);
+    assert_true(steps(&frame, true, &caller));
+    expect_caller(&caller, code + 2000, 5);
+    code[2003] = 14; /* another system call */
+    assert_false(steps(&frame, true, &caller));
+}
+
 /* ---- learned rules ---- */
 
 static void rules_of_replaced_code_do_not_hold(void **state)
@@ -488,6 +501,7 @@ int main(void)
         TEST(return_addresses_that_are_moved),
         TEST(the_return_address_must_be_behind_a_call),
         TEST(hotspot_s_interpreter_is_not_called),
+        TEST(the_kernel_calls_handlers),
         TEST(rules_of_replaced_code_do_not_hold),
         TEST(a_learned_rule_is_not_searched_again),
         TEST(code_around_has_frame_pointers),
