@@ -386,6 +386,19 @@ static void words_that_end_a_path_on_other_stacks(void **state)
 }
 
 /* Where a function begins, no call has pushed the address, on any stack. */
+/* Only lazy PLTs have unwind information that tells their entries apart. */
+static void a_plt_entry_begins_there(void **state)
+{
+    (void)state;
+    enum { PUSH = 0x68 };
+    uint64_t entry;
+    __asm__("lea strpbrk@PLT(%%rip), %0" : "=r"(entry));
+    if (((const uint8_t *)(uintptr_t)entry)[6] != PUSH)
+        skip();
+    assert_true(rule_cache_get(&cache, entry - 1).begins);
+    assert_false(rule_cache_get(&cache, entry).begins);
+}
+
 static void a_function_s_begin_ends_a_path(void **state)
 {
     (void)state;
@@ -511,6 +524,7 @@ int main(void)
         TEST(a_path_ends_where_a_goroutine_begins),
         TEST(words_that_end_a_path_on_other_stacks),
         TEST(a_function_s_begin_ends_a_path),
+        TEST(a_plt_entry_begins_there),
         TEST(code_helps_where_unwind_information_is_wrong),
         TEST(long_searches_are_spread_over_samples),
         TEST(code_may_begin_with_a_call),
