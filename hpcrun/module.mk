@@ -89,7 +89,7 @@ $(eval $(call unit_test,hpcrun/test_sample,$(BUILD)/obj/hpcrun/sample/sample.o $
 $(eval $(call unit_test,hpcrun/test_handler,$(addprefix $(BUILD)/obj/hpcrun/,sample/handler.o base/text-buffer.o),))
 SIGNAL_PARTS = $(BUILD)/obj/tests/unit/hpcrun/signal_recorder.o $(addprefix $(BUILD)/obj/hpcrun/,hooks/signals.o \
 	hooks/signal-entry.o hooks/kernel-stack-users.o code/module-ranges.o \
-	thread/signal-stack.o hooks/old-signals.o restart/restart.o restart/interruptible-calls.o unwind/memory.o base/shared-pages.o base/own-fds.o base/own-section.o base/own-pages.o)
+	thread/signal-stack.o hooks/old-signals.o restart/restart.o restart/interruptible-calls.o unwind/memory.o base/shared-pages.o base/own-fds.o base/own-section.o base/fork-mark.o base/own-pages.o)
 SIMULATED_GO = $(BUILD)/tests/simulated/simulated-go.so
 $(SIMULATED_GO): tests/unit/hpcrun/simulated_go.c
 	@mkdir -p $(@D)
@@ -104,12 +104,14 @@ $(eval $(call unit_test,hpcrun/test_module_instances,$(call objects_of,hpcrun/co
 UNWIND_PARTS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/own-pages.o
 $(eval $(call unit_test,hpcrun/test_unwind_quiet,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_fallback,$(UNWIND_PARTS),))
+$(eval $(call unit_test,hpcrun/test_code_rule,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_saved_sp,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_context_step,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_call_number,$(BUILD)/obj/hpcrun/restart/call-number.o $(UNWIND_PARTS),))
 FLUSH_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,record/flush.o record/chunk.o tree/cct.o tree/lnotes.o tree/segments.o \
 	thread/thread-image.o base/own-pages.o base/shared-pages.o base/own-fds.o base/text-buffer.o)
 $(eval $(call unit_test,hpcrun/test_flush,$(FLUSH_PARTS) $(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
+$(eval $(call unit_test,hpcrun/test_run_total,$(addprefix $(BUILD)/obj/hpcrun/,life/run-total.o base/own-pages.o base/text-buffer.o) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcrun/test_joinable,$(addprefix $(BUILD)/obj/hpcrun/,thread/joinable.o base/own-pages.o base/own-section.o),))
 CCT_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,tree/cct.o tree/segments.o base/own-pages.o base/shared-pages.o base/own-fds.o)
 $(eval $(call unit_test,hpcrun/test_cct,$(CCT_PARTS),))

@@ -169,6 +169,9 @@ void measurement_free(struct measurement *m)
     }
     for (size_t i = 0; i < m->problems.n; i++)
         free(m->problems.at[i]);
+    for (size_t i = 0; i < m->children.n; i++)
+        measurement_free(m->children.at[i]);
+    vec_free(&m->children);
     vec_free(&m->events);
     vec_free(&m->metrics);
     vec_free(&m->modules);

@@ -263,6 +263,34 @@ static void decode_workers(struct builder *b, struct cursor *c)
     }
 }
 
+static struct child_file *child_file(struct builder *b, uint64_t pid, uint64_t start_time)
+{
+    uint32_t position = idmap_get(&b->child_positions, pid, start_time);
+    if (position == IDMAP_NONE) {
+        position = (uint32_t)b->children.n;
+        idmap_put(&b->child_positions, pid, start_time, position);
+        vec_push(&b->children, (struct child_file){.pid = pid, .start_time = start_time});
+    }
+    return &b->children.at[position];
+}
+
+/* The pieces come in the order in which the child wrote them. */
+static void decode_child(struct builder *b, struct cursor *c)
+{
+    uint64_t pid = read_v(c), start_time = read_v(c);
+    if (b->is_child)
+        c->bad = true;
+    if (c->bad)
+        return;
+    struct child_file *child = child_file(b, pid, start_time);
+    size_t size = (size_t)(c->end - c->at);
+    vec_reserve(&child->bytes, size);
+    if (size)
+        memcpy(child->bytes.at + child->bytes.n, c->at, size);
+    child->bytes.n += size;
+    c->at += size;
+}
+
 static void decode_process_clock(struct builder *b, struct cursor *c)
 {
     struct measurement_process_clock clock = {.monotonic = read_v(c)};
@@ -289,6 +317,7 @@ void decode_process_chunk(struct builder *b, enum chunk_kind kind, struct cursor
     case CHUNK_PROCESS_CLOCK: decode_process_clock(b, c); break;
     case CHUNK_OLD_DAG: break;
     case CHUNK_CODE_NAMES: decode_code_names(b, c); break;
+    case CHUNK_CHILD: decode_child(b, c); break;
     default: c->bad = true; /* a thread's chunk that names no thread */
     }
 }

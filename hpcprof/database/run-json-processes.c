@@ -80,6 +80,11 @@ static void write_end(struct json_writer *json, const struct process_ends *ends,
     json_write_known_amount(json, "data_until", lost.state, lost.data_until);
     json_write_known_amount(json, "missing_at_most", lost.state, lost.missing_at_most);
     json_write_number(json, "recovered", m->recovered);
+    json_write_key(json, "write_error");
+    if (lost.error)
+        json_write_string(json, lost.error);
+    else
+        json_write_null(json);
 }
 
 static void write_identity(struct run_json *run, const struct measurement *m)
@@ -186,6 +191,7 @@ void run_json_write_unmeasured(struct run_json *run)
         json_write_object(json);
         json_write_text(json, "reason", unmeasured->reason);
         json_write_number(json, "count", unmeasured->count);
+        json_write_amount(json, "cpu", unmeasured->cpu);
         json_write_key(json, "programs");
         json_write_array(json);
         for (size_t k = 0; k < unmeasured->programs.n; k++)

@@ -109,6 +109,16 @@ static void compare_lists(const struct measurement_files *files)
                          "file system that all nodes share");
 }
 
+/* Adds what a file has: its process, and forks of it that have no file of their own. */
+static void add_file(struct measurements *measurements, struct measurement *m, bool is_elsewhere)
+{
+    vec_push(&measurements->files, (struct measurement_file){.m = m, .is_elsewhere = is_elsewhere});
+    for (size_t i = 0; i < m->children.n; i++)
+        vec_push(&measurements->files,
+                 (struct measurement_file){.m = m->children.at[i], .is_elsewhere = is_elsewhere});
+    m->children.n = 0; /* no longer the parent's */
+}
+
 static void read_files(struct measurements *measurements, const struct measurement_files *files,
                        unsigned workers)
 {
@@ -123,9 +133,8 @@ static void read_files(struct measurements *measurements, const struct measureme
     if (!team_is_alone())
         exchange_files(&job);
     for (size_t i = 0; i < files->paths.n; i++) {
-        const struct measurement_file file = {.m = job.read[i], .is_elsewhere = !team_does(i)};
         if (job.read[i])
-            vec_push(&measurements->files, file);
+            add_file(measurements, job.read[i], !team_does(i));
         else
             report_unreadable(measurements, files->paths.at[i], job.causes[i]);
     }

@@ -258,6 +258,9 @@ void measurement_pack(struct team_bytes *bytes, const struct measurement *m)
     for (size_t i = 0; i < m->threads.n; i++)
         thread_digest_free(&digests[i]);
     free(digests);
+    COUNT(&t, &copy.children);
+    for (size_t i = 0; i < m->children.n; i++)
+        measurement_pack(bytes, m->children.at[i]);
 }
 
 struct measurement *measurement_unpack(const uint8_t **at)
@@ -269,6 +272,9 @@ struct measurement *measurement_unpack(const uint8_t **at)
     COUNT(&t, &m->threads);
     for (size_t i = 0; i < m->threads.n; i++)
         transfer_thread(&t, &m->threads.at[i]);
+    COUNT(&t, &m->children);
+    for (size_t i = 0; i < m->children.n; i++)
+        m->children.at[i] = measurement_unpack(&t.from);
     *at = t.from;
     return m;
 }

@@ -5,6 +5,7 @@
 
 #include "hpcrun/base/hook.h"
 #include "hpcrun/code/module-instances.h"
+#include "hpcrun/hooks/fork.h"
 #include "hpcrun/life/thread-life.h"
 #include "hpcrun/logical/agent-loader.h"
 #include "hpcrun/logical/wait-slots.h"
@@ -38,7 +39,7 @@ static void on_thread_end(void *value)
 {
     if (++destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
         pthread_setspecific(end_key, value);
-    else if (process.active && process_is_ours())
+    else if (fork_is_measured())
         thread_leave();
 }
 
@@ -114,7 +115,7 @@ static int run_c11(void *record)
 static struct thread *prepare(enum thread_kind kind, struct start start,
                               const pthread_attr_t *attributes)
 {
-    if (!process.active || !process_is_ours())
+    if (!fork_is_measured())
         return NULL;
     agents_update();
     agents_expect_thread((uint64_t)start.function | (uint64_t)start.c11_function);
@@ -179,7 +180,7 @@ HOOK int thrd_create(thrd_t *id, thrd_start_t function, void *argument)
 
 static uint64_t serial_of(pthread_t id)
 {
-    bool known = process.active && process_is_ours();
+    bool known = fork_is_measured();
     return known ? joinable_await((uint64_t)id) : 0;
 }
 
@@ -255,14 +256,14 @@ HOOK int thrd_join(thrd_t id, int *value)
 /* Before the real function, since afterwards the id may be another thread's. */
 HOOK int pthread_detach(pthread_t id)
 {
-    if (process.active && process_is_ours())
+    if (fork_is_measured())
         joinable_detach((uint64_t)id);
     return REAL(pthread_detach)(id);
 }
 
 HOOK int thrd_detach(thrd_t id)
 {
-    if (process.active && process_is_ours())
+    if (fork_is_measured())
         joinable_detach((uint64_t)id);
     return REAL(thrd_detach)(id);
 }

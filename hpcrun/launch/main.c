@@ -172,7 +172,7 @@ static void become(const void *context, char **command, const char *output,
     sigaction(SIGPIPE, &launch->broken_pipes, NULL);
     execv(path, command);
     int error = errno;
-    rmdir(directory.path);
+    directory_give_back(&directory);
     diag_error(path, "%s", target_problem(error));
     exit(error == ENOENT ? 127 : 126);
 }

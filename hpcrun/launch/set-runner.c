@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -247,7 +248,8 @@ static bool is_same(const char *left, const char *right)
     return left && right ? strcmp(left, right) == 0 : left == right;
 }
 
-/* Makes the directory, or reads what it has: runs of the same command. */
+/* Makes the directory, or reads what it has: runs of the same command. It stays open and locked, so
+ * that no other hpcrun adds runs at the same time. Some file systems have no locks. */
 static void open_set(struct set_runner *runner)
 {
     const struct options *options = runner->options;
@@ -258,6 +260,8 @@ static void open_set(struct set_runner *runner)
     int directory = own_directory_open(runner->folder, &cause);
     if (directory < 0)
         diag_fatal(runner->folder, "%s", cause);
+    if (flock(directory, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        diag_fatal(runner->folder, "another hpcrun is adding runs to this set");
     if (run_set_exists(runner->folder)) {
         if (!run_set_read(&runner->set, runner->folder, &cause))
             diag_fatal(runner->folder, "%s", cause);
@@ -268,7 +272,6 @@ static void open_set(struct set_runner *runner)
     } else if (!own_directory_is_empty(directory)) {
         diag_fatal(runner->folder, "exists, and is neither empty nor a set of runs");
     }
-    close(directory);
     if (!runner->set.serial)
         runner->set.serial = serial;
     free(runner->set.command);

@@ -32,6 +32,7 @@ static void start_over(struct thread *thread)
     atomic_store(&thread->ended_wall, 0);
     thread->identity_written = false;
     thread->written = false;
+    thread->kept = false;
     thread->quiescent = false;
     thread->flushed_at = 0;
     thread->looked_at = 0;

@@ -8,6 +8,7 @@
 
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <sys/utsname.h>
 
 struct process process;
@@ -120,6 +121,13 @@ void identify_arguments(char *const *arguments)
 const char *const *process_arguments(void)
 {
     return start_arguments;
+}
+
+bool process_is_restricted(void)
+{
+    long mode = sys1(SYS_prctl, PR_GET_SECCOMP);
+    bool is_filtered = mode != 0 && mode != -EINVAL;
+    return process.restricted || (is_filtered && !process.filters_are_harmless);
 }
 
 void identify_filters(void)

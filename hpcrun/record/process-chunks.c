@@ -22,6 +22,10 @@ static void add_arguments(struct chunk *chunk)
         chunk_str(chunk, arguments[i]);
 }
 
+_Static_assert(MAX_ARGUMENTS *(MAX_ARGUMENT_SIZE + VARINT_MAX_BYTES) + 2 * PATH_MAX + CHUNK_SLACK <=
+                   CHUNK_BYTES,
+               "room for the longest paths and arguments");
+
 static bool write_process(struct chunk *chunk, uint32_t exec_sequence)
 {
     chunk_begin(chunk, CHUNK_PROCESS, CHUNK_NO_THREAD);

@@ -11,13 +11,15 @@
 
 Amounts are in the event's fixed point. A thread's values are written as two increments where they
 can be split, which reveals readers that do not add up."""
+import itertools
 import os
 import struct
 import zlib
 
 PROCESS_CHUNK = 0xffffffff
 (PROCESS, EVENTS, METRICS, MODULES, NAMES, AGENTS, WORKERS, PROCESS_CLOCK, CODE_NAMES) = range(1, 10)
-REFUSALS, METRIC_STATES, REGIONS = 10, 12, 13
+REFUSALS, METRIC_STATES, REGIONS, CHILD = 10, 12, 13, 14
+NO_NUMBER = 0xffffffff
 (THREAD, THREAD_CLOCK, NODES, ASSOCIATIONS, VALUES, FATES, JOINS) = range(16, 23)
 
 TIME, WALL_CLOCK, BY_DEFAULT = 1, 2, 4
@@ -155,6 +157,7 @@ class Measurement:
         self.metric_states = []  # (metric, state, why, and perhaps error)
         self.regions = []  # (number, name, times, work, span, burdened span, spawns, flags)
         self.code_names = b""  # lines of a perf map
+        self.children = []  # measurements whose files are in this one
 
     def event(self, name, unit="ns", shift=None, period=5_000_000, flags=None, why=""):
         if shift is None:
@@ -264,8 +267,20 @@ class Measurement:
             head = struct.pack("<IHHIII", 0x6b6e4843, kind, 0, len(payload), thread, number)
             yield head + struct.pack("<I", zlib.crc32(head + payload)) + payload
 
+    @staticmethod
+    def child_chunks(child):
+        """The child's file in pieces, which it writes one by one."""
+        whole, key = child.encode(), varints(child.pid, child.start_time)
+        for at in range(0, len(whole), 100):
+            payload = key + whole[at:at + 100]
+            head = struct.pack("<IHHIII", 0x6b6e4843, CHILD, 0, len(payload), PROCESS_CHUNK, NO_NUMBER)
+            yield head + struct.pack("<I", zlib.crc32(head + payload)) + payload
+
     def encode(self):
-        return b"HPCRUNMF" + struct.pack("<HHI", *self.format_version, 0) + b"".join(self.encoded_chunks())
+        """Pieces of children come between this process's chunks, in turn."""
+        pieces = [self.child_chunks(child) for child in self.children]
+        turns = itertools.zip_longest(self.encoded_chunks(), *pieces, fillvalue=b"")
+        return b"HPCRUNMF" + struct.pack("<HHI", *self.format_version, 0) + b"".join(itertools.chain.from_iterable(turns))
 
     def file_name(self):
         return f"{self.host}-{self.pid}-{self.start_time}-{self.exec_sequence}.hpcrun"

@@ -240,7 +240,7 @@ class RunJsonTest(HpcprofCase):
             "index": 0, "host": "höst", "pid": 71, "parent_pid": 70, "exec_sequence": 2,
             "rank": None, "origin": "exec", "command": 'xz -9 a "b"', "executable": "/usr/bin/xz", "program": "xz",
             "file": "höst-71-123-2.hpcrun", "state": "signal", "signal": 15, "complete": True,
-            "data_until": None, "missing_at_most": None, "recovered": 0,
+            "data_until": None, "missing_at_most": None, "recovered": 0, "write_error": None,
             "workers": 3, "cpus": 4, "wall": 10.02, "cpu": 9.98, "startup_cpu": 0.002,
             "unsampled_cpu": 9.48, "samples": 10,
             "recorded": 5, "idle": 2, "nobody_working": 1,

@@ -127,6 +127,10 @@ static void add_end(struct writer *writer, const json_t *process)
         text_add(&writer->line, "end unknown: killed, or by a bare system call");
     else
         writer_clean(writer, state);
+    if (json_is_string(json_object_get(process, "write_error"))) {
+        text_add(&writer->line, "; not all could be written: ");
+        writer_clean(writer, run_text(process, "write_error"));
+    }
     if (run_number(process, "recovered") > 0)
         text_printf(&writer->line, ": recovered until %.1f s", run_number(process, "data_until"));
     else if (json_is_number(json_object_get(process, "data_until")))
@@ -197,7 +201,10 @@ static void print_processes(struct summary *summary)
 
 /* ---- Lists of run.json ---- */
 
-/* "             3  static program: busybox, rescue", a reason why programs have no data */
+/* Less CPU time of programs without data is not worth a number. */
+#define TOLD_SECONDS 0.01
+
+/* "             3  static program: busybox, rescue; 1.520 s CPU time", why programs have no data */
 static void print_unmeasured(struct writer *writer, const json_t *reason)
 {
     size_t i;
@@ -209,6 +216,8 @@ static void print_unmeasured(struct writer *writer, const json_t *reason)
         text_add(&writer->line, i ? ", " : ": ");
         writer_clean(writer, json_is_string(program) ? json_string_value(program) : "");
     }
+    if (run_number(reason, "cpu") >= TOLD_SECONDS)
+        text_printf(&writer->line, "; %.3f s CPU time", run_number(reason, "cpu"));
     writer_end_line(writer);
 }
 

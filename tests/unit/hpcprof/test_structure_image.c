@@ -16,7 +16,8 @@ static char path[64], image_path[80];
 
 #define PROCEDURES 400
 
-/* Procedures of 64 bytes from 0x1000 on; `line` is that of each one's first statement. */
+/* Procedures of 64 bytes from 0x1000 on; `line` is that of each one's first statement. The name of the
+ * first procedure is longer than any that hpcstruct writes. */
 static void write_file(unsigned line)
 {
     FILE *file = fopen(path, "wb");
@@ -25,8 +26,8 @@ static void write_file(unsigned line)
                   "<D n=\"/s\"/><F n=\"/s/a.c\">");
     for (unsigned i = 0; i < PROCEDURES; i++) {
         unsigned at = 0x1000 + 64 * i;
-        fprintf(file, "<P n=\"procedure_%u\" l=\"%u\" v=\"{[0x%x-0x%x)}\" w=\"{[0x%x-0x%x)}\">", i,
-                10 + i, at, at + 64, at + 2, at + 4);
+        fprintf(file, "<P n=\"procedure_%0*u\" l=\"%u\" v=\"{[0x%x-0x%x)}\" w=\"{[0x%x-0x%x)}\">",
+                i == 0 ? 100000 : 1, i, 10 + i, at, at + 64, at + 2, at + 4);
         fprintf(file, "<S l=\"%05u\" v=\"{[0x%x-0x%x)}\" o=\"spawn\"/>", line, at, at + 16);
         fprintf(file, "<L l=\"5\" v=\"{[0x%x-0x%x)}\" w=\"{}\"><A l=\"7\" f=\"/s/a.c\" n=\"\">", at + 16,
                 at + 17);
