@@ -129,28 +129,27 @@ static void read_table(void *context, unsigned worker, size_t which)
 /* ---- the whole ---- */
 
 void module_code_read(struct module_code *code, const struct elf_image *image,
-                      const struct elf_image *debug, const struct code_link *links,
-                      size_t link_count, unsigned workers)
+                      const struct elf_image *debug, unsigned workers)
 {
     *code = (struct module_code){.image = image};
     struct table_job tables = {code, debug};
     parallel_for(TABLES, workers, read_table, &tables);
     plt_read(&code->stubs, image, &code->relocations, &code->symbols);
     read_map(code, workers);
-    const struct procedure_sources sources = {
-        .map = &code->map,
-        .flows = code->flows,
-        .image = image,
-        .frames = &code->frames,
-        .links = links,
-        .link_count = link_count,
-    };
-    procedures_build(&code->procedures, &sources, workers);
+    const struct flow_sources sources = {&code->map, code->flows, image, &code->frames};
+    cross_jumps_find(&code->cross_jumps, &sources, workers);
+}
+
+void module_code_join(struct module_code *code, const struct code_link *links, size_t link_count)
+{
+    procedures_build(&code->procedures, &code->map, &code->cross_jumps, links, link_count);
+    cross_jumps_free(&code->cross_jumps);
 }
 
 void module_code_free(struct module_code *code)
 {
     procedures_free(&code->procedures);
+    cross_jumps_free(&code->cross_jumps);
     for (size_t i = 0; i < code->map.fragments.n; i++)
         fragment_flow_free(&code->flows[i]);
     free(code->flows);

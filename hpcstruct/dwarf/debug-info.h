@@ -63,6 +63,7 @@ struct debug_info {
     /* Compilation units whose compiler records its options, and those of them that were compiled
      * without optimization. */
     uint32_t n_units, n_unoptimized;
+    bool names_lines; /* compilation units refer to line tables */
     /* Used until debug_info_finish. */
     struct idmap function_ids;
     VEC(struct line_row) raw_lines;

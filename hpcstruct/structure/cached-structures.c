@@ -61,7 +61,26 @@ static char *path_for(const char *directory, const struct binary *binary,
     return structure_cache_path(directory, id.at, id.size, detail_hash(binary, options));
 }
 
-char *cached_structure(const char *path, const struct analysis_options *options)
+/* Makes the file at `found`, or that of the wanted procedures; returns its path, which the caller frees.
+ * Frees `found`. */
+static char *make_structure(const struct binary *binary, const struct analysis_options *options,
+                            const struct structure_part *part, char *found)
+{
+    struct analysis_options chosen = *options;
+    if (chosen.only && binary_size(binary) > part->large) {
+        free(found);
+        found = mem_strdup(part->path);
+    } else {
+        chosen.only = NULL;
+    }
+    if (binary_write(binary, &chosen, found))
+        return found;
+    free(found);
+    return NULL;
+}
+
+char *cached_structure(const char *path, const struct analysis_options *options,
+                       const struct structure_part *part)
 {
     struct binary binary;
     char *note, *found = NULL;
@@ -73,10 +92,8 @@ char *cached_structure(const char *path, const struct analysis_options *options)
     free(note);
     if (directory && binary_open(&binary, path, options)) {
         found = path_for(directory, &binary, options);
-        if (!structure_cache_has(found) && !binary_write(&binary, options, found)) {
-            free(found);
-            found = NULL;
-        }
+        if (!structure_cache_has(found))
+            found = make_structure(&binary, options, part, found);
         binary_close(&binary);
     }
     free(directory);
@@ -178,7 +195,7 @@ static void print_structure(const struct recorded_modules *modules,
     const char *path = strtab_string(&modules->paths, module->path);
     if (!is_unchanged(module, path))
         return;
-    char *structure = cached_structure(path, options);
+    char *structure = cached_structure(path, options, NULL);
     if (structure)
         print_pair(path, structure);
     free(structure);
