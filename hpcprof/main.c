@@ -3,6 +3,7 @@
 #include "hpcprof/database/database-dir.h"
 #include "hpcprof/database/database-files.h"
 #include "hpcprof/database/v4-file.h"
+#include "hpcprof/measurement/path-addresses.h"
 #include "hpcprof/names/construct-names.h"
 #include "hpcprof/names/header-functions.h"
 #include "hpcprof/options.h"
@@ -53,20 +54,33 @@ static void check_metrics(const struct metric_table *metrics)
 
 /* In a team, rank 0 goes first: the others then find the structures in the cache. Each has a folder
  * of its own for files that it needs meanwhile. */
-static void find_structures(struct run *run)
+static void find_structures(struct run *run, const struct rules *rules)
 {
     char scratch[] = "/tmp/hpcprof-mpi-XXXXXX";
+    struct module_addresses addresses;
+    path_addresses_find(&addresses, &run->measurements);
+    bool *needs_whole = runtime_rules_need_whole(rules, &run->measurements);
     if (!team_is_first()) {
         team_wait();
         if (!mkdtemp(scratch))
             diag_fatal(scratch, "%s", strerror(errno));
     }
-    structures_find(&run->structures, &run->measurements.modules, &run->options.rules,
-                    team_is_first() ? run->folder : scratch, run->options.workers);
+    const struct structure_search search = {
+        .modules = &run->measurements.modules,
+        .addresses = &addresses,
+        .needs_whole = needs_whole,
+        .rules = &run->options.rules,
+        .scratch = team_is_first() ? run->folder : scratch,
+        .large = run->options.large,
+        .workers = run->options.workers,
+    };
+    structures_find(&run->structures, &search);
     if (team_is_first())
         team_wait();
     else
         rmdir(scratch);
+    module_addresses_free(&addresses);
+    free(needs_whole);
 }
 
 /* The functions must have the same numbers on all ranks of a team (hpcprof/team/team.h). */
@@ -91,8 +105,10 @@ static void analyze(struct run *run)
                            options->workers))
         exit(team_end(diag_exit_status())); /* every file and directory was reported */
     executables_find(&run->executables, &run->measurements);
-    find_structures(run);
-    runtime_code_find(&run->runtime_code, &run->measurements, &run->structures);
+    struct rules rules;
+    runtime_rules_read(&rules, &run->measurements);
+    find_structures(run, &rules);
+    runtime_code_find(&run->runtime_code, &rules, &run->measurements, &run->structures);
     overhead_find(&run->overhead, &run->runtime_code);
     waiting_find(&run->waiting, &run->runtime_code);
     metric_table_build(&run->metrics, &run->measurements, &run->overhead, &run->waiting,

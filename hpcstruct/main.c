@@ -31,13 +31,14 @@ static const struct option_row rows[OPTIONS] = {
                "Make sure that the cache holds the structure of the binary, and print the path of the structure "
                "file there."},
     [ONLY] = {NULL, "only", "FILE", "@file", "only procedures at the addresses in FILE",
-              "Write only the procedures that contain one of the addresses in FILE: hexadecimal numbers, one a "
-              "line. They are the same as without this option. All others cost little time: the binary's code "
-              "is decoded, but only the debug information of these procedures is read."},
-    [LARGE] = {NULL, "large", "MB", NULL, "with --cache --only: what counts as large (64)",
-               "With `--cache --only FILE -o PART`: if the cache does not hold the structure, and the binary has more "
-               "than MB megabytes of code and debug information, write the procedures of `--only` to PART, and "
-               "print its path in place of that in the cache. Default: 64."},
+              "Recover only the procedures that contain one of the addresses in FILE, hexadecimal numbers, one a "
+              "line; `-` is standard input. These procedures are the same as without this option. The others cost "
+              "little: their code is decoded, but their debug information is not read. With `--cache`: if the "
+              "cache does not have the structure, and the binary is large, print the structure of these "
+              "procedures in place of a path."},
+    [LARGE] = {NULL, "large", "MB", NULL, "what is large for --cache --only (64)",
+               "For `--cache --only`: a binary is large if it has more than MB megabytes of code and debug "
+               "information. Default: 64."},
     [DEBUG_DIR] = {NULL, "debug-dir", "DIR", "@directory", "directory of separate debug files (/usr/lib/debug)",
                    "Directory of separate debug files. Default: `/usr/lib/debug`. If a file is not there, the "
                    "cache of debuginfod is searched (`$DEBUGINFOD_CACHE_PATH`, "
@@ -130,7 +131,7 @@ static struct options read_options(int argc, char **argv)
 /* Reads the addresses of --only. False, after a message, if they cannot be read. */
 static bool read_addresses(struct options *options)
 {
-    FILE *file = fopen(options->only, "re");
+    FILE *file = strcmp(options->only, "-") == 0 ? stdin : fopen(options->only, "re");
     uint64_t address;
     int got = 0;
     while (file && (got = fscanf(file, "%" SCNx64, &address)) == 1)
@@ -164,8 +165,7 @@ static void write_structure(const struct options *options)
 
 static void use_cache(const struct options *options)
 {
-    const struct structure_part part = {options->output, options->large};
-    char *path = cached_structure(options->input, &options->analysis, &part);
+    char *path = cached_structure(options->input, &options->analysis, options->large, stdout);
     if (path) {
         puts(path);
         if (fflush(stdout) != 0)
@@ -184,10 +184,8 @@ int main(int argc, char **argv)
 {
     diag_init("hpcstruct");
     struct options options = read_options(argc, argv);
-    if (options.cache && (options.analysis.with_calls || (options.output && !options.only)))
-        diag_usage("--cache cannot be combined with --calls, or with -o but for --only");
-    if (options.cache && options.only && !options.output)
-        diag_usage("--cache --only needs -o PART");
+    if (options.cache && (options.output || options.analysis.with_calls))
+        diag_usage("--cache cannot be combined with -o or --calls");
     if (options.analysis.gaps &&
         (options.output || options.cache || options.analysis.with_calls || options.only))
         diag_usage("--show-gaps cannot be combined with -o, --cache, --calls or --only");

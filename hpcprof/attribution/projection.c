@@ -322,8 +322,12 @@ static struct structure *structure_with_calls(const char *binary)
 {
     char *hpcstruct = path_of_tool("hpcstruct"), *cause = NULL;
     char *const arguments[] = {"hpcstruct", "--calls", "-o", "-", (char *)binary, NULL};
-    struct program_output result = run_program(hpcstruct, arguments);
-    struct structure *s = result.status == 0 ? structure_read_text(result.output, &cause) : NULL;
+    struct program_output result = run_program(hpcstruct, arguments, NO_INPUT);
+    struct structure *s = NULL;
+    if (result.status == 0) {
+        s = structure_read(result.output, &cause);
+        result.output = NULL;
+    }
     program_output_free(&result);
     free(hpcstruct);
     free(cause);

@@ -16,8 +16,8 @@
 
 extern char **environ;
 
-/* Bytes of output that are kept. */
-#define MAX_OUTPUT (4 << 20)
+/* Bytes of messages that are kept. */
+#define MAX_ERRORS (4 << 20)
 
 /* Programs that run. The lock is held while one is started, reaped or stopped. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -27,8 +27,8 @@ static char *contents(int fd)
 {
     struct stat status;
     size_t size = fstat(fd, &status) == 0 ? (size_t)status.st_size : 0;
-    if (size > MAX_OUTPUT)
-        size = MAX_OUTPUT;
+    if (size > MAX_ERRORS)
+        size = MAX_ERRORS;
     char *text = mem_alloc(size + 1);
     ssize_t got = pread(fd, text, size, 0);
     text[got > 0 ? got : 0] = '\0';
@@ -36,16 +36,18 @@ static char *contents(int fd)
 }
 
 /* Returns 0 or an errno. */
-static int spawn(pid_t *pid, const char *path, char *const *arguments, int output, int errors)
+static int spawn(pid_t *pid, const char *path, char *const *arguments, const int files[3])
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none;
     sigemptyset(&none);
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+    if (files[STDIN_FILENO] == NO_INPUT)
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    for (int i = 0; i < 3; i++)
+        if (files[i] != NO_INPUT)
+            posix_spawn_file_actions_adddup2(&actions, files[i], i);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
@@ -56,10 +58,10 @@ static int spawn(pid_t *pid, const char *path, char *const *arguments, int outpu
 }
 
 /* Returns 0 or an errno. */
-static int start(pid_t *pid, const char *path, char *const *arguments, int output, int errors)
+static int start(pid_t *pid, const char *path, char *const *arguments, const int files[3])
 {
     pthread_mutex_lock(&lock);
-    int error = spawn(pid, path, arguments, output, errors);
+    int error = spawn(pid, path, arguments, files);
     if (error == 0)
         vec_push(&running, *pid);
     pthread_mutex_unlock(&lock);
@@ -91,25 +93,34 @@ void run_program_stop_all(void)
         kill(running.at[i], SIGTERM);
 }
 
-struct program_output run_program(const char *path, char *const *arguments)
+/* Writes may have moved the offset of the file. */
+static FILE *stream_of(int fd)
 {
-    int output = memfd_create("output", MFD_CLOEXEC), errors = memfd_create("errors", MFD_CLOEXEC);
+    return lseek(fd, 0, SEEK_SET) == 0 ? fdopen(fd, "r") : NULL;
+}
+
+struct program_output run_program(const char *path, char *const *arguments, int input)
+{
+    const int files[3] = {input, memfd_create("output", MFD_CLOEXEC),
+                          memfd_create("errors", MFD_CLOEXEC)};
     struct program_output result = {.status = -1};
     pid_t pid = -1;
-    int error = output < 0 || errors < 0 ? errno : start(&pid, path, arguments, output, errors);
+    int error = files[1] < 0 || files[2] < 0 ? errno : start(&pid, path, arguments, files);
     if (error == 0)
         error = finish(pid, &result.status);
-    result.output = error ? mem_strdup("") : contents(output);
-    result.errors = error ? mem_strdup(strerror(error)) : contents(errors);
-    if (output >= 0)
-        close(output);
-    if (errors >= 0)
-        close(errors);
+    if (error == 0 && !(result.output = stream_of(files[1])))
+        error = errno;
+    result.errors = error ? mem_strdup(strerror(error)) : contents(files[2]);
+    if (files[1] >= 0 && !result.output)
+        close(files[1]);
+    if (files[2] >= 0)
+        close(files[2]);
     return result;
 }
 
 void program_output_free(struct program_output *output)
 {
-    free(output->output);
+    if (output->output)
+        fclose(output->output);
     free(output->errors);
 }

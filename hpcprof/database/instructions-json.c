@@ -116,8 +116,9 @@ static void collect_statements(struct instructions_writer *w, uint32_t module)
 {
     const struct structure *s = symbols_structure(w->symbols, module);
     for (uint32_t i = 0; s && i < s->statements.n; i++) {
-        uint32_t function = function_of_scope(w->analysis, module, s->statements.at[i].scope);
-        if (!w->is_selected[function])
+        uint32_t scope = s->statements.at[i].scope;
+        uint32_t function = function_of_scope(w->analysis, module, scope);
+        if (!w->is_selected[function] || !s->scopes.at[structure_procedure(s, scope)].is_sampled)
             continue;
         vec_push(&w->statements, (struct function_part){module, function, i});
         use_file(w, module, s->statements.at[i].file);

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 /* Changes when the sections below do. */
-static const char MAGIC[8] = "HPCIMG01";
+static const char MAGIC[8] = "HPCIMG02";
 
 struct image_head {
     char magic[sizeof MAGIC];

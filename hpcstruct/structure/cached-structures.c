@@ -61,26 +61,34 @@ static char *path_for(const char *directory, const struct binary *binary,
     return structure_cache_path(directory, id.at, id.size, detail_hash(binary, options));
 }
 
-/* Makes the file at `found`, or that of the wanted procedures; returns its path, which the caller frees.
- * Frees `found`. */
+/* Frees `found` and returns NULL if there is no such file. */
 static char *make_structure(const struct binary *binary, const struct analysis_options *options,
-                            const struct structure_part *part, char *found)
+                            char *found)
 {
-    struct analysis_options chosen = *options;
-    if (chosen.only && binary_size(binary) > part->large) {
-        free(found);
-        found = mem_strdup(part->path);
-    } else {
-        chosen.only = NULL;
-    }
-    if (binary_write(binary, &chosen, found))
+    struct analysis_options all = *options;
+    all.only = NULL;
+    if (binary_write(binary, &all, found))
         return found;
     free(found);
     return NULL;
 }
 
-char *cached_structure(const char *path, const struct analysis_options *options,
-                       const struct structure_part *part)
+static char *structure_of(const struct binary *binary, const struct analysis_options *options,
+                          const char *directory, uint64_t large, FILE *out)
+{
+    char *found = path_for(directory, binary, options);
+    if (structure_cache_has(found))
+        return found;
+    if (!options->only || binary_size(binary) <= large)
+        return make_structure(binary, options, found);
+    free(found);
+    if (!binary_analyze(binary, options, out))
+        diag_error("standard output", "%s", strerror(errno));
+    return NULL;
+}
+
+char *cached_structure(const char *path, const struct analysis_options *options, uint64_t large,
+                       FILE *out)
 {
     struct binary binary;
     char *note, *found = NULL;
@@ -91,9 +99,7 @@ char *cached_structure(const char *path, const struct analysis_options *options,
         diag_note(NULL, "%s", note);
     free(note);
     if (directory && binary_open(&binary, path, options)) {
-        found = path_for(directory, &binary, options);
-        if (!structure_cache_has(found))
-            found = make_structure(&binary, options, part, found);
+        found = structure_of(&binary, options, directory, large, out);
         binary_close(&binary);
     }
     free(directory);
@@ -195,7 +201,7 @@ static void print_structure(const struct recorded_modules *modules,
     const char *path = strtab_string(&modules->paths, module->path);
     if (!is_unchanged(module, path))
         return;
-    char *structure = cached_structure(path, options, NULL);
+    char *structure = cached_structure(path, options, 0, NULL);
     if (structure)
         print_pair(path, structure);
     free(structure);

@@ -11,7 +11,7 @@
 static void run_structure(const uint8_t *data, size_t size)
 {
     char *text = mem_strndup((const char *)data, size), *cause = NULL;
-    struct structure *s = structure_read_text(text, &cause);
+    struct structure *s = structure_read(fmemopen(text, strlen(text), "r"), &cause);
     PROMISE(!s == (cause != NULL));
     if (s)
         check_structure(s);

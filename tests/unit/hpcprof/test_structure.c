@@ -243,10 +243,9 @@ static void addresses_are_found_wherever_they_are(void **state)
         "<S l=\"2\" v=\"{[0x11-0x12) [0x15-0x18) [0xfffff-0x100000)}\"/>",
     };
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
-        char body[1024], *cause = NULL;
+        char body[1024];
         snprintf(body, sizeof body, "<P n=\"f\">%s</P>", statements[i]);
-        struct structure *s = structure_read_text(document(body), &cause);
-        assert_non_null(s);
+        struct structure *s = read_text(document(body));
         assert_int_equal(s->statements.n, i == 0 ? 1 : i == 1 ? 2 : 7);
         check_invariants(s);
         structure_free(s);

@@ -1,0 +1,102 @@
+#include "hpcprof/measurement/path-addresses.h"
+
+#include "hpcprof/team/team.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct address_search {
+    struct module_addresses *found;
+    struct idmap known; /* (module, address) */
+    const struct measurement_file *file;
+};
+
+static void add(struct address_search *search, uint32_t space, uint64_t address)
+{
+    if (space >= search->file->m->modules.n)
+        return;
+    uint32_t module = search->file->module_of[space];
+    if (idmap_get(&search->known, module, address) != IDMAP_NONE)
+        return;
+    idmap_put(&search->known, module, address, 0);
+    vec_push(&search->found->of_module[module].all, address);
+}
+
+static void add_thread(struct address_search *search, const struct measurement_thread *thread)
+{
+    add(search, thread->start_space, thread->start_offset);
+    if (thread->join.known)
+        add(search, thread->join.space, thread->join.offset);
+    for (size_t i = MEASUREMENT_LOST_NODE + 1; i < thread->nodes.n; i++) {
+        const struct measurement_node *node = &thread->nodes.at[i];
+        add(search, node->ip_space, node->ip_offset);
+        add(search, node->lip_space, node->lip_value);
+        if (node->has_site)
+            add(search, node->lip_space, node->site);
+    }
+}
+
+/* ---- all ranks of a team ---- */
+
+/* For each module the number of its addresses, then these. */
+static void pack(void *data, struct team_bytes *bytes)
+{
+    const struct module_addresses *addresses = data;
+    bytes->n = 0;
+    for (size_t i = 0; i < addresses->n; i++) {
+        const struct address_set *set = &addresses->of_module[i];
+        uint64_t count = set->all.n, size = count * sizeof *set->all.at;
+        vec_reserve(bytes, sizeof count + size);
+        memcpy(bytes->at + bytes->n, &count, sizeof count);
+        if (size)
+            memcpy(bytes->at + bytes->n + sizeof count, set->all.at, size);
+        bytes->n += sizeof count + size;
+    }
+}
+
+static void merge(void *data, const uint8_t *bytes, size_t size)
+{
+    struct module_addresses *addresses = data;
+    const uint8_t *at = bytes;
+    for (size_t i = 0; i < addresses->n; i++) {
+        struct address_set *set = &addresses->of_module[i];
+        uint64_t count;
+        memcpy(&count, at, sizeof count);
+        vec_reserve(&set->all, count);
+        if (count)
+            memcpy(set->all.at + set->all.n, at + sizeof count, count * sizeof *set->all.at);
+        set->all.n += count;
+        at += sizeof count + count * sizeof *set->all.at;
+        address_set_finish(set);
+    }
+    assert(at == bytes + size);
+}
+
+static void merge_ranks(struct module_addresses *addresses)
+{
+    struct team_bytes bytes = {0};
+    team_reduce(addresses, pack, merge);
+    pack(addresses, &bytes);
+    team_broadcast(&bytes, 0);
+    merge(addresses, bytes.at, bytes.n);
+    vec_free(&bytes);
+}
+
+void path_addresses_find(struct module_addresses *addresses,
+                         const struct measurements *measurements)
+{
+    size_t n = measurements->modules.all.n;
+    struct address_search search = {.found = addresses};
+    *addresses = (struct module_addresses){mem_alloc(n * sizeof *addresses->of_module), n};
+    for (size_t i = 0; i < measurements->files.n; i++) {
+        search.file = &measurements->files.at[i];
+        for (size_t k = 0; k < search.file->m->threads.n; k++)
+            add_thread(&search, &search.file->m->threads.at[k]);
+    }
+    idmap_free(&search.known);
+    for (size_t i = 0; i < n; i++)
+        address_set_finish(&addresses->of_module[i]);
+    if (!team_is_alone())
+        merge_ranks(addresses);
+}
