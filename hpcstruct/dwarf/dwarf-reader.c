@@ -29,7 +29,7 @@ struct unit_task {
     const struct split_unit *split;
     struct split_sections sections; /* split */
     struct dwarf_source source;     /* split */
-    bool is_wanted;                 /* else only its head is read */
+    uint8_t wanted;                 /* enum unit_part */
     VEC(struct unit_scopes) parts;  /* of the unit; of each unit of a split source */
 };
 
@@ -40,8 +40,8 @@ struct dwarf_reader {
     /* Bytes of .debug_line and .debug_info whose memory was given back. */
     uint64_t lines_released, units_released;
     struct dwarf_source main, supplement;
-    bool *is_wanted;     /* per unit of `main` */
-    bool lacks_units;    /* a wanted unit refers to one that was not wanted before */
+    uint8_t *wanted;     /* per unit of `main`: enum unit_part */
+    bool lacks_units;    /* a wanted unit refers to one of which nothing is read */
     struct idmap tables; /* offset and source of a line table -> line_tasks */
     VEC(struct line_task) line_tasks;
     VEC(struct unit_task) unit_tasks;
@@ -90,7 +90,7 @@ static void plan_lines(struct dwarf_reader *reader, const struct dwarf_source *s
         const struct unit_head *head = &source->units.at[i].head;
         add_directory(reader, head);
         count_optimization(reader, head);
-        if (head->lines == NO_LINE_TABLE || (source == &reader->main && !reader->is_wanted[i]) ||
+        if (head->lines == NO_LINE_TABLE || (source == &reader->main && !reader->wanted[i]) ||
             idmap_get(&reader->tables, head->lines, source->number) != IDMAP_NONE)
             continue;
         idmap_put(&reader->tables, head->lines, source->number, (uint32_t)reader->line_tasks.n);
@@ -172,14 +172,14 @@ static void read_all_lines(struct dwarf_reader *reader, unsigned workers)
 static void plan_units(struct dwarf_reader *reader, const struct split_debug *split)
 {
     for (size_t i = 0; i < reader->main.units.n; i++)
-        if (reader->is_wanted[i])
+        if (reader->wanted[i])
             vec_push(&reader->unit_tasks, (struct unit_task){.unit = &reader->main.units.at[i],
-                                                             .is_wanted = true});
+                                                             .wanted = reader->wanted[i]});
     for (size_t i = 0; split && i < split->units.n; i++) {
         struct unit_task task = {.split = &split->units.at[i]};
         const struct dwarf_unit *skeleton =
             dwarf_source_unit_at(&reader->main, task.split->skeleton.begin);
-        task.is_wanted = !skeleton || reader->is_wanted[skeleton - reader->main.units.at];
+        task.wanted = skeleton ? reader->wanted[skeleton - reader->main.units.at] : UNIT_WHOLE;
         char *cause;
         task.sections = split_unit_sections(task.split, &cause);
         if (cause)
@@ -204,19 +204,18 @@ static void read_unit(void *context, unsigned worker, size_t index)
         unit = source->units.at;
         count = source->units.n;
     }
-    for (size_t i = 0; task->is_wanted && i < count; i++) {
+    for (size_t i = 0; task->wanted && i < count; i++) {
         vec_push(&task->parts, (struct unit_scopes){0});
         unit_scopes_read(&task->parts.at[i], source, &unit[i]);
     }
 }
 
-static void merge_scopes(struct dwarf_reader *reader, const struct unit_scopes *part,
-                         uint32_t source)
+static void merge_scopes(struct dwarf_reader *reader, const struct unit_scopes *part)
 {
     struct debug_info *info = reader->info;
     uint32_t first = (uint32_t)info->scopes.n;
     uint32_t *numbers = mem_alloc(part->functions.n * sizeof *numbers);
-    function_table_add(&reader->functions, part, source, numbers);
+    function_table_add(&reader->functions, part, numbers);
     for (size_t i = 0; i < part->scopes.n; i++) {
         struct debug_scope scope = part->scopes.at[i];
         scope.function = numbers[scope.function];
@@ -244,12 +243,14 @@ static void release_units_before(struct dwarf_reader *reader, uint64_t offset)
     reader->units_released = offset;
 }
 
-static void want_referred(struct dwarf_reader *reader, const struct unit_scopes *part)
+static void want_referred(struct dwarf_reader *reader, const struct unit_task *task,
+                          const struct unit_scopes *part)
 {
-    for (size_t i = 0; i < part->referred.n; i++) {
-        bool *is_wanted = &reader->is_wanted[part->referred.at[i]];
-        reader->lacks_units |= !*is_wanted;
-        *is_wanted = true;
+    for (size_t i = 0; task->unit && i < part->referred.n; i++) {
+        uint8_t *wanted = &reader->wanted[part->referred.at[i]];
+        reader->lacks_units |= *wanted == UNIT_UNREAD;
+        if (*wanted == UNIT_UNREAD)
+            *wanted = UNIT_NAMES;
     }
 }
 
@@ -260,9 +261,11 @@ static void merge_unit(void *context, size_t index)
     for (size_t i = 0; i < task->source.units.n; i++)
         count_optimization(reader, &task->source.units.at[i].head);
     for (size_t i = 0; i < task->parts.n; i++) {
-        merge_scopes(reader, &task->parts.at[i], task->source.number);
-        if (task->unit)
-            want_referred(reader, &task->parts.at[i]);
+        function_table_add_prefixes(&reader->functions, &task->parts.at[i], task->source.number);
+        if (task->wanted == UNIT_WHOLE) {
+            merge_scopes(reader, &task->parts.at[i]);
+            want_referred(reader, task, &task->parts.at[i]);
+        }
         unit_scopes_free(&task->parts.at[i]);
     }
     if (task->unit)
@@ -289,13 +292,13 @@ static void free_results(struct dwarf_reader *reader)
 static void free_reader(struct dwarf_reader *reader)
 {
     free_results(reader);
-    free(reader->is_wanted);
+    free(reader->wanted);
     dwarf_source_close(&reader->main);
     dwarf_source_close(&reader->supplement);
 }
 
-/* Reads the wanted units. If they refer to functions of other units, as after link-time optimization,
- * these are wanted, too: reads all of them again, since a unit's files come before its functions. */
+/* Reads the wanted units. If they refer to functions of other units, as after link-time optimization, the
+ * names in these are wanted, too: reads all again, since a unit's files come before its functions. */
 static void read_wanted(struct dwarf_reader *reader, const struct dwarf_inputs *inputs,
                         unsigned workers)
 {
@@ -338,7 +341,7 @@ char *dwarf_read(struct debug_info *info, const struct dwarf_inputs *inputs, uns
     reader.supplement.number = 1;
     if (has_unread_units(&reader.main))
         report_problem(&reader, "a unit of .debug_info cannot be read");
-    reader.is_wanted = wanted_units_find(&reader.main, inputs->wanted);
+    reader.wanted = wanted_units_find(&reader.main, inputs->wanted);
     read_wanted(&reader, inputs, workers);
     function_table_finish(&reader.functions, info, workers);
     free_reader(&reader);

@@ -27,10 +27,11 @@ static bool is_wanted(const struct dwarf_source *source, const struct dwarf_unit
     return found;
 }
 
-bool *wanted_units_find(const struct dwarf_source *source, const struct code_ranges *wanted)
+uint8_t *wanted_units_find(const struct dwarf_source *source, const struct code_ranges *wanted)
 {
-    bool *found = mem_alloc(source->units.n * sizeof *found);
+    uint8_t *parts = mem_alloc(source->units.n * sizeof *parts);
     for (size_t i = 0; i < source->units.n; i++)
-        found[i] = !wanted || is_wanted(source, &source->units.at[i], wanted);
-    return found;
+        parts[i] = !wanted || is_wanted(source, &source->units.at[i], wanted) ? UNIT_WHOLE
+                                                                              : UNIT_UNREAD;
+    return parts;
 }

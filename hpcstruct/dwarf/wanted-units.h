@@ -5,9 +5,16 @@
 #include "hpcstruct/code/wanted-code.h"
 #include "hpcstruct/dwarf/dwarf-source.h"
 
-/* Whether each unit of a source is wanted: its code overlaps `wanted`, which is NULL if all units are.
- * Compilers say in the first entry of a unit where its code is; a unit that does not say may have
- * any. The caller frees the array. */
-bool *wanted_units_find(const struct dwarf_source *source, const struct code_ranges *wanted);
+/* What is read of a unit. */
+enum unit_part {
+    UNIT_UNREAD,
+    UNIT_NAMES, /* files, and names that functions of other units have from it */
+    UNIT_WHOLE,
+};
+
+/* UNIT_WHOLE for the units of a source whose code overlaps `wanted`, which is NULL if all are wanted;
+ * else UNIT_UNREAD. Compilers say in the first entry of a unit where its code is; a unit that does not
+ * say may have any. The caller frees the array. */
+uint8_t *wanted_units_find(const struct dwarf_source *source, const struct code_ranges *wanted);
 
 #endif
