@@ -248,7 +248,8 @@ static void find_one(void *context, unsigned worker, size_t index)
         find_for_file(finder, wanted);
     struct structure *s = wanted->result->structure;
     if (s) {
-        structure_mark_sampled(s, wanted->addresses->all.at, wanted->addresses->all.n);
+        structure_mark_sampled(s, wanted->addresses->all.at, wanted->addresses->all.n,
+                               wanted->needs_whole);
         wanted->result->quality = s->has_lines ? STRUCTURE_FULL : STRUCTURE_SYMBOLS;
     }
     diag_progress_add(1);

@@ -71,30 +71,31 @@ uint32_t structure_procedure(const struct structure *s, uint32_t scope)
     return scope;
 }
 
-/* Functions with sampled procedures begin at these. */
+/* Functions begin where the first of their sampled procedures does. */
 static void find_entries(struct structure *s)
 {
-    bool *has_sampled = mem_alloc((s->functions.n + 1) * sizeof *has_sampled);
+    for (size_t i = 0; i < s->functions.n; i++)
+        s->functions.at[i].entry = 0;
     for (size_t i = 0; i < s->scopes.n; i++) {
         const struct structure_scope *scope = &s->scopes.at[i];
         if (!scope->is_sampled)
             continue;
         uint64_t *entry = &s->functions.at[scope->function].entry;
-        if (!has_sampled[scope->function] || scope->address < *entry)
+        if (*entry == 0 || scope->address < *entry)
             *entry = scope->address;
-        has_sampled[scope->function] = true;
     }
-    free(has_sampled);
 }
 
-void structure_mark_sampled(struct structure *s, const uint64_t *addresses, size_t n)
+void structure_mark_sampled(struct structure *s, const uint64_t *addresses, size_t n,
+                            bool others_matter)
 {
     for (size_t i = 0; i < n; i++) {
         const struct structure_statement *statement = structure_find(s, addresses[i]);
         if (statement)
             s->scopes.at[structure_procedure(s, statement->scope)].is_sampled = true;
     }
-    find_entries(s);
+    if (!others_matter)
+        find_entries(s);
 }
 
 bool structure_waits_at(const struct structure *s, uint64_t address)

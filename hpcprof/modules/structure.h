@@ -24,8 +24,8 @@ struct structure_function {
     uint32_t name;  /* in names */
     uint32_t file;  /* in files, or STRUCTURE_NONE */
     uint32_t line;  /* 0: unknown */
-    uint64_t entry; /* lowest first address of its procedures that samples are in, if there are any; else
-                       of all; 0: it is only inlined */
+    uint64_t entry; /* lowest first address of its procedures, or of those that samples are in (see
+                       structure_mark_sampled); 0: it has none */
 };
 
 enum scope_kind { SCOPE_PROCEDURE, SCOPE_INLINED, SCOPE_LOOP };
@@ -88,9 +88,11 @@ struct structure *structure_read(FILE *file, char **cause);
  * before it. */
 void structure_index(struct structure *s);
 
-/* Marks the procedures that contain one of `n` addresses: those that call paths go through. The others
- * may be absent (`hpcstruct --only`), so the database must not depend on them. */
-void structure_mark_sampled(struct structure *s, const uint64_t *addresses, size_t n);
+/* Marks the procedures that contain one of `n` addresses: those that call paths go through. Unless the
+ * others matter, they may be absent (`hpcstruct --only`), and the database must not depend on them: functions
+ * then have the entries of marked procedures only. */
+void structure_mark_sampled(struct structure *s, const uint64_t *addresses, size_t n,
+                            bool others_matter);
 
 void structure_free(struct structure *s);
 
