@@ -8,7 +8,9 @@
 #include "lib/path.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,7 @@
 #define DEFAULT_LARGE_MEGABYTES 64
 #define MOST_MEGABYTES          (1u << 30)
 
-enum { OUTPUT, JOBS, CALLS, CACHE, ONLY, LARGE, DEBUG_DIR, SHOW_GAPS, OPTIONS };
+enum { OUTPUT, JOBS, CALLS, CACHE, ONLY, LARGE, PROGRESS, DEBUG_DIR, SHOW_GAPS, OPTIONS };
 
 static const struct option_row rows[OPTIONS] = {
     [OUTPUT] = {"o", "output", "FILE", "@file", "write to FILE; - is standard output",
@@ -39,6 +41,9 @@ static const struct option_row rows[OPTIONS] = {
     [LARGE] = {NULL, "large", "MB", NULL, "what is large for --cache --only (64)",
                "For `--cache --only`: a binary is large if it has more than MB megabytes of code and debug "
                "information. Default: 64."},
+    [PROGRESS] = {NULL, "progress", "FD", NULL, "write the progress to descriptor FD (for hpcprof)",
+                  "Write the progress to the file descriptor FD every tenth of a second: two 64-bit numbers, the bytes of "
+                  "the binary that are done, and all. For hpcprof."},
     [DEBUG_DIR] = {NULL, "debug-dir", "DIR", "@directory", "directory of separate debug files (/usr/lib/debug)",
                    "Directory of separate debug files. Default: `/usr/lib/debug`. If a file is not there, the "
                    "cache of debuginfod is searched (`$DEBUGINFOD_CACHE_PATH`, "
@@ -98,6 +103,15 @@ static uint64_t parse_megabytes(const char *text)
     return (uint64_t)size << 20;
 }
 
+static int parse_descriptor(const char *text)
+{
+    char *rest;
+    long fd = strtol(text, &rest, 10);
+    if (*rest || rest == text || fd < 0 || fd > INT_MAX || fcntl((int)fd, F_GETFD) < 0)
+        diag_usage("--progress: %s: not an open file descriptor", text);
+    return (int)fd;
+}
+
 static void take_option(void *target, size_t option, const char *value)
 {
     struct options *options = target;
@@ -108,6 +122,7 @@ static void take_option(void *target, size_t option, const char *value)
     case CACHE: options->cache = true; break;
     case ONLY: options->only = value; break;
     case LARGE: options->large = parse_megabytes(value); break;
+    case PROGRESS: diag_progress_to(parse_descriptor(value)); break;
     case SHOW_GAPS: options->analysis.gaps = true; break;
     case DEBUG_DIR: options->analysis.debug_directory = value; break;
     }

@@ -322,7 +322,7 @@ static struct structure *structure_with_calls(const char *binary)
 {
     char *hpcstruct = path_of_tool("hpcstruct"), *cause = NULL;
     char *const arguments[] = {"hpcstruct", "--calls", "-o", "-", (char *)binary, NULL};
-    struct program_output result = run_program(hpcstruct, arguments, NO_INPUT);
+    struct program_output result = run_program(hpcstruct, arguments, NO_INPUT, NULL, NULL);
     struct structure *s = NULL;
     if (result.status == 0) {
         s = structure_read(result.output, &cause);

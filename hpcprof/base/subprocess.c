@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,6 +19,9 @@ extern char **environ;
 
 /* Bytes of messages that are kept. */
 #define MAX_ERRORS (4 << 20)
+
+/* The descriptors that a program gets. */
+#define FILES (PROGRESS_FD + 1)
 
 /* Programs that run. The lock is held while one is started, reaped or stopped. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -36,7 +40,7 @@ static char *contents(int fd)
 }
 
 /* Returns 0 or an errno. */
-static int spawn(pid_t *pid, const char *path, char *const *arguments, const int files[3])
+static int spawn(pid_t *pid, const char *path, char *const *arguments, const int files[FILES])
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -45,8 +49,8 @@ static int spawn(pid_t *pid, const char *path, char *const *arguments, const int
     posix_spawn_file_actions_init(&actions);
     if (files[STDIN_FILENO] == NO_INPUT)
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    for (int i = 0; i < 3; i++)
-        if (files[i] != NO_INPUT)
+    for (int i = 0; i < FILES; i++)
+        if (files[i] >= 0)
             posix_spawn_file_actions_adddup2(&actions, files[i], i);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
@@ -58,7 +62,7 @@ static int spawn(pid_t *pid, const char *path, char *const *arguments, const int
 }
 
 /* Returns 0 or an errno. */
-static int start(pid_t *pid, const char *path, char *const *arguments, const int files[3])
+static int start(pid_t *pid, const char *path, char *const *arguments, const int files[FILES])
 {
     pthread_mutex_lock(&lock);
     int error = spawn(pid, path, arguments, files);
@@ -99,22 +103,45 @@ static FILE *stream_of(int fd)
     return lseek(fd, 0, SEEK_SET) == 0 ? fdopen(fd, "r") : NULL;
 }
 
-struct program_output run_program(const char *path, char *const *arguments, int input)
+/* Reads until the program has ended: then no one has the other end of the pipe. */
+static void watch_progress(int pipe_end, progress_watcher *watch, void *context)
 {
-    const int files[3] = {input, memfd_create("output", MFD_CLOEXEC),
-                          memfd_create("errors", MFD_CLOEXEC)};
+    struct diag_progress progress;
+    ssize_t got;
+    while ((got = read(pipe_end, &progress, sizeof progress)) > 0 || (got < 0 && errno == EINTR))
+        if (got == sizeof progress)
+            watch(context, &progress);
+}
+
+static void close_all(const int *files, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (files[i] >= 0)
+            close(files[i]);
+}
+
+struct program_output run_program(const char *path, char *const *arguments, int input,
+                                  progress_watcher *watch, void *context)
+{
+    int ends[2] = {-1, -1};
+    bool has_pipe = !watch || pipe2(ends, O_CLOEXEC) == 0;
+    const int files[FILES] = {input, memfd_create("output", MFD_CLOEXEC),
+                              memfd_create("errors", MFD_CLOEXEC), ends[1]};
     struct program_output result = {.status = -1};
     pid_t pid = -1;
-    int error = files[1] < 0 || files[2] < 0 ? errno : start(&pid, path, arguments, files);
+    bool has_files = files[1] >= 0 && files[2] >= 0 && has_pipe;
+    int error = has_files ? start(&pid, path, arguments, files) : errno;
+    close_all(&ends[1], 1);
+    if (error == 0 && watch)
+        watch_progress(ends[0], watch, context);
     if (error == 0)
         error = finish(pid, &result.status);
     if (error == 0 && !(result.output = stream_of(files[1])))
         error = errno;
     result.errors = error ? mem_strdup(strerror(error)) : contents(files[2]);
-    if (files[1] >= 0 && !result.output)
-        close(files[1]);
-    if (files[2] >= 0)
-        close(files[2]);
+    close_all(&ends[0], 1);
+    close_all(&files[1], result.output ? 0 : 1);
+    close_all(&files[2], 1);
     return result;
 }
 

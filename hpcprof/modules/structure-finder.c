@@ -106,21 +106,45 @@ static unsigned workers_for(const struct finder *finder, const struct load_modul
     return workers ? workers : 1;
 }
 
+/* The progress of one module's hpcstruct, in bytes of the file. */
+struct module_progress {
+    uint64_t size, done;
+};
+
+static void move_on(struct module_progress *module, uint64_t done)
+{
+    if (done > module->done) {
+        diag_progress_add(done - module->done);
+        module->done = done;
+    }
+}
+
+static void watch_module(void *context, const struct diag_progress *progress)
+{
+    struct module_progress *module = context;
+    double part = progress->total ? (double)progress->done / (double)progress->total : 0;
+    move_on(module, (uint64_t)((part < 1 ? part : 1) * (double)module->size));
+}
+
 /* Runs hpcstruct. Where all procedures matter, or their addresses cannot be given (NO_INPUT), it makes the
  * whole structure. */
 static struct program_output run_hpcstruct(const struct finder *finder,
                                            const struct wanted_module *wanted, const char *binary)
 {
-    char workers[16], large[16];
+    char workers[16], large[16], progress_fd[16];
     snprintf(workers, sizeof workers, "%u", workers_for(finder, wanted->module));
     snprintf(large, sizeof large, "%u", finder->search->large);
-    char *const whole[] = {"hpcstruct", "-j", workers, "--cache", (char *)binary, NULL};
-    char *const part[] = {"hpcstruct", "-j", workers, "--cache", "--large", large, "--only", "-",
-                          (char *)binary, NULL};
+    snprintf(progress_fd, sizeof progress_fd, "%d", PROGRESS_FD);
+    char *const whole[] = {"hpcstruct", "-j",        workers,        "--cache",
+                           "--progress", progress_fd, (char *)binary, NULL};
+    char *const part[] = {"hpcstruct", "-j", workers,      "--cache",   "--large",      large,
+                          "--only",    "-",  "--progress", progress_fd, (char *)binary, NULL};
+    struct module_progress progress = {.size = wanted->module->file_size};
     int addresses = wanted->needs_whole ? NO_INPUT : address_set_file(wanted->addresses);
     bool is_whole = addresses == NO_INPUT;
-    struct program_output result =
-        run_program(finder->hpcstruct, is_whole ? whole : part, addresses);
+    struct program_output result = run_program(finder->hpcstruct, is_whole ? whole : part,
+                                               addresses, watch_module, &progress);
+    move_on(&progress, progress.size);
     if (!is_whole)
         close(addresses);
     return result;
@@ -252,7 +276,6 @@ static void find_one(void *context, unsigned worker, size_t index)
                                wanted->needs_whole);
         wanted->result->quality = s->has_lines ? STRUCTURE_FULL : STRUCTURE_SYMBOLS;
     }
-    diag_progress_add(1);
 }
 
 static int by_size(const void *a, const void *b)
@@ -307,7 +330,7 @@ void structures_find(struct structures *structures, const struct structure_searc
     if (finder.wanted.n && access(finder.hpcstruct, X_OK) != 0) {
         do_without_hpcstruct(&finder);
     } else {
-        diag_progress_begin("recovering program structure", finder.wanted.n);
+        diag_progress_begin_bytes("recovering program structure", (size_t)finder.wanted_size);
         parallel_for(finder.wanted.n, search->workers, find_one, &finder);
         diag_progress_end();
     }

@@ -4,6 +4,7 @@
 #include "hpcstruct/code/jump-table.h"
 #include "hpcstruct/elf/sorted-addresses.h"
 
+#include "lib/diag.h"
 #include "lib/parallel.h"
 
 #include <stdlib.h>
@@ -25,6 +26,7 @@ static void decode_one(void *argument, unsigned worker, size_t fragment)
     if (is_wanted && job->flows[fragment].transfers.n == 0) {
         decode_fragment(&job->decoders[worker], &job->context, wanted, &job->flows[fragment]);
         jump_tables_resolve(&job->decoders[worker], &job->context, wanted, &job->flows[fragment]);
+        diag_progress_add((wanted->end - wanted->begin) / 2); /* building procedures is the other half */
     }
 }
 

@@ -3,6 +3,7 @@
 #include "hpcstruct/dwarf/function-table.h"
 #include "hpcstruct/dwarf/wanted-units.h"
 
+#include "lib/diag.h"
 #include "lib/parallel.h"
 #include "lib/path.h"
 #include "lib/source-names.h"
@@ -268,8 +269,10 @@ static void merge_unit(void *context, size_t index)
         }
         unit_scopes_free(&task->parts.at[i]);
     }
-    if (task->unit)
+    if (task->unit) {
         release_units_before(reader, task->unit->head.end);
+        diag_progress_add(task->unit->head.end - task->unit->head.begin);
+    }
     vec_free(&task->parts);
     dwarf_source_close(&task->source);
 }

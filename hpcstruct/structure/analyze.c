@@ -167,7 +167,12 @@ static void analyze_procedure(void *context, unsigned worker, uint32_t number)
     name_procedure(analysis, record);
     record->scopes = procedure_scopes_build(analysis->builders[worker], &analysis->sources,
                                             record->procedure, record->file);
-    diag_progress_add(1);
+    for (uint32_t i = 0; i < record->procedure->fragment_count; i++) {
+        const struct module_code *code = analysis->sources.code;
+        uint32_t fragment = code->procedures.fragments.at[record->procedure->first_fragment + i];
+        const struct code_fragment *of = &code->map.fragments.at[fragment];
+        diag_progress_add((of->end - of->begin) / 2); /* the other half was decoding it */
+    }
 }
 
 static void analyze_index(void *context, unsigned worker, size_t index)
@@ -207,12 +212,10 @@ static void begin_analysis(struct analysis *analysis, const struct scope_sources
     for (unsigned i = 0; i < workers; i++)
         analysis->builders[i] = scope_builder_new();
     parallel_for_many(count, workers, locate_procedure, analysis);
-    diag_progress_begin("analyzing procedures", count);
 }
 
 static void end_analysis(struct analysis *analysis)
 {
-    diag_progress_end();
     for (unsigned i = 0; i < analysis->workers; i++)
         scope_builder_free(analysis->builders[i]);
     for (size_t i = 0; i < analysis->sources.code->procedures.all.n; i++)
@@ -259,6 +262,8 @@ bool binary_analyze(const struct binary *binary, const struct analysis_options *
     struct analysis analysis;
     const struct elf_image *debug = debug_image(binary);
     const struct address_list *only = debug && dwarf_has_tags(debug) ? NULL : options->only;
+    char *step = mem_printf("analyzing %s", path_base(binary->path));
+    diag_progress_begin_bytes(step, binary_size(binary));
     module_code_read(&code, binary->image, binary->debug, options->workers);
     if (only)
         wanted_code_find(&wanted, only, &code.map, &code.cross_jumps);
@@ -277,6 +282,8 @@ bool binary_analyze(const struct binary *binary, const struct analysis_options *
     module_code_free(&code);
     debug_info_free(&info);
     code_ranges_free(&wanted);
+    diag_progress_end();
+    free(step);
     errno = error;
     return written;
 }
