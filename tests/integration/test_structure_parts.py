@@ -17,7 +17,7 @@ from structure_case import StructureCase, hpcstruct, run
 TEMPLATE = """
 template <class Function> struct box {
     Function function;
-    inline __attribute__((always_inline)) long run(const long *from, int n) {
+    inline __attribute__((always_inline)) long run_through(const long *from, int n) {
         long sum = 0;
         for (int i = 0; i < n; i++)
             sum += function(from[i]);
@@ -31,7 +31,7 @@ namespace NAME {
 __attribute__((noinline)) long sum(const long *from, int n, long by) {
     auto scaled = [by](long x) { return x * by + NUMBER; };
     box<decltype(scaled)> boxed{scaled};
-    return boxed.run(from, n);
+    return boxed.run_through(from, n);
 }
 }
 long sum_NAME(const long *from, int n) { return NAME::sum(from, n, 3); }
@@ -67,22 +67,29 @@ class PartCase(StructureCase):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         return result.stdout
 
-    def check(self, binary, *options, counts=(1, 4, 40)):
-        """Compares procedures that are chosen at random, and always the same, with those of the whole structure."""
+    def check_chosen(self, binary, options, whole, chosen, generator):
+        module, procedures = parts_of(whole)
+        addresses = []
+        for ranges in chosen:
+            begin, end = generator.choice(re.findall(r"\[0x(\w+)-0x(\w+)\)", ranges))
+            addresses.append(generator.randrange(int(begin, 16), int(end, 16)))
+        text = self.only(binary, addresses, *options)
+        self.assertIn(f' s="{len(chosen)}/{len(procedures)}"', text)
+        self.assertEqual(parts_of(text), (module, {ranges: procedures[ranges] for ranges in chosen}))
+        self.assertEqual(re.findall("<D .*", text), re.findall("<D .*", whole))
+
+    def check(self, binary, *options, counts=(1, 4, 40), each=False):
+        """Compares procedures that are chosen at random, but always the same, with those of the whole structure;
+        `each`: each one in a source file, too."""
         whole = hpcstruct("-o", "-", *options, binary)
         self.assertEqual((whole.returncode, whole.stderr), (0, ""))
-        module, procedures = parts_of(whole.stdout)
+        _, procedures = parts_of(whole.stdout)
         generator = random.Random(1)
-        for count in counts:
-            chosen = generator.sample(sorted(procedures), min(count, len(procedures)))
-            addresses = []
-            for ranges in chosen:
-                begin, end = generator.choice(re.findall(r"\[0x(\w+)-0x(\w+)\)", ranges))
-                addresses.append(generator.randrange(int(begin, 16), int(end, 16)))
-            text = self.only(binary, addresses, *options)
-            self.assertIn(f' s="{len(chosen)}/{len(procedures)}"', text)
-            self.assertEqual(parts_of(text), (module, {ranges: procedures[ranges] for ranges in chosen}))
-            self.assertEqual(re.findall("<D .*", text), re.findall("<D .*", whole.stdout))
+        choices = [generator.sample(sorted(procedures), min(count, len(procedures))) for count in counts]
+        if each:
+            choices += [[ranges] for ranges in procedures if "unknown file" not in procedures[ranges][0]]
+        for chosen in choices:
+            self.check_chosen(binary, options, whole.stdout, chosen, generator)
         return procedures
 
 
@@ -138,12 +145,12 @@ class TemplateTest(PartCase):
         for number, name in enumerate(("one", "two")):
             unit = UNIT.replace("NAME", name).replace("NUMBER", str(number))
             (self.folder / f"{name}.cc").write_text(unit)
-        for options in ((), ("-flto",)):
-            run("g++", "-O2", "-g", *options, "-o", self.folder / "program", *sorted(self.folder.glob("*.cc")))
-            procedures = self.check(self.folder / "program", counts=(1, 1, 2))
+        for compiler, *options in (("g++",), ("g++", "-flto"), ("clang++", "-flto")):
+            run(compiler, "-O2", "-g", *options, "-o", self.folder / "program", *sorted(self.folder.glob("*.cc")))
+            procedures = self.check(self.folder / "program", counts=(), each=True)
             for name, other in (("one", "two"), ("two", "one")):
                 (text,) = ("".join(lines) for lines in procedures.values() if f' n="{name}::sum(' in lines[1])
-                self.assertRegex(text, f'n="box&lt;{name}::[^"]*::run"')
+                self.assertRegex(text, f'n="box&lt;{name}::[^"]*::run_through')
                 self.assertNotIn(f"{other}::", text)
 
 
