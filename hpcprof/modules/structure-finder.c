@@ -150,9 +150,16 @@ static struct program_output run_hpcstruct(const struct finder *finder,
     return result;
 }
 
+/* The addresses whose procedures are wanted; NULL: all procedures are. */
+static const struct address_set *only_of(const struct wanted_module *wanted)
+{
+    return wanted->needs_whole ? NULL : wanted->addresses;
+}
+
 /* Reads what hpcstruct printed: the path of the structure file in the cache, or the structure. NULL: neither;
  * *damaged is then the path of a file, owned, if that cannot be read. */
-static struct structure *read_output(struct program_output *result, char **damaged)
+static struct structure *read_output(struct program_output *result,
+                                     const struct wanted_module *wanted, char **damaged)
 {
     char *line = NULL, *cause = NULL;
     size_t size = 0;
@@ -167,7 +174,7 @@ static struct structure *read_output(struct program_output *result, char **damag
         s = structure_read(result->output, &cause);
         result->output = NULL;
     } else if (access(line, R_OK) == 0) {
-        s = structure_read_cached(line, &cause);
+        s = structure_read_cached(line, only_of(wanted), &cause);
     }
     if (cause)
         diag_error(line[0] == '<' ? "hpcstruct" : line, "the structure file is damaged: %s", cause);
@@ -184,7 +191,7 @@ static struct structure *make_structure(const struct finder *finder,
                                         char **why, char **damaged)
 {
     struct program_output result = run_hpcstruct(finder, wanted, binary);
-    struct structure *s = read_output(&result, damaged);
+    struct structure *s = read_output(&result, wanted, damaged);
     char *complaint = s && result.status == 0 ? NULL : failure(&result);
     if (s && complaint)
         diag_error(binary, "%s", complaint);
@@ -231,12 +238,13 @@ static void find_for_vdso(const struct finder *finder, const struct wanted_modul
 }
 
 static struct structure *structure_from_cache(const struct finder *finder,
-                                              const struct load_module *module)
+                                              const struct wanted_module *wanted)
 {
     char *path = NULL, *cause = NULL;
-    if (finder->cache && module->build_id[0] != '\0')
-        path = structure_cache_find(finder->cache, module->build_id);
-    struct structure *s = path ? structure_read_cached(path, &cause) : NULL;
+    if (finder->cache && wanted->module->build_id[0] != '\0')
+        path = structure_cache_find(finder->cache, wanted->module->build_id);
+    struct structure *s =
+        path ? structure_read_cached(path, only_of(wanted), &cause) : NULL;
     free(path);
     free(cause);
     return s;
@@ -253,7 +261,7 @@ static void find_for_file(const struct finder *finder, const struct wanted_modul
         result->structure = structure_of_binary(finder, wanted, result->binary, &why);
         if (!trusted_path_owner(result->binary, &result->owner))
             result->owner = NO_USER;
-    } else if ((result->structure = structure_from_cache(finder, module))) {
+    } else if ((result->structure = structure_from_cache(finder, wanted))) {
         diag_note(module->path, "%s: its structure is still in the cache", why);
         free(why);
     }

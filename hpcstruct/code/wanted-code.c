@@ -42,15 +42,3 @@ void wanted_code_find(struct code_ranges *wanted, const struct address_list *add
     free(sets);
     free(is_wanted);
 }
-
-void code_ranges_free(struct code_ranges *ranges)
-{
-    vec_free(&ranges->all);
-}
-
-bool code_ranges_overlap(const struct code_ranges *ranges, uint64_t begin, uint64_t end)
-{
-    size_t after = sorted_up_to(&ranges->all, begin, begin);
-    bool is_in = after && begin < ranges->all.at[after - 1].end;
-    return begin < end && (is_in || (after < ranges->all.n && ranges->all.at[after].begin < end));
-}

@@ -3,9 +3,9 @@
 #ifndef HPCSTRUCT_DWARF_READER_H
 #define HPCSTRUCT_DWARF_READER_H
 
-#include "hpcstruct/code/wanted-code.h"
 #include "hpcstruct/dwarf/debug-info.h"
 #include "hpcstruct/dwarf/split-units.h"
+#include "hpcstruct/elf/code-ranges.h"
 
 struct dwarf_inputs {
     const struct elf_image *image; /* the binary with the code */

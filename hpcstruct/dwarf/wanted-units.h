@@ -2,8 +2,8 @@
 #ifndef HPCSTRUCT_WANTED_UNITS_H
 #define HPCSTRUCT_WANTED_UNITS_H
 
-#include "hpcstruct/code/wanted-code.h"
 #include "hpcstruct/dwarf/dwarf-source.h"
+#include "hpcstruct/elf/code-ranges.h"
 
 /* What is read of a unit. */
 enum unit_part {

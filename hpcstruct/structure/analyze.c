@@ -1,5 +1,6 @@
 #include "hpcstruct/structure/analyze.h"
 
+#include "hpcstruct/code/wanted-code.h"
 #include "hpcstruct/dwarf/dwarf-reader.h"
 #include "hpcstruct/elf/debug-file.h"
 #include "hpcstruct/elf/names.h"
@@ -281,7 +282,7 @@ bool binary_analyze(const struct binary *binary, const struct analysis_options *
     construct_calls_free(&constructs);
     module_code_free(&code);
     debug_info_free(&info);
-    code_ranges_free(&wanted);
+    vec_free(&wanted.all);
     diag_progress_end();
     free(step);
     errno = error;

@@ -138,7 +138,7 @@ static void connected_owners_are_wanted(void **state)
     add_wanted(made, &ranges, 0x3000);                          /* no code */
     assert_int_equal(ranges.all.n, 0);
     assert_false(code_ranges_overlap(&ranges, 0, UINT64_MAX));
-    code_ranges_free(&ranges);
+    vec_free(&ranges.all);
     made_module_free(made);
 }
 
