@@ -58,7 +58,7 @@ static void find_structures(struct run *run, const struct rules *rules)
 {
     char scratch[] = "/tmp/hpcprof-mpi-XXXXXX";
     struct module_addresses addresses;
-    path_addresses_find(&addresses, &run->measurements);
+    path_addresses_find(&addresses, &run->measurements, run->options.workers);
     bool *needs_whole = runtime_rules_need_whole(rules, &run->measurements);
     if (!team_is_first()) {
         team_wait();

@@ -2,12 +2,15 @@
 
 #include "hpcprof/team/team.h"
 
+#include "lib/parallel.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* What a worker finds. */
 struct address_search {
-    struct module_addresses *found;
+    struct module_addresses found;
     struct idmap known; /* (module, address) */
     const struct measurement_file *file;
 };
@@ -20,7 +23,7 @@ static void add(struct address_search *search, uint32_t space, uint64_t address)
     if (idmap_get(&search->known, module, address) != IDMAP_NONE)
         return;
     idmap_put(&search->known, module, address, 0);
-    vec_push(&search->found->of_module[module].all, address);
+    vec_push(&search->found.of_module[module].all, address);
 }
 
 static void add_thread(struct address_search *search, const struct measurement_thread *thread)
@@ -83,18 +86,56 @@ static void merge_ranks(struct module_addresses *addresses)
     vec_free(&bytes);
 }
 
+struct listed_thread {
+    const struct measurement_file *file;
+    const struct measurement_thread *thread;
+};
+
+struct search_job {
+    VEC(struct listed_thread) threads;
+    struct address_search *searches; /* per worker */
+};
+
+static void search_thread(void *context, unsigned worker, size_t index)
+{
+    const struct search_job *job = context;
+    struct address_search *search = &job->searches[worker];
+    search->file = job->threads.at[index].file;
+    add_thread(search, job->threads.at[index].thread);
+}
+
+static void list_threads(struct search_job *job, const struct measurements *measurements)
+{
+    for (size_t i = 0; i < measurements->files.n; i++) {
+        const struct measurement_file *file = &measurements->files.at[i];
+        for (size_t k = 0; k < file->m->threads.n; k++)
+            vec_push(&job->threads, (struct listed_thread){file, &file->m->threads.at[k]});
+    }
+}
+
+static struct module_addresses no_addresses(size_t modules)
+{
+    return (struct module_addresses){mem_alloc(modules * sizeof(struct address_set)), modules};
+}
+
 void path_addresses_find(struct module_addresses *addresses,
-                         const struct measurements *measurements)
+                         const struct measurements *measurements, unsigned workers)
 {
     size_t n = measurements->modules.all.n;
-    struct address_search search = {.found = addresses};
-    *addresses = (struct module_addresses){mem_alloc(n * sizeof *addresses->of_module), n};
-    for (size_t i = 0; i < measurements->files.n; i++) {
-        search.file = &measurements->files.at[i];
-        for (size_t k = 0; k < search.file->m->threads.n; k++)
-            add_thread(&search, &search.file->m->threads.at[k]);
+    struct search_job job = {.searches = mem_alloc(workers * sizeof *job.searches)};
+    *addresses = no_addresses(n);
+    for (unsigned k = 0; k < workers; k++)
+        job.searches[k].found = no_addresses(n);
+    list_threads(&job, measurements);
+    parallel_for(job.threads.n, workers, search_thread, &job);
+    for (unsigned k = 0; k < workers; k++) {
+        for (size_t i = 0; i < n; i++)
+            address_set_add(&addresses->of_module[i], &job.searches[k].found.of_module[i]);
+        module_addresses_free(&job.searches[k].found);
+        idmap_free(&job.searches[k].known);
     }
-    idmap_free(&search.known);
+    free(job.searches);
+    vec_free(&job.threads);
     for (size_t i = 0; i < n; i++)
         address_set_finish(&addresses->of_module[i]);
     if (!team_is_alone())

@@ -8,6 +8,6 @@
 /* Finds, for each load module, the addresses of all notes, of start routines and of joins; on all ranks of
  * a team the same. */
 void path_addresses_find(struct module_addresses *addresses,
-                         const struct measurements *measurements);
+                         const struct measurements *measurements, unsigned workers);
 
 #endif

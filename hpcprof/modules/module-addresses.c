@@ -6,12 +6,21 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 static int by_value(const void *a, const void *b)
 {
     return compare_unsigned(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+void address_set_add(struct address_set *set, const struct address_set *added)
+{
+    vec_reserve(&set->all, added->all.n);
+    if (added->all.n)
+        memcpy(set->all.at + set->all.n, added->all.at, added->all.n * sizeof *set->all.at);
+    set->all.n += added->all.n;
 }
 
 void address_set_finish(struct address_set *set)

@@ -15,6 +15,9 @@ struct module_addresses {
     size_t n;
 };
 
+/* Adds the addresses of another set. */
+void address_set_add(struct address_set *set, const struct address_set *added);
+
 /* Sorts the addresses of a set, and drops repeated ones. */
 void address_set_finish(struct address_set *set);
 
