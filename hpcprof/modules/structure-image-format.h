@@ -2,13 +2,18 @@
 #ifndef HPCPROF_STRUCTURE_IMAGE_FORMAT_H
 #define HPCPROF_STRUCTURE_IMAGE_FORMAT_H
 
-#include "hpcprof/modules/structure-image.h"
+#include "hpcprof/modules/structure.h"
 
 #include "lib/binary-search.h"
 
 /* Changes when the sections below do. */
 #define IMAGE_MAGIC "HPCIMG02"
 #define IMAGE_MAGIC_SIZE 8
+
+/* What an image belongs to: of the structure file, and of hpcprof's own file. */
+struct image_key {
+    uint64_t size, time, program_size, program_time; /* bytes; ns */
+};
 
 /* A table of strings has two sections: the offset of each string in the text, and the text. */
 enum image_section {

@@ -1,4 +1,4 @@
-#include "hpcprof/modules/structure-image-format.h"
+#include "hpcprof/modules/structure-image.h"
 
 #include "lib/safe-output.h"
 

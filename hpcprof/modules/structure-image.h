@@ -9,7 +9,7 @@
 #define HPCPROF_STRUCTURE_IMAGE_H
 
 #include "hpcprof/modules/module-addresses.h"
-#include "hpcprof/modules/structure.h"
+#include "hpcprof/modules/structure-image-format.h"
 
 #include <stdio.h>
 
@@ -20,11 +20,6 @@
  * may be left out, unless `only` is NULL. Any thread. */
 struct structure *structure_read_cached(const char *path, const struct address_set *only,
                                         char **cause);
-
-/* What an image belongs to: of the structure file, and of hpcprof's own file. */
-struct image_key {
-    uint64_t size, time, program_size, program_time; /* bytes; ns */
-};
 
 /* The structure in the bytes of an image, which begin at a multiple of 8; with `only`, that of the
  * procedures that contain one of the addresses. NULL if the image is another file's or damaged. Any bytes are
