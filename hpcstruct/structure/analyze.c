@@ -262,7 +262,8 @@ bool binary_analyze(const struct binary *binary, const struct analysis_options *
     struct code_ranges wanted = {0};
     struct analysis analysis;
     const struct elf_image *debug = debug_image(binary);
-    const struct address_list *only = debug && dwarf_has_tags(debug) ? NULL : options->only;
+    bool has_tags = options->only && debug && dwarf_has_tags(debug);
+    const struct address_list *only = has_tags ? NULL : options->only;
     char *step = mem_printf("analyzing %s", path_base(binary->path));
     diag_progress_begin_bytes(step, binary_size(binary));
     module_code_read(&code, binary->image, binary->debug, options->workers);
