@@ -9,6 +9,7 @@
 #include "hpcprof/options.h"
 #include "hpcprof/sources/source-copies.h"
 #include "hpcprof/team/team.h"
+#include "hpcprof/tree/recursive-calls.h"
 
 #include "lib/database-format.h"
 #include "lib/diag.h"
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The result of each step, in their order. A step only reads the results of earlier ones. */
@@ -234,6 +236,7 @@ static void build_projection(const struct run *run, enum projection_kind kind,
                              struct projection *projection, struct numbered_contexts *contexts)
 {
     projection_build(projection, &run->analysis, kind, run->options.workers);
+    context_tree_pack(&projection->tree);
     uint32_t *ids = contexts_number(contexts, &projection->tree, &run->symbols,
                                     run->options.workers);
     projection_renumber(projection, ids);
@@ -283,6 +286,42 @@ static void write_instructions(const struct run *run, const struct projection *p
     free(path);
 }
 
+/* Bytes from which on a smaller database is proposed. */
+#define LARGE_DATABASE 100e6
+
+/* The size of a projection's files. */
+static double projection_size(const char *folder)
+{
+    static const char *const names[] = {V4_META_FILE, V4_PROFILE_FILE, V4_CCT_FILE};
+    double size = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *path = in_folder(folder, names[i]);
+        struct stat status;
+        size += stat(path, &status) == 0 ? (double)status.st_size : 0;
+        free(path);
+    }
+    return size;
+}
+
+/* Says how large the database is without recursion, if that makes a large one small. `contexts` are those of
+ * the logical projection, whose files are written. */
+static void propose_collapse(const struct run *run, const struct numbered_contexts *contexts,
+                             bool agree)
+{
+    double size = projection_size(run->folder) * (agree ? 1 : 2);
+    if (size < LARGE_DATABASE || run->options.collapses_recursion || !team_is_first())
+        return;
+    double collapsed = size * (double)count_without_recursion(contexts) / (double)contexts->n;
+    char *small = collapsed < 1e6 ? mem_strdup("less than 1 MB")
+                                  : mem_printf("about %.0f MB", collapsed * 1e-6);
+    if (collapsed < size / 2)
+        diag_note(NULL,
+                  "the database takes %.0f MB, since it has all levels of recursive calls; hpcprof "
+                  "--collapse-recursion makes one of %s",
+                  size * 1e-6, small);
+    free(small);
+}
+
 /* Writes both projections. If they agree, the physical one shares the files with the values. */
 static void write_projections(struct run *run)
 {
@@ -300,6 +339,7 @@ static void write_projections(struct run *run)
     if (agree)
         measurements_free_trees(&run->measurements);
     write_projection((struct output){run, run->folder, "", &contexts, &projection});
+    propose_collapse(run, &contexts, agree);
     write_metric_taxonomy(run, run->folder);
     if (agree) {
         share_file(run->folder, physical, V4_PROFILE_FILE);

@@ -415,9 +415,7 @@ static void resolve_unknown_sites(struct projection *projection, const struct an
 
 static void collapse(struct projection *projection, const struct symbol_table *symbols)
 {
-    bool *is_placeholder = mem_alloc(symbols->functions.n * sizeof *is_placeholder);
-    for (size_t i = 0; i < symbols->functions.n; i++)
-        is_placeholder[i] = function_is_placeholder(&symbols->functions.at[i]);
+    bool *is_placeholder = placeholder_functions(symbols);
     uint32_t *new_ids =
         collapse_recursion(&projection->tree, is_placeholder, &projection->unknown_site_calls);
     renumber_profiles(projection, new_ids);

@@ -19,6 +19,17 @@ void context_tree_free(struct context_tree *tree)
     *tree = (struct context_tree){0};
 }
 
+void context_tree_pack(struct context_tree *tree)
+{
+    free(tree->slots);
+    tree->slots = NULL;
+    tree->slot_count = tree->slots_used = 0;
+    tree->has_more = true;
+    tree->contexts.cap = tree->contexts.n;
+    tree->contexts.at =
+        mem_resize(tree->contexts.at, tree->contexts.cap, sizeof *tree->contexts.at);
+}
+
 /* Comparing hashes first avoids most accesses to contexts, which are rarely in the cache. */
 struct context_slot {
     uint32_t id; /* 0: empty slot */

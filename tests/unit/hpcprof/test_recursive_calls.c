@@ -108,6 +108,34 @@ static void random_trees_collapse_path_by_path(void **state)
     }
 }
 
+/* The number of contexts is known before they are collapsed. */
+static void contexts_are_counted(void **state)
+{
+    (void)state;
+    static struct function functions[FUNCTIONS];
+    struct symbol_table symbols = {0};
+    symbols.functions.at = functions;
+    symbols.functions.n = FUNCTIONS;
+    for (size_t i = 0; i < FUNCTIONS; i++)
+        functions[i] = (struct function){.name = is_placeholder[i] ? "<unknown>" : "f",
+                                         .file = NO_SYMBOL};
+    for (random_state = 1; random_state < 5; random_state++) {
+        uint64_t seed = random_state;
+        struct context_tree tree;
+        struct context_ids none = {0};
+        context_tree_start(&tree);
+        grow(&tree);
+        const struct numbered_contexts contexts = {
+            .symbols = &symbols, .n = tree.contexts.n, .at = tree.contexts.at};
+        size_t n = count_without_recursion(&contexts);
+        assert_true(n < contexts.n);
+        free(collapse_recursion(&tree, is_placeholder, &none));
+        assert_int_equal(n, tree.contexts.n);
+        context_tree_free(&tree);
+        random_state = seed;
+    }
+}
+
 static void recursive_calls_from_unknown_sites_are_dropped(void **state)
 {
     (void)state;
@@ -133,6 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_lead_back_to_the_outermost_one),
         cmocka_unit_test(random_trees_collapse_path_by_path),
+        cmocka_unit_test(contexts_are_counted),
         cmocka_unit_test(recursive_calls_from_unknown_sites_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
