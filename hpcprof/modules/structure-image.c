@@ -299,6 +299,19 @@ static void write_image(const char *path, const struct image_key *key, const str
     free(cause);
 }
 
+/* Writes the image of `whole`, which is freed, and reads it: the ranks of a team number functions and files
+ * alike only if all read the image. Returns `whole` if there is no image. */
+static struct structure *replace_by_image(const char *path, const struct image_key *key,
+                                          const struct address_set *only, struct structure *whole)
+{
+    write_image(path, key, whole);
+    struct structure *s = read_image(path, key, only);
+    if (!s)
+        return whole;
+    structure_free(whole);
+    return s;
+}
+
 struct structure *structure_read_cached(const char *path, const struct address_set *only,
                                         char **cause)
 {
@@ -312,7 +325,7 @@ struct structure *structure_read_cached(const char *path, const struct address_s
     } else {
         s = structure_read(file, cause);
         if (s && has_image)
-            write_image(image, &key, s);
+            s = replace_by_image(image, &key, only, s);
     }
     free(image);
     return s;
