@@ -42,7 +42,9 @@
  *     step_lnote      after AGENT_1_1, M_1 or 1_M: the next l-note?        handler   yes
  *
  *     context    rules
- *     normal     one call at a time, locks and malloc are allowed. * also: signals are blocked
+ *     normal     one call at a time, locks and malloc are allowed. * also: signals are blocked. The
+ *                module of module_added may be unloaded in the meantime: common/loaded-modules.h has
+ *                what keeps it
  *     handler    runs in the sampling signal handler, between any two instructions of the program
  *                and of the runtime. No libc, no locks, no thread-local storage, no writes to
  *                static data but atomic ones, and only those functions of the host that are marked
@@ -108,7 +110,7 @@
  *         if (!m->note)                             // the note has offsets of the runtime's code:
  *             return;
  *         const int64_t *offset = m->note;          // calc_run, its end, the end of the helpers
- *         uint64_t base = (uint64_t)m->note;
+ *         uint64_t base = m->note_address;
  *         run_start = base + offset[0], run_end = base + offset[1];
  *         host->claim(&hpcrun_agent, &(struct agent_claim){run_start, base + offset[2], 0}, 1);
  *     }
@@ -182,8 +184,10 @@ struct agent_module {
     uint64_t start, end; /* address range of its mapping */
     uint64_t bias;       /* run-time address - ELF virtual address */
     const char *path;    /* "" for the main program */
-    const void *note;    /* data of the ELF note that a runtime-note rule names; NULL: none */
+    const void *note;    /* a copy of the data of the ELF note that a runtime-note rule names; NULL:
+                            there is none */
     size_t note_bytes;
+    uint64_t note_address; /* of that data, in the module */
 };
 
 /* A claimed range of code. */

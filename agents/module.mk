@@ -25,13 +25,14 @@ $(RUNTIME_RULES): $(BUILD)/lib/agents/%.rules: agents/rules/%.rules
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
-# Shared by the agents of runtimes that may be linked into programs.
-AGENTS_COMMON = $(BUILD)/obj/agents/common/linked-runtime.o
+# Shared by most agents.
+AGENTS_COMMON = $(BUILD)/obj/agents/common/linked-runtime.o $(BUILD)/obj/agents/common/loaded-modules.o
 $(BUILD)/lib/agents/cilk5.so $(BUILD)/lib/agents/opencilk.so: $(AGENTS_COMMON)
+$(BUILD)/lib/agents/minicilk.so: $(BUILD)/obj/agents/common/loaded-modules.o
 
 # Agents that interpose functions. They are preloaded, so their thread-local data is static, and their
 # wrappers have frame pointers, from which they read their caller's registers.
-CREATOR_COMMON = $(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-records ready-tasks creator-paths missing-bodies dynamic-entries)
+CREATOR_COMMON = $(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-records ready-tasks creator-paths missing-bodies)
 INTERPOSER_COMMON = $(patsubst %,$(BUILD)/obj/agents/common/%.o,trampoline-frames runtime-copies)
 $(BUILD)/lib/agents/gomp.so $(BUILD)/lib/agents/openmp.so $(BUILD)/lib/agents/tbb.so: $(AGENTS_COMMON) $(CREATOR_COMMON)
 $(BUILD)/lib/agents/gomp.so $(BUILD)/lib/agents/tbb.so: $(INTERPOSER_COMMON)
@@ -56,7 +57,7 @@ PROGRAMS += $(BUILD)/lib/agents/pthread.rules
 AGENT_FILES += $(BUILD)/lib/agents/pthread.rules
 
 RECORDING_HOST = $(BUILD)/obj/tests/unit/agents/recording_host.o
-$(eval $(call unit_test,agents/test_minicilk_agent,$(call objects_of,agents/minicilk) $(RECORDING_HOST),))
+$(eval $(call unit_test,agents/test_minicilk_agent,$(call objects_of,agents/minicilk) $(BUILD)/obj/agents/common/loaded-modules.o $(RECORDING_HOST),))
 $(eval $(call unit_test,agents/test_linked_runtime,$(AGENTS_COMMON),))
 
 OPENMP_EVENTS = $(patsubst %,$(BUILD)/obj/agents/openmp/%.o,events scopes body-code) \
@@ -65,6 +66,7 @@ $(eval $(call unit_test,agents/test_openmp_events,$(OPENMP_EVENTS),))
 $(eval $(call unit_test,agents/test_openmp_span_events,$(OPENMP_EVENTS) \
 	$(patsubst %,$(BUILD)/obj/agents/openmp/%.o,span-events),))
 $(eval $(call unit_test,agents/test_thread_slots,$(BUILD)/obj/agents/common/thread-slots.o,))
+$(eval $(call unit_test,agents/test_plain_threads,$(patsubst %,$(BUILD)/obj/agents/%.o,pthread/agent common/thread-slots),))
 $(eval $(call unit_test,agents/test_team_starts,$(patsubst %,$(BUILD)/obj/agents/%.o,gomp/team-starts common/thread-slots),))
 $(eval $(call unit_test,agents/test_ready_tasks,$(patsubst %,$(BUILD)/obj/agents/common/%.o,ready-tasks task-records thread-slots),))
 $(eval $(call unit_test,agents/test_missing_bodies,$(BUILD)/obj/agents/common/missing-bodies.o,))
@@ -72,7 +74,7 @@ TBB_TASKS = $(patsubst %,$(BUILD)/obj/agents/tbb/%.o,tbb-tasks task-contexts) \
 	$(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-records)
 $(eval $(call unit_test,agents/test_tbb_tasks,$(TBB_TASKS),))
 TBB_AGENT = $(BUILD)/obj/agents/tbb/agent.o $(AGENTS_COMMON) $(RECORDING_HOST) \
-	$(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots creator-paths missing-bodies trampoline-frames dynamic-entries)
+	$(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots creator-paths missing-bodies trampoline-frames)
 $(eval $(call unit_test,agents/test_tbb_agent,$(TBB_AGENT),))
 
 # Copies of a library that the program opens.
@@ -81,13 +83,19 @@ $(SIMULATED_COPIES): tests/unit/agents/simulated-copy.c
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD $@")
 	$(Q)$(CC) $(CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
-COPIES_PARTS = $(patsubst %,$(BUILD)/obj/agents/%.o,common/runtime-copies common/dynamic-entries \
+SIMULATED_USER = $(BUILD)/tests/simulated/simulated-user.so
+$(SIMULATED_USER): tests/unit/agents/simulated-copy.c $(BUILD)/tests/simulated/simulated-copy-2.so
+	$(if $(Q),@echo "  LD $@")
+	$(Q)$(CC) $(CFLAGS) -DUSER -fPIC -shared -Wl,--no-as-needed,-rpath,'$$ORIGIN' -o $@ $^
+$(eval $(call unit_test,hpcrun/test_module_list,$(addprefix $(BUILD)/obj/hpcrun/,code/module-list.o base/own-pages.o),$$(SIMULATED_RPATH)))
+$(BUILD)/tests/unit/hpcrun/test_module_list: | $(SIMULATED_COPIES)
+COPIES_PARTS = $(patsubst %,$(BUILD)/obj/agents/%.o,common/runtime-copies common/loaded-modules \
 	gomp/gomp-copies tbb/tbb-copies)
 $(eval $(call unit_test,agents/test_runtime_copies,$(COPIES_PARTS),$$(SIMULATED_RPATH) -Xlinker --wrap=calloc \
 	-Xlinker --wrap=dladdr1 -Xlinker --wrap=dl_iterate_phdr))
-$(BUILD)/tests/unit/agents/test_runtime_copies: | $(SIMULATED_COPIES)
+$(BUILD)/tests/unit/agents/test_runtime_copies: | $(SIMULATED_COPIES) $(SIMULATED_USER)
 
-SIMULATED_CILK5 = $(call objects_of,agents/cilk5) $(AGENTS_COMMON) $(RECORDING_HOST) \
+SIMULATED_CILK5 = $(call objects_of,agents/cilk5) $(BUILD)/obj/agents/common/linked-runtime.o $(RECORDING_HOST) \
 	$(BUILD)/obj/tests/unit/agents/simulated_cilk5.o
 $(eval $(call unit_test,agents/test_cilk5_agent,$(SIMULATED_CILK5),))
 $(eval $(call unit_test,agents/test_cilk5_threads,$(SIMULATED_CILK5),))

@@ -3,7 +3,7 @@
 # Its folders, from the ground up: a file includes headers of its own folder and of those above it in this list.
 #
 #   team/         the processes that write one database together: hpcprof alone, or the ranks of hpcprof-mpi
-#   base/         files that are written, programs that are run, paths that can be trusted
+#   base/         files that are written, programs that are run
 #   modules/      load modules, and the structure of each: from hpcstruct or its cache
 #   measurement/  measurement files: events, executables, how processes ended
 #   runtime/      rules files, and the code that they call a parallel runtime's
@@ -60,6 +60,7 @@ $(eval $(call unit_test,hpcprof/test_file_writer,$(call hpcprof_objects,base/fil
 $(eval $(call unit_test,hpcprof/test_load_modules,$(call hpcprof_objects,modules/load-modules) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcprof/test_packed_measurement,$(MEASUREMENT_ENCODER) $(call hpcprof_objects,team/team-alone team/packed-measurement team/thread-digest) $(TOOL_LIB),-lz))
 $(eval $(call unit_test,hpcprof/test_value_propagation,$(call hpcprof_objects,database/value-propagation team/team-alone team/packed-measurement team/thread-digest measurement/measurements modules/load-modules metrics/metric-table) $(TOOL_LIB),-lz -lpthread))
+$(eval $(call unit_test,hpcprof/test_path_addresses,$(call hpcprof_objects,measurement/path-addresses modules/module-addresses team/team-alone team/packed-measurement team/thread-digest measurement/measurements modules/load-modules metrics/metric-table) $(TOOL_LIB),-lz -lpthread))
 
 # For the tests: its readers on damaged input.
 FUZZ_READERS = $(BUILD)/tests/tools/fuzz-readers

@@ -37,7 +37,7 @@ HPCRUN_LAUNCH_FOLDERS = base config source launch
 CFLAGS_hpcrun = -fPIC -fvisibility=hidden -ftls-model=initial-exec $(if $(ASSERTS),,-DNDEBUG)
 
 # What every sample runs comes first and lies together: few pages and lines of code to load.
-SAMPLE_OBJS = $(BUILD)/obj/hpcrun/restart/restart.o \
+SAMPLE_OBJS = $(addprefix $(BUILD)/obj/hpcrun/restart/,restart.o ended-calls.o interruptible-calls.o call-number.o resumed-calls.o cancellation.o) \
 	$(foreach d,sample source unwind code logical tree thread,$(call objects_of,hpcrun/$(d)))
 LIBHPCRUN_OBJS = $(SAMPLE_OBJS) $(call objects_of,agents/pthread) $(addprefix $(BUILD)/obj/hpcrun/shared/,printable.o utf8.o process-list.o measurement-format.o) \
 	$(filter-out $(SAMPLE_OBJS),$(foreach d,record restart hooks process life config base span,$(call objects_of,hpcrun/$(d))))
@@ -78,20 +78,26 @@ $(eval $(call unit_test,hpcrun/test_increments,$(BUILD)/obj/tests/unit/hpcrun/si
 $(eval $(call unit_test,hpcrun/test_cfi,$(BUILD)/obj/hpcrun/unwind/cfi.o,))
 $(eval $(call unit_test,hpcrun/test_instruction,$(BUILD)/obj/hpcrun/unwind/instruction.o,-lZydis))
 $(eval $(call unit_test,hpcrun/test_guard,$(BUILD)/obj/hpcrun/unwind/memory.o,))
-$(eval $(call unit_test,hpcrun/test_restart,$(BUILD)/obj/hpcrun/restart/restart.o,))
-$(eval $(call unit_test,hpcrun/test_interrupted_calls,,))
+RESTART_PARTS = $(addprefix $(BUILD)/obj/hpcrun/restart/,restart.o interruptible-calls.o)
+$(eval $(call unit_test,hpcrun/test_restart,$(RESTART_PARTS),))
+$(eval $(call unit_test,hpcrun/test_transfers,,))
+$(eval $(call unit_test,hpcrun/test_event_waits,,))
+$(eval $(call unit_test,hpcrun/test_child_waits,,))
+$(eval $(call unit_test,hpcrun/test_ended_calls,$(RESTART_PARTS) $(BUILD)/obj/hpcrun/unwind/memory.o,))
 $(eval $(call unit_test,hpcrun/test_sample,$(BUILD)/obj/hpcrun/sample/sample.o $(TOOL_LIB),))
 $(eval $(call unit_test,hpcrun/test_handler,$(addprefix $(BUILD)/obj/hpcrun/,sample/handler.o base/text-buffer.o),))
 SIGNAL_PARTS = $(BUILD)/obj/tests/unit/hpcrun/signal_recorder.o $(addprefix $(BUILD)/obj/hpcrun/,hooks/signals.o \
-	hooks/old-signals.o restart/restart.o unwind/memory.o base/shared-pages.o base/own-fds.o base/own-section.o)
+	hooks/old-signals.o restart/restart.o restart/interruptible-calls.o unwind/memory.o base/shared-pages.o base/own-fds.o base/own-section.o)
 $(foreach t,test_signal_masks test_signal_actions test_fatal_signals,\
 	$(eval $(call unit_test,hpcrun/$(t),$(SIGNAL_PARTS),)))
 $(eval $(call unit_test,hpcrun/test_own_fds,$(addprefix $(BUILD)/obj/hpcrun/,base/own-fds.o base/own-section.o hooks/fd-hooks.o),))
+$(eval $(call unit_test,hpcrun/test_module_instances,$(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/own-pages.o,))
 UNWIND_PARTS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/own-pages.o
 $(eval $(call unit_test,hpcrun/test_unwind_quiet,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_fallback,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_saved_sp,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_context_step,$(UNWIND_PARTS),))
+$(eval $(call unit_test,hpcrun/test_call_number,$(BUILD)/obj/hpcrun/restart/call-number.o $(UNWIND_PARTS),))
 FLUSH_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,record/flush.o record/chunk.o tree/cct.o tree/lnotes.o tree/segments.o \
 	thread/thread-image.o base/own-pages.o base/shared-pages.o base/own-fds.o base/text-buffer.o)
 $(eval $(call unit_test,hpcrun/test_flush,$(FLUSH_PARTS) $(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))

@@ -6,6 +6,7 @@
 #include "lib/option-table.h"
 #include "lib/parallel.h"
 #include "lib/path.h"
+#include "lib/safe-input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -146,18 +147,20 @@ static struct options read_options(int argc, char **argv)
 /* Reads the addresses of --only. False, after a message, if they cannot be read. */
 static bool read_addresses(struct options *options)
 {
-    FILE *file = strcmp(options->only, "-") == 0 ? stdin : fopen(options->only, "re");
+    char *cause = NULL;
+    FILE *file = strcmp(options->only, "-") == 0 ? stdin : input_stream(options->only, &cause);
     uint64_t address;
     int got = 0;
     while (file && (got = fscanf(file, "%" SCNx64, &address)) == 1)
         vec_push(&options->addresses.all, address);
     bool is_read = file && !ferror(file);
     if (!is_read)
-        diag_error(options->only, "%s", strerror(errno));
+        diag_error(options->only, "%s", cause ? cause : strerror(errno));
     else if (got != EOF)
         diag_error(options->only, "line %zu: not a hexadecimal number", options->addresses.all.n + 1);
     if (file)
         fclose(file);
+    free(cause);
     options->analysis.only = &options->addresses;
     return is_read && got == EOF;
 }

@@ -2,9 +2,11 @@
 
 #include "lib/alloc.h"
 #include "lib/diag.h"
+#include "lib/safe-input.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* zlib's window size; 16 asks for a gzip header. */
 #define GZIP_WINDOW (15 + 16)
@@ -58,9 +60,17 @@ void gzip_finish(struct gzip *gzip)
 
 char *gzip_read(const char *path, size_t most, size_t *size)
 {
+    struct stat status;
     VEC(char) text = {0};
-    gzFile file = gzopen(path, "rbe");
+    char *cause = NULL;
+    int fd = input_open(path, &status, &cause);
+    gzFile file = fd < 0 ? NULL : gzdopen(fd, "rb");
     int got = file ? PIECE : -1;
+    if (fd >= 0 && !file)
+        close(fd);
+    free(cause);
+    if (fd >= 0 && most > input_most_unpacked((size_t)status.st_size))
+        most = input_most_unpacked((size_t)status.st_size);
     while (got > 0 && text.n <= most) {
         vec_reserve(&text, PIECE + 1);
         got = gzread(file, text.at + text.n, PIECE);

@@ -18,7 +18,7 @@ void gzip_write(struct gzip *gzip, const void *data, size_t size);
 void gzip_finish(struct gzip *gzip);
 
 /* The content of a gzip file, or of a file that is none, with a byte 0 behind it; the caller frees.
- * NULL if it cannot be read, is damaged, or has more than `most` bytes. */
+ * NULL if it cannot be read, is damaged, or has more than `most` bytes or input_most_unpacked. */
 char *gzip_read(const char *path, size_t most, size_t *size);
 
 #endif

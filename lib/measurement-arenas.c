@@ -1,12 +1,11 @@
 #include "lib/measurement-arenas.h"
 
+#include "lib/safe-input.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* More metrics than any run has. */
 #define MAX_METRICS 4096
@@ -77,38 +76,28 @@ static void list_images(struct builder *b, struct arena_file *file)
     }
 }
 
-static bool map(int fd, struct arena_file *file)
-{
-    struct stat status;
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
-        (size_t)status.st_size < sizeof file->header)
-        return false;
-    void *at = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, fd, 0);
-    if (at == MAP_FAILED)
-        return false;
-    file->at = at;
-    file->size = file->budget = (size_t)status.st_size;
-    memcpy(&file->header, file->at, sizeof file->header);
-    return true;
-}
-
 void arena_file_open(struct builder *b, struct arena_file *file, const char *measurement_path)
 {
     size_t length = strlen(measurement_path), suffix = strlen(MEASUREMENT_SUFFIX);
     if (length < suffix || strcmp(measurement_path + length - suffix, MEASUREMENT_SUFFIX) != 0)
         return;
     char *path = mem_printf("%.*s" ARENAS_SUFFIX, (int)(length - suffix), measurement_path);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-    free(path);
-    if (fd < 0 && errno != ENOENT) {
-        builder_problem(b, "the arena file can't be read: %s", strerror(errno));
+    struct stat status;
+    char *cause = NULL;
+    file->at = input_map(path, &status, &cause);
+    if (!file->at && errno != ENOENT && errno != ENODATA) {
+        builder_problem(b, "the arena file can't be read: %s", cause);
         b->m->complete = false;
     }
-    if (fd < 0)
+    free(cause);
+    free(path);
+    if (!file->at)
         return;
-    if (map(fd, file))
-        list_images(b, file);
-    close(fd);
+    file->size = file->budget = (size_t)status.st_size;
+    if (file->size < sizeof file->header)
+        return;
+    memcpy(&file->header, file->at, sizeof file->header);
+    list_images(b, file);
 }
 
 void arena_file_close(struct arena_file *file)

@@ -2,15 +2,12 @@
 
 #include "lib/measurement-arenas.h"
 #include "lib/measurement-builder.h"
+#include "lib/safe-input.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 static void count_other_problems(struct builder *b)
@@ -254,6 +251,12 @@ static struct measurement *new_measurement(const char *path)
     return m;
 }
 
+/* Whether a file of this version has names of metrics that have changed since. */
+static bool has_former_names(uint16_t major, uint16_t minor)
+{
+    return major < 2 || (major == 2 && minor < 2);
+}
+
 static struct measurement *decode_file(const char *path, struct file_bytes *file, char **cause)
 {
     bool magic_is_right = memcmp(file->at, MEASUREMENT_MAGIC, strlen(MEASUREMENT_MAGIC)) == 0;
@@ -263,7 +266,10 @@ static struct measurement *decode_file(const char *path, struct file_bytes *file
                             MEASUREMENT_MAJOR);
         return NULL;
     }
-    struct builder b = {.m = new_measurement(path)};
+    struct builder b = {
+        .m = new_measurement(path),
+        .has_former_names = magic_is_right && has_former_names(major, get_u16(file->at + 10)),
+    };
     if (!magic_is_right) {
         builder_problem(&b, "the file header is damaged");
         b.m->complete = false;
@@ -298,27 +304,18 @@ static struct measurement *decode_file(const char *path, struct file_bytes *file
 /* Maps a regular file that has room for the header. */
 static bool map_file(const char *path, struct file_bytes *file, char **cause)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat status;
-    if (fd < 0 || fstat(fd, &status) != 0) {
-        *cause = mem_strdup(strerror(errno));
-        if (fd >= 0)
-            close(fd);
+    file->at = input_map(path, &status, cause);
+    if (!file->at)
         return false;
-    }
     file->size = (size_t)status.st_size;
     if (__builtin_mul_overflow(file->size, DAMAGE_BUDGET_FILES, &file->damage_budget))
         file->damage_budget = SIZE_MAX;
-    void *map = MAP_FAILED;
-    if (!S_ISREG(status.st_mode))
-        *cause = mem_strdup("not a regular file");
-    else if (file->size < MEASUREMENT_HEADER_SIZE)
-        *cause = mem_strdup(file->size ? "too short for a measurement file" : "the file is empty");
-    else if ((map = mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED)
-        *cause = mem_strdup(strerror(errno));
-    close(fd);
-    file->at = map;
-    return map != MAP_FAILED;
+    if (file->size >= MEASUREMENT_HEADER_SIZE)
+        return true;
+    *cause = mem_strdup("too short for a measurement file");
+    munmap((void *)file->at, file->size);
+    return false;
 }
 
 struct measurement *measurement_open(const char *path, char **cause)

@@ -168,18 +168,3 @@ bool path_visit_sources(const struct path_rules *rules, const char *path, path_v
     }
     return false;
 }
-
-static bool take_first(void *context, const char *file, const char *tree)
-{
-    char **found = context;
-    (void)tree;
-    *found = mem_strdup(file);
-    return true;
-}
-
-char *path_find_source(const struct path_rules *rules, const char *path)
-{
-    char *found = NULL;
-    path_visit_sources(rules, path, take_first, &found);
-    return found;
-}

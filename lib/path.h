@@ -52,7 +52,4 @@ typedef bool (*path_visitor)(void *context, const char *file, const char *tree);
 bool path_visit_sources(const struct path_rules *rules, const char *path, path_visitor visitor,
                         void *context);
 
-/* The first of these files, or NULL; the caller frees. */
-char *path_find_source(const struct path_rules *rules, const char *path);
-
 #endif

@@ -1,5 +1,6 @@
 #include "lib/run-set.h"
 
+#include "lib/safe-input.h"
 #include "lib/safe-output.h"
 
 #include <errno.h>
@@ -80,8 +81,9 @@ bool run_set_read(struct run_set *set, const char *folder, char **cause)
     size_t size = 0;
     unsigned number = 0;
     bool is_right = true;
-    FILE *in = fopen(path, "re");
-    *cause = in ? NULL : mem_printf(RUN_SET_INDEX ": %s", strerror(errno));
+    char *unreadable = NULL;
+    FILE *in = input_stream(path, &unreadable);
+    *cause = in ? NULL : mem_printf(RUN_SET_INDEX ": %s", unreadable);
     for (ssize_t length; in && is_right && (length = getline(&line, &size, in)) > 0;) {
         number++;
         if (line[length - 1] == '\n')
@@ -92,6 +94,7 @@ bool run_set_read(struct run_set *set, const char *folder, char **cause)
         *cause = mem_printf(RUN_SET_INDEX ": line %u is damaged", is_right ? number + 1 : number);
     if (in)
         fclose(in);
+    free(unreadable);
     free(line);
     free(path);
     return *cause == NULL;

@@ -1,6 +1,7 @@
 #include "lib/safe-output.h"
 
 #include "lib/alloc.h"
+#include "lib/trusted-path.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -19,31 +20,70 @@ static bool is_special(const char *path)
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-/* Gives a file the permissions that open would have given it; mkostemp gave it 0600. */
-static void make_readable(int fd)
+/* Where the file is written; NULL, with errno set, if another user decides that. The caller frees. */
+static char *target_of(const char *path)
 {
+    struct stat status;
+    char *target = trusted_new_path(path);
+    if (target && lstat(target, &status) == 0 && S_ISFIFO(status.st_mode) && status.st_uid != 0 &&
+        status.st_uid != geteuid()) {
+        free(target);
+        target = NULL;
+        errno = EPERM;
+    }
+    return target;
+}
+
+/* Gives a new file the permissions of the user's file that it replaces, or those that open would
+ * have given it; mkostemp gave it 0600. */
+static void set_permissions(int fd, const char *path)
+{
+    struct stat old;
     mode_t mask = umask(0);
     umask(mask);
-    if (fchmod(fd, 0666 & ~mask) != 0)
+    bool has_old = lstat(path, &old) == 0 && old.st_uid == geteuid();
+    if (fchmod(fd, has_old ? old.st_mode & 0777 : 0666 & ~mask) != 0)
         return; /* some file systems have no permissions */
+}
+
+/* Opens a file in a directory in which the user cannot create files. -1 unless it is there, and has
+ * no other name. */
+static int open_in_place(const char *path)
+{
+    struct stat status;
+    int fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1 &&
+        ftruncate(fd, 0) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    errno = EACCES;
+    return -1;
+}
+
+static FILE *begin_regular(struct atomic_file *file)
+{
+    file->temporary = mem_printf("%s.XXXXXX", file->path);
+    int fd = mkostemp(file->temporary, O_CLOEXEC);
+    if (fd >= 0) {
+        set_permissions(fd, file->path);
+    } else if (errno == EACCES && (fd = open_in_place(file->path)) >= 0) {
+        free(file->temporary);
+        file->temporary = NULL;
+    }
+    return fd < 0 ? NULL : fdopen(fd, "w");
 }
 
 bool atomic_file_begin(struct atomic_file *file, const char *path, char **cause)
 {
-    *file = (struct atomic_file){.path = mem_strdup(path)};
-    if (is_special(path)) {
-        file->out = fopen(path, "we");
-    } else {
-        file->temporary = mem_printf("%s.XXXXXX", path);
-        int fd = mkostemp(file->temporary, 0);
-        if (fd >= 0) {
-            make_readable(fd);
-            file->out = fdopen(fd, "w");
-        }
-    }
+    *file = (struct atomic_file){.path = target_of(path)};
+    if (file->path)
+        file->out = is_special(path) ? fopen(path, "we") : begin_regular(file);
     if (file->out)
         return true;
-    *cause = mem_strdup(strerror(errno));
+    bool is_of_another = !file->path && errno == EPERM;
+    *cause = mem_strdup(is_of_another ? "a link or FIFO of another user's decides where that is"
+                                      : strerror(errno));
     free(file->temporary);
     file->temporary = NULL;
     atomic_file_abandon(file);
@@ -53,8 +93,9 @@ bool atomic_file_begin(struct atomic_file *file, const char *path, char **cause)
 bool atomic_file_commit(struct atomic_file *file, char **cause)
 {
     assert(file->out);
-    errno = 0;
     bool written = !ferror(file->out);
+    if (written) /* else the last write that failed has set it */
+        errno = 0;
     if (fclose(file->out) != 0)
         written = false;
     file->out = NULL;
@@ -79,6 +120,12 @@ void atomic_file_abandon(struct atomic_file *file)
     free(file->temporary);
     free(file->path);
     *file = (struct atomic_file){0};
+}
+
+bool output_exists(const char *path)
+{
+    struct stat status;
+    return lstat(path, &status) == 0;
 }
 
 /* ---- directories ---- */

@@ -9,10 +9,14 @@
 
 /* A file that appears under its name only when it is complete: it is written under a temporary name
  * in the same directory and then renamed. If several processes write the same file, the last one
- * wins. Devices, pipes and the like are written directly. */
+ * wins. A file of the user's keeps its permissions. Devices, pipes and the like, and files in a
+ * directory in which the user cannot create others, are written directly.
+ *
+ * A link of the user's or of root's is followed, and stays a link. A link or FIFO of another user's
+ * is refused: in /tmp, that user could make us overwrite any file of ours, or read what we write. */
 struct atomic_file {
     FILE *out;       /* write here */
-    char *path;      /* owned */
+    char *path;      /* without links; owned */
     char *temporary; /* owned; NULL if the file is written directly */
 };
 
@@ -26,6 +30,9 @@ bool atomic_file_commit(struct atomic_file *file, char **cause);
 
 /* Removes the unfinished file. */
 void atomic_file_abandon(struct atomic_file *file);
+
+/* Whether a file, link or the like has this name, so that nothing is replaced unasked. */
+bool output_exists(const char *path);
 
 /* Directories for output that may be private (arguments, paths, sources) belong to the user: in
  * another user's directory, that user could place links under the names that we write next.

@@ -1,6 +1,7 @@
 #include "lib/structure-cache.h"
 
 #include "lib/alloc.h"
+#include "lib/safe-input.h"
 #include "lib/safe-output.h"
 
 #include <dirent.h>
@@ -116,8 +117,9 @@ char *structure_cache_path(const char *directory, const uint8_t *id, size_t id_s
 bool structure_cache_has(const char *path)
 {
     /* Both are attributes of the second element: near the start, after a path. */
-    char start[3 * 4096];
-    FILE *file = fopen(path, "re");
+    char start[3 * 4096], *cause = NULL;
+    FILE *file = input_stream(path, &cause);
+    free(cause);
     if (!file)
         return false;
     size_t size = fread(start, 1, sizeof start - 1, file);

@@ -8,6 +8,7 @@ Rules:
    lists its folders, lowest first, in a variable called <NAME>_FOLDERS. A variable
    <NAME>_<FOLDER>_FOLDERS lists the folders that FOLDER, a program of its own, may use.
 4. No circles: a source file and its header count as one unit, and no unit includes itself through others.
+5. The tools and the launcher open files by lib/safe-input.h and lib/safe-output.h; MAY_OPEN lists the exceptions.
 
 With --counts it prints the size of each room instead: files, files under 50 lines, lines.
 """
@@ -33,6 +34,17 @@ ALLOWED = {
     'agents': {'agents/agent.h', 'runtime-patches/cilk5/description.h',
                'runtime-patches/minicilk/minicilk-introspect.h'},
 }
+# Where files are opened otherwise.
+MAY_OPEN = {
+    'lib/safe-input.c', 'lib/safe-output.c',
+    'hpcprof/base/output-file.c',  # the files of the database, below the descriptor of its folder
+    'hpcprof/database/database-dir.c',  # that folder
+    'hpcprof/database/cct-db.c',  # maps a file of the database that it has written
+    'hpcprof/sources/source-permission.c',  # source files, without any link
+    'hpcrun/launch/harmless-filters.c',  # the system calls of libhpcrun.so, tried in the measurement directory
+    'hpcrun/launch/set-runner.c',  # /dev/null
+}
+OPENS = re.compile(r'(?<![\w>.])(open|openat|creat|fopen|freopen|gzopen|mmap|mkostemp|mkstemp|json_load_file)\(')
 
 
 def source_files():
@@ -134,6 +146,16 @@ def circles(sources):
             yield from visit(node)
 
 
+def other_opens(sources):
+    for path in sources:
+        if path in MAY_OPEN or path.startswith('hpcrun/') and not path.startswith('hpcrun/launch/'):
+            continue
+        with open(path, encoding='utf-8', errors='replace') as text:
+            for number, line in enumerate(text, 1):
+                for found in OPENS.finditer(line):
+                    yield f'{path}:{number}: {found.group(1)}: use lib/safe-input.h or lib/safe-output.h'
+
+
 def violations(files):
     yield from repeated_names(files)
     all_sources = []
@@ -142,6 +164,8 @@ def violations(files):
         all_sources += sources
         yield from foreign_includes(room, sources)
         yield from upward_arrows(room, sources, folder_lists(room, name))
+        if room != 'agents':
+            yield from other_opens(sources)
     yield from circles(all_sources)
 
 

@@ -23,7 +23,7 @@ endif
 # Programs that the tests profile: tests/programs/hpcrun/NAME.c, and small tools of the tests.
 TEST_PROGRAMS = $(patsubst tests/programs/%.c,$(BUILD)/tests/programs/%,$(wildcard tests/programs/hpcrun/*.c)) \
 	$(patsubst tests/programs/%.cc,$(BUILD)/tests/programs/%,$(wildcard tests/programs/hpcrun/*.cc))
-TEST_TOOLS = $(addprefix $(BUILD)/tests/tools/,deny-perf dump-measurement dump-rules unwind-compare.so unwind-steps.so fast-clock.so)
+TEST_TOOLS = $(addprefix $(BUILD)/tests/tools/,deny-perf dump-measurement dump-rules unwind-compare.so unwind-steps.so fast-clock.so fake-time.so)
 
 TEST_PROGRAM_HEADERS = $(wildcard tests/programs/hpcrun/*.h)
 
@@ -112,8 +112,8 @@ $(patsubst $(BUILD)/tests/tools/%.so,$(BUILD)/obj/tests/bench/%.o,$(EMPTY_LIBRAR
 $(EMPTY_LIBRARIES): $(BUILD)/tests/tools/%.so: $(BUILD)/obj/tests/bench/%.o
 	$(call link,-shared,)
 
-$(BUILD)/obj/tests/tools/fast-clock.o: CFLAGS += -fPIC
-$(BUILD)/tests/tools/fast-clock.so: $(BUILD)/tests/tools/%.so: $(BUILD)/obj/tests/tools/%.o
+$(BUILD)/obj/tests/tools/fast-clock.o $(BUILD)/obj/tests/tools/fake-time.o: CFLAGS += -fPIC
+$(BUILD)/tests/tools/fast-clock.so $(BUILD)/tests/tools/fake-time.so: $(BUILD)/tests/tools/%.so: $(BUILD)/obj/tests/tools/%.o
 	$(call link,-shared,)
 
 # Preloaded into programs: everything in it is position-independent.
@@ -134,22 +134,25 @@ ADDRESS_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit
 ADDRESS_TESTS = $(addprefix tests/unit/hpcrun/,test_cct test_fallback test_saved_sp test_logical) \
 	$(addprefix tests/unit/agents/,test_openmp_events test_ready_tasks test_tbb_agent test_tbb_tasks)
 ADDRESS_PARTS = lib/libhpcrun.so $(patsubst $(BUILD)/%,%,$(filter-out %.a,$(AGENT_FILES))) $(ADDRESS_TESTS)
+# Agents that are opened while the program runs. The others are preloaded, before the sanitizer is.
+THREAD_PARTS = lib/libhpcrun.so $(foreach a,minicilk cilk5 opencilk,lib/agents/$(a).so lib/agents/$(a).rules)
 THREAD_FLAGS = -fsanitize=thread -fno-omit-frame-pointer
 # Less optimized, with line numbers only: half the compile time.
 SANITIZED_BUILD = $(MAKE) --no-print-directory OPT='-O1 -g1' ASSERTS=1
-SANITIZED = $(BUILD)/address/bin/hpcrun $(BUILD)/thread/bin/hpcrun $(BUILD)/thread/races
+THREAD_PROGRAMS = $(BUILD)/thread/races $(BUILD)/thread/churn
+SANITIZED = $(BUILD)/address/bin/hpcrun $(BUILD)/thread/bin/hpcrun $(THREAD_PROGRAMS)
 
 $(BUILD)/address/bin/hpcrun: $(BUILD)/bin/hpcrun $(BUILD)/lib/libhpcrun.so $(AGENT_FILES) $(addprefix $(BUILD)/,$(ADDRESS_TESTS))
 	+$(Q)CFLAGS='$(ADDRESS_FLAGS)' LDFLAGS='$(ADDRESS_FLAGS)' $(SANITIZED_BUILD) BUILD=$(BUILD)/address \
 		$(addprefix $(BUILD)/address/,$(ADDRESS_PARTS))
 	@mkdir -p $(@D) && cp $< $@
 
-$(BUILD)/thread/bin/hpcrun: $(BUILD)/bin/hpcrun $(BUILD)/lib/libhpcrun.so tests/tools/thread-sanitizer.h
+$(BUILD)/thread/bin/hpcrun: $(BUILD)/bin/hpcrun $(BUILD)/lib/libhpcrun.so $(AGENT_FILES) tests/tools/thread-sanitizer.h
 	+$(Q)CFLAGS='$(THREAD_FLAGS) -include tests/tools/thread-sanitizer.h' LDFLAGS='$(THREAD_FLAGS)' \
-		$(SANITIZED_BUILD) BUILD=$(BUILD)/thread $(BUILD)/thread/lib/libhpcrun.so
+		$(SANITIZED_BUILD) BUILD=$(BUILD)/thread $(addprefix $(BUILD)/thread/,$(THREAD_PARTS))
 	@mkdir -p $(@D) && cp $< $@
 
-$(BUILD)/thread/races: tests/programs/hpcrun/races.c $(TEST_PROGRAM_HEADERS)
+$(THREAD_PROGRAMS): $(BUILD)/thread/%: tests/programs/hpcrun/%.c $(TEST_PROGRAM_HEADERS)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CC $@")
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) $(THREAD_FLAGS) -I. -o $@ $< -lpthread

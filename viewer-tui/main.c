@@ -1,5 +1,6 @@
 /* hpcviewer: shows databases of hpcprof in the terminal, or prints them. */
 #include "lib/diag.h"
+#include "lib/safe-output.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/statistic-columns.h"
 #include "viewer-tui/options.h"
@@ -32,22 +33,21 @@ static int print(struct session *session, const struct options *options, FILE *o
 /* Prints to the file that the user named, or standard output; the exit status. */
 static int print_to_output(struct session *session, const struct options *options)
 {
-    FILE *out = options->output ? fopen(options->output, "we") : stdout;
+    struct atomic_file file = {.out = stdout};
     const char *name = options->output ? options->output : "standard output";
-    if (!out) {
-        diag_error(name, "%s", strerror(errno));
-        return 1;
+    char *cause = NULL;
+    bool is_written = !options->output || atomic_file_begin(&file, options->output, &cause);
+    int status = 1;
+    if (is_written) {
+        setvbuf(file.out, NULL, _IOFBF, OUTPUT_BUFFER);
+        status = print(session, options, file.out);
+        is_written = options->output ? atomic_file_commit(&file, &cause)
+                                     : fflush(stdout) == 0 && !ferror(stdout);
     }
-    setvbuf(out, NULL, _IOFBF, OUTPUT_BUFFER);
-    int status = print(session, options, out);
-    bool is_written = fflush(out) == 0 && !ferror(out);
-    if (out != stdout && fclose(out) != 0)
-        is_written = false;
-    if (!is_written) {
-        diag_error(name, "%s", strerror(errno));
-        return 1;
-    }
-    return status;
+    if (!is_written)
+        diag_error(name, "%s", cause ? cause : strerror(errno));
+    free(cause);
+    return is_written ? status : 1;
 }
 
 static struct session *open_database(const struct options *options, int side)

@@ -6,8 +6,11 @@
 #include "lib/measurement-format.h"
 #include "lib/path.h"
 #include "lib/run-set.h"
+#include "lib/safe-output.h"
 #include "lib/sanitized-text.h"
+#include "lib/trusted-path.h"
 #include "viewer-tui/base/text.h"
+#include "viewer-tui/db/run.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -137,48 +140,59 @@ static bool is_numbered_name(const char *path, const char *name)
            (path[length] == '.' && *number && strspn(number, "0123456789") == strlen(number));
 }
 
-/* What to do with the database of that name. */
-enum found { FOUND, STALE, MISSING };
-
-static enum found find_database(const char *database, struct timespec latest)
+/* Why what has the name of the database is not shown; NULL: it is shown. In a shared directory it
+ * may be of another user, and of other measurements. */
+static const char *why_not_shown(const char *database, const char *measurements,
+                                 struct timespec latest)
 {
+    struct stat status, of;
     struct timespec made;
+    if (stat(database, &status) != 0 || stat(measurements, &of) != 0)
+        return strerror(errno);
+    const char *why = why_not_trusted(&status, &of);
+    if (why)
+        return why;
     if (!modified(database, V4_META_FILE, &made))
-        return MISSING;
-    return is_later(made, latest) ? FOUND : STALE;
+        return "it is not a database";
+    if (!is_later(made, latest))
+        return "it was made before the last measurement";
+    return run_is_of(database, measurements) ? NULL : "it was made of other measurements";
 }
 
-static void report(const char *measurements, enum found found, const char *database,
-                   const char *stale)
+/* `found`: whether the database exists. `other`: what is not shown for it; NULL: nothing. */
+static void report(const char *measurements, bool found, const char *database, const char *other,
+                   const char *why_not)
 {
-    if (found == FOUND)
+    if (found)
         diag_note(measurements, "is a measurement directory; opening its database %s", database);
-    else if (stale)
-        diag_note(measurements, "was measured after %s was made; running hpcprof to create %s",
-                  stale, database);
+    else if (other)
+        diag_note(measurements, "%s is not shown: %s; running hpcprof to create %s", other, why_not,
+                  database);
     else
         diag_note(measurements, "is a measurement directory; running hpcprof to create %s",
                   database);
 }
 
-/* The database with this name, which it takes, or a number behind it if that is older than the
- * measurements; runs hpcprof if there is none. */
+/* The database with this name, which it takes, or a number behind it if what has that name is not
+ * to be shown; runs hpcprof if there is none. */
 static char *database_of_measurements(const char *measurements, struct timespec latest, char *name,
                                       bool is_reported)
 {
     unsigned n = 1;
-    char *stale = NULL, *database = mem_strdup(name);
-    enum found found;
-    while ((found = find_database(database, latest)) == STALE) {
-        free(stale);
-        stale = database;
+    char *other = NULL, *database = mem_strdup(name);
+    const char *why, *why_not = NULL;
+    bool found;
+    while ((found = output_exists(database)) && (why = why_not_shown(database, measurements, latest))) {
+        why_not = why;
+        free(other);
+        other = database;
         database = numbered_name(name, ++n);
     }
     if (is_reported)
-        report(measurements, found, database, stale);
-    free(stale);
+        report(measurements, found, database, other, why_not);
+    free(other);
     free(name);
-    if (found == FOUND || make_database(measurements, database))
+    if (found || make_database(measurements, database))
         return database;
     free(database);
     return NULL;
@@ -245,6 +259,13 @@ static bool is_database_of_another(const char *path, struct dirent *const *entri
     return is;
 }
 
+/* Whether the user, root or the owner of the current directory made a directory in it. */
+static bool is_trusted_here(const char *name)
+{
+    struct stat status, here;
+    return stat(name, &status) == 0 && stat(".", &here) == 0 && !why_not_trusted(&status, &here);
+}
+
 char *only_path_here(void)
 {
     struct dirent **entries = NULL;
@@ -253,14 +274,20 @@ char *only_path_here(void)
     struct timespec when;
     if (modified(".", V4_META_FILE, &when) || latest_measurement(".", &when))
         return mem_strdup(".");
-    int n = scandir(".", &entries, is_path, alphasort), n_found = 0;
+    int n = scandir(".", &entries, is_path, alphasort), n_found = 0, n_of_others = 0;
     for (int i = 0; i < n; i++) {
+        if (!is_trusted_here(entries[i]->d_name)) {
+            n_of_others++;
+            continue;
+        }
         if (is_database_of_another(entries[i]->d_name, entries, n))
             continue;
         text_printf(&names, "%s%s", n_found++ ? ", " : "", entries[i]->d_name);
         free(only);
         only = mem_strdup(entries[i]->d_name);
     }
+    if (n_found == 0 && n_of_others)
+        diag_usage("no database given, and those here are other users'");
     if (n_found == 0)
         diag_usage("no database given, and neither a database nor a measurement directory is here");
     if (n_found > 1)

@@ -105,7 +105,7 @@ static void thread_begin(void *memory, int tid, struct agent_start_routine routi
     (void)tid;
     struct thread_data *data = memory;
     *data = (struct thread_data){0};
-    if (!runtime.is_known || routine.function != runtime.child_main.begin)
+    if (!runtime()->is_known || routine.function != runtime()->child_main.begin)
         return;
     const char *parameters = (const char *)routine.argument;
     memcpy(&data->context, parameters + CHILD_CONTEXT, sizeof data->context);
@@ -137,7 +137,7 @@ static uint64_t parameters(const struct agent_cursor *cursor)
 /* The address from which a closure was spawned; 0: unknown. */
 static uint64_t site_of(const struct agent_cursor *cursor, uint64_t closure)
 {
-    return runtime.site_in_closure ? agent_u64(host, cursor, closure + runtime.site_in_closure) : 0;
+    return runtime()->site_in_closure ? agent_u64(host, cursor, closure + runtime()->site_in_closure) : 0;
 }
 
 /* -------- the closure that a worker runs -------- */
@@ -204,7 +204,7 @@ static uint64_t find_base(const struct agent_cursor *cursor, struct running runn
 
 static bool is_in_scheduler(uint64_t pc)
 {
-    return is_in(runtime.scheduler, pc);
+    return is_in(runtime()->scheduler, pc);
 }
 
 /* The index of the outermost frame whose pc matches; false if there is none. */
@@ -223,7 +223,7 @@ static bool is_procedure(const struct agent_cursor *cursor, uint32_t i)
 {
     struct agent_frame frame;
     return host->path_frame(cursor, i, &frame) && !is_in_runtime(frame.pc) &&
-           !is_in(runtime.linker, frame.pc);
+           !is_in(runtime()->linker, frame.pc);
 }
 
 /* Whether the worker is in user code: the scheduler has called a slow clone, or the root's slow
@@ -236,7 +236,7 @@ static bool is_in_procedure(const struct agent_cursor *cursor)
     if (!find_frame(cursor, is_in_scheduler, &i))
         return true;
     i++;
-    if (host->path_frame(cursor, i, &frame) && is_in(runtime.root, frame.pc))
+    if (host->path_frame(cursor, i, &frame) && is_in(runtime()->root, frame.pc))
         i++;
     if (host->path_frame(cursor, i, &frame) && is_claimed_as(IMPORT, frame.pc))
         i++;
@@ -256,7 +256,7 @@ static enum agent_thread_status status_of_other(const struct agent_cursor *curso
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     struct thread_data *data = cursor->thread_data;
-    if (!runtime.is_known || data->has_unknown_layout)
+    if (!runtime()->is_known || data->has_unknown_layout)
         return AGENT_FOREIGN;
     if (!data->context)
         return status_of_other(cursor);
@@ -296,8 +296,8 @@ static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
         return counts;
     counts.workers = agent_u32(host, cursor, runtime_parameters + PARAMETERS_WORKERS);
     counts.working =
-        runtime.working
-            ? agent_u32(host, cursor, runtime.working)
+        runtime()->working
+            ? agent_u32(host, cursor, runtime()->working)
             : count_working(cursor, agent_u64(host, cursor, runtime_parameters + PARAMETERS_DEQUES),
                             counts.workers);
     return counts;

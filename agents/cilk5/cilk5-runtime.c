@@ -3,13 +3,29 @@
 #include "agents/cilk5/cilk5-exports.h"
 #include "agents/cilk5/cilk5-observer.h"
 #include "agents/common/linked-runtime.h"
+#include "agents/common/loaded-modules.h"
+#include "agents/common/published-copy.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
-struct runtime runtime;
+static const struct runtime no_runtime;
+static _Atomic(const struct runtime *) known_runtime = &no_runtime;
+
+const struct runtime *runtime(void)
+{
+    return atomic_load_explicit(&known_runtime, memory_order_acquire);
+}
+
+static void set_runtime(const struct runtime *now)
+{
+    static struct published_copy *copies;
+    const struct runtime *copy = published_copy(&copies, now, sizeof *now);
+    if (copy)
+        atomic_store(&known_runtime, copy);
+}
 
 static const struct agent_host *host;
 
@@ -45,10 +61,10 @@ static void add_symbol(const struct symbol *symbol, void *data)
         found->description = begin;
 }
 
-static void learn_patch(uint64_t address)
+static void learn_patch(struct runtime *now, uint64_t address)
 {
     struct hpctoolkit_cilk5 *description = (void *)address;
-    runtime.working = runtime.site_in_closure = 0;
+    now->working = now->site_in_closure = 0;
     if (!description)
         return;
     if (description->magic != HPCTOOLKIT_CILK5_MAGIC || description->size != sizeof *description) {
@@ -56,8 +72,8 @@ static void learn_patch(uint64_t address)
                   "are not known");
         return;
     }
-    runtime.working = address + offsetof(struct hpctoolkit_cilk5, working);
-    runtime.site_in_closure = description->site_in_closure;
+    now->working = address + offsetof(struct hpctoolkit_cilk5, working);
+    now->site_in_closure = description->site_in_closure;
     if (host->dag)
         cilk5_observe(host, description);
 }
@@ -67,7 +83,8 @@ static void learn_patch(uint64_t address)
 static void claim_runtime(const struct agent_module *module)
 {
     struct agent_claim whole = {module->start, module->end, RUNTIME}, claim;
-    struct agent_claim child_main = {runtime.child_main.begin, runtime.child_main.end, RUNTIME};
+    struct agent_claim child_main = {runtime()->child_main.begin, runtime()->child_main.end,
+                                     RUNTIME};
     if (module->path[0]) {
         host->claim(&hpcrun_agent, &whole, 1);
         return;
@@ -90,31 +107,42 @@ static void learn(const struct runtime_symbols *found)
         return;
     }
     host->refuse(&hpcrun_agent, NULL);
-    runtime.scheduler = found->scheduler;
-    runtime.child_main = found->child_main;
-    runtime.root = found->root;
-    runtime.module = found->module->start;
-    learn_patch(found->description);
-    atomic_store(&runtime.is_known, true);
+    struct runtime now = *runtime();
+    now.scheduler = found->scheduler;
+    now.child_main = found->child_main;
+    now.root = found->root;
+    now.module = found->module->start;
+    learn_patch(&now, found->description);
+    now.is_known = true;
+    set_runtime(&now);
     claim_runtime(found->module);
 }
 
 void runtime_look(const struct agent_module *module)
 {
     struct runtime_symbols found = {.module = module};
-    if (module->start == getauxval(AT_BASE))
-        runtime.linker = (struct range){module->start, module->end};
-    if (runtime.is_known)
+    if (module->start == getauxval(AT_BASE)) {
+        struct runtime now = *runtime();
+        now.linker = (struct range){module->start, module->end};
+        set_runtime(&now);
+    }
+    if (runtime()->is_known)
         return;
+    struct pinned_module pinned;
     symbols_visit(module->path, add_symbol, &found);
-    if (found.scheduler.end)
+    if (found.scheduler.end && module_pin(module->start, module->path, &pinned)) {
         learn(&found);
+        module_unpin(&pinned);
+    }
 }
 
 void runtime_forget(const struct agent_module *module)
 {
-    if (runtime.module == module->start)
-        atomic_store(&runtime.is_known, false);
+    struct runtime now = *runtime();
+    if (now.module != module->start)
+        return;
+    now.is_known = false;
+    set_runtime(&now);
 }
 
 /* -------- imports -------- */
@@ -186,18 +214,22 @@ static bool calls_procedure(const struct import *import)
 struct agent_claim *imports_find(const struct agent_module *module, size_t *count)
 {
     struct import_list list = {.bias = module->bias};
+    struct pinned_module pinned;
     symbols_visit(module->path, add_import, &list);
     if (list.count > 0)
         symbols_visit(module->path, set_procedure, &list);
     struct agent_claim *claims = list.count ? malloc(list.count * sizeof *claims) : NULL;
+    bool is_pinned = claims && module_pin(module->start, module->path, &pinned);
     *count = 0;
     for (size_t i = 0; i < list.count; i++) {
-        if (claims && calls_procedure(&list.at[i]))
+        if (is_pinned && calls_procedure(&list.at[i]))
             claims[(*count)++] =
                 (struct agent_claim){list.at[i].code.start, list.at[i].code.end, IMPORT};
         free(list.at[i].procedure);
     }
     free(list.at);
+    if (is_pinned)
+        module_unpin(&pinned);
     if (*count > 0)
         return claims;
     free(claims);

@@ -12,7 +12,7 @@ struct range {
 /* Tags of claims. */
 enum { RUNTIME, IMPORT };
 
-/* The one runtime in the process. Set in normal context before its code is claimed. */
+/* The one runtime in the process. */
 struct runtime {
     struct range scheduler, child_main, root;
     struct range linker; /* the dynamic linker, which runs when a function is called first: the only
@@ -20,10 +20,11 @@ struct runtime {
     uint64_t module;     /* start address of the module that has the runtime */
     uint64_t working;    /* address of the counter of working workers; 0: not patched */
     uint64_t site_in_closure; /* offset of the spawn site; 0: not patched */
-    _Atomic bool is_known;    /* set last, since handlers of other threads run meanwhile */
+    bool is_known;            /* it is loaded */
 };
 
-extern struct runtime runtime;
+/* Any context. What is known of it; zeros as long as there was none. */
+const struct runtime *runtime(void);
 
 void runtime_start(const struct agent_host *host);
 

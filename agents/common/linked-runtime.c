@@ -131,6 +131,16 @@ static int compare(const void *a, const void *b)
     return first->is_runtimes - second->is_runtimes;
 }
 
+/* Keeps the last one of the aliases of a function; returns the number of functions. */
+static size_t drop_aliases(struct function *at, size_t count)
+{
+    size_t functions = 0;
+    for (size_t i = 0; i < count; i++)
+        if (i + 1 == count || at[i + 1].start != at[i].start)
+            at[functions++] = at[i];
+    return functions;
+}
+
 /* Joins consecutive functions of the runtime into ranges, in place; returns their number. */
 static size_t join_ranges(struct function *at, size_t count)
 {
@@ -154,7 +164,7 @@ struct agent_claim *linked_runtime(const struct agent_module *module, const char
     if (symbols_visit(module->path, add_function, &list) && !list.is_out_of_memory &&
         list.count > 0) {
         qsort(list.at, list.count, sizeof *list.at, compare);
-        *count = join_ranges(list.at, list.count);
+        *count = join_ranges(list.at, drop_aliases(list.at, list.count));
         claims = *count ? malloc(*count * sizeof *claims) : NULL;
     }
     for (size_t i = 0; claims && i < *count; i++)

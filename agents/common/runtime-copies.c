@@ -1,5 +1,7 @@
 #include "agents/common/runtime-copies.h"
 
+#include "agents/common/loaded-modules.h"
+
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -7,78 +9,6 @@
 
 /* The lock is not held when the dynamic linker is called: that has a lock of its own, and hpcrun's
  * dlclose announces modules to agents. */
-
-static bool is_in(uint64_t address, uint64_t start, uint64_t end)
-{
-    return address >= start && address < end;
-}
-
-/* ---- modules ---- */
-
-static struct link_map *module_at(uint64_t address)
-{
-    Dl_info info;
-    struct link_map *map = NULL;
-    return dladdr1((const void *)address, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
-}
-
-static void set_range(const struct dl_phdr_info *info, struct code_range *range)
-{
-    range->start = UINT64_MAX;
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-        uint64_t start = info->dlpi_addr + header->p_vaddr;
-        if (header->p_type != PT_LOAD)
-            continue;
-        range->start = start < range->start ? start : range->start;
-        range->end = start + header->p_memsz > range->end ? start + header->p_memsz : range->end;
-    }
-}
-
-struct search {
-    const struct link_map *map;
-    struct code_range range;
-};
-
-static int find_range(struct dl_phdr_info *info, size_t size, void *data)
-{
-    (void)size;
-    struct search *search = data;
-    if (info->dlpi_addr != search->map->l_addr || strcmp(info->dlpi_name, search->map->l_name) != 0)
-        return 0;
-    set_range(info, &search->range);
-    return 1;
-}
-
-static struct code_range range_of(const struct link_map *map)
-{
-    struct search search = {.map = map};
-    dl_iterate_phdr(find_range, &search);
-    return search.range;
-}
-
-static struct code_range program;
-static pthread_once_t program_once = PTHREAD_ONCE_INIT;
-
-/* The dynamic linker lists the main program first. */
-static int take_first(struct dl_phdr_info *info, size_t size, void *data)
-{
-    (void)size;
-    set_range(info, data);
-    return 1;
-}
-
-static void find_program(void)
-{
-    dl_iterate_phdr(take_first, &program);
-}
-
-bool is_in_program(uint64_t address, struct code_range *range)
-{
-    pthread_once(&program_once, find_program);
-    *range = program;
-    return is_in(address, program.start, program.end);
-}
 
 /* ---- copies ---- */
 
@@ -135,32 +65,28 @@ static struct runtime_copy *add_copy(struct runtime_copies *copies, struct runti
 }
 
 /* The copy in a module. */
-static struct runtime_copy *copy_in(struct runtime_copies *copies, const struct link_map *map)
+static struct runtime_copy *copy_in(struct runtime_copies *copies,
+                                    const struct pinned_module *module)
 {
-    struct code_range range = range_of(map);
-    struct runtime_copy *known = known_copy(copies, range.start);
-    void *library = known ? NULL : dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
-    if (!library)
+    struct runtime_copy *known = known_copy(copies, module->range.start);
+    struct runtime_copy *copy = known ? NULL : allocate(copies);
+    if (!copy)
         return known;
-    struct runtime_copy *copy = allocate(copies);
-    if (copy) {
-        copies->fill(copy, map, library);
-        copy->start = range.start;
-        copy->end = range.end;
-        copy = add_copy(copies, copy);
-    }
-    dlclose(library);
-    return copy;
+    copies->fill(copy, module->map, module->library);
+    copy->start = module->range.start;
+    copy->end = module->range.end;
+    return add_copy(copies, copy);
 }
 
-struct runtime_copy *copy_of_path(struct runtime_copies *copies, const char *path)
+struct runtime_copy *copy_of_module(struct runtime_copies *copies, uint64_t address)
 {
-    void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    const void *function = library ? dlsym(library, copies->symbol) : NULL;
-    const struct link_map *map = function ? module_at((uint64_t)function) : NULL;
-    struct runtime_copy *found = map ? copy_in(copies, map) : NULL;
-    if (library)
-        dlclose(library);
+    struct pinned_module module;
+    if (!module_pin(address, NULL, &module))
+        return NULL;
+    const void *function = dlsym(module.library, copies->symbol);
+    bool defines = is_in_range((uint64_t)function, module.range);
+    struct runtime_copy *found = defines ? copy_in(copies, &module) : NULL;
+    module_unpin(&module);
     return found;
 }
 
@@ -168,7 +94,7 @@ struct runtime_copy *copy_at(struct runtime_copies *copies, uint64_t address)
 {
     pthread_mutex_lock(&copies->lock);
     struct runtime_copy *copy = copies->first;
-    while (copy && !is_in(address, copy->start, copy->end))
+    while (copy && !is_in_range(address, (struct code_range){copy->start, copy->end}))
         copy = copy->next;
     pthread_mutex_unlock(&copies->lock);
     return copy;
@@ -210,30 +136,38 @@ static void publish(struct runtime_copies *copies, struct known_caller *caller)
     free(caller);
 }
 
-/* The module of the function to which the dynamic linker would have bound a reference of the caller's
- * module without this library; NULL: none. */
-static const struct link_map *bound_module(const char *symbol, const struct link_map *caller)
+/* The function to which the dynamic linker would have bound a reference of the caller's module without
+ * this library; 0: none. */
+static uint64_t bound_function(const char *symbol, const struct pinned_module *caller)
 {
-    const void *next = dlsym(RTLD_NEXT, symbol);
-    void *module = caller ? dlopen(caller->l_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    const void *own = module ? dlsym(module, symbol) : NULL;
-    bool is_own = own && module_at((uint64_t)own) == caller;
-    const void *bound = is_own || !next ? own : next;
-    if (module)
-        dlclose(module);
-    return bound ? module_at((uint64_t)bound) : NULL;
+    uint64_t next = (uint64_t)dlsym(RTLD_NEXT, symbol);
+    uint64_t own = caller->library ? (uint64_t)dlsym(caller->library, symbol) : 0;
+    bool is_own = own && is_in_range(own, caller->range);
+    return is_own || !next ? own : next;
 }
 
+/* The copy that the dynamic linker says. A caller in the agent is none: a body of the program ended
+ * with a jump to the library. */
+static struct runtime_copy *bound_copy(struct runtime_copies *copies, uint64_t address)
+{
+    struct pinned_module caller, none = {0};
+    bool is_pinned = module_pin(address, NULL, &caller);
+    bool is_module = is_pinned && !is_in_range((uint64_t)bound_copy, caller.range);
+    uint64_t bound = bound_function(copies->symbol, is_module ? &caller : &none);
+    struct runtime_copy *copy = bound ? copy_of_module(copies, bound) : NULL;
+    if (is_pinned)
+        module_unpin(&caller);
+    return copy || (is_module && !bound) ? copy : copy_any(copies);
+}
+
+/* First without the dynamic linker (loaded-modules.h), which suffices if the process has one copy:
+ * the caller may execute a part of a region of a library's constructor. */
 static struct runtime_copy *look_up(struct runtime_copies *copies, uint64_t address)
 {
-    const struct link_map *caller = module_at(address);
-    if (caller == module_at((uint64_t)look_up))
-        caller = NULL;
-    const struct link_map *bound = bound_module(copies->symbol, caller);
-    if (!bound && caller)
-        return NULL;
-    struct runtime_copy *copy = bound ? copy_in(copies, bound) : NULL;
-    return copy ? copy : copy_any(copies);
+    struct code_range range;
+    bool is_only = only_definition(copies->symbol, (uint64_t)look_up, address, &range);
+    struct runtime_copy *known = is_only ? known_copy(copies, range.start) : NULL;
+    return known ? known : bound_copy(copies, address);
 }
 
 static struct runtime_copy *add_caller(struct runtime_copies *copies, uint64_t address)
@@ -262,15 +196,16 @@ struct runtime_copy *copy_of_caller(struct runtime_copies *copies, uint64_t addr
 
 void copies_forget_module(struct runtime_copies *copies, uint64_t start, uint64_t end)
 {
+    const struct code_range range = {start, end};
     pthread_mutex_lock(&copies->lock);
     for (unsigned i = 0; i < CALLER_SLOTS; i++) {
         const struct known_caller *caller = atomic_load(&copies->callers[i]);
         if (caller &&
-            (is_in(caller->address, start, end) || is_in(caller->copy->start, start, end)))
+            (is_in_range(caller->address, range) || is_in_range(caller->copy->start, range)))
             atomic_store(&copies->callers[i], NULL);
     }
     for (struct runtime_copy *copy = copies->first; copy; copy = copy->next)
-        if (is_in(copy->start, start, end))
+        if (is_in_range(copy->start, range))
             copy->start = copy->end = 1;
     pthread_mutex_unlock(&copies->lock);
 }

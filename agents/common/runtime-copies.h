@@ -36,7 +36,7 @@ struct runtime_copies {
     size_t copy_bytes;  /* of the agent's structure */
     void *reserve;      /* memory for one copy, zeroed, where malloc has none */
     atomic_bool is_reserve_taken;
-    /* Sets the agent's part of a new copy, whose memory is zero. */
+    /* Sets the agent's part of a new copy, whose memory is zero; its module stays loaded meanwhile. */
     void (*fill)(struct runtime_copy *copy, const struct link_map *map, void *library);
 
     pthread_mutex_t lock;
@@ -47,9 +47,9 @@ struct runtime_copies {
 /* The copy that a caller means, by its return address. NULL: its module has none. */
 struct runtime_copy *copy_of_caller(struct runtime_copies *copies, uint64_t caller);
 
-/* The copy in the module that is loaded from `path`; NULL: it does not define `symbol`, or there is
- * no memory. */
-struct runtime_copy *copy_of_path(struct runtime_copies *copies, const char *path);
+/* The copy in the module that has an address; NULL: it does not define `symbol`, or there is no
+ * memory. */
+struct runtime_copy *copy_of_module(struct runtime_copies *copies, uint64_t address);
 
 /* The known copy whose code has this address; NULL: none. */
 struct runtime_copy *copy_at(struct runtime_copies *copies, uint64_t address);
@@ -59,12 +59,5 @@ struct runtime_copy *copy_any(struct runtime_copies *copies);
 
 /* A module was unloaded: forgets callers in it, and its copy. */
 void copies_forget_module(struct runtime_copies *copies, uint64_t start, uint64_t end);
-
-/* Whether an address is in the main program, whose address range is returned. Found once: costs a
- * caller in a library no search. */
-struct code_range {
-    uint64_t start, end;
-};
-bool is_in_program(uint64_t address, struct code_range *range);
 
 #endif

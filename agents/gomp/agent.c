@@ -12,8 +12,8 @@
  * library with the functions that call bodies. */
 #include "agents/agent.h"
 
-#include "agents/common/dynamic-entries.h"
 #include "agents/common/linked-runtime.h"
+#include "agents/common/loaded-modules.h"
 #include "agents/common/missing-bodies.h"
 #include "agents/common/ready-tasks.h"
 #include "agents/common/trampoline-frames.h"
@@ -71,9 +71,10 @@ static void count_initial_thread(void)
         slot_join(slot_mine(), RUNTIME_GOMP);
 }
 
+/* While the library is pinned. */
 static void add_runtime(const struct agent_module *module)
 {
-    struct gomp_functions *functions = gomp_copy_of(module->path);
+    struct gomp_functions *functions = gomp_copy_of(module->start);
     if (!functions)
         return;
     if (!functions->is_traced) {
@@ -92,10 +93,14 @@ static void add_runtime(const struct agent_module *module)
 
 static void module_added(const struct agent_module *module)
 {
-    if (!module->path[0])
+    struct pinned_module library;
+    if (!module->path[0]) {
         check_program(module);
-    else if (!trampolines_claim(module) && is_libgomp(module))
+    } else if (!trampolines_claim(module) && is_libgomp(module) &&
+               module_pin(module->start, module->path, &library)) {
         add_runtime(module);
+        module_unpin(&library);
+    }
 }
 
 static void module_removed(const struct agent_module *module)

@@ -1,7 +1,7 @@
 #include "agents/gomp/gomp-copies.h"
 
 #include "agents/common/body-links.h"
-#include "agents/common/dynamic-entries.h"
+#include "agents/common/loaded-modules.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -62,8 +62,8 @@ static bool is_known_version(const char *name)
 
 static bool has_unknown_version(const struct link_map *map)
 {
-    const char *names = (const char *)dynamic_entry(map, DT_STRTAB);
-    const char *at = (const char *)dynamic_entry(map, DT_VERDEF);
+    const char *names = (const char *)dynamic_entry(map->l_ld, map->l_addr, DT_STRTAB);
+    const char *at = (const char *)dynamic_entry(map->l_ld, map->l_addr, DT_VERDEF);
     bool more = at && names;
     while (more) {
         const ElfW(Verdef) *definition = (const void *)at;
@@ -118,9 +118,9 @@ const struct gomp_functions *gomp_copy_at(uint64_t address)
     return (const struct gomp_functions *)copy_at(&copies, address);
 }
 
-struct gomp_functions *gomp_copy_of(const char *path)
+struct gomp_functions *gomp_copy_of(uint64_t address)
 {
-    return (struct gomp_functions *)copy_of_path(&copies, path);
+    return (struct gomp_functions *)copy_of_module(&copies, address);
 }
 
 void gomp_forget_module(uint64_t start, uint64_t end)

@@ -32,8 +32,8 @@ static inline const struct gomp_functions *gomp_functions_for(uint64_t caller)
 /* Normal context. The copy whose code has this address, if it is one that was found before. */
 const struct gomp_functions *gomp_copy_at(uint64_t address);
 
-/* Normal context. The functions of the library at `path`; NULL if it is not a libgomp. */
-struct gomp_functions *gomp_copy_of(const char *path);
+/* Normal context. The functions of the library that has this address; NULL if it is not a libgomp. */
+struct gomp_functions *gomp_copy_of(uint64_t address);
 
 /* Normal context. A module was unloaded: forgets callers in it, and its copy. */
 void gomp_forget_module(uint64_t start, uint64_t end);

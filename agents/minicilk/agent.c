@@ -16,6 +16,8 @@
  *                                                  1-0 each, and its callers are native */
 #include "agents/agent.h"
 
+#include "agents/common/loaded-modules.h"
+#include "agents/common/published-copy.h"
 #include "agents/minicilk/minicilk-observer.h"
 #include "runtime-patches/minicilk/minicilk-introspect.h"
 
@@ -23,10 +25,14 @@
 
 static const struct agent_host *host;
 
-/* The one runtime in the process. is_known is set last, since handlers of other threads run
- * meanwhile. */
-static struct minicilk_introspection runtime;
-static _Atomic bool is_known;
+/* The one runtime in the process; NULL as long as there was none. */
+static _Atomic(const struct minicilk_introspection *) known_runtime;
+static _Atomic bool is_known; /* it is loaded */
+
+static const struct minicilk_introspection *runtime(void)
+{
+    return atomic_load_explicit(&known_runtime, memory_order_acquire);
+}
 
 struct thread_data {
     uint32_t guess; /* the thread's index among the workers at the last sample */
@@ -49,44 +55,56 @@ static bool start(const struct agent_host *agent_host)
     return host->interface == AGENT_INTERFACE;
 }
 
-/* The note holds the distance from itself to the runtime's description. */
-static void module_added(const struct agent_module *module)
+static void learn(const struct minicilk_introspection *found)
 {
-    int64_t distance;
-    if (!module->note || module->note_bytes != sizeof distance || is_known)
-        return;
-    __builtin_memcpy(&distance, module->note, sizeof distance);
-    const struct minicilk_introspection *found =
-        (const void *)((const char *)module->note + distance);
     if (found->magic != MINICILK_MAGIC || found->layout != MINICILK_LAYOUT ||
         found->size != sizeof *found) {
         host->refuse(&hpcrun_agent, "the program's version is not known to the agent");
         return;
     }
-    runtime = *found;
+    static struct published_copy *copies;
+    const void *copy = published_copy(&copies, found, sizeof *found);
+    if (!copy)
+        return;
+    atomic_store(&known_runtime, copy);
     atomic_store(&is_known, true);
     if (host->dag)
-        minicilk_observe(host, &runtime);
+        minicilk_observe(host, copy);
     const struct agent_claim code[] = {
-        {(uint64_t)runtime.text_begin, (uint64_t)runtime.text_end, 0},
-        {(uint64_t)runtime.base_begin, (uint64_t)runtime.base_end, 0}};
+        {(uint64_t)runtime()->text_begin, (uint64_t)runtime()->text_end, 0},
+        {(uint64_t)runtime()->base_begin, (uint64_t)runtime()->base_end, 0}};
     host->claim(&hpcrun_agent, code, sizeof code / sizeof *code);
+}
+
+/* The note holds the distance from itself to the runtime's description. */
+static void module_added(const struct agent_module *module)
+{
+    int64_t distance;
+    struct pinned_module pinned;
+    if (!module->note || module->note_bytes != sizeof distance || is_known ||
+        !module_pin(module->start, module->path, &pinned))
+        return;
+    __builtin_memcpy(&distance, module->note, sizeof distance);
+    uint64_t description = module->note_address + (uint64_t)distance;
+    if (is_in_range(description, pinned.range))
+        learn((const void *)description);
+    module_unpin(&pinned);
 }
 
 static void module_removed(const struct agent_module *module)
 {
-    uint64_t code = (uint64_t)runtime.text_begin;
+    uint64_t code = is_known ? (uint64_t)runtime()->text_begin : 0;
     if (code >= module->start && code < module->end)
         atomic_store(&is_known, false);
 }
 
-#define LIVE(field) ((uint64_t)runtime.live + offsetof(struct minicilk_live, field))
+#define LIVE(field) ((uint64_t)runtime()->live + offsetof(struct minicilk_live, field))
 
 /* -------- threads -------- */
 
 static bool is_worker(const struct agent_cursor *cursor, uint64_t worker)
 {
-    return (int)agent_u32(host, cursor, worker + runtime.worker_tid) == cursor->tid;
+    return (int)agent_u32(host, cursor, worker + runtime()->worker_tid) == cursor->tid;
 }
 
 /* The address of this thread's worker and its index; 0: no worker. */
@@ -97,7 +115,7 @@ static uint64_t find_worker(const struct agent_cursor *cursor, uint32_t *index)
     uint32_t n = workers ? agent_u32(host, cursor, LIVE(n)) : 0;
     for (uint32_t i = 0; i < n; i++) {
         *index = (data->guess + i) % n;
-        uint64_t worker = workers + (uint64_t)*index * runtime.worker_size;
+        uint64_t worker = workers + (uint64_t)*index * runtime()->worker_size;
         if (is_worker(cursor, worker)) {
             data->guess = *index;
             return worker;
@@ -120,7 +138,7 @@ static const struct agent_slot *slot_of(const struct agent_cursor *cursor, uint6
 {
     static _Atomic uint32_t guesses[256]; /* slots in which workers were found */
     _Atomic uint32_t *guess = &guesses[index % 256];
-    int tid = (int)agent_u32(host, cursor, worker + runtime.worker_tid);
+    int tid = (int)agent_u32(host, cursor, worker + runtime()->worker_tid);
     uint32_t end = agent_u32(host, cursor, (uint64_t)&host->slots->end);
     uint32_t first = atomic_load_explicit(guess, memory_order_relaxed);
     for (uint32_t i = 0; i < end; i++) {
@@ -150,7 +168,7 @@ static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
     cursor->state[FIRST] = index == 0;
     if (!cursor->state[WORKER])
         return AGENT_FOREIGN;
-    uint32_t state = agent_u32(host, cursor, cursor->state[WORKER] + runtime.worker_state);
+    uint32_t state = agent_u32(host, cursor, cursor->state[WORKER] + runtime()->worker_state);
     if (state == MINICILK_SCHEDULING)
         return AGENT_IDLE;
     return waits_in_libc(cursor, cursor->state[WORKER], index) ? AGENT_WAITING : AGENT_WORKING;
@@ -162,8 +180,8 @@ static uint32_t count_waiting(const struct agent_cursor *cursor, uint64_t worker
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t worker = workers + (uint64_t)i * runtime.worker_size;
-        count += agent_u32(host, cursor, worker + runtime.worker_state) == state &&
+        uint64_t worker = workers + (uint64_t)i * runtime()->worker_size;
+        count += agent_u32(host, cursor, worker + runtime()->worker_state) == state &&
                  waits_in_libc(cursor, worker, i);
     }
     return count;
@@ -181,7 +199,7 @@ static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
         return (struct agent_worker_counts){n, working > waiting ? working - waiting : 0, 0};
     }
     bool is_outside =
-        n && agent_u32(host, cursor, workers + runtime.worker_state) == MINICILK_OUTSIDE;
+        n && agent_u32(host, cursor, workers + runtime()->worker_state) == MINICILK_OUTSIDE;
     bool is_absent = is_outside && count_waiting(cursor, workers, 1, MINICILK_OUTSIDE);
     return (struct agent_worker_counts){n - is_absent, is_outside && !is_absent, 0};
 }
@@ -212,10 +230,11 @@ static enum agent_association begin_base(struct agent_cursor *cursor)
 {
     uint64_t *state = cursor->state;
     state[BELOW_BASE] = true;
-    state[FRAME] = state[WORKER] ? agent_u64(host, cursor, state[WORKER] + runtime.worker_base) : 0;
+    state[FRAME] =
+        state[WORKER] ? agent_u64(host, cursor, state[WORKER] + runtime()->worker_base) : 0;
     if (!state[FRAME])
         return AGENT_1_0;
-    if (!agent_u64(host, cursor, state[FRAME] + runtime.frame_parent))
+    if (!agent_u64(host, cursor, state[FRAME] + runtime()->frame_parent))
         continue_in_caller(cursor);
     return state[FRAME] || state[PC] ? AGENT_1_M : AGENT_1_0;
 }
@@ -224,7 +243,7 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
     uint64_t *state = cursor->state;
-    if (is_in(frame->pc, runtime.base_begin, runtime.base_end))
+    if (is_in(frame->pc, runtime()->base_begin, runtime()->base_end))
         return begin_base(cursor);
     cursor->include_callees = !state[BELOW_BASE];
     return state[BELOW_BASE] && !state[FIRST] ? AGENT_M_0 : AGENT_1_0;
@@ -241,10 +260,10 @@ static bool step_pnote(struct agent_cursor *cursor, const struct agent_frame *fr
 static bool step_ancestor(struct agent_cursor *cursor, struct agent_lnote *note)
 {
     uint64_t *state = cursor->state, frame = state[FRAME];
-    uint64_t site = agent_u64(host, cursor, frame + runtime.frame_site) - 1;
+    uint64_t site = agent_u64(host, cursor, frame + runtime()->frame_site) - 1;
     *note = (struct agent_lnote){.space = AGENT_CODE, .value = site, .site = site};
-    state[FRAME] = agent_u64(host, cursor, frame + runtime.frame_parent);
-    if (!state[FRAME] || !agent_u64(host, cursor, state[FRAME] + runtime.frame_parent))
+    state[FRAME] = agent_u64(host, cursor, frame + runtime()->frame_parent);
+    if (!state[FRAME] || !agent_u64(host, cursor, state[FRAME] + runtime()->frame_parent))
         continue_in_caller(cursor);
     return true;
 }

@@ -32,12 +32,15 @@
  * runtime's, or not being executed: M-0. */
 #include "agents/agent.h"
 #include "agents/common/linked-runtime.h"
+#include "agents/common/loaded-modules.h"
+#include "agents/common/published-copy.h"
 #include "agents/opencilk/opencilk-exports.h"
 #include "agents/opencilk/opencilk-helpers.h"
 #include "agents/opencilk/opencilk-image.h"
 #include "agents/opencilk/opencilk-layout.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,16 +50,24 @@ extern void *__libc_stack_end; /* the upper end of the initial thread's stack */
 
 static const struct agent_host *host;
 
-/* The one runtime in the process; zeros if there is none. Set in normal context before its code is
- * claimed. All but tls_module, worker and fiber are addresses. */
-static struct {
-    uint64_t module;               /* start of the module that has the runtime */
-    _Atomic uint64_t first_worker; /* worker 0. Set last, since handlers run meanwhile */
-    uint64_t need_to_cilkify;      /* a byte: 1 if no region is open */
-    uint64_t working;              /* counter of working workers; 0: the runtime is not patched */
-    size_t tls_module;             /* number of the runtime's thread-local storage */
-    uint64_t worker, fiber;        /* offsets of its variables in it */
-} runtime;
+/* The one runtime in the process. All but tls_module, worker and fiber are addresses. */
+struct runtime {
+    uint64_t module;          /* start of the module that has the runtime */
+    uint64_t first_worker;    /* worker 0 */
+    uint64_t need_to_cilkify; /* a byte: 1 if no region is open */
+    uint64_t working;         /* counter of working workers; 0: the runtime is not patched */
+    size_t tls_module;        /* number of the runtime's thread-local storage */
+    uint64_t worker, fiber;   /* offsets of its variables in it */
+};
+
+static const struct runtime no_runtime;
+static _Atomic(const struct runtime *) known_runtime = &no_runtime;
+
+/* All zeros if there is none. */
+static const struct runtime *runtime(void)
+{
+    return atomic_load_explicit(&known_runtime, memory_order_acquire);
+}
 
 struct thread_data {
     bool is_of_runtime; /* the runtime created the thread */
@@ -145,13 +156,18 @@ static void learn_runtime(const struct agent_module *module, const struct image 
         return;
     }
     host->refuse(&hpcrun_agent, NULL);
-    runtime.module = module->start;
-    runtime.need_to_cilkify = outside;
-    runtime.working = variable(image, "hpctoolkit_opencilk_working");
-    runtime.tls_module = image->tls_module;
-    runtime.worker = worker->st_value;
-    runtime.fiber = fiber->st_value;
-    runtime.first_worker = initial_worker(image, worker);
+    const struct runtime found = {.module = module->start,
+                                  .first_worker = initial_worker(image, worker),
+                                  .need_to_cilkify = outside,
+                                  .working = variable(image, "hpctoolkit_opencilk_working"),
+                                  .tls_module = image->tls_module,
+                                  .worker = worker->st_value,
+                                  .fiber = fiber->st_value};
+    static struct published_copy *copies;
+    const struct runtime *copy = published_copy(&copies, &found, sizeof found);
+    if (!copy)
+        return;
+    atomic_store(&known_runtime, copy);
     claim_runtime(module);
 }
 
@@ -163,24 +179,34 @@ static bool is_library(const struct agent_module *module)
     return strncmp(slash ? slash + 1 : module->path, name, sizeof name - 1) == 0;
 }
 
-static void module_added(const struct agent_module *module)
+/* While the module is pinned. */
+static void learn(const struct agent_module *module)
 {
-    struct image image = {0};
+    struct image image;
     if (!image_of(module, &image))
         return;
     const ElfW(Sym) *worker = image_symbol(&image, "__cilkrts_tls_worker");
     if (!worker && is_library(module))
         host->refuse(&hpcrun_agent, UNKNOWN_VERSION);
-    if (worker && !runtime.first_worker)
+    if (worker && !runtime()->first_worker)
         learn_runtime(module, &image, worker);
     if (!worker || !module->path[0])
         claim_helpers(&image);
 }
 
+static void module_added(const struct agent_module *module)
+{
+    struct pinned_module pinned;
+    if (!module_pin(module->start, module->path, &pinned))
+        return;
+    learn(module);
+    module_unpin(&pinned);
+}
+
 static void module_removed(const struct agent_module *module)
 {
-    if (runtime.module == module->start)
-        runtime.first_worker = runtime.module = 0;
+    if (runtime()->module == module->start)
+        atomic_store(&known_runtime, &no_runtime);
 }
 
 /* -------- threads -------- */
@@ -203,9 +229,9 @@ static uint64_t thread_local_storage(const struct agent_cursor *cursor)
     uint64_t control;
     __asm__("mov %%fs:0, %0" : "=r"(control));
     uint64_t vector = agent_u64(host, cursor, control + VECTOR);
-    if (agent_u64(host, cursor, vector - ENTRY) < runtime.tls_module)
+    if (agent_u64(host, cursor, vector - ENTRY) < runtime()->tls_module)
         return 0;
-    uint64_t storage = agent_u64(host, cursor, vector + runtime.tls_module * ENTRY);
+    uint64_t storage = agent_u64(host, cursor, vector + runtime()->tls_module * ENTRY);
     return storage == UINT64_MAX ? 0 : storage;
 }
 
@@ -222,11 +248,11 @@ static uint64_t worker_at(const struct agent_cursor *cursor, uint64_t global, ui
  * not have the layout that the agent knows. */
 static uint64_t find_global(const struct agent_cursor *cursor)
 {
-    uint64_t global = agent_u64(host, cursor, runtime.first_worker + WORKER_GLOBAL);
+    uint64_t global = agent_u64(host, cursor, runtime()->first_worker + WORKER_GLOBAL);
     uint32_t workers = global ? agent_u32(host, cursor, global + GLOBAL_WORKER_COUNT) : 0;
     if (!workers || workers > MAX_WORKERS ||
-        !agent_u64(host, cursor, runtime.first_worker + WORKER_LOCAL) ||
-        worker_at(cursor, global, 0) != runtime.first_worker)
+        !agent_u64(host, cursor, runtime()->first_worker + WORKER_LOCAL) ||
+        worker_at(cursor, global, 0) != runtime()->first_worker)
         return 0;
     return global;
 }
@@ -241,7 +267,7 @@ static uint32_t worker_state(const struct agent_cursor *cursor, uint64_t worker)
 static bool is_outside_regions(const struct agent_cursor *cursor)
 {
     uint8_t outside;
-    return host->read(cursor, runtime.need_to_cilkify, &outside, sizeof outside) && outside;
+    return host->read(cursor, runtime()->need_to_cilkify, &outside, sizeof outside) && outside;
 }
 
 static bool is_on_own_stack(const struct agent_cursor *cursor, uint64_t address)
@@ -262,7 +288,7 @@ static bool is_boss(const struct agent_cursor *cursor, uint64_t global)
 /* The fiber on which the thread executes user code as this worker; 0 if it does not. */
 static uint64_t find_fiber(const struct agent_cursor *cursor, uint64_t worker, uint64_t storage)
 {
-    uint64_t fiber = agent_u64(host, cursor, storage + runtime.fiber);
+    uint64_t fiber = agent_u64(host, cursor, storage + runtime()->fiber);
     bool runs = worker_state(cursor, worker) == STATE_RUN && fiber &&
                 agent_u64(host, cursor, fiber + FIBER_WORKER) == worker;
     return runs ? fiber : 0;
@@ -285,20 +311,20 @@ static enum agent_thread_status begin_in_program(struct agent_cursor *cursor, ui
         return is_initial_thread(cursor) ? AGENT_WORKING : AGENT_FOREIGN;
     if (!is_boss(cursor, state[GLOBAL]))
         return AGENT_FOREIGN;
-    state[FIBER] = find_fiber(cursor, runtime.first_worker, storage);
+    state[FIBER] = find_fiber(cursor, runtime()->first_worker, storage);
     return state[FIBER] ? AGENT_WORKING : AGENT_IDLE;
 }
 
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     uint64_t *state = cursor->state;
-    state[GLOBAL] = runtime.first_worker ? find_global(cursor) : 0;
+    state[GLOBAL] = runtime()->first_worker ? find_global(cursor) : 0;
     if (!state[GLOBAL])
         return AGENT_FOREIGN;
     uint64_t storage = thread_local_storage(cursor);
     uint64_t worker =
-        storage ? agent_u64(host, cursor, storage + runtime.worker) : runtime.first_worker;
-    if (worker == runtime.first_worker)
+        storage ? agent_u64(host, cursor, storage + runtime()->worker) : runtime()->first_worker;
+    if (worker == runtime()->first_worker)
         return begin_in_program(cursor, storage);
     if (agent_u64(host, cursor, worker + WORKER_GLOBAL) != state[GLOBAL])
         return AGENT_FOREIGN;
@@ -310,8 +336,8 @@ static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 static uint32_t count_working(const struct agent_cursor *cursor, uint64_t global, uint32_t workers)
 {
     uint32_t working = 0;
-    if (runtime.working)
-        return agent_u32(host, cursor, runtime.working);
+    if (runtime()->working)
+        return agent_u32(host, cursor, runtime()->working);
     for (uint32_t i = 0; i < workers; i++)
         working += worker_state(cursor, worker_at(cursor, global, i)) == STATE_RUN;
     return working;
@@ -341,7 +367,7 @@ static bool is_interrupted(const struct agent_cursor *cursor, const struct agent
 static bool is_visible(const struct agent_cursor *cursor, const struct agent_frame *frame)
 {
     struct agent_claim helper;
-    return !runtime.first_worker ||
+    return !runtime()->first_worker ||
            (is_interrupted(cursor, frame) && host->find_claim(&hpcrun_agent, frame->pc, &helper) &&
             helper.tag == HELPER_WITH_USER_CODE);
 }

@@ -1,28 +1,10 @@
 #include "agents/opencilk/opencilk-image.h"
 
 #include "agents/common/linked-runtime.h"
+#include "agents/common/loaded-modules.h"
 #include "lib/binary-search.h"
 
 #include <string.h>
-
-struct image_search {
-    const struct agent_module *module;
-    struct image *image;
-};
-
-static int match(struct dl_phdr_info *info, size_t size, void *data)
-{
-    const struct image_search *search = data;
-    const char *path = info->dlpi_name ? info->dlpi_name : "";
-    (void)size;
-    if (info->dlpi_addr != search->module->bias || strcmp(path, search->module->path) != 0)
-        return 0;
-    *search->image = (struct image){.bias = info->dlpi_addr,
-                                    .headers = info->dlpi_phdr,
-                                    .header_count = info->dlpi_phnum,
-                                    .tls_module = info->dlpi_tls_modid};
-    return 1;
-}
 
 static const ElfW(Phdr) * header_of(const struct image *image, uint32_t type)
 {
@@ -30,24 +12,6 @@ static const ElfW(Phdr) * header_of(const struct image *image, uint32_t type)
         if (image->headers[i].p_type == type)
             return &image->headers[i];
     return NULL;
-}
-
-static void read_dynamic(struct image *image, const ElfW(Dyn) * at)
-{
-    for (; at->d_tag != DT_NULL; at++) {
-        const void *pointer = (const void *)at->d_un.d_ptr;
-        size_t entries = at->d_un.d_val / sizeof(ElfW(Rela));
-        switch (at->d_tag) {
-        case DT_SYMTAB: image->symbols = pointer; break;
-        case DT_STRTAB: image->names = pointer; break;
-        case DT_GNU_HASH: image->hash = pointer; break;
-        case DT_RELA: image->relocations[0].at = pointer; break;
-        case DT_RELASZ: image->relocations[0].count = entries; break;
-        case DT_JMPREL: image->relocations[1].at = pointer; break;
-        case DT_PLTRELSZ: image->relocations[1].count = entries; break;
-        default: break;
-        }
-    }
 }
 
 /* Symbols of the runtime that the agent uses. */
@@ -64,51 +28,49 @@ static void add_linked(const struct symbol *symbol, void *data)
                 linked_names[i], {.st_value = symbol->address, .st_size = symbol->size}};
 }
 
+static int read_headers(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    struct image *image = data;
+    if (info->dlpi_addr != image->bias || !is_in_range(image->start, module_range(info)))
+        return 0;
+    image->headers = info->dlpi_phdr;
+    image->header_count = info->dlpi_phnum;
+    image->tls_module = info->dlpi_tls_modid;
+    return 1;
+}
+
+static struct image_relocations relocations_at(const ElfW(Dyn) * dynamic, uint64_t bias,
+                                               int64_t table, int64_t size)
+{
+    struct image_relocations found = {(const void *)dynamic_entry(dynamic, bias, table), 0};
+    for (; found.at && dynamic->d_tag != DT_NULL; dynamic++)
+        if (dynamic->d_tag == size)
+            found.count = dynamic->d_un.d_val / sizeof(ElfW(Rela));
+    return found;
+}
+
 bool image_of(const struct agent_module *module, struct image *image)
 {
-    struct image_search search = {module, image};
-    if (!dl_iterate_phdr(match, &search))
+    *image = (struct image){.bias = module->bias, .start = module->start};
+    if (!dl_iterate_phdr(read_headers, image))
         return false;
     const ElfW(Phdr) *dynamic = header_of(image, PT_DYNAMIC);
-    /* The loader relocates the pointers in the dynamic section if the section is writable. */
-    if (!dynamic || !(dynamic->p_flags & PF_W))
+    if (!dynamic)
         return false;
-    read_dynamic(image, (const void *)(image->bias + dynamic->p_vaddr));
+    image->dynamic = (const void *)(image->bias + dynamic->p_vaddr);
+    image->symbols = (const void *)dynamic_entry(image->dynamic, image->bias, DT_SYMTAB);
+    image->names = (const char *)dynamic_entry(image->dynamic, image->bias, DT_STRTAB);
+    image->relocations[0] = relocations_at(image->dynamic, image->bias, DT_RELA, DT_RELASZ);
+    image->relocations[1] = relocations_at(image->dynamic, image->bias, DT_JMPREL, DT_PLTRELSZ);
     if (!module->path[0])
         symbols_visit("", add_linked, image);
     return image->symbols && image->names;
 }
 
-static uint32_t hash_of(const char *name)
-{
-    uint32_t hash = 5381;
-    while (*name)
-        hash = hash * 33 + (uint8_t)*name++;
-    return hash;
-}
-
-static const ElfW(Sym) * exported_symbol(const struct image *image, const char *name)
-{
-    if (!image->hash || image->hash[0] == 0)
-        return NULL;
-    uint32_t bucket_count = image->hash[0], first = image->hash[1], hash = hash_of(name);
-    const uint32_t *buckets = image->hash + 4 + (size_t)image->hash[2] * 2;
-    const uint32_t *chain = buckets + bucket_count;
-    for (uint32_t i = buckets[hash % bucket_count]; i >= first; i++) {
-        uint32_t other = chain[i - first];
-        const ElfW(Sym) *symbol = &image->symbols[i];
-        if ((other | 1) == (hash | 1) && symbol->st_shndx != SHN_UNDEF &&
-            strcmp(image->names + symbol->st_name, name) == 0)
-            return symbol;
-        if (other & 1)
-            break;
-    }
-    return NULL;
-}
-
 const ElfW(Sym) * image_symbol(const struct image *image, const char *name)
 {
-    const ElfW(Sym) *symbol = exported_symbol(image, name);
+    const ElfW(Sym) *symbol = dynamic_symbol(image->dynamic, image->bias, name);
     for (unsigned i = 0; i < IMAGE_LINKED && !symbol; i++)
         if (image->linked[i].name && strcmp(image->linked[i].name, name) == 0)
             symbol = &image->linked[i].symbol;

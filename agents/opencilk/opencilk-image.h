@@ -11,14 +11,14 @@
 #define IMAGE_LINKED 6
 
 struct image {
-    uint64_t bias;
+    uint64_t start, bias;
     const ElfW(Phdr) * headers;
     size_t header_count;
     size_t tls_module; /* number of its thread-local storage; 0: none */
     const ElfW(Sym) * symbols;
     const char *names;
-    const uint32_t *hash; /* the GNU hash table */
-    struct {
+    const ElfW(Dyn) * dynamic;
+    struct image_relocations {
         const ElfW(Rela) * at;
         size_t count;
     } relocations[2];
@@ -28,7 +28,8 @@ struct image {
     } linked[IMAGE_LINKED];
 };
 
-/* False if the module is not loaded or lacks a dynamic section. */
+/* The module must stay loaded as long as the image is used (common/loaded-modules.h). False if it is
+ * not loaded or lacks a dynamic section. */
 bool image_of(const struct agent_module *module, struct image *image);
 
 /* A symbol that the module exports, or one of linked_names (opencilk-image.c) that the program

@@ -20,7 +20,7 @@
 #include "agents/agent.h"
 
 #include "agents/common/creator-paths.h"
-#include "agents/common/dynamic-entries.h"
+#include "agents/common/loaded-modules.h"
 #include "agents/common/linked-runtime.h"
 #include "agents/common/missing-bodies.h"
 #include "agents/common/ready-tasks.h"
@@ -125,11 +125,11 @@ static void claim(const struct agent_module *module)
 
 static void add_runtime(const struct agent_module *module)
 {
-    void *libomp = dlopen(module->path, RTLD_LAZY | RTLD_NOLOAD);
-    if (!libomp)
+    struct pinned_module libomp;
+    if (!module_pin(module->start, module->path, &libomp))
         return;
-    const char *why = tool_why_not(libomp);
-    dlclose(libomp);
+    const char *why = tool_why_not(libomp.library);
+    module_unpin(&libomp);
     if (why) {
         refuse(why);
         return;

@@ -27,14 +27,25 @@ static const struct {
     {"libomp.so", "threads of LLVM's OpenMP spin while they wait, so idleness is not known"},
     {"libiomp5.so", "threads of Intel's OpenMP spin while they wait, so idleness is not known"},
 };
-/* Address of the module; 0: not loaded. */
-static uint64_t other_start[sizeof others / sizeof *others];
+/* Start addresses of such modules, of which a process may have several of one name; 0: free. */
+static uint64_t other_starts[16];
 static _Atomic unsigned others_loaded;
 
 static bool start(const struct agent_host *agent_host)
 {
     host = agent_host;
     return host->interface == AGENT_INTERFACE;
+}
+
+/* Puts `to` in the place of `from`; false: there is no `from`. */
+static bool replace_start(uint64_t from, uint64_t to)
+{
+    for (size_t i = 0; i < sizeof other_starts / sizeof *other_starts; i++)
+        if (other_starts[i] == from) {
+            other_starts[i] = to;
+            return true;
+        }
+    return false;
 }
 
 static void module_added(const struct agent_module *module)
@@ -44,20 +55,15 @@ static void module_added(const struct agent_module *module)
         return;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strncmp(base, others[i].module, strlen(others[i].module)) == 0) {
-            other_start[i] = module->start;
-            atomic_fetch_add(&others_loaded, 1);
+            atomic_fetch_add(&others_loaded, replace_start(0, module->start));
             host->refuse(&agent_for_threads, others[i].why);
         }
 }
 
 static void module_removed(const struct agent_module *module)
 {
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (other_start[i] == module->start) {
-            other_start[i] = 0;
-            if (atomic_fetch_sub(&others_loaded, 1) == 1)
-                host->refuse(&agent_for_threads, NULL);
-        }
+    if (replace_start(module->start, 0) && atomic_fetch_sub(&others_loaded, 1) == 1)
+        host->refuse(&agent_for_threads, NULL);
 }
 
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)

@@ -13,7 +13,7 @@
  * Claims: the modules of libtbb and of this library. */
 #include "agents/agent.h"
 
-#include "agents/common/dynamic-entries.h"
+#include "agents/common/loaded-modules.h"
 #include "agents/common/trampoline-frames.h"
 #include "agents/tbb/task-contexts.h"
 #include "agents/tbb/tbb-copies.h"
@@ -66,7 +66,7 @@ static void module_added(const struct agent_module *module)
         return;
     const struct agent_claim code = {module->start, module->end, CLAIM_RUNTIME};
     host->claim(&hpcrun_agent, &code, 1);
-    tbb_add_module(module->path);
+    tbb_add_module(module->start);
     count_initial_thread();
 }
 

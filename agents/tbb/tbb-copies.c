@@ -52,9 +52,9 @@ bool tbb_has_code_at(uint64_t address)
     return copy_at(&copies, address) != NULL;
 }
 
-void tbb_add_module(const char *path)
+void tbb_add_module(uint64_t address)
 {
-    copy_of_path(&copies, path);
+    copy_of_module(&copies, address);
 }
 
 void tbb_forget_module(uint64_t start, uint64_t end)

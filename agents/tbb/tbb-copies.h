@@ -12,8 +12,8 @@ const struct tbb_functions *tbb_functions_for(uint64_t caller);
 /* Whether an address is in a known copy. */
 bool tbb_has_code_at(uint64_t address);
 
-/* A libtbb was loaded from this path. */
-void tbb_add_module(const char *path);
+/* A libtbb was loaded, which has this address. */
+void tbb_add_module(uint64_t address);
 
 /* A module was unloaded: forgets callers in it, and its copy. */
 void tbb_forget_module(uint64_t start, uint64_t end);

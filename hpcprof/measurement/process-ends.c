@@ -5,19 +5,17 @@
 #include "lib/measurement-format.h"
 #include "lib/measurement.h"
 #include "lib/process-list.h"
+#include "lib/safe-input.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Seconds within which a sampled thread writes its data: hpcrun's FLUSH_INTERVAL of 10 s, plus the
  * 2^32 clock ticks (at 1 GHz) between its readings of the clock. */
 #define FLUSH_SECONDS 15.0
 
 /* Bytes; a longer list would have millions of processes, and is not from hpcrun. */
-#define MAX_LIST_SIZE ((off_t)1 << 30)
+#define MAX_LIST_SIZE ((size_t)1 << 30)
 
 struct loaded_list {
     char *text;
@@ -35,34 +33,16 @@ struct process_ends {
 
 /* ---- reading ---- */
 
-static bool read_text(const char *path, struct loaded_list *one, size_t *size)
-{
-    struct stat status;
-    FILE *file = fopen(path, "re");
-    if (!file || fstat(fileno(file), &status) != 0) {
-        diag_error(path, "%s", strerror(errno));
-        if (file)
-            fclose(file);
-        return false;
-    }
-    bool fits = S_ISREG(status.st_mode) && status.st_size <= MAX_LIST_SIZE;
-    *size = 0;
-    if (!fits) {
-        diag_error(path, "it is not a list of processes");
-    } else {
-        one->text = mem_alloc((size_t)status.st_size + 1);
-        *size = fread(one->text, 1, (size_t)status.st_size, file);
-    }
-    fclose(file);
-    return fits;
-}
-
 static void read_list(struct process_ends *ends, const char *path)
 {
-    struct loaded_list one = {0};
     size_t size;
-    if (!read_text(path, &one, &size))
+    char *cause = NULL;
+    struct loaded_list one = {.text = input_read(path, MAX_LIST_SIZE, &size, &cause)};
+    if (!one.text) {
+        diag_error(path, "%s", cause);
+        free(cause);
         return;
+    }
     size_t room = process_list_memory(one.text, size);
     one.memory = mem_alloc(room);
     memset(one.memory, 0, room);

@@ -1,16 +1,18 @@
 #include "hpcprof/modules/code-bytes.h"
 
-#include <fcntl.h>
+#include "lib/safe-input.h"
+
 #include <gelf.h>
-#include <sys/stat.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 struct code_bytes code_bytes_open(const char *path, bool for_others)
 {
     struct stat status;
-    struct code_bytes code = {.fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
-    bool is_readable = code.fd >= 0 && fstat(code.fd, &status) == 0 && S_ISREG(status.st_mode) &&
-                       (!for_others || status.st_mode & S_IROTH);
+    char *cause = NULL;
+    struct code_bytes code = {.fd = input_open(path, &status, &cause)};
+    bool is_readable = code.fd >= 0 && (!for_others || status.st_mode & S_IROTH);
+    free(cause);
     if (is_readable && elf_version(EV_CURRENT) != EV_NONE)
         code.elf = elf_begin(code.fd, ELF_C_READ_MMAP, NULL);
     return code;

@@ -3,14 +3,13 @@
 #include "hpcprof/base/output-file.h"
 
 #include "lib/alloc.h"
+#include "lib/safe-input.h"
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- identity of an ELF file ---- */
@@ -111,19 +110,15 @@ static bool is_same(const struct load_module *module, const struct identity *ide
            (!module->modified || module->modified == modification_time(status));
 }
 
-static enum binary_match compare_open(int fd, const struct load_module *module, char **cause)
+static enum binary_match compare_open(int fd, const struct stat *status,
+                                      const struct load_module *module, char **cause)
 {
-    struct stat status;
     struct identity identity = {0};
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-        *cause = mem_strdup("not a regular file");
-        return BINARY_UNUSABLE;
-    }
     if (!identify(fd, &identity)) {
         *cause = mem_strdup("not an x86-64 ELF file");
         return BINARY_UNUSABLE;
     }
-    bool same = is_same(module, &identity, &status);
+    bool same = is_same(module, &identity, status);
     free(identity.build_id);
     if (!same)
         *cause = mem_strdup("it has changed since the run");
@@ -132,13 +127,11 @@ static enum binary_match compare_open(int fd, const struct load_module *module, 
 
 enum binary_match binary_compare(const char *path, const struct load_module *module, char **cause)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        bool missing = errno == ENOENT || errno == ENOTDIR;
-        *cause = mem_strdup(strerror(errno));
-        return missing ? BINARY_MISSING : BINARY_UNUSABLE;
-    }
-    enum binary_match match = compare_open(fd, module, cause);
+    struct stat status;
+    int fd = input_open(path, &status, cause);
+    if (fd < 0)
+        return errno == ENOENT || errno == ENOTDIR ? BINARY_MISSING : BINARY_UNUSABLE;
+    enum binary_match match = compare_open(fd, &status, module, cause);
     close(fd);
     return match;
 }

@@ -1,7 +1,6 @@
 #include "hpcprof/modules/structure-finder.h"
 
 #include "hpcprof/base/subprocess.h"
-#include "hpcprof/base/trusted-path.h"
 #include "hpcprof/modules/measured-binary.h"
 #include "hpcprof/modules/structure-image.h"
 
@@ -9,6 +8,7 @@
 #include "lib/parallel.h"
 #include "lib/path.h"
 #include "lib/structure-cache.h"
+#include "lib/trusted-path.h"
 
 #include <errno.h>
 #include <libxml/parser.h>

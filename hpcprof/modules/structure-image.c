@@ -1,5 +1,6 @@
 #include "hpcprof/modules/structure-image.h"
 
+#include "lib/safe-input.h"
 #include "lib/safe-output.h"
 
 #include <stdlib.h>
@@ -272,19 +273,14 @@ static bool find_key(FILE *file, struct image_key *key)
 static struct structure *read_image(const char *path, const struct image_key *key,
                                     const struct address_set *only)
 {
-    FILE *file = fopen(path, "rbe");
+    char *cause = NULL;
     struct stat status;
-    struct structure *s = NULL;
-    if (file && fstat(fileno(file), &status) == 0 && status.st_size > 0) {
-        size_t size = (size_t)status.st_size;
-        void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fileno(file), 0);
-        if (bytes != MAP_FAILED) {
-            s = structure_image_read(bytes, size, key, only);
-            munmap(bytes, size);
-        }
-    }
-    if (file)
-        fclose(file);
+    const uint8_t *bytes = input_map(path, &status, &cause);
+    free(cause);
+    if (!bytes)
+        return NULL;
+    struct structure *s = structure_image_read(bytes, (size_t)status.st_size, key, only);
+    munmap((void *)bytes, (size_t)status.st_size);
     return s;
 }
 
@@ -315,9 +311,11 @@ static struct structure *replace_by_image(const char *path, const struct image_k
 struct structure *structure_read_cached(const char *path, const struct address_set *only,
                                         char **cause)
 {
-    FILE *file = fopen(path, "rbe");
+    FILE *file = input_stream(path, cause);
     struct image_key key;
-    bool has_image = file && find_key(file, &key) && key.size >= IMAGE_LEAST_SIZE;
+    if (!file)
+        return NULL;
+    bool has_image = find_key(file, &key) && key.size >= IMAGE_LEAST_SIZE;
     char *image = mem_printf("%s.image", path);
     struct structure *s = has_image ? read_image(image, &key, only) : NULL;
     if (s) {

@@ -2,9 +2,9 @@
 
 #include "lib/diag.h"
 #include "lib/path.h"
+#include "lib/safe-input.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,9 +119,13 @@ static bool begins_with(const char *line, const char *word)
     return strncmp(line, word, length) == 0 && strchr(SPACE, line[length]) && line[length];
 }
 
-static void read_lines(struct rules_file *file, const char *path, FILE *in)
+/* False, with *cause, if the file cannot be read. */
+static bool read_lines(struct rules_file *file, const char *path, char **cause)
 {
     struct rules_line line = {.path = path};
+    FILE *in = input_stream(path, cause);
+    if (!in)
+        return false;
     char *text = NULL;
     size_t room = 0;
     while (getline(&text, &room, in) >= 0) {
@@ -132,6 +136,8 @@ static void read_lines(struct rules_file *file, const char *path, FILE *in)
             reject(&line, "first line", "it is not 'agent NAME VERSION'");
     }
     free(text);
+    fclose(in);
+    return true;
 }
 
 static char *path_of(const char *base)
@@ -144,11 +150,12 @@ static char *path_of(const char *base)
 /* Whether a file exists and has the rules of a runtime that needs no agent. */
 static bool is_of_runtime(const char *path)
 {
-    char line[64] = "";
-    FILE *in = fopen(path, "re");
+    char line[64] = "", *cause = NULL;
+    FILE *in = input_stream(path, &cause);
     bool is_read = in && fgets(line, sizeof line, in);
     if (in)
         fclose(in);
+    free(cause);
     return is_read && begins_with(line, "runtime");
 }
 
@@ -164,20 +171,15 @@ void rules_read_agent(struct rules *rules, const char *base)
     if (rules_find_file(rules, base))
         return;
     struct rules_file file = {.base = mem_strdup(base), .is_of_agent = true};
-    char *path = path_of(base);
-    errno = EINVAL;
-    FILE *in = strchr(base, '/') ? NULL : fopen(path, "re");
-    if (in) {
-        read_lines(&file, path, in);
-        fclose(in);
-    } else {
+    char *path = path_of(base), *cause = NULL;
+    if (strchr(base, '/') || !read_lines(&file, path, &cause))
         diag_note(
             path,
             "%s: clones of procedures are shown separately, and the runtime's procedures are not "
             "recognized",
-            strerror(errno));
-    }
+            cause ? cause : "not the name of a rules file");
     add_file(rules, file);
+    free(cause);
     free(path);
 }
 
@@ -193,16 +195,13 @@ void rules_read_runtimes(struct rules *rules)
     struct dirent **found = NULL;
     int count = scandir(folder, &found, has_ending, alphasort);
     for (int i = 0; i < count; i++) {
-        char *path = path_of(found[i]->d_name);
+        char *path = path_of(found[i]->d_name), *cause = NULL;
         if (!rules_find_file(rules, found[i]->d_name) && is_of_runtime(path)) {
             struct rules_file file = {.base = mem_strdup(found[i]->d_name)};
-            FILE *in = fopen(path, "re");
-            if (in) {
-                read_lines(&file, path, in);
-                fclose(in);
-            }
+            read_lines(&file, path, &cause);
             add_file(rules, file);
         }
+        free(cause);
         free(path);
         free(found[i]);
     }

@@ -1,8 +1,7 @@
 #include "hpcprof/sources/source-permission.h"
 
-#include "hpcprof/base/trusted-path.h"
-
 #include "lib/path.h"
+#include "lib/trusted-path.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -340,20 +340,19 @@ void modules_unload_begin(void)
 
 static bool still_loaded(const struct module_instance *m)
 {
-    struct module_range range;
-    return module_range_find(m->start, &range) && range.start == m->start && range.end == m->end &&
-           range.bias == m->bias;
+    uint64_t start, end;
+    return module_range_bounds(m->start, &start, &end) && start == m->start && end == m->end;
 }
 
 void modules_unload_end(void)
 {
+    module_ranges_refresh();
     for (uint32_t i = 0; i < LIVE_SLOTS; i++) {
         uint64_t slot = atomic_load(&modules.live[i]);
         uint32_t id = slot_instance(slot);
         if (id != 0 && !still_loaded(instance(segment_of(id), id)))
             atomic_compare_exchange_strong(&modules.live[i], &slot, slot & ~(uint64_t)0xffffff);
     }
-    module_ranges_refresh();
     atomic_fetch_add(&modules.generation, 1);
 }
 

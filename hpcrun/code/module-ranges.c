@@ -1,5 +1,6 @@
 #include "hpcrun/code/module-ranges.h"
 
+#include "hpcrun/base/lock.h"
 #include "lib/binary-search.h"
 
 #include <dlfcn.h>
@@ -49,6 +50,23 @@ bool module_range_find(uint64_t address, struct module_range *range)
     return true;
 }
 
+bool module_range_bounds(uint64_t address, uint64_t *start, uint64_t *end)
+{
+    struct module_range range;
+    struct dl_find_object found;
+    if (loader_has_table()) {
+        if (_dl_find_object((void *)(uintptr_t)address, &found) != 0)
+            return false;
+        range.start = (uint64_t)(uintptr_t)found.dlfo_map_start;
+        range.end = (uint64_t)(uintptr_t)found.dlfo_map_end;
+    } else if (!find_in_table(address, &range)) {
+        return false;
+    }
+    *start = range.start;
+    *end = range.end;
+    return true;
+}
+
 static int add_module(struct dl_phdr_info *info, size_t size, void *data)
 {
     (void)size;
@@ -80,10 +98,13 @@ void module_ranges_refresh(void)
 {
     if (loader_has_table())
         return;
+    static struct lock refresh;
+    lock_enter(&refresh);
     struct table *next = &tables[atomic_load(&current) == &tables[0]];
     next->count = 0;
     dl_iterate_phdr(add_module, next);
     atomic_store_explicit(&current, next, memory_order_release);
+    lock_leave(&refresh);
 }
 
 void module_ranges_use_own_table(bool use)

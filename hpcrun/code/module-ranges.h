@@ -19,11 +19,16 @@ struct module_range {
     const uint8_t *eh_frame_hdr; /* NULL: none */
 };
 
-/* Fills `range` with the module that covers `address`; false when none does. */
+/* Fills `range` with the module that covers `address`; false when none does. Reads what the loader
+ * keeps of the module, which a dlclose in another thread may free: call it in a guarded region, unless
+ * the module stays loaded. */
 bool module_range_find(uint64_t address, struct module_range *range);
 
-/* Normal context, from one thread at a time, when no handler still runs that began before the
- * previous refresh. Does nothing if the loader has its own table. */
+/* Any context. The addresses of the mapping of that module. */
+bool module_range_bounds(uint64_t address, uint64_t *start, uint64_t *end);
+
+/* Normal context, when no handler still runs that began before the previous refresh. Does nothing if
+ * the loader has its own table. */
 void module_ranges_refresh(void);
 
 /* For tests: uses our table even if the loader has its own. */

@@ -20,6 +20,6 @@ HOOK int dlclose(void *handle)
     threads_quiesce(WAIT_NS);
     int result = REAL(dlclose)(handle);
     modules_unload_end();
-    agents_update();
+    agents_update_after_unload();
     return result;
 }

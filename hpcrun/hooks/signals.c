@@ -61,7 +61,7 @@ void *signals_enter_program(int signal, siginfo_t *info, void *context)
 void *signals_enter_program(int signal, siginfo_t *info, void *context)
 {
     if (!atomic_load(&state.small_stack)) /* the signal may also be a lost sample's SIGIO */
-        handler_take_lost(signal, info, context);
+        handler_take_lost(signal, info, context, false);
     thread_program_handlers++;
     restart_before_handler(context, program_action[signal].sa_flags & SA_RESTART);
     return program_handler[signal];
@@ -114,7 +114,7 @@ static void end_by_signal(int signal, const siginfo_t *info)
 
 static void on_fatal(int signal, siginfo_t *info, void *context)
 {
-    if (!handler_take_lost(signal, info, context))
+    if (!handler_take_lost(signal, info, context, true))
         end_by_signal(signal, info);
 }
 
@@ -201,10 +201,19 @@ static void on_sampling_signal(int signal, siginfo_t *info, void *context)
         pass_on(signal, info, context);
 }
 
+static void note_known(int signal, bool known)
+{
+    if (known)
+        atomic_fetch_or(&restart_known_handlers, sys_mask_bit(signal));
+    else
+        atomic_fetch_and(&restart_known_handlers, ~sys_mask_bit(signal));
+}
+
 /* Installs the action that stands for the program's one. */
 static int install(int signal)
 {
     struct sigaction action = program_action[signal];
+    bool known = true;
     action.sa_mask.__val[0] &= ~sys_mask_bit(state.sampling_signal);
     if (is_handler(&action) && (action.sa_flags & SA_ONSTACK) && atomic_load(&state.small_stack))
         action.sa_mask.__val[0] |= sys_mask_bit(state.sampling_signal);
@@ -221,7 +230,10 @@ static int install(int signal)
         action.sa_flags = SA_SIGINFO | SA_ONSTACK;
         action.sa_mask.__val[0] =
             ~(uint64_t)0; /* the first fatal signal decides how the process ends */
+    } else {
+        known = false;
     }
+    note_known(signal, known);
     return REAL(sigaction)(signal, &action, NULL);
 }
 

@@ -17,6 +17,7 @@
 #include "hpcrun/life/process-life.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/arena-file.h"
+#include "hpcrun/restart/ended-calls.h"
 
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -282,10 +283,12 @@ static long set_action(long number, int signal, const struct sys_sigaction *acti
     return result;
 }
 
-/* Returns the function to jump to with the same arguments. */
-void *syscall_enter(long number, long a, long b, long c) __attribute__((visibility("hidden")));
-void *syscall_enter(long number, long a, long b, long c)
+/* Returns the function to jump to with the same arguments, and `sp` as its stack pointer. */
+void *syscall_enter(long number, long a, long b, long c, uint64_t sp)
+    __attribute__((visibility("hidden")));
+void *syscall_enter(long number, long a, long b, long c, uint64_t sp)
 {
+    note_syscall(&(struct noted_syscall){sp, number, a, b, c});
     if (number == SYS_futex && futex_waits((int)b))
         return (void *)(uintptr_t)futex_wait;
     if (number == SYS_rt_sigaction && process.active)
@@ -304,6 +307,7 @@ __asm__(".text\n"
         "    .cfi_startproc\n"
         PUSH(rdi) PUSH(rsi) PUSH(rdx) PUSH(rcx) PUSH(r8) PUSH(r9)
         PUSH(r10) /* aligns the stack */
+        "    lea 56(%rsp), %r8\n" /* over the seven registers */
         "    call syscall_enter\n"
         POP(r10) POP(r9) POP(r8) POP(rcx) POP(rdx) POP(rsi) POP(rdi)
         "    jmp *%rax\n"

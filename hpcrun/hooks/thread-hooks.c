@@ -60,12 +60,8 @@ _Static_assert(sizeof(struct start) <= sizeof(((struct thread *)0)->start), "roo
 static void set_start_ip(struct thread *thread, uint64_t function)
 {
     struct unwinder *u = &thread->unwinder;
-    thread->start_ip = 0;
     rule_cache_renew(u->cache, modules_generation());
-    if (guard_enter(&u->guard) == 0) {
-        thread->start_ip = rule_cache_ip(u->cache, function);
-        guard_leave(&u->guard);
-    }
+    thread->start_ip = rule_cache_ask(&u->guard, rule_cache_ip, u->cache, function);
 }
 
 /* The thread's stack ends at its control block. glibc puts that at the top of the stack's memory,

@@ -2,10 +2,10 @@
 
 #include "lib/alloc.h"
 #include "lib/diag.h"
+#include "lib/safe-input.h"
 
 #include <assert.h>
 #include <dirent.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,11 +56,11 @@ static bool is_preload_line(const char *line)
 static char *read_rules(const char *folder, const char *name, char **preload)
 {
     char *path = mem_printf("%s/%s" ENDING, folder, name), line[1024], version[128];
-    FILE *file = fopen(path, "r");
-    char *entry = NULL;
+    char *entry = NULL, *cause = NULL;
+    FILE *file = input_stream(path, &cause);
     bool is_preloaded = false;
     if (!file)
-        diag_error(path, "%s", strerror(errno));
+        diag_error(path, "%s", cause);
     else if (!fgets(line, sizeof line, file) || sscanf(line, "agent %*s %127s", version) != 1)
         diag_error(path, "the first line is not 'agent NAME VERSION': agent not used");
     else
@@ -76,6 +76,7 @@ static char *read_rules(const char *folder, const char *name, char **preload)
     }
     if (file)
         fclose(file);
+    free(cause);
     free(path);
     return entry;
 }
@@ -114,11 +115,12 @@ static void check_names(const char *wanted, struct dirent **installed, int count
 /* Whether the rules are for a runtime that has no agent: only hpcprof reads these. */
 static bool is_without_agent(const char *folder, const char *file)
 {
-    char *path = mem_printf("%s/%s", folder, file), word[16] = "";
-    FILE *in = fopen(path, "r");
+    char *path = mem_printf("%s/%s", folder, file), word[16] = "", *cause = NULL;
+    FILE *in = input_stream(path, &cause);
     bool is_it = in && fscanf(in, "%15s", word) == 1 && strcmp(word, "runtime") == 0;
     if (in)
         fclose(in);
+    free(cause);
     free(path);
     return is_it;
 }

@@ -3,15 +3,14 @@
 #include "lib/alloc.h"
 #include "lib/diag.h"
 #include "lib/elf-sections.h"
+#include "lib/safe-input.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,18 +19,12 @@
 
 /* ---- ELF files ---- */
 
-static bool map_file(const char *path, struct elf_file *file)
+static bool map_file(const char *path, struct elf_file *file, char **cause)
 {
     struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    void *at = MAP_FAILED;
-    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0)
-        at = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (fd >= 0)
-        close(fd);
-    *file = at == MAP_FAILED ? (struct elf_file){0}
-                             : (struct elf_file){at, (size_t)status.st_size};
-    return file->at != NULL;
+    const void *at = input_map(path, &status, cause);
+    *file = at ? (struct elf_file){at, (size_t)status.st_size} : (struct elf_file){0};
+    return at != NULL;
 }
 
 static void unmap_file(struct elf_file *file)
@@ -87,10 +80,13 @@ static bool defines(const struct dynamic_symbols *symbols, const char *name)
 static void check_calls(const char *path, const char *libomp)
 {
     struct elf_file caller, runtime;
-    if (!map_file(path, &caller))
+    char *cause = NULL;
+    if (!map_file(path, &caller, &cause)) {
+        free(cause);
         return;
-    if (!map_file(libomp, &runtime))
-        diag_fatal(libomp, "%s", strerror(errno));
+    }
+    if (!map_file(libomp, &runtime, &cause))
+        diag_fatal(libomp, "%s", cause);
     struct dynamic_symbols called = dynamic_symbols(&caller), known = dynamic_symbols(&runtime);
     for (size_t i = 0; i < called.n; i++) {
         const char *name = name_of(&called, i);
@@ -112,9 +108,9 @@ static void check_calls(const char *path, const char *libomp)
 static char *interpreter_of(const char *program)
 {
     struct elf_file file;
-    char *found = NULL;
-    if (!map_file(program, &file))
-        diag_fatal(program, "%s", strerror(errno));
+    char *found = NULL, *cause = NULL;
+    if (!map_file(program, &file, &cause))
+        diag_fatal(program, "%s", cause);
     unsigned count = 0;
     const Elf64_Shdr *all = elf_file_sections(&file, &count);
     const Elf64_Ehdr *header = (const void *)file.at;

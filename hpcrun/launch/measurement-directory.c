@@ -4,6 +4,7 @@
 #include "lib/alloc.h"
 #include "lib/diag.h"
 #include "lib/path.h"
+#include "lib/safe-input.h"
 #include "lib/safe-output.h"
 #include "lib/sanitized-text.h"
 
@@ -30,22 +31,11 @@ struct job {
 /* A file of /proc/PID, with a terminating NUL; NULL if it can't be read. The caller frees. */
 static char *read_process_file(long pid, const char *name, size_t *size)
 {
-    char *path = mem_printf("/proc/%ld/%s", pid, name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char *path = mem_printf("/proc/%ld/%s", pid, name), *cause = NULL;
+    char *text = input_read(path, SIZE_MAX, size, &cause);
+    free(cause);
     free(path);
-    if (fd < 0)
-        return NULL;
-    VEC(char) text = {0};
-    ssize_t got;
-    do {
-        vec_reserve(&text, 4096);
-        got = read(fd, text.at + text.n, 4095);
-        text.n += got > 0 ? (size_t)got : 0;
-    } while (got > 0);
-    close(fd);
-    text.at[text.n] = '\0';
-    *size = text.n;
-    return text.at;
+    return text;
 }
 
 /* Whether a process has a rank in its environment: a rank, or a script that a rank has started. */

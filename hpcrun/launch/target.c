@@ -4,6 +4,7 @@
 #include "lib/alloc.h"
 #include "lib/diag.h"
 #include "lib/measurement-format.h"
+#include "lib/safe-input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,10 +67,12 @@ char *target_find(const char *command)
 /* The rest of a script's first line after "#!"; NULL if the file is no script. The caller frees. */
 static char *script_line(const char *path)
 {
-    char head[4096] = "";
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char head[4096] = "", *cause = NULL;
+    struct stat status;
+    int fd = input_open(path, &status, &cause);
+    free(cause); /* a file may be executable but not readable */
     if (fd < 0)
-        return NULL; /* a file may be executable but not readable */
+        return NULL;
     ssize_t size = read(fd, head, sizeof head - 1);
     close(fd);
     if (size < 2 || memcmp(head, "#!", 2) != 0)

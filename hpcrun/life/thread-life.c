@@ -43,12 +43,12 @@ static void start_over(struct thread *thread)
         event->event = &process.config.events[i];
         event->period = event->event->period;
         event->work = process.metrics.work[i];
-        event->blocked = process.metrics.blocked[i];
+        event->off_cpu = process.metrics.off_cpu[i];
         event->idleness = process.metrics.idleness[i];
         event->incomplete = process.metrics.incomplete[i];
         event->waiting = process.metrics.waiting[i];
+        event->lock_blame = process.metrics.lock_blame[i];
         event->lock_wait = process.metrics.lock_wait[i];
-        event->lock_delay = process.metrics.lock_delay[i];
     }
     thread->image_begun = false;
     thread_image_clear(thread);

@@ -54,6 +54,21 @@ static void refuse(const struct agent *agent, const char *why)
         refusals_withdraw(agent->name);
 }
 
+/* An agent follows pointers and counts that it reads. If the runtime was unloaded, these are whatever is
+ * there now, and a loop over them may take minutes. So what an agent may read at a sample is limited, in
+ * words; then the agent is left where it is, and the thread is foreign or its path native. A worker
+ * takes an agent some 3 words, an ancestor of a stolen procedure 3, so it suffices for 20,000 of them.
+ * Takes at most 1 ms. */
+#define STEP_WORDS 8
+
+static void spend(struct agent_query *query, int32_t words)
+{
+    struct guard *guard = &query->unwinder->guard;
+    query->budget -= words;
+    if (query->budget < 0 && guard->active)
+        guard_exit(guard);
+}
+
 /* A field of a runtime lies within one aligned word, so the whole word is loaded: it never crosses
  * a page. Only such reads are cached. */
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
@@ -63,12 +78,15 @@ static bool read_memory(const struct agent_cursor *cursor, uint64_t address, voi
     uint64_t word, offset = address % sizeof word;
     if (size == 0 || offset + size > sizeof word) {
         answer_invalidate(&query->answers);
+        spend(query, (int32_t)(size / sizeof word) + 1);
         return memory_read_guarded(memory, address, to, size);
     }
     if (!memory_load(memory, address - offset, &word)) {
         answer_invalidate(&query->answers);
+        spend(query, MEMORY_FAULT_WORDS);
         return false;
     }
+    spend(query, 1);
     word >>= 8 * offset;
     memcpy(to, &word, size);
     answer_add_read(&query->answers, address, size, word);
@@ -127,6 +145,7 @@ static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
     struct unwinder *u = query->unwinder;
     struct frame from = {.pc = frame->pc, .sp = frame->sp, .bp = frame->bp}, caller = {0};
     do {
+        spend(query, STEP_WORDS);
         bool stepped = unwind_caller(u, &from, &caller);
         add_step(query, &from, &caller, stepped);
         if (!stepped)

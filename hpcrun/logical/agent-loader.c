@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/base/text-buffer.h"
+#include "hpcrun/code/module-list.h"
 #include "hpcrun/logical/agent-query.h"
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/claims.h"
@@ -11,12 +12,11 @@
 #include <assert.h>
 #include <dlfcn.h>
 #include <limits.h>
-#include <link.h>
+#include <linux/futex.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define MAX_RECOGNITIONS 4
-#define MAX_MODULES      512
 #define MAX_WORD         128
 
 struct installed_agent {
@@ -33,18 +33,13 @@ enum { NOT_LOADED = -1, UNUSABLE = -2 };
 static struct installed_agent installed[MAX_AGENTS];
 static unsigned installed_count;
 
-struct loaded_module {
-    struct agent_module module; /* its note is not set */
-    const ElfW(Phdr) * headers;
-    unsigned header_count;
-};
+/* The modules at the last update and at this one: lists[last] and lists[!last]. */
+static struct module_list lists[2];
+static unsigned last;
+static _Atomic unsigned long long last_changes; /* module_list_changes() at the last update */
 
-/* The modules of the process at the last update and at this one: modules[last] and modules[!last].
- */
-static struct loaded_module modules[2][MAX_MODULES];
-static unsigned module_count[2], last;
-static unsigned long long changes; /* number of loads and unloads, at the last update */
-static _Atomic int updating;
+/* Id of the thread that updates; 0: none does. */
+static _Atomic int updater;
 
 /* ---- symbols of the program ---- */
 
@@ -149,19 +144,6 @@ void agents_init(const char *list)
     }
 }
 
-/* The data of the ELF note of this owner, or NULL. */
-static const void *module_note(const struct loaded_module *module, const char *owner, size_t *bytes)
-{
-    const void *found = NULL;
-    for (unsigned i = 0; i < module->header_count && owner[0] && !found; i++) {
-        const ElfW(Phdr) *header = &module->headers[i];
-        const uint8_t *at = (const uint8_t *)(module->module.bias + header->p_vaddr);
-        if (header->p_type == PT_NOTE)
-            found = elf_note_find(at, header->p_memsz, header->p_align == 8 ? 8 : 4, owner, bytes);
-    }
-    return found;
-}
-
 /* Whether the file name of a path is NAME or NAME.<something>: "libfoo.so" fits lib/libfoo.so.5. */
 static bool has_base_name(const char *path, const char *name)
 {
@@ -170,22 +152,33 @@ static bool has_base_name(const char *path, const char *name)
     return rest && (*rest == '\0' || *rest == '.');
 }
 
-static bool recognizes(const struct installed_agent *agent, const struct loaded_module *module)
+/* The module as agents see it, with the ELF note of this owner, if it has one. */
+static struct agent_module module_for_agents(const struct listed_module *module, const char *owner)
 {
-    size_t bytes;
-    if (agent->may_be_in_program && !module->module.path[0])
-        return true;
-    for (unsigned i = 0; i < MAX_RECOGNITIONS && agent->module[i][0]; i++)
-        if (has_base_name(module->module.path, agent->module[i]))
-            return true;
-    return module_note(module, agent->note, &bytes) != NULL;
+    struct agent_module its = {
+        .start = module->start, .end = module->end, .bias = module->bias, .path = module->path};
+    for (unsigned i = 0; i < LISTED_NOTES && owner[0] && !its.note; i++) {
+        const struct listed_notes *notes = &module->notes[i];
+        its.note = elf_note_find(notes->copy, notes->bytes, notes->align, owner, &its.note_bytes);
+        its.note_address = notes->address + (uint64_t)its.note - (uint64_t)notes->copy;
+    }
+    return its;
 }
 
-static void announce_module(const struct installed_agent *agent, const struct loaded_module *module)
+static bool recognizes(const struct installed_agent *agent, const struct listed_module *module)
+{
+    if (agent->may_be_in_program && !module->path[0])
+        return true;
+    for (unsigned i = 0; i < MAX_RECOGNITIONS && agent->module[i][0]; i++)
+        if (has_base_name(module->path, agent->module[i]))
+            return true;
+    return module_for_agents(module, agent->note).note != NULL;
+}
+
+static void announce_module(const struct installed_agent *agent, const struct listed_module *module)
 {
     const struct agent *it = agents.at[agent->loaded];
-    struct agent_module its = module->module;
-    its.note = module_note(module, agent->note, &its.note_bytes);
+    const struct agent_module its = module_for_agents(module, agent->note);
     if (it->module_added)
         it->module_added(&its);
 }
@@ -225,91 +218,114 @@ static int open_agent(const struct installed_agent *installed)
     return UNUSABLE;
 }
 
-/* Callback of dl_iterate_phdr: adds a module to the list of number *now. */
-static int list_module(struct dl_phdr_info *info, size_t size, void *now)
+static void announce_removal(const struct listed_module *module)
 {
-    (void)size;
-    unsigned which = *(unsigned *)now;
-    unsigned long long seen = info->dlpi_adds + info->dlpi_subs;
-    if (seen == changes)
-        return 1;
-    if (module_count[which] == MAX_MODULES)
-        return 0;
-    struct loaded_module *module = &modules[which][module_count[which]++];
-    uint64_t low = UINT64_MAX, high = 0;
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-        if (header->p_type != PT_LOAD)
-            continue;
-        low = header->p_vaddr < low ? header->p_vaddr : low;
-        high = header->p_vaddr + header->p_memsz > high ? header->p_vaddr + header->p_memsz : high;
-    }
-    *module = (struct loaded_module){
-        .module = {.start = info->dlpi_addr + low,
-                   .end = info->dlpi_addr + high,
-                   .bias = info->dlpi_addr,
-                   .path = info->dlpi_name ? info->dlpi_name : ""},
-        .headers = info->dlpi_phdr,
-        .header_count = info->dlpi_phnum,
-    };
-    return 0;
-}
-
-static int count_changes(struct dl_phdr_info *info, size_t size, void *total)
-{
-    (void)size;
-    *(unsigned long long *)total = info->dlpi_adds + info->dlpi_subs;
-    return 1;
-}
-
-static bool is_listed(unsigned which, const struct loaded_module *module)
-{
-    for (unsigned i = 0; i < module_count[which]; i++)
-        if (modules[which][i].module.start == module->module.start &&
-            modules[which][i].module.end == module->module.end)
-            return true;
-    return false;
-}
-
-static void announce_removal(const struct loaded_module *module)
-{
+    const struct agent_module its = module_for_agents(module, "");
     for (unsigned i = 0; i < atomic_load(&agents.count); i++)
         if (agents.at[i]->module_removed)
-            agents.at[i]->module_removed(&module->module);
-    claims_remove(module->module.start, module->module.end);
+            agents.at[i]->module_removed(&its);
+    claims_remove(module->start, module->end);
 }
 
-/* Opens an installed agent if its runtime is there, and announces new modules to it; all modules if
- * the agent is new. */
-static void update_agent(struct installed_agent *agent, unsigned before, unsigned now)
+/* Announces the modules that are not in the new list. Returns the position there of the first module
+ * that is new: the loader adds modules at the end of its list, and keeps their order. */
+static size_t announce_removals(const struct module_list *before, const struct module_list *now)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < before->count; i++)
+        if (kept < now->count && module_is_same(&before->at[i], &now->at[kept]))
+            kept++;
+        else
+            announce_removal(&before->at[i]);
+    return kept;
+}
+
+/* Opens an installed agent if its runtime is there, and announces the modules from `first_new` on to
+ * it; all modules if the agent is new. */
+static void update_agent(struct installed_agent *agent, const struct module_list *now,
+                         size_t first_new)
 {
     bool fresh = agent->loaded == NOT_LOADED;
-    for (unsigned i = 0; i < module_count[now] && agent->loaded == NOT_LOADED; i++)
-        if (recognizes(agent, &modules[now][i]))
+    for (size_t i = 0; i < now->count && agent->loaded == NOT_LOADED; i++)
+        if (recognizes(agent, &now->at[i]))
             agent->loaded = open_agent(agent);
-    for (unsigned i = 0; i < module_count[now] && agent->loaded >= 0; i++)
-        if (fresh || !is_listed(before, &modules[now][i]))
-            announce_module(agent, &modules[now][i]);
+    for (size_t i = fresh ? 0 : first_new; i < now->count && agent->loaded >= 0; i++)
+        announce_module(agent, &now->at[i]);
+}
+
+static void update(void)
+{
+    struct module_list *before = &lists[last], *now = &lists[!last];
+    if (!module_list_make(now))
+        return;
+    size_t first_new = announce_removals(before, now);
+    last = !last;
+    atomic_store(&last_changes, now->changes);
+    for (unsigned i = 0; i < installed_count; i++)
+        update_agent(&installed[i], now, first_new);
+    module_list_free(before);
+    atomic_fetch_add(&agents.epoch, 1);
+}
+
+/* ---- one thread at a time ---- */
+
+/* False if a thread updates already, also if it is this one: agents open and close modules. */
+static bool begin_update(void)
+{
+    int none = 0;
+    return atomic_compare_exchange_strong(&updater, &none, sys_gettid());
+}
+
+static void end_update(void)
+{
+    atomic_store(&updater, 0);
+    sys3(SYS_futex, &updater, FUTEX_WAKE_PRIVATE, INT_MAX);
+}
+
+/* Most time to wait for another thread's update. That may itself wait for this thread: it opens an
+ * agent, and this thread is in a constructor, so that it holds the loader's lock. */
+#define MOST_WAIT_NS 10000000u
+
+static bool wait_to_begin_update(void)
+{
+    uint64_t end = sys_clock(CLOCK_MONOTONIC) + MOST_WAIT_NS;
+    while (!begin_update()) {
+        int other = atomic_load(&updater);
+        uint64_t now = sys_clock(CLOCK_MONOTONIC);
+        if (other == sys_gettid() || now >= end)
+            return false;
+        struct timespec left = sys_timespec(end - now);
+        if (other != 0)
+            sys4(SYS_futex, &updater, FUTEX_WAIT_PRIVATE, other, &left);
+    }
+    return true;
+}
+
+/* A module that an agent pinned while the program closed it is gone only when it is unpinned. */
+#define MOST_UPDATES 3
+
+static bool is_due(void)
+{
+    return installed_count > 0 && module_list_changes() != atomic_load(&last_changes);
+}
+
+static void update_and_end(void)
+{
+    for (int i = 0; i < MOST_UPDATES && is_due(); i++)
+        update();
+    end_update();
 }
 
 void agents_update(void)
 {
-    if (installed_count == 0 || atomic_exchange(&updating, 1))
-        return;
-    unsigned before = last, now = !last;
-    module_count[now] = 0;
-    dl_iterate_phdr(list_module, &now);
-    if (module_count[now] > 0) {
-        last = now;
-        dl_iterate_phdr(count_changes, &changes);
-        for (unsigned i = 0; i < module_count[before]; i++)
-            if (!is_listed(now, &modules[before][i]))
-                announce_removal(&modules[before][i]);
-        for (unsigned i = 0; i < installed_count; i++)
-            update_agent(&installed[i], before, now);
-        atomic_fetch_add(&agents.epoch, 1);
-    }
-    atomic_store(&updating, 0);
+    if (is_due() && begin_update())
+        update_and_end();
+}
+
+void agents_update_after_unload(void)
+{
+    if (is_due() && wait_to_begin_update())
+        update_and_end();
 }
 
 /* The agent for plain threads, if it may be used and was not opened; else NULL. */
@@ -324,19 +340,19 @@ static struct installed_agent *unopened_agent_for_threads(void)
 void agents_expect_thread(uint64_t routine)
 {
     if (!unopened_agent_for_threads() || atomic_load(&agents.hide_threads) ||
-        claims_agent(routine) >= 0 || atomic_exchange(&updating, 1))
+        claims_agent(routine) >= 0 || !begin_update())
         return;
     struct installed_agent *agent = unopened_agent_for_threads();
     if (agent) {
         agent->loaded = start_agent(agent, &agent_for_threads);
-        for (unsigned k = 0; k < module_count[last] && agent->loaded >= 0; k++)
-            announce_module(agent, &modules[last][k]);
+        for (size_t k = 0; k < lists[last].count && agent->loaded >= 0; k++)
+            announce_module(agent, &lists[last].at[k]);
         atomic_fetch_add(&agents.epoch, 1);
     }
-    atomic_store(&updating, 0);
+    end_update();
 }
 
 void agents_after_fork(void)
 {
-    atomic_store(&updating, 0);
+    atomic_store(&updater, 0);
 }

@@ -16,9 +16,13 @@
  * rules file. */
 void agents_init(const char *list);
 
-/* Opens agents whose runtime was loaded since the last call, and announces modules to all agents.
- */
+/* Opens agents whose runtime was loaded since the last call, and announces modules to all agents. Does
+ * nothing if another thread does it at the moment. */
 void agents_update(void);
+
+/* The same, after a dlclose: waits for another thread's update, since callers in an unloaded module
+ * must not be taken for those of the next module at its address. At most 10 ms, see agent-loader.c. */
+void agents_update_after_unload(void);
 
 /* The program is about to create a thread with this start routine: opens the agent for plain threads,
  * if it may be used and the routine is no runtime's. Call it after agents_update. */

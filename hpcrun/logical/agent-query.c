@@ -118,10 +118,17 @@ const struct thread_status *agent_query_status(struct agent_query *query, struct
     query->unwinder = u;
     query->tid = tid;
     query->cursors_begun = false;
-    if (!answer_is_valid(answers, QUESTION_STATUS, u))
-        ask_status(query, count);
-    if (query->cursors_begun || !answer_is_valid(answers, QUESTION_COUNTS, u))
-        ask_counts(query);
+    query->budget = AGENT_BUDGET;
+    if (guard_enter(&u->guard) == 0) {
+        if (!answer_is_valid(answers, QUESTION_STATUS, u))
+            ask_status(query, count);
+        if (query->cursors_begun || !answer_is_valid(answers, QUESTION_COUNTS, u))
+            ask_counts(query);
+        guard_leave(&u->guard);
+    } else {
+        answer_cache_clear(answers);
+        query->status = (struct thread_status){.kind = AGENT_FOREIGN};
+    }
     return &query->status;
 }
 
@@ -314,7 +321,7 @@ static void ask_path(struct agent_query *query)
     swap_buffers(query);
     restore_cursors(query);
     answer_begin(&query->answers, QUESTION_PATH);
-    if (guard_enter(&u->guard) == 0) {
+    if (query->budget >= 0 && guard_enter(&u->guard) == 0) {
         walk(query);
         guard_leave(&u->guard);
     } else {

@@ -36,6 +36,8 @@ struct bichords {
     struct answered_lnote few_lnotes[FEW_LNOTES];
 };
 
+#define AGENT_BUDGET 65536
+
 /* The status of a thread at a sample. */
 struct thread_status {
     enum agent_thread_status kind;
@@ -53,6 +55,7 @@ struct agent_query {
                                             at first */
     struct bichords buffers[2];          /* `previous` and `current` point to these */
     uint32_t frame;     /* index in the path of the frame that an agent is asked about */
+    int32_t budget;     /* words that agents may still read at this sample (agent-host.c) */
     bool cursors_begun; /* at this sample the cursors have the state of unwind_begin */
     struct agent_cursor cursor[MAX_AGENTS];
     uint64_t begin_state[MAX_AGENTS][AGENT_STATE_WORDS]; /* cursor states after unwind_begin */

@@ -28,6 +28,15 @@ static const char *last_reason(const char *agent)
     return NULL;
 }
 
+/* A program that loads and unloads a runtime again and again gets one line. */
+static bool was_reported(const char *agent, const char *why)
+{
+    for (unsigned i = 0; i < atomic_load(&refusal_count); i++)
+        if (strcmp(refusals[i].agent, agent) == 0 && strcmp(refusals[i].why, why) == 0)
+            return true;
+    return false;
+}
+
 static bool add(const char *agent, const char *why)
 {
     unsigned n = atomic_load(&refusal_count);
@@ -59,8 +68,8 @@ static void report_refusal(const char *agent, const char *why)
 void refusals_add(const char *agent, const char *why)
 {
     const char *last = last_reason(agent);
-    bool is_known = last && strcmp(last, why) == 0;
-    if (!is_known && add(agent, why))
+    bool is_known = last && strcmp(last, why) == 0, is_old = was_reported(agent, why);
+    if (!is_known && add(agent, why) && !is_old)
         report_refusal(agent, why);
 }
 

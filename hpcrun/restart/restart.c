@@ -1,87 +1,48 @@
 #include "hpcrun/restart/restart.h"
 
+#include "hpcrun/restart/interruptible-calls.h"
+
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/futex.h>
-#include <stdint.h>
-#include <sys/syscall.h>
 
-#define SYSCALL_SIZE 2 /* of the instruction */
-
-/* Most bytes of stack between the frame of a hook and the call that it makes through libc. A signal
- * frame is larger, so calls made in a handler are not mistaken for the one that it interrupted. */
-#define LIBC_STACK 1024
+_Atomic uint64_t restart_known_handlers;
 
 static __thread struct {
-    greg_t pc, sp; /* of the call that the last sample found about to restart */
+    greg_t pc, sp; /* of the call that the last sample found about to restart, or put back */
+    greg_t result; /* what it returns if a handler of the program ends it */
+    bool put_back;
     uintptr_t part;
 } marked;
 
-static bool is_lock(int command)
+/* ---- calls at their instruction ---- */
+
+static const struct interruptible_call *restarting_call(const greg_t *reg)
 {
-    return command == F_SETLKW || command == F_OFD_SETLKW;
+    bool at_instruction = reg[REG_RCX] == reg[REG_RIP] + SYSCALL_SIZE;
+    return at_instruction ? interruptible_call(reg[REG_RAX], reg) : NULL;
 }
 
-static bool is_plain_wait(int operation)
+static void mark(const greg_t *reg, greg_t result, bool put_back)
 {
-    operation &= FUTEX_CMD_MASK;
-    return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
-}
-
-/* Calls that wait, restart after a handler with SA_RESTART, and end with EINTR after one without.
- */
-static bool is_waiting_call(const greg_t *reg)
-{
-    switch (reg[REG_RAX]) {
-    case SYS_read:
-    case SYS_readv:
-    case SYS_preadv2:
-    case SYS_write:
-    case SYS_writev:
-    case SYS_pwritev2:
-    case SYS_open:
-    case SYS_openat:
-    case SYS_openat2:
-    case SYS_creat:
-    case SYS_accept:
-    case SYS_accept4:
-    case SYS_connect:
-    case SYS_recvfrom:
-    case SYS_recvmsg:
-    case SYS_recvmmsg:
-    case SYS_sendto:
-    case SYS_sendmsg:
-    case SYS_sendmmsg:
-    case SYS_sendfile:
-    case SYS_splice:
-    case SYS_tee:
-    case SYS_vmsplice:
-    case SYS_ioctl:
-    case SYS_flock:
-    case SYS_wait4:
-    case SYS_waitid:
-    case SYS_mq_timedsend:
-    case SYS_mq_timedreceive:
-    case SYS_getrandom: return true;
-    case SYS_fcntl: return is_lock((int)reg[REG_RSI]);
-    case SYS_futex: return is_plain_wait((int)reg[REG_RSI]);
-    default: return false;
-    }
-}
-
-static bool is_restarting(const greg_t *reg)
-{
-    return reg[REG_RCX] == reg[REG_RIP] + SYSCALL_SIZE && is_waiting_call(reg);
+    marked.pc = reg[REG_RIP];
+    marked.sp = reg[REG_RSP];
+    marked.result = result;
+    marked.put_back = put_back;
 }
 
 void restart_mark(const ucontext_t *context)
 {
     const greg_t *reg = context->uc_mcontext.gregs;
-    if (!is_restarting(reg))
-        return; /* keep the old mark: a handler that is about to be entered may need it */
-    marked.pc = reg[REG_RIP];
-    marked.sp = reg[REG_RSP];
+    const struct interruptible_call *call = restarting_call(reg);
+    if (call && call->restarts) /* else keep the old mark: a handler may be about to need it */
+        mark(reg, -EINTR, false);
 }
+
+void restart_mark_put_back(const greg_t *reg, greg_t result)
+{
+    mark(reg, result, true);
+}
+
+/* ---- handlers of the program ---- */
 
 static bool continues_part(const greg_t *reg)
 {
@@ -91,14 +52,18 @@ static bool continues_part(const greg_t *reg)
 void restart_before_handler(ucontext_t *context, bool restarts)
 {
     greg_t *reg = context->uc_mcontext.gregs;
-    if (!is_restarting(reg))
+    if (restart_is_at_exit(reg))
+        reg[REG_RCX] = 0;
+    if (!restarting_call(reg))
         return;
     bool ours = reg[REG_RIP] == marked.pc && reg[REG_RSP] == marked.sp;
+    bool put_back = ours && marked.put_back;
     if (ours)
         marked.pc = 0;
-    if ((ours && !restarts) || continues_part(reg)) {
-        reg[REG_RAX] = -EINTR;
+    if (put_back || (ours && !restarts) || continues_part(reg)) {
+        reg[REG_RAX] = put_back ? marked.result : -EINTR;
         reg[REG_RIP] += SYSCALL_SIZE;
+        reg[REG_RCX] = 0;
     }
 }
 

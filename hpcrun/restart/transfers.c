@@ -1,11 +1,8 @@
-/* Hooks on calls that move data, if a sample would change their result in spite of SA_RESTART
- * (signal(7), pipe(7), socket(7)):
- *
- *  - On a socket with SO_RCVTIMEO or SO_SNDTIMEO a call ends with EINTR. It is repeated until the
- *    timeout is over. The timeout is read at the first sample, so it may end up to a period late.
- *  - A call that has moved a part of its data ends with that part: writes to pipes, stream sockets
- *    and terminals, reads of memory devices (/dev/zero, /dev/urandom), MSG_WAITALL, getrandom,
- *    sendfile, several messages at once. It is continued with the rest.
+/* Hooks on calls that move data, if a sample would change their result in spite of SA_RESTART: a call
+ * that has moved a part of its data ends with that part. So do writes to pipes, stream sockets and
+ * terminals, reads of memory devices (/dev/zero, /dev/urandom), MSG_WAITALL, getrandom, sendfile,
+ * several messages at once. They are continued with the rest. (A call without a part goes on by
+ * itself: ended-calls.h.) If a socket has a timeout, it counts from the first sample.
  *
  * A handler of the program, with or without SA_RESTART, ends such a call with the part.
  *
@@ -13,6 +10,7 @@
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/logical/long-calls.h"
+#include "hpcrun/restart/ended-calls.h"
 #include "hpcrun/restart/restart.h"
 
 #include <sys/ioctl.h>
@@ -47,7 +45,6 @@ REAL_FUNCTION(getrandom)
 /* When a call that has moved a part of its data is complete. */
 enum aim {
     ANYTHING,
-    CONNECTION,
     ALL,
     ALL_OF_STREAM, /* all data on a stream socket; any part on others */
     ALL_OF_READ,   /* all data of a memory device */
@@ -56,13 +53,12 @@ enum aim {
 
 struct transfer {
     int fd;
-    int timeout; /* SO_RCVTIMEO or SO_SNDTIMEO */
     enum aim aim;
-    bool after_part;   /* an earlier call of the same function has moved a part */
     size_t size, done; /* bytes or messages, as the call counts */
     void *frame;       /* frame address of the function that makes the call */
-    bool deadline_known;
-    uint64_t deadline; /* CLOCK_MONOTONIC, ns; 0: none */
+    void *caller;      /* its return address */
+    bool started;
+    struct call_start outer;
 };
 
 static int socket_option(int fd, int option)
@@ -101,42 +97,20 @@ static bool must_move_all(const struct transfer *transfer)
     }
 }
 
-static void learn_deadline(struct transfer *transfer)
-{
-    struct timeval time = {0};
-    socklen_t size = sizeof time;
-    transfer->deadline_known = true;
-    sys6(SYS_getsockopt, transfer->fd, SOL_SOCKET, transfer->timeout, SYS_ARG(&time),
-         SYS_ARG(&size), 0);
-    if (time.tv_sec || time.tv_usec)
-        transfer->deadline = sys_clock(CLOCK_MONOTONIC) + (uint64_t)time.tv_sec * 1000000000u +
-                             (uint64_t)time.tv_usec * 1000u;
-}
-
-/* Whether the timeout is not over; sets errno if it is. */
-static bool has_time_left(struct transfer *transfer)
-{
-    if (!transfer->deadline_known)
-        learn_deadline(transfer);
-    if (!transfer->deadline || sys_clock(CLOCK_MONOTONIC) < transfer->deadline)
-        return true;
-    bool completes_alone =
-        transfer->aim == CONNECTION && socket_option(transfer->fd, SO_DOMAIN) != AF_UNIX;
-    errno = completes_alone ? EINPROGRESS : EAGAIN;
-    return false;
-}
-
 /* Whether another attempt must follow one with this result. */
 static bool must_repeat(struct transfer *transfer, ssize_t result, struct interruptions *before)
 {
-    bool failed = result == -1 && errno == EINTR;
     if (result > 0)
         transfer->done += (size_t)result;
     bool part = result > 0 && transfer->done < transfer->size;
-    bool again = only_ours(failed || part, before) &&
-                 (failed ? has_time_left(transfer) : must_move_all(transfer));
-    bool has_part = transfer->after_part || transfer->done > 0;
-    restart_has_part(again && has_part ? transfer->frame : NULL);
+    bool again = only_ours(part, before) && must_move_all(transfer);
+    if (again && !transfer->started) {
+        transfer->outer = call_begins(transfer->frame, transfer->caller);
+        transfer->started = true;
+    } else if (!again && transfer->started) {
+        call_ends(transfer->outer);
+    }
+    restart_has_part(again ? transfer->frame : NULL);
     return again;
 }
 
@@ -151,8 +125,9 @@ static bool must_repeat(struct transfer *transfer, ssize_t result, struct interr
         restart_has_part(__builtin_frame_address(0));                                              \
     ssize_t result = (call);                                                                       \
     if ((has_part) || thread_samples_handled != before.samples) {                                  \
-        struct transfer transfer = {                                                               \
-            .frame = __builtin_frame_address(0), .after_part = (has_part), __VA_ARGS__};           \
+        struct transfer transfer = {.frame = __builtin_frame_address(0),                           \
+                                    .caller = __builtin_return_address(0),                         \
+                                    __VA_ARGS__};                                                  \
         while (must_repeat(&transfer, result, &before)) {                                          \
             done = transfer.done;                                                                  \
             result = (call);                                                                       \
@@ -162,14 +137,20 @@ static bool must_repeat(struct transfer *transfer, ssize_t result, struct interr
     long_call_end(&long_call);                                                                     \
     (void)done
 
-/* Moves one piece of memory; `has_part` as in struct transfer. */
+/* Defines `result`: makes a call that a sample does not change. */
+#define LONG_CALL(result, bytes, call)                                                             \
+    struct long_call long_call = long_call_begin(own_slot, bytes);                                 \
+    ssize_t result = (call);                                                                       \
+    long_call_end(&long_call)
+
+/* Moves one piece of memory. `has_part`: an earlier call of the same function has moved a part. */
 typedef ssize_t move_function(int fd, char *at, size_t size, int flags, bool has_part);
 
 static inline ssize_t move_in(int fd, char *at, size_t size, int flags, bool has_part)
 {
     (void)flags;
     TRANSFER(result, has_part, size, REAL(read)(fd, at + done, size - done), .fd = fd,
-             .timeout = SO_RCVTIMEO, .aim = ALL_OF_READ, .size = size);
+             .aim = ALL_OF_READ, .size = size);
     return result;
 }
 
@@ -177,7 +158,7 @@ static inline ssize_t move_out(int fd, char *at, size_t size, int flags, bool ha
 {
     (void)flags;
     TRANSFER(result, has_part, size, REAL(write)(fd, at + done, size - done), .fd = fd,
-             .timeout = SO_SNDTIMEO, .aim = ALL_OF_WRITE, .size = size);
+             .aim = ALL_OF_WRITE, .size = size);
     return result;
 }
 
@@ -189,7 +170,7 @@ static enum aim aim_of_receive(int flags)
 static inline ssize_t receive(int fd, char *at, size_t size, int flags, bool has_part)
 {
     TRANSFER(result, has_part, size, REAL(recv)(fd, at + done, size - done, flags), .fd = fd,
-             .timeout = SO_RCVTIMEO, .aim = aim_of_receive(flags), .size = size);
+             .aim = aim_of_receive(flags), .size = size);
     return result;
 }
 
@@ -203,7 +184,7 @@ static inline ssize_t send_out(int fd, char *at, size_t size, int flags, bool ha
 {
     TRANSFER(result, has_part, size,
              REAL(send)(fd, at + done, size - done, flags_of_send(flags, has_part || done > 0)),
-             .fd = fd, .timeout = SO_SNDTIMEO, .aim = ALL_OF_STREAM, .size = size);
+             .fd = fd, .aim = ALL_OF_STREAM, .size = size);
     return result;
 }
 
@@ -261,8 +242,7 @@ HOOK ssize_t write(int fd, const void *from, size_t size)
 HOOK ssize_t readv(int fd, const struct iovec *at, int count)
 {
     struct interruptions start = interruptions_now();
-    TRANSFER(result, false, bytes_of_pieces(count), REAL(readv)(fd, at, count), .fd = fd,
-             .timeout = SO_RCVTIMEO);
+    LONG_CALL(result, bytes_of_pieces(count), REAL(readv)(fd, at, count));
     const struct pieces pieces = {at, (size_t)count, ALL_OF_READ, 0, move_in};
     return move_rest(fd, &pieces, result, start);
 }
@@ -270,8 +250,7 @@ HOOK ssize_t readv(int fd, const struct iovec *at, int count)
 HOOK ssize_t writev(int fd, const struct iovec *at, int count)
 {
     struct interruptions start = interruptions_now();
-    TRANSFER(result, false, bytes_of_pieces(count), REAL(writev)(fd, at, count), .fd = fd,
-             .timeout = SO_SNDTIMEO);
+    LONG_CALL(result, bytes_of_pieces(count), REAL(writev)(fd, at, count));
     const struct pieces pieces = {at, (size_t)count, ALL_OF_WRITE, 0, move_out};
     return move_rest(fd, &pieces, result, start);
 }
@@ -286,7 +265,7 @@ HOOK ssize_t recvfrom(int fd, void *to, size_t size, int flags, __SOCKADDR_ARG a
 {
     TRANSFER(result, false, size,
              REAL(recvfrom)(fd, (char *)to + done, size - done, flags, address, address_size),
-             .fd = fd, .timeout = SO_RCVTIMEO, .aim = aim_of_receive(flags), .size = size);
+             .fd = fd, .aim = aim_of_receive(flags), .size = size);
     return result;
 }
 
@@ -294,8 +273,7 @@ HOOK ssize_t recvfrom(int fd, void *to, size_t size, int flags, __SOCKADDR_ARG a
 HOOK ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
     struct interruptions start = interruptions_now();
-    TRANSFER(result, false, LONG_CALL_BYTES, REAL(recvmsg)(fd, message, flags), .fd = fd,
-             .timeout = SO_RCVTIMEO);
+    LONG_CALL(result, LONG_CALL_BYTES, REAL(recvmsg)(fd, message, flags));
     if (result <= 0)
         return result; /* `message` may be invalid */
     const struct pieces pieces = {message->msg_iov, message->msg_iovlen,
@@ -324,22 +302,20 @@ HOOK int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags,
                   struct timespec *timeout)
 {
     TRANSFER(result, false, LONG_CALL_BYTES,
-             receive_messages(fd, messages, count, done, flags, timeout), .fd = fd,
-             .timeout = SO_RCVTIMEO, .aim = ALL, .size = count);
+             receive_messages(fd, messages, count, done, flags, timeout), .fd = fd, .aim = ALL,
+             .size = count);
     return (int)result;
 }
 
 HOOK int accept(int fd, __SOCKADDR_ARG address, socklen_t *size)
 {
-    TRANSFER(result, false, LONG_CALL_BYTES, REAL(accept)(fd, address, size), .fd = fd,
-             .timeout = SO_RCVTIMEO);
+    LONG_CALL(result, LONG_CALL_BYTES, REAL(accept)(fd, address, size));
     return (int)result;
 }
 
 HOOK int accept4(int fd, __SOCKADDR_ARG address, socklen_t *size, int flags)
 {
-    TRANSFER(result, false, LONG_CALL_BYTES, REAL(accept4)(fd, address, size, flags), .fd = fd,
-             .timeout = SO_RCVTIMEO);
+    LONG_CALL(result, LONG_CALL_BYTES, REAL(accept4)(fd, address, size, flags));
     return (int)result;
 }
 
@@ -354,7 +330,7 @@ HOOK ssize_t sendto(int fd, const void *from, size_t size, int flags, __CONST_SO
     TRANSFER(result, false, size,
              REAL(sendto)(fd, (const char *)from + done, size - done,
                           flags_of_send(flags, done > 0), address, address_size),
-             .fd = fd, .timeout = SO_SNDTIMEO, .aim = ALL_OF_STREAM, .size = size);
+             .fd = fd, .aim = ALL_OF_STREAM, .size = size);
     return result;
 }
 
@@ -362,8 +338,7 @@ HOOK ssize_t sendto(int fd, const void *from, size_t size, int flags, __CONST_SO
 HOOK ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
     struct interruptions start = interruptions_now();
-    TRANSFER(result, false, LONG_CALL_BYTES, REAL(sendmsg)(fd, message, flags), .fd = fd,
-             .timeout = SO_SNDTIMEO);
+    LONG_CALL(result, LONG_CALL_BYTES, REAL(sendmsg)(fd, message, flags));
     if (result <= 0)
         return result;
     const struct pieces pieces = {message->msg_iov, message->msg_iovlen, ALL_OF_STREAM, flags,
@@ -375,14 +350,13 @@ HOOK int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
     TRANSFER(result, false, LONG_CALL_BYTES,
              REAL(sendmmsg)(fd, messages + done, count - (unsigned)done, flags), .fd = fd,
-             .timeout = SO_SNDTIMEO, .aim = ALL, .size = count);
+             .aim = ALL, .size = count);
     return (int)result;
 }
 
 HOOK int connect(int fd, __CONST_SOCKADDR_ARG address, socklen_t size)
 {
-    TRANSFER(result, false, LONG_CALL_BYTES, REAL(connect)(fd, address, size), .fd = fd,
-             .timeout = SO_SNDTIMEO, .aim = CONNECTION);
+    LONG_CALL(result, LONG_CALL_BYTES, REAL(connect)(fd, address, size));
     return (int)result;
 }
 
@@ -390,7 +364,7 @@ HOOK int connect(int fd, __CONST_SOCKADDR_ARG address, socklen_t size)
 HOOK ssize_t sendfile64(int to, int from, off64_t *offset, size_t size)
 {
     TRANSFER(result, false, size, REAL(sendfile64)(to, from, offset, size - done), .fd = to,
-             .timeout = SO_SNDTIMEO, .aim = ALL_OF_STREAM, .size = size);
+             .aim = ALL_OF_STREAM, .size = size);
     return result;
 }
 

@@ -6,6 +6,8 @@
 #include "hpcrun/record/arena-file.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/process-chunks.h"
+#include "hpcrun/restart/cancellation.h"
+#include "hpcrun/restart/ended-calls.h"
 #include "hpcrun/restart/restart.h"
 #include "hpcrun/sample/sample.h"
 #include "hpcrun/thread/thread-image.h"
@@ -113,7 +115,17 @@ static bool is_from_tracer(const siginfo_t *info)
 
 /* ---- the handler ---- */
 
-bool handler_on_signal(const siginfo_t *info, const void *context)
+/* The call that the sample interrupted goes on. Others wait until it has read the program's code. */
+static void let_call_go_on(struct thread *thread, void *context)
+{
+    atomic_store(&thread->busy, true);
+    bool may_be_canceled = ended_call_goes_on(thread, context);
+    atomic_store_explicit(&thread->busy, false, memory_order_release);
+    if (may_be_canceled)
+        cancel_if_requested(context);
+}
+
+bool handler_on_signal(const siginfo_t *info, void *context)
 {
     struct thread *thread = thread_self;
     struct thread_event *event = thread ? source_of_signal(thread, info) : NULL;
@@ -125,6 +137,7 @@ bool handler_on_signal(const siginfo_t *info, const void *context)
         take_sample(thread, event, info, context);
     else
         take_due_samples(thread, context);
+    let_call_go_on(thread, context);
     return true;
 }
 
@@ -151,7 +164,7 @@ static void take_lost_samples(struct thread *thread, const siginfo_t *info,
     sys_mask(SIG_SETMASK, mask);
 }
 
-bool handler_take_lost(int signal, const siginfo_t *info, const void *context)
+bool handler_take_lost(int signal, const siginfo_t *info, void *context, bool alone)
 {
     struct thread *thread = thread_self;
     bool any = false;
@@ -161,6 +174,8 @@ bool handler_take_lost(int signal, const siginfo_t *info, const void *context)
         any |= source_is_perf(&thread->events[i]);
     if (any && !atomic_load(&thread->busy) && !sample_is_pending())
         take_lost_samples(thread, info, context);
+    if (any && alone && !atomic_load(&thread->busy))
+        let_call_go_on(thread, context);
     return any;
 }
 

@@ -145,9 +145,18 @@ static uint32_t child(const struct target *to, uint32_t parent, struct lnote lno
     return cct_child(&to->thread->cct, parent, &note);
 }
 
+/* `to->thread` need not be the calling thread. Others may be unloading modules. */
+static uint64_t ask(const struct target *to, rule_cache_question *question, uint64_t address)
+{
+    struct guard none = {0};
+    struct guard *guard = thread_self ? &thread_self->unwinder.guard : &none;
+    return rule_cache_ask(guard, question, to->thread->unwinder.cache, address);
+}
+
 static uint64_t ip_at(const struct target *to, uint64_t address)
 {
-    return rule_cache_ip(to->thread->unwinder.cache, address);
+    uint64_t ip = ask(to, rule_cache_ip, address);
+    return ip ? ip : modules_ip_outside(address);
 }
 
 static struct context_nodes root_nodes(const struct target *to, uint64_t number)
@@ -162,7 +171,7 @@ static struct context_nodes root_nodes(const struct target *to, uint64_t number)
 /* The function that has an address. */
 static uint64_t function_at(const struct target *to, uint64_t address)
 {
-    return rule_cache_function(to->thread->unwinder.cache, address);
+    return ask(to, rule_cache_function, address);
 }
 
 /* Whether a context's site is in the procedure that is the parent, else in a function that this has

@@ -118,7 +118,7 @@ struct increment wall_source_measure(struct thread_event *event, const siginfo_t
     return (struct increment){
         .fired = true,
         .amount = pays << TIME_SHIFT,
-        .blocked = on_cpu < pays ? (pays - on_cpu) << TIME_SHIFT : 0,
+        .off_cpu = on_cpu < pays ? (pays - on_cpu) << TIME_SHIFT : 0,
     };
 }
 

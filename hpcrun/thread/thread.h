@@ -33,7 +33,7 @@ struct thread_event {
     bool is_turn;                 /* the signal is that of timers[turn] */
     unsigned turn;                /* index in `timers` of the one for `due` */
     /* Ids of its metrics, or NO_METRIC. */
-    unsigned work, blocked, idleness, incomplete, waiting, lock_wait, lock_delay;
+    unsigned work, off_cpu, idleness, incomplete, waiting, lock_blame, lock_wait;
     uint64_t period; /* mean, as configured; by rate: the mean when the event was started */
     uint64_t mean;   /* in use: `period` or longer; by rate: it follows the counts */
     uint64_t last;   /* the event's clock or count at the last sample */

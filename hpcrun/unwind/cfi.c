@@ -340,5 +340,6 @@ const struct cfi_row *cfi_row_at(uint64_t pc, struct cfi_index *index, struct cf
     row->start = m.row_start;
     row->end = m.location > pc ? m.location : fde.begin + fde.range;
     row->function = fde.begin;
+    row->function_end = fde.begin + fde.range;
     return row;
 }

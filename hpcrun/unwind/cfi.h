@@ -46,7 +46,7 @@ struct reg_rule {
 /* The rules at one address. The CFA is register cfa_reg + cfa_offset, or cfa_expr when not NULL. */
 struct cfi_row {
     uint64_t start, end; /* the addresses for which the row holds */
-    uint64_t function;   /* begin of its FDE's code */
+    uint64_t function, function_end; /* its FDE's code */
     int64_t cfa_offset;
     const uint8_t *cfa_expr;
     uint8_t cfa_reg;

@@ -30,6 +30,24 @@ __asm__(".text\n"
         "    .cfi_endproc\n"
         ".size guard_enter, .-guard_enter\n");
 
+/* void guard_exit(struct guard *guard) */
+__asm__(".text\n"
+        ".globl guard_exit\n"
+        ".hidden guard_exit\n"
+        ".type guard_exit, @function\n"
+        "guard_exit:\n"
+        "    mov 0(%rdi), %rbx\n"
+        "    mov 8(%rdi), %rbp\n"
+        "    mov 16(%rdi), %r12\n"
+        "    mov 24(%rdi), %r13\n"
+        "    mov 32(%rdi), %r14\n"
+        "    mov 40(%rdi), %r15\n"
+        "    mov 48(%rdi), %rsp\n"
+        "    movb $0, 64(%rdi)\n"
+        "    mov $1, %eax\n"
+        "    jmp *56(%rdi)\n"
+        ".size guard_exit, .-guard_exit\n");
+
 _Static_assert(offsetof(struct guard, rip) == 56, "guard_enter uses the layout");
 _Static_assert(offsetof(struct guard, active) == 64, "guard_enter uses the layout");
 

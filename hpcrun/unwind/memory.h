@@ -38,6 +38,9 @@ static inline void guard_leave(struct guard *guard)
     guard->active = false;
 }
 
+/* Leaves the region, which is active, as if a read in it had faulted. */
+_Noreturn void guard_exit(struct guard *guard);
+
 /* For the fault handler. If the faulting instruction belongs to guard_copy or guard_load, or if
  * `guard` (of the faulting thread; may be NULL) is active, changes `context` so that the read fails
  * or the region is left, and returns true. */

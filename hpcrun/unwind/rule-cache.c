@@ -83,11 +83,32 @@ static const struct cfi_row *find_row(struct rule_cache *cache, struct known_mod
     return module->has_index ? cfi_row_at(pc, &module->index, &cache->scratch) : NULL;
 }
 
-uint64_t rule_cache_function(struct rule_cache *cache, uint64_t pc)
+bool rule_cache_code(struct rule_cache *cache, uint64_t pc, uint64_t *begin, uint64_t *end)
 {
     struct known_module *module = find_module(cache, pc);
     const struct cfi_row *row = module ? find_row(cache, module, pc) : NULL;
-    return row ? row->function : 0;
+    if (!row)
+        return false;
+    *begin = row->function;
+    *end = row->function_end;
+    return true;
+}
+
+uint64_t rule_cache_function(struct rule_cache *cache, uint64_t pc)
+{
+    uint64_t begin, end;
+    return rule_cache_code(cache, pc, &begin, &end) ? begin : 0;
+}
+
+uint64_t rule_cache_ask(struct guard *guard, rule_cache_question *question,
+                        struct rule_cache *cache, uint64_t pc)
+{
+    volatile uint64_t answer = 0;
+    if (guard_enter(guard) == 0) {
+        answer = question(cache, pc);
+        guard_leave(guard);
+    }
+    return answer;
 }
 
 /* A rule, and the addresses for which it holds. */
@@ -146,6 +167,7 @@ static void clear(struct rule_cache *cache)
     memset(cache->set, 0, sizeof cache->set);
     memset(cache->rule_index, 0, sizeof cache->rule_index);
     memset(cache->module, 0, sizeof cache->module);
+    memset(cache->call, 0, sizeof cache->call);
     memset(&cache->scratch, 0, sizeof cache->scratch);
     learned_clear(&cache->learned);
     cache->rule_count = 0;

@@ -34,6 +34,14 @@ struct known_module {
     struct cfi_index index;
 };
 
+#define RULE_CALLS 16
+
+/* A system call whose number is in its code: the address after the instruction. */
+struct known_call {
+    uint64_t pc;
+    long number;
+};
+
 /* Zeroed memory is an empty cache. */
 struct rule_cache {
     /* From the most significant bit: the block's number above the set's (28 bits), first and last
@@ -48,7 +56,8 @@ struct rule_cache {
     unsigned next_module; /* index of the module to replace next */
     uint32_t generation;  /* modules_generation() when the entries were made */
     struct cfi_scratch scratch;
-    struct learned_rules learned; /* for code without unwind information */
+    struct known_call call[RULE_CALLS]; /* by pc; for restart/call-number.h */
+    struct learned_rules learned;       /* for code without unwind information */
     struct code_walk walk;
     struct memory_pages pages;
 };
@@ -65,9 +74,18 @@ void rule_cache_renew(struct rule_cache *cache, uint32_t generation);
 /* The ip of `pc` for the tree. In a guarded region. */
 uint64_t rule_cache_ip(struct rule_cache *cache, uint64_t pc);
 
+/* The bounds of the function that contains `pc`, by its FDE; false if it has none. In a guarded region. */
+bool rule_cache_code(struct rule_cache *cache, uint64_t pc, uint64_t *begin, uint64_t *end);
+
 /* The begin of the function that contains `pc`, by its FDE; 0 if it has none. In a guarded region.
  */
 uint64_t rule_cache_function(struct rule_cache *cache, uint64_t pc);
+
+/* One of these two questions, asked in a guarded region of its own; 0 if the module can't be read, for
+ * example because another thread unloads it. `guard` is that of the calling thread (memory.h). */
+typedef uint64_t rule_cache_question(struct rule_cache *cache, uint64_t pc);
+uint64_t rule_cache_ask(struct guard *guard, rule_cache_question *question,
+                        struct rule_cache *cache, uint64_t pc);
 
 /* The rule of `pc`, a code address (return address - 1 for a caller's frame). */
 static inline struct rule rule_cache_get(struct rule_cache *cache, uint64_t pc)

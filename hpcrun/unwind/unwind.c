@@ -178,11 +178,9 @@ static void assemble(struct unwinder *u)
     u->depth = u->reused + u->fresh_count;
 }
 
-enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
+void unwind_prepare(struct unwinder *u, const ucontext_t *context)
 {
-    const greg_t *reg = context->uc_mcontext.gregs;
-    struct frame leaf = {
-        .pc = (uint64_t)reg[REG_RIP], .sp = (uint64_t)reg[REG_RSP], .bp = (uint64_t)reg[REG_RBP]};
+    uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
     uint32_t generation = modules_generation();
     if (generation != u->cache->generation || u->end != UNWIND_COMPLETE)
         unwind_forget(u);
@@ -191,8 +189,16 @@ enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
     memory_begin_sample(&u->memory, &u->cache->pages);
     u->memory.mask = context->uc_sigmask.__val[0];
     u->memory.fault_handler = u->fault_handler;
-    bool on_own_stack = leaf.sp - u->stack_low < u->stack_high - u->stack_low;
-    memory_set_own_stack(&u->memory, leaf.sp, on_own_stack ? u->stack_high : leaf.sp);
+    bool on_own_stack = sp - u->stack_low < u->stack_high - u->stack_low;
+    memory_set_own_stack(&u->memory, sp, on_own_stack ? u->stack_high : sp);
+}
+
+enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
+{
+    const greg_t *reg = context->uc_mcontext.gregs;
+    struct frame leaf = {
+        .pc = (uint64_t)reg[REG_RIP], .sp = (uint64_t)reg[REG_RSP], .bp = (uint64_t)reg[REG_RBP]};
+    unwind_prepare(u, context);
     u->fresh = u->path + u->depth;
     u->fresh_count = 0;
     u->reused = 0;

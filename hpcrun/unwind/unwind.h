@@ -51,6 +51,9 @@ struct unwinder {
     const ucontext_t *context;
 };
 
+/* Prepares reads of code, unwind information and memory for the context; then memory_end_sample. */
+void unwind_prepare(struct unwinder *u, const ucontext_t *context);
+
 /* Walks from `context` to the outermost frame. Sets path, depth, reused and end. */
 enum unwind_end unwind(struct unwinder *u, const ucontext_t *context);
 

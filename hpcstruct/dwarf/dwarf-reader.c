@@ -367,7 +367,7 @@ bool dwarf_has_tags(const struct elf_image *image)
         char *cause = NULL;
         struct elf_bytes bytes = {0};
         if (section)
-            bytes = elf_section_data(section, &cause);
+            bytes = elf_section_data(image, section, &cause);
         free(cause);
         if (bytes.size && memmem(bytes.at, bytes.size, OVERHEAD_TAG, strlen(OVERHEAD_TAG)))
             return true;

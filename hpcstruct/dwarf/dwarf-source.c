@@ -15,7 +15,7 @@ static struct elf_bytes contents(const struct elf_image *image, const char *name
     char *cause = NULL;
     struct elf_bytes bytes = {0};
     if (section)
-        bytes = elf_section_data(section, &cause);
+        bytes = elf_section_data(image, section, &cause);
     if (cause && !*problem)
         *problem = mem_printf("%s: %s", name, cause);
     free(cause);

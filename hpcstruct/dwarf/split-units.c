@@ -1,7 +1,9 @@
 #include "hpcstruct/dwarf/split-units.h"
 
+#include "hpcstruct/elf/debug-file.h"
 #include "hpcstruct/elf/sorted-addresses.h"
 
+#include "lib/diag.h"
 #include "lib/path.h"
 
 #include <libgen.h>
@@ -17,7 +19,7 @@ static struct elf_bytes contents(const struct elf_image *image, const char *name
     char *new_cause = NULL;
     struct elf_bytes bytes = {0};
     if (section)
-        bytes = elf_section_data(section, &new_cause);
+        bytes = elf_section_data(image, section, &new_cause);
     if (new_cause && !*cause)
         *cause = mem_printf("%s: %s: %s", path_base(image->path), name, new_cause);
     free(new_cause);
@@ -90,8 +92,19 @@ static bool has_unit(const struct elf_image *file, uint64_t id, struct unit_part
     return found;
 }
 
+/* Reports the first file that is not trusted. */
+static bool is_trusted(struct split_debug *split, const struct elf_image *file,
+                       const struct elf_image *linked)
+{
+    const char *why = debug_file_why_not(file, linked);
+    if (why && split->untrusted++ == 0)
+        diag_error(file->path, "this debug file of %s is not used: %s", linked->path, why);
+    return !why;
+}
+
 /* Adds the unit if the file at `path` has it. Frees `path`. */
-static bool add_from(struct split_debug *split, const struct unit_head *skeleton, char *path)
+static bool add_from(struct split_debug *split, const struct unit_head *skeleton,
+                     const struct elf_image *linked, char *path)
 {
     struct split_unit unit = {.skeleton = *skeleton};
     struct elf_image *last = split->files.n ? split->files.at[split->files.n - 1] : NULL;
@@ -99,7 +112,8 @@ static bool add_from(struct split_debug *split, const struct unit_head *skeleton
     /* Units of one .dwo file follow each other. */
     bool is_last = last && strcmp(last->path, path) == 0;
     unit.file = is_last ? last : elf_open(path, &cause);
-    bool found = unit.file && has_unit(unit.file, skeleton->id, &unit.parts);
+    bool found = unit.file && has_unit(unit.file, skeleton->id, &unit.parts) &&
+                 (is_last || is_trusted(split, unit.file, linked));
     if (found)
         vec_push(&split->units, unit);
     if (found && !is_last)
@@ -121,23 +135,25 @@ static char *written_path(const struct unit_head *skeleton)
 }
 
 static bool add_from_dwo(struct split_debug *split, const struct unit_head *skeleton,
-                         const char *directory)
+                         const struct elf_image *linked, const char *directory)
 {
-    return add_from(split, skeleton, written_path(skeleton)) ||
-           add_from(split, skeleton,
+    return add_from(split, skeleton, linked, written_path(skeleton)) ||
+           add_from(split, skeleton, linked,
                     mem_printf("%s/%s", directory, path_base(skeleton->dwo_name)));
 }
 
 /* ---- .dwp files ---- */
 
 /* Opens PATH.dwp if it has an index. */
-static struct elf_image *open_package(const char *path)
+static struct elf_image *open_package(struct split_debug *split, const char *path,
+                                      const struct elf_image *linked)
 {
     char *cause = NULL, *name = mem_printf("%s.dwp", path);
     struct elf_image *image = elf_open(name, &cause);
     free(cause);
     free(name);
-    if (image && !elf_section(image, ".debug_cu_index")) {
+    if (image &&
+        (!elf_section(image, ".debug_cu_index") || !is_trusted(split, image, linked))) {
         elf_close(image);
         return NULL;
     }
@@ -188,12 +204,12 @@ void split_debug_open(struct split_debug *split, const struct elf_image *from,
         const struct unit_head *head = &heads.all.at[i];
         if (!head->dwo_name || !head->has_id)
             continue;
-        if (split->skeletons++ == 0 && (package = open_package(binary_path))) {
+        if (split->skeletons++ == 0 && (package = open_package(split, binary_path, from))) {
             index = contents(package, ".debug_cu_index", &cause);
             vec_push(&split->files, package);
         }
         if ((package && add_from_package(split, head, package, index)) ||
-            add_from_dwo(split, head, directory))
+            add_from_dwo(split, head, from, directory))
             continue;
         if (split->missing++ == 0)
             split->first_missing = written_path(head);

@@ -2,7 +2,8 @@
  * is in a .dwo file for each unit, or in one .dwp file for all.
  *
  * A .dwp file is searched beside the binary (NAME.dwp); a .dwo file where the compiler wrote it,
- * and beside the binary. */
+ * and beside the binary. Files that another user may have put there are not used
+ * (debug_file_why_not). */
 #ifndef HPCSTRUCT_SPLIT_UNITS_H
 #define HPCSTRUCT_SPLIT_UNITS_H
 
@@ -20,6 +21,7 @@ struct split_debug {
     VEC(struct split_unit) units; /* in the order of their skeletons */
     VEC(struct elf_image *) files;
     uint32_t skeletons, missing; /* number of units; of those whose file was not found */
+    uint32_t untrusted;          /* number of files that are not used, since another user may have put them there */
     char *first_missing;         /* path of the first file that was not found; NULL: none */
 };
 

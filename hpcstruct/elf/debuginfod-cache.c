@@ -1,13 +1,9 @@
 #include "hpcstruct/elf/debuginfod-cache.h"
 
 #include "lib/diag.h"
+#include "lib/trusted-path.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Bytes of a build-id; they have 20 at most today. */
 #define MOST_OF_BUILD_ID 64
@@ -27,33 +23,29 @@ static char *cache_directory(void)
 }
 
 /* Whether no other user can place files in a directory. */
-static bool is_safe(int directory)
+static bool is_safe(const char *directory)
 {
     struct stat status;
-    return fstat(directory, &status) == 0 && (status.st_uid == geteuid() || status.st_uid == 0) &&
-           (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    return stat(directory, &status) == 0 && !why_not_trusted(&status, NULL);
 }
 
-/* Opens the file in the directory of a build-id; -1 if there is none, or it cannot be used (*cause is
- * then set). */
-static int open_file(int directory, const char **cause)
+/* Why the file in the directory of a build-id is not opened; "": there is none. */
+static const char *why_not_opened(const char *path, const char *entry, const char *cache)
 {
-    const char *name = "debuginfo";
     struct stat status;
-    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
-        return -1;
+    if (lstat(path, &status) != 0)
+        return "";
+    if (!is_safe(cache) || !is_safe(entry))
+        return "other users can write to its directory";
+    if (S_ISLNK(status.st_mode))
+        return "it is a link";
     /* Some clients leave a file that cannot be read if no server has it; it is empty, too. */
-    if (S_ISREG(status.st_mode) && status.st_size == 0)
-        return -1;
-    int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0)
-        *cause = errno == ELOOP ? "it is a link" : strerror(errno);
-    return fd;
+    return S_ISREG(status.st_mode) && status.st_size == 0 ? "" : NULL;
 }
 
-static struct elf_image *open_image(int fd, const char *path, struct elf_bytes id, char **cause)
+static struct elf_image *open_image(const char *path, struct elf_bytes id, char **cause)
 {
-    struct elf_image *image = elf_open_descriptor(fd, path, cause);
+    struct elf_image *image = elf_open(path, cause);
     if (!image)
         return NULL;
     const char *wrong = !elf_same_build_id(image->build_id, id) ? "it has another build-id"
@@ -68,31 +60,19 @@ static struct elf_image *open_image(int fd, const char *path, struct elf_bytes i
 
 struct elf_image *debuginfod_cache_open(struct elf_bytes build_id)
 {
-    char *directory = build_id.size && build_id.size <= MOST_OF_BUILD_ID ? cache_directory() : NULL;
-    if (!directory)
+    char *cache = build_id.size && build_id.size <= MOST_OF_BUILD_ID ? cache_directory() : NULL;
+    if (!cache)
         return NULL;
     char *hex = elf_build_id_text(build_id), *damage = NULL;
-    char *path = mem_printf("%s/%s/debuginfo", directory, hex);
-    const char *cause = NULL;
-    struct elf_image *image = NULL;
-    const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
-    int cache = open(directory, flags), fd = -1;
-    int entry = cache < 0 ? -1 : openat(cache, hex, flags | O_NOFOLLOW);
-    if (entry >= 0 && is_safe(cache) && is_safe(entry))
-        fd = open_file(entry, &cause);
-    else if (entry >= 0)
-        cause = "other users can write to its directory";
-    if (fd >= 0)
-        image = open_image(fd, path, build_id, &damage);
-    if (cause || damage)
-        diag_note(path, "this file of debuginfod's cache is not used: %s", cause ? cause : damage);
-    const int open_ones[] = {cache, entry, fd};
-    for (size_t i = 0; i < sizeof open_ones / sizeof *open_ones; i++)
-        if (open_ones[i] >= 0)
-            close(open_ones[i]);
+    char *entry = mem_printf("%s/%s", cache, hex), *path = mem_printf("%s/debuginfo", entry);
+    const char *why_not = why_not_opened(path, entry, cache);
+    struct elf_image *image = why_not ? NULL : open_image(path, build_id, &damage);
+    if (damage || (why_not && *why_not))
+        diag_note(path, "this file of debuginfod's cache is not used: %s", damage ? damage : why_not);
     free(damage);
     free(path);
+    free(entry);
     free(hex);
-    free(directory);
+    free(cache);
     return image;
 }

@@ -13,11 +13,6 @@
 #define ELFCOMPRESS_ZSTD 2
 #endif
 
-/* Upper bounds of the compression ratio: that of deflate, and one that zstd does not reach on debug
- * sections. They reject damaged sizes, which would ask for all memory. */
-#define ZLIB_MAX_RATIO 1040
-#define ZSTD_MAX_RATIO 20000
-
 static bool inflate_all(const uint8_t *compressed, size_t compressed_size, uint8_t *out,
                         size_t size)
 {
@@ -40,12 +35,14 @@ static bool inflate_all(const uint8_t *compressed, size_t compressed_size, uint8
     return status == Z_STREAM_END && out_left == 0;
 }
 
+/* `most`: bytes that are allowed. */
 static uint8_t *decompress(uint32_t format, const uint8_t *compressed, size_t compressed_size,
-                           uint64_t size, char **cause)
+                           uint64_t size, size_t most, char **cause)
 {
-    uint64_t ratio = format == ELFCOMPRESS_ZLIB ? ZLIB_MAX_RATIO : ZSTD_MAX_RATIO;
-    if (size == 0 || size / ratio > compressed_size) {
-        *cause = mem_printf("compressed section of impossible size %llu", (unsigned long long)size);
+    if (size == 0 || size > most) {
+        *cause = mem_printf("compressed section of %llu bytes, which is too large for the size of the file; if "
+                            "it is right, objcopy --decompress-debug-sections makes it readable",
+                            (unsigned long long)size);
         return NULL;
     }
     uint8_t *out = malloc(size);
@@ -65,7 +62,8 @@ static uint8_t *decompress(uint32_t format, const uint8_t *compressed, size_t co
     return NULL;
 }
 
-uint8_t *decompress_elf(const uint8_t *stored, size_t stored_size, size_t *size, char **cause)
+uint8_t *decompress_elf(const uint8_t *stored, size_t stored_size, size_t most, size_t *size,
+                        char **cause)
 {
     Elf64_Chdr header;
     if (stored_size < sizeof header) {
@@ -79,10 +77,11 @@ uint8_t *decompress_elf(const uint8_t *stored, size_t stored_size, size_t *size,
     }
     *size = header.ch_size;
     return decompress(header.ch_type, stored + sizeof header, stored_size - sizeof header,
-                      header.ch_size, cause);
+                      header.ch_size, most, cause);
 }
 
-uint8_t *decompress_gnu(const uint8_t *stored, size_t stored_size, size_t *size, char **cause)
+uint8_t *decompress_gnu(const uint8_t *stored, size_t stored_size, size_t most, size_t *size,
+                        char **cause)
 {
     const size_t header_size = 12;
     if (stored_size < header_size || memcmp(stored, "ZLIB", 4) != 0) {
@@ -94,5 +93,5 @@ uint8_t *decompress_gnu(const uint8_t *stored, size_t stored_size, size_t *size,
         decompressed_size = decompressed_size << 8 | stored[i];
     *size = decompressed_size;
     return decompress(ELFCOMPRESS_ZLIB, stored + header_size, stored_size - header_size,
-                      decompressed_size, cause);
+                      decompressed_size, most, cause);
 }

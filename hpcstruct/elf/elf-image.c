@@ -4,34 +4,15 @@
 #include "hpcstruct/elf/names.h"
 #include "hpcstruct/elf/sorted-addresses.h"
 
+#include "lib/safe-input.h"
+
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- the file ---- */
-
-static struct elf_bytes map_file(int fd, char **cause)
-{
-    struct stat status;
-    void *at = MAP_FAILED;
-    if (fstat(fd, &status) != 0)
-        *cause = mem_strdup(strerror(errno));
-    else if (S_ISDIR(status.st_mode))
-        *cause = mem_strdup(strerror(EISDIR));
-    else if (!S_ISREG(status.st_mode))
-        *cause = mem_strdup("not a regular file");
-    else if (status.st_size == 0)
-        *cause = mem_strdup("empty file");
-    else if ((at = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED)
-        *cause = mem_strdup(strerror(errno));
-    return at == MAP_FAILED ? (struct elf_bytes){0}
-                            : (struct elf_bytes){at, (size_t)status.st_size};
-}
 
 /* A part of the file; none unless all of it lies in the file. */
 static struct elf_bytes part_of_file(const struct elf_image *image, uint64_t offset, uint64_t size)
@@ -154,18 +135,29 @@ struct elf_section *elf_section(const struct elf_image *image, const char *name)
     return NULL;
 }
 
-struct elf_bytes elf_section_data(struct elf_section *section, char **cause)
+/* Bytes that a further section of the file may be unpacked to. */
+static size_t most_unpacked(const struct elf_image *image)
+{
+    size_t most = input_most_unpacked(image->file.size);
+    for (size_t i = 0; i < image->sections.n; i++)
+        if (image->sections.at[i].decompressed)
+            most -= image->sections.at[i].size;
+    return most;
+}
+
+struct elf_bytes elf_section_data(const struct elf_image *image, struct elf_section *section,
+                                  char **cause)
 {
     *cause = NULL;
     if (section->decompressed)
         return (struct elf_bytes){section->decompressed, section->size};
     if (section->coding == ELF_PLAIN || !section->stored.at)
         return section->stored;
-    size_t size;
+    size_t size, most = most_unpacked(image);
     section->decompressed =
         section->coding == ELF_COMPRESSED
-            ? decompress_elf(section->stored.at, section->stored.size, &size, cause)
-            : decompress_gnu(section->stored.at, section->stored.size, &size, cause);
+            ? decompress_elf(section->stored.at, section->stored.size, most, &size, cause)
+            : decompress_gnu(section->stored.at, section->stored.size, most, &size, cause);
     if (!section->decompressed)
         return (struct elf_bytes){0};
     section->size = size;
@@ -362,25 +354,14 @@ char *elf_build_id_text(struct elf_bytes id)
 
 struct elf_image *elf_open(const char *path, char **cause)
 {
-    int fd =
-        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not wait for the writer of a FIFO */
-    if (fd < 0) {
-        *cause = mem_strdup(strerror(errno));
-        return NULL;
-    }
-    struct elf_image *image = elf_open_descriptor(fd, path, cause);
-    close(fd);
-    return image;
-}
-
-struct elf_image *elf_open_descriptor(int fd, const char *path, char **cause)
-{
-    struct elf_bytes file = map_file(fd, cause);
-    if (!file.at)
+    struct stat status;
+    const uint8_t *file = input_map(path, &status, cause);
+    if (!file)
         return NULL;
     struct elf_image *image = mem_alloc(sizeof *image);
     image->path = mem_strdup(path);
-    image->file = file;
+    image->status = status;
+    image->file = (struct elf_bytes){file, (size_t)status.st_size};
     Elf64_Ehdr header;
     const char *refusal = refuse(image, &header);
     if (refusal) {

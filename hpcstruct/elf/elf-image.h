@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 struct elf_bytes {
     const uint8_t *at; /* NULL: none */
@@ -46,6 +47,7 @@ struct elf_code {
 
 struct elf_image {
     char *path;
+    struct stat status; /* of the file when it was opened */
     bool is_linked; /* else an object file, or a supplement of debug information */
     struct elf_bytes file;
     VEC(struct elf_section) sections; /* index 0 is the null section; empty without headers */
@@ -59,17 +61,16 @@ struct elf_image {
  * a line that says why; the caller frees it. */
 struct elf_image *elf_open(const char *path, char **cause);
 
-/* The same for an open file; `path` names it in messages. The caller closes the descriptor. */
-struct elf_image *elf_open_descriptor(int fd, const char *path, char **cause);
-
 void elf_close(struct elf_image *image);
 
 /* The first section of this name, or NULL. ".debug_info" also finds ".zdebug_info". */
 struct elf_section *elf_section(const struct elf_image *image, const char *name);
 
-/* The contents of a section, decompressed if necessary. If they cannot be decompressed, returns
- * none and sets *cause as above; else sets *cause to NULL. */
-struct elf_bytes elf_section_data(struct elf_section *section, char **cause);
+/* The contents of a section, decompressed if necessary. If they cannot be decompressed, or the
+ * sections of the file would then have more bytes than its size justifies (lib/safe-input.h),
+ * returns none and sets *cause as above; else sets *cause to NULL. */
+struct elf_bytes elf_section_data(const struct elf_image *image, struct elf_section *section,
+                                  char **cause);
 
 /* Gives back the memory that the contents of debug sections take; what elf_section_data returned for
  * them is no longer valid, if they are compressed. */

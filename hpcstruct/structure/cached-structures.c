@@ -11,17 +11,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- the file of a binary ---- */
 
 /* A hash that changes if a debug file is installed, replaced or removed. */
 static uint64_t debug_file_hash(const struct elf_image *image)
 {
-    struct stat status;
-    if (!image || stat(image->path, &status) != 0)
+    if (!image)
         return 0;
-    uint64_t time = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
+    const struct timespec *when = &image->status.st_mtim;
+    uint64_t time = (uint64_t)when->tv_sec * 1000000000 + (uint64_t)when->tv_nsec;
     return hash_pair(hash_pair(hash_bytes(image->path, strlen(image->path)), image->file.size),
                      time);
 }
@@ -165,7 +164,6 @@ static void add_file(struct recorded_modules *modules, const char *path)
 /* Whether the file on disk is the one that was measured. Prints a message if not. */
 static bool is_unchanged(const struct recorded_module *module, const char *path)
 {
-    struct stat status;
     char *cause = NULL;
     struct elf_image *image = elf_open(path, &cause);
     if (!image) {
@@ -177,9 +175,9 @@ static bool is_unchanged(const struct recorded_module *module, const char *path)
     if (module->build_id.size)
         same = image->build_id.size == module->build_id.size &&
                memcmp(image->build_id.at, module->build_id.at, module->build_id.size) == 0;
-    else if (module->modified && stat(path, &status) == 0)
-        same = module->modified ==
-               (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
+    else if (module->modified)
+        same = module->modified == (uint64_t)image->status.st_mtim.tv_sec * 1000000000 +
+                                       (uint64_t)image->status.st_mtim.tv_nsec;
     elf_close(image);
     if (!same)
         diag_error(path, "it has changed since the run");

@@ -46,7 +46,7 @@ def numbers(data):
 
 class Pprof:
     """types: [(name, unit)]; samples: [([(function name, line, file, module)], [value])],
-    each with the innermost frame first."""
+    each with the innermost frame first; starts: {function name: its first line}."""
 
     def __init__(self, data):
         self.strings, mappings, functions, locations, samples, types = [], {}, {}, {}, [], []
@@ -57,7 +57,10 @@ class Pprof:
             elif field == 2:
                 samples.append({f: packed(v) for f, v in fields(value)})
             elif field == 3:
-                self.keep(mappings, numbers(value))
+                mapping = numbers(value)
+                if [mapping.get(has) for has in (7, 8, 9, 10)] != [1] * 4:
+                    raise ValueError("pprof would look for functions, files, lines or inlined frames")
+                self.keep(mappings, mapping)
             elif field == 4:
                 location = numbers(value)
                 location["lines"] = [numbers(v) for f, v in fields(value) if f == 4]
@@ -72,6 +75,7 @@ class Pprof:
                 raise ValueError(f"field {field}")
         if self.strings[0] != "" or len(set(self.strings)) != len(self.strings):
             raise ValueError("the table of strings")
+        self.starts = {self.strings[f[2]]: f.get(5, 0) for f in functions.values()}
         self.types = [(self.strings[t[1]], self.strings[t[2]]) for t in types]
         self.default = self.strings[self.default]
 

@@ -70,7 +70,9 @@ class SetWriter:
         database = self.set / f"{name}-database"
         database.mkdir()
         v4_writer.write_database(db, str(database))
-        (database / "run.json").write_text(json.dumps(run_json([thread(1, 1.0)], wall, cpus, metrics=metrics)))
+        run = run_json([thread(1, 1.0)], wall, cpus, metrics=metrics)
+        run["processes"][0]["file"] = "x.hpcrun"
+        (database / "run.json").write_text(json.dumps(run))
 
 
 class KnownSet(SetCase):

@@ -222,7 +222,7 @@ class RunJsonTest(HpcprofCase):
         self.scenario.database()
         run = self.run_json()
         self.assertEqual((run["format"], run["version"], run["title"]),
-                         ("hpctoolkit-run", 1, "xz"))
+                         ("hpctoolkit-run", 2, "xz"))
         self.assertEqual(run["measurements"], [self.scenario.measurements])
         self.assertEqual(run["events"], [{"name": "CPUTIME", "unit": "s", "period": 0.005,
                                           "by_default": True}])
@@ -259,6 +259,18 @@ class RunJsonTest(HpcprofCase):
                       "dropped: in hpcrun's own code": {"count": 2, "amount": 1.0},
                       "partial: no unwind information": {"count": 3, "amount": 2.0},
                       "code 200": {"count": 1, "amount": 0.0}}})
+
+    def test_clocks(self):
+        """An event of the wall clock has its rate by that clock. A process lives until its last thread was seen."""
+        process = self.process(self.program(), end=(5 * 10**9, 9 * 10**9, mw.EXIT, 0))
+        real = process.event("REALTIME", flags=mw.TIME | mw.WALL_CLOCK)
+        thread, = process.threads  # from 1 to 11 s of the wall clock, with 9 s of CPU time
+        thread.fate(0, mw.CPU_TIMER, mw.FIRED, 18)
+        thread.fate(real, mw.MONOTONIC_TIMER, mw.FIRED, 20)
+        self.scenario.database()
+        found, = self.run_json()["processes"]
+        self.assertEqual(found["wall"], 10)
+        self.assertEqual([event["rate"] for event in found["threads"][0]["events"]], [2, 2])
 
     def test_idleness_is_measured_where_workers_were_counted(self):
         process = self.process(self.program())

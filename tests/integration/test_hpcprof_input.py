@@ -98,6 +98,18 @@ class BadMeasurementsTest(HpcprofCase):
             self.assert_says(done.stderr, f"{cut}: the same process as in {whole}, which is used")
             check_database(self, self.scenario, read_database(self.at(f"db-{name}")), WORK)
 
+    def test_the_later_one_of_two_whole_files_of_a_process_counts(self):
+        process = self.process(self.program())
+        self.scenario.write()
+        process.threads[0].values.clear()
+        process.end = (10 * 10**9, 9 * 10**9, mw.EXIT, 0)
+        for name in ("a", "z"):
+            earlier = process.write(self.at(name))
+            done = self.scenario.run("-o", f"db-{name}", status=1,
+                                     directories=[self.at(name), self.scenario.measurements])
+            self.assert_says(done.stderr, f"{earlier}: the same process as in ")
+            check_database(self, self.scenario, read_database(self.at(f"db-{name}")), WORK)
+
 
 class BadBinariesTest(HpcprofCase):
     """A module without structure does not affect the others."""
@@ -161,7 +173,7 @@ class BadBinariesTest(HpcprofCase):
         module = self.program()
         os.unlink(module.path)
         os.mkdir(module.path)
-        self.check_without_structure(module, "not a regular file")
+        self.check_without_structure(module, "Is a directory")
 
     def test_hpcstruct_fails(self):
         module = self.program()

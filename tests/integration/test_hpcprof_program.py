@@ -105,6 +105,36 @@ def expected_path(frames):
     return path + ([("line", frames[-1][1])] if frames[-1][1] else [])
 
 
+class LockNames(unittest.TestCase):
+    """A lock has the name of the object that contains it, by the symbols of the program."""
+    SOURCE = "_Alignas(64) long first[3] = {1}, second[5] = {1};\nint main(void) { return 0; }\n"
+
+    def test_objects(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "program")
+            subprocess.run(["gcc", "-x", "c", "-", "-Wl,--build-id", "-o", program], input=self.SOURCE, text=True,
+                           check=True)
+            build_id = re.search(r"Build ID: ([0-9a-f]+)", output_of("readelf", "-n", program)).group(1)
+            objects = {name: (int(begin, 16), int(size, 16)) for begin, size, _, name in
+                       re.findall(r"^([0-9a-f]+) ([0-9a-f]+) (D) (\w+)$", output_of("nm", "-S", program), re.M)}
+            (first, size), (second, _) = objects["first"], objects["second"]
+            end = first + size  # nothing is there
+            run = mw.Measurement(executable=program)
+            run.metric("work", run.event("CPUTIME"))
+            delay = run.metric("lock wait", 0)
+            run.agents.append(("pthread", "1.0", 4, "pthread.rules", "1.0"))
+            run.workers.append((0, [(5, 2, 2)]))
+            module, thread = run.module(program, build_id, flags=mw.MAIN), run.thread()
+            for address in (first, end - 1, second + 8, end):
+                thread.add(thread.node(mw.ROOT, (module, address), "ip"), delay, mw.seconds(1))
+            run.write(os.path.join(folder, "measurements"))
+            subprocess.run([hpcprof_path(), "-o", "db", "measurements"], cwd=folder, check=True, capture_output=True,
+                           timeout=600, env={**os.environ, "XDG_CACHE_HOME": os.path.join(folder, "cache")})
+            names = {function.name for function in read_database(os.path.join(folder, "db")).functions}
+            self.assertEqual({name for name in names if name.startswith("<lock")}, {
+                "<lock first>", f"<lock first + {size - 1}>", "<lock second + 8>", f"<lock at {end:#x} in program>"})
+
+
 class ProgramTest(unittest.TestCase):
     def database(self, folder, program):
         """A database with a thread for every instruction, which has its sample there."""

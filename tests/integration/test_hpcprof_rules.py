@@ -354,6 +354,23 @@ overhead-complete debug
         self.assertEqual(found, {"overhead": 2, "overhead:spawn": 2})
         self.assertEqual(overhead["state"], "measured")
 
+    # Inner namespaces, arguments and return types are left out.
+    SHOWN = {"void rt::detail::d1::run<int, f()::<lambda> >(int)": "rt::run", "rt::r1::wait(rt::d0::task&)": "rt::wait",
+             "rt::v2::sort(int*)": "rt::v2::sort", "rt::dim::fill(int)": "rt::dim::fill",
+             "int rt::queue<int (*)(int)>::operator()(int) const": "rt::queue::operator()(int) const"}
+
+    def test_names_of_functions_in_headers(self):
+        self.write_rules("runtime-module librt.so\nheader */rt/*\n")
+        functions = [P(name, 10 * i, [(0x1000 * i, 0x1000 * i + 16)], S(10 * i + 1, (0x1000 * i, 0x1000 * i + 16)))
+                     for i, name in enumerate(self.SHOWN, 1)]
+        structure = Structure(F("/usr/include/rt/all.h", *functions))
+        process, instance = self.start(self.scenario.binary("user", "01", structure))
+        for i in range(1, len(self.SHOWN) + 1):
+            thread = process.thread()
+            thread.add(thread.node(mw.ROOT, (instance, 0x1000 * i), "ip"), 0, SECOND)
+        contexts = self.scenario.database().contexts.values()
+        self.assertEqual({context.function.name for context in contexts if context.function}, set(self.SHOWN.values()))
+
     def test_a_program_without_the_headers(self):
         _, overhead = self.sample(Structure(F("", self.PLAIN_MAIN)), [0x1000])
         self.assertEqual(overhead["state"], "measured")

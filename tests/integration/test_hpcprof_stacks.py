@@ -131,6 +131,16 @@ class BorrowedStacks(HpcprofCase):
         self.assertEqual(self.run_hpcprof(), {("main thread", "main", "work", "body"): 10,
                                               ("<thread root>", "clone3", "start_thread", "body"): 100})
 
+    def test_frames_around_start_routines(self):
+        """Sanitizers and the like add some; up to 8 are hidden."""
+        for count, routine in ((8, WORK), (9, NESTED)):
+            thread = self.image.thread(start=(self.exe, routine))
+            frames = [(self.libc, CLONE), *[(self.libc, START_THREAD)] * (count - 1)]
+            thread.add(thread.path([*frames, (self.exe, routine), (self.exe, BODY)]), 0, count)
+        self.assertEqual(self.run_hpcprof(), {
+            ("<thread root>", "work", "body"): 8,
+            ("<thread root>", "clone3", *["start_thread"] * 8, "nested", "body"): 9})
+
     def test_threads_that_a_worker_creates(self):
         """The path of their creation begins on the other thread's stack, too."""
         self.thread(JOINS)

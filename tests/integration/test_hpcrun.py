@@ -41,15 +41,17 @@ class Time(OfChance, profiling.ProfilingTest):
         return sum(t.amount("CPUTIME", [FIRED]) for t in image.threads if t.kind != 0) * profiling.TIME_UNIT
 
     def test_short_threads_without_bias(self):
-        """Threads far shorter than a period get their time on average."""
+        """Threads far shorter than a period get their time on average. Those that ended take nothing of the rate of
+        REALTIME, which many threads share."""
         threads, ms, period = 3000, 1, 0.005
         for name, how in sources():
             with self.subTest(name):
                 evidence = self.evidence()
                 for _ in evidence.looks():
                     done, images = self.measure(program("threads"), threads, ms, 2,
-                                                events=["CPUTIME@f200"], **how)
+                                                events=["CPUTIME@f200", "REALTIME@f500"], **how)
                     self.check_fates(images)
+                    self.assertLess(images[0].mean_period("REALTIME"), 4 * 0.002)
                     burned, counted = (int(word) * 1e-9 for word in done.stdout.split())
                     sampled = min(0.5, counted / threads / period)  # the chance of a thread's one sample
                     self.assertEqual(len(images[0].threads), threads + 1)
@@ -72,9 +74,10 @@ class Time(OfChance, profiling.ProfilingTest):
                                   of_tries(threads, 0.5, period), notices=0.15)
 
     def test_real_time(self):
-        _, images = self.measure("sleep", "1", events=["REALTIME@f1000"])
+        done, images = self.measure("sleep", "1", events=["REALTIME@f1000"])
         self.check_fates(images)
         self.assertGreater(images[0].wall, 1)
+        self.assertRegex(done.stderr, r" samples of REALTIME \(POSIX timers on the wall clock, \d{3,4}\.\d/s\) in")
         self.check_time(images[0].seconds("REALTIME", [FIRED]), 1, images[0].threads[0].wall, 0.0015)
 
     def test_real_time_and_cpu_time_together(self):
@@ -176,8 +179,19 @@ class Processes(OfChance, profiling.ProfilingTest):
     def test_exec_of_different_programs(self):
         done, images = self.measure("env", "sh", "-c", "exec env sh -c 'exec echo x'")
         self.assertEqual(done.stdout, "x\n")
-        self.assertEqual(sorted(image.exec_sequence for image in images), [0, 1, 2, 3, 4])
+        self.assertEqual(sorted((image.exec_sequence, image.origin) for image in images),
+                         [(0, 0)] + [(i, 1) for i in range(1, 5)])
         self.assertEqual(len({image.pid for image in images}), 1)
+
+    def test_a_child_with_the_process_number_of_an_earlier_one(self):
+        """It is no later image of that one, even if both began in the same tick of the clock."""
+        last = "/proc/sys/kernel/ns_last_pid"
+        if os.geteuid() != 0 or not os.access(last, os.W_OK):
+            self.skipTest("only root may set the next process number")
+        script = ('(exit 0) & p=$!; wait $p; for i in $(seq 50); do '  # others may take the number
+                  f'echo $((p - 1)) > {last}; (exit 3) & [ $p = $! ] && break; wait; done; wait; echo $p')
+        done, images = self.measure("dash", "-c", script)
+        self.assertEqual([image.origin for image in images if image.pid == int(done.stdout)], [2, 2])
 
     def test_failed_exec_goes_on(self):
         script = "for i in 1 2 3; do exec /nowhere/to/be/found 2>/dev/null; done; echo here"
@@ -217,6 +231,19 @@ except OSError:
         profiling.wait_until(written, "state of the daemon")
         self.assertEqual(sorted(image.state for image in images), [1, 2])
         self.assertEqual(sorted(image.origin for image in images), [0, 2])
+
+    def test_daemons_are_where_they_would_be(self):
+        """Their directory, streams and session, in all four ways."""
+        plain = self.run_tool(program("daemons"))
+        self.assertEqual(len(plain.stdout.splitlines()), 4, plain.stderr)
+        where = self.directory / "daemons"
+        done = self.run_tool(profiling.HPCRUN, "-o", where, "--", program("daemons"))
+        self.assertEqual(done.stdout, plain.stdout)
+
+        def written():
+            images = profiling.read_measurements(where)
+            return len(images) == 9 and all(image.state for image in images)
+        profiling.wait_until(written, "states of the daemons")
 
     def test_shell_pipelines_and_spawns(self):
         done, images = self.measure("sh", "-c", "seq 5 | sort -r | head -2; ls /nowhere; exec echo x",
@@ -270,6 +297,14 @@ class Events(profiling.ProfilingTest):
                 # Counters stop while a sample is taken, which the burned time includes: at most 40 us each.
                 self.check_time(counted, burned - 40e-6 * fired, image.cpu, 3 * 4 / rate)
                 self.assertIn(f"samples of {name} (perf counter, by rate, ", done.stderr)
+
+    def test_time_in_the_kernel(self):
+        """It is sampled, if the user may see it."""
+        if not profiling.have_perf():
+            self.skipTest("perf_event_open is not permitted here")
+        _, (image,) = self.measure("dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=4000",
+                                   events=["cpu-clock@f1000"])
+        self.assertGreater(image.count("cpu-clock", [FIRED]), 300 * image.cpu)
 
     def test_page_faults_by_rate(self):
         """A counter that starts with a period of 1: the sum equals the kernel's count, within the longest period,
@@ -418,7 +453,10 @@ class BadInput(profiling.ProfilingTest):
         source.write_text("int main(void) { return 0; }\n")
         subprocess.run(["gcc", "-static", "-o", self.directory / "static", source], check=True)
         subprocess.run(["gcc", "-o", self.directory / "setuid", source], check=True)
-        self.refuse("./static", status=126, says="statically linked")
+        (self.directory / "script").write_text("#!./static\n")
+        (self.directory / "script").chmod(0o755)
+        for name in ("./static", "./script"):
+            self.refuse(name, status=126, says="./static: statically linked")
         if os.geteuid() == 0:
             os.chmod(self.directory / "setuid", 0o4755)
             self.refuse("./setuid", status=126, says="setuid", user=profiling.ORDINARY_USER)
@@ -459,9 +497,12 @@ class BadInput(profiling.ProfilingTest):
         self.assertIn("No space left on device", done.stderr)
 
     def test_scripts_are_judged_by_their_interpreter(self):
-        script = self.directory / "script"
+        script = self.directory / "a-script"
         script.write_text("#!/bin/sh\necho from a script\n")
         script.chmod(script.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
-        done, images = self.measure("./script")
+        done, images = self.measure("./a-script")
         self.assertEqual(done.stdout, "from a script\n")
         self.assertEqual(len(images), 1)
+        # An empty entry of PATH is the current folder.
+        done = self.run_tool(profiling.HPCRUN, "-q", "a-script", env={**os.environ, "PATH": f":{os.environ['PATH']}"})
+        self.assertEqual((done.stdout, done.returncode), ("from a script\n", 0), done.stderr)

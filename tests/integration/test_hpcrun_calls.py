@@ -31,6 +31,36 @@ class Calls(profiling.ProfilingTest):
     def test_waits(self):
         self.compare("calls_waits")
 
+    def test_raw(self):
+        """System calls without libc's functions for them."""
+        self.compare("calls_raw")
+
+    def test_left(self):
+        """Calls that the thread leaves: by cancellation, a jump, or for a handler's own calls."""
+        plain = self.run_tool(program("calls_left"), timeout=600)
+        self.assertEqual(plain.returncode, 0, plain.stdout)
+        for event in ("CPUTIME@f5000", "REALTIME@f5000"):
+            with self.subTest(event):
+                done, images = self.measure(program("calls_left"), events=[event])
+                self.assertEqual(done.stdout, plain.stdout)
+                self.check_fates(images)
+
+    def test_another_time(self):
+        """A library that gives the program another time, before or after hpcrun's."""
+        fake = str(profiling.TOOLS / "fake-time.so")
+        naps = program("fake_naps")
+        plain = self.run_tool("env", f"LD_PRELOAD={fake}", naps).stdout.splitlines()
+        self.assertEqual(plain[0], "fake time")
+        self.assertEqual([line for line in plain[1:] if not line.endswith(": 0, in time")], [])
+        for order in (["fake time", "hpcrun"], ["hpcrun", "fake time"]):
+            words = [f"{fake}" if name == "fake time" else "$LD_PRELOAD" for name in order]
+            command = f"LD_PRELOAD={':'.join(words)} exec {naps}"
+            for event in ("CPUTIME@f1000", "REALTIME@f1000"):
+                with self.subTest(f"{order[0]} first, {event}"):
+                    done, images = self.measure("sh", "-c", command, events=[event])
+                    self.assertEqual(done.stdout.splitlines(), order + plain[1:])
+                    self.check_fates([image for image in images if image.threads])
+
     def test_terminal(self):
         """It ends with EINTR for any signal that is pending when the terminal has finished."""
         self.assertEqual(self.run_tool(program("terminal_drain")).stdout, "fine\n")

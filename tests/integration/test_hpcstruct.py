@@ -251,6 +251,16 @@ class DebugInformationTest(StructureCase):
                 self.assertNotEqual(self.contents(self.structure(program)), expected)
             debug.unlink()
 
+    def test_debug_link_to_a_file_with_another_build_id(self):
+        """The checksum is right, and all but the build-id of the file."""
+        debug = self.folder / "program.debug"
+        for of_debug_file, is_used in (("0x1234", True), ("0x1235", False)):
+            self.program(f"-Wl,--build-id={of_debug_file}")
+            run("objcopy", "--only-keep-debug", self.folder / "program", debug)
+            program, expected = self.program("-Wl,--build-id=0x1234")
+            run("objcopy", "--strip-all", f"--add-gnu-debuglink={debug}", program)
+            self.assertEqual(self.contents(self.structure(program)) == expected, is_used)
+
     def test_build_id(self):
         program, expected = self.program("-Wl,--build-id")
         build_id = self.structure(program).build_id

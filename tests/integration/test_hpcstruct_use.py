@@ -182,7 +182,7 @@ class BadInputTest(UseCase):
             data[offset + 8:offset + 16] = struct.pack("<Q", 1 << 62)
             result = hpcstruct("-o", "-", self.file(data))
             self.assertEqual(result.returncode, 1)
-            self.assertIn("impossible size", result.stderr)
+            self.assertIn("too large for the size of the file", result.stderr)
 
     def faults(self, messages):
         """Reports of sanitizers (make fuzz)."""

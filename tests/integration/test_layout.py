@@ -68,6 +68,12 @@ class Violations(unittest.TestCase):
         self.write("hpcstruct/f.c", '#include "hpcprof/low/a.h"\n')
         self.assertEqual(self.found(), ["hpcstruct/f.c: includes hpcprof/low/a.h, of another tool"])
 
+    def test_file_that_is_opened_by_itself(self):
+        for path in ("hpcprof/low/j.c", "hpcrun/launch/k.c", "hpcrun/hooks/l.c", "lib/safe-input.c"):
+            self.write(path, 'reopen(x);\nview->open(x);\nfile = fopen(path, "re");\n')
+        self.assertEqual(self.found(), [f"{path}:3: fopen: use lib/safe-input.h or lib/safe-output.h"
+                                        for path in ("hpcrun/launch/k.c", "hpcprof/low/j.c")])
+
     def test_circle(self):
         self.write("hpcprof/low/g.c", '#include "hpcprof/low/h.h"\n')
         self.write("hpcprof/low/h.h", '#include "hpcprof/low/i.h"\n')

@@ -2,6 +2,7 @@
 import math
 import os
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -148,6 +149,62 @@ class Replaced(LogicalTest):
         made, found = self.run_and_analyse("pass")
         self.assertEqual(made.returncode, 0, made.stderr)
         self.assertEqual(found, {"first_work"})
+
+
+# What an agent looks for in a module: for each, how to make a library that has it. None of them runs, so that the
+# library can be closed.
+CILK5 = """
+const char Cilk_flags_are_wrong_NODEBUG_NOTIMING_NOSTATS_please_recompile = 1;
+void Cilk_child_main(void) {} void invoke_main_slow(void) {} void Cilk_scheduler(void) { Cilk_child_main(); }
+__attribute__((noinline)) void twice(void) { __asm__ volatile(""); }
+void _cilk_twice_import(void) { twice(); __asm__ volatile(""); }
+"""
+RUNTIMES = {
+    "libgomp": ("int main_(void) { return omp_get_max_threads(); } int omp_get_max_threads(void);", "libx.so", ["-lgomp"]),
+    "libtbb": ("", "libx.so", ["-l:libtbb.so.12"]),
+    "minicilk": ("", "libx.so", [profiling.BUILD / "lib/libminicilk.so", f"-Wl,-rpath,{profiling.BUILD}/lib"]),
+    "cilk5": (CILK5, "libcilk.so", []),
+}
+CHURN_MS = int(os.environ.get("CHURN_MS", 400))  # more for `make stress`
+
+
+class Churn(profiling.ProfilingTest):
+    """Threads open and close libraries while others create threads, which have their first samples: hpcrun and its
+    agents read what another thread unmaps. A fault ends the program within 0.3 s."""
+
+    def build(self, name, source, file, flags):
+        where = self.directory / name
+        where.mkdir()
+        subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-x", "c", "-", "-x", "none", "-o", where / file, "-Wl,--no-as-needed", *flags],
+                       input=source, text=True, check=True)
+        return where / file
+
+    def churn(self, hpcrun, churn, libraries, event="CPUTIME@f5000", options=(), env=None):
+        where = self.directory / f"m{len(list(self.directory.iterdir()))}"
+        done = self.run_tool(hpcrun, "-e", event, "-o", where, *options, "--", churn, CHURN_MS, *libraries, env=env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"loads [1-9]\d+, threads [1-9]\d+\nsurvived\n")
+        return where
+
+    def plain_libraries(self):
+        return [self.build(f"plain{n}", f"int f{n}(void) {{ return {n}; }}", "libplain.so", []) for n in range(3)]
+
+    def test_plain_libraries(self):
+        libraries = self.plain_libraries()
+        for event in ("CPUTIME@f5000", "REALTIME@f1000"):
+            with self.subTest(event):
+                where = self.churn(profiling.HPCRUN, program("churn"), libraries, event)
+                self.check_fates(profiling.read_measurements(where))
+
+    def test_runtimes_with_agents(self):
+        libraries = [self.build(name, *how) for name, how in RUNTIMES.items()]
+        cheetah = self.directory / "libopencilk.so"
+        shutil.copy(profiling.BUILD / "tests/simulated/simulated-cheetah.so", cheetah)
+        plain = self.plain_libraries()[:1]
+        for library in [*libraries, cheetah]:
+            with self.subTest(library.parent.name):
+                self.churn(profiling.HPCRUN, program("churn"), [library, *plain])
+        self.churn(profiling.HPCRUN, program("churn"), [*libraries, cheetah, *plain])
 
 
 class Loader(OfChance, profiling.ProfilingTest):

@@ -10,7 +10,8 @@ BURDEN = 0.005  # ms
 ROUNDED = 0.003  # of three values, each cut to a microsecond
 TASKS = 8
 ORDER = "the order of OpenMP's dependences and ordered loops was not followed"
-SPAWNS = {"row": TASKS, "at_once": TASKS, "crowd": TASKS, "loop": TASKS, "tree": 2 * (2 ** 4 - 1)}
+SPAWNS = {"row": TASKS, "at_once": TASKS, "crowd": TASKS, "loop": TASKS, "loop_at_once": TASKS,
+          "tree": 2 * (2 ** 4 - 1), "last": 1 + 2 * (2 ** 4 - 1)}
 # Each look fails if code between two tasks, some instructions, is held up for longer than a task of 0.1 ms takes, with a
 # probability far below 1/10: six looks that all fail have one below 1e-6.
 LOOKS = 6
@@ -18,6 +19,7 @@ LOOKS = 6
 
 class TaskShapes(openmp_case.OpenMp):
     CANCELLATION, OPTIONS, MORE = "true", (), ()
+    LOOPS_AT_ONCE = ("loop_at_once",)
 
     def shapes(self, threads, *arguments):
         """Of each shape: work, span, burdened span (ms), spawns."""
@@ -36,13 +38,16 @@ class TaskShapes(openmp_case.OpenMp):
         for name, (work, span, burdened, _) in found.items():
             self.assertLessEqual(span, work + ROUNDED, name)
             self.assertGreaterEqual(burdened, span - ROUNDED, name)
-        for name, most in (("crowd", 1), ("loop", 1), ("at_once", 0), ("row", TASKS), ("tree", 4)):
+        for name, most in (("crowd", 1), ("loop", 1), ("at_once", 0), ("row", TASKS), ("tree", 4), ("last", 1)):
             _, span, burdened, _ = found[name]
             others = threads > 1  # the longest path may begin in another thread than the one that began the region
             self.assertLessEqual(burdened - span, (most + others) * BURDEN + ROUNDED, name)
         work, span, _, _ = found["at_once"]
         if threads == 1:
             self.assertAlmostEqual(work, span, delta=ROUNDED)
+            for name in "last", *self.LOOPS_AT_ONCE:  # if they were parallel: 5/31 or 1/8
+                work, span, _, _ = found[name]
+                self.assertGreater(span, work / 2, name)
 
     def row_is_one_path(self, threads):
         _, found = self.shapes(threads)
@@ -65,10 +70,11 @@ class TaskShapes(openmp_case.OpenMp):
                 paths.add(tuple(node["name"].split(" @ ")[0] for node in path if node["kind"] == "procedure"))
         self.assertIn((test_work_span.SERIAL,), paths)
         below_main = {path[path.index("main") + 1:] for path in paths if "main" in path}
-        region, functions = ("construct",), ("row", "at_once", "crowd", "loop", "tree")
+        region = ("construct",)
         self.assertEqual({tuple("construct" if name in ("parallel", "task", "taskloop") else name for name in path)
                           for path in below_main},
-                         {region} | {region + (name, "construct") for name in functions})
+                         {region, region + ("last", "construct", "tree", "construct")} |
+                         {region + (name, "construct") for name in SPAWNS})
 
     def known(self):
         states = {m["name"]: (m["state"], m.get("why")) for m in self.view(view="summary")["metric_states"]}
@@ -118,6 +124,7 @@ class TaskShapesOfClang(TaskShapes):
     leave the function that creates a task."""
     compilers = CLANG
     CANCELLATION, OPTIONS = "false", ("-fno-optimize-sibling-calls",)
+    LOOPS_AT_ONCE = ()  # libomp tells nothing of the clause
     test_the_recorded_dag_has_its_work = None  # as with gcc
 
 
@@ -162,6 +169,7 @@ class KnownStrands(openmp_case.OpenMp):
 class TaskShapesOnLlvm(TaskShapes):
     """Programs of gcc on libomp, which tells tasks with if(0) in another way."""
     MORE = ("--openmp=llvm",)
+    LOOPS_AT_ONCE = ()
     test_contexts_are_those_of_samples = test_a_lower_bound_is_named = test_what_cannot_be_measured_is_said = None
     test_results_do_not_change = test_the_recorded_dag_has_its_work = None
 

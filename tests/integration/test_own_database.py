@@ -112,6 +112,21 @@ class Copies(DatabaseTest):
         self.check_secret(database)
         self.assertIn(f"{where}/out.c: this source file is not copied: a symbolic link on the way", said)
 
+    def test_three_refused_files_are_named_and_the_others_counted(self):
+        where, outer = self.folder("tree"), self.folder("outer")
+        self.write(outer / "file.c", SECRET)
+        functions = ""
+        for i in range(5):
+            (where / f"out{i}.c").symlink_to("../outer/file.c")
+            functions += (f'\n#line 1 "{where}/out{i}.c"\n'
+                          f'void work{i}(void) {{ for (int i = 0; i < 20000000; i++) sum += i; }}')
+        source = self.write(where / "program.c", f"volatile unsigned long sum;{functions}\n"
+                            "int main(void) { work0(); work1(); work2(); work3(); work4(); }")
+        self.command("cc", "-g", "-O1", source.name, "-o", "program", cwd=where)
+        _, said = self.database(where / "program")
+        self.assertEqual(said.count(": this source file is not copied: "), 3)
+        self.assertIn("2 more source files are not copied for such reasons", said)
+
     def test_links_out_of_a_directory_of_I_are_not_followed(self):
         where, searched = self.folder("tree"), self.folder("searched")
         self.write(self.folder("outer") / "file.c", SECRET)

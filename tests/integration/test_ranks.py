@@ -14,12 +14,14 @@ import viewer
 
 HPCPROF = profiling.BUILD / "bin" / "hpcprof"
 
-# Variables that the launchers set for rank N of job J.
+# Variables that the launchers set for rank N of job J, and what srun sets for a launcher's daemon.
+STEP = {"SLURM_PROCID": 0, "SLURM_JOB_ID": 9, "SLURM_STEP_ID": "1"}
 LAUNCHERS = {
     "Open MPI": lambda rank, job: {"OMPI_COMM_WORLD_RANK": rank, "PMIX_RANK": rank,
-                                   "PMIX_NAMESPACE": job},
+                                   "PMIX_NAMESPACE": job, **STEP},
     "PMIx": lambda rank, job: {"PMIX_RANK": rank, "PMIX_NAMESPACE": job},
     "MPICH": lambda rank, job: {"PMI_RANK": rank, "PMI_SIZE": "4"},
+    "MPICH in a Slurm job": lambda rank, job: {"PMI_RANK": rank, "PMI_SIZE": "4", **STEP},
     "MVAPICH": lambda rank, job: {"MV2_COMM_WORLD_RANK": rank},
     "Slurm": lambda rank, job: {"SLURM_PROCID": rank, "SLURM_JOB_ID": job, "SLURM_STEP_ID": "0"},
 }

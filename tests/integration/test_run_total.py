@@ -219,7 +219,8 @@ class Killed(OfChance, TreeTest):
 class Jobs(unittest.TestCase):
     """Concurrent ranks, each with a launcher of its own: the last launcher prints the summary of all."""
 
-    def test_one_line_for_a_job(self):
+    def job(self, script):
+        """What the launchers of four ranks say: one line."""
         test = profiling.ProfilingTest()
         test.setUp()
         self.addCleanup(test.doCleanups)
@@ -230,7 +231,7 @@ class Jobs(unittest.TestCase):
             environment.update(PMIX_RANK=str(rank), PMIX_NAMESPACE="job", OMPI_COMM_WORLD_RANK=str(rank))
             # Each reports that it runs, then waits for the others, as in MPI_Init.
             ranks.append(subprocess.Popen([profiling.HPCRUN, "-o", test.directory / "m", "sh", "-c",
-                                           "echo; read line; (exit 0); true"], stdin=subprocess.PIPE,
+                                           f"echo; read line; {script}"], stdin=subprocess.PIPE,
                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True))
         for rank in ranks:
             rank.stdout.readline()
@@ -238,7 +239,11 @@ class Jobs(unittest.TestCase):
         lines = [line for text in said for line in text.splitlines() if "POSIX timers: " not in line]
         self.assertEqual([rank.returncode for rank in ranks], [0] * 4)
         self.assertEqual(len(lines), 1, said)
-        self.assertRegex(lines[0], r"^hpcrun: 4 ranks of sh, 8 processes: \d+ samples? of CPUTIME .* -> ")
+        return lines[0]
+
+    def test_one_line_for_a_job(self):
+        for script, who in (("(exit 0); true", "4 ranks of sh, 8 processes"), ("true", "4 ranks of sh")):
+            self.assertRegex(self.job(script), rf"^hpcrun: {who}: \d+ samples? of CPUTIME .* -> ")
 
 
 if __name__ == "__main__":

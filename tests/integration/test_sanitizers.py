@@ -5,6 +5,7 @@ the handler, too; what the library maps for itself has no red zones, and the pro
 ThreadSanitizer the program is tests/programs/hpcrun/races.c, which says what is seen and what is not.
 SANITIZERS_LONG=1 (make stress-sanitizers) is the long form."""
 import os
+import shutil
 import subprocess
 
 import profiling
@@ -66,3 +67,20 @@ class Races(profiling.ProfilingTest):
         for number, (event, prefix) in enumerate(ways * 10 if LONG else ways[:3]):
             with self.subTest(f"{event} {prefix}"):
                 self.race(number, event, prefix)
+
+    # The dynamic linker's locks are not seen, so that what it allocates and we read looks shared.
+    SUPPRESSIONS = "race:ld-linux-x86-64\nrace:burn_unit\n"
+
+    def test_libraries(self):
+        """Those that agents know come and go, while threads are created. Without samples: they may come anywhere."""
+        suppressions = self.directory / "suppressions"
+        suppressions.write_text(self.SUPPRESSIONS)
+        cheetah = self.directory / "libopencilk.so"
+        shutil.copy(profiling.BUILD / "tests/simulated/simulated-cheetah.so", cheetah)
+        options = f"{THREAD_OPTIONS['TSAN_OPTIONS']}:suppressions={suppressions}"
+        done = self.run_tool(THREAD / "bin" / "hpcrun", "-q", "-ds", "-o", self.directory / "m", "--", THREAD / "churn",
+                             10000 if LONG else 1000, cheetah, profiling.BUILD / "lib/libminicilk.so",
+                             profiling.BUILD / "tests/simulated/simulated-copy-1.so", env=dict(os.environ, TSAN_OPTIONS=options))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("survived", done.stdout)
+        self.assertNotIn("ThreadSanitizer", done.stderr)

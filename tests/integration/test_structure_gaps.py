@@ -50,11 +50,29 @@ class GapsTest(StructureCase):
             1:  jmp *%rdi
                 .cfi_endproc
             .size data, . - data
+            .globl choose
+            .type choose, @function
+            choose: .cfi_startproc
+                lea table(%rip), %rdx
+                movslq (%rdx,%rdi,4), %rax
+                add %rdx, %rax
+            jump:
+                jmp *%rax
+            2:  mov $2, %eax
+                ret
+            3:  mov $3, %eax
+                ret
+            4:  ret
+                .cfi_endproc
+            .size choose, . - choose
             .p2align 4
             hidden:
                 lea 1(%rdi), %rax
                 ret
             end: .p2align 4
+            .section .rodata
+            .p2align 2
+            table: .long 2b - table, 3b - table, 4b - table, 3b - table
             .section .note.GNU-stack, "", @progbits
             """)
         program = self.folder / "program"
@@ -65,6 +83,7 @@ class GapsTest(StructureCase):
         self.assertEqual(self.of(gaps, "no-instruction"), [(symbols["data"] + 2, 3)])
         self.assertEqual(self.of(gaps, "indirect-jump"), [(symbols["data"] + 5, 2)])
         self.assertEqual(self.of(gaps, "not-declared", "hidden")[0][0], symbols["hidden"])
+        self.assertEqual(self.of(gaps, "no-bound", "choose"), [(symbols["jump"], 3 * 4)])
         self.assertEqual(counts["not-declared"], 1 + ("_init" in symbols))
         self.assertEqual((counts["no-name"], counts["several-entries"], counts["too-complex"]), (0, 0, 0))
 

@@ -253,6 +253,7 @@ class ObjectTest(StructureCase):
         f"int shapes::largest<int>({VECTOR.format('int')})": "largest",
         f"double shapes::largest<double>({VECTOR.format('double')})": "largest",
         "shapes::stack<int>::pop(int)": "pop",
+        "shapes::stack<int>::peek(int) const": "peek",  # not the line of its declaration
         f"shapes::stack<{STRING} >::pop(int)": "pop",
     }
 

@@ -69,6 +69,9 @@ class ThreadStates(OfChance, LogicalTest):
 
     def test_readers_and_a_writer(self):
         self.scenario("table", 100)
+        self.tree = self.view()["root"]
+        for call in ("pthread_rwlock_rdlock", "pthread_rwlock_wrlock"):
+            self.assertGreater(self.value("waiting", call), 2 * self.value("work", call))
 
     def test_pipeline_of_condition_variables(self):
         self.scenario("pipeline", 120)

@@ -20,7 +20,7 @@ def thread(profile, cpu, start_routine=None, kind="created"):
 def run_json(threads, wall, cpus=4, events=("CPUTIME",), executable="/home/u/prog", command="prog",
              metrics=("work",)):
     threads[0]["kind"] = "initial"
-    return {"format": "hpctoolkit-run", "version": 1, "title": "prog",
+    return {"format": "hpctoolkit-run", "version": 2, "title": "prog",
             "metrics": [{"name": name, "event": events[0], "unit": "s", "state": "measured"}
                         for name in metrics],
             "events": [{"name": event, "unit": "s", "period": PERIOD} for event in events],
@@ -83,6 +83,15 @@ class Threads(Advice):
         self.assertAlmostEqual(found["gain"], 9 / 5.25)
         self.assertIn("for at least 5.000 s of 9.000 s", found["text"])
 
+    def test_what_an_imbalance_explains(self):
+        """Of 5, 1 and 1 s, one thread has 3 s more than the others together: of the 12 - 7 s of the main thread, 2 are
+        left."""
+        p, threads = self.program(12, [5, 1, 1])
+        found, = self.of_kind(self.advice(p, run_json(threads, 13)), "one thread")
+        self.assertIn("for at least 2.000 s of 13.00 s", found["text"])
+        p, threads = self.program(9.5, [5, 1, 1])
+        self.assertEqual(self.of_kind(self.advice(p, run_json(threads, 13)), "one thread"), [])
+
     def test_few_threads_run_at_once(self):
         """4 threads use 10 s in 10 s. While two or more run they use 2 s each second, which can't last
         longer than 5 s: at most one runs for 5 s at least. It may be more: nobody knows when which ran."""
@@ -128,6 +137,16 @@ class Threads(Advice):
         self.assertEqual((found["kind"], found["scope"]), ("imbalance", "body"))
         self.assertAlmostEqual(found["gain"], 9 / (9 - 3))
 
+    def test_parts_of_recursive_calls(self):
+        """count once: 7, 2, 2 and 1 s again."""
+        p, threads = self.program(0.01, [4, 1, 1, 0.5])
+        inner = p.thread.statement(p.file, 33).call(p.thread.function).statement(p.file, 31)
+        for profile, seconds in enumerate((3, 1, 1, 0.5), 2):
+            inner.charge(seconds, 0, profile)
+            threads[profile - 1]["cpu"] += seconds
+        found = self.advice(p, run_json(threads, 8))[0]
+        self.assertIn("one has 7.000 s of CPU time, the mean is 3.000 s", found["text"])
+
     def test_a_thread_without_a_part(self):
         """A thread without work that began like the others counts: 3, 3 and 0 s."""
         p, threads = self.program(0.01, [3, 3], 1)
@@ -143,7 +162,7 @@ class Threads(Advice):
 
 
 class Blocked(Advice):
-    METRICS = ("work", "blocked")
+    METRICS = ("work", "off CPU")
 
     def program(self, waits):
         """Seconds blocked in procedures of libc that line 32 of parallel calls, in thread 2."""
@@ -196,7 +215,30 @@ class Blocked(Advice):
     def test_no_cpu(self):
         found, = self.of_kind(self.advice(self.program({"": 6}), self.run_of()), "no cpu")
         self.assertIn("on average 0.6 threads", found["text"])
-        self.assertIn("There are 3 threads for 2 CPUs", found["text"])
+        self.assertIn("There are 3 threads for 2 CPUs, or other programs", found["text"])
+        found, = self.of_kind(self.advice(self.program({"": 6}), self.run_of(cpus=3)), "no cpu")
+        self.assertIn(". Perhaps other programs", found["text"])
+
+
+class Locks(Advice):
+    """Thread 2 holds a lock in line 31 while others wait for it in line 32 for 4 s, and for another one for 1 s."""
+
+    def found(self, event, *metrics):
+        p = Program((*metrics, "lock blame", "lock wait"), 2)
+        p.thread.statement(p.file, 31).charge(9, 0, 2).charge(5, len(metrics), 2)
+        waits = p.thread.statement(p.file, 32)
+        for name, seconds in (("<lock queue_lock>", 4), ("<lock other>", 1)):
+            waits.call(p.function(name, 0)).charge(seconds, len(metrics) + 1, 2)
+        run = run_json([thread(1, 1), thread(2, 9)], 10, events=(event,), metrics=p.db.metrics)
+        found, = self.of_kind(self.advice(p, run), "lock")
+        self.assertEqual(self.place(found), ("parallel", "/src/p.c", 31))
+        return found["text"]
+
+    def test_how_long_and_where(self):
+        """By CPUTIME, a holder off the CPU has no samples."""
+        said = "5.000 s for lock queue_lock (80%) and other locks. 100% of that time the holder is at parallel, p.c:31."
+        self.assertEqual(self.found("CPUTIME", "work"), f"Threads wait at least {said}")
+        self.assertEqual(self.found("REALTIME", "work", "off CPU"), f"Threads wait {said}")
 
 
 class TooManyThreads(Advice):
@@ -327,6 +369,33 @@ class HotPlaces(Advice):
         found = self.advice(p, run_json([thread(1, 10)], 10))[0]
         self.assertEqual((found["kind"], *self.place(found)), ("system calls", "main", "/src/p.c", 18))
         self.assertAlmostEqual(found["gain"], 10 / 6)
+
+    def test_system_calls_of_one_of_two_processes(self):
+        """The gain is that of the run: 4 of 14 s."""
+        p = Program()
+        p.main.statement(p.file, 18).call(p.of_libc("__write_nocancel")).charge(4)
+        p.main.statement(p.file, 19).charge(6)
+        run = run_json([thread(1, 10)], 10)
+        run["processes"].append(dict(run["processes"][0], pid=71, threads=[thread(2, 4)]))
+        found, = self.of_kind(self.advice(p, run), "system calls")
+        self.assertIn("at least 40.0%", found["text"])
+        self.assertAlmostEqual(found["gain"], 14 / 10)
+
+    def test_intervals_of_long_samples(self):
+        """A sample is as long as those that were taken, in all threads, if that is longer than the period."""
+        p = Program()
+        p.main.statement(p.file, 18).charge(6)
+        p.main.statement(p.file, 19).charge(4)
+        said = []
+        for period, counts in ((0.04, (0, 0)), (PERIOD, (150, 100))):
+            run = run_json([thread(1, 6), thread(2, 4)], 10)
+            run["events"][0]["period"] = period
+            for described, count in zip(run["processes"][0]["threads"], counts):
+                fired = {"count": count, "amount": count * 0.04}
+                described["events"] = [{"event": "CPUTIME", "fates": {"fired": fired}}]
+            said += [f["text"] for f in self.of_kind(self.advice(p, run), "hot place")]
+        self.assertIn("60.0% (", said[0])
+        self.assertEqual(said[0], said[1])
 
     def allocator(self, system_call, callee, seconds, metrics=("work",), events=("CPUTIME",)):
         """Findings where so many of 10 s are in a system call, below a procedure of libc that line 18 calls."""

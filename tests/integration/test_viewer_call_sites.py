@@ -70,6 +70,12 @@ class TopDownTest(ComparedCase):
         inner = self.rows(tree, "main thread", "main", "outer", "inner")
         self.assertEqual(self.told(inner), {("leaf", 21): (3, 3), ("a.c:21", None): (5, 5)})
 
+    def test_unknown_sites_in_the_first_run_only(self):
+        self.side((MAIN, LINE, INNER, LEAF, 1), (MAIN, (OUTER,), INNER, LEAF, 2), (MAIN, OUTER + 0x50 - 1, INNER, 5))
+        self.side((MAIN, LINE, INNER, LEAF, 8))
+        self.assertEqual(self.told(self.rows(self.compared(), "main thread", "main", "outer")),
+                         {("inner", "several"): (8, 8)})
+
     def structure(self):
         from structure_model import F, L, P, S, Structure
         return Structure(F("/s/a.c",

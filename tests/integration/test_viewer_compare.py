@@ -75,7 +75,7 @@ class Compared(unittest.TestCase):
 
     def describe_runs(self, *runs):
         for run, folder in zip(runs, self.folders):
-            (folder / "run.json").write_text(json.dumps({"format": "hpctoolkit-run", "version": 1,
+            (folder / "run.json").write_text(json.dumps({"format": "hpctoolkit-run", "version": 2,
                                                          **run}))
 
     def compared(self, view, *options):
@@ -296,6 +296,8 @@ class Metrics(Compared):
                    parallel("b", [("misses", 5), ("work", 3)]))
         self.assertEqual(self.inclusive(), {"work [before]": 2, "work [after]": 3,
                                             "work difference": 1, "work ratio": 1.5})
+        self.assertRegex(viewer.printed("flat", *self.folders),
+                         r"work \[before\] +2\n +work \[after\] +3\n +work difference +1\n")
 
     def test_nothing_in_common(self):
         self.write(parallel("a", [("cycles", 3)]), parallel("b", [("misses", 5)]))
@@ -305,24 +307,22 @@ class Metrics(Compared):
                                "after: misses.\n")
 
     def test_what_was_not_measured_on_one_side(self):
-        described = [{"name": name, "unit": "s", "state": "measured"} for name in
-                     ("work", "blocked")]
-        why = {"name": "blocked", "unit": "s", "state": "not measurable", "why": "no event for it"}
-        self.write(parallel("a", [("work", 2)]), parallel("b", [("work", 3), ("blocked", 1)]))
+        described = viewer.measured("work", "off CPU")
+        why = {"name": "off CPU", "unit": "s", "state": "not measurable", "why": "no event for it"}
+        self.write(parallel("a", [("work", 2)]), parallel("b", [("work", 3), ("off CPU", 1)]))
         self.describe_runs({"metrics": [described[0], why]}, {"metrics": described})
         costs = self.inclusive()
-        self.assertEqual({name: cost for name, cost in costs.items() if "blocked" in name},
-                         {"blocked [before]": None, "blocked [after]": 1,
-                          "blocked difference": None, "blocked ratio": None})
+        self.assertEqual({name: cost for name, cost in costs.items() if "off CPU" in name},
+                         {"off CPU [before]": None, "off CPU [after]": 1,
+                          "off CPU difference": None, "off CPU ratio": None})
         text = viewer.printed("summary", *self.folders)
-        self.assertIn("blocked: not measured in before: no event for it", text)
+        self.assertIn("off CPU: not measured in before: no event for it", text)
 
     def test_effort_against_work(self):
         """A run without a parallel runtime has no effort, so its work is compared."""
         self.write(parallel("a", [("work", 2)]),
                    parallel("b", [("work", 3), ("overhead", 1), ("idleness", 4)]))
-        described = [{"name": name, "unit": "s", "state": "measured"} for name in
-                     ("work", "overhead", "idleness")]
+        described = viewer.measured("work", "overhead", "idleness")
         self.describe_runs({"metrics": described[:1]}, {"metrics": described})
         self.assertEqual(self.inclusive(), {
             "work [before]": 2, "work [after]": 3, "work difference": 1, "work ratio": 1.5,
@@ -397,8 +397,7 @@ class Scaling(Compared):
         super().setUp()
         self.write(parallel("a", [("work", 6), ("overhead", 1), ("idleness", 1)]),
                    parallel("b", [("work", 7), ("overhead", 4), ("idleness", 5)]))
-        described = [{"name": name, "unit": "s", "state": "measured"} for name in
-                     ("work", "overhead", "idleness")]
+        described = viewer.measured("work", "overhead", "idleness")
         self.describe_runs(*({"metrics": described, "processes": [{"workers": n}]} for n in (2, 4)))
 
     def losses(self, *options):
@@ -423,6 +422,12 @@ class Scaling(Compared):
         self.assertEqual(losses, {"work": -5, "overhead": 2, "idleness": 3, "effort": 0})
         losses = self.losses("--scaling", "weak", "--workers", "2,3")
         self.assertEqual(losses, {"work": -2, "overhead": 2.5, "idleness": 3.5, "effort": 4})
+        ratios = self.compared("top-down", "--scaling", "weak", "--workers", "2,3")["root"]["metrics"]
+        self.assertEqual([ratios[f"{metric} ratio"]["inclusive"] for metric in ("work", "effort")], [7 / 9, 16 / 12])
+
+    def test_workers_of_all_processes(self):
+        self.describe_runs(*({"processes": [{"workers": n}, {"workers": 1}]} for n in (1, 2)))
+        self.assertEqual(self.losses("--scaling", "weak")["work"], 7 - 6 * 3 / 2)
 
     def test_workers_of_others_are_threads(self):
         for folder in self.folders:

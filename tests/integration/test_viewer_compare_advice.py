@@ -111,6 +111,8 @@ def program(*procedures):
 
 
 class ByHand(Compared):
+    RUN = {"metrics": viewer.measured("work", event="X"), "events": [{"name": "X", "unit": "s", "period": 10}]}
+
     def told(self, *options):
         change = viewer.printed_json("summary", *options, *self.folders)["advice"][0]["work"]
         return listed_hotspots(change, "difference")
@@ -144,16 +146,23 @@ class ByHand(Compared):
 
     def test_what_may_be_chance(self):
         """Samples of 10: 40 of them and 60 differ by 20, twice the standard deviation; 61 by more."""
-        run = {"metrics": [{"name": "work", "event": "X", "unit": "s", "state": "measured"}],
-               "events": [{"name": "X", "unit": "s", "period": 10}]}
         for after, verdict, said in ((600, "may be chance", "What may be chance: work 200.0 s (50.0%) more."),
                                      (610, "worse", "Worse in after: work by 210.0 s (52.5%).")):
             self.write(parallel("a", [("work", 400)]), parallel("b", [("work", after)]))
-            self.describe_runs(run, run)
+            self.describe_runs(*2 * [self.RUN])
             changes, = viewer.printed_json("summary", *self.folders)["advice"]
             self.assertEqual(changes["work"]["verdict"], verdict)
             self.assertEqual(len(changes["work"]["more"]), verdict == "worse")
             self.assertIn(said, viewer.printed("summary", *self.folders))
+
+    def test_what_may_be_chance_in_weak_scaling(self):
+        """800 is expected, with a variance of 2 * 2 * 400 * 10. Of the difference to 1110, twice the standard deviation
+        is 329."""
+        for after, verdict in ((1110, "may be chance"), (1140, "worse")):
+            self.write(parallel("a", [("work", 400)]), parallel("b", [("work", after)]))
+            self.describe_runs(*2 * [self.RUN])
+            changes, = viewer.printed_json("summary", "--scaling", "weak", "--workers", "1,2", *self.folders)["advice"]
+            self.assertEqual(changes["work"]["verdict"], verdict)
 
     def test_in_words(self):
         self.write(parallel("a", [("work", 60), ("overhead", 30), ("idleness", 10)]),

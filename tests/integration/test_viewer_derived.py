@@ -164,6 +164,9 @@ class Printed(unittest.TestCase):
                          [5.0625, 0, 5.0625 / 2, 5.0625])
         self.assertEqual([over[s]["efficiency"] for s in ("sum", "min", "mean", "max")],
                          [None, 7 / 12.0625, (1 + 7 / 12.0625) / 2, 1])
+        # The second thread has no idleness: it counts in no statistic.
+        over = viewer.printed_json("threads", "--derive", "r = $overhead / $idleness", self.db)["statistics"]
+        self.assertEqual([over[s]["r"] for s in ("sum", "min", "mean", "max")], [None] + [2 / 3.0625] * 3)
 
     def test_summary(self):
         summary = viewer.printed_json("summary", *self.WASTE, *self.EFFICIENCY, self.db)

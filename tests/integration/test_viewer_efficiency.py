@@ -54,7 +54,7 @@ def run_json(metrics, period=0.001, events=("REALTIME",), workers=None):
         one = {"name": name, "event": event, "unit": "s"}
         described.append({**one, "state": "not measurable", "why": why} if why else
                          {**one, "state": "measured"})
-    return {"format": "hpctoolkit-run", "version": 1, "title": "parallel", "metrics": described,
+    return {"format": "hpctoolkit-run", "version": 2, "title": "parallel", "metrics": described,
             "events": [{"name": event, "unit": "s", "period": period} for event in events],
             "processes": [{"pid": pid, "command": f"./{pid}", "state": "exit", "workers": n,
                            "threads": []} for pid, n in (workers or {}).items()]}
@@ -122,7 +122,7 @@ class Views(Case):
         layouts = [Layout(), Layout(ids="shuffled"), Layout(scopes=("execution",), totals=False),
                    Layout(scopes=("point",))]
         choices = [(PARTS, ("",)), (("work", "idleness", "misses"), ("",)),
-                   (("blocked", "overhead", "work"), ("",)),
+                   (("off CPU", "overhead", "work"), ("",)),
                    ([p + e for e in (" (CPUTIME)", " (REALTIME)") for p in PARTS],
                     (" (CPUTIME)", " (REALTIME)"))]
         for seed in range(16):
@@ -158,7 +158,7 @@ class Views(Case):
                    if charged == profile and (metrics is None or metric in metrics))
 
     def test_threads(self):
-        db = viewer.random_database(5, 120, ("work", "idleness", "blocked"))
+        db = viewer.random_database(5, 120, ("work", "idleness", "off CPU"))
         self.write(db)
         expected = [self.charged(db, p, (0, 1)) for p in (1, 2, 3)]
         shown = viewer.printed_json("threads", self.db)
@@ -172,15 +172,26 @@ class Views(Case):
                                    100 * self.charged(db, i + 1, (0,)) / sum(expected))
         least = shown["statistics_percent_of_effort"]["min"]["effort"]
         self.assertAlmostEqual(least, 100 * min(expected) / sum(expected))
-        records = [r for r in self.records("threads") if r["kind"] == "thread"]
-        self.assertEqual([float(r["effort"]) for r in records], expected)
-        for record, total in zip(records, expected):
-            self.assertAlmostEqual(float(record["effort:percent_of_effort"]),
-                                   100 * total / sum(expected))
-        self.assertNotIn("blocked:percent_of_effort", records[0])
-        shown = viewer.printed("threads", "--sort", "effort", self.db).splitlines()
-        self.assertIn("effort = work + idleness, whose percentages are of the effort of all "
-                      "threads", shown)
+        rows = [(t["metrics"], t["percent_of_effort"]) for t in shown["threads"]]
+        rows += [(values, shown["statistics_percent_of_effort"][name]) for name, values in shown["statistics"].items()]
+        self.check_other_formats(rows)
+
+    def check_other_formats(self, rows):
+        """The costs and percentages of threads and statistics in CSV and text are those of JSON."""
+        records = self.records("threads")
+        for record, (values, percent) in zip(records, rows, strict=True):
+            self.assertEqual({name: float(record[name]) for name in values}, values)
+            self.assertEqual({key.split(":")[0]: float(value) for key, value in record.items() if ":" in key}, percent)
+        lines = viewer.printed("threads", self.db).splitlines()
+        self.assertIn("effort = work + idleness, whose percentages are of the effort of all threads", lines)
+        names = next(line.split() for line in lines if " process " in line)
+        lines = [line for line in lines if re.match(" +[0-9]+ ", line)]
+        for line, (values, percent) in zip(lines, rows, strict=True):
+            for name, (value, share) in zip(names, re.findall(r"([0-9]+)(?: +([0-9.]+)%)?", line)):
+                if name in values:
+                    self.assertAlmostEqual(float(value), values[name], delta=0.51)
+                if share and name in percent:
+                    self.assertAlmostEqual(float(share), percent[name], delta=0.051)
 
 
 class Formats(Case):

@@ -3,6 +3,7 @@ output, in every view and projection and for every metric."""
 import collections
 import html.parser
 import json
+import math
 import os
 import subprocess
 import tempfile
@@ -50,7 +51,7 @@ def expected_stacks(view, tree, metric):
     def walk(row, stack):
         for frame in frames_below(row):
             path = stack + (frame["name"],)
-            value = round(own_cost(view, frame, metric) * (1e9 if unit == "s" else 1))
+            value = math.floor(own_cost(view, frame, metric) * (1e9 if unit == "s" else 1) + 0.5)
             if value:
                 stacks[path] += value
             walk(frame, path)
@@ -132,7 +133,7 @@ class Checks(unittest.TestCase):
     def check_flamegraph(self, text, expected, whole):
         paths = flamegraph_frames(text)
         root = paths[0][0]
-        self.assertEqual((root.left, root.right, root.total), (0, 100, round(whole)))
+        self.assertEqual((root.left, root.right, root.total), (0, 100, math.floor(whole + 0.5)))
         stacks, totals = collections.Counter(), collections.Counter()
         for path in paths[1:]:
             names = tuple(frame.name for frame in path[1:])
@@ -185,6 +186,9 @@ class AgainstJson(Checks):
         for seed in range(4):
             with tempfile.TemporaryDirectory() as folder:
                 v4_writer.write_database(viewer.random_database(seed), folder)
+                units = ("s", "count") if seed % 2 else ("B", "s")
+                viewer.describe_run(folder, [{"name": name, "unit": unit, "state": "measured"}
+                                             for name, unit in zip(("work", "misses"), units)])
                 for view in VIEWS:
                     for metric in ("work", "misses"):
                         with self.subTest(seed=seed, view=view, metric=metric):
@@ -220,10 +224,17 @@ class Details(Checks):
         self.assertEqual(stacks[("coder_run", 0, *coder), ("coder_run", 40, *coder),
                                 ("main", 111, *xz), ("main thread", 0, "", "")],
                          [500_000_000])
+        self.assertEqual(profile.starts, {"main thread": 0, "application thread": 0, "main": 100, "coder_run": 20,
+                                          "min_size": 40, "write_out": 0, "worker": 200})
         profile = protobuf_reader.Pprof(self.export("bottom-up", "pprof", self.db))
         stacks = {tuple(frames): values for frames, values in profile.samples}
         self.assertEqual(stacks[("coder_run", 0, *coder), ("coder_run", 40, *coder),
                                 ("main", 111, *xz)], [500_000_000])
+
+    def test_pprof_has_what_can_be_added_up(self):
+        profile = protobuf_reader.Pprof(self.export(
+            "top-down", "pprof", "--derive", "half = $work / 2", "--derive", "one = $work / $work", self.db))
+        self.assertEqual(profile.types, [("work", "nanoseconds"), ("half", "nanoseconds")])
 
     def test_speedscope_says_where_and_what(self):
         file = json.loads(self.export("top-down", "speedscope", self.db))

@@ -185,6 +185,7 @@ class WithoutArgument(InTerminal):
 
     def test_a_measurement_directory_counts_with_its_database(self):
         folder = os.path.dirname(self.db)
+        viewer.describe_run(self.db, viewer.measured("work"), processes=[{"file": "a.hpcrun"}])
         os.rename(self.db, os.path.join(folder, "hpctoolkit-app-database"))
         measurements = os.path.join(folder, "hpctoolkit-app-measurements")
         os.mkdir(measurements)

@@ -137,6 +137,13 @@ class Losses(KnownSet):
         self.assertEqual(metrics["idleness [4]"]["why"], "a run has no idleness: it needs an agent")
         self.assertEqual(metrics["inflation [4]"]["state"], "measured")
 
+    def test_one_of_two_runs_without_idleness(self):
+        self.add_all()
+        self.add(8, 1, 3, (9, 1), metrics=COSTS[:2])
+        self.add(8, 2, 3, (9, 1, 1))
+        _, metrics = self.metrics()
+        self.assertEqual([metrics[f"idleness [{p}]"]["state"] for p in (8, 4)], ["not measurable", "measured"])
+
     def test_more_workers_than_cpus(self):
         self.add_all(cpus=2)
         _, metrics = self.metrics()

@@ -160,7 +160,7 @@ class Writing(InTerminal):
         terminal.until_seen("overwrite it")
         terminal.type("y")
         terminal.press("Enter")
-        terminal.until_seen(f"not written in full: {full}: No space left on device")
+        terminal.until_seen(f"cannot write {full}: No space left on device")
 
 
 class Copying(InTerminal):

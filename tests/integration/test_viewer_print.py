@@ -1,4 +1,5 @@
 """hpcviewer --print: all views and formats of a run with known numbers."""
+import copy
 import csv
 import io
 import json
@@ -208,6 +209,17 @@ class Formats(Story):
                           ("sum", "", "10", "-"), ("min", "", "2.5", "-"), ("mean", "", "5", "-"),
                           ("max", "", "7.5", "-")])
 
+    def test_samples_of_a_thread_with_several_events_and_reasons(self):
+        run = copy.deepcopy(story.RUN)
+        described = run["processes"][0]["threads"][0]["events"]
+        described[0]["fates"].update({"dropped: out of memory": {"count": 5}, "partial: damaged": {"count": 6}})
+        described.append(described[0])
+        with tempfile.TemporaryDirectory() as folder:
+            story.write(folder, with_run=False)
+            viewer.describe_run(folder, **run)
+            thread = viewer.printed_json("threads", folder)["threads"][0]
+            self.assertEqual([thread[what] for what in ("samples", "dropped", "partial")], [3006, 16, 20])
+
     def test_summary(self):
         summary = viewer.printed_json("summary", self.db)
         self.assertEqual(summary["metrics"], {"work": 10.0, "idleness": None})
@@ -222,6 +234,7 @@ class Formats(Story):
         self.assertEqual(records["metric", "work", "total"], "10")
         self.assertEqual(records["metric", "idleness", "total"], "-")
         self.assertEqual(records["process", "0", "dropped: in hpcrun's own code"], "3")
+        self.assertEqual(records["process", "0", "partial: no unwind information"], "4")
         self.assertEqual(records["event", "CPUTIME", "count: recorded"], "2000")
         self.assertEqual(records["problem", "", ""], story.RUN["problems"][0])
 
@@ -301,7 +314,7 @@ class Options(Story):
             with open(path, "rb") as file:
                 data = file.read()
             for damaged, cause in ((data[:-1], "truncated: "), (data[:100], "truncated: "),
-                                   (b"", "empty"), (b"overwritten" * 99, "not a file of an ")):
+                                   (b"", "the file is empty"), (b"overwritten" * 99, "not a file of an ")):
                 for view in ("top-down", "bottom-up", "flat", "threads", "summary"):
                     with self.subTest(view=view, cause=cause):
                         with open(path, "wb") as file:
@@ -470,7 +483,7 @@ class Measurements(unittest.TestCase):
         story.write(self.top / "made")
         self.measurements = self.top / "elsewhere" / "hpctoolkit-xz-measurements-2"
         self.measurements.mkdir(parents=True)
-        (self.measurements / "xz-h-1-2-0.hpcrun").write_text("a measurement")
+        (self.measurements / story.RUN["processes"][0]["file"]).write_text("a measurement")
         self.database = self.top / "hpctoolkit-xz-database-2"
 
     def hpcprof(self, *lines):
@@ -505,7 +518,8 @@ class Measurements(unittest.TestCase):
             os.utime(stale / "meta.db", (1, 1))
             done = self.view(self.measurements)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn(f"was measured after {stale.name} was made; running hpcprof to create {made.name}", done.stderr)
+            self.assertIn(f"{stale.name} is not shown: it was made before the last measurement; running hpcprof to "
+                          f"create {made.name}", done.stderr)
             self.assertTrue(made.is_dir())
             self.assertIn(f"opening its database {made.name}", self.view(self.measurements).stderr)
         self.assertEqual(len((self.top / "calls").read_text().splitlines()), 3)

@@ -6,7 +6,6 @@ them alone; and what hpcprof makes of a run that executed several.
                                                   line 3: parse (cc1.c:9)   line 10: 4 s
             application thread  worker (cc1.c:20) line 21: 5 s
 """
-import json
 import os
 import tempfile
 import unittest
@@ -62,11 +61,8 @@ def process(pid, name):
 
 def write(folder, db, programs=("make", "cc1", "cc1")):
     v4_writer.write_database(db, folder)
-    with open(os.path.join(folder, "run.json"), "w") as file:
-        json.dump({"format": "hpctoolkit-run", "version": 1, "title": "make",
-                   "metrics": [{"name": "work", "event": "CPUTIME", "unit": "s",
-                                "state": "measured"}], "events": [],
-                   "processes": [process(71 + i, name) for i, name in enumerate(programs)]}, file)
+    viewer.describe_run(folder, viewer.measured("work", event="CPUTIME"), title="make",
+                        processes=[process(71 + i, name) for i, name in enumerate(programs)])
 
 
 class Case(unittest.TestCase):

@@ -80,6 +80,12 @@ class Known(FoldingTest):
                                         "--collapse-recursion", self.db)
             self.assertEqual(sorted(t["value"] for t in shown["threads"]), values)
 
+    def test_totals_of_threads(self):
+        """From a database that has no totals of the program: those of its entry points."""
+        v4_writer.write_database(describe(), self.db, v4_writer.Layout(totals=False))
+        threads = viewer.printed_json("threads", "--collapse-recursion", self.db)["threads"]
+        self.assertEqual([t["metrics"]["work"] for t in threads], [13, 18])
+
 
 class Random(FoldingTest):
     def test_every_view_against_the_oracle(self):

@@ -214,6 +214,19 @@ class Keys(InTerminal):
         terminal.press("S")
         names("▼ exclusive", *by_own)
 
+    def test_all_digits_that_fit(self):
+        """The whole, 10, has one digit more before the point than the rest."""
+        self.start("--numbers", "plain", self.db).until_seen(" 10.00000 100.0%", "  7.50000  75.0%")
+
+    def test_what_is_undefined_comes_last_in_both_orders(self):
+        terminal = self.start("--derive", "times = 1 / $work", "--sort", "times:exclusive", self.db)
+        terminal.press("2")
+        order = ["main", "write_out", "min_size", "coder_run"]
+        for key, names in (("", order), ("r", order[::-1])):
+            terminal.press(*key)
+            terminal.until(lambda lines: re.findall(r"^ .*[0-9-]  [ ▸]*(?:\[I\] )?(\w+)  ", "\n".join(lines), re.M) ==
+                           [*names, "worker"], str(names))
+
     def test_sorting_keeps_the_selected_row(self):
         terminal = self.start()
         terminal.press("2", "G")

@@ -31,12 +31,9 @@ def write(folder, metrics, idleness=0.0, scale=1.0):
         line.charge(idleness, names.index("idleness"))
     main.statement(m_c, 12).charge(0.25 * scale, 0)
     v4_writer.write_database(db, folder)
-    described = [{"name": name, "event": "REALTIME", "unit": "s", **(
-        {"state": "not measurable", "why": why} if why else {"state": "measured"})}
-        for name, why in metrics]
-    with open(os.path.join(folder, "run.json"), "w") as file:
-        json.dump({"format": "hpctoolkit-run", "version": 1, "title": "app", "metrics": described,
-                   "events": [], "processes": []}, file)
+    viewer.describe_run(folder, [{"name": name, "event": "REALTIME", "unit": "s", **(
+        {"state": "not measurable", "why": why} if why else {"state": "measured"})} for name, why in metrics],
+                        title="app")
 
 
 UNMEASURED = [("work", None), ("idleness", WHY), ("overhead", WHY)]

@@ -145,6 +145,18 @@ def random_database(seed, size=150, metrics=("work", "misses"), n_profiles=3):
     return db
 
 
+def measured(*names, unit="s", **more):
+    """Metrics of a run.json."""
+    return [{"name": name, "unit": unit, "state": "measured", **more} for name in names]
+
+
+def describe_run(folder, metrics, **more):
+    """Writes a run.json."""
+    with open(os.path.join(folder, "run.json"), "w", encoding="utf-8") as file:
+        json.dump({"format": "hpctoolkit-run", "version": 2, "title": "program", "events": [], "processes": [],
+                   "metrics": metrics, **more}, file)
+
+
 def checked_views(test, oracle, *options):
     """The tree views of test.db as JSON says them, each compared with the oracle's."""
     views = {"top-down": oracle.topdown(), "bottom-up": oracle.bottomup(4), "flat": oracle.flat()}

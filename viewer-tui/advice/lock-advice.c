@@ -67,12 +67,12 @@ static void add_locks(const struct situation *situation, const struct time_place
 
 void find_locks(const struct situation *situation, struct findings *findings)
 {
-    if (situation->lock_wait.metric == NO_METRIC || situation->lock_delay.metric == NO_METRIC)
+    if (situation->lock_blame.metric == NO_METRIC || situation->lock_wait.metric == NO_METRIC)
         return;
     struct time_places held =
-        time_places_find(situation->view, situation->row, situation->lock_wait, situation->run);
+        time_places_find(situation->view, situation->row, situation->lock_blame, situation->run);
     struct time_places delays =
-        time_places_find(situation->view, situation->row, situation->lock_delay, situation->run);
+        time_places_find(situation->view, situation->row, situation->lock_wait, situation->run);
     double wall = situation->process.wall;
     if (held.list.n && wall > 0 && lower_limit(situation, held.total) > LEAST_SHARE_OF_WALL * wall)
         add_locks(situation, &held, &delays, findings);

@@ -1,5 +1,6 @@
 #include "viewer-tui/advice/situation.h"
 
+#include "lib/metric-kinds.h"
 #include "lib/number.h"
 #include "viewer-tui/metrics/efficiency.h"
 #include "viewer-tui/tree/labels.h"
@@ -23,7 +24,7 @@ static void choose_event(struct situation *situation, const struct efficiency *e
     const struct metrics *metrics = situation->view->metrics;
     const char *work = metrics->at[event->at[WORK]].name;
     const char *name = run_text(run_metric(situation->run, work), "event");
-    size_t blocked = metric_of(metrics, "blocked", event->event);
+    size_t blocked = metric_of(metrics, METRIC_OFF_CPU, event->event);
     bool is_cpu_time = strcmp(name, "CPUTIME") == 0;
     if (!is_cpu_time && strcmp(name, "REALTIME") != 0)
         return;
@@ -31,15 +32,15 @@ static void choose_event(struct situation *situation, const struct efficiency *e
         situation->cpu.metric = event->at[WORK];
         situation->cpu.without = is_cpu_time ? NO_METRIC : blocked;
         situation->cpu_event = event->event;
-        situation->waiting = metric_of(metrics, "waiting", event->event);
-        situation->incomplete = metric_of(metrics, "incomplete", event->event);
+        situation->waiting = metric_of(metrics, METRIC_WAITING, event->event);
+        situation->incomplete = metric_of(metrics, METRIC_INCOMPLETE, event->event);
         situation->cpu_increment = run_increment(situation->run, work);
-        situation->lock_wait.metric = metric_of(metrics, "lock wait", event->event);
-        situation->lock_delay.metric = metric_of(metrics, "lock delay", event->event);
+        situation->lock_blame.metric = metric_of(metrics, METRIC_LOCK_BLAME, event->event);
+        situation->lock_wait.metric = metric_of(metrics, METRIC_LOCK_WAIT, event->event);
     }
-    bool has_threads = metric_of(metrics, "lock wait", event->event) != NO_METRIC;
+    bool has_threads = metric_of(metrics, METRIC_LOCK_BLAME, event->event) != NO_METRIC;
     if (!is_cpu_time && has_threads) {
-        situation->thread_waits.metric = metric_of(metrics, "waiting", event->event);
+        situation->thread_waits.metric = metric_of(metrics, METRIC_WAITING, event->event);
         if (situation->cpu.without != NO_METRIC)
             situation->waiting = NO_METRIC; /* it is no CPU time */
     }
@@ -79,8 +80,8 @@ struct situation situation_of(struct view *view, uint32_t row, const json_t *run
                                   .cpu = {NO_METRIC, NO_METRIC},
                                   .blocked = {NO_METRIC, NO_METRIC},
                                   .thread_waits = {NO_METRIC, NO_METRIC},
+                                  .lock_blame = {NO_METRIC, NO_METRIC},
                                   .lock_wait = {NO_METRIC, NO_METRIC},
-                                  .lock_delay = {NO_METRIC, NO_METRIC},
                                   .waiting = NO_METRIC,
                                   .incomplete = NO_METRIC};
     struct efficiency event;

@@ -16,7 +16,7 @@ struct situation {
         process; /* without threads and wall clock if the view is restricted to some threads */
     struct time_metric cpu;     /* by CPUTIME, else by REALTIME; NO_METRIC: neither */
     struct time_metric blocked; /* NO_METRIC: not measured */
-    struct time_metric lock_wait, lock_delay; /* of the event of `cpu`; NO_METRIC: not measured */
+    struct time_metric lock_blame, lock_wait; /* of the event of `cpu`; NO_METRIC: not measured */
     struct time_metric thread_waits; /* waiting of plain threads by REALTIME; NO_METRIC: none */
     size_t waiting, incomplete; /* of the event of `cpu`; NO_METRIC: not measured */
     const char *cpu_event;      /* "" or " (CPUTIME)", the end of the names of its metrics */

@@ -2,6 +2,7 @@
  * run time without names, or without debug information. */
 #include "viewer-tui/advice/situation.h"
 
+#include "lib/safe-input.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <dirent.h>
@@ -83,11 +84,12 @@ static void add_names_wanted(const struct situation *situation, double seconds,
 /* Whether a list names the file. /lib and /bin are links to folders in /usr. */
 static bool has_file(const char *list, const char *path)
 {
-    char *line = NULL;
+    char *line = NULL, *cause = NULL;
     size_t size = 0;
     ssize_t length;
     bool is_found = false;
-    FILE *file = fopen(list, "re");
+    FILE *file = input_stream(list, &cause);
+    free(cause);
     if (!file)
         return false;
     while (!is_found && (length = getline(&line, &size, file)) > 0) {

@@ -1,6 +1,7 @@
 #include "viewer-tui/base/viewer-config.h"
 
 #include "lib/diag.h"
+#include "lib/safe-input.h"
 #include "lib/safe-output.h"
 
 #include <errno.h>
@@ -47,9 +48,9 @@ static void take_line(struct config *config, const char *text, unsigned line)
         config_refuse(config, &setting, "no name before the '='");
 }
 
-static void refuse_file(const char *path, int error)
+static void refuse_file(const char *path, const char *cause)
 {
-    diag_error(path, "%s; --no-config ignores it", strerror(error));
+    diag_error(path, "%s; --no-config ignores it", cause);
     exit(2);
 }
 
@@ -59,16 +60,18 @@ void config_read(struct config *config)
     size_t room = 0;
     unsigned line = 0;
     config->path = usual_path();
-    FILE *file = config->path ? fopen(config->path, "re") : NULL;
+    char *cause = NULL;
+    FILE *file = config->path ? input_stream(config->path, &cause) : NULL;
     if (!file) {
         if (config->path && errno != ENOENT && errno != ENOTDIR)
-            refuse_file(config->path, errno);
+            refuse_file(config->path, cause);
+        free(cause);
         return;
     }
     while (getline(&text, &room, file) >= 0)
         take_line(config, text, ++line);
     if (ferror(file))
-        refuse_file(config->path, errno);
+        refuse_file(config->path, strerror(errno));
     free(text);
     fclose(file);
 }
@@ -156,37 +159,25 @@ static void make_folders(const char *path)
     free(folder);
 }
 
-/* The file behind symbolic links, so that it is replaced, not the links. Takes ownership of the path. */
-static char *behind_links(char *path)
-{
-    char *real = realpath(path, NULL);
-    if (!real)
-        return path;
-    free(path);
-    return real;
-}
-
 bool config_save(const struct config_change *changes, size_t n, char **path, char **cause)
 {
     struct atomic_file file;
-    struct stat status;
     *path = usual_path();
     *cause = NULL;
     if (!*path) {
         *cause = mem_strdup("neither XDG_CONFIG_HOME nor HOME is set");
         return false;
     }
-    *path = behind_links(*path);
     make_folders(*path);
-    FILE *old = fopen(*path, "re");
-    if (!old && errno != ENOENT) {
-        *cause = mem_strdup(strerror(errno));
+    FILE *old = input_stream(*path, cause);
+    if (!old && errno != ENOENT)
         return false;
-    }
+    free(*cause);
+    *cause = NULL;
     bool is_written = atomic_file_begin(&file, *path, cause);
     if (is_written) {
-        if (old && fstat(fileno(old), &status) == 0)
-            (void)!fchmod(fileno(file.out), status.st_mode & 07777);
+        free(*path);
+        *path = mem_strdup(file.path);
         is_written = write_changed(old, file.out, changes, n);
         if (is_written) {
             is_written = atomic_file_commit(&file, cause);

@@ -2,39 +2,98 @@
 
 #include "lib/alloc.h"
 #include "lib/database-format.h"
+#include "lib/metric-kinds.h"
 #include "lib/path.h"
+#include "lib/safe-input.h"
 #include "viewer-tui/base/task.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static json_t *read_file(const char *path)
+/* Bytes; a run of 100,000 processes has a tenth. */
+#define MOST_BYTES ((size_t)1 << 30)
+
+/* NULL, with *cause, if the file cannot be used; *cause is NULL if there is none. */
+static json_t *read_file(const char *path, char **cause)
 {
-    if (access(path, F_OK) != 0)
-        return NULL;
+    size_t size;
     json_error_t error;
-    json_t *root = json_load_file(path, 0, &error);
-    if (!root) {
-        problem_found(path, "line %d: %s", error.line, error.text);
+    char *text = input_read(path, MOST_BYTES, &size, cause);
+    if (!text) {
+        if (errno == ENOENT) {
+            free(*cause);
+            *cause = NULL;
+        }
         return NULL;
     }
-    if (strcmp(run_text(root, "format"), DATABASE_RUN_FORMAT) != 0) {
-        problem_found(path, "not a description of a run by hpcprof");
+    *cause = NULL;
+    json_t *root = json_loadb(text, size, 0, &error);
+    free(text);
+    if (!root) {
+        *cause = mem_printf("line %d: %s", error.line, error.text);
+    } else if (strcmp(run_text(root, "format"), DATABASE_RUN_FORMAT) != 0) {
+        *cause = mem_strdup("not a description of a run by hpcprof");
         json_decref(root);
-        return NULL;
+        root = NULL;
     }
     return root;
 }
 
+bool run_has_former_names(const json_t *run)
+{
+    return run && run_number(run, "version") < 2;
+}
+
+static void rename_metrics(const json_t *run)
+{
+    size_t i;
+    json_t *metric;
+    json_array_foreach(json_object_get(run, "metrics"), i, metric)
+    {
+        char *name = metric_renamed(run_text(metric, "name"));
+        if (name)
+            json_object_set_new(metric, "name", json_string(name));
+        free(name);
+    }
+}
+
 json_t *run_read(const char *folder)
 {
-    char *path = mem_printf("%s/%s", folder, DATABASE_RUN_FILE);
-    json_t *root = read_file(path);
+    char *path = mem_printf("%s/%s", folder, DATABASE_RUN_FILE), *cause;
+    json_t *root = read_file(path, &cause);
+    if (cause)
+        problem_found(path, "%s", cause);
+    if (run_has_former_names(root))
+        rename_metrics(root);
+    free(cause);
     free(path);
     return root;
+}
+
+static bool has_file(const char *folder, const char *name)
+{
+    char *path = mem_printf("%s/%s", folder, name);
+    bool has = *name && !strchr(name, '/') && access(path, F_OK) == 0;
+    free(path);
+    return has;
+}
+
+bool run_is_of(const char *folder, const char *measurements)
+{
+    char *path = mem_printf("%s/%s", folder, DATABASE_RUN_FILE), *cause;
+    json_t *run = read_file(path, &cause);
+    const json_t *processes = json_object_get(run, "processes");
+    size_t n = json_array_size(processes), i = 0;
+    while (i < n && has_file(measurements, run_text(json_array_get(processes, i), "file")))
+        i++;
+    json_decref(run);
+    free(cause);
+    free(path);
+    return n > 0 && i == n;
 }
 
 const char *run_text(const json_t *object, const char *key)

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void find_syntax(struct source *source)
 {
@@ -19,11 +21,25 @@ static void find_syntax(struct source *source)
     }
 }
 
+/* Whether a file that a database names may be shown: a program can name any file as its source, and
+ * what is shown may be exported. `is_chosen`: hpcprof copied it, or the user named a directory that
+ * it is in. */
+static bool may_show(const struct database *db, const char *path, bool is_chosen)
+{
+    struct stat folder, file;
+    if (stat(db->folder, &folder) != 0 || stat(path, &file) != 0)
+        return false;
+    uid_t maker = folder.st_uid, user = geteuid();
+    bool is_own = (maker == user || maker == 0) && (is_chosen || user != 0);
+    bool is_of_maker = maker != 0 && maker == file.st_uid;
+    return (file.st_mode & S_IROTH) || is_own || is_of_maker;
+}
+
 /* Reads the file at `path`, and takes ownership of that. */
 static bool read_source(struct source *source, char *path)
 {
     struct file_lines lines;
-    if (!file_lines_read(&lines, path)) {
+    if (!path || !file_lines_read(&lines, path)) {
         free(path);
         return false;
     }
@@ -35,22 +51,47 @@ static bool read_source(struct source *source, char *path)
     return true;
 }
 
+struct search {
+    const struct database *db;
+    char *found;
+};
+
+/* A path_visitor. */
+static bool take_shown(void *context, const char *file, const char *tree)
+{
+    struct search *search = context;
+    if (may_show(search->db, file, tree != NULL))
+        search->found = mem_strdup(file);
+    return search->found != NULL;
+}
+
 char *source_original(const struct path_rules *rules, const struct database *db, uint32_t file)
 {
     static const struct path_rules none;
     const char *path = database_file_path(db, file);
-    return path ? path_find_source(rules ? rules : &none, path) : NULL;
+    struct search search = {.db = db};
+    if (path)
+        path_visit_sources(rules ? rules : &none, path, take_shown, &search);
+    return search.found;
+}
+
+/* The path of the copy in the database, or NULL. The caller frees. */
+static char *source_copy(const struct database *db, uint32_t file)
+{
+    const char *copy = database_file_copy(db, file);
+    char *path = copy ? mem_printf("%s/%s", db->folder, copy) : NULL;
+    if (!path || may_show(db, path, true))
+        return path;
+    free(path);
+    return NULL;
 }
 
 static struct source *find_source(const struct path_rules *rules, const struct database *db,
                                   uint32_t file)
 {
     struct source *source = mem_alloc(sizeof *source);
-    const char *copy = database_file_copy(db, file);
-    bool found = copy && read_source(source, mem_printf("%s/%s", db->folder, copy));
-    char *original = found ? NULL : source_original(rules, db, file);
-    if (original)
-        read_source(source, original);
+    if (!read_source(source, source_copy(db, file)))
+        read_source(source, source_original(rules, db, file));
     return source;
 }
 

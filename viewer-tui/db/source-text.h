@@ -1,5 +1,9 @@
 /* The text of source files: from the copies in the database; else from the original paths, or where
- * the user's rules say that the files are now. */
+ * the user's rules say that the files are now.
+ *
+ * A program can name any file as its source. So of files that not everybody may read, in a database
+ * of another user than root only that user's files are shown; and to root no originals, except
+ * below directories of `rules`. */
 #ifndef VIEWER_SOURCE_H
 #define VIEWER_SOURCE_H
 

@@ -1,43 +1,12 @@
 #include "viewer-tui/db/v4-map.h"
 
 #include "lib/alloc.h"
+#include "lib/safe-input.h"
 #include "viewer-tui/base/task.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* Maps the open file; returns what is wrong with it, NULL if nothing is. */
-static const char *map_descriptor(struct v4_map *map, int fd)
-{
-    struct stat status;
-    if (fstat(fd, &status) != 0)
-        return strerror(errno);
-    if (!S_ISREG(status.st_mode))
-        return "not a regular file";
-    if (status.st_size == 0)
-        return "empty";
-    void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (bytes == MAP_FAILED)
-        return strerror(errno);
-    map->bytes = bytes;
-    map->size = (uint64_t)status.st_size;
-    return NULL;
-}
-
-static const char *map_file(struct v4_map *map)
-{
-    int fd = open(map->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return strerror(errno);
-    const char *cause = map_descriptor(map, fd);
-    close(fd);
-    return cause;
-}
 
 const void *v4_array(const struct v4_map *map, uint64_t at, uint64_t count, uint64_t stride,
                      uint64_t alignment)
@@ -105,15 +74,18 @@ static const char *check_sections(struct v4_map *map, const struct v4_kind *kind
 
 bool v4_map_open(struct v4_map *map, const char *folder, const struct v4_kind *kind)
 {
+    struct stat status;
+    char *unreadable = NULL;
     *map = (struct v4_map){.path = mem_printf("%s/%s", folder, kind->file)};
-    const char *cause = map_file(map);
-    if (!cause)
-        cause = check_frame(map, kind);
+    map->bytes = input_map(map->path, &status, &unreadable);
+    map->size = map->bytes ? (uint64_t)status.st_size : 0;
+    const char *cause = unreadable ? unreadable : check_frame(map, kind);
     if (!cause)
         cause = check_sections(map, kind);
     if (!cause)
         return true;
     problem_found(map->path, "%s", cause);
+    free(unreadable);
     v4_map_close(map);
     return false;
 }

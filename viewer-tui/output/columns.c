@@ -93,6 +93,13 @@ struct columns columns_all(const struct view *view)
     return columns;
 }
 
+void columns_add_internal(struct columns *columns, const struct view *view)
+{
+    for (size_t m = 0; m < view->metrics->n; m++)
+        if (view->metrics->at[m].is_internal)
+            add_both(columns, m);
+}
+
 size_t columns_of_metric(const struct columns *columns, size_t first)
 {
     size_t end = first;

@@ -132,6 +132,15 @@ static void write_quoted(FILE *out, const char *text)
     }
 }
 
+/* Whether a spreadsheet takes a field for a formula, which could run a program or send other fields
+ * to somebody. Tabs and line ends before it, which spreadsheets skip, have been escaped. */
+static bool is_formula(const char *text)
+{
+    char *rest;
+    bool begins_so = *text && strchr("=+-@", *text);
+    return begins_so && strcmp(text, "-") != 0 && (strtod(text, &rest), *rest != '\0');
+}
+
 void csv_text(struct writer *writer, const char *text)
 {
     begin_field(writer);
@@ -139,6 +148,8 @@ void csv_text(struct writer *writer, const char *text)
         return;
     const char *quote = strpbrk(text, ",\"") ? "\"" : "";
     fputs_unlocked(quote, writer->out);
+    if (is_formula(text))
+        putc_unlocked('\'', writer->out);
     write_quoted(writer->out, text);
     fputs_unlocked(quote, writer->out);
 }
@@ -290,7 +301,8 @@ void json_write_metric(struct json_writer *json, const struct metrics *metrics, 
 void json_put_metrics(struct json_writer *json, const char *key, const struct metrics *metrics)
 {
     json_put_array(json, key);
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+    for (size_t m = metrics_in_json(metrics, 0); m < metrics->n;
+         m = metrics_in_json(metrics, m + 1))
         json_write_metric(json, metrics, m);
     json_write_array_end(json);
 }
@@ -299,7 +311,8 @@ void json_put_totals(struct json_writer *json, const struct view *view)
 {
     const struct metrics *metrics = view->metrics;
     json_put_object(json, "metrics");
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+    for (size_t m = metrics_in_json(metrics, 0); m < metrics->n;
+         m = metrics_in_json(metrics, m + 1))
         json_put_cost(json, metrics->at[m].name, &metrics->at[m], view_total(view, m));
     json_write_object_end(json);
 }

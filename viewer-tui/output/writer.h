@@ -11,7 +11,9 @@
  * the left; writer->right has the rest of that row.
  *
  * CSV is that of RFC 4180: records end with CR LF, and fields are quoted where they need it. Names
- * are written in their printable form (lib/printable.h): valid UTF-8 without control characters. */
+ * are written in their printable form (lib/printable.h): valid UTF-8 without control characters. A
+ * text that a spreadsheet would take for a formula gets an apostrophe before it: '=2+3 (numbers are
+ * written as they are). */
 #ifndef VIEWER_WRITER_H
 #define VIEWER_WRITER_H
 

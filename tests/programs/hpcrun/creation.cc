@@ -1,9 +1,9 @@
 // Threads that are created in different places and ways: by pthread_create, thrd_create,
-// std::thread, std::async, by a thread, and by a chain of threads. Procedures named "make..." leave
-// the join to main; the others join the threads that they create. Each thread uses CPU time in a
-// function of its own. Prints "NAME LINE BURNED COUNTED": the function, the line of the call that
-// creates the thread (for C++ the last call in this file), the time that the thread used on purpose,
-// and its CPU clock, in ns.
+// std::thread, std::async, by a thread, by a coroutine, and by a chain of threads. Procedures named
+// "make..." leave the join to main, the coroutine to another one; the others join the threads that
+// they create. Each thread uses CPU time in a function of its own. Prints "NAME LINE BURNED COUNTED":
+// the function, the line of the call that creates the thread (for C++ the last call in this file), the
+// time that the thread used on purpose, and its CPU clock, in ns.
 #include "burn.h"
 
 #include <atomic>
@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <thread>
 #include <threads.h>
+#include <ucontext.h>
 
 #define MS 1000000u
 
@@ -25,8 +26,8 @@ static void note(used *its, uint64_t burned)
     *its = {burned, clock_ns(CLOCK_THREAD_CPUTIME_ID)};
 }
 
-static used by_pthread, by_nested, by_c11, by_thread, by_async, by_own_thread,
-    by_own_async, by_chain[24];
+static used by_pthread, by_nested, by_c11, by_thread, by_async, by_own_thread, by_own_async,
+    by_coroutine, by_chain[24];
 
 __attribute__((noinline)) static void *nested_worker(void *its)
 {
@@ -151,6 +152,39 @@ __attribute__((noinline)) static void *chain_link(void *)
     return nullptr;
 }
 
+__attribute__((noinline)) static void *coroutine_worker(void *its)
+{
+    note((used *)its, burn(30 * MS));
+    return nullptr;
+}
+
+static int coroutine_line;
+static pthread_t made_by_coroutine;
+
+static void coroutine(int creates)
+{
+    coroutine_line = __LINE__ + 2;
+    if (creates)
+        pthread_create(&made_by_coroutine, nullptr, coroutine_worker, &by_coroutine);
+    else
+        pthread_join(made_by_coroutine, nullptr);
+    asm volatile("");
+}
+
+static void run_coroutines()
+{
+    static char stacks[2][1 << 16];
+    for (int creates = 2; creates-- > 0;) {
+        ucontext_t its, here;
+        getcontext(&its);
+        its.uc_stack.ss_sp = stacks[creates];
+        its.uc_stack.ss_size = sizeof stacks[creates];
+        its.uc_link = &here;
+        makecontext(&its, (void (*)())coroutine, 1, creates);
+        swapcontext(&here, &its);
+    }
+}
+
 static void say(const char *function, int line, used by)
 {
     printf("%s %d %lu %lu\n", function, line, (unsigned long)by.burned, (unsigned long)by.counted);
@@ -171,6 +205,7 @@ int main()
     pthread_t first;
     pthread_create(&first, nullptr, chain_link, nullptr);
     pthread_join(first, nullptr);
+    run_coroutines();
     used chain = {0, 0};
     for (const used &link : by_chain)
         chain = {chain.burned + link.burned, chain.counted + link.counted};
@@ -181,6 +216,7 @@ int main()
     say("async_worker", async_line, by_async);
     say("own_thread_worker", own_thread_line, by_own_thread);
     say("own_async_worker", own_async_line, by_own_async);
+    say("coroutine_worker", coroutine_line, by_coroutine);
     say("chain_link", 0, chain);
     return 0;
 }

@@ -84,7 +84,7 @@ static struct {
     pthread_barrier_t start, end;
     int tid;
     const struct call *call;
-    _Atomic bool called, returned;
+    _Atomic bool called, returned, ended; /* `ended`: the second thread is about to end the call */
 } round_;
 
 /* Waits until the caller waits in the kernel (it shows the call's number and not "running"), or has
@@ -121,6 +121,7 @@ static void *interrupt_calls(void *argument)
                 sched_yield();
             expose();
         }
+        round_.ended = true;
         if (round_.call->end)
             round_.call->end();
         pthread_barrier_wait(&round_.end);
@@ -153,7 +154,7 @@ static void interrupt(const struct call *call)
     snprintf(name, sizeof name, "/hpctest-%s-%d", call->name, getpid());
     handled = 0;
     round_.call = call;
-    round_.called = round_.returned = false;
+    round_.called = round_.returned = round_.ended = false;
     if (call->prepare)
         call->prepare();
     pthread_barrier_wait(&round_.start);

@@ -71,6 +71,21 @@ PHASE single(void)
     }
 }
 
+/* The others get the value when the block has ended. */
+PHASE copied(void)
+{
+#pragma omp parallel
+    for (int round = 0; round < scale; round++) {
+        int milliseconds;
+#pragma omp single copyprivate(milliseconds)
+        {
+            body(10);
+            milliseconds = 5 + round % 3;
+        }
+        body(milliseconds);
+    }
+}
+
 PHASE convoy(void)
 {
 #pragma omp parallel
@@ -230,6 +245,54 @@ PHASE split_taskloop(void)
         body(2 + i % 3);
 }
 
+/* Nothing is cancelled, but the barrier is one that could be. */
+PHASE cancellable(void)
+{
+#pragma omp parallel
+    for (int round = 0; round < scale / 2; round++) {
+        body(omp_get_thread_num() % 2 ? 9 : 6);
+#pragma omp barrier
+        body(5);
+#pragma omp cancel parallel if (scale < 0)
+    }
+}
+
+#ifndef __clang__
+/* It waits for one of two tasks. libomp says nothing of such a wait. */
+PHASE dependences(void)
+{
+#pragma omp parallel
+#pragma omp single
+    for (int round = 0; round < scale / 2; round++) {
+        int one = 0;
+        (void)one;
+#pragma omp task depend(out : one)
+        body(6);
+#pragma omp task
+        body(8);
+#pragma omp taskwait depend(in : one)
+        body(4);
+    }
+}
+#endif
+
+PHASE task_reduction(void)
+{
+    int sum = 0;
+#pragma omp parallel
+    for (int round = 0; round < scale / 4; round++) {
+#pragma omp for reduction(task, + : sum)
+        for (int i = 0; i < 8; i++) {
+#pragma omp task in_reduction(+ : sum)
+            {
+                body(4 + i % 3);
+                sum++;
+            }
+        }
+        body(5);
+    }
+}
+
 static void *run_region(void *unused)
 {
 #pragma omp parallel
@@ -281,16 +344,32 @@ static const struct phase {
     void (*run)(void);
     bool spins; /* libomp waits busily in it */
 } phases[] = {
-    {"balanced", balanced, false}, {"imbalanced", imbalanced, false},
-    {"serial", serial, false},     {"dynamic", dynamic, false},
-    {"barriers", barriers, false}, {"single", single, false},
-    {"convoy", convoy, true},      {"named_convoy", named_convoy, true},
-    {"locks", locks, true},        {"ordered", ordered, true},
-    {"sections", sections, false}, {"tasks", tasks, true},
-    {"producer", producer, true},  {"taskgroups", taskgroups, true},
-    {"taskloop", taskloop, true},  {"left_taskloop", left_taskloop, true},
-    {"untied", untied, true},      {"split_taskloop", split_taskloop, true},
-    {"threads", threads, false},   {"libc_waits", libc_waits, false},
+    {"balanced", balanced, false},
+    {"imbalanced", imbalanced, false},
+    {"serial", serial, false},
+    {"dynamic", dynamic, false},
+    {"barriers", barriers, false},
+    {"single", single, false},
+    {"copied", copied, false},
+    {"convoy", convoy, true},
+    {"named_convoy", named_convoy, true},
+    {"locks", locks, true},
+    {"ordered", ordered, true},
+    {"sections", sections, false},
+    {"tasks", tasks, true},
+    {"producer", producer, true},
+    {"taskgroups", taskgroups, true},
+    {"taskloop", taskloop, true},
+    {"left_taskloop", left_taskloop, true},
+    {"untied", untied, true},
+    {"split_taskloop", split_taskloop, true},
+    {"threads", threads, false},
+    {"libc_waits", libc_waits, false},
+    {"cancellable", cancellable, false},
+    {"task_reduction", task_reduction, true},
+#ifndef __clang__
+    {"dependences", dependences, true},
+#endif
     {NULL, NULL, false},
 };
 

@@ -46,6 +46,8 @@ WORKER(in_section_1)
 WORKER(in_section_2)
 WORKER(in_master)
 WORKER(in_last)
+WORKER(in_for)
+WORKER(in_sections)
 
 static inline __attribute__((always_inline)) void helper(void)
 {
@@ -98,6 +100,15 @@ int main(int count, char **arguments)
         in_master();
 #pragma omp critical(last)
         in_last();
+    }
+#pragma omp parallel for schedule(dynamic)
+    for (int i = 0; i < 2; i++)
+        in_for();
+#pragma omp parallel sections
+    {
+        in_sections();
+#pragma omp section
+        in_sections();
     }
     return 0;
 }

@@ -1,8 +1,8 @@
 /* task-shapes [depend|end|overlap]: parallel regions of known shape for `hpcrun --work-span`, each in a
  * region of include/hpctoolkit.h, which prints its spawns, work and span.
  *
- * TASKS tasks of equal strands are in a row, at once (`if(0)`), in parallel, or in a taskloop; the
- * tree is a binary one. With `depend` there are two tasks more. With `end`, the program ends inside of a parallel region, with `overlap`
+ * TASKS tasks of equal strands are in a row, at once (`if(0)`), in parallel, or in a taskloop, also at once; the
+ * tree is a binary one, the last task a final one with such a tree. With `depend` there are two tasks more. With `end`, the program ends inside of a parallel region, with `overlap`
  * two threads are in regions at the same time. */
 #include "include/hpctoolkit.h"
 
@@ -14,6 +14,8 @@
 enum { TASKS = 8, DEPTH = 4 };
 
 static volatile long sink;
+
+void tree(int depth);
 
 __attribute__((noinline)) void strand(void)
 {
@@ -49,6 +51,20 @@ __attribute__((noinline)) void loop(void)
 #pragma omp taskloop num_tasks(TASKS)
     for (int i = 0; i < 10 * TASKS; i++)
         sink++;
+}
+
+__attribute__((noinline)) void loop_at_once(void)
+{
+#pragma omp taskloop num_tasks(TASKS) if (0)
+    for (int i = 0; i < TASKS; i++)
+        strand();
+}
+
+/* Tasks in a final one run when they are created: their thread runs all strands of the tree. */
+__attribute__((noinline)) void last(int depth)
+{
+#pragma omp task final(1)
+    tree(depth);
 }
 
 /* 2 * (2^depth - 1) tasks; the end of the region is the first join. */
@@ -124,7 +140,9 @@ int main(int argc, char **argv)
     SHAPE(at_once);
     SHAPE(crowd);
     SHAPE(loop);
+    SHAPE(loop_at_once);
     SHAPE(tree, DEPTH);
+    SHAPE(last, DEPTH);
     if (strcmp(which, "depend") == 0)
         SHAPE(depend);
     return 0;

@@ -111,7 +111,10 @@ static void without_the_runtime_all_is_native(void **state)
 {
     (void)state;
     const struct agent_module module = this_module();
+    const struct agent_module other = {.path = "/lib/other.so", .start = 1, .end = 2};
     set_worker(1, 3, 3);
+    hpcrun_agent.module_removed(&other);
+    assert_int_equal(class_of(1), AGENT_WORKING);
     hpcrun_agent.module_removed(&module);
     assert_int_equal(class_of(1), AGENT_FOREIGN);
     assert_int_equal(class_of(WORKERS), AGENT_FOREIGN);

@@ -11,13 +11,18 @@
     ", 16;"
 
 /* runtime_a, a static function and runtime_b form one range, runtime_c and runtime_e one each;
- * runtime_d is not listed. */
+ * runtime_d is not listed. runtime_b has other names, too. */
+#define ALIAS(name, of)                                                                            \
+    ".globl " name "; .type " name ", @function; .set " name ", " of "; .size " name ", 16;"
+
 __asm__(".text;" FUNCTION("user_before", "globl") FUNCTION("static_before", "local")
             FUNCTION("runtime_a", "globl") FUNCTION("static_of_runtime", "local")
                 FUNCTION("runtime_b", "hidden") FUNCTION("static_after", "local")
                     FUNCTION("user_after", "globl") FUNCTION("runtime_c", "globl")
                         FUNCTION("runtime_d", "globl") FUNCTION("runtime_e", "globl")
-                            FUNCTION("runtime_end", "globl") ".globl runtime_b;");
+                            FUNCTION("runtime_end",
+                                     "globl") ".globl runtime_b;" ALIAS("a_name_of_b", "runtime_b")
+                                ALIAS("z_name_of_b", "runtime_b"));
 
 extern char user_before[], user_after[], runtime_a[], runtime_b[], runtime_c[], runtime_e[];
 extern char __executable_start;

@@ -158,12 +158,16 @@ static enum agent_association at_runtime_frame(struct agent_cursor *cursor)
 static void the_description_is_checked(void **state)
 {
     (void)state;
-    struct {
+    static struct {
         int64_t distance;
         struct minicilk_introspection description;
-    } module = {.description = description};
+    } module;
+    module.description = description;
     module.distance = (char *)&module.description - (char *)&module.distance;
-    struct agent_module added = {.note = &module.distance, .note_bytes = sizeof module.distance};
+    struct agent_module added = {.start = (uint64_t)&module,
+                                 .note = &module.distance,
+                                 .note_bytes = sizeof module.distance,
+                                 .note_address = (uint64_t)&module.distance};
     assert_true(hpcrun_agent.start(&host));
     module.description.layout++;
     hpcrun_agent.module_added(&added);

@@ -56,6 +56,7 @@ static bool is_runtime(const void *address)
 /* The callbacks that the agent has registered. */
 static struct {
     void (*thread_begin)(int, ompt_data_t *);
+    void (*thread_end)(ompt_data_t *);
     void (*parallel_begin)(ompt_data_t *, const ompt_frame_t *, ompt_data_t *, unsigned, int,
                            const void *);
     void (*parallel_end)(ompt_data_t *, ompt_data_t *, int, const void *);
@@ -72,6 +73,7 @@ static int set_callback(int which, ompt_callback_t callback)
 {
     void *const places[64] = {
         [ompt_callback_thread_begin] = &tell.thread_begin,
+        [ompt_callback_thread_end] = &tell.thread_end,
         [ompt_callback_parallel_begin] = &tell.parallel_begin,
         [ompt_callback_parallel_end] = &tell.parallel_end,
         [ompt_callback_implicit_task] = &tell.implicit_task,
@@ -87,7 +89,7 @@ static int set_callback(int which, ompt_callback_t callback)
     return ompt_set_always;
 }
 
-enum { SWITCH = 7, BARRIER = 1, TASKWAIT = 5, CRITICAL = 5 };
+enum { INITIAL_THREAD = 1, SWITCH = 7, BARRIER = 1, TASKWAIT = 5, CRITICAL = 5 };
 
 /* The thread's stack, which grows to lower indices. A frame of libomp at index i has its caller's
  * frame pointer and a return address at i and i + 1. It is in the frame of main, so that functions
@@ -405,8 +407,7 @@ static void tasks_that_are_ready(void **state)
     assert_int_equal(its->created, 1);
     const struct task_record *creator = link()->record;
     assert_int_equal(creator->created - creator->begun - creator->taken, 1);
-    tell.sync_region_wait(TASKWAIT, ompt_scope_begin, &team.data, &implicit.data,
-                          NULL);
+    tell.sync_region_wait(TASKWAIT, ompt_scope_begin, &team.data, &implicit.data, NULL);
     assert_int_equal(slot->state, AGENT_SLOT_TASKWAIT);
     const uint32_t waits = slot->ompt.waits.count;
     switch_tasks(&implicit, &child);
@@ -418,8 +419,7 @@ static void tasks_that_are_ready(void **state)
     switch_tasks(&implicit, &ordered);
     complete(&ordered, &implicit);
     assert_int_equal(its->created - its->begun, 0);
-    tell.sync_region_wait(BARRIER, ompt_scope_begin, &team.data, &implicit.data,
-                          NULL);
+    tell.sync_region_wait(BARRIER, ompt_scope_begin, &team.data, &implicit.data, NULL);
     assert_int_equal(slot->state, AGENT_SLOT_BARRIER);
     end_region();
     assert_int_equal(its->created, 0);
@@ -481,6 +481,18 @@ static void a_worker_waits_between_regions(void **state)
     tell.parallel_end(&team.data, &initial.data, 0, NULL);
 }
 
+/* What it does until the process ends is no business of the runtime. */
+static void a_thread_that_has_ended_serves_no_longer(void **state)
+{
+    (void)state;
+    tell.thread_begin(INITIAL_THREAD, NULL);
+    assert_true(slot_is_of(slot_mine(), RUNTIME_OMPT));
+    slot_join(slot_mine(), RUNTIME_TBB);
+    tell.thread_end(NULL);
+    assert_false(slot_is_of(slot_mine(), RUNTIME_OMPT));
+    assert_true(slot_is_of(slot_mine(), RUNTIME_TBB));
+}
+
 /* Creating and ending many tasks in any order uses each record once at a time. */
 static void records_are_used_once_at_a_time(void **state)
 {
@@ -521,6 +533,7 @@ int main(void)
         cmocka_unit_test(a_thread_that_waits_does_not_work),
         cmocka_unit_test(records_are_used_once_at_a_time),
         cmocka_unit_test(a_worker_waits_between_regions),
+        cmocka_unit_test(a_thread_that_has_ended_serves_no_longer),
     };
     uint64_t frames[STACK_WORDS];
     stack = frames;

@@ -87,6 +87,29 @@ static void any_task_of_the_team_at_a_barrier(void **state)
     assert_int_equal(count(), 0);
 }
 
+/* Each of a number of threads has a task in a team of its own. */
+static void the_tasks_of_eight_teams_are_counted(void **state)
+{
+    (void)state;
+    enum { TEAMS = 9 };
+    static struct parallel_region regions[TEAMS];
+    static struct body_link links[TEAMS];
+    for (int i = 0; i < TEAMS; i++) {
+        atomic_store(&slots.end, (uint32_t)i + 1);
+        atomic_store(&memory[i].thread, (uint64_t)i + 1);
+        memory[i].number = (uint32_t)i;
+        memory[i].pool = RUNTIME_GOMP;
+        slot_join(&memory[i], RUNTIME_GOMP);
+        team_begin(&memory[i], thread(i), &regions[i]);
+        links[i] =
+            (struct body_link){.context = &regions[i].context, .sp = 1, .region = &regions[i]};
+        thread(i)->link = &links[i];
+        create(i, &links[i], true);
+        wait_at(i, AGENT_SLOT_BARRIER);
+        assert_int_equal(count(), i < 8 ? i + 1 : 8);
+    }
+}
+
 static void a_working_thread_takes_none(void **state)
 {
     (void)state;
@@ -218,6 +241,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(any_task_of_the_team_at_a_barrier, begin),
+        cmocka_unit_test_setup(the_tasks_of_eight_teams_are_counted, begin),
         cmocka_unit_test_setup(a_working_thread_takes_none, begin),
         cmocka_unit_test_setup(children_in_a_wait_for_tasks, begin),
         cmocka_unit_test_setup(tasks_with_dependences_are_not_ready, begin),

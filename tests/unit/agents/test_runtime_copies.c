@@ -114,8 +114,8 @@ static void gomp_without_a_copy_does_nothing(void)
 static void generated_code_means_the_copy_in_the_global_scope(void)
 {
     struct opened local = open_copy("simulated-copy-1.so", RTLD_LOCAL);
-    tbb_add_module(local.path);
-    assert_non_null(gomp_copy_of(local.path));
+    tbb_add_module(local.inside);
+    assert_non_null(gomp_copy_of(local.inside));
     struct opened global = open_copy("simulated-copy-2.so", RTLD_GLOBAL);
     assert_int_equal(spawn_for(generated_code()), global.spawn);
     assert_int_equal(parallel_for(generated_code()), global.parallel);
@@ -124,8 +124,8 @@ static void generated_code_means_the_copy_in_the_global_scope(void)
 static void generated_code_means_a_known_copy_if_none_is_global(void)
 {
     struct opened local = open_copy("simulated-copy-1.so", RTLD_LOCAL);
-    tbb_add_module(local.path);
-    assert_non_null(gomp_copy_of(local.path));
+    tbb_add_module(local.inside);
+    assert_non_null(gomp_copy_of(local.inside));
     uint64_t caller = generated_code();
     assert_int_equal(spawn_for(caller), local.spawn);
     assert_int_equal(parallel_for(caller), local.parallel);
@@ -133,8 +133,8 @@ static void generated_code_means_a_known_copy_if_none_is_global(void)
     assert_ptr_equal(gomp_copy_at(local.inside), gomp_functions_for(caller));
 
     struct opened other = open_copy("simulated-copy-2.so", RTLD_LOCAL);
-    tbb_add_module(other.path);
-    assert_non_null(gomp_copy_of(other.path));
+    tbb_add_module(other.inside);
+    assert_non_null(gomp_copy_of(other.inside));
     forget_all(&local);
     assert_int_equal(spawn_for(caller), other.spawn);
     assert_int_equal(parallel_for(caller), other.parallel);
@@ -149,8 +149,8 @@ static uint64_t code_of_libc(void)
 static void a_module_without_a_copy(void)
 {
     struct opened local = open_copy("simulated-copy-1.so", RTLD_LOCAL);
-    tbb_add_module(local.path);
-    assert_non_null(gomp_copy_of(local.path));
+    tbb_add_module(local.inside);
+    assert_non_null(gomp_copy_of(local.inside));
     assert_int_equal(spawn_for(code_of_libc()), local.spawn);
     assert_false(gomp_functions_for(code_of_libc())->is_traced);
 }
@@ -165,11 +165,32 @@ static void a_copy_means_itself(void)
     assert_int_equal(parallel_for(code_of_libc()), first.parallel);
 }
 
+/* A library that is linked to a copy means that one, unless another one is in the global scope. */
+static void a_library_means_what_it_is_bound_to(void)
+{
+    struct opened user = open_copy("simulated-user.so", RTLD_LOCAL);
+    struct opened linked = open_copy("simulated-copy-2.so", RTLD_LOCAL);
+    tbb_add_module(linked.inside);
+    assert_int_equal(spawn_for(user.inside), linked.spawn);
+    assert_int_equal(parallel_for(user.inside), linked.parallel);
+}
+
+static void a_library_means_the_copy_in_the_global_scope(void)
+{
+    struct opened global = open_copy("simulated-copy-1.so", RTLD_GLOBAL);
+    struct opened user = open_copy("simulated-user.so", RTLD_LOCAL);
+    struct opened linked = open_copy("simulated-copy-2.so", RTLD_LOCAL);
+    tbb_add_module(linked.inside);
+    assert_non_null(gomp_copy_of(linked.inside));
+    assert_int_equal(spawn_for(user.inside), global.spawn);
+    assert_int_equal(parallel_for(user.inside), global.parallel);
+}
+
 /* A library that calls a runtime often, as ImageMagick's calls libgomp. */
 static void a_known_caller_costs_no_search(void)
 {
     struct opened first = open_copy("simulated-copy-1.so", RTLD_GLOBAL);
-    tbb_add_module(first.path);
+    tbb_add_module(first.inside);
     uint64_t callers[] = {first.inside, code_of_libc(), generated_code()};
     size_t count = sizeof callers / sizeof *callers;
     for (size_t i = 0; i < count; i++) {
@@ -201,7 +222,7 @@ static void the_first_copy_needs_no_memory(void)
 static void the_agent_means_no_wrapper_of_its_own(void)
 {
     struct opened local = open_copy("simulated-copy-1.so", RTLD_LOCAL);
-    assert_non_null(gomp_copy_of(local.path));
+    assert_non_null(gomp_copy_of(local.inside));
     uint64_t caller = (uint64_t)the_agent_means_no_wrapper_of_its_own;
     assert_int_equal(parallel_for(caller), local.parallel);
 }
@@ -228,6 +249,8 @@ static void each_caller_gets_its_copy(void **state)
                                       generated_code_means_a_known_copy_if_none_is_global,
                                       a_module_without_a_copy,
                                       a_copy_means_itself,
+                                      a_library_means_what_it_is_bound_to,
+                                      a_library_means_the_copy_in_the_global_scope,
                                       the_agent_means_no_wrapper_of_its_own,
                                       a_known_caller_costs_no_search,
                                       the_first_copy_needs_no_memory};

@@ -16,9 +16,9 @@ bool tbb_has_code_at(uint64_t address)
     return true;
 }
 
-void tbb_add_module(const char *path)
+void tbb_add_module(uint64_t address)
 {
-    (void)path;
+    (void)address;
 }
 
 void tbb_forget_module(uint64_t start, uint64_t end)
@@ -130,6 +130,23 @@ static void a_wait_without_references_is_over(void **state)
     assert_int_equal(status_of(slot), AGENT_IDLE);
 }
 
+/* With a control of n threads, n - 1 of the pool work beside the one that calls TBB. */
+static void a_limit_leaves_room_for_the_caller(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        add_worker(AGENT_SLOT_IDLE);
+    struct agent_slot *caller = &chunk[slots.end++];
+    *caller = (struct agent_slot){.state = AGENT_SLOT_WORKING, .runtimes = RUNTIME_TBB};
+    status_of(caller);
+    for (uint32_t limit = 0; limit < 6; limit++) {
+        tbb_thread_limit = limit;
+        uint32_t all = limit && limit < 4 ? limit : 4;
+        assert_int_equal(hpcrun_agent.worker_counts(&cursor).workers, all);
+    }
+    tbb_thread_limit = 0;
+}
+
 static bool next_note(struct agent_lnote *note)
 {
     return hpcrun_agent.step_lnote(&cursor, note);
@@ -165,6 +182,7 @@ int main(void)
         cmocka_unit_test_setup(a_thread_that_sleeps_does_not_work, begin),
         cmocka_unit_test_setup(a_thread_that_waits_in_a_region_of_openmp_does_not_work, begin),
         cmocka_unit_test_setup(a_wait_without_references_is_over, begin),
+        cmocka_unit_test_setup(a_limit_leaves_room_for_the_caller, begin),
         cmocka_unit_test_setup(a_worker_between_tasks_is_in_the_context_of_the_last, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include "agents/tbb/task-contexts.h"
 #include "agents/tbb/tbb-copies.h"
+#include "agents/tbb/thread-limit.h"
 
 #include <string.h>
 
@@ -67,6 +68,12 @@ static void submit(struct tbb_object *task, void *group, void *arena, uintptr_t 
     (void)is_critical;
 }
 
+static void enqueue(struct tbb_object *task, void *arena)
+{
+    (void)task;
+    (void)arena;
+}
+
 /* What the next call of libtbb that waits does. */
 static void (*while_waiting)(void);
 static void *waits_for; /* what it was called with */
@@ -86,10 +93,51 @@ static void execute(void *arena, struct tbb_object *delegate)
     while_waiting();
 }
 
+static void suspend(void *callback, void *argument)
+{
+    (void)callback;
+    (void)argument;
+    while_waiting();
+}
+
+/* The controls of the number of threads that stand. */
+static struct tbb_control *controls[2];
+
+static size_t active_value(int parameter)
+{
+    size_t least = SIZE_MAX;
+    assert_int_equal(parameter, CONTROL_PARALLELISM);
+    for (int i = 0; i < 2; i++)
+        if (controls[i] && controls[i]->value < least)
+            least = controls[i]->value;
+    assert_true(least < SIZE_MAX); /* libtbb would keep its default from here on */
+    return least;
+}
+
+static void create_control(struct tbb_control *control)
+{
+    if (control->parameter == CONTROL_PARALLELISM)
+        controls[controls[0] != NULL] = control;
+}
+
+static void destroy_control(struct tbb_control *control)
+{
+    for (int i = 0; i < 2; i++)
+        if (controls[i] == control)
+            controls[i] = NULL;
+}
+
 const struct tbb_functions *tbb_functions_for(uint64_t caller)
 {
-    static const struct tbb_functions functions = {
-        .spawn = spawn, .submit = submit, .wait = wait_for_tasks, .execute = execute};
+    static const struct tbb_functions functions = {.spawn = spawn,
+                                                   .submit = submit,
+                                                   .enqueue = enqueue,
+                                                   .suspend = suspend,
+                                                   .wait = wait_for_tasks,
+                                                   .execute = execute,
+                                                   .create_control = create_control,
+                                                   .destroy_control = destroy_control,
+                                                   .active_value = active_value};
     (void)caller;
     return &functions;
 }
@@ -159,6 +207,10 @@ static void a_submitted_task_is_in_no_threads_queue(void **state)
     tbb_submit(&task.object, NULL, NULL, 0);
     assert_int_equal(queue_length(own_slot), 0);
     run(&task);
+    task = new_task();
+    tbb_enqueue(&task.object, NULL);
+    assert_int_equal(queue_length(own_slot), 0);
+    run(&task);
     assert_int_equal(queue_length(own_slot), 0);
 }
 
@@ -216,20 +268,60 @@ static void run_queued(void)
     assert_int_equal(slot_state(own_slot), AGENT_SLOT_IDLE);
 }
 
-/* The slot says for what the thread waits: the innermost call. */
-static void a_wait_in_a_task_in_a_wait(void **state)
+static void run_with_body(task_function *function)
 {
-    (void)state;
     uintptr_t own[TABLE_PREFIX + TABLE_FUNCTIONS];
     memcpy(own, &table, sizeof own);
-    own[TABLE_PREFIX + TASK_EXECUTE] = (uintptr_t)wait_inside;
+    own[TABLE_PREFIX + TASK_EXECUTE] = (uintptr_t)function;
     queued = new_task();
     queued.object.table = own + TABLE_PREFIX;
     tbb_spawn(&queued.object, NULL);
     while_waiting = run_queued;
     tbb_wait(&outer, NULL);
     assert_null(own_slot->tbb.own);
+}
+
+/* The slot says for what the thread waits: the innermost call. */
+static void a_wait_in_a_task_in_a_wait(void **state)
+{
+    (void)state;
+    run_with_body(wait_inside);
     assert_int_equal(slot_state(own_slot), AGENT_SLOT_WORKING);
+}
+
+static void no_link(void)
+{
+    assert_null(own_slot->tbb.link);
+    assert_int_equal(slot_state(own_slot), AGENT_SLOT_IDLE);
+}
+
+/* The thread executes other tasks meanwhile, which are not in this one. */
+static struct tbb_object *suspend_inside(struct tbb_object *task, void *execution)
+{
+    (void)task;
+    (void)execution;
+    const void *link = own_slot->tbb.link;
+    assert_non_null(link);
+    while_waiting = no_link;
+    tbb_suspend(NULL, NULL);
+    assert_ptr_equal(own_slot->tbb.link, link);
+    return NULL;
+}
+
+static void a_suspended_task_is_left_and_resumed(void **state)
+{
+    (void)state;
+    run_with_body(suspend_inside);
+    assert_int_equal(slot_state(own_slot), AGENT_SLOT_WORKING);
+}
+
+/* libtbb's own threads call its functions, too. */
+static void a_wait_ends_in_the_state_in_which_it_began(void **state)
+{
+    (void)state;
+    make_worker(0);
+    run_with_body(body);
+    assert_int_equal(slot_state(own_slot), AGENT_SLOT_IDLE);
 }
 
 /* The frames of its creator were on this thread's stack, which may have ended when the task runs. */
@@ -274,6 +366,23 @@ static void a_thread_of_the_program_keeps_none(void **state)
     run(&first);
 }
 
+static void the_limit_is_that_of_the_controls_that_stand(void **state)
+{
+    (void)state;
+    struct tbb_control four = {.value = 4}, two = {.value = 2},
+                       stack = {.value = 9, .parameter = 1};
+    tbb_create_control(&four);
+    assert_int_equal(tbb_thread_limit, 4);
+    tbb_create_control(&two);
+    tbb_create_control(&stack);
+    assert_int_equal(tbb_thread_limit, 2);
+    tbb_destroy_control(&stack);
+    tbb_destroy_control(&two);
+    assert_int_equal(tbb_thread_limit, 4);
+    tbb_destroy_control(&four);
+    assert_int_equal(tbb_thread_limit, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,9 +392,12 @@ int main(void)
         cmocka_unit_test_setup(a_submitted_task_is_in_no_threads_queue, begin),
         cmocka_unit_test_setup(tasks_outside_of_an_arena_cannot_be_taken_inside, begin),
         cmocka_unit_test_setup(a_wait_in_a_task_in_a_wait, begin),
+        cmocka_unit_test_setup(a_suspended_task_is_left_and_resumed, begin),
+        cmocka_unit_test_setup(a_wait_ends_in_the_state_in_which_it_began, begin),
         cmocka_unit_test_setup(a_context_names_the_thread_of_its_frames, begin),
         cmocka_unit_test_setup(the_context_of_the_last_task_is_kept_while_there_are_more, begin),
         cmocka_unit_test_setup(a_thread_of_the_program_keeps_none, begin),
+        cmocka_unit_test_setup(the_limit_is_that_of_the_controls_that_stand, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

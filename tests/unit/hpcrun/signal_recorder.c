@@ -26,7 +26,7 @@ uint64_t kernel_mask(void)
 /* ---- stubs for signals.c ---- */
 
 /* A sample is a signal from a timer. */
-bool handler_on_signal(const siginfo_t *info, const void *context)
+bool handler_on_signal(const siginfo_t *info, void *context)
 {
     assert_non_null(context);
     if (info->si_code != SI_TIMER)
@@ -38,9 +38,9 @@ bool handler_on_signal(const siginfo_t *info, const void *context)
     return true;
 }
 
-bool handler_take_lost(int signal, const siginfo_t *info, const void *context)
+bool handler_take_lost(int signal, const siginfo_t *info, void *context, bool alone)
 {
-    (void)context;
+    (void)context, (void)alone;
     bool is_lost = signal == SIGIO && info->si_code == SI_QUEUE;
     lost_samples += is_lost;
     return is_lost;

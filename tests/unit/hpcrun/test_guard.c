@@ -104,6 +104,27 @@ static void a_region_is_left_at_a_fault(void **state)
     assert_false(guard.active);
 }
 
+static void leave_region(volatile int *stages)
+{
+    *stages = 1;
+    guard_exit(&guard);
+}
+
+static void a_region_is_left_on_demand(void **state)
+{
+    (void)state;
+    static volatile int stages;
+    stages = 0;
+    if (guard_enter(&guard) == 0) {
+        leave_region(&stages);
+        stages = 100;
+    } else {
+        stages += 10;
+    }
+    assert_int_equal(stages, 11);
+    assert_false(guard.active);
+}
+
 static void a_region_without_faults_is_left_as_any_code(void **state)
 {
     (void)state;
@@ -144,6 +165,7 @@ int main(void)
         cmocka_unit_test(copies_are_whole_or_refused),
         cmocka_unit_test(loads_are_whole_or_refused),
         cmocka_unit_test(a_region_is_left_at_a_fault),
+        cmocka_unit_test(a_region_is_left_on_demand),
         cmocka_unit_test(a_region_without_faults_is_left_as_any_code),
         cmocka_unit_test(a_guard_is_armed_only_where_faults_come_to_us),
     };

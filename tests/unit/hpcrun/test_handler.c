@@ -6,6 +6,8 @@
 #include "hpcrun/record/arena-file.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/process-chunks.h"
+#include "hpcrun/restart/cancellation.h"
+#include "hpcrun/restart/ended-calls.h"
 #include "hpcrun/restart/restart.h"
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/sample.h"
@@ -25,13 +27,13 @@ __thread unsigned thread_samples_handled;
 static struct thread thread;
 static struct arena_thread image;
 
-/* What happened, a letter each: m mark, s measure, r record, c commit, a arm, x count a missed one,
+/* What happened, a letter each: m mark, g the call goes on, k test for cancellation, s measure, r record, c commit, a arm, x count a missed one,
  * b begin the arena file, l look at the clock, p write pending chunks, f flush. */
 static char done[64];
 static bool was_busy; /* in all of it */
 
-static bool fires, can_begin;
-static int of_signal;       /* index of the event; -1: none */
+static bool fires, can_begin, is_cancelable_call;
+static int of_signal; /* index of the event; -1: none */
 static bool is_due[2], is_perf[2], is_lost[2];
 static int recorded, missed; /* index of the last event */
 static uint64_t ticks_since_look, since_flush;
@@ -56,14 +58,28 @@ void restart_mark(const ucontext_t *context)
     was_busy = true; /* from the next one on */
 }
 
+bool ended_call_goes_on(struct thread *its, ucontext_t *context)
+{
+    (void)its, (void)context;
+    note('g');
+    return is_cancelable_call;
+}
+
+void cancel_if_requested(const ucontext_t *context)
+{
+    (void)context;
+    assert_false(atomic_load(&thread.busy)); /* it may not return */
+    done[strlen(done)] = 'k';
+}
+
 struct thread_event *source_of_signal(struct thread *its, const siginfo_t *info)
 {
     (void)info;
     return of_signal < 0 ? NULL : &its->events[of_signal];
 }
 
-struct increment source_measure(struct thread *its, struct thread_event *event, const siginfo_t *info,
-                                const ucontext_t *context)
+struct increment source_measure(struct thread *its, struct thread_event *event,
+                                const siginfo_t *info, const ucontext_t *context)
 {
     (void)its, (void)event, (void)info, (void)context;
     note('s');
@@ -97,8 +113,8 @@ void source_arm(struct thread *its, struct thread_event *event)
     note('a');
 }
 
-void sample_record(struct thread *its, struct thread_event *event, const struct increment *increment,
-                   const ucontext_t *context)
+void sample_record(struct thread *its, struct thread_event *event,
+                   const struct increment *increment, const ucontext_t *context)
 {
     (void)its, (void)context;
     assert_int_equal(increment->amount, 7);
@@ -186,11 +202,20 @@ static void a_sample_is_recorded_before_the_next_is_armed(void **state)
     (void)state;
     const unsigned before = thread_samples_handled;
     assert_true(handle(SI_TIMER, 0));
-    assert_string_equal(done, "msrca");
+    assert_string_equal(done, "msrcag");
     assert_int_equal(recorded, 1);
     assert_true(was_busy);
     assert_false(thread.busy);
     assert_int_equal(thread_samples_handled, before + 1);
+}
+
+static void a_canceled_thread_is_done_with_its_sample(void **state)
+{
+    (void)state;
+    is_cancelable_call = true;
+    assert_true(handle(SI_TIMER, 0));
+    assert_string_equal(done, "msrcagk");
+    is_cancelable_call = false;
 }
 
 static void signals_of_others_are_no_samples(void **state)
@@ -213,15 +238,15 @@ static void without_sampling_nothing_is_measured(void **state)
     (void)state;
     atomic_store(&sampling.on, false);
     assert_true(handle(SI_TIMER, 0));
-    assert_string_equal(done, "m");
+    assert_string_equal(done, "mg");
     atomic_store(&sampling.on, true);
     atomic_store(&thread.samples_blocked, true);
     assert_true(handle(SI_TIMER, 0));
-    assert_string_equal(done, "mm");
+    assert_string_equal(done, "mgmg");
     atomic_store(&thread.samples_blocked, false);
     fires = false;
     assert_true(handle(SI_TIMER, 0));
-    assert_string_equal(done, "mmms");
+    assert_string_equal(done, "mgmgmsg");
     assert_false(thread.busy);
 }
 
@@ -230,11 +255,11 @@ static void samples_at_the_end_are_only_counted(void **state)
     (void)state;
     atomic_store(&sampling.stopping, true);
     assert_true(handle(SI_TIMER, 0));
-    assert_string_equal(done, "msx");
+    assert_string_equal(done, "msxg");
     assert_int_equal(missed, 1);
     fires = false;
     assert_true(handle(SI_TIMER, 0));
-    assert_string_equal(done, "msxms");
+    assert_string_equal(done, "msxgmsg");
 }
 
 static void the_clock_is_read_seldom(void **state)
@@ -242,10 +267,10 @@ static void the_clock_is_read_seldom(void **state)
     (void)state;
     ticks_since_look = TICKS_PER_LOOK - 1;
     handle(SI_TIMER, 0);
-    assert_string_equal(done, "msrca");
+    assert_string_equal(done, "msrcag");
     ticks_since_look = TICKS_PER_LOOK;
     handle(SI_TIMER, 0);
-    assert_string_equal(done, "msrcamsrcabl");
+    assert_string_equal(done, "msrcagmsrcablg");
 }
 
 static void the_first_sample_reads_the_clock(void **state)
@@ -254,12 +279,12 @@ static void the_first_sample_reads_the_clock(void **state)
     thread.looked_at = 0;
     can_begin = false;
     handle(SI_TIMER, 0);
-    assert_string_equal(done, "msrcab");
+    assert_string_equal(done, "msrcabg");
     assert_int_equal(thread.looked_at, 0); /* the next one tries again */
     assert_int_equal(thread.flushed_at, 0);
     can_begin = true;
     handle(SI_TIMER, 0);
-    assert_string_equal(done, "msrcabmsrcabl");
+    assert_string_equal(done, "msrcabgmsrcablg");
     assert_int_not_equal(thread.looked_at, 0);
     assert_int_not_equal(thread.flushed_at, 0);
 }
@@ -270,11 +295,11 @@ static void a_thread_without_arena_file_is_flushed_each_ten_seconds(void **state
     ticks_since_look = TICKS_PER_LOOK;
     since_flush = FLUSH_INTERVAL - 1;
     handle(SI_TIMER, 0);
-    assert_string_equal(done, "msrcabl");
+    assert_string_equal(done, "msrcablg");
     since_flush = FLUSH_INTERVAL;
     const uint64_t before = sys_clock(CLOCK_MONOTONIC);
     handle(SI_TIMER, 0);
-    assert_string_equal(done, "msrcablmsrcablf");
+    assert_string_equal(done, "msrcablgmsrcablfg");
     assert_true(thread.flushed_at >= before); /* the next one is ten seconds later */
 }
 
@@ -289,11 +314,11 @@ static void a_live_image_is_not_flushed(void **state)
     ticks_since_look = TICKS_PER_LOOK;
     since_flush = 2 * FLUSH_INTERVAL;
     handle(SI_TIMER, 0);
-    assert_string_equal(done, "msrcablp");
+    assert_string_equal(done, "msrcablpg");
     thread.cct.values.offsets = NULL;
     ticks_since_look = 0;
     handle(SI_TIMER, 0);
-    assert_string_equal(done, "msrcablpmsrcaf");
+    assert_string_equal(done, "msrcablpgmsrcafg");
 }
 
 static void lost_samples_are_those_of_perf(void **state)
@@ -301,17 +326,19 @@ static void lost_samples_are_those_of_perf(void **state)
     (void)state;
     siginfo_t from_kernel = {.si_code = SI_KERNEL}, from_program = {.si_code = SI_USER};
     is_lost[0] = true;
-    assert_false(handler_take_lost(SIGIO, &from_kernel, NULL)); /* no event is perf's */
+    assert_false(handler_take_lost(SIGIO, &from_kernel, NULL, false)); /* no event is perf's */
     is_perf[1] = true;
-    assert_false(handler_take_lost(SIGIO, &from_program, NULL));
-    assert_false(handler_take_lost(SIGUSR1, &from_kernel, NULL));
+    assert_false(handler_take_lost(SIGIO, &from_program, NULL, false));
+    assert_false(handler_take_lost(SIGUSR1, &from_kernel, NULL, false));
     atomic_store(&thread.busy, true);
-    assert_true(handler_take_lost(SIGIO, &from_kernel, NULL)); /* it interrupted a sample */
+    assert_true(handler_take_lost(SIGIO, &from_kernel, NULL, false)); /* it interrupted a sample */
     assert_string_equal(done, "");
     atomic_store(&thread.busy, false);
     process.signal = SIGUSR2;
-    assert_true(handler_take_lost(SIGIO, &from_kernel, NULL));
+    assert_true(handler_take_lost(SIGIO, &from_kernel, NULL, false));
     assert_string_equal(done, "srca");
+    assert_true(handler_take_lost(SIGIO, &from_kernel, NULL, true));
+    assert_string_equal(done, "srcasrcag");
     assert_int_equal(recorded, 0);
 }
 
@@ -326,7 +353,7 @@ static void a_pending_sample_is_not_taken_twice(void **state)
     sigaddset(&blocked, SIGUSR2);
     sigprocmask(SIG_BLOCK, &blocked, &before);
     raise(SIGUSR2);
-    assert_true(handler_take_lost(SIGIO, &from_kernel, NULL));
+    assert_true(handler_take_lost(SIGIO, &from_kernel, NULL, false));
     assert_string_equal(done, "");
     int number;
     sigwait(&blocked, &number);
@@ -352,6 +379,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_sample_is_recorded_before_the_next_is_armed),
+        TEST(a_canceled_thread_is_done_with_its_sample),
         TEST(signals_of_others_are_no_samples),
         TEST(without_sampling_nothing_is_measured),
         TEST(samples_at_the_end_are_only_counted),

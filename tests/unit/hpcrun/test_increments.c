@@ -141,7 +141,7 @@ static void begin_counter(uint64_t seed)
 
 /* Sums of increments, ns. */
 struct paid {
-    uint64_t amount, blocked, samples;
+    uint64_t amount, off_cpu, samples;
 };
 
 /* Handles a pending signal as handler_on_signal does. */
@@ -158,7 +158,7 @@ static void take(struct paid *paid)
         return;
     paid->amount +=
         its->source == SOURCE_COUNTER ? increment.amount : increment.amount >> TIME_SHIFT;
-    paid->blocked += increment.blocked >> TIME_SHIFT;
+    paid->off_cpu += increment.off_cpu >> TIME_SHIFT;
     paid->samples++;
     sim_run_blocked(sample_ns);
     source_arm(&thread, its);
@@ -271,7 +271,7 @@ static void a_stopped_thread_pays_for_the_time_that_it_was_stopped(void **state)
         run(50 * MS, &paid);
         uint64_t truth = sim.wall - start;
         assert_true(paid.amount + 5 * PERIOD / 2 > truth && paid.amount < truth + 5 * PERIOD / 2);
-        assert_true(paid.blocked + PERIOD > 500 * MS && paid.blocked < 500 * MS + PERIOD);
+        assert_true(paid.off_cpu + PERIOD > 500 * MS && paid.off_cpu < 500 * MS + PERIOD);
         assert_true(paid.samples < 40); /* the pause itself is one sample */
     }
 }

@@ -397,6 +397,67 @@ static void what_is_the_same_is_not_asked(void **state)
     free_thread(thread);
 }
 
+/* ---- an agent that follows a list without an end, as in memory that is no longer its runtime's ---- */
+
+static enum { NOWHERE, IN_STATUS, IN_COUNTS, IN_PATH } endless;
+static uint64_t circle[2];
+
+static void follow(const struct agent_cursor *cursor, unsigned where)
+{
+    uint64_t at = (uint64_t)circle;
+    while (endless == where)
+        at = agent_u64(host, cursor, at);
+}
+
+static enum agent_thread_status begin_endless(struct agent_cursor *cursor)
+{
+    follow(cursor, IN_STATUS);
+    return AGENT_WORKING;
+}
+
+static struct agent_worker_counts count_endless(struct agent_cursor *cursor)
+{
+    follow(cursor, IN_COUNTS);
+    return (struct agent_worker_counts){.workers = 3};
+}
+
+static enum agent_association step_endless(struct agent_cursor *cursor,
+                                           const struct agent_frame *frame)
+{
+    (void)frame;
+    follow(cursor, IN_PATH);
+    return AGENT_1_0;
+}
+
+static void an_agent_that_does_not_end_is_left(void **state)
+{
+    (void)state;
+    const struct agent agent = {.interface = AGENT_INTERFACE,
+                                .start = start,
+                                .unwind_begin = begin_endless,
+                                .worker_counts = count_endless,
+                                .step_bichord = step_endless};
+    struct thread *thread = new_thread();
+    struct unwinder *u = &thread->unwinder;
+    struct agent_query *query = &thread->logical.query;
+    circle[0] = (uint64_t)&circle[1];
+    circle[1] = (uint64_t)circle;
+    use(&agent);
+    for (endless = NOWHERE; endless <= IN_PATH; endless++) {
+        u->reused = 0;
+        u->depth = 2;
+        u->path[0] = (struct frame){.pc = CLAIMED, .sp = 0};
+        u->path[1] = (struct frame){.pc = NATIVE, .sp = 1};
+        const struct thread_status *status = agent_query_status(query, u, 1);
+        bool is_known = endless == NOWHERE || endless == IN_PATH;
+        assert_int_equal(status->kind, is_known ? AGENT_WORKING : AGENT_FOREIGN);
+        assert_int_equal(status->counts.workers, is_known ? 3 : 0);
+        agent_query_path(query);
+        assert_int_equal(query->current->count, endless == NOWHERE);
+    }
+    free_thread(thread);
+}
+
 static void on_signal(int signal)
 {
     (void)signal;
@@ -539,6 +600,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_path_is_entered_as_it_is),
         cmocka_unit_test(what_is_the_same_is_not_asked),
+        cmocka_unit_test(an_agent_that_does_not_end_is_left),
         cmocka_unit_test(callees_are_taken_up_to_a_signal),
         cmocka_unit_test(functions_of_libc_are_taken),
         cmocka_unit_test(claims_are_found_and_given_up),

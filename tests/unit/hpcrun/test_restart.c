@@ -90,6 +90,20 @@ static void a_call_that_no_sample_found_is_not(void **state)
     assert_int_equal(reg[REG_RIP], CALL);
 }
 
+/* A handler that interrupts code elsewhere, with the same number by chance in rax. */
+static void other_code_stays(void **state)
+{
+    (void)state;
+    ucontext_t context = at_call(SYS_read, 0);
+    greg_t *reg = context.uc_mcontext.gregs;
+    restart_mark(&context);
+    reg[REG_RCX] = 77;
+    restart_before_handler(&context, false);
+    assert_int_equal(reg[REG_RIP], CALL);
+    assert_int_equal(reg[REG_RAX], SYS_read);
+    assert_int_equal(reg[REG_RCX], 77);
+}
+
 /* A call that continues one that has done a part ends with that part, whatever the handler's
  * flags. */
 static void a_call_for_the_rest_is_ended(void **state)
@@ -120,6 +134,7 @@ int main(void)
         cmocka_unit_test(a_call_that_never_waits_is_not),
         cmocka_unit_test(nor_one_that_always_starts_again),
         cmocka_unit_test(a_call_that_no_sample_found_is_not),
+        cmocka_unit_test(other_code_stays),
         cmocka_unit_test(a_call_for_the_rest_is_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,11 +73,42 @@ static void threads_are_not_named_in_another_process(void **state)
     assert_int_equal(move(ip_placeholder(PLACEHOLDER_STACK_OF + 3), true)->lip, LIP_NONE);
 }
 
+/* Notes of a path of this length in the tree `from`. */
+static uint32_t path_of(uint32_t length)
+{
+    uint32_t node = CCT_ROOT;
+    for (uint32_t i = 0; i < length; i++)
+        node = cct_child(&from, node, &(struct cct_note){.ip = NATIVE + i, .first = true});
+    return node;
+}
+
+/* The path around is left out if there is no room for both; a path without room is none. */
+static void a_path_is_bounded(void **state)
+{
+    (void)state;
+    static struct saved_path around, path;
+    const uint32_t half = SAVED_PATH_NOTES / 2;
+    const struct {
+        uint32_t around, length, kept;
+    } rows[] = {{half, half, SAVED_PATH_NOTES},
+                {half, half + 1, half + 1},
+                {0, SAVED_PATH_NOTES, SAVED_PATH_NOTES},
+                {0, SAVED_PATH_NOTES + 1, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        saved_path_copy(&around, NULL, &from, &from_lnotes, path_of(rows[i].around));
+        saved_path_copy(&path, &around, &from, &from_lnotes, path_of(rows[i].length));
+        assert_int_equal(path.count, rows[i].kept);
+        if (path.count > 0)
+            assert_int_equal(path.at[path.count - 1].note.ip, NATIVE + rows[i].length - 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_path_is_entered_as_it_was, begin, end),
         cmocka_unit_test_setup_teardown(threads_are_not_named_in_another_process, begin, end),
+        cmocka_unit_test_setup_teardown(a_path_is_bounded, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,7 +191,7 @@ static void check_refused(uint8_t *bytes, size_t size)
 {
     char *cause = NULL;
     size_t decompressed_size;
-    assert_null(decompress_elf(bytes, size, &decompressed_size, &cause));
+    assert_null(decompress_elf(bytes, size, SIZE_MAX, &decompressed_size, &cause));
     assert_non_null(cause);
     free(cause);
 }
@@ -207,11 +207,13 @@ static void test_decompress(void **state)
         struct packed p = pack(type, data, size);
         char *cause = NULL;
         size_t decompressed_size = 0;
-        uint8_t *decompressed = decompress_elf(p.bytes, p.size, &decompressed_size, &cause);
+        uint8_t *decompressed = decompress_elf(p.bytes, p.size, size, &decompressed_size, &cause);
         assert_non_null(decompressed);
         assert_int_equal(decompressed_size, size);
         assert_memory_equal(decompressed, data, size);
         free(decompressed);
+        assert_null(decompress_elf(p.bytes, p.size, size - 1, &decompressed_size, &cause));
+        free(cause);
         check_refused(p.bytes, p.size / 2);
         check_refused(p.bytes, 10);
         Elf64_Chdr *header = (Elf64_Chdr *)(void *)p.bytes;
@@ -240,14 +242,14 @@ static void test_decompress_gnu(void **state)
     assert_int_equal(compress(packed + 12, &length, data, sizeof data), Z_OK);
     char *cause = NULL;
     size_t size = 0;
-    uint8_t *decompressed = decompress_gnu(packed, 12 + length, &size, &cause);
+    uint8_t *decompressed = decompress_gnu(packed, 12 + length, sizeof data, &size, &cause);
     assert_int_equal(size, sizeof data);
     assert_memory_equal(decompressed, data, sizeof data);
     free(decompressed);
     packed[0] = 'z';
-    assert_null(decompress_gnu(packed, 12 + length, &size, &cause));
+    assert_null(decompress_gnu(packed, 12 + length, sizeof data, &size, &cause));
     free(cause);
-    assert_null(decompress_gnu(packed, 11, &size, &cause));
+    assert_null(decompress_gnu(packed, 11, sizeof data, &size, &cause));
     free(cause);
 }
 

@@ -2,6 +2,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcstruct/dwarf/debug-info.h"
+#include "hpcstruct/dwarf/function-table.h"
 #include "hpcstruct/structure/source-ranges.h"
 
 #include <stdlib.h>
@@ -156,6 +157,36 @@ static void test_local_functions(void **state)
     vec_free(&image.code);
 }
 
+/* Only a declaration says that functions of two units are the same. */
+static void test_function_table(void **state)
+{
+    (void)state;
+    struct function_table table = {0};
+    struct unit_scopes unit = {0};
+    struct debug_info info = {0};
+    const struct found_function f = {
+        .name = "f", .file = 3, .line = 4, .offset = 5, .prefix = NO_PREFIX};
+    const struct found_function local = {
+        .name = "lambda", .file = DEBUG_NONE, .offset = 6, .prefix = NO_PREFIX};
+    struct found_function second = local;
+    second.offset = 7;
+    vec_push(&unit.functions, f);
+    vec_push(&unit.functions, local);
+    vec_push(&unit.functions, second);
+    uint32_t numbers[2][3];
+    for (int i = 0; i < 2; i++)
+        function_table_add(&table, &unit, numbers[i]);
+    assert_int_equal(numbers[0][0], numbers[1][0]);
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < i; k++)
+            assert_int_not_equal(numbers[i / 2][1 + i % 2], numbers[k / 2][1 + k % 2]);
+    function_table_finish(&table, &info, 1);
+    assert_int_equal(info.functions.n, 5);
+    function_table_free(&table);
+    unit_scopes_free(&unit);
+    debug_info_free(&info);
+}
+
 /* ---- chains ---- */
 
 static void test_chains(void **state)
@@ -221,9 +252,10 @@ static void test_merge_lines(void **state)
     assert_int_equal(two[2], one[1]);
     debug_info_finish(&info, 1);
     const struct line_row expected[] = {
-        {0x1000, two[2], 1}, {0x1008, two[1], 2}, {0x1010, DEBUG_NONE, 0}, {0x1018, two[1], 3},
-        {0x1020, DEBUG_NONE, 0}, {0x1100, one[2], 1}, {0x1108, one[1], 2}, {0x1110, DEBUG_NONE, 0},
-        {0x1118, one[1], 3}, {0x1120, DEBUG_NONE, 0},
+        {0x1000, two[2], 1},     {0x1008, two[1], 2},     {0x1010, DEBUG_NONE, 0},
+        {0x1018, two[1], 3},     {0x1020, DEBUG_NONE, 0}, {0x1100, one[2], 1},
+        {0x1108, one[1], 2},     {0x1110, DEBUG_NONE, 0}, {0x1118, one[1], 3},
+        {0x1120, DEBUG_NONE, 0},
     };
     assert_int_equal(info.lines.n, 10);
     for (size_t i = 0; i < info.lines.n; i++) {
@@ -238,9 +270,10 @@ static void test_merge_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sequences), cmocka_unit_test(test_scopes),
-        cmocka_unit_test(test_functions), cmocka_unit_test(test_local_functions),
-        cmocka_unit_test(test_chains),    cmocka_unit_test(test_merge_lines),
+        cmocka_unit_test(test_sequences),      cmocka_unit_test(test_scopes),
+        cmocka_unit_test(test_functions),      cmocka_unit_test(test_local_functions),
+        cmocka_unit_test(test_chains),         cmocka_unit_test(test_merge_lines),
+        cmocka_unit_test(test_function_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

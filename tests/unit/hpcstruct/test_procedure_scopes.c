@@ -1,5 +1,5 @@
-/* Lines of statements: rows of files other than the scope's own, and rows of line 0, on a handmade
- * module with a handmade line table and inlined calls. */
+/* Lines of statements: rows of files other than the scope's own, and rows of line 0, and loops that are one
+ * loop of the source, on a handmade module with a handmade line table and inlined calls. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "tests/unit/hpcstruct/made_module.h"
@@ -29,6 +29,41 @@ static void add_function(struct debug_info *info, const char *name, uint32_t fil
     vec_push(&info->scopes, scope);
 }
 
+/* ---- the function `f` ---- */
+
+static void begin(struct fixture *f)
+{
+    *f = (struct fixture){.made = made_module_new()};
+    f->made->at = 0x1100;
+}
+
+static void end(struct fixture *f)
+{
+    made_return(f->made);
+    made_symbol(f->made, 0x1100, f->made->at - 0x1100, "f");
+    made_module_map(f->made, NULL, 0);
+    made_module_procedures(f->made, NULL, 0);
+    for (uint32_t i = 0; i < FILES; i++)
+        strtab_id(&f->info.files, (const char *[]){"main.c", "inlined.h", "other.h", "tag"}[i]);
+    add_function(&f->info, "f", MAIN_FILE, 9, 0);
+    debug_info_add_range(&f->info, 0x1100, f->made->at, 0, &f->made->image);
+}
+
+/* With the lines that were added. */
+static void build(struct fixture *f)
+{
+    debug_info_end_sequence(&f->info, f->made->at, &f->made->image);
+    debug_info_finish(&f->info, 1);
+    static const bool tagged[FILES] = {[TAGGED_FILE] = true};
+    static const struct construct_calls no_constructs;
+    const struct scope_sources sources = {
+        .code = &f->made->module, .info = &f->info, .constructs = &no_constructs, .tagged = tagged};
+    struct scope_builder *builder = scope_builder_new();
+    f->built =
+        procedure_scopes_build(builder, &sources, &f->made->module.procedures.all.at[0], MAIN_FILE);
+    scope_builder_free(builder);
+}
+
 /* The function `f` of main.c at 0x1100, with a call of `g` inlined at 0x1114 and one of `h` at
  * 0x112c. */
 static void set_up(struct fixture *f)
@@ -39,35 +74,16 @@ static void set_up(struct fixture *f)
         {0x1124, MAIN_FILE, 14}, {0x1128, TAGGED_FILE, 0},  {0x112c, INLINED_FILE, 0},
         {0x1130, OTHER_FILE, 7}, {0x1134, MAIN_FILE, 0},
     };
-    *f = (struct fixture){.made = made_module_new()};
-    made_symbol(f->made, 0x1100, 0x40, "f");
-    f->made->at = 0x1100;
+    begin(f);
     made_work(f->made, 21);
-    made_return(f->made);
-    made_module_map(f->made, NULL, 0);
-    made_module_procedures(f->made, NULL, 0);
-    for (uint32_t i = 0; i < FILES; i++)
-        strtab_id(&f->info.files, (const char *[]){"main.c", "inlined.h", "other.h", "tag"}[i]);
-    add_function(&f->info, "f", MAIN_FILE, 9, 0);
+    end(f);
     add_function(&f->info, "g", INLINED_FILE, 4, 13);
     add_function(&f->info, "h", INLINED_FILE, 20, 15);
-    debug_info_add_range(&f->info, 0x1100, 0x1140, 0, &f->made->image);
     debug_info_add_range(&f->info, 0x1114, 0x1124, 1, &f->made->image);
     debug_info_add_range(&f->info, 0x112c, 0x1134, 2, &f->made->image);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         debug_info_add_line(&f->info, rows[i].address, rows[i].file, rows[i].line);
-    debug_info_end_sequence(&f->info, 0x1140, &f->made->image);
-    debug_info_finish(&f->info, 1);
-    static const bool tagged[FILES] = {[TAGGED_FILE] = true};
-    static const struct construct_calls no_constructs;
-    const struct scope_sources sources = {.code = &f->made->module,
-                                          .info = &f->info,
-                                          .constructs = &no_constructs,
-                                          .tagged = tagged};
-    struct scope_builder *builder = scope_builder_new();
-    f->built =
-        procedure_scopes_build(builder, &sources, &f->made->module.procedures.all.at[0], MAIN_FILE);
-    scope_builder_free(builder);
+    build(f);
 }
 
 static void tear_down(struct fixture *f)
@@ -138,11 +154,75 @@ static void test_line_zero(void **state)
     tear_down(&f);
 }
 
+/* ---- loops ---- */
+
+struct place {
+    uint32_t file, line;
+};
+
+/* Nested loops, each with its first code and the branch at its end in a place, the innermost one first,
+ * which has a `pause`. Returns how many are shown, and how many of these have a `pause` of their own. */
+static unsigned count_loops(const struct place *places, unsigned count, unsigned *pausing)
+{
+    struct fixture f;
+    uint64_t headers[80];
+    begin(&f);
+    for (unsigned i = count; i-- > 0;) {
+        headers[i] = f.made->at;
+        debug_info_add_line(&f.info, f.made->at, places[i].file, places[i].line);
+        made_work(f.made, 1);
+    }
+    made_code(f.made, 0xf3, 0x90);
+    for (unsigned i = 0; i < count; i++) {
+        debug_info_add_line(&f.info, f.made->at, places[i].file, places[i].line);
+        made_branch(f.made, headers[i]);
+    }
+    end(&f);
+    build(&f);
+    unsigned loops = 0;
+    *pausing = 0;
+    for (uint32_t i = 0; i < f.built.scope_count; i++) {
+        loops += f.built.scopes[i].kind == SCOPE_LOOP;
+        *pausing += f.built.scopes[i].kind == SCOPE_LOOP && f.built.scopes[i].pauses;
+    }
+    tear_down(&f);
+    return loops;
+}
+
+/* A loop with several `continue` is a nest in the code. */
+static void test_loops_of_one_line(void **state)
+{
+    (void)state;
+    const struct place one[] = {{MAIN_FILE, 12}, {MAIN_FILE, 12}},
+                       two[] = {{OTHER_FILE, 12}, {MAIN_FILE, 12}};
+    unsigned pausing;
+    assert_int_equal(count_loops(one, 2, &pausing), 1);
+    assert_int_equal(pausing, 1);
+    assert_int_equal(count_loops(two, 2, &pausing), 2);
+    assert_int_equal(pausing, 1);
+}
+
+static void test_depth_of_loops(void **state)
+{
+    (void)state;
+    struct place places[70];
+    unsigned pausing;
+    for (uint32_t i = 0; i < 70; i++)
+        places[i] = (struct place){MAIN_FILE, 100 - i};
+    assert_int_equal(count_loops(places, 60, &pausing), 60);
+    assert_int_equal(count_loops(places, 70, &pausing), 60);
+    for (uint32_t i = 1; i < 70; i++)
+        places[i].line = 12;
+    assert_int_equal(count_loops(places, 70, &pausing), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_other_file),
         cmocka_unit_test(test_line_zero),
+        cmocka_unit_test(test_loops_of_one_line),
+        cmocka_unit_test(test_depth_of_loops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,6 +62,7 @@ static void counts_are_integers_until_they_are_large(void **state)
     check_scale(3e6, "B", 1.5e6, "1.500", "MB");
     check_scale(12, "B", 12, "12", "B");
     check_scale(5000, "count", 0.2, "<1", "");
+    check_scale(5000, "count", -7, "-7", "");
     check_scale(2e15, "count", 2e15, "2.000", "P");
 }
 

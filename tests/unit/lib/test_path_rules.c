@@ -86,9 +86,18 @@ static int remove_files(void **state)
     return rmdir(folder);
 }
 
+/* A path_visitor. */
+static bool take_first(void *context, const char *file, const char *tree)
+{
+    (void)tree;
+    *(char **)context = mem_strdup(file);
+    return true;
+}
+
 static void assert_found(const struct path_rules *rules, const char *path, const char *expected)
 {
-    char *found = path_find_source(rules, path), *full = expected ? in_folder(expected) : NULL;
+    char *found = NULL, *full = expected ? in_folder(expected) : NULL;
+    assert_int_equal(path_visit_sources(rules, path, take_first, &found), expected != NULL);
     if (full)
         assert_string_equal(found, full);
     else
@@ -115,6 +124,10 @@ static void sources_are_found_by_the_longest_suffix(void **state)
     char *rule = mem_printf("/build=%s/two", folder);
     path_add_replacement(&rules, rule);
     assert_found(&rules, "/build/a.c", "two/a.c");
+    free(rule);
+    rule = mem_printf("%s/one=%s/two", folder, folder); /* the file is where it was */
+    path_add_replacement(&rules, rule);
+    assert_found(&rules, itself, "one/a.c");
     free(rule);
     free(itself);
     free(directory);

@@ -58,6 +58,11 @@ static void a_parent_tells_how_a_silent_child_ended(void **state)
     assert_int_equal(list.images[0].ended_at, 20);
     assert_true(list.images[1].seen_by_parent && list.images[1].signal == 0);
     assert_false(list.images[2].seen_by_parent);
+    /* It has said itself how. */
+    read_list("begin 0 7 5 6 0 10 a\n" END("7", "1") "waited 7 9 95\n");
+    ASSERT_STATES(IMAGE_ENDED);
+    assert_true(list.images[0].seen_by_parent && list.images[0].signal == 0);
+    assert_int_equal(list.images[0].ended_at, 90);
 }
 
 static void an_exec_goes_on_as_another_image(void **state)

@@ -175,6 +175,88 @@ static void test_directory(void **state)
     free(file);
 }
 
+/* The cache for a home directory and a TMPDIR in the folder; the caller frees it. Takes the note. */
+static char *cache_in(const struct folder *folder, char **note)
+{
+    unsetenv("XDG_CACHE_HOME");
+    setenv("HOME", folder->path, 1);
+    setenv("TMPDIR", folder->path, 1);
+    return structure_cache_directory(note);
+}
+
+static void test_directory_that_others_can_write_to(void **state)
+{
+    const struct folder *folder = *state;
+    char *note, *usual = in_folder(folder, ".cache/hpctoolkit/structure");
+    char *own = mem_printf("%s/hpctoolkit-%lu", folder->path, (unsigned long)geteuid());
+    char *inner = mem_printf("%s/structure", own);
+    char *expected = mem_printf("%s: other users can write to it; the cache is in %s", usual, inner);
+    free(cache_in(folder, &note));
+    for (mode_t writers = S_IWOTH; writers <= S_IWGRP; writers *= S_IWGRP / S_IWOTH) {
+        assert_int_equal(chmod(usual, 0700 | writers), 0);
+        char *directory = cache_in(folder, &note);
+        assert_string_equal(directory, inner);
+        assert_string_equal(note, expected);
+        free(directory);
+        free(note);
+        const char *const of_fallback[] = {own, inner};
+        for (size_t i = 0; i < 2; i++) {
+            assert_int_equal(chmod(of_fallback[i], 0700 | writers), 0);
+            assert_null(cache_in(folder, &note));
+            assert_int_equal(chmod(of_fallback[i], 0700), 0);
+            free(note);
+        }
+    }
+    free(expected);
+    free(inner);
+    free(own);
+    free(usual);
+}
+
+/* Whether the fallback is used. */
+static bool is_used(const struct folder *folder)
+{
+    char *note, *usual = in_folder(folder, ".cache");
+    write_text(usual, ""); /* not usable */
+    char *directory = cache_in(folder, &note);
+    bool is = directory != NULL;
+    assert_non_null(note);
+    free(directory);
+    free(note);
+    free(usual);
+    return is;
+}
+
+/* In a public place, another user may have made the directory first. */
+static void test_fallback_that_is_a_link(void **state)
+{
+    const struct folder *folder = *state;
+    char *elsewhere = in_folder(folder, "elsewhere");
+    char *own = mem_printf("%s/hpctoolkit-%lu", folder->path, (unsigned long)geteuid());
+    assert_int_equal(mkdir(elsewhere, 0700), 0);
+    assert_int_equal(symlink(elsewhere, own), 0);
+    assert_false(is_used(folder));
+    assert_int_equal(unlink(own), 0);
+    assert_int_equal(mkdir(own, 0700), 0);
+    assert_true(is_used(folder));
+    free(own);
+    free(elsewhere);
+}
+
+static void test_fallback_of_another_user(void **state)
+{
+    const struct folder *folder = *state;
+    if (geteuid() != 0)
+        skip();
+    char *own = mem_printf("%s/hpctoolkit-%lu", folder->path, (unsigned long)geteuid());
+    assert_int_equal(mkdir(own, 0700), 0);
+    assert_int_equal(chown(own, 65533, 65533), 0);
+    assert_false(is_used(folder));
+    assert_int_equal(chown(own, 0, 0), 0);
+    assert_true(is_used(folder));
+    free(own);
+}
+
 static void test_path(void **state)
 {
     (void)state;
@@ -219,6 +301,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_abandon, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_failures, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_directory, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_directory_that_others_can_write_to, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(test_fallback_that_is_a_link, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_fallback_of_another_user, make_folder, remove_folder),
         cmocka_unit_test(test_path),
         cmocka_unit_test_setup_teardown(test_has, make_folder, remove_folder),
     };

@@ -4,43 +4,38 @@
 #include "viewer-tui/terminal/screens/text-pages.h"
 
 #include "lib/number.h"
+#include "lib/safe-output.h"
 #include "viewer-tui/terminal/clipboard.h"
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void say_not_written(struct tui *tui, const char *name, int error)
+/* Takes the cause. */
+static void say_not_written(struct tui *tui, const char *name, char *cause)
 {
     text_add(&tui->message, "cannot write ");
     text_add_clean(&tui->message, name, tui->ascii);
-    text_printf(&tui->message, ": %s", strerror(error));
+    text_printf(&tui->message, ": %s", cause);
+    free(cause);
 }
 
-/* Opens a file for writing; asks before it overwrites one. NULL, with a message, if it is not
- * opened. */
-static FILE *open_output(struct tui *tui, const char *name)
+/* Asks before a file is overwritten. */
+static bool may_write(struct tui *tui, const char *name)
 {
-    FILE *out = fopen(name, "wxe");
-    if (!out && errno == EEXIST) {
-        struct text question = {0};
-        text_add_clean(&question, name, tui->ascii);
-        text_add(&question, " exists: overwrite it (y, n)? ");
-        const char *answer = tui_ask(tui, text_string(&question), "", NULL);
-        bool may = answer && strcmp(answer, "y") == 0;
-        vec_free(&question);
-        if (!may) {
-            text_add(&tui->message, "nothing was written");
-            return NULL;
-        }
-        out = fopen(name, "we");
-    }
-    if (!out)
-        say_not_written(tui, name, errno);
-    return out;
+    if (!output_exists(name))
+        return true;
+    struct text question = {0};
+    text_add_clean(&question, name, tui->ascii);
+    text_add(&question, " exists: overwrite it (y, n)? ");
+    const char *answer = tui_ask(tui, text_string(&question), "", NULL);
+    bool may = answer && strcmp(answer, "y") == 0;
+    vec_free(&question);
+    if (!may)
+        text_add(&tui->message, "nothing was written");
+    return may;
 }
 
 /* Prints the view: as text the open rows and the visible columns; in other formats all rows and the
@@ -84,23 +79,23 @@ static void say_filters(struct tui *tui)
 
 static void write_view(struct tui *tui, const char *name, enum format format)
 {
-    FILE *out = open_output(tui, name);
-    if (!out)
+    struct atomic_file file;
+    char *cause;
+    if (!may_write(tui, name))
         return;
-    tui_announce("writing ...");
-    print_shown(tui, format, out);
-    bool is_written = fflush(out) == 0 && !ferror(out);
-    int error = errno;
-    if (fclose(out) != 0 && is_written) {
-        is_written = false;
-        error = errno;
+    if (!atomic_file_begin(&file, name, &cause)) {
+        say_not_written(tui, name, cause);
+        return;
     }
-    text_add(&tui->message, is_written ? "written: " : "not written in full: ");
+    tui_announce("writing ...");
+    print_shown(tui, format, file.out);
+    if (!atomic_file_commit(&file, &cause)) {
+        say_not_written(tui, name, cause);
+        return;
+    }
+    text_add(&tui->message, "written: ");
     text_add_clean(&tui->message, name, tui->ascii);
-    if (is_written)
-        say_filters(tui);
-    else
-        text_printf(&tui->message, ": %s", strerror(error));
+    say_filters(tui);
 }
 
 static void ask_and_write(struct tui *tui)

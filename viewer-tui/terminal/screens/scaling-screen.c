@@ -1,6 +1,7 @@
 #include "viewer-tui/terminal/screens/scaling-screen.h"
 
 #include "lib/diag.h"
+#include "lib/safe-output.h"
 #include "viewer-tui/output/print-scaling.h"
 #include "viewer-tui/scaling/plot-cells.h"
 #include "viewer-tui/terminal/keys.h"
@@ -279,18 +280,17 @@ static enum format format_of(const char *name)
 static void write_file(struct scaling_page *page, const char *name, enum format format)
 {
     const struct shown_set *shown = page->shown;
-    FILE *out = fopen(name, "wxe");
-    int error = out ? 0 : errno;
-    if (out) {
-        print_scaling(shown->set, shown->table, format, out);
-        error = ferror(out) ? EIO : 0;
-        if (fclose(out) != 0)
-            error = errno;
+    struct atomic_file file;
+    char *cause = output_exists(name) ? mem_strdup(strerror(EEXIST)) : NULL;
+    if (!cause && atomic_file_begin(&file, name, &cause)) {
+        print_scaling(shown->set, shown->table, format, file.out);
+        atomic_file_commit(&file, &cause);
     }
-    text_printf(&page->message, error ? " cannot write " : " written: ");
+    text_printf(&page->message, cause ? " cannot write " : " written: ");
     text_add_clean(&page->message, name, page->ascii);
-    if (error)
-        text_printf(&page->message, ": %s", strerror(error));
+    if (cause)
+        text_printf(&page->message, ": %s", cause);
+    free(cause);
 }
 
 static void ask_and_write(struct scaling_page *page)

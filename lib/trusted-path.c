@@ -1,8 +1,9 @@
-#include "hpcprof/base/trusted-path.h"
+#include "lib/trusted-path.h"
 
 #include "lib/alloc.h"
 #include "lib/path.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,11 @@
 
 /* The kernel follows as many (MAXSYMLINKS). */
 #define MAX_LINKS 40
+
+static bool is_known(uid_t owner, uid_t other)
+{
+    return owner == 0 || owner == geteuid() || owner == other;
+}
 
 /* Puts the link's target before *rest, the part of the path behind the link. */
 static bool follow(const char *link, char **done, char **rest)
@@ -54,9 +60,8 @@ static bool step(char **done, char **rest, const char *component, uid_t other, u
     char *next = mem_printf("%s/%s", *done, component);
     bool is_there = lstat(next, &status) == 0;
     if (is_there && S_ISLNK(status.st_mode)) {
-        bool is_trusted =
-            status.st_uid == 0 || status.st_uid == geteuid() || status.st_uid == other;
-        is_there = is_trusted && ++*links <= MAX_LINKS && follow(next, done, rest);
+        errno = is_known(status.st_uid, other) ? ELOOP : EPERM;
+        is_there = errno == ELOOP && ++*links <= MAX_LINKS && follow(next, done, rest);
         free(next);
         return is_there;
     }
@@ -65,13 +70,17 @@ static bool step(char **done, char **rest, const char *component, uid_t other, u
     return is_there;
 }
 
-char *trusted_path(const char *path, uid_t other)
+/* `is_new`: the last component may be missing. */
+static char *resolve(const char *path, uid_t other, bool is_new)
 {
     char *done = path[0] == '/' ? mem_strdup("") : getcwd(NULL, 0), *rest = mem_strdup(path);
     unsigned links = 0;
-    bool good = done != NULL;
+    bool good = done != NULL && *path;
+    if (!*path)
+        errno = ENOENT;
     for (char *component; good && (component = take_component(&rest));) {
-        good = step(&done, &rest, component, other, &links);
+        good = step(&done, &rest, component, other, &links) ||
+               (is_new && errno == ENOENT && rest[strspn(rest, "/")] == '\0');
         free(component);
     }
     free(rest);
@@ -84,6 +93,16 @@ char *trusted_path(const char *path, uid_t other)
         done = mem_strdup("/");
     }
     return done;
+}
+
+char *trusted_path(const char *path, uid_t other)
+{
+    return resolve(path, other, false);
+}
+
+char *trusted_new_path(const char *path)
+{
+    return resolve(path, NO_USER, true);
 }
 
 bool path_is_below(const char *path, const char *tree)
@@ -104,7 +123,7 @@ bool trusted_path_owner(const char *path, uid_t *owner)
 {
     struct stat status;
     char *real = stat(path, &status) == 0 ? trusted_path(path, status.st_uid) : NULL;
-    bool good = real != NULL && stat(real, &status) == 0;
+    bool good = real != NULL && stat(real, &status) == 0 && !(status.st_mode & S_IWOTH);
     for (char *slash = real ? strchr(real + 1, '/') : NULL; good && slash;
          slash = strchr(slash + 1, '/')) {
         *slash = '\0';
@@ -115,4 +134,14 @@ bool trusted_path_owner(const char *path, uid_t *owner)
     if (good)
         *owner = status.st_uid;
     return good;
+}
+
+const char *why_not_trusted(const struct stat *status, const struct stat *of)
+{
+    mode_t writers = S_IWGRP | S_IWOTH;
+    if (!is_known(status->st_uid, of ? of->st_uid : NO_USER))
+        return "it belongs to another user";
+    if (of && !(of->st_mode & S_ISVTX))
+        writers &= ~(of->st_mode & (S_IWOTH | (of->st_gid == status->st_gid ? S_IWGRP : 0)));
+    return status->st_mode & writers ? "other users can write to it" : NULL;
 }

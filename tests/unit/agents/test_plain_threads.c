@@ -1,0 +1,163 @@
+/* agents/pthread/agent.c: whom it serves, whom it counts, and whom it charges. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "agents/common/thread-slots.h"
+
+#include <string.h>
+
+enum { OWN_TID = 7, OTHER_TID = 8 };
+
+extern const struct agent agent_for_threads;
+
+static struct agent_slot chunk[AGENT_SLOTS];
+static struct agent_slots slots = {.chunk = {chunk}};
+static struct agent_cursor cursor = {.tid = OWN_TID};
+static const char *refused; /* NULL: not */
+static uint64_t claimed;    /* start of a module that another agent serves */
+static int own_tid = OWN_TID, other_tid = OTHER_TID;
+
+static bool is_claimed(uint64_t pc)
+{
+    return pc == claimed;
+}
+
+static void refuse(const struct agent *agent, const char *why)
+{
+    assert_ptr_equal(agent, &agent_for_threads);
+    refused = why;
+}
+
+static bool read_memory(const struct agent_cursor *its, uint64_t address, void *to, size_t size)
+{
+    assert_ptr_equal(its, &cursor);
+    memcpy(to, (const void *)address, size);
+    return true;
+}
+
+static struct agent_slot *add(enum agent_slot_state state)
+{
+    struct agent_slot *slot = &chunk[slots.end++];
+    *slot = (struct agent_slot){.state = state};
+    return slot;
+}
+
+/* A thread that waits for a lock whose holder has the tid that is there. */
+static struct agent_slot *add_waiter(const int *holder)
+{
+    struct agent_slot *slot = add(AGENT_SLOT_WAITING);
+    slot->lock = slot->holder = (uint64_t)holder;
+    return slot;
+}
+
+static int begin(void **state)
+{
+    static const struct agent_host host = {.interface = AGENT_INTERFACE,
+                                           .is_claimed = is_claimed,
+                                           .refuse = refuse,
+                                           .read = read_memory,
+                                           .slots = &slots};
+    (void)state;
+    slots.end = 0;
+    own_slot = add(AGENT_SLOT_WORKING);
+    refused = NULL;
+    claimed = 0;
+    return agent_for_threads.start(&host) ? 0 : -1;
+}
+
+static struct agent_module module(const char *path, uint64_t start)
+{
+    return (struct agent_module){.path = path, .start = start, .end = start + 1};
+}
+
+static void expect_service(bool is_served)
+{
+    assert_int_equal(refused == NULL, is_served);
+    assert_int_equal(agent_for_threads.unwind_begin(&cursor),
+                     is_served ? AGENT_WORKING : AGENT_FOREIGN);
+}
+
+/* While a runtime is there that no agent serves, its threads would count as working. */
+static void other_runtimes_end_it_until_the_last_one_is_unloaded(void **state)
+{
+    (void)state;
+    const struct agent_module of_gcc = module("/lib/libgomp.so.1", 10),
+                              its_copy = module("/copy/libgomp.so.1", 11),
+                              of_llvm = module("/lib/libomp.so.5", 20),
+                              unrelated = module("/lib/libgomp.so/libz.so.1", 30),
+                              served = module("/copy/libgomp.so.1", 40);
+    claimed = served.start;
+    agent_for_threads.module_added(&unrelated);
+    agent_for_threads.module_added(&served);
+    expect_service(true);
+    agent_for_threads.module_added(&of_gcc);
+    expect_service(false);
+    assert_non_null(strstr(refused, "GCC"));
+    agent_for_threads.module_added(&its_copy);
+    agent_for_threads.module_added(&of_llvm);
+    agent_for_threads.module_removed(&unrelated);
+    agent_for_threads.module_removed(&served);
+    expect_service(false);
+    agent_for_threads.module_removed(&of_gcc);
+    expect_service(false);
+    agent_for_threads.module_removed(&of_llvm);
+    expect_service(false);
+    agent_for_threads.module_removed(&its_copy);
+    expect_service(true);
+}
+
+static void workers_are_the_threads_of_no_runtime(void **state)
+{
+    (void)state;
+    add(AGENT_SLOT_FREE);
+    add(AGENT_SLOT_CALLING);
+    add_waiter(&other_tid);
+    add(AGENT_SLOT_WORKING)->pool = RUNTIME_TBB;
+    struct agent_slot *caller = add(AGENT_SLOT_WORKING);
+    caller->runtimes = RUNTIME_GOMP;
+    struct agent_worker_counts counts = agent_for_threads.worker_counts(&cursor);
+    assert_int_equal(counts.workers, 3);
+    assert_int_equal(counts.working, 2);
+    assert_int_equal(counts.waiting_for_this, 0);
+    own_slot->state = AGENT_SLOT_WAITING;
+    assert_int_equal(agent_for_threads.unwind_begin(&cursor), AGENT_WAITING);
+    own_slot = caller;
+    assert_int_equal(agent_for_threads.unwind_begin(&cursor), AGENT_FOREIGN);
+    own_slot = NULL;
+    assert_int_equal(agent_for_threads.unwind_begin(&cursor), AGENT_FOREIGN);
+}
+
+/* Each waiter in turn gets the amount for all. A thread of a runtime waits for locks like others. */
+static void the_holder_charges_those_who_wait_for_it(void **state)
+{
+    (void)state;
+    struct agent_slot *first = add_waiter(&own_tid), *other = add_waiter(&other_tid),
+                      *second = add_waiter(&own_tid);
+    second->runtimes = RUNTIME_GOMP;
+    add(AGENT_SLOT_WORKING)->holder = (uint64_t)&own_tid; /* it has the lock by now */
+    assert_int_equal(agent_for_threads.worker_counts(&cursor).waiting_for_this, 2);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(agent_for_threads.charge_waiters(&cursor, 2, 1, 100), 2);
+    assert_int_equal(first->delay[1], 200);
+    assert_int_equal(second->delay[1], 200);
+    assert_true(first->is_charged && second->is_charged);
+    assert_false(other->is_charged);
+    assert_int_equal(first->delay[0] + other->delay[1], 0);
+}
+
+static void a_waiter_that_has_gone_is_not_charged(void **state)
+{
+    (void)state;
+    add_waiter(&other_tid);
+    assert_int_equal(agent_for_threads.charge_waiters(&cursor, 1, 0, 100), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(other_runtimes_end_it_until_the_last_one_is_unloaded, begin),
+        cmocka_unit_test_setup(workers_are_the_threads_of_no_runtime, begin),
+        cmocka_unit_test_setup(the_holder_charges_those_who_wait_for_it, begin),
+        cmocka_unit_test_setup(a_waiter_that_has_gone_is_not_charged, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,174 @@
+/* What the hooks on waiting for children note of them, and what the program gets. libc is made up. */
+#define HPCRUN_BASE_HOOK_H
+
+static long made_up(long a, long b, long c, long d, long e, long f);
+static void *volatile any_function = (void *)made_up;
+
+#define HOOK
+#define REAL_FUNCTION(name)
+#define REAL(name) ((__typeof__(&name))any_function)
+
+#include "tests/unit/cmocka_suite.h"
+
+#include "hpcrun/hooks/wait.c"
+
+#include <errno.h>
+#include <string.h>
+
+#define CHILD 4711
+
+struct process process;
+struct sampling sampling;
+__thread struct agent_slot *own_slot;
+
+/* What the real function returns and stores: where `at` says. */
+static struct {
+    long result;
+    int at, status;
+    siginfo_t info;
+    bool stores_info;
+    long argument[6];
+} sim;
+
+/* What was noted; no child: 0. */
+static pid_t noted;
+static int noted_signal, notes;
+
+static long made_up(long a, long b, long c, long d, long e, long f)
+{
+    memcpy(sim.argument, (long[]){a, b, c, d, e, f}, sizeof sim.argument);
+    if (sim.stores_info)
+        *(siginfo_t *)sim.argument[sim.at] = sim.info;
+    else
+        *(int *)sim.argument[sim.at] = sim.status;
+    return sim.result;
+}
+
+void note_child_end(pid_t child, int signal)
+{
+    noted = child;
+    noted_signal = signal;
+    notes++;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    memset(&sim, 0, sizeof sim);
+    process.active = true;
+    noted = notes = 0;
+    noted_signal = -1;
+    return 0;
+}
+
+/* Calls each function that stores a status; all must note the same. `signal` -1: nothing. */
+static void assert_noted(int status, long result, int signal)
+{
+    for (int i = 0; i < 8; i++) {
+        int got = 77, *to = i < 4 ? &got : NULL;
+        begin(NULL);
+        sim.status = status;
+        sim.result = result;
+        sim.at = i % 4 == 2 ? 0 : 1; /* wait3 has no pid */
+        pid_t child = i % 4 == 0   ? waitpid(CHILD, to, WUNTRACED)
+                      : i % 4 == 1 ? wait(to)
+                      : i % 4 == 2 ? wait3(to, WUNTRACED, NULL)
+                                   : wait4(CHILD, to, WUNTRACED, NULL);
+        assert_int_equal(child, result);
+        assert_int_equal(got, to ? status : 77);
+        assert_int_equal(noted, signal < 0 ? 0 : CHILD);
+        assert_int_equal(noted_signal, signal);
+    }
+}
+
+static void an_end_is_noted_with_its_signal(void **state)
+{
+    (void)state;
+    assert_noted(3 << 8, CHILD, 0);
+    assert_noted(SIGKILL, CHILD, SIGKILL);
+    assert_noted(SIGSEGV | WCOREFLAG, CHILD, SIGSEGV);
+}
+
+static void no_end_is_not_noted(void **state)
+{
+    (void)state;
+    assert_noted(SIGSTOP << 8 | 0x7f, CHILD, -1); /* stopped */
+    assert_noted(0xffff, CHILD, -1);              /* continued */
+    assert_noted(0, 0, -1);                       /* WNOHANG: none has changed */
+    assert_noted(0, -1, -1);
+}
+
+static void assert_noted_by_info(int code, int status, int signal)
+{
+    siginfo_t got;
+    for (int i = 0; i < 2; i++) {
+        begin(NULL);
+        sim.stores_info = true;
+        sim.at = 2;
+        sim.info.si_pid = CHILD;
+        sim.info.si_code = code;
+        sim.info.si_status = status;
+        assert_int_equal(waitid(P_ALL, 0, i ? &got : NULL, WEXITED), 0);
+        assert_int_equal(noted, signal < 0 ? 0 : CHILD);
+        assert_int_equal(noted_signal, signal);
+        assert_int_equal(sim.argument[3], WEXITED);
+    }
+    assert_int_equal(got.si_status, status);
+}
+
+static void waitid_tells_ends_by_code(void **state)
+{
+    (void)state;
+    assert_noted_by_info(CLD_EXITED, 3, 0);
+    assert_noted_by_info(CLD_KILLED, SIGTERM, SIGTERM);
+    assert_noted_by_info(CLD_DUMPED, SIGABRT, SIGABRT);
+    assert_noted_by_info(CLD_STOPPED, SIGSTOP, -1);
+    assert_noted_by_info(CLD_TRAPPED, SIGTRAP, -1);
+    assert_noted_by_info(CLD_CONTINUED, SIGCONT, -1);
+}
+
+static void waitid_without_a_child_notes_nothing(void **state)
+{
+    sim.stores_info = true;
+    sim.at = 2;
+    sim.info.si_code = CLD_EXITED; /* left from before: the pid counts */
+    assert_int_equal(waitid(P_ALL, 0, NULL, WEXITED | WNOHANG), 0);
+    assert_int_equal(notes, 0);
+    begin(state);
+    sim.stores_info = true;
+    sim.at = 2;
+    sim.info.si_code = CLD_EXITED;
+    sim.info.si_pid = CHILD;
+    sim.result = -1;
+    assert_int_equal(waitid(P_ALL, 0, NULL, WEXITED), -1);
+    assert_int_equal(noted, 0);
+}
+
+static void a_process_that_is_not_measured_notes_nothing(void **state)
+{
+    (void)state;
+    process.active = false;
+    sim.at = 1;
+    sim.result = CHILD;
+    assert_int_equal(waitpid(CHILD, NULL, 0), CHILD);
+    assert_int_equal(noted, 0);
+    sim.stores_info = true;
+    sim.at = 2;
+    sim.result = 0;
+    sim.info.si_pid = CHILD;
+    sim.info.si_code = CLD_EXITED;
+    assert_int_equal(waitid(P_ALL, 0, NULL, WEXITED), 0);
+    assert_int_equal(noted, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(an_end_is_noted_with_its_signal, begin),
+        cmocka_unit_test_setup(no_end_is_not_noted, begin),
+        cmocka_unit_test_setup(waitid_tells_ends_by_code, begin),
+        cmocka_unit_test_setup(waitid_without_a_child_notes_nothing, begin),
+        cmocka_unit_test_setup(a_process_that_is_not_measured_notes_nothing, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

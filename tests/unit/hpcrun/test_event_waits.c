@@ -1,0 +1,216 @@
+/* Hooks on calls that wait: what the real functions get, and what the program gets. The real functions are
+ * made up here. */
+#define HPCRUN_BASE_SYSTEM_CALL_H
+#define HPCRUN_BASE_HOOK_H
+
+static long sys6(long number, long a, long b, long c, long d, long e, long f);
+static long made_up(long a, long b, long c, long d, long e, long f);
+
+/* volatile: the compiler would refuse to call a function that it knows as one of another type. */
+static void *volatile any_function = (void *)made_up;
+
+#define HOOK
+#define REAL_FUNCTION(name)
+#define REAL(name) ((__typeof__(&name))any_function)
+
+#include "tests/unit/cmocka_suite.h"
+
+#include "hpcrun/hooks/event-waits.c"
+
+#include <string.h>
+
+#define SAMPLES SIGRTMIN /* the sampling signal */
+
+struct process process;
+struct sampling sampling;
+__thread struct agent_slot *own_slot;
+
+/* What the real function does, and what it saw. */
+static struct {
+    long result;
+    int error;
+    struct timespec rest; /* stored where `rest_at` says */
+    int rest_at,
+        set_at; /* index of the argument that points to a rest, or a signal set; -1: none */
+    long argument[6];
+    uint64_t set;
+    bool has_start, waits;
+} sim;
+
+static bool has_start;
+static struct agent_slot slot;
+
+static long made_up(long a, long b, long c, long d, long e, long f)
+{
+    memcpy(sim.argument, (long[]){a, b, c, d, e, f}, sizeof sim.argument);
+    sim.has_start = has_start;
+    sim.waits = atomic_load(&slot.state) == AGENT_SLOT_WAITING;
+    if (sim.rest_at >= 0)
+        *(struct timespec *)sim.argument[sim.rest_at] = sim.rest;
+    if (sim.set_at >= 0)
+        sim.set = *(const uint64_t *)sim.argument[sim.set_at];
+    if (sim.error)
+        errno = sim.error;
+    return sim.result;
+}
+
+static long sys6(long number, long a, long b, long c, long d, long e, long f)
+{
+    assert_int_equal(number, SYS_io_getevents);
+    return made_up(a, b, c, d, e, f);
+}
+
+struct call_start call_begins(void *frame, void *caller)
+{
+    assert_ptr_equal(((void **)frame)[1], caller); /* by which the sample recognizes the hook */
+    has_start = true;
+    return (struct call_start){.at = 0};
+}
+
+void call_ends(struct call_start before)
+{
+    assert_int_equal(before.at, 0);
+    has_start = false;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    memset(&sim, 0, sizeof sim);
+    memset(&slot, 0, sizeof slot);
+    sim.rest_at = sim.set_at = -1;
+    atomic_store(&slot.state, AGENT_SLOT_WORKING);
+    own_slot = &slot;
+    process.active = true;
+    process.signal = SAMPLES;
+    errno = 0;
+    return 0;
+}
+
+static const struct timespec wanted = {.tv_sec = 2}, rest = {.tv_sec = 1, .tv_nsec = 5};
+
+static int sleep_by_clock(struct timespec *left)
+{
+    sim.rest_at = 3;
+    return clock_nanosleep(CLOCK_MONOTONIC, 0, &wanted, left);
+}
+
+static int sleep_by_nanosleep(struct timespec *left)
+{
+    sim.rest_at = 1;
+    return nanosleep(&wanted, left);
+}
+
+static int sleep_by_thread(struct timespec *left)
+{
+    sim.rest_at = 1;
+    return thrd_sleep(&wanted, left);
+}
+
+/* The kernel stores the rest at each sample. Only the rest at a handler of the program counts. */
+static void only_an_interrupted_sleep_says_what_is_left(void **state)
+{
+    int (*const sleeps[])(struct timespec *) = {sleep_by_clock, sleep_by_nanosleep,
+                                                sleep_by_thread};
+    for (int i = 0; i < 3; i++) {
+        struct timespec left = {.tv_sec = 77};
+        begin(state);
+        sim.rest = rest;
+        assert_int_equal(sleeps[i](&left), 0);
+        assert_int_equal(left.tv_sec, 77);
+        sim.result = i == 0 ? EINTR : -1;
+        sim.error = EINTR;
+        assert_int_equal(sleeps[i](&left), sim.result);
+        assert_int_equal(left.tv_sec, 1);
+        assert_int_equal(left.tv_nsec, 5);
+        assert_int_equal(sleeps[i](NULL), sim.result);
+    }
+}
+
+static void a_sleep_until_a_time_has_no_rest(void **state)
+{
+    (void)state;
+    struct timespec left = {.tv_sec = 77};
+    sim.result = EINTR;
+    assert_int_equal(clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &wanted, &left), EINTR);
+    assert_int_equal(sim.argument[1], TIMER_ABSTIME);
+    assert_int_equal(left.tv_sec, 77);
+}
+
+static void a_mask_never_has_the_sampling_signal(void **state)
+{
+    sigset_t all;
+    int number;
+    sigfillset(&all);
+    for (int i = 0; i < 8; i++) {
+        begin(state);
+        sim.set_at = (const int[]){3, 5, 4, 4, 0, 0, 0, 0}[i];
+        switch (i) {
+        case 0: ppoll(NULL, 0, NULL, &all); break;
+        case 1: pselect(0, NULL, NULL, NULL, NULL, &all); break;
+        case 2: epoll_pwait(1, NULL, 0, 0, &all); break;
+        case 3: epoll_pwait2(1, NULL, 0, NULL, &all); break;
+        case 4: sigsuspend(&all); break;
+        case 5: sigwait(&all, &number); break;
+        case 6: sigwaitinfo(&all, NULL); break;
+        default: sigtimedwait(&all, NULL, NULL);
+        }
+        assert_true(sim.set & sys_mask_bit(SIGUSR1));
+        assert_false(sim.set & sys_mask_bit(SAMPLES));
+    }
+    assert_true(sigismember(&all, SAMPLES));
+}
+
+/* The kernel does not say how much of these times is left. */
+static void the_begin_of_timed_calls_is_noted(void **state)
+{
+    struct aiocb *const requests[1] = {NULL};
+    struct gaicb *const addresses[1] = {NULL};
+    for (int i = 0; i < 10; i++) {
+        begin(state);
+        switch (i) {
+        case 0: poll(NULL, 0, 10); break;
+        case 1: epoll_wait(0, NULL, 0, 10); break;
+        case 2: epoll_pwait(0, NULL, 0, 10, NULL); break;
+        case 3: epoll_pwait2(0, NULL, 0, &wanted, NULL); break;
+        case 4: semtimedop(0, NULL, 0, &wanted); break;
+        case 5: sigtimedwait(&(sigset_t){0}, NULL, &wanted); break;
+        case 6: usleep(10); break;
+        case 7: io_getevents(NULL, 0, 0, NULL, NULL); break;
+        case 8: aio_suspend((const struct aiocb *const *)requests, 1, &wanted); break;
+        default: gai_suspend((const struct gaicb *const *)addresses, 1, &wanted);
+        }
+        assert_true(sim.has_start && sim.waits);
+        assert_false(has_start);
+        assert_int_equal(atomic_load(&slot.state), AGENT_SLOT_WORKING);
+    }
+}
+
+static void results_and_errors_stay(void **state)
+{
+    (void)state;
+    struct timeval timeout = {.tv_sec = 3};
+    sim.result = -1;
+    sim.error = EBADF;
+    assert_int_equal(select(5, NULL, NULL, NULL, &timeout), -1);
+    assert_int_equal(errno, EBADF);
+    assert_int_equal(sim.argument[0], 5);
+    assert_ptr_equal(sim.argument[4], &timeout);
+    sim.result = 4;
+    assert_int_equal(sleep(9), 4);
+    assert_int_equal(sim.argument[0], 9);
+    assert_int_equal(__poll_chk(NULL, 0, 77, 0), 4);
+    assert_int_equal(sim.argument[2], 77);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(only_an_interrupted_sleep_says_what_is_left, begin),
+        cmocka_unit_test_setup(a_sleep_until_a_time_has_no_rest, begin),
+        cmocka_unit_test_setup(a_mask_never_has_the_sampling_signal, begin),
+        cmocka_unit_test_setup(the_begin_of_timed_calls_is_noted, begin),
+        cmocka_unit_test_setup(results_and_errors_stay, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
