@@ -212,6 +212,29 @@ int main() {
 """
 
 
+# `second` is inlined in a procedure that has no samples and comes before all, and called by its address.
+TWICE = """
+#include <stdio.h>
+static inline __attribute__((always_inline)) double second(double x);
+__attribute__((noinline)) double never(double x) { return second(x) + 1; }
+__attribute__((noinline)) double first(double x) {
+    for (int i = 0; i < 100000000; i++)
+        x = x * 0.5 + i;
+    return x;
+}
+static inline double second(double x) {
+    for (int i = 0; i < 100000000; i++)
+        x = x * 0.25 + i;
+    return x;
+}
+static double (*volatile called)(double) = second;
+int main(int argc, char **argv) {
+    (void)argv;
+    printf("%g\\n", first(argc) + called(argc) + (argc > 1 ? never(argc) : 0));
+}
+"""
+
+
 class DatabaseTest(profiling.ProfilingTest):
     """Databases of parts of structures are those of whole ones, byte for byte."""
 
@@ -242,6 +265,14 @@ class DatabaseTest(profiling.ProfilingTest):
 
     def test_python(self):
         of_parts, _ = self.compare("python3", "-c", "import json; json.loads(json.dumps([*range(300000)]))")
+        self.assertEqual(of_parts, 0)
+
+    def test_order_of_procedures(self):
+        program = self.directory / "twice"
+        (self.directory / "twice.c").write_text(TWICE)
+        subprocess.run(["gcc", "-O2", "-g", "-fno-toplevel-reorder", "-o", program, self.directory / "twice.c"],
+                       check=True)
+        of_parts, _ = self.compare(program)
         self.assertEqual(of_parts, 0)
 
     def test_openmp(self):
