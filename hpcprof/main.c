@@ -311,14 +311,16 @@ static void propose_collapse(const struct run *run, const struct numbered_contex
     double size = projection_size(run->folder) * (agree ? 1 : 2);
     if (size < LARGE_DATABASE || run->options.collapses_recursion || !team_is_first())
         return;
-    double collapsed = size * (double)count_without_recursion(contexts) / (double)contexts->n;
+    size_t n = count_without_recursion(contexts, contexts->n / 2);
+    if (n >= contexts->n / 2)
+        return;
+    double collapsed = size * (double)n / (double)contexts->n;
     char *small = collapsed < 1e6 ? mem_strdup("less than 1 MB")
                                   : mem_printf("about %.0f MB", collapsed * 1e-6);
-    if (collapsed < size / 2)
-        diag_note(NULL,
-                  "the database takes %.0f MB, since it has all levels of recursive calls; hpcprof "
-                  "--collapse-recursion makes one of %s",
-                  size * 1e-6, small);
+    diag_note(NULL,
+              "the database takes %.0f MB, since it has all levels of recursive calls; hpcprof "
+              "--collapse-recursion makes one of %s",
+              size * 1e-6, small);
     free(small);
 }
 

@@ -1,6 +1,7 @@
 #include "hpcprof/tree/recursive-calls.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The context of a function at or above `context`; CONTEXT_ROOT if there is none. */
 static uint32_t call_on_path(const struct context_tree *tree, uint32_t context, uint32_t function)
@@ -63,13 +64,36 @@ bool *placeholder_functions(const struct symbol_table *symbols)
     return is_placeholder;
 }
 
-size_t count_without_recursion(const struct numbered_contexts *contexts)
+/* The number of contexts outside of recursive calls: all of them stay. */
+static size_t count_outside_recursion(const struct numbered_contexts *contexts,
+                                      const bool *is_placeholder)
 {
-    struct context_tree into;
+    size_t functions = contexts->symbols->functions.n, count = 0;
+    uint32_t *end = mem_alloc(functions * sizeof *end); /* by function: that of its latest call */
+    memset(end, 0, functions * sizeof *end);
+    for (uint32_t id = 0, next; id < contexts->n; id = next) {
+        const struct context *context = &contexts->at[id];
+        bool is_call = context_is_function(context) && !is_placeholder[context->name];
+        bool is_recursive = is_call && id < end[context->name];
+        next = is_recursive ? contexts->end[id] : id + 1;
+        count += !is_recursive;
+        if (is_call && !is_recursive)
+            end[context->name] = contexts->end[id];
+    }
+    free(end);
+    return count;
+}
+
+size_t count_without_recursion(const struct numbered_contexts *contexts, size_t enough)
+{
     bool *is_placeholder = placeholder_functions(contexts->symbols);
-    free(add_collapsed(&into, contexts->at, contexts->n, is_placeholder));
-    size_t n = into.contexts.n;
-    context_tree_free(&into);
+    size_t n = count_outside_recursion(contexts, is_placeholder);
+    if (n < enough) {
+        struct context_tree into;
+        free(add_collapsed(&into, contexts->at, contexts->n, is_placeholder));
+        n = into.contexts.n;
+        context_tree_free(&into);
+    }
     free(is_placeholder);
     return n;
 }

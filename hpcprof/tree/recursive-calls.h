@@ -25,7 +25,8 @@ bool *placeholder_functions(const struct symbol_table *symbols);
 uint32_t *collapse_recursion(struct context_tree *tree, const bool *is_placeholder,
                              struct context_ids *unresolved);
 
-/* The number of contexts that a tree would have without recursion. */
-size_t count_without_recursion(const struct numbered_contexts *contexts);
+/* The number of contexts that a tree would have without recursion. If that is `enough` or more, the result is
+ * `enough` or more, and comes sooner if few contexts are in recursive calls. */
+size_t count_without_recursion(const struct numbered_contexts *contexts, size_t enough);
 
 #endif
