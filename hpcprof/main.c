@@ -368,13 +368,10 @@ static void write_texts(const struct run *run)
     if (!team_is_first())
         return;
     char *json = in_folder(run->folder, DATABASE_RUN_FILE),
-         *dags = in_folder(run->folder, DATABASE_DAGS_FILE),
          *formats = in_folder(run->folder, "FORMATS.md");
     run_json_write(json, run->title, &run->analysis, &run->creations, &run->unknown_site_calls);
-    spawn_dags_write(dags, &run->measurements);
     formats_write(formats);
     free(json);
-    free(dags);
     free(formats);
 }
 

@@ -57,7 +57,7 @@ $(BUILD)/obj/hpcrun/shared/%.o: lib/%.c
 
 CILKTOOL_PARTS = $(call objects_of,hpcrun/cilktool) $(addprefix $(BUILD)/obj/hpcrun/span/,frame-span.o span-frames.o)
 CILKTOOL_ENGINE = $(addprefix $(BUILD)/obj/hpcrun/,$(addprefix span/,frame-span.o span-frames.o task-threads.o strand-clock.o \
-	work-span.o span-results.o activations.o span-contexts.o critical-path.o worker-memory.o dag-nodes.o dag-shape.o) \
+	work-span.o span-results.o activations.o span-contexts.o critical-path.o worker-memory.o grains.o) \
 	base/own-pages.o base/own-section.o)
 CILKTOOL = $(BUILD)/lib/libhpctoolkit-cilktool.so
 PROGRAMS += $(CILKTOOL)
@@ -123,8 +123,9 @@ LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,logical/agent-table.o logical/c
 	logical/agent-host.o logical/logical.o logical/answer-cache.o logical/wait-slots.o logical/stack-owner.o tree/cct.o tree/lnotes.o tree/segments.o base/text-buffer.o \
 	base/shared-pages.o base/own-fds.o)
 $(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(UNWIND_PARTS),))
-SPAN_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,span/work-span.o span/span-results.o span/activations.o span/span-contexts.o span/critical-path.o span/worker-memory.o span/dag-nodes.o span/dag-shape.o base/own-pages.o base/own-section.o) $(BUILD)/obj/tests/unit/hpcrun/simulated_clock.o
+SPAN_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,span/work-span.o span/span-results.o span/activations.o span/span-contexts.o span/critical-path.o span/worker-memory.o span/grains.o base/own-pages.o base/own-section.o) $(BUILD)/obj/tests/unit/hpcrun/simulated_clock.o
 $(eval $(call unit_test,hpcrun/test_work_span,$(SPAN_PARTS),))
+$(eval $(call unit_test,hpcrun/test_grains,$(BUILD)/obj/hpcrun/span/grains.o $(BUILD)/obj/tests/unit/hpcrun/simulated_clock.o,))
 $(eval $(call unit_test,hpcrun/test_task_span,$(SPAN_PARTS) $(addprefix $(BUILD)/obj/hpcrun/,span/task-span.o span/task-paths.o) \
 	$(addprefix $(BUILD)/obj/tests/unit/hpcrun/,random_tasks.o task_graph.o simulated_tasks.o),))
 $(eval $(call unit_test,hpcrun/test_strand_clock,,))

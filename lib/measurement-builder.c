@@ -182,7 +182,6 @@ void measurement_free(struct measurement *m)
     vec_free(&m->metric_states);
     vec_free(&m->regions);
     vec_free(&m->workers);
-    vec_free(&m->dag);
     vec_free(&m->threads);
     vec_free(&m->problems);
     free(m->path);

@@ -30,7 +30,7 @@ enum chunk_kind {
     CHUNK_PROCESS_CLOCK = 8,
     CHUNK_CODE_NAMES = 9,
     CHUNK_REFUSALS = 10,
-    CHUNK_DAG = 11,
+    CHUNK_OLD_DAG = 11, /* of earlier versions: skipped */
     CHUNK_METRIC_STATES = 12,
     CHUNK_REGIONS = 13,
     CHUNK_CHILD = 14,

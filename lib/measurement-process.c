@@ -212,9 +212,10 @@ static void decode_refusals(struct builder *b, struct cursor *c)
     }
 }
 
+/* Earlier versions wrote no errors. */
 static void decode_metric_states(struct builder *b, struct cursor *c)
 {
-    uint64_t count = read_count(c, 3);
+    uint64_t count = read_count(c, 3), first = b->m->metric_states.n;
     for (uint64_t i = 0; i < count && !c->bad; i++) {
         struct measurement_metric_state state = {.metric_id = read_v(c)};
         state.state = read_v(c);
@@ -224,6 +225,8 @@ static void decode_metric_states(struct builder *b, struct cursor *c)
         else
             vec_push(&b->m->metric_states, state);
     }
+    for (uint64_t i = first; i < b->m->metric_states.n && c->at < c->end; i++)
+        b->m->metric_states.at[i].error = read_v(c);
 }
 
 /* An image whose exec failed writes its regions again at its end. */
@@ -258,20 +261,6 @@ static void decode_workers(struct builder *b, struct cursor *c)
         if (!c->bad)
             vec_push(&b->m->workers, change);
     }
-}
-
-/* An image whose exec failed writes its dag again at its end. */
-static void decode_dag(struct builder *b, struct cursor *c)
-{
-    uint64_t part = read_v(c);
-    if (part == 0)
-        b->m->dag.n = 0;
-    size_t size = c->bad ? 0 : (size_t)(c->end - c->at);
-    vec_reserve(&b->m->dag, size);
-    if (size)
-        memcpy(b->m->dag.at + b->m->dag.n, c->at, size);
-    b->m->dag.n += size;
-    c->at += size;
 }
 
 static struct child_file *child_file(struct builder *b, uint64_t pid, uint64_t start_time)
@@ -326,7 +315,7 @@ void decode_process_chunk(struct builder *b, enum chunk_kind kind, struct cursor
     case CHUNK_REGIONS: decode_region(b, c); break;
     case CHUNK_WORKERS: decode_workers(b, c); break;
     case CHUNK_PROCESS_CLOCK: decode_process_clock(b, c); break;
-    case CHUNK_DAG: decode_dag(b, c); break;
+    case CHUNK_OLD_DAG: break;
     case CHUNK_CODE_NAMES: decode_code_names(b, c); break;
     case CHUNK_CHILD: decode_child(b, c); break;
     default: c->bad = true; /* a thread's chunk that names no thread */

@@ -87,6 +87,7 @@ struct measurement_agent {
 struct measurement_metric_state {
     uint64_t metric_id, state; /* enum recorded_state; above: unknown */
     char *why;
+    uint64_t error; /* the sum over all nodes is right within this, in the unit of its values */
 };
 
 /* An agent that could not serve the process, and why; "": it withdrew its refusal. */
@@ -196,7 +197,6 @@ struct measurement {
     VEC(struct measurement_metric_state) metric_states; /* the last one of a metric counts */
     VEC(struct measurement_region) regions;
     VEC(struct measurement_worker_change) workers;
-    VEC(uint8_t) dag; /* contents of the DAG chunks, not checked; empty: none */
     VEC(struct measurement_thread) threads; /* sorted by index */
     /* Forks of the process that could not create files of their own. Their paths are those that such
      * files would have. */

@@ -379,6 +379,8 @@ static void take_state(struct unifier *unifier, const struct measurement_file *f
     struct measurements *all = unifier->measurements;
     const struct measurement_metric *metric = &file->m->metrics.at[index];
     const struct measurement_metric_state *known = measurement_metric_state(file->m, index);
+    if (known && id != NO_METRIC)
+        all->metrics.at[id].error += known->error;
     if (!known || known->state == RECORDED_EXACT || known->state >= RECORDED_STATES)
         return;
     if (id != NO_METRIC)

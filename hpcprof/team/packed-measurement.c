@@ -160,6 +160,7 @@ static void transfer_agents(struct transfer *t, struct measurement *m)
     for (size_t i = 0; i < m->metric_states.n; i++) {
         FIELD(t, m->metric_states.at[i].metric_id);
         FIELD(t, m->metric_states.at[i].state);
+        FIELD(t, m->metric_states.at[i].error);
         transfer_text(t, &m->metric_states.at[i].why);
     }
     COUNT(t, &m->regions);
@@ -174,7 +175,6 @@ static void transfer_agents(struct transfer *t, struct measurement *m)
         transfer_text(t, &region->name);
     }
     PLAIN(t, &m->workers);
-    PLAIN(t, &m->dag);
 }
 
 static void transfer_thread(struct transfer *t, struct measurement_thread *thread)

@@ -94,7 +94,6 @@ bool config_read(struct config *config, char *const *environment)
     config->quiet = options && strchr(options, 'q');
     config->shared = options && strchr(options, 's');
     config->work_span = options && strchr(options, 'w');
-    config->record_dag = options && strchr(options, 'g');
     return true;
 }
 

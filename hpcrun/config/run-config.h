@@ -65,7 +65,7 @@ struct config {
     unsigned filters;   /* the value of HPCRUN_FILTERS; 0: absent */
     unsigned cores;     /* CPUs that count for idleness; 0: those that the process may use */
     const char *agents; /* value of HPCRUN_AGENTS, in the environment; "" for none */
-    bool collapse_recursion, start_off, quiet, shared, work_span, record_dag;
+    bool collapse_recursion, start_off, quiet, shared, work_span;
 };
 
 /* Names of the environment variables. */

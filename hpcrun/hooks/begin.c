@@ -132,6 +132,7 @@ static void before_main(void)
     if (thread_self)
         thread_announce_to_agents(thread_self);
     own_section_end(mask);
+    span_tree_main_begins();
 }
 
 HOOK int __libc_start_main(int (*main)(int, char **, char **), int count, char **arguments,

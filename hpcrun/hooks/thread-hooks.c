@@ -11,6 +11,7 @@
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/creation.h"
+#include "hpcrun/span/strand-clock.h"
 #include "hpcrun/thread/joinable.h"
 #include "hpcrun/thread/live-threads.h"
 
@@ -46,6 +47,22 @@ void hook_threads_init(void)
 {
     have_end_key = pthread_key_create(&end_key, on_thread_end) == 0;
 }
+
+/* ---- work and span ---- */
+
+/* To create and join threads is no strand's work: their number is that of the run's workers. */
+static struct strand_pause pause_strand(void)
+{
+    return process.config.work_span ? strand_pause(true) : (struct strand_pause){0};
+}
+
+static void resume_strand(const struct strand_pause *pause)
+{
+    if (process.config.work_span)
+        strand_go_on(pause);
+}
+
+/* ---- creation ---- */
 
 /* The data of our start function, in thread->start. */
 struct start {
@@ -127,8 +144,8 @@ static void created(struct thread *thread, struct joinable *joinable, bool succe
         joinable_created(joinable, id);
 }
 
-HOOK int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*function)(void *),
-                        void *argument)
+static int create(pthread_t *id, const pthread_attr_t *attributes, void *(*function)(void *),
+                  void *argument)
 {
     struct start start = {.function = function, .argument = argument};
     struct thread *thread = prepare(THREAD_PTHREAD, start, attributes);
@@ -137,6 +154,15 @@ HOOK int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(
     struct joinable *joinable = thread->joinable;
     int result = REAL(pthread_create)(id, attributes, run_pthread, thread);
     created(thread, joinable, result == 0, id);
+    return result;
+}
+
+HOOK int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*function)(void *),
+                        void *argument)
+{
+    struct strand_pause pause = pause_strand();
+    int result = create(id, attributes, function, argument);
+    resume_strand(&pause);
     return result;
 }
 
@@ -174,6 +200,7 @@ static int after_join(pthread_t id, uint64_t serial, int result)
 struct join {
     pthread_t id;
     uint64_t serial;
+    struct strand_pause pause;
     struct wait wait;
 };
 
@@ -181,13 +208,16 @@ struct join {
 __attribute__((always_inline)) static inline struct join join_begin(pthread_t id)
 {
     uint64_t serial = serial_of(id);
-    return (struct join){id, serial, wait_begin(own_slot, NULL, NULL)};
+    struct strand_pause pause = pause_strand();
+    return (struct join){id, serial, pause, wait_begin(own_slot, NULL, NULL)};
 }
 
 static int join_end(struct join *join, int result)
 {
     wait_end(&join->wait);
-    return after_join(join->id, join->serial, result);
+    result = after_join(join->id, join->serial, result);
+    resume_strand(&join->pause);
+    return result;
 }
 
 HOOK int pthread_join(pthread_t id, void **value)

@@ -122,17 +122,12 @@ static char *describe(unsigned workers, unsigned repeat)
     return mem_printf("%u worker%s, repeat %u", workers, plural, repeat);
 }
 
-/* In the name of the directory of a run that recorded the dag. */
-#define WITH_DAG "-dag"
-
 /* A name that the set does not have: a run that was interrupted or failed leaves its directory. */
 static char *new_directory(const struct set_runner *runner, unsigned workers, unsigned repeat)
 {
     const char *folder = runner->folder;
     for (unsigned attempt = 1;; attempt++) {
         char again[16] = "", which[24] = "serial", what[24] = "work-span";
-        if (runner->options->record_dag)
-            strcpy(what, "work-span" WITH_DAG);
         if (attempt > 1)
             snprintf(again, sizeof again, "-%u", attempt);
         if (workers != SERIAL)
@@ -208,15 +203,6 @@ static void report(struct set_runner *runner, const struct set_run *run)
     free(what);
 }
 
-/* Whether a run, NULL: none, has all that it would measure now. */
-static bool is_complete(const struct set_runner *runner, const struct set_run *run)
-{
-    if (!run || run->status != 0)
-        return false;
-    bool wants_dag = run->repeat == WORK_SPAN_REPEAT && runner->options->record_dag;
-    return !wants_dag || strstr(run->directory, WITH_DAG);
-}
-
 static void run_once(struct set_runner *runner, unsigned workers, unsigned repeat,
                      const sigset_t *caught)
 {
@@ -225,9 +211,8 @@ static void run_once(struct set_runner *runner, unsigned workers, unsigned repea
     if (stopped_by)
         return;
     runner->number++;
-    if (is_complete(runner, before))
+    if (before && before->status == 0)
         return;
-    bool is_used = before && before->status == 0; /* it lacks the dag */
     struct set_run run = {.workers = workers, .repeat = repeat};
     run.directory = new_directory(runner, workers, repeat);
     double begin = seconds();
@@ -238,10 +223,6 @@ static void run_once(struct set_runner *runner, unsigned workers, unsigned repea
         return;
     }
     report(runner, &run);
-    if (is_used && run.status != 0) {
-        free(run.directory);
-        return;
-    }
     run_set_add(&runner->set, run);
     if (!run_set_write(&runner->set, runner->folder, &cause))
         diag_fatal(NULL, "%s", cause);

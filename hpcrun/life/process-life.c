@@ -14,7 +14,6 @@
 #include "hpcrun/process/report.h"
 #include "hpcrun/record/append-file.h"
 #include "hpcrun/record/arena-file.h"
-#include "hpcrun/record/dag-chunks.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement-file.h"
 #include "hpcrun/record/perf-map.h"
@@ -112,9 +111,15 @@ static void report_span_state(const struct span_state *known)
 {
     char buffer[256];
     struct text line = TEXT(buffer);
-    text_add(&line, known->state == RECORDED_LOWER_BOUND ? "the span is a lower bound: "
-                                                         : "work and span were not measured: ");
-    text_add(&line, known->why);
+    const struct span_knowledge *of = known->work.why ? &known->work : &known->span;
+    if (of->state == RECORDED_LOWER_BOUND)
+        text_add(&line, "the span is a lower bound: ");
+    else if (!known->work.why)
+        text_add(&line, "the span was not measured: ");
+    else
+        text_add(&line, known->span.state == RECORDED_NOTHING ? "work and span were not measured: "
+                                                              : "work was not measured: ");
+    text_add(&line, of->why);
     report_loss(&line);
 }
 
@@ -124,7 +129,8 @@ static struct span_state record_spans(enum process_state state)
     bool entered = false;
     threads_visit(enter_spans, &entered);
     struct span_state known = span_tree_state();
-    if (known.why && (entered || state != PROCESS_EXEC))
+    bool is_complete = !known.work.why && !known.span.why;
+    if (!is_complete && (entered || state != PROCESS_EXEC))
         report_span_state(&known);
     return known;
 }
@@ -133,13 +139,15 @@ static bool write_spans(struct chunk *chunk, const struct span_state *known)
 {
     if (!known->has_run)
         return true;
-    bool good = process_chunks_write_span_state(chunk, known->state, known->why);
-    if (known->state != RECORDED_NOTHING)
+    const struct span_knowledge *of[] = {&known->work, &known->span, &known->burdened_span};
+    const unsigned ids[] = {process.metrics.strand_work, process.metrics.span,
+                            process.metrics.burdened_span};
+    struct known_metric metrics[3];
+    for (unsigned i = 0; i < 3; i++)
+        metrics[i] = (struct known_metric){ids[i], of[i]->state, of[i]->why, of[i]->error};
+    bool good = process_chunks_write_states(chunk, metrics, 3);
+    if (known->work.state != RECORDED_NOTHING)
         good &= region_chunks_write(chunk);
-    if (process.config.record_dag && known->state != RECORDED_NOTHING) {
-        struct span_totals totals = work_span_totals();
-        good &= dag_chunks_write(chunk, &totals);
-    }
     return good;
 }
 

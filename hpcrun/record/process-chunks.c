@@ -347,20 +347,18 @@ void process_chunks_write_pending(bool retry)
     chunk_release(&chunk);
 }
 
-bool process_chunks_write_span_state(struct chunk *chunk, enum recorded_state state,
-                                     const char *why)
+bool process_chunks_write_states(struct chunk *chunk, const struct known_metric *metrics,
+                                 unsigned count)
 {
-    const struct metrics *metrics = &process.metrics;
-    const unsigned ids[] = {metrics->strand_work, metrics->span, metrics->burdened_span};
-    const unsigned n = sizeof ids / sizeof *ids;
     chunk_begin(chunk, CHUNK_METRIC_STATES, CHUNK_NO_THREAD);
-    chunk_v(chunk, n);
-    for (unsigned i = 0; i < n; i++) {
-        bool is_exact = !why || (state == RECORDED_LOWER_BOUND && ids[i] == metrics->strand_work);
-        chunk_v(chunk, ids[i]);
-        chunk_v(chunk, is_exact ? RECORDED_EXACT : state);
-        chunk_str(chunk, is_exact ? "" : why);
+    chunk_v(chunk, count);
+    for (unsigned i = 0; i < count; i++) {
+        chunk_v(chunk, metrics[i].id);
+        chunk_v(chunk, metrics[i].state);
+        chunk_str(chunk, metrics[i].why ? metrics[i].why : "");
     }
+    for (unsigned i = 0; i < count; i++)
+        chunk_v(chunk, metrics[i].error);
     return chunk_commit(chunk);
 }
 

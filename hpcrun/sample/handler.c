@@ -10,6 +10,7 @@
 #include "hpcrun/restart/ended-calls.h"
 #include "hpcrun/restart/restart.h"
 #include "hpcrun/sample/sample.h"
+#include "hpcrun/span/strand-clock.h"
 #include "hpcrun/thread/thread-image.h"
 
 #include <string.h>
@@ -131,12 +132,17 @@ bool handler_on_signal(const siginfo_t *info, void *context)
     struct thread_event *event = thread ? source_of_signal(thread, info) : NULL;
     if (!event && !(thread && is_from_tracer(info)))
         return false;
+    struct strand_pause pause = {0};
+    if (process.config.work_span)
+        pause = strand_pause(false);
     thread_samples_handled++;
     restart_mark(context);
     if (event)
         take_sample(thread, event, info, context);
     else
         take_due_samples(thread, context);
+    if (process.config.work_span)
+        strand_go_on(&pause);
     let_call_go_on(thread, context);
     return true;
 }

@@ -100,6 +100,12 @@ static bool has_left_wait(struct unwinder *u, const struct agent_slot *slot)
     return true;
 }
 
+/* Whether the sample came while hpcrun measured work and span for the program: between two strands. */
+static bool is_between_strands(struct unwinder *u)
+{
+    return process.config.work_span && u->depth > 0 && unwind_hidden(u, &u->path[u->depth - 1]);
+}
+
 void sample_record(struct thread *thread, struct thread_event *event,
                    const struct increment *increment, const ucontext_t *context)
 {
@@ -114,6 +120,11 @@ void sample_record(struct thread *thread, struct thread_event *event,
         workers_record(status->agent, status->counts.workers, capacity(&status->counts));
     if (status->kind == AGENT_IDLE || status->kind == AGENT_RUNTIME_OWNED) {
         count_idle(thread, event, increment, status);
+        return;
+    }
+    if (is_between_strands(&thread->unwinder)) {
+        unwind_forget(&thread->unwinder);
+        count_fate(thread, event, FATE_DROPPED_OWN_CODE, increment->amount);
         return;
     }
     uint32_t unchanged = agent_query_path(&thread->logical.query);

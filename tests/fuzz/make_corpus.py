@@ -17,7 +17,6 @@ import tempfile
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "integration"))
-import dag_writer  # noqa: E402
 import measurement_writer as mw  # noqa: E402
 import v4_writer  # noqa: E402
 import viewer  # noqa: E402
@@ -258,9 +257,6 @@ def all_seeds(build, folder):
         "database": databases(folder),
         "run-json": {"story": json.dumps(viewer_story.RUN).encode()},
         "instructions-json": {"one": json.dumps(INSTRUCTIONS).encode()},
-        "spawn-dag": {"loop": dag_writer.dag((0, (1, 4, 1e-6, 6e-6), (0, 1, 1e-6, 0)), (2,),
-                                             (1, (2, 3, 1e-6, 2.4e-5), (0, 1, 2e-6, 0)), burden=5120),
-                      "empty": dag_writer.dag((0,))},
     }
     return seeds | binaries(folder)
 

@@ -154,7 +154,7 @@ class Measurement:
         self.format_version = 2, 2
         self.events, self.metrics, self.modules, self.threads = [], [], [], []
         self.name_tables, self.agents, self.workers, self.refusals = [], [], [], []
-        self.metric_states = []  # (metric, state, why)
+        self.metric_states = []  # (metric, state, why, and perhaps error)
         self.regions = []  # (number, name, times, work, span, burdened span, spawns, flags)
         self.code_names = b""  # lines of a perf map
         self.children = []  # measurements whose files are in this one
@@ -227,7 +227,8 @@ class Measurement:
                                                     for agent, why in self.refusals])
         if self.metric_states:
             yield METRIC_STATES, PROCESS_CHUNK, counted([varints(metric, state) + string(why)
-                                                         for metric, state, why in self.metric_states])
+                                                         for metric, state, why, *_ in self.metric_states]) + varints(
+                *(error for _, _, _, *errors in self.metric_states for error in errors))
         for number, name, *values in self.regions:
             yield REGIONS, PROCESS_CHUNK, varint(number) + string(name) + varints(*values)
         for agent, changes in self.workers:

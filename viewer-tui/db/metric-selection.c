@@ -118,6 +118,7 @@ static void take_described(struct database *db, const json_t *metrics)
             metric_state_of(run_text(described, "state")) == METRIC_LOWER_BOUND)
             metric_set_state(metric, METRIC_LOWER_BOUND, *why ? why : "run.json does not say why");
         metric->bounds_total = strcmp(run_text(described, "bounds"), "total") == 0;
+        metric->error = run_number(described, "error");
     }
 }
 

@@ -87,6 +87,8 @@ struct metric {
     char unit[UNIT_SIZE]; /* "s", "count", or what stands in parentheses in the name */
     enum metric_state state;
     const char *why; /* reason why it is not measured, or a lower bound; else NULL */
+    double error;    /* the program's value is right within this; 0: nothing else is known but what chance does to
+                        samples */
     bool bounds_total; /* only the program's value is a lower bound: those of contexts are parts of
                           one chain of strands, and another chain may be longer */
     enum metric_source source;

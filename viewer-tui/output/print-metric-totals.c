@@ -10,6 +10,7 @@
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/output/columns.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +26,18 @@ static bool has_line(const struct summary *summary, size_t m)
     return metric_is_measured(metric) && view_total(summary->view, m) != 0 && !metric->repeats_work;
 }
 
-/* The part of a metric's kinds of overhead, "5.2% spawn, 1.0% steal", and why it is not simply
- * measured. */
+/* " (1.805 s to 1.833 s)", unless both ends are the value as it is shown */
+static void add_interval(struct writer *writer, const struct metric *metric, double value)
+{
+    char low[NUMBER_WITH_UNIT_SIZE], high[NUMBER_WITH_UNIT_SIZE];
+    number_with_unit(fmax(value - metric->error, 0), metric->unit, low);
+    number_with_unit(value + metric->error, metric->unit, high);
+    if (strcmp(low, high) != 0)
+        text_printf(&writer->line, " (%s to %s)", low, high);
+}
+
+/* The part of a metric's kinds of overhead, "5.2% spawn, 1.0% steal", the interval of its error, and
+ * why it is not simply measured. */
 static void add_remarks(struct summary *summary, size_t m)
 {
     struct writer *writer = &summary->writer;
@@ -36,6 +47,8 @@ static void add_remarks(struct summary *summary, size_t m)
     if (writer->right.n)
         text_printf(&writer->line, ": %s", text_string(&writer->right));
     text_clear(&writer->right);
+    if (metric->error > 0)
+        add_interval(writer, metric, view_total(summary->view, m));
     if (metric->state == METRIC_MEASURED)
         return;
     text_printf(&writer->line, "%s%s: ", metric_is_measured(metric) ? "; " : "",

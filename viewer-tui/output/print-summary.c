@@ -309,7 +309,6 @@ int print_summary(struct session *session, const struct print_options *options, 
     writer_free(&summary.writer);
     fates_free(&summary.fates);
     vec_free(&summary.what_ifs);
-    simulated_speedups_free(&summary.simulated);
     advice_free(&summary.advice);
     return problem_text() ? 1 : 0;
 }

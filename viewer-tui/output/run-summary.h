@@ -8,7 +8,6 @@
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/fates.h"
 #include "viewer-tui/output/writer.h"
-#include "viewer-tui/scaling/simulated-speedups.h"
 
 /* A change that the user asked about. */
 struct summary_change {
@@ -27,7 +26,6 @@ struct summary {
     struct view *view; /* top-down */
     struct advice advice;
     struct work_span work_span; /* all 0 if it was not measured */
-    struct simulated_speedups simulated; /* no points if no dag was recorded */
     VEC(struct summary_change) what_ifs;
     size_t width; /* of the advice, as in print_options */
 };

@@ -277,6 +277,15 @@ void json_put_place(struct json_writer *json, const char *file, uint32_t line)
     json_put_integer(json, "line", line ? (int64_t)line : -1);
 }
 
+void json_put_errors(struct json_writer *json, const struct work_span *of)
+{
+    if (of->work_error == 0 && of->span_error == 0)
+        return;
+    json_put_number(json, "work_error", of->work_error);
+    json_put_number(json, "span_error", of->span_error);
+    json_put_number(json, "burdened_span_error", of->burdened_error);
+}
+
 /* The names of the metrics that the one at `sum` adds up. */
 static void write_parts(struct json_writer *json, const struct metrics *metrics, size_t sum)
 {
@@ -298,6 +307,8 @@ void json_write_metric(struct json_writer *json, const struct metrics *metrics, 
         json_write_text(json, "bounds", "total");
     if (metric->state != METRIC_MEASURED)
         json_write_text(json, "why", metric->why);
+    if (metric->error > 0)
+        json_put_number(json, "error", metric->error);
     if (metric_called(metric))
         json_write_text(json, "called", metric_called(metric));
     if (metric_is_sum(metric))

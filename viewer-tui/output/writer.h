@@ -22,6 +22,7 @@
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/compare/session.h"
 #include "viewer-tui/metrics/metric.h"
+#include "viewer-tui/tree/speedup-bounds.h"
 #include "viewer-tui/tree/view.h"
 
 #include <stdio.h>
@@ -158,6 +159,9 @@ static inline void json_put_number(struct json_writer *json, const char *key, do
 
 /* null below 0. */
 void json_put_integer(struct json_writer *json, const char *key, int64_t value);
+
+/* Members work_error, span_error and burdened_span_error, if there are errors. */
+void json_put_errors(struct json_writer *json, const struct work_span *of);
 
 /* null if the metric was not measured, or the value is not defined. */
 void json_put_cost(struct json_writer *json, const char *key, const struct metric *metric,

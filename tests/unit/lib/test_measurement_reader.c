@@ -284,6 +284,8 @@ static void unknown_kinds_and_trailing_fields_are_skipped(void **state)
     put_process();
     encode_string(&payload, "from the future");
     end_chunk(15, PROCESS);
+    encode_string(&payload, "a dag of --record-dag, an option of earlier versions");
+    end_chunk(CHUNK_OLD_DAG, PROCESS);
     encode_string(&payload, "from the future");
     end_chunk(900, 17);
     ENCODE(2100, 910, 1);
@@ -460,14 +462,17 @@ static void the_last_state_of_a_metric_counts(void **state)
     encode_string(&payload, "too early");
     ENCODE(1, RECORDED_LOWER_BOUND);
     encode_string(&payload, "no order");
-    end_chunk(12, PROCESS);
+    end_chunk(12, PROCESS); /* of a version without errors */
     ENCODE(1, 0, RECORDED_EXACT);
     encode_string(&payload, "");
+    ENCODE(77);
     end_chunk(12, PROCESS);
     struct measurement *m = read_file();
     assert_true(m->complete);
     assert_int_equal(measurement_metric_state(m, 0)->state, RECORDED_EXACT);
     assert_string_equal(measurement_metric_state(m, 0)->why, "");
+    assert_int_equal(measurement_metric_state(m, 0)->error, 77);
+    assert_int_equal(measurement_metric_state(m, 1)->error, 0);
     assert_int_equal(measurement_metric_state(m, 1)->state, RECORDED_LOWER_BOUND);
     assert_string_equal(measurement_metric_state(m, 1)->why, "no order");
     measurement_free(m);
