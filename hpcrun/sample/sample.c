@@ -24,11 +24,11 @@ static uint32_t capacity(const struct agent_worker_counts *counts)
     return counts->workers < cores ? counts->workers : cores;
 }
 
-/* The number of working workers, 1 to n: at least the sampled one was working. */
+/* The number of working workers, at most n, and at least 1: the sampled one was working. */
 static uint64_t working_of(const struct agent_worker_counts *counts, uint64_t n)
 {
-    uint64_t working = counts->working;
-    return working < 1 ? 1 : working > n ? n : working;
+    uint64_t working = counts->working < n ? counts->working : n;
+    return working > 0 ? working : 1;
 }
 
 /* Charges the node for idle workers: with this worker's share of their idle time, and its share of
