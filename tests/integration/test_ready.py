@@ -89,6 +89,19 @@ class Law(ReadyTest):
                     self.found.between("ready", thread["ready"], 0, most, EXACT, 0.3 * own.wall, unsure=self.stolen)
 
 
+class Recovery(ReadyTest):
+    def test_a_killed_process(self):
+        """It has what its threads knew when they last looked, at their first samples at the latest."""
+        self.measure("timeout", "-s", "KILL", "0.5", HUNGRY, 3, 0, 60000, status=-9)
+        self.make_database()
+        run = json.loads((self.database / "run.json").read_text())
+        threads, = (p["threads"] for p in run["processes"] if p["program"] == "hungry")
+        sampled = [thread for thread in threads if thread["events"]]
+        self.assertGreater(len(sampled), 0)
+        for thread in sampled:
+            self.assertGreaterEqual(thread["wall"], thread["ready"])
+
+
 class Quota(ReadyTest):
     @contextlib.contextmanager
     def group(self, per_cent):
