@@ -86,6 +86,7 @@ static void the_tightest_group_counts(void **state)
     put(V2 "/a/b/c/cpu.max", "max 100000\n");
     put(V2 "/a/b/cpu.max", "300000 100000\n");
     put(V2 "/a/cpu.max", "30000 20000\n");
+    put(V2 "/cpu.max", "800000 100000\n");
     put(V2 "/a/cpu.stat", "throttled_usec 7\n");
     put(V2 "/a/b/cpu.stat", "throttled_usec 900\n");
     cpu_quota_find();
