@@ -72,7 +72,7 @@
  *     looks ahead: it keeps its position in cursor.state.
  *
  * FILES. An agent is a shared object, linked with -z now, that exports the symbol `hpcrun_agent`;
- * beside it lies its rules file:
+ * its rules file lies next to it:
  *
  *     NAME.so      the agent
  *     NAME.rules   lines "key value"; the first is "agent NAME VERSION". At least one line must say

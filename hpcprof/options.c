@@ -11,7 +11,7 @@ enum { OUTPUT, INCLUDE, REPLACE, SHARED, COLLAPSE, STATISTICS_LIST, JOBS, OPTION
 static const struct option_row rows[OPTIONS] = {
     [OUTPUT] = {"o", "output", "DB", "@directory", "the database: a new or empty directory",
                 "The database: a new or empty directory. Default: `hpctoolkit-COMMAND-database` in the current "
-                "directory, or the same with a number behind it if that exists. A directory that exists must belong "
+                "directory, or the same with a number after it if that exists. A directory that exists must belong "
                 "to you."},
     [INCLUDE] = {"I", "include", "DIR", "@directory", "search source files below DIR (repeatable)",
                  "Search source files below DIR, by the longest part of their path that exists there. Can be given "

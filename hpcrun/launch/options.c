@@ -49,7 +49,7 @@ static const struct option_row rows[OPTIONS] = {
     [OUTPUT] =
         {"o", "output", "DIR", "@directory", "measurement directory, new or empty",
          "The measurement directory. Default: `hpctoolkit-COMMAND-measurements`, or the same with a number "
-         "behind it if that exists. The ranks of a parallel job that Open MPI, MPICH, PMIx or Slurm starts "
+         "after it if that exists. The ranks of a parallel job that Open MPI, MPICH, PMIx or Slurm starts "
          "share one. A directory that exists must be empty and belong to you."},
     [SHARED] =
         {NULL, "shared", NULL, NULL, "let other users read the measurements",

@@ -415,7 +415,8 @@ class BadInput(KnownSet):
         for kind in ("svg", "gnuplot"):
             self.refused("--print scaling", "--print", "summary", "--format", kind, self.folder, status=2)
         for kind in ("folded", "pprof", "flamegraph"):
-            self.refused("this format shows trees", "--print", "scaling", "--format", kind, self.set, status=2)
+            self.refused("is for trees; scaling can be printed as text, csv, json, svg, gnuplot", "--print",
+                         "scaling", "--format", kind, self.set, status=2)
 
     def test_the_run_of_work_and_span_has_no_time(self):
         self.add(1, 1, 10, (9, 1, 0))

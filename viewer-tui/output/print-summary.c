@@ -289,7 +289,8 @@ int print_summary(struct session *session, const struct print_options *options, 
     const struct database *db = view ? view->db : NULL;
     if (!db)
         return session_exit_status(session);
-    struct summary summary = {.db = db,
+    struct summary summary = {.session = session,
+                              .db = db,
                               .run = session->run,
                               .title = session_title(session, db),
                               .n_threads = threads_count(db),
@@ -302,6 +303,8 @@ int print_summary(struct session *session, const struct print_options *options, 
     }
     fates_read(&summary.fates, session->run);
     writer_open(&summary.writer, print_class(options->format), out);
+    if (options->width)
+        summary.writer.width = options->width;
     printers[options->format](&summary);
     writer_free(&summary.writer);
     fates_free(&summary.fates);

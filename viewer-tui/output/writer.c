@@ -1,6 +1,7 @@
 #include "viewer-tui/output/writer.h"
 
 #include "lib/printable.h"
+#include "viewer-tui/compare/run-line.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/tree/labels.h"
 
@@ -11,7 +12,8 @@
 
 void writer_open(struct writer *writer, const struct writer_class *class, FILE *out)
 {
-    *writer = (struct writer){.class = class, .out = out, .ascii = describe_in_ascii()};
+    *writer = (struct writer){
+        .class = class, .out = out, .ascii = describe_in_ascii(), .width = LINE_WIDTH};
     if (class != &json_class)
         return;
     json_write_start(&writer->json, out, 0);
@@ -38,6 +40,13 @@ void writer_clean(struct writer *writer, const char *text)
 void writer_end_line(struct writer *writer)
 {
     text_end_line(&writer->line, writer->out);
+}
+
+void writer_run_line(struct writer *writer, const struct session *session,
+                     const struct database *db)
+{
+    run_line_add(session, db, writer->width, writer->ascii, &writer->line);
+    writer_end_line(writer);
 }
 
 void writer_heading(struct writer *writer, const char *heading)
