@@ -206,9 +206,9 @@ struct measurement {
     /* Forks of the process that could not create files of their own. Their paths are those that such
      * files would have. */
     VEC(struct measurement *) children;
-    uint32_t recovered;                     /* number of threads that are */
-    bool complete;                          /* nothing is damaged or missing */
-    VEC(char *) problems;                   /* one line each */
+    uint32_t recovered;   /* number of threads that are */
+    bool complete;        /* nothing is damaged or missing */
+    VEC(char *) problems; /* one line each */
 };
 
 /* Reads a file. NULL if nothing can be read from it; *cause is then a line that says why, which the

@@ -171,7 +171,7 @@ static void read_end(struct process_list *list, struct line *line, size_t order)
     bool is_replaced = image && image->state == IMAGE_UNMEASURED; /* its line comes before this */
     if (is_replaced)
         image = image_before(list, image);
-    if (line->bad || !image || image->start != start)
+    if (line->bad || !image)
         return;
     image->state = end != PROCESS_EXEC ? IMAGE_ENDED : is_replaced ? IMAGE_REPLACED : IMAGE_EXEC;
     image->end = (enum process_state)end;

@@ -33,7 +33,7 @@ static inline void lock_leave(struct lock *lock)
         sys3(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1);
 }
 
-/* Whether nobody holds the lock. */
+/* Whether the lock is free. */
 static inline bool lock_is_free(const struct lock *lock)
 {
     return atomic_load(&lock->state) == LOCK_FREE;

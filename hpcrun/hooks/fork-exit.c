@@ -5,7 +5,7 @@
  * particular library and before any other, so that it runs after all handlers and destructors. The
  * child of a vfork runs in our memory; it must not change our data (fork_is_measured). posix_spawn,
  * system and popen make their children inside libc, past these hooks. They need none: the children
- * load the library. hooks/bare-forks.c has clone, and forks by libc's syscall. */
+ * load the library. hooks/bare-calls.c has clone, and forks by libc's syscall. */
 #include "hpcrun/hooks/hook-init.h"
 
 #include "hpcrun/base/fork-mark.h"

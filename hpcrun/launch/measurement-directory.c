@@ -137,7 +137,7 @@ static bool make_mark(int directory, const char *name, const char *text)
 }
 
 /* Takes the empty directory for this process, which is no rank. False if another one has taken it.
- * Some file systems have no links: a file serves as well, since nobody joins. */
+ * Some file systems have no links: a file serves as well, since no other process joins. */
 static bool take(int directory, const char *path)
 {
     char *name = own_name();

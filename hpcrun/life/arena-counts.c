@@ -63,6 +63,7 @@ static uint64_t most_images(int fd)
 static void add_written(struct image_counts *counts, const struct arena_totals *written)
 {
     counts->threads += written->threads;
+    counts->cpu += written->cpu;
     counts->thread_cpu += written->cpu;
     counts->thread_wall += written->wall;
     for (unsigned event = 0; event < ARENA_EVENTS; event++) {
@@ -76,17 +77,20 @@ static void raise_to(uint64_t *highest, uint64_t value)
     *highest = value > *highest ? value : *highest;
 }
 
-/* The clocks when the thread last looked at them, or, if that is more, what its samples stand for. */
+/* The clocks when the thread last looked at them, or, if that is more, what its samples stand for.
+ * Samples of wall time alone don't tell the CPU time since that look: counts->cpu gets the most that
+ * it can be. */
 static void add_clocks(struct image_counts *counts, const struct arena_thread *thread)
 {
     uint64_t cpu = thread->looked_cpu - thread->began_cpu;
-    uint64_t wall = thread->looked_wall - thread->began_wall;
+    uint64_t looked_wall = thread->looked_wall - thread->began_wall, wall = looked_wall;
     for (unsigned i = 0; i < process.config.event_count; i++) {
         uint64_t fired = thread->fates[i][fate_slot(FATE_FIRED)].amount >> TIME_SHIFT;
         enum event_kind kind = process.config.events[i].kind;
         if (kind != EVENT_COUNTER)
             raise_to(kind == EVENT_REALTIME ? &wall : &cpu, fired);
     }
+    counts->cpu += cpu + (wall - looked_wall);
     counts->thread_cpu += cpu;
     counts->thread_wall += wall > cpu ? wall : cpu;
 }
@@ -116,6 +120,14 @@ static void add_threads(int fd, uint64_t first, struct image_counts *counts)
     sys_pages_free(thread, sizeof *thread);
 }
 
+/* The CPU time of the threads: between what they have counted and the most that it can be, what the
+ * parent knows of the process. */
+static void settle_cpu(struct image_counts *counts, uint64_t by_parent)
+{
+    raise_to(&counts->thread_cpu, by_parent < counts->cpu ? by_parent : counts->cpu);
+    counts->cpu = counts->thread_cpu;
+}
+
 bool arena_counts_read(struct process_image *image, unsigned sequence)
 {
     static struct arena_header header; /* only one thread ends a process */
@@ -131,7 +143,7 @@ bool arena_counts_read(struct process_image *image, unsigned sequence)
         image->counts = (struct image_counts){0};
         add_written(&image->counts, &header.written);
         add_threads(fd, header.first_thread, &image->counts);
-        image->counts.cpu = image->counts.thread_cpu;
+        settle_cpu(&image->counts, image->lost_cpu);
     }
     sys1(SYS_close, fd);
     return is_its;

@@ -118,7 +118,7 @@ enum outcome {
 #define FIRST_IN_PART WRITTEN_IN_PART
 
 /* Added to the mark of an image that the text has counted. */
-#define IS_TOLD 256u
+#define IS_REPORTED 256u
 
 static bool is_own_process(const struct process_image *image)
 {
@@ -277,7 +277,7 @@ void run_total_free(struct run_total *total)
 
 /* ---- what was not measured ---- */
 
-static bool is_told_like(const struct process_image *image, const struct process_image *first)
+static bool has_same_reason(const struct process_image *image, const struct process_image *first)
 {
     if (image->mark != first->mark)
         return false;
@@ -327,7 +327,7 @@ static void add_examples(const struct run_total *total, const struct process_ima
     bool more = false;
     for (size_t i = (size_t)(first - total->list.images); i < total->list.n && !more; i++) {
         const struct process_image *image = &total->list.images[i];
-        if (!is_told_like(image, first) || image->program_length == 0 ||
+        if (!has_same_reason(image, first) || image->program_length == 0 ||
             is_named(image, named, count))
             continue;
         more = count == MAX_EXAMPLES;
@@ -343,8 +343,8 @@ static void add_examples(const struct run_total *total, const struct process_ima
 
 /* Less CPU time is not worth a number. A process that was measured in part also lacks its start, its end
  * and the time since its last sample. */
-#define TOLD_CPU_NS         10000000u
-#define TOLD_CPU_IN_PART_NS 50000000u
+#define REPORTED_CPU_NS         10000000u
+#define REPORTED_CPU_IN_PART_NS 50000000u
 
 /* CPU time without data. */
 static uint64_t lost_cpu(const struct process_image *image)
@@ -379,7 +379,7 @@ static void add_missing(const struct run_total *total, const struct process_imag
 {
     uint64_t count = 0, cpu = 0;
     for (size_t i = (size_t)(first - total->list.images); i < total->list.n; i++)
-        if (is_told_like(&total->list.images[i], first)) {
+        if (has_same_reason(&total->list.images[i], first)) {
             count++;
             cpu += lost_cpu(&total->list.images[i]);
         }
@@ -389,7 +389,7 @@ static void add_missing(const struct run_total *total, const struct process_imag
     size_t before = text->length;
     add_examples(total, first, text);
     bool in_part = first->mark >= FIRST_IN_PART;
-    if (cpu >= (in_part ? TOLD_CPU_IN_PART_NS : TOLD_CPU_NS)) {
+    if (cpu >= (in_part ? REPORTED_CPU_IN_PART_NS : REPORTED_CPU_NS)) {
         text_add(text, text->length > before + strlen(" (") ? "; " : "");
         text_add_decimal(text, cpu / 1000000, 3);
         text_add(text, in_part ? " s CPU lost" : " s CPU");
@@ -402,17 +402,17 @@ static void add_missing(const struct run_total *total, const struct process_imag
     }
 }
 
-static void mark_told(const struct run_total *total, const struct process_image *first)
+static void mark_reported(const struct run_total *total, const struct process_image *first)
 {
-    const struct process_image told = *first;
+    const struct process_image reported = *first;
     for (size_t i = (size_t)(first - total->list.images); i < total->list.n; i++)
-        if (is_told_like(&total->list.images[i], &told))
-            total->list.images[i].mark |= IS_TOLD;
+        if (has_same_reason(&total->list.images[i], &reported))
+            total->list.images[i].mark |= IS_REPORTED;
 }
 
 static bool is_among(const struct process_image *image, bool in_part)
 {
-    return image->mark != COMPLETE && image->mark < IS_TOLD &&
+    return image->mark != COMPLETE && image->mark < IS_REPORTED &&
            (image->mark >= FIRST_IN_PART) == in_part;
 }
 
@@ -426,7 +426,7 @@ static void add_all_missing(const struct run_total *total, bool in_part, const c
             continue;
         text_add(text, head);
         add_missing(total, image, text);
-        mark_told(total, image);
+        mark_reported(total, image);
         head = ", ";
     }
 }

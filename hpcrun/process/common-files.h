@@ -3,7 +3,7 @@
  * The two text files of the measurement directory to which all processes append lines: the log, and
  * the list of this host's processes (lib/process-list.h).
  *
- * The list tells of processes that could write nothing else. So some blocks of the disk are allocated
+ * The list has the processes that could write nothing else. So some blocks of the disk are allocated
  * beyond its end, for the time when the disk is full. A process that is about to lose the right to
  * open the files keeps them open for itself and its forks; no program that it executes gets them. */
 #ifndef HPCRUN_PROCESS_COMMON_FILES_H

@@ -2,8 +2,8 @@
  *
  * Lines that this process appends to the list of processes in the measurement directory
  * (lib/process-list.h): its begin, its end, a program that it starts and that can't be measured,
- * the end of a child. Each line is one write; a write that fails is ignored. errno stays as it is.
- */
+ * the end of a child. Each line is one write. If it fails, a line about a child is kept, and written
+ * with the next one; other lines are lost. errno stays as it is. */
 #ifndef HPCRUN_PROCESS_PROCESS_NOTES_H
 #define HPCRUN_PROCESS_PROCESS_NOTES_H
 

@@ -12,8 +12,8 @@
 #include <stdatomic.h>
 
 struct process {
-    bool active;    /* this process is measured */
-    bool withdrawn; /* it was measured until process_withdraw */
+    bool active;         /* this process is measured */
+    bool withdrawn;      /* it was measured until process_withdraw */
     bool rights_changed; /* its user, groups or root (hooks/rights.c) */
     struct config config;
     struct metrics metrics;

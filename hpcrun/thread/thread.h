@@ -96,10 +96,10 @@ struct thread {
     bool identity_written;          /* its THREAD chunk is in the file */
     bool written;                   /* its end is written; it is about to leave the list */
     bool kept; /* its end can't be written: its data stays in the arena file (record/flush.h) */
-    uint64_t ended_cpu;             /* its CPU clock at its end; set before ended_wall */
-    uint64_t ended_ready;           /* ready_time() at its end */
-    _Atomic uint64_t ended_wall;    /* CLOCK_MONOTONIC at its end; 0: it lives */
-    uint64_t start[4];              /* struct start of hooks/thread-hooks.c */
+    uint64_t ended_cpu;                 /* its CPU clock at its end; set before ended_wall */
+    uint64_t ended_ready;               /* ready_time() at its end */
+    _Atomic uint64_t ended_wall;        /* CLOCK_MONOTONIC at its end; 0: it lives */
+    uint64_t start[4];                  /* struct start of hooks/thread-hooks.c */
     uint64_t calls[THREAD_CALL_WORDS];  /* struct thread_calls of restart/resumed-calls.h */
     struct agent_start_routine routine; /* its start routine, for the agents */
 };

@@ -51,11 +51,11 @@ class LostTest(profiling.ProfilingTest):
             self.assertEqual(image.problems, [], image.path)
         return images
 
-    def run_json(self, status=0):
+    def run_json(self, statuses=(0,)):
         database = self.directory / f"db{self.number}"
         done = self.run_tool(profiling.BUILD / "bin" / "hpcprof", "-o", database, self.m,
                              env=dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE)))
-        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn(done.returncode, statuses, done.stderr)
         return json.loads((database / "run.json").read_text())
 
     def unmeasured(self):
@@ -68,10 +68,12 @@ class LostTest(profiling.ProfilingTest):
 
 class BareForks(LostTest):
     MS = 50
+    MS_BARE = 120  # more than hpcrun's last line reports as lost, and less than from one look at the CPU clock to the next
     ROUNDED = 0.001  # seconds in a line, which has milliseconds
 
     def run_child(self, how, end, event, *more, user=None):
-        done = self.hpcrun(program("bare_forks"), how, end, self.MS, *more, events=[event], user=user)
+        ms = self.MS_BARE if "bare" in end else self.MS
+        done = self.hpcrun(program("bare_forks"), how, end, ms, *more, events=[event], user=user)
         pid, used, status = map(int, done.stdout.split())
         self.assertEqual(status, 5)
         return pid, used * 1e-9
@@ -459,7 +461,8 @@ class Obstacles(LostTest):
                     done = self.run_tool("sh", "-c", 'ulimit -f 1; exec "$@" 2>&1 | cat', "sh", profiling.HPCRUN, "-e", event, "-o",
                                          self.m, program("bare_forks"), "burn", 100, **more)
                     self.assertIn("File too large: the measurement could not be written", done.stdout)
-                    process, = self.run_json(status=1)["processes"]
+                    # 0 if the limit is by chance the end of a chunk, so that nothing is damaged.
+                    process, = self.run_json(statuses=(0, 1))["processes"]
                     self.assertEqual((process["state"], process["write_error"], process["data_until"]), ("exit", "File too large", 0))
                     self.assertGreaterEqual(process["missing_at_most"], 0.1)
                     self.hpcrun("sh", "-c", '(ulimit -f 0; "$0" burn 100; exit 0) 2>&1 | cat; "$0" burn 1; exit 0',
