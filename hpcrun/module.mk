@@ -105,6 +105,7 @@ $(eval $(call unit_test,hpcrun/test_module_instances,$(call objects_of,hpcrun/co
 UNWIND_PARTS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/own-pages.o
 $(eval $(call unit_test,hpcrun/test_unwind_quiet,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_fallback,$(UNWIND_PARTS),))
+$(eval $(call unit_test,hpcrun/test_code_rule,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_saved_sp,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_context_step,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_call_number,$(BUILD)/obj/hpcrun/restart/call-number.o $(UNWIND_PARTS),))

@@ -24,7 +24,6 @@
 #include "hpcrun/sample/span-tree.h"
 #include "hpcrun/source/sample-source.h"
 #include "hpcrun/thread/live-threads.h"
-#include "hpcrun/unwind/rule-cache.h"
 
 #include <sys/auxv.h>
 #include <sys/resource.h>
@@ -97,7 +96,6 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     identify_arguments(arguments);
     metrics_init(&process.metrics, &process.config);
     module_ranges_refresh();
-    rule_cache_init();
     modules_init(process.executable, (const void *)(uintptr_t)begin);
     fds_reserve();
     report_init();
