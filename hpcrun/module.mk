@@ -110,7 +110,7 @@ $(eval $(call unit_test,hpcrun/test_saved_sp,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_context_step,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_call_number,$(BUILD)/obj/hpcrun/restart/call-number.o $(UNWIND_PARTS),))
 FLUSH_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,record/flush.o record/chunk.o tree/cct.o tree/lnotes.o tree/segments.o \
-	thread/thread-image.o base/own-pages.o base/shared-pages.o base/own-fds.o base/text-buffer.o)
+	thread/thread-image.o thread/ready-time.o base/own-pages.o base/shared-pages.o base/own-fds.o base/text-buffer.o)
 $(eval $(call unit_test,hpcrun/test_flush,$(FLUSH_PARTS) $(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
 $(eval $(call unit_test,hpcrun/test_run_total,$(addprefix $(BUILD)/obj/hpcrun/,life/run-total.o base/own-pages.o base/text-buffer.o) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcrun/test_joinable,$(addprefix $(BUILD)/obj/hpcrun/,thread/joinable.o base/own-pages.o base/own-section.o),))

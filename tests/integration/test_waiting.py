@@ -83,11 +83,11 @@ class WaitingCase(OfChance, LogicalTest):
             self.assertEqual(self.value(f"waiting ({event})", "body"), 0)
 
     def check_sum(self):
-        """Work and waiting add up to what was recorded."""
+        """Work and waiting, and on the wall clock time without a CPU, add up to what was recorded."""
         for event in self.EVENTS:
             recorded = sum(image.seconds(event, [profiling.RECORDED]) for image in self.images)
             total = sum(self.tree["metrics"][f"{metric} ({event})"]["inclusive"]
-                        for metric in ("work", "waiting"))
+                        for metric in ("work", "waiting", *["ready"][event != "REALTIME":]))
             self.assertAlmostEqual(total, recorded, places=6)
 
 
