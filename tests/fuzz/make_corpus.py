@@ -225,20 +225,24 @@ NONE = 0xffffffff
 
 
 def structure_image():
-    """hpcprof/modules/structure-image.h: a procedure with a loop, of the key 0."""
-    def part(form, *rows):
-        return struct.pack("<Q", len(rows)) + b"".join(struct.pack(form, *row) for row in rows)
-
+    """hpcprof/modules/structure-image-format.h: a procedure with a loop, of the key 0."""
     def strings(*texts):
-        data = b"".join(text + b"\0" for text in texts)
-        return struct.pack("<Q", len(data)) + data
-    return (struct.pack("<8s7Q", b"HPCIMG01", 0, 0, 0, 0, 1, 2, 1)
-            + strings(b"main", b"f") + strings(b"/s/a.c") + strings(b"/s") + strings(b"spawn")
-            + part("<3I4xQ", (0, 0, 3, 4096), (1, 0, 7, 0))
-            + part("<5I4xQ2?6x", (NONE, 0, 0, NONE, 0, 0, False, False), (0, 2, 0, 0, 5, 4112, True, False),
-                   (1, 1, 1, 0, 6, 0, False, False))
-            + part("<2Q4I", (4096, 4112, 0, 0, 3, NONE), (4112, 4128, 1, 0, 5, 0), (4128, 4144, 2, 0, 7, NONE))
-            + part("<2Q", (4100, 4102)) + part("<2Q", (4111, 8192)))
+        starts = [sum(len(text) + 1 for text in texts[:i]) for i in range(len(texts))]
+        return [("<Q", [(start,) for start in starts]), ("<B", [(byte,) for text in texts for byte in text + b"\0"])]
+    sections = [*strings(b"main", b"f"), *strings(b"/s/a.c"), *strings(b"/s"), *strings(b"spawn"),
+                ("<3I4xQ", [(0, 0, 3, 4096), (1, 0, 7, 0)]),
+                ("<5I4xQ3?5x", [(NONE, 0, 0, NONE, 0, 4096, False, False, False),
+                                (0, 2, 0, 0, 5, 4112, False, True, False),
+                                (1, 1, 1, 0, 6, 0, False, False, False)]),
+                ("<2Q4I", [(4096, 4112, 0, 0, 3, NONE), (4112, 4128, 1, 0, 5, 0), (4128, 4144, 2, 0, 7, NONE)]),
+                ("<2Q", [(4100, 4102)]), ("<2Q", [(4111, 8192)]),
+                ("<2I", [(0, 0), (3, 3)]), ("<I", [(0,), (1,), (2,)])]
+    data, places, at = b"", b"", 8 + 7 * 8 + 16 * len(sections)
+    for form, rows in sections:
+        places += struct.pack("<2Q", at + len(data), len(rows))
+        data += b"".join(struct.pack(form, *row) for row in rows)
+        data += bytes(-len(data) % 8)
+    return struct.pack("<8s7Q", b"HPCIMG02", 0, 0, 0, 0, 1, 2, 1) + places + data
 
 
 def all_seeds(build, folder):

@@ -17,7 +17,7 @@ FUZZ_COMMON  = $(addprefix tests/fuzz/,libfuzzer-main.c) $(wildcard lib/*.c)
 
 FUZZ_TOOLS_SOURCES = $(FUZZ_COMMON) $(addprefix tests/fuzz/,reader-checks.c \
 	$(addsuffix .c,$(addprefix target-,measurement structure elf dwarf lists database))) \
-	$(addprefix hpcprof/modules/,structure.c structure-reader.c structure-image.c) $(wildcard hpcstruct/elf/*.c hpcstruct/dwarf/*.c) \
+	$(addprefix hpcprof/modules/,structure.c structure-reader.c structure-image.c structure-image-write.c) $(wildcard hpcstruct/elf/*.c hpcstruct/dwarf/*.c) \
 	$(addprefix viewer-tui/base/,task.c text.c) $(wildcard viewer-tui/metrics/*.c) \
 	viewer-tui/scaling/steal-simulation.c viewer-tui/scaling/event-queue.c \
 	$(filter-out %/source-text.c %/syntax.c,$(wildcard viewer-tui/db/*.c))
