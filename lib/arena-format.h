@@ -129,6 +129,7 @@ struct arena_thread {
     uint32_t creator, creation_node;
     uint64_t began_wall, began_cpu, start_ip;
     uint64_t looked_ticks, looked_wall, looked_cpu; /* clocks at one time, about every second */
+    uint64_t looked_ready; /* time without a CPU until then, as in THREAD CLOCK */
     char name[16];
     struct arena_segments node_segments, lnote_segments, value_segments;
     uint32_t join_count;
@@ -152,7 +153,7 @@ static inline void arena_undo_fates(struct arena_thread *thread)
 }
 
 /* Saves a word that the sample in progress is about to change. A sample changes at most two fates
- * twice and four metrics, fewer than ARENA_UNDO words. */
+ * twice and seven metrics, fewer than ARENA_UNDO words. */
 static inline void arena_undo_save(struct arena_undo *undo, uint64_t word, uint64_t old)
 {
     uint32_t i = undo->count;

@@ -370,6 +370,7 @@ static bool read_clock(struct image_reader *r)
     add_v(&r->payload, wall);
     add_v(&r->payload, cpu);
     add_v(&r->payload, 0);
+    add_v(&r->payload, r->thread.looked_ready);
     return decode(r->b, &r->payload, CHUNK_THREAD_CLOCK, r->thread.index);
 }
 

@@ -297,6 +297,12 @@ static void decode_process_clock(struct builder *b, struct cursor *c)
     clock.cpu = read_v(c);
     clock.state = read_v(c);
     clock.detail = read_v(c);
+    if (c->at < c->end) { /* since 2.3 */
+        clock.quota = read_v(c);
+        uint64_t throttled = read_v(c);
+        clock.has_throttled = throttled > 0;
+        clock.throttled = throttled - (throttled > 0);
+    }
     if (!c->bad)
         b->m->clock = clock;
 }

@@ -30,6 +30,9 @@ struct measurement_process {
 struct measurement_process_clock {
     uint64_t monotonic, cpu;
     uint64_t state, detail; /* enum process_state; signal number */
+    uint64_t quota;         /* of CPU time, in thousandths of a CPU; 0: none, or unknown */
+    bool has_throttled;
+    uint64_t throttled; /* if has_throttled: how long the quota stopped the process's group, ns */
 };
 
 struct measurement_event {
@@ -175,6 +178,8 @@ struct measurement_thread {
     uint64_t start_offset;
     uint64_t first_monotonic, first_cpu;
     uint64_t last_monotonic, last_cpu; /* not before the first */
+    bool has_ready;
+    uint64_t ready; /* if has_ready: time from first to last in which the thread had no CPU, ns */
     bool ended;
     bool recovered; /* its data comes from the arena file; at most its last sample is missing */
     VEC(struct measurement_node) nodes;

@@ -6,11 +6,13 @@
 
 static const struct metric_kind kinds[] = {
     {METRIC_WORK, "the program's code", false},
+    {METRIC_WALL, "the clock: work / threads that work then", false},
     {METRIC_IDLENESS, "other workers had nothing to do meanwhile", false},
     {METRIC_OVERHEAD, "the parallel runtime itself", false},
     {METRIC_EFFORT, "work + overhead + idleness", false},
     {METRIC_WAITING, "waiting for others, in a runtime or in libc", false},
-    {METRIC_OFF_CPU, "the thread was on no CPU; a part of work", false},
+    {METRIC_OFF_CPU, "the thread wanted no CPU; a part of work", false},
+    {METRIC_READY, "wanted a CPU and had none; no part of work", false},
     {METRIC_LOCK_BLAME, "others waited for a lock that this code held", false},
     {METRIC_LOCK_WAIT, "this code waited for a lock", false},
     {METRIC_INCOMPLETE, "not every worker had work", true},

@@ -9,11 +9,13 @@
 #include <stddef.h>
 
 #define METRIC_WORK          "work"
+#define METRIC_WALL          "wall"
 #define METRIC_IDLENESS      "idleness"
 #define METRIC_OVERHEAD      "overhead"
 #define METRIC_EFFORT        "effort"
 #define METRIC_WAITING       "waiting"
 #define METRIC_OFF_CPU       "off CPU"
+#define METRIC_READY         "ready"
 #define METRIC_LOCK_BLAME    "lock blame"
 #define METRIC_LOCK_WAIT     "lock wait"
 #define METRIC_INCOMPLETE    "incomplete"

@@ -132,6 +132,10 @@ void run_json_write_metrics(struct run_json *run)
     for (size_t i = 0; i < sizeof of_runtimes / sizeof *of_runtimes; i++)
         if (!metric_table_has(metrics, of_runtimes[i]))
             write_not_measured(&run->json, run->analysis->measurements, of_runtimes[i]);
+    if (metric_table_has(metrics, METRIC_OFF_CPU) && !metric_table_has(metrics, METRIC_READY))
+        write_metric(&run->json, METRIC_READY, NULL, "not measurable",
+                     "no account of the kernel (/proc/PID/task/TID/schedstat) was recorded; off CPU "
+                     "contains this time");
     write_missing_exact(run);
     json_write_array_end(&run->json);
 }

@@ -131,6 +131,21 @@ static double unsampled_cpu(const struct measurement *m)
     return difference(of_threads, m->clock.cpu);
 }
 
+/* Writes how long the process's threads had no CPU that they wanted, if that is known for all of them,
+ * and the quota that may be the reason. */
+static void write_supply(struct json_writer *json, const struct measurement *m)
+{
+    bool is_known = m->threads.n > 0;
+    double ready = 0;
+    for (size_t i = 0; i < m->threads.n; i++) {
+        is_known = is_known && m->threads.at[i].has_ready;
+        ready += seconds(m->threads.at[i].ready);
+    }
+    json_write_known_amount(json, "ready", is_known, ready);
+    json_write_known_amount(json, "quota", m->clock.quota > 0, (double)m->clock.quota / 1000);
+    json_write_known_amount(json, "throttled", m->clock.has_throttled, seconds(m->clock.throttled));
+}
+
 /* Writes the times from the initialization of the process to its last sign of life. */
 static void write_life(struct json_writer *json, const struct measurement *m)
 {
@@ -143,6 +158,7 @@ static void write_life(struct json_writer *json, const struct measurement *m)
     json_write_amount(json, "cpu", difference(m->process.cpu, m->clock.cpu));
     json_write_amount(json, "startup_cpu", seconds(m->process.cpu));
     json_write_amount(json, "unsampled_cpu", unsampled_cpu(m));
+    write_supply(json, m);
 }
 
 /* ---- processes ---- */

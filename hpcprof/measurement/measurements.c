@@ -225,7 +225,7 @@ struct unifier {
     struct measurements *measurements;
     struct strtab event_keys, metric_keys; /* ids are indices in events and metrics */
     uint64_t most_workers;
-    bool has_threads;
+    bool has_threads, has_ready_time;
 };
 
 static uint32_t id_of_pair(struct strtab *table, const char *a, const char *b)
@@ -339,6 +339,15 @@ bool measurements_have_threads(const struct measurements *measurements)
     return false;
 }
 
+static bool have_ready_time(const struct measurements *measurements)
+{
+    for (size_t i = 0; i < measurements->files.n; i++)
+        for (size_t k = 0; k < measurements->files.at[i].m->threads.n; k++)
+            if (measurements->files.at[i].m->threads.at[k].has_ready)
+                return true;
+    return false;
+}
+
 /* Whether the run measured a metric. hpcrun lists the metrics of agents before it knows whether one
  * will take part. A single worker always has work, so `incomplete` needs two. */
 static bool was_measured(const char *name, const struct unifier *unifier)
@@ -348,6 +357,8 @@ static bool was_measured(const char *name, const struct unifier *unifier)
         return unifier->most_workers >= 1;
     if (strcmp(name, METRIC_INCOMPLETE) == 0)
         return unifier->most_workers >= 2;
+    if (strcmp(name, METRIC_READY) == 0)
+        return unifier->has_ready_time;
     for (size_t i = 0; i < sizeof of_threads / sizeof *of_threads; i++)
         if (strcmp(name, of_threads[i]) == 0)
             return unifier->has_threads;
@@ -439,7 +450,8 @@ static void unify(struct measurements *measurements)
 {
     struct unifier unifier = {.measurements = measurements,
                               .most_workers = measurements_most_workers(measurements),
-                              .has_threads = measurements_have_threads(measurements)};
+                              .has_threads = measurements_have_threads(measurements),
+                              .has_ready_time = have_ready_time(measurements)};
     for (size_t i = 0; i < measurements->files.n; i++) {
         report_problems(measurements, measurements->files.at[i].m);
         unify_file(&unifier, &measurements->files.at[i]);

@@ -192,6 +192,8 @@ static void transfer_thread(struct transfer *t, struct measurement_thread *threa
     FIELD(t, thread->first_cpu);
     FIELD(t, thread->last_monotonic);
     FIELD(t, thread->last_cpu);
+    FIELD(t, thread->has_ready);
+    FIELD(t, thread->ready);
     FIELD(t, thread->ended);
     FIELD(t, thread->recovered);
     transfer_text(t, &thread->name);

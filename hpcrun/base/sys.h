@@ -26,6 +26,8 @@
 #define sys3(n, a, b, c)    sys6(n, SYS_ARG(a), SYS_ARG(b), SYS_ARG(c), 0, 0, 0)
 #define sys4(n, a, b, c, d) sys6(n, SYS_ARG(a), SYS_ARG(b), SYS_ARG(c), SYS_ARG(d), 0, 0)
 
+#define SYSCALL_SIZE 2 /* bytes of the instruction */
+
 /* Maps zeroed pages, at address `at` if nothing is mapped there; NULL without memory. */
 static inline void *sys_map(uint64_t at, size_t size)
 {

@@ -13,6 +13,7 @@
 #include "hpcrun/hooks/signals.h"
 #include "hpcrun/life/thread-life.h"
 #include "hpcrun/logical/agent-loader.h"
+#include "hpcrun/process/cpu-quota.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/output-directory.h"
 #include "hpcrun/process/process-notes.h"
@@ -91,6 +92,7 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     identify_process();
     identify_host();
     identify_program(environment);
+    cpu_quota_find();
     identify_arguments(arguments);
     metrics_init(&process.metrics, &process.config);
     module_ranges_refresh();

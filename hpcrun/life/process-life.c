@@ -8,6 +8,7 @@
 #include "hpcrun/logical/agent-loader.h"
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/process/common-files.h"
+#include "hpcrun/process/cpu-quota.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
@@ -306,6 +307,7 @@ void process_after_fork_in_child(enum fork_way way)
     arena_file_after_fork();
     perf_map_after_fork(process.pid);
     identify_process();
+    cpu_quota_restart();
     if (way == FORK_BARE)
         process.began_cpu = 0; /* so that the time until now counts as one without samples */
     process.origin = ORIGIN_FORK;

@@ -1,5 +1,6 @@
 #include "hpcrun/life/run-total.h"
 
+#include "hpcrun/base/small-file.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/config/run-config.h"
 #include "hpcrun/life/arena-counts.h"
@@ -90,12 +91,7 @@ static bool is_alive(const struct process_image *image)
     text_add(&path, "/proc/");
     text_add_number(&path, (uint64_t)image->pid);
     text_add(&path, "/stat");
-    long fd = sys4(SYS_openat, AT_FDCWD, path.at, O_RDONLY | O_CLOEXEC, 0);
-    long size = fd < 0 ? 0 : sys3(SYS_read, fd, buffer, sizeof buffer - 1);
-    if (fd >= 0)
-        sys1(SYS_close, fd);
-    const char *at = size > 0 ? memrchr(buffer, ')', (size_t)size) : NULL;
-    buffer[size > 0 ? size : 0] = '\0';
+    const char *at = memrchr(buffer, ')', small_file_read(path.at, buffer, sizeof buffer));
     if (!at || strlen(at) < 3 || at[2] == 'Z' || at[2] == 'X')
         return false;
     for (unsigned field = 2; at && field < 22; field++)

@@ -1,12 +1,14 @@
 #include "hpcrun/record/flush.h"
 
 #include "hpcrun/base/shared-pages.h"
+#include "hpcrun/base/small-file.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/arena-file.h"
 #include "hpcrun/record/measurement-file.h"
 #include "hpcrun/record/process-chunks.h"
+#include "hpcrun/thread/ready-time.h"
 #include "hpcrun/thread/thread-image.h"
 
 #include <sys/prctl.h>
@@ -45,13 +47,9 @@ static void read_name(int tid, char *name, size_t room)
     text_add(&text, "/proc/self/task/");
     text_add_number(&text, (uint64_t)tid);
     text_add(&text, "/comm");
-    long fd = sys4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0)
-        return;
-    long size = sys3(SYS_read, fd, name, room - 1);
+    size_t size = small_file_read(path, name, room);
     if (size > 0 && name[size - 1] == '\n')
         name[size - 1] = '\0';
-    sys1(SYS_close, fd);
 }
 
 static bool write_identity(struct chunk *chunk, struct thread *thread)
@@ -285,11 +283,12 @@ static bool write_fates(struct chunk *chunk, struct thread *thread, unsigned whi
 }
 
 /* The thread's clocks now, or at its end. */
-static void read_clocks(struct thread *thread, uint64_t *cpu, uint64_t *wall)
+static void read_clocks(struct thread *thread, uint64_t *cpu, uint64_t *wall, uint64_t *ready)
 {
     uint64_t ended_wall = atomic_load(&thread->ended_wall);
     *wall = ended_wall ? ended_wall : sys_clock(CLOCK_MONOTONIC);
     *cpu = ended_wall ? thread->ended_cpu : sys_clock(sys_thread_clock(thread->tid));
+    *ready = ended_wall ? thread->ended_ready : ready_time(thread);
 }
 
 static void count_end(struct thread *thread, uint64_t cpu, uint64_t wall)
@@ -303,12 +302,13 @@ static void count_end(struct thread *thread, uint64_t cpu, uint64_t wall)
 
 static bool write_clock(struct chunk *chunk, struct thread *thread, bool ended)
 {
-    uint64_t cpu, wall;
-    read_clocks(thread, &cpu, &wall);
+    uint64_t cpu, wall, ready;
+    read_clocks(thread, &cpu, &wall, &ready);
     chunk_begin(chunk, CHUNK_THREAD_CLOCK, thread->index);
     chunk_v(chunk, wall);
     chunk_v(chunk, cpu);
     chunk_v(chunk, ended);
+    chunk_v(chunk, ready + 1);
     if (!chunk_commit(chunk))
         return false;
     if (ended)
@@ -373,7 +373,7 @@ static bool can_keep(struct thread *thread)
 /* The image stays live: counts what is in it, and renews its clocks. */
 static void keep(struct thread *thread, const struct written *written)
 {
-    uint64_t cpu, wall;
+    uint64_t cpu, wall, ready;
     thread->kept = true;
     arena_file_keep();
     if (thread->tid == sys_gettid())
@@ -383,7 +383,7 @@ static void keep(struct thread *thread, const struct written *written)
         count_source(&thread->events[i], i);
         count_fates(&thread->events[i], i);
     }
-    read_clocks(thread, &cpu, &wall);
+    read_clocks(thread, &cpu, &wall, &ready);
     count_end(thread, cpu, wall);
     add(&totals.threads, !thread->identity_written);
 }

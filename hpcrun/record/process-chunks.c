@@ -3,6 +3,7 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/logical/agent-table.h"
+#include "hpcrun/process/cpu-quota.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/source/sample-source.h"
@@ -369,5 +370,7 @@ bool process_chunks_write_clock(struct chunk *chunk, enum process_state state, i
     chunk_v(chunk, sys_clock(CLOCK_PROCESS_CPUTIME_ID));
     chunk_v(chunk, state);
     chunk_v(chunk, (uint64_t)detail);
+    chunk_v(chunk, cpu_quota());
+    chunk_v(chunk, cpu_quota_throttled() + 1);
     return chunk_commit(chunk);
 }

@@ -4,6 +4,7 @@
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/metrics/efficiency.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,13 +140,19 @@ static void choose_described(const struct database *db, const json_t *metrics,
             choose_together(choice, &db->metrics, m);
 }
 
-/* False if its total is known to be zero. */
-static bool may_have_values(const struct database *db, const struct metric *metric)
+/* The total of a metric; NAN: unknown. */
+static double total_of(const struct database *db, const struct metric *metric)
 {
     uint64_t position = values_position(&db->values, 0, 0);
     int id = metric_ids(metric)->summary[METRIC_EXECUTION];
-    return id == METRIC_ABSENT || position == NO_POSITION ||
-           values_get(&db->values, position, id) != 0;
+    bool is_known = id != METRIC_ABSENT && position != NO_POSITION;
+    return is_known ? values_get(&db->values, position, id) : NAN;
+}
+
+/* False if its total is known to be zero. */
+static bool may_have_values(const struct database *db, const struct metric *metric)
+{
+    return total_of(db, metric) != 0;
 }
 
 static void choose_nonzero(const struct database *db, struct choice *choice)
@@ -287,7 +294,19 @@ static void find_kinds_set(struct database *db, const struct choice *choice)
     }
 }
 
-/* Whether the metric is an effort of which only work has values. */
+/* Whether the metric is the share of the clock of a program whose threads never work at the same time: it
+ * is at most the work everywhere. */
+static bool is_serial_wall(const struct database *db, const struct metric *wall)
+{
+    if (strncmp(wall->name, METRIC_WALL, strlen(METRIC_WALL)) != 0)
+        return false;
+    char *work = mem_printf("%s%s", METRIC_WORK, wall->name + strlen(METRIC_WALL));
+    size_t m = metrics_find(&db->metrics, work);
+    free(work);
+    return m < db->metrics.n && total_of(db, wall) == total_of(db, &db->metrics.at[m]);
+}
+
+/* Whether the metric is an effort of which only work has values, or such a share of the clock. */
 static bool repeats_work(const struct database *db, size_t effort)
 {
     const char *work = efficiency_part_name(WORK);
@@ -298,7 +317,7 @@ static bool repeats_work(const struct database *db, size_t effort)
         if (is_other && may_have_values(db, part))
             return false;
     }
-    return metric_is_sum(&db->metrics.at[effort]);
+    return metric_is_sum(&db->metrics.at[effort]) || is_serial_wall(db, &db->metrics.at[effort]);
 }
 
 /* Sets what is shown: what is listed; without a list all but the kinds of overhead. */

@@ -106,7 +106,7 @@ struct metric {
                           column of views only if the user asks for it */
     bool is_asked_for; /* the user named it */
     bool is_part_hidden[EXCLUSIVE + 1]; /* by cost_part: the user named the other one only */
-    bool repeats_work; /* an effort of which only work is not 0 */
+    bool repeats_work; /* an effort of which only work is not 0; wall of serial code */
     bool is_zero;      /* measured, and 0 in the whole program */
     bool is_in[METRIC_SETS];
 };

@@ -18,6 +18,11 @@
 struct process process;
 struct sampling sampling;
 
+bool process_is_restricted(void)
+{
+    return false;
+}
+
 static unsigned long writes, fails_from,
     fails_until; /* range of writes that fail, counted from 1 */
 
