@@ -98,17 +98,28 @@ static void look_in(const struct hierarchy *h, const char *group)
     }
 }
 
+/* The number after a word at the begin of a line; false if there is none. */
+static bool find_number(const char *text, const char *word, uint64_t *number)
+{
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        const char *at = line, *wanted = word;
+        while (*wanted && *at == *wanted)
+            at++, wanted++;
+        if (!*wanted)
+            return text_parse_number(&at, number);
+    }
+    return false;
+}
+
 static uint64_t throttled_now(void)
 {
     char text[1024];
-    const char *name = quota.is_v1 ? "throttled_time " : "throttled_usec ";
-    small_file_read(quota.stat, text, sizeof text);
-    const char *at = strstr(text, name);
     uint64_t time;
-    if (!at)
+    small_file_read(quota.stat, text, sizeof text);
+    if (!find_number(text, quota.is_v1 ? "throttled_time " : "throttled_usec ", &time))
         return THROTTLED_UNKNOWN;
-    at += strlen(name);
-    return text_parse_number(&at, &time) ? time * (quota.is_v1 ? 1 : 1000) : THROTTLED_UNKNOWN;
+    return time * (quota.is_v1 ? 1 : 1000);
 }
 
 void cpu_quota_find(void)

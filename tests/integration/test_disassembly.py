@@ -70,29 +70,34 @@ class Disassembly(profiling.ProfilingTest):
         lines = re.findall(r"^ *([0-9a-f]+):\t((?:[0-9a-f]{2} )+) *(?:\t(\w+))?", out, re.M)
         return [(int(at, 16), code.replace(" ", ""), word) for at, code, word in lines]
 
+    @staticmethod
+    def work(procedure):
+        """The costs in the first metric, as (address, seconds)."""
+        return [(at, cost) for at, metric, cost in procedure["costs"] if metric == 0]
+
     def recorded(self):
-        """Nanoseconds by address in the program, from the measurement file."""
+        """Nanoseconds of work by address in the program, from the measurement file."""
         sums = collections.Counter()
         for path in self.measurements.glob("*.hpcrun"):
             measurement = Measurement(path)
             for thread in measurement.threads.values():
-                for (node, _), amount in thread.values.items():
+                for (node, metric), amount in thread.values.items():
                     _, *ip = thread.nodes[node]
-                    if ip and measurement.modules.get(ip[0]) == str(self.program):
+                    if metric == 0 and ip and measurement.modules.get(ip[0]) == str(self.program):
                         sums[ip[1]] += amount / 1024
         return sums
 
     def test_costs_and_code(self):
         document, found = self.procedures(self.database())
         recorded = self.recorded()
-        self.assertEqual(document["metrics"], ["work"])
+        self.assertEqual(document["metrics"], ["work", "wall"])
         for name in ("hot", "warm"):
             (begin, digits), *more = found[name]["parts"]
             listed = self.objdump(name)
             self.assertEqual((begin, found[name]["entry"]), (listed[0][0], listed[0][0]))
             self.assertEqual((digits, more), ("".join(code for _, code, _ in listed), []))
             end = begin + len(digits) // 2
-            costs = {at: cost for at, _, cost in found[name]["costs"]}
+            costs = dict(self.work(found[name]))
             expected = {at: cost for at, cost in recorded.items() if begin <= at < end}
             self.assertGreater(len(expected), 1)
             self.assertEqual(costs.keys(), expected.keys())
@@ -111,7 +116,7 @@ class Disassembly(profiling.ProfilingTest):
         database = self.database()
         document, found = self.procedures(database)
         of_line = collections.Counter()
-        for at, _, cost in found["hot"]["costs"]:
+        for at, cost in self.work(found["hot"]):
             of_line[next(line for begin, size, _, line in found["hot"]["statements"]
                          if begin <= at < begin + size)] += cost
         hot = viewer.find(viewer.printed_json("flat", database)["root"], "hot", "procedure")
