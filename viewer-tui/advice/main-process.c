@@ -2,9 +2,11 @@
 
 #include "viewer-tui/base/text.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-static double cpu_of(const json_t *process)
+double process_cpu(const json_t *process)
 {
     size_t i;
     json_t *thread;
@@ -24,14 +26,58 @@ static void add_threads(struct main_process *main)
     {
         struct process_thread new = {
             .profile = (uint32_t)run_number(thread, "profile"),
+            .index = (unsigned)run_number(thread, "index"),
             .name = run_text(thread, "name"),
             .start_routine = run_text(thread, "start_routine"),
             .is_initial = strcmp(run_text(thread, "kind"), "initial") == 0,
+            .begin = run_number(thread, "begin"),
             .cpu = run_number(thread, "cpu"),
             .wall = run_number(thread, "wall"),
         };
         vec_push(&main->threads, new);
     }
+}
+
+/* A thread begins or ends. */
+struct change {
+    double at;
+    int by; /* 1 or -1 */
+};
+
+/* Ends come before beginnings at the same instant. */
+static int compare(const void *left, const void *right)
+{
+    const struct change *a = left, *b = right;
+    if (a->at != b->at)
+        return a->at < b->at ? -1 : 1;
+    return a->by - b->by;
+}
+
+static size_t most_alive(const struct main_process *main)
+{
+    VEC(struct change) changes = {0};
+    size_t alive = 0, most = 0;
+    for (size_t i = 0; i < main->threads.n; i++) {
+        const struct process_thread *thread = &main->threads.at[i];
+        vec_push(&changes, ((struct change){thread->begin, 1}));
+        vec_push(&changes, ((struct change){thread->begin + thread->wall, -1}));
+    }
+    if (changes.n)
+        qsort(changes.at, changes.n, sizeof *changes.at, compare);
+    for (size_t i = 0; i < changes.n; i++) {
+        alive += (size_t)changes.at[i].by;
+        most = alive > most && alive <= main->threads.n ? alive : most;
+    }
+    vec_free(&changes);
+    return most;
+}
+
+/* The time in which threads were ready, as the scheduler accounts for it (hpcprof writes it for each thread and for the
+ * process); NAN if it was not measured. */
+static double ready_of(const json_t *process)
+{
+    const json_t *ready = json_object_get(process, "ready");
+    return json_is_number(ready) ? json_number_value(ready) : NAN;
 }
 
 /* Another process matters if it has this share of the main one's CPU time. */
@@ -42,10 +88,10 @@ struct main_process main_process_of(const json_t *run)
     size_t i;
     json_t *process;
     double second = 0;
-    struct main_process main = {.executable = "", .command = ""};
+    struct main_process main = {.executable = "", .command = "", .ready = NAN};
     json_array_foreach(json_object_get(run, "processes"), i, process)
     {
-        double cpu = cpu_of(process);
+        double cpu = process_cpu(process);
         main.cpu_of_run += cpu;
         if (main.process && cpu <= main.cpu) {
             second = cpu > second ? cpu : second;
@@ -62,13 +108,17 @@ struct main_process main_process_of(const json_t *run)
     main.command = run_text(main.process, "command");
     main.wall = run_number(main.process, "wall");
     main.cpus = run_number(main.process, "cpus");
+    main.ready = ready_of(main.process);
+    main.throttled = run_number(main.process, "throttled");
+    main.quota = run_number(main.process, "quota");
     add_threads(&main);
+    main.most_alive = most_alive(&main);
     return main;
 }
 
 double main_process_most_running(const struct main_process *process)
 {
-    double threads = (double)process->threads.n;
+    double threads = (double)process->most_alive;
     double most = process->cpus > 0 && process->cpus < threads ? process->cpus : threads;
     return most > 1 ? most : 1;
 }

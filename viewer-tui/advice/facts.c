@@ -1,0 +1,284 @@
+#include "viewer-tui/advice/facts.h"
+
+#include "viewer-tui/metrics/efficiency.h"
+#include "viewer-tui/metrics/metric-names.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Metrics ---- */
+
+/* The metric "PART (EVENT)" or "PART"; NO_METRIC if it was not measured. */
+static size_t metric_of(const struct metrics *metrics, const char *part, const char *suffix)
+{
+    char *name = mem_printf("%s%s", part, suffix);
+    size_t metric = metrics_find(metrics, name);
+    free(name);
+    bool is_there = metric < metrics->n && metric_is_measured(&metrics->at[metric]);
+    return is_there ? metric : NO_METRIC;
+}
+
+static void choose_event(struct facts *facts, const struct efficiency *event)
+{
+    const struct metrics *metrics = facts->view->metrics;
+    const char *work = metrics->at[event->at[WORK]].name;
+    const char *name = run_text(run_metric(facts->run, work), "event");
+    size_t off_cpu = metric_of(metrics, METRIC_OFF_CPU, event->event);
+    bool is_cpu_time = strcmp(name, "CPUTIME") == 0;
+    if (!is_cpu_time && strcmp(name, "REALTIME") != 0)
+        return;
+    if (is_cpu_time || (facts->cpu.metric == NO_METRIC && off_cpu != NO_METRIC)) {
+        facts->cpu.metric = event->at[WORK];
+        facts->cpu.without = is_cpu_time ? NO_METRIC : off_cpu;
+        facts->cpu_event = event->event;
+        facts->cpu_increment = run_increment(facts->run, work);
+        facts->waiting = metric_of(metrics, METRIC_WAITING, event->event);
+        facts->incomplete = metric_of(metrics, METRIC_INCOMPLETE, event->event);
+        facts->lock_blame = metric_of(metrics, METRIC_LOCK_BLAME, event->event);
+        facts->lock_wait = metric_of(metrics, METRIC_LOCK_WAIT, event->event);
+    }
+    bool has_threads = metric_of(metrics, METRIC_LOCK_BLAME, event->event) != NO_METRIC;
+    if (!is_cpu_time && has_threads) {
+        facts->thread_waits.metric = metric_of(metrics, METRIC_WAITING, event->event);
+        if (facts->cpu.without != NO_METRIC)
+            facts->waiting = NO_METRIC; /* it is no CPU time */
+    }
+    if (off_cpu != NO_METRIC) {
+        facts->off_cpu.metric = off_cpu;
+        facts->off_cpu_increment = run_increment(facts->run, work);
+    }
+}
+
+static void choose_metrics(struct facts *facts)
+{
+    struct efficiency event;
+    size_t from = 0;
+    while (efficiency_next(facts->view->metrics, &from, &event))
+        if (metric_is_measured(&facts->view->metrics->at[event.at[WORK]]))
+            choose_event(facts, &event);
+}
+
+/* ---- Places ---- */
+
+static struct time_places places_of(const struct facts *facts, struct time_metric time)
+{
+    struct time_places none = {0};
+    return time.metric == NO_METRIC ? none : time_places_find(facts->view, facts->row, time);
+}
+
+static int by_seconds(const void *a, const void *b)
+{
+    const struct time_place *x = a, *y = b;
+    return (x->seconds < y->seconds) - (x->seconds > y->seconds);
+}
+
+/* Adds the places where plain threads wait, by the wall clock, to those where they are off the CPU. */
+static void add_thread_waits(struct facts *facts)
+{
+    struct time_places *off_cpu = &facts->off_cpu_places;
+    struct time_places waits = places_of(facts, facts->thread_waits);
+    for (size_t i = 0; i < waits.list.n; i++)
+        vec_push(&off_cpu->list, waits.list.at[i]);
+    off_cpu->total += waits.total;
+    vec_free(&waits.list);
+    if (off_cpu->list.n)
+        qsort(off_cpu->list.at, off_cpu->list.n, sizeof *off_cpu->list.at, by_seconds);
+}
+
+static void find_places(struct facts *facts)
+{
+    facts->cpu_places = places_of(facts, facts->cpu);
+    facts->hotspots = hotspots_of(facts->view->db, &facts->cpu_places, true);
+    facts->waiting_places = places_of(facts, (struct time_metric){facts->waiting, NO_METRIC});
+    facts->off_cpu_places = places_of(facts, facts->off_cpu);
+    if (facts->off_cpu.metric != NO_METRIC && facts->thread_waits.metric != NO_METRIC)
+        add_thread_waits(facts);
+}
+
+/* ---- Locks ---- */
+
+#define LOCK_PREFIX "<lock "
+
+/* Less waiting for locks, as a share of the wall clock, is nothing to say; what is much. */
+#define NOTABLE_LOCK_SHARE 0.05
+#define MUCH_LOCK_SHARE    0.10
+
+/* Finds the lock with most of the waiting; its calls are those of `<lock NAME>`. */
+static void find_main_lock(const struct facts *facts, const struct time_places *waits, struct lock_facts *lock)
+{
+    double most = 0;
+    for (size_t i = 0; i < waits->list.n; i++) {
+        uint32_t leaf = waits->list.at[i].leaf;
+        double seconds = 0;
+        char buffer[NAME_SIZE];
+        const char *name = leaf == NOTHING ? "" : database_procedure_name(facts->view->db, leaf, buffer);
+        for (size_t k = 0; k < waits->list.n; k++)
+            seconds += waits->list.at[k].leaf == leaf ? waits->list.at[k].seconds : 0;
+        size_t length = strlen(name), prefix = strlen(LOCK_PREFIX);
+        if (seconds <= most || length <= prefix || strncmp(name, LOCK_PREFIX, prefix) != 0)
+            continue;
+        snprintf(lock->name, sizeof lock->name, "%.*s", (int)(length - prefix - 1), name + prefix);
+        most = seconds;
+    }
+    lock->share = waits->total > 0 ? most / waits->total : 0;
+}
+
+/* Lower end of the 95 % interval of a sum of waits. A sample may stand for the waiting of all threads. */
+static double lower_limit(const struct facts *facts, double seconds)
+{
+    double largest = facts->cpu_increment * (double)facts->process.threads.n;
+    return seconds - INTERVAL_SIGMAS * sqrt(largest * seconds);
+}
+
+static void find_locks(struct facts *facts)
+{
+    double wall = facts->process.wall;
+    if (facts->lock_blame == NO_METRIC || facts->lock_wait == NO_METRIC)
+        return;
+    struct time_places held = places_of(facts, (struct time_metric){facts->lock_blame, NO_METRIC});
+    struct time_places waits = places_of(facts, (struct time_metric){facts->lock_wait, NO_METRIC});
+    double least = lower_limit(facts, held.total);
+    if (wall > 0 && least > NOTABLE_LOCK_SHARE * wall) {
+        facts->held_in = hotspots_of(facts->view->db, &held, true);
+        facts->lock.seconds = held.total;
+        facts->lock.is_lower_bound = facts->cpu.without == NO_METRIC;
+        facts->lock.is_much = least > MUCH_LOCK_SHARE * wall;
+        find_main_lock(facts, &waits, &facts->lock);
+    }
+    time_places_free(&held);
+    time_places_free(&waits);
+}
+
+/* ---- The machine ---- */
+
+/* From this share of the threads' time on, time without a CPU changes what other findings say. */
+#define NOTABLE_READY_SHARE 0.05
+
+/* Threads of the process itself can take each other's CPUs only while they use them all: for no longer than their CPU time
+ * over the CPUs. Meanwhile those beyond the number of CPUs wait. What others cause is the rest, at least. */
+static struct cpu_supply cpu_supply_of(const struct main_process *process)
+{
+    struct cpu_supply supply = {.ready = process->ready, .running = process->cpu};
+    double excess = fmax((double)process->most_alive - process->cpus, 0);
+    double by_own = process->cpus > 0 ? excess * process->cpu / process->cpus : 0;
+    double least = NOTABLE_READY_SHARE * (supply.ready + supply.running);
+    supply.lost = isnan(supply.ready) ? NAN : fmax(supply.ready - by_own, 0);
+    supply.is_throttled = process->wall > 0 && process->throttled >= NOTABLE_READY_SHARE * process->wall;
+    supply.is_disturbed = supply.is_throttled || (supply.lost > 0 && supply.lost >= least);
+    return supply;
+}
+
+static const struct runtime_facts runtimes[] = {
+    {"gomp", "OMP_NUM_THREADS", false},      {"openmp", "OMP_NUM_THREADS", false},
+    {"minicilk", "MINICILK_WORKERS", true},  {"opencilk", "CILK_NWORKERS", true},
+    {"cilk5", "--nproc", true},              {"tbb", "tbb::global_control", false},
+};
+
+/* The first runtime of the run that has workers. */
+static const struct runtime_facts *runtime_of(const json_t *run)
+{
+    size_t i;
+    json_t *agent;
+    json_array_foreach(json_object_get(run, "agents"), i, agent)
+    {
+        for (size_t r = 0; r < sizeof runtimes / sizeof *runtimes; r++)
+            if (strcmp(run_text(agent, "name"), runtimes[r].agent) == 0)
+                return &runtimes[r];
+    }
+    return NULL;
+}
+
+static double busiest_of(const struct facts *facts)
+{
+    struct value_refs refs = {0};
+    double most = 0, *waiting = NULL;
+    uint32_t n = database_n_profiles(facts->view->db);
+    if (facts->waiting != NO_METRIC && view_value_refs(facts->view, 0, INCLUSIVE, &refs) == DONE)
+        waiting = time_by_profile(facts->view, &refs, (struct time_metric){facts->waiting, NO_METRIC});
+    for (size_t i = 0; i < facts->process.threads.n; i++) {
+        const struct process_thread *thread = &facts->process.threads.at[i];
+        double spun = waiting && thread->profile < n ? waiting[thread->profile] : 0;
+        most = fmax(most, thread->cpu - spun);
+    }
+    free(waiting);
+    vec_free(&refs.list);
+    return most;
+}
+
+static void find_threads(struct facts *facts)
+{
+    facts->supply = cpu_supply_of(&facts->process);
+    facts->runtime = runtime_of(facts->run);
+    facts->busiest = busiest_of(facts);
+    if (facts->cpu.metric == NO_METRIC)
+        return;
+    facts->balance = balance_of(facts->view, facts->row, facts->cpu, facts->cpu_increment, &facts->process);
+    facts->balance.ranks =
+        rank_balance_of(facts->view, facts->cpu, facts->waiting, &facts->waiting_places, facts->run);
+}
+
+/* ---- All of it ---- */
+
+struct facts facts_of(struct view *view, uint32_t row, const json_t *run)
+{
+    struct time_metric none = {NO_METRIC, NO_METRIC};
+    struct work_span exact;
+    struct facts facts = {.view = view,
+                          .row = row,
+                          .run = run,
+                          .process = main_process_of(run),
+                          .cpu = none,
+                          .off_cpu = none,
+                          .thread_waits = none,
+                          .waiting = NO_METRIC,
+                          .lock_blame = NO_METRIC,
+                          .lock_wait = NO_METRIC,
+                          .incomplete = NO_METRIC,
+                          .cpu_event = "",
+                          .has_work_span = work_span_of(view, &exact)};
+    if (!facts.has_work_span)
+        facts.parallelizations = parallelization_of(view, row, run);
+    if (view->class != &topdown_class)
+        return facts;
+    if (view->db->is_restricted) { /* of some threads only, so the process's numbers do not apply */
+        vec_free(&facts.process.threads);
+        facts.process.wall = 0;
+    }
+    choose_metrics(&facts);
+    find_places(&facts);
+    find_locks(&facts);
+    find_threads(&facts);
+    return facts;
+}
+
+void facts_free(struct facts *facts)
+{
+    time_places_free(&facts->cpu_places);
+    time_places_free(&facts->waiting_places);
+    time_places_free(&facts->off_cpu_places);
+    vec_free(&facts->hotspots);
+    vec_free(&facts->held_in);
+    vec_free(&facts->balance.list);
+    vec_free(&facts->process.threads);
+    vec_free(&facts->parallelizations.list);
+}
+
+static double factor_without(const struct facts *facts, double seconds)
+{
+    const struct main_process *process = &facts->process;
+    double least = fmax(process->cpu / main_process_most_running(process), facts->busiest);
+    double rest = fmax(process->wall - seconds, fmin(least, process->wall));
+    return rest > 0 ? process->wall / rest : INFINITY;
+}
+
+struct gain facts_gain_without(const struct facts *facts, const struct share *seconds)
+{
+    return (struct gain){factor_without(facts, seconds->value), factor_without(facts, seconds->low),
+                         factor_without(facts, seconds->high)};
+}
+
+struct share facts_share_of_cpu(const struct facts *facts, double seconds)
+{
+    return share_of_samples(seconds, facts->cpu_places.total, facts->cpu_increment);
+}

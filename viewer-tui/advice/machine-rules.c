@@ -1,0 +1,158 @@
+/* Rules about CPUs: others had them, a quota, more threads than CPUs. */
+#include "viewer-tui/advice/rules.h"
+
+#include <math.h>
+
+/* ---- Others had the CPUs ---- */
+
+static bool others_had_cpus(const struct facts *facts, size_t *from, struct subject *subject)
+{
+    (void)subject;
+    return is_first(from) && facts->supply.is_disturbed && !facts->supply.is_throttled;
+}
+
+/* Adds "ready for 22 s and ran for 3.7 s". */
+static void add_ready(const struct facts *facts, struct text *text)
+{
+    text_add(text, "ready for ");
+    add_seconds(text, facts->supply.ready);
+    text_add(text, " and ran for ");
+    add_seconds(text, facts->supply.running);
+}
+
+static void say_others(const struct facts *facts, const struct subject *subject, struct text *text)
+{
+    (void)subject;
+    text_add(text, "Others had the CPUs: threads were ");
+    add_ready(facts, text);
+    text_add(text, ".");
+}
+
+const struct rule others_rule = {.kind = FINDING_NO_CPU,
+                                 .order = ORDER_MACHINE,
+                                 .condition = others_had_cpus,
+                                 .words = say_others};
+
+/* ---- A quota ---- */
+
+static bool is_throttled(const struct facts *facts, size_t *from, struct subject *subject)
+{
+    (void)subject;
+    return is_first(from) && facts->supply.is_throttled;
+}
+
+static void say_quota(const struct facts *facts, const struct subject *subject, struct text *text)
+{
+    (void)subject;
+    text_add(text, "A quota of ");
+    if (facts->process.quota > 0) {
+        add_number(text, facts->process.quota);
+        text_add(text, " CPUs");
+    } else {
+        text_add(text, "CPU time");
+    }
+    text_add(text, " stopped the program for ");
+    add_seconds(text, facts->process.throttled);
+    text_add(text, " of ");
+    add_seconds(text, facts->process.wall);
+    text_add(text, ".");
+}
+
+const struct rule quota_rule = {.kind = FINDING_QUOTA,
+                                .order = ORDER_MACHINE,
+                                .condition = is_throttled,
+                                .words = say_quota};
+
+/* ---- More threads than CPUs ----
+ *
+ * With coarse work that costs little, and a worker that sleeps nothing. In a parallel runtime a thread that has got work may
+ * wait for a CPU while others spin there, and all wait for it at the next barrier: nobody works meanwhile. */
+
+/* Smaller shares of the samples, or of the threads' time, are not reported. */
+#define LEAST_NOBODY_SHARE 0.10
+#define LEAST_READY_SHARE  0.05
+
+/* From this share of the threads' time without a CPU on, the finding comes first. */
+#define MUCH_READY_SHARE 0.25
+
+/* The share of the samples in which no worker of a runtime was working. */
+static struct share nobody_share(const struct facts *facts)
+{
+    const json_t *process = facts->process.process;
+    return share_of_samples(run_number(process, "nobody_working"), run_number(process, "samples"), 1);
+}
+
+static bool have_too_few_cpus(const struct facts *facts, size_t *from, struct subject *subject)
+{
+    const struct main_process *process = &facts->process;
+    const struct cpu_supply *supply = &facts->supply;
+    if (!is_first(from) || !(process->cpus > 0) || (double)process->most_alive <= process->cpus)
+        return false;
+    subject->share = nobody_share(facts);
+    bool nobody_works = facts->runtime && subject->share.low >= LEAST_NOBODY_SHARE;
+    double ready = supply->ready / (supply->ready + supply->running);
+    if (nobody_works || ready >= MUCH_READY_SHARE)
+        subject->order = ORDER_MACHINE;
+    return nobody_works || ready >= LEAST_READY_SHARE;
+}
+
+static void say_too_few_cpus(const struct facts *facts, const struct subject *subject, struct text *text)
+{
+    const struct main_process *process = &facts->process;
+    text_printf(text, "%zu threads share %.0f CPU%s: ", process->most_alive, process->cpus, process->cpus > 1 ? "s" : "");
+    if (isnan(facts->supply.ready)) {
+        text_add(text, "in ");
+        add_percent(text, subject->share.value);
+        text_add(text, " of the samples none of them worked");
+    } else {
+        text_add(text, "they were ");
+        add_ready(facts, text);
+    }
+    if (facts->runtime)
+        text_printf(text, "; try %.0f (%s)", process->cpus,
+                    facts->balance.has_nested_constructs ? "num_threads, OMP_MAX_ACTIVE_LEVELS=1" : facts->runtime->setting);
+    text_add(text, ".");
+}
+
+const struct rule too_few_cpus_rule = {.kind = FINDING_TOO_MANY_THREADS,
+                                       .order = ORDER_FACT,
+                                       .is_of_run = true,
+                                       .needs_quiet = true,
+                                       .condition = have_too_few_cpus,
+                                       .words = say_too_few_cpus};
+
+/* ---- Threads that are off the CPU in code that does not wait, where the scheduler's account is not known ---- */
+
+#define LEAST_SHARE_OF_WALL 0.05
+
+static bool lost_cpu(const struct facts *facts, size_t *from, struct subject *subject)
+{
+    const struct time_places *places = &facts->off_cpu_places;
+    double wall = facts->process.wall, seconds = 0;
+    for (size_t i = 0; i < places->list.n; i++) {
+        const struct time_place *place = &places->list.at[i];
+        bool waits = place->wait != WAIT_NONE || place->is_system_call;
+        seconds += !waits && place->owner == CODE_OWN && place->callee == NOTHING ? place->seconds : 0;
+    }
+    subject->share = share_of_samples(seconds, places->total, facts->off_cpu_increment);
+    subject->seconds = seconds;
+    return is_first(from) && isnan(facts->supply.ready) && wall > 0 &&
+           subject->share.low * places->total >= LEAST_SHARE_OF_WALL * wall;
+}
+
+static void say_lost_cpu(const struct facts *facts, const struct subject *subject, struct text *text)
+{
+    const struct main_process *process = &facts->process;
+    bool are_many = process->cpus > 0 && (double)process->most_alive > process->cpus;
+    text_add(text, "Threads had no CPU, or read pages, for ");
+    add_seconds(text, subject->seconds);
+    text_add(text, " in code that does not wait");
+    if (are_many)
+        text_printf(text, ": %zu share %.0f CPU%s", process->most_alive, process->cpus, process->cpus > 1 ? "s" : "");
+    text_add(text, ".");
+}
+
+const struct rule lost_cpu_rule = {.kind = FINDING_NO_CPU,
+                                   .order = ORDER_FACT,
+                                   .condition = lost_cpu,
+                                   .words = say_lost_cpu};
