@@ -20,14 +20,6 @@ static void add(const struct rule *rule, const struct facts *facts, const struct
         rule->details(facts, subject, finding);
 }
 
-/* If others had the CPUs, the wall clock bounds no gain. */
-static struct gain gain_of(const struct rule *rule, const struct facts *facts, const struct subject *subject)
-{
-    struct gain none = {1, 1, 1};
-    bool is_known = rule->gain && !(rule->claims_gain && facts->supply.is_disturbed);
-    return is_known ? rule->gain(facts, subject) : none;
-}
-
 static void apply(const struct rule *rule, const struct facts *facts, struct findings *findings)
 {
     size_t from = 0;
@@ -35,8 +27,10 @@ static void apply(const struct rule *rule, const struct facts *facts, struct fin
     if ((rule->is_of_run && facts->row != 0) || (rule->needs_quiet && facts->supply.is_disturbed))
         return;
     for (; rule->condition(facts, &from, &subject); subject = subject_of_rule(rule)) {
-        subject.gain = gain_of(rule, facts, &subject);
-        if (!rule->needs_gain || subject.gain.low >= LEAST_GAIN)
+        struct gain none = {1, 1, 1}, gain = rule->gain ? rule->gain(facts, &subject) : none;
+        /* If others had the CPUs, the wall clock bounds no gain. */
+        subject.gain = rule->claims_gain && facts->supply.is_disturbed ? none : gain;
+        if (!rule->needs_gain || gain.factor >= LEAST_GAIN)
             add(rule, facts, &subject, findings);
     }
 }

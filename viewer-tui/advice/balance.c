@@ -25,7 +25,6 @@ struct shared_procedures {
     VEC(struct shared_procedure) list;
     struct time_metric time;
     bool collects_value_refs; /* the second walk collects value refs */
-    bool has_nested_constructs;
 };
 
 static size_t index_of(const struct shared_procedures *procedures, uint32_t procedure)
@@ -137,10 +136,9 @@ static void enter(void *context, struct view *view, uint32_t row, uint32_t level
         return;
     size_t i = index_of(procedures, procedure);
     if (!procedures->collects_value_refs) {
-        bool is_region = is_construct_row(view, row), is_inside = is_in_construct(view, row);
-        bool is_shared = !is_inside && (is_region || is_first_of_thread(view, row));
+        bool is_region = is_construct_row(view, row);
+        bool is_shared = (is_region || is_first_of_thread(view, row)) && !is_in_construct(view, row);
         struct shared_procedure new = {.procedure = procedure, .is_construct = is_region};
-        procedures->has_nested_constructs |= is_region && is_inside;
         if (i == procedures->list.n && is_shared)
             vec_push(&procedures->list, new);
     } else if (i < procedures->list.n && !is_inside_of_itself(view, row)) {
@@ -215,10 +213,11 @@ static void compare_parts(struct shared_work *work, const part_list *parts, doub
             work->least_of = part->thread->index;
         }
     }
-    double sigma = sqrt(13.0 / 12 * increment * work->most);
+    double others = work->mean * n - work->most, own = 1 - 1 / n; /* most - mean = own most - others / n */
+    double sigma = sqrt(13.0 / 12 * increment * (own * own * work->most + others / (n * n)));
     double chance = fmax(INTERVAL_SIGMAS, sqrt(2 * log(20.0 * n)));
     double excess = work->most - work->mean;
-    work->alone = fmax(2 * work->most - work->mean * n, 0);
+    work->alone = fmax(work->most - others, 0);
     work->excess =
         (struct share){excess, fmax(excess - chance * sigma, 0), excess + INTERVAL_SIGMAS * sigma};
 }
@@ -247,7 +246,6 @@ struct balance balance_of(struct view *view, uint32_t row, struct time_metric ti
     if (process->threads.n < 2)
         return balance;
     walk(&procedures, view, row);
-    balance.has_nested_constructs = procedures.has_nested_constructs;
     procedures.collects_value_refs = true;
     if (procedures.list.n)
         walk(&procedures, view, row);

@@ -32,7 +32,6 @@ struct rank_balance {
 
 struct balance {
     VEC(struct shared_work) list;
-    bool has_nested_constructs; /* a parallel region of OpenMP in another one */
     struct rank_balance ranks;
 };
 

@@ -4,6 +4,7 @@
 #include "viewer-tui/base/packages.h"
 #include "viewer-tui/tree/labels.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -271,8 +272,7 @@ static bool has_system_calls(const struct facts *facts, size_t *from, struct sub
 /* As if they cost nothing; it only orders findings, since calls may wait, too. */
 static struct gain gain_without_calls(const struct facts *facts, const struct subject *subject)
 {
-    double whole = facts->process.cpu_of_run > facts->cpu_places.total ? facts->process.cpu_of_run
-                                                                       : facts->cpu_places.total;
+    double whole = fmax(facts->process.cpu_of_run, facts->cpu_total);
     struct share share = share_of_samples(subject->seconds, whole, facts->cpu_increment);
     return gain_without(&share);
 }

@@ -31,8 +31,9 @@ static void choose_event(struct facts *facts, const struct efficiency *event)
     if (is_cpu_time || (facts->cpu.metric == NO_METRIC && off_cpu != NO_METRIC)) {
         facts->cpu.metric = event->at[WORK];
         facts->cpu.without = is_cpu_time ? NO_METRIC : off_cpu;
-        facts->cpu_event = event->event;
         facts->cpu_increment = run_increment(facts->run, work);
+        facts->overhead = metric_of(metrics, METRIC_OVERHEAD, event->event);
+        facts->idleness = metric_of(metrics, METRIC_IDLENESS, event->event);
         facts->waiting = metric_of(metrics, METRIC_WAITING, event->event);
         facts->incomplete = metric_of(metrics, METRIC_INCOMPLETE, event->event);
         facts->lock_blame = metric_of(metrics, METRIC_LOCK_BLAME, event->event);
@@ -73,22 +74,47 @@ static int by_seconds(const void *a, const void *b)
     return (x->seconds < y->seconds) - (x->seconds > y->seconds);
 }
 
-/* Adds the places where plain threads wait, by the wall clock, to those where they are off the CPU. */
+/* The place among others where a thread waits for the same; NULL if there is none. */
+static struct time_place *same_place(const struct time_places *places, const struct time_place *as)
+{
+    for (size_t i = 0; i < places->list.n; i++) {
+        struct time_place *place = &places->list.at[i];
+        if (place->procedure == as->procedure && place->at.line == as->at.line && place->callee == as->callee &&
+            place->wait == as->wait)
+            return place;
+    }
+    return NULL;
+}
+
+/* Adds the places where plain threads wait, by the wall clock, to those where they are off the CPU. The refs of these are
+ * of another metric, so a joint place has those of the latter. */
 static void add_thread_waits(struct facts *facts)
 {
     struct time_places *off_cpu = &facts->off_cpu_places;
     struct time_places waits = places_of(facts, facts->thread_waits);
-    for (size_t i = 0; i < waits.list.n; i++)
-        vec_push(&off_cpu->list, waits.list.at[i]);
+    for (size_t i = 0; i < waits.list.n; i++) {
+        struct time_place *same = same_place(off_cpu, &waits.list.at[i]), *new = &waits.list.at[i];
+        vec_free(&new->refs.list);
+        if (same)
+            same->seconds += new->seconds;
+        else
+            vec_push(&off_cpu->list, *new);
+    }
     off_cpu->total += waits.total;
     vec_free(&waits.list);
     if (off_cpu->list.n)
         qsort(off_cpu->list.at, off_cpu->list.n, sizeof *off_cpu->list.at, by_seconds);
 }
 
+double facts_cost(const struct facts *facts, size_t metric)
+{
+    return metric == NO_METRIC ? 0 : view_cost(facts->view, facts->row, metric, INCLUSIVE);
+}
+
 static void find_places(struct facts *facts)
 {
     facts->cpu_places = places_of(facts, facts->cpu);
+    facts->cpu_total = facts->cpu_places.total + facts_cost(facts, facts->overhead) + facts_cost(facts, facts->waiting);
     facts->hotspots = hotspots_of(facts->view->db, &facts->cpu_places, true);
     facts->waiting_places = places_of(facts, (struct time_metric){facts->waiting, NO_METRIC});
     facts->off_cpu_places = places_of(facts, facts->off_cpu);
@@ -169,10 +195,15 @@ static struct cpu_supply cpu_supply_of(const struct main_process *process)
     return supply;
 }
 
+#define OPENMP_SETTING "OMP_NUM_THREADS, num_threads, no nested regions"
+
 static const struct runtime_facts runtimes[] = {
-    {"gomp", "OMP_NUM_THREADS", false},      {"openmp", "OMP_NUM_THREADS", false},
-    {"minicilk", "MINICILK_WORKERS", true},  {"opencilk", "CILK_NWORKERS", true},
-    {"cilk5", "--nproc", true},              {"tbb", "tbb::global_control", false},
+    {"gomp", OPENMP_SETTING, false, NULL},
+    {"openmp", OPENMP_SETTING, false, NULL},
+    {"minicilk", "MINICILK_WORKERS", true, NULL},
+    {"opencilk", "CILK_NWORKERS", true, NULL},
+    {"cilk5", "--nproc", true, "runtime-patches/cilk5/tag-overhead.py FILE.cilkc FILE.cilkc"},
+    {"tbb", "tbb::global_control", false, NULL},
 };
 
 /* The first runtime of the run that has workers. */
@@ -189,20 +220,46 @@ static const struct runtime_facts *runtime_of(const json_t *run)
     return NULL;
 }
 
-static double busiest_of(const struct facts *facts)
+/* Seconds by profile, which the caller frees: of spinning in a runtime. NULL: none. */
+static double *spinning_of(const struct facts *facts)
 {
     struct value_refs refs = {0};
-    double most = 0, *waiting = NULL;
-    uint32_t n = database_n_profiles(facts->view->db);
+    double *seconds = NULL;
     if (facts->waiting != NO_METRIC && view_value_refs(facts->view, 0, INCLUSIVE, &refs) == DONE)
-        waiting = time_by_profile(facts->view, &refs, (struct time_metric){facts->waiting, NO_METRIC});
+        seconds = time_by_profile(facts->view, &refs, (struct time_metric){facts->waiting, NO_METRIC});
+    vec_free(&refs.list);
+    return seconds;
+}
+
+/* The same of time off the CPU in code that does not wait; a bare system call may be a wait. */
+static double *without_cpu_of(const struct facts *facts)
+{
+    const struct time_places *places = &facts->off_cpu_places;
+    struct value_refs refs = {0};
+    for (size_t i = 0; i < places->list.n; i++) {
+        const struct time_place *place = &places->list.at[i];
+        bool may_wait = place->wait != WAIT_NONE || place->is_system_call;
+        for (size_t r = 0; !may_wait && r < place->refs.list.n; r++)
+            vec_push(&refs.list, place->refs.list.at[r]);
+    }
+    double *seconds = refs.list.n ? time_by_profile(facts->view, &refs, facts->off_cpu) : NULL;
+    vec_free(&refs.list);
+    return seconds;
+}
+
+static double busiest_of(const struct facts *facts)
+{
+    double most = 0, *spinning = spinning_of(facts), *without_cpu = without_cpu_of(facts);
+    uint32_t n = database_n_profiles(facts->view->db);
     for (size_t i = 0; i < facts->process.threads.n; i++) {
         const struct process_thread *thread = &facts->process.threads.at[i];
-        double spun = waiting && thread->profile < n ? waiting[thread->profile] : 0;
-        most = fmax(most, thread->cpu - spun);
+        bool is_known = thread->profile < n;
+        double spun = spinning && is_known ? spinning[thread->profile] : 0;
+        double had_none = without_cpu && is_known ? without_cpu[thread->profile] : 0;
+        most = fmax(most, thread->cpu - spun + fmax(had_none, thread->ready));
     }
-    free(waiting);
-    vec_free(&refs.list);
+    free(spinning);
+    free(without_cpu);
     return most;
 }
 
@@ -231,11 +288,12 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run)
                           .cpu = none,
                           .off_cpu = none,
                           .thread_waits = none,
+                          .overhead = NO_METRIC,
+                          .idleness = NO_METRIC,
                           .waiting = NO_METRIC,
                           .lock_blame = NO_METRIC,
                           .lock_wait = NO_METRIC,
                           .incomplete = NO_METRIC,
-                          .cpu_event = "",
                           .has_work_span = work_span_of(view, &exact)};
     if (!facts.has_work_span)
         facts.parallelizations = parallelization_of(view, row, run);
@@ -280,5 +338,5 @@ struct gain facts_gain_without(const struct facts *facts, const struct share *se
 
 struct share facts_share_of_cpu(const struct facts *facts, double seconds)
 {
-    return share_of_samples(seconds, facts->cpu_places.total, facts->cpu_increment);
+    return share_of_samples(seconds, facts->cpu_total, facts->cpu_increment);
 }

@@ -14,6 +14,7 @@ struct runtime_facts {
     const char *agent;
     const char *setting;  /* what sets the number of its threads */
     bool has_fixed_tasks; /* its tasks do not depend on the number of workers */
+    const char *tagging;  /* what tags its code in user's procedures as overhead; NULL: that is not needed */
 };
 
 /* Time with a CPU, and without one: of the main process. */
@@ -39,16 +40,17 @@ struct facts {
     const json_t *run; /* may be NULL */
     struct main_process
         process; /* without threads and wall clock if the view is restricted to some threads */
-    double busiest; /* CPU seconds of the thread with the most, without spinning in a runtime */
+    double busiest; /* seconds of the thread that had work for longest: on a CPU, but for spinning in a runtime, or
+                       without one in code that does not wait */
     struct cpu_supply supply;
     const struct runtime_facts *runtime; /* NULL: no agent of a parallel runtime took part */
-    /* Metrics; NO_METRIC: not measured. Those without an event in their name are of the event of `cpu`. */
+    /* Metrics; NO_METRIC: not measured. Those that say nothing else are of the event of `cpu`. */
     struct time_metric cpu;     /* by CPUTIME, else by REALTIME */
     struct time_metric off_cpu; /* by REALTIME */
     struct time_metric thread_waits; /* waiting of plain threads by REALTIME */
-    size_t waiting, lock_blame, lock_wait, incomplete;
-    const char *cpu_event; /* "" or " (CPUTIME)", the end of the names of its metrics */
+    size_t overhead, idleness, waiting, lock_blame, lock_wait, incomplete;
     double cpu_increment;  /* mean of a sample */
+    double cpu_total;      /* seconds of CPU time that were sampled: `cpu`, overhead and spinning */
     double off_cpu_increment;
     /* Of a top-down view; else empty. */
     struct time_places cpu_places, off_cpu_places, waiting_places, held_places;
@@ -66,11 +68,14 @@ void facts_free(struct facts *facts);
 /* The gain, at most, if threads of the main process did not wait for `seconds` in all. What remains is at least
  *
  *   - the rest of the wall clock,
- *   - the CPU time of the busiest thread, since it runs on one CPU at a time, and
+ *   - the time for which the busiest thread had work, since it runs on one CPU at a time, and
  *   - the CPU time of all, on as many CPUs as can be used. */
 struct gain facts_gain_without(const struct facts *facts, const struct share *seconds);
 
 /* The share of a part in the sampled CPU time. */
 struct share facts_share_of_cpu(const struct facts *facts, double seconds);
+
+/* The cost of the row in a metric; 0 for NO_METRIC. */
+double facts_cost(const struct facts *facts, size_t metric);
 
 #endif

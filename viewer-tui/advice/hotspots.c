@@ -188,9 +188,12 @@ void hotspot_describe(const struct database *db, const struct hotspot *hotspot, 
     if (has_name)
         label_in_sentence(db, hotspot->procedure, &name);
     if (hotspot->is_loop) {
+        bool is_construct = strstr(text_string(&name), " @ "); /* "parallel @ m.c:8" */
         text_add(text, "the loop at ");
         add_line(db, hotspot->at, ascii, text);
-        text_add(text, has_name ? " of " : "");
+        text_add(text, has_name && !is_construct ? " of " : "");
+        if (is_construct)
+            text_clear(&name);
     }
     add_clean(text, &name, ascii);
     if (!hotspot->is_loop && has_line) {
@@ -218,17 +221,17 @@ static void add_library(const struct database *db, uint32_t module, struct text 
     }
 }
 
-static bool is_of_c_library(const struct database *db, uint32_t module)
+static bool is_of_c_library(const struct database *db, uint32_t procedure)
 {
-    const char *path = database_module_path(db, module);
+    const char *path = database_module_path(db, database_procedure(db, procedure).module);
     const char *name = path ? path_name(path) : "";
-    return strncmp(name, "libc", 4) == 0 || strncmp(name, "libm", 4) == 0;
+    return strncmp(name, "libc.", 5) == 0 || strncmp(name, "libm.", 5) == 0;
 }
 
 void callee_describe(const struct database *db, uint32_t procedure, uint32_t module, struct text *text)
 {
     char buffer[NAME_SIZE];
-    if (is_of_c_library(db, module))
+    if (is_of_c_library(db, procedure))
         add_called_name(database_procedure_name(db, procedure, buffer), text);
     else
         label_in_sentence(db, procedure, text);

@@ -46,7 +46,7 @@ static enum verdict verdict_on(const struct judgement *judgement)
         return verdict_on_waste(judgement);
     if (all_is_known)
         return judgement->waste.high < FINE_SHARE ? VERDICT_FINE : VERDICT_OPEN;
-    return judgement->idleness_known == KNOWN && judgement->idleness.high < FINE_SHARE ? VERDICT_BUSY : VERDICT_OPEN;
+    return judgement->idleness_known == KNOWN ? VERDICT_BUSY : VERDICT_OPEN;
 }
 
 static struct efforts known_efforts(struct efforts efforts, const struct judged *judged)

@@ -109,8 +109,7 @@ static void say_too_few_cpus(const struct facts *facts, const struct subject *su
         add_ready(facts, text);
     }
     if (facts->runtime)
-        text_printf(text, "; try %.0f (%s)", process->cpus,
-                    facts->balance.has_nested_constructs ? "num_threads, OMP_MAX_ACTIVE_LEVELS=1" : facts->runtime->setting);
+        text_printf(text, "; try %.0f (%s)", process->cpus, facts->runtime->setting);
     text_add(text, ".");
 }
 

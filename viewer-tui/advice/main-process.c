@@ -32,6 +32,7 @@ static void add_threads(struct main_process *main)
             .is_initial = strcmp(run_text(thread, "kind"), "initial") == 0,
             .begin = run_number(thread, "begin"),
             .cpu = run_number(thread, "cpu"),
+            .ready = run_number(thread, "ready"),
             .wall = run_number(thread, "wall"),
         };
         vec_push(&main->threads, new);
@@ -44,19 +45,37 @@ struct change {
     int by; /* 1 or -1 */
 };
 
-/* Ends come before beginnings at the same instant. */
 static int compare(const void *left, const void *right)
 {
     const struct change *a = left, *b = right;
     if (a->at != b->at)
         return a->at < b->at ? -1 : 1;
-    return a->by - b->by;
+    return b->by - a->by;
+}
+
+/* A thread that ends may overlap with the next one for a moment: so many threads count that live for this share of the
+ * time for which any does. */
+#define NOTABLE_LIFE 0.05
+
+/* The most threads that lived at the same time for the notable share of the time. */
+static size_t most_of(const double *seconds_with, size_t n)
+{
+    double all = 0, with_more = 0;
+    for (size_t alive = 1; alive <= n; alive++)
+        all += seconds_with[alive];
+    for (size_t alive = n; alive > 0; alive--) {
+        with_more += seconds_with[alive];
+        if (with_more >= NOTABLE_LIFE * all)
+            return alive;
+    }
+    return 0;
 }
 
 static size_t most_alive(const struct main_process *main)
 {
     VEC(struct change) changes = {0};
-    size_t alive = 0, most = 0;
+    size_t alive = 0, n = main->threads.n;
+    double *seconds_with = mem_alloc((n + 1) * sizeof *seconds_with); /* by number of threads alive */
     for (size_t i = 0; i < main->threads.n; i++) {
         const struct process_thread *thread = &main->threads.at[i];
         vec_push(&changes, ((struct change){thread->begin, 1}));
@@ -64,11 +83,13 @@ static size_t most_alive(const struct main_process *main)
     }
     if (changes.n)
         qsort(changes.at, changes.n, sizeof *changes.at, compare);
-    for (size_t i = 0; i < changes.n; i++) {
+    for (size_t i = 0; i + 1 < changes.n; i++) {
         alive += (size_t)changes.at[i].by;
-        most = alive > most && alive <= main->threads.n ? alive : most;
+        seconds_with[alive <= n ? alive : n] += changes.at[i + 1].at - changes.at[i].at;
     }
+    size_t most = most_of(seconds_with, n);
     vec_free(&changes);
+    free(seconds_with);
     return most;
 }
 

@@ -3,7 +3,6 @@
 
 #include "lib/number.h"
 #include "viewer-tui/metrics/efficiency.h"
-#include "viewer-tui/metrics/metric-names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,6 +22,9 @@ static bool is_parallel(const struct facts *facts)
     return facts->runtime || process->threads.n == 0 || !(process->cpu > 0) ||
            process->cpu - facts->busiest >= LEAST_SHARE_OF_OTHERS * process->cpu;
 }
+
+/* Threads that use less of the CPUs are not all that can run. */
+#define LEAST_USED_SHARE 0.80
 
 /* The share of the wall clock that a gain saves. */
 static double saved_by(double factor)
@@ -47,6 +49,15 @@ static bool is_about_idleness(enum verdict verdict)
     return verdict == VERDICT_TOO_LITTLE || verdict == VERDICT_WRONG_PARALLELISM || verdict == VERDICT_WASTE;
 }
 
+/* Whether the workers that are busy are all that the machine has CPUs for; of plain threads, whether they use the CPUs. */
+static bool are_all_cpus_busy(const struct facts *facts)
+{
+    const struct main_process *process = &facts->process;
+    double workers = run_most_workers(facts->run), cpus = process->cpus;
+    bool are_used = facts->runtime || process->cpu >= LEAST_USED_SHARE * process->wall * cpus;
+    return !(cpus > 0) || (workers >= cpus && are_used);
+}
+
 static bool is_judged(const struct facts *facts, size_t *from, struct subject *subject)
 {
     while (*from < facts->parallelizations.list.n) {
@@ -54,7 +65,8 @@ static bool is_judged(const struct facts *facts, size_t *from, struct subject *s
         const struct judgement *judgement = &of->judgement;
         enum verdict verdict = judgement->verdict;
         bool is_high_idleness = judgement->idleness_side == SIDE_HIGH;
-        if (!parallelization_is_known(of) || !is_parallel(facts))
+        bool is_good = verdict == VERDICT_FINE || verdict == VERDICT_BUSY;
+        if (!parallelization_is_known(of) || !is_parallel(facts) || (is_good && !are_all_cpus_busy(facts)))
             continue;
         if (is_about_idleness(verdict) && verdict != VERDICT_WRONG_PARALLELISM && is_explained(facts, judgement))
             continue;
@@ -64,7 +76,7 @@ static bool is_judged(const struct facts *facts, size_t *from, struct subject *s
             subject->place = in->at[0];
         if (verdict == VERDICT_TOO_FEW_SAMPLES || verdict == VERDICT_OPEN)
             subject->order = ORDER_OPEN;
-        else if (verdict == VERDICT_FINE || verdict == VERDICT_BUSY)
+        else if (is_good)
             subject->order = ORDER_FACT;
         return true;
     }
@@ -136,24 +148,38 @@ static void add_overhead(const struct facts *facts, const struct parallelization
     add_where(facts, of, WASTED_ON_OVERHEAD, text);
 }
 
-/* Adds "Threads are busy (0.5 % idle, 1.2 % overhead): nothing to gain from more parallelism". */
-static void add_busy(const struct subject *subject, const struct parallelization *of, struct text *text)
+/* Adds "Threads are busy (0.5 % idle, 1.2 % overhead): nothing to gain from more parallelism", or "At least 1.6 of 2
+ * workers are busy: better parallelization gains at most 1.2x; overhead is unknown until tagged: COMMAND". */
+static void add_busy(const struct facts *facts, const struct subject *subject, const struct parallelization *of,
+                     struct text *text)
 {
     const struct judgement *judgement = &of->judgement;
-    text_add(text, "Threads are busy (");
-    add_percent(text, judgement->idleness.value);
-    text_add(text, " idle");
-    if (judgement->overhead_known == KNOWN) {
-        text_add(text, ", ");
-        add_percent(text, judgement->overhead.value);
-        text_add(text, " overhead");
+    double workers = run_most_workers(facts->run);
+    const char *tagging = facts->runtime && judgement->overhead_known != KNOWN && of->kinds.n == 0 ? facts->runtime->tagging
+                                                                                                  : NULL;
+    if (tagging) {
+        text_add(text, "At least ");
+        add_number(text, workers * (1 - judgement->idleness.high));
+        text_printf(text, " of %.0f workers are busy", workers);
+    } else {
+        text_add(text, "Threads are busy (");
+        add_percent(text, judgement->idleness.value);
+        text_add(text, " idle");
+        if (judgement->overhead_known == KNOWN) {
+            text_add(text, ", ");
+            add_percent(text, judgement->overhead.value);
+            text_add(text, " overhead");
+        }
+        text_add(text, ")");
     }
     if (subject->gain.factor < LEAST_GAIN) {
-        text_add(text, "): nothing to gain from more parallelism");
-        return;
+        text_add(text, ": nothing to gain from more parallelism");
+    } else {
+        text_add(text, ": better parallelization gains at most ");
+        add_factor(text, subject->gain.factor);
     }
-    text_add(text, "): better parallelization gains at most ");
-    add_factor(text, subject->gain.factor);
+    if (tagging)
+        text_printf(text, "; overhead is unknown until tagged: %s", tagging);
 }
 
 /* A run of more times this length is no useful advice. */
@@ -187,8 +213,7 @@ static void add_wrong(const struct facts *facts, const struct subject *subject, 
     add_idle(facts, of, text);
     text_add(text, "; ");
     add_overhead(facts, of, text);
-    add_most(subject, ";", text);
-    text_add(text, " without both");
+    add_most(subject, "; without both", text);
 }
 
 static void say_verdict(const struct facts *facts, const struct subject *subject, struct text *text)
@@ -201,22 +226,21 @@ static void say_verdict(const struct facts *facts, const struct subject *subject
     vec_free(&event);
     switch (of->judgement.verdict) {
     case VERDICT_FINE:
-    case VERDICT_BUSY: add_busy(subject, of, text); break;
+    case VERDICT_BUSY: add_busy(facts, subject, of, text); break;
     case VERDICT_TOO_LITTLE:
         text_add(text, "Too little parallelism: ");
         add_idle(facts, of, text);
         add_most(subject, ";", text);
-        text_add(text, " without");
         break;
     case VERDICT_TOO_FINE:
         text_add(text, "Too fine a grain: ");
         add_overhead(facts, of, text);
-        add_most(subject, ";", text);
-        text_add(text, " with larger tasks");
+        add_most(subject, "; with larger tasks", text);
         break;
     case VERDICT_OVERHEAD:
-        text_add(text, "High overhead: ");
-        add_overhead(facts, of, text);
+        text_printf(text, "High overhead: %s", at_least(of->judgement.overhead_known));
+        add_percent(text, of->judgement.overhead.value);
+        add_where(facts, of, WASTED_ON_OVERHEAD, text);
         add_most(subject, "; without this known part", text);
         break;
     case VERDICT_WASTE:
@@ -369,15 +393,6 @@ const struct rule parallelization_rule = {.kind = FINDING_PARALLELIZATION,
 /* Below this share all workers nearly always have work, so there is no limit yet. */
 #define LEAST_LIMIT_SHARE 0.05
 
-static double total_of(const struct view *view, const char *part, const char *event)
-{
-    char *name = mem_printf("%s%s", part, event);
-    size_t metric = metrics_find(view->metrics, name);
-    free(name);
-    bool is_there = metric < view->metrics->n && metric_is_measured(&view->metrics->at[metric]);
-    return is_there ? view_cost(view, 0, metric, INCLUSIVE) : 0;
-}
-
 static bool is_idleness_high(const struct facts *facts)
 {
     for (size_t i = 0; i < facts->parallelizations.list.n; i++)
@@ -388,15 +403,14 @@ static bool is_idleness_high(const struct facts *facts)
 
 static bool has_limit(const struct facts *facts, size_t *from, struct subject *subject)
 {
-    struct view *view = facts->view;
     double workers = run_workers(facts->run);
     if (!is_first(from) || facts->incomplete == NO_METRIC || workers < 2 || !facts->process.is_only_one ||
         !facts->runtime || !facts->runtime->has_fixed_tasks || facts->has_work_span || is_idleness_high(facts))
         return false;
-    double work = view_cost(view, 0, facts->cpu.metric, INCLUSIVE) + total_of(view, METRIC_OVERHEAD, facts->cpu_event);
-    double wall = (work + total_of(view, METRIC_IDLENESS, facts->cpu_event)) / workers;
-    double incomplete = view_cost(view, 0, facts->incomplete, INCLUSIVE);
-    struct hotspots in = hotspots_find(view, 0, facts->incomplete);
+    double work = facts_cost(facts, facts->cpu.metric) + facts_cost(facts, facts->overhead);
+    double wall = (work + facts_cost(facts, facts->idleness)) / workers;
+    double incomplete = facts_cost(facts, facts->incomplete);
+    struct hotspots in = hotspots_find(facts->view, 0, facts->incomplete);
     subject->share = share_of_samples(incomplete, wall, fmax(facts->cpu_increment, IDLE_SPELL));
     subject->seconds = incomplete;
     if (in.n)

@@ -1,5 +1,7 @@
 #include "viewer-tui/advice/rules.h"
 
+#include "viewer-tui/tree/labels.h"
+
 const struct rule *const all_rules[] = {
     &others_rule,       &quota_rule,         &too_few_cpus_rule, &lost_cpu_rule,    &no_names_rule,
     &no_lines_rule,     &not_optimized_rule, &lock_rule,         &blocked_rule,     &imbalance_rule,
@@ -26,4 +28,19 @@ void add_gain_without_it(const struct subject *subject, struct text *text)
     text_add(text, "; at most ");
     add_factor(text, subject->gain.factor);
     text_add(text, " faster without it");
+}
+
+void add_call(const struct facts *facts, const struct hotspot *place, struct text *text)
+{
+    const struct database *db = facts->view->db;
+    if (place->callee == NOTHING) {
+        add_place(facts, place, text);
+        return;
+    }
+    callee_describe(db, place->callee, NOTHING, text);
+    text_add(text, place->at.line ? ", " : " called by ");
+    if (place->at.line)
+        label_file_line(db, place->at.file, place->at.line, text);
+    else
+        add_place(facts, place, text);
 }

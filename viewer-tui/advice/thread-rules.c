@@ -8,22 +8,30 @@
 
 /* ---- Unequal parts of a procedure or construct ---- */
 
-static bool have_unequal_parts(const struct facts *facts, size_t *from, struct subject *subject)
-{
-    if (*from >= facts->balance.list.n || !facts->process.is_only_one || !(facts->process.wall > 0))
-        return false;
-    const struct shared_work *work = &facts->balance.list.at[(*from)++];
-    subject->of = work;
-    subject->place = work->place;
-    return true;
-}
-
 static double factor(const struct facts *facts, double excess)
 {
     const struct main_process *process = &facts->process;
     double least = fmin(process->cpu / main_process_most_running(process), process->wall);
     double rest = fmax(process->wall - excess, least);
     return rest > 0 ? process->wall / rest : INFINITY;
+}
+
+/* Whether chance does not explain the difference, and equal parts would gain something. */
+static bool is_unequal(const struct facts *facts, const struct shared_work *work)
+{
+    return work->excess.low > 0 && factor(facts, work->excess.value) >= LEAST_GAIN;
+}
+
+static bool have_unequal_parts(const struct facts *facts, size_t *from, struct subject *subject)
+{
+    while (facts->process.is_only_one && facts->process.wall > 0 && *from < facts->balance.list.n) {
+        const struct shared_work *work = &facts->balance.list.at[(*from)++];
+        subject->of = work;
+        subject->place = work->place;
+        if (is_unequal(facts, work))
+            return true;
+    }
+    return false;
 }
 
 static struct gain gain_of_equal_parts(const struct facts *facts, const struct subject *subject)
@@ -100,11 +108,7 @@ static void say_unequal_ranks(const struct facts *facts, const struct subject *s
     text_printf(text, "; rank %ld waits ", ranks->least_of);
     add_percent(text, ranks->waits);
     text_add(text, " of its time in ");
-    if (ranks->place.callee != NOTHING) {
-        callee_describe(facts->view->db, ranks->place.callee, ranks->place.callee_module, text);
-        text_add(text, ", called in ");
-    }
-    add_place(facts, &ranks->place, text);
+    add_call(facts, &ranks->place, text);
     if (subject->gain.factor > 1) {
         text_add(text, "; equal parts could win ");
         add_factor(text, subject->gain.factor);
@@ -141,7 +145,7 @@ const struct rule ranks_rule = {.kind = FINDING_RANKS,
 #define LEAST_SHARE_OF_WALL 0.10
 
 /* A thread takes part in the work if it has this share of the CPU time. */
-#define LEAST_SHARE_OF_CPU 0.01
+#define LEAST_SHARE_OF_CPU 0.05
 
 static size_t threads_that_work(const struct main_process *process)
 {
@@ -157,7 +161,7 @@ static double explained_seconds(const struct facts *facts)
     double seconds = 0;
     for (size_t i = 0; i < facts->balance.list.n; i++) {
         const struct shared_work *work = &facts->balance.list.at[i];
-        seconds += factor(facts, work->excess.low) >= LEAST_GAIN ? work->alone : 0;
+        seconds += is_unequal(facts, work) ? work->alone : 0;
     }
     return seconds;
 }
@@ -200,11 +204,21 @@ static bool find_lone_row(const struct facts *facts, uint32_t profile, double al
     return false;
 }
 
+/* Runs with fewer samples say little; what workers of a parallel runtime do is judged by its idleness. */
+#define LEAST_SAMPLES_ALONE 20
+
+static bool can_compare(const struct facts *facts)
+{
+    const struct main_process *process = &facts->process;
+    return process->wall > 0 && !facts->runtime && threads_that_work(process) >= 2 &&
+           facts->cpu_total >= LEAST_SAMPLES_ALONE * facts->cpu_increment;
+}
+
 static bool runs_alone(const struct facts *facts, size_t *from, struct subject *subject)
 {
     const struct main_process *process = &facts->process;
     const struct process_thread *busiest = busiest_thread(process);
-    if (!is_first(from) || !(process->wall > 0) || threads_that_work(process) < 2)
+    if (!is_first(from) || !can_compare(facts))
         return false;
     double alone = 2 * busiest->cpu - process->cpu;
     subject->of = busiest;
@@ -267,7 +281,7 @@ static bool is_waiting_known(const struct facts *facts)
 static bool few_run(const struct facts *facts, size_t *from, struct subject *subject)
 {
     const struct main_process *process = &facts->process;
-    if (!is_first(from) || !(process->wall > 0) || threads_that_work(process) < 2 || is_waiting_known(facts))
+    if (!is_first(from) || !can_compare(facts) || is_waiting_known(facts))
         return false;
     double ready = facts->supply.ready > 0 ? facts->supply.ready : 0;
     double alone = 2 * busiest_thread(process)->cpu - process->cpu;

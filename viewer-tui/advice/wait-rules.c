@@ -71,24 +71,27 @@ static struct share seconds_of(const struct facts *facts, double seconds)
     return (struct share){seconds, share.low * total, share.high * total};
 }
 
+static bool has_gain(const struct facts *facts, const struct time_place *place)
+{
+    return place->wait != WAIT_CONDITION && facts->process.is_only_one;
+}
+
 static bool are_blocked(const struct facts *facts, size_t *from, struct subject *subject)
 {
     const struct time_places *places = &facts->off_cpu_places;
     while (facts->process.wall > 0 && *from < places->list.n) {
         const struct time_place *place = &places->list.at[(*from)++];
         subject->share = seconds_of(facts, place->seconds);
-        if (!is_cause(place->wait) || subject->share.low < LEAST_SHARE_OF_WALL * facts->process.wall)
+        bool is_known = has_gain(facts, place);
+        bool is_idle = is_known && facts_gain_without(facts, &subject->share).low < LEAST_GAIN;
+        if (!is_cause(place->wait) || is_idle || subject->share.low < LEAST_SHARE_OF_WALL * facts->process.wall)
             continue;
+        subject->order = is_known ? ORDER_GAIN : ORDER_FACT;
         subject->place = hotspot_of_place(facts->view->db, place);
         subject->of = place;
         return true;
     }
     return false;
-}
-
-static bool has_gain(const struct facts *facts, const struct time_place *place)
-{
-    return place->wait != WAIT_CONDITION && facts->process.is_only_one;
 }
 
 static struct gain gain_without_waiting(const struct facts *facts, const struct subject *subject)
@@ -134,11 +137,12 @@ static void say_blocked(const struct facts *facts, const struct subject *subject
 {
     const struct time_place *place = subject->of;
     add_waiters(facts, subject->share.value, text);
-    text_printf(text, " %s in ", wait_name(place->wait));
+    text_printf(text, " %s at ", wait_name(place->wait));
     add_place(facts, &subject->place, text);
     if (place->callee != NOTHING) {
-        text_add(text, ": ");
-        callee_describe(facts->view->db, place->callee, place->callee_module, text);
+        text_add(text, " (");
+        callee_describe(facts->view->db, place->callee, NOTHING, text);
+        text_add(text, ")");
     }
     add_gain_without_it(subject, text);
     text_add(text, ".");
@@ -160,26 +164,19 @@ const struct rule blocked_rule = {.kind = FINDING_BLOCKED,
 static bool wait_in_runtime(const struct facts *facts, size_t *from, struct subject *subject)
 {
     const struct time_places *places = &facts->waiting_places;
-    if (!is_first(from) || places->list.n == 0)
+    if (!is_first(from) || places->list.n == 0 || facts->balance.ranks.n >= 2)
         return false;
-    subject->share =
-        share_of_samples(places->total, places->total + facts->cpu_places.total, facts->cpu_increment);
-    subject->of = &places->list.at[0];
-    subject->place = hotspot_of_place(facts->view->db, subject->of);
+    subject->share = facts_share_of_cpu(facts, places->total);
+    subject->place = hotspot_of_place(facts->view->db, &places->list.at[0]);
     return subject->share.low >= LEAST_WAITING_SHARE;
 }
 
 static void say_waiting(const struct facts *facts, const struct subject *subject, struct text *text)
 {
-    const struct time_place *place = subject->of;
     text_add(text, "Threads wait ");
     add_percent(text, subject->share.value);
     text_add(text, " of their time for others in ");
-    if (place->callee != NOTHING) {
-        callee_describe(facts->view->db, place->callee, place->callee_module, text);
-        text_add(text, ", called in ");
-    }
-    add_place(facts, &subject->place, text);
+    add_call(facts, &subject->place, text);
     text_add(text, ".");
 }
 
