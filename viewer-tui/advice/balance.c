@@ -24,6 +24,7 @@ struct shared_procedure {
 struct shared_procedures {
     VEC(struct shared_procedure) list;
     struct time_metric time;
+    enum code_owner whose;
     bool collects_value_refs; /* the second walk collects value refs */
 };
 
@@ -66,11 +67,11 @@ static bool is_in_construct(const struct view *view, uint32_t row)
     return false;
 }
 
-/* Whether a row is the first code of the user's own on the path of a created thread. */
-static bool is_first_of_thread(const struct view *view, uint32_t row)
+/* Whether a row is the first code of that owner on the path of a created thread. */
+static bool is_first_of_thread(const struct view *view, uint32_t row, enum code_owner whose)
 {
     char buffer[NAME_SIZE];
-    if (code_owner(view, row) == CODE_OF_SYSTEM)
+    if (code_owner(view, row) < whose)
         return false;
     for (row = view_row(view, row)->parent; row != 0; row = view_row(view, row)->parent) {
         if (is_entry_of_threads(view, row))
@@ -79,7 +80,7 @@ static bool is_first_of_thread(const struct view *view, uint32_t row)
             continue;
         if (begins_thread(database_procedure_name(view->db, view_row(view, row)->place, buffer)))
             return true;
-        if (code_owner(view, row) != CODE_OF_SYSTEM)
+        if (code_owner(view, row) >= whose)
             return false;
     }
     return false;
@@ -137,7 +138,7 @@ static void enter(void *context, struct view *view, uint32_t row, uint32_t level
     size_t i = index_of(procedures, procedure);
     if (!procedures->collects_value_refs) {
         bool is_region = is_construct_row(view, row);
-        bool is_shared = (is_region || is_first_of_thread(view, row)) && !is_in_construct(view, row);
+        bool is_shared = (is_region || is_first_of_thread(view, row, procedures->whose)) && !is_in_construct(view, row);
         struct shared_procedure new = {.procedure = procedure, .is_construct = is_region};
         if (i == procedures->list.n && is_shared)
             vec_push(&procedures->list, new);
@@ -223,36 +224,34 @@ static void compare_parts(struct shared_work *work, const part_list *parts, doub
 }
 
 /* Threads that do not all live at the same time do not share work. */
-static void add_shared(struct balance *balance, const struct view *view, struct shared_procedure *shared,
-                       struct time_metric time, double increment, const struct main_process *process)
+static void add_shared(struct balance *balance, const struct balanced *of, struct shared_procedure *shared)
 {
     char buffer[NAME_SIZE];
-    const char *name = database_procedure_name(view->db, shared->procedure, buffer);
+    const char *name = database_procedure_name(of->view->db, shared->procedure, buffer);
     struct shared_work work = {.place = shared->place, .is_construct = shared->is_construct};
     work.is_static_loop = work.is_construct && work.place.is_loop && strncmp(name, "parallel @", 10) == 0;
-    part_list parts = parts_of(view, &shared->refs, time, process);
-    if (parts.n >= 2 && parts.n <= process->most_alive) {
-        compare_parts(&work, &parts, increment);
+    part_list parts = parts_of(of->view, &shared->refs, of->time, of->process);
+    if (parts.n >= 2 && parts.n <= of->process->most_alive) {
+        compare_parts(&work, &parts, of->increment);
         vec_push(&balance->list, work);
     }
     vec_free(&parts);
 }
 
-struct balance balance_of(struct view *view, uint32_t row, struct time_metric time, double increment,
-                          const struct main_process *process)
+struct balance balance_of(const struct balanced *of)
 {
     struct balance balance = {0};
-    struct shared_procedures procedures = {.time = time};
-    if (process->threads.n < 2)
+    struct shared_procedures procedures = {.time = of->time, .whose = of->whose};
+    if (of->process->threads.n < 2)
         return balance;
-    walk(&procedures, view, row);
+    walk(&procedures, of->view, of->row);
     procedures.collects_value_refs = true;
     if (procedures.list.n)
-        walk(&procedures, view, row);
+        walk(&procedures, of->view, of->row);
     for (size_t i = 0; i < procedures.list.n; i++) {
         struct shared_procedure *shared = &procedures.list.at[i];
-        if (shared->seconds >= LEAST_SHARE * process->cpu)
-            add_shared(&balance, view, shared, time, increment, process);
+        if (shared->seconds >= LEAST_SHARE * of->process->cpu)
+            add_shared(&balance, of, shared);
         vec_free(&shared->refs.list);
     }
     vec_free(&procedures.list);

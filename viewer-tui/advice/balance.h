@@ -1,7 +1,7 @@
 /* How evenly threads share the work of a procedure or an OpenMP construct, and ranks that of a parallel job.
  *
- * What threads share is an OpenMP construct (`parallel @ file:line`), or the first procedure of the user's own on the
- * paths of created threads: the start routine or, below a runtime's procedures, the body of a parallel loop. If its
+ * What threads share is an OpenMP construct (`parallel @ file:line`), or the first procedure of the user's own (of a
+ * package, if nothing is the user's) on the paths of created threads: the start routine or, below a runtime's procedures, the body of a parallel loop. If its
  * threads have CPU times c with mean m, the longest is busy for max c - m longer than with equal parts. */
 #ifndef VIEWER_BALANCE_H
 #define VIEWER_BALANCE_H
@@ -35,9 +35,18 @@ struct balance {
     struct rank_balance ranks;
 };
 
-/* Of a row of a top-down view; `time` and `increment`: the CPU time and its mean sample. The caller frees the list. */
-struct balance balance_of(struct view *view, uint32_t row, struct time_metric time, double increment,
-                          const struct main_process *process);
+/* Where balance_of looks. */
+struct balanced {
+    struct view *view; /* top-down */
+    uint32_t row;
+    struct time_metric time; /* the CPU time, */
+    double increment;        /* and its mean sample */
+    enum code_owner whose;   /* the least owner of a procedure that threads may share */
+    const struct main_process *process;
+};
+
+/* The caller frees the list. */
+struct balance balance_of(const struct balanced *of);
 
 /* `waiting`: the metric, and its places; `run`: the run's description. */
 struct rank_balance rank_balance_of(struct view *view, struct time_metric time, size_t waiting,

@@ -263,6 +263,15 @@ static double busiest_of(const struct facts *facts)
     return most;
 }
 
+/* Whose code the advice is about: a package's if the user has none in the program. */
+static enum code_owner whose_code(const struct facts *facts)
+{
+    for (size_t i = 0; i < facts->hotspots.n; i++)
+        if (facts->hotspots.at[i].owner == CODE_OWN)
+            return CODE_OWN;
+    return CODE_OF_PACKAGE;
+}
+
 static void find_threads(struct facts *facts)
 {
     facts->supply = cpu_supply_of(&facts->process);
@@ -270,7 +279,8 @@ static void find_threads(struct facts *facts)
     facts->busiest = busiest_of(facts);
     if (facts->cpu.metric == NO_METRIC)
         return;
-    facts->balance = balance_of(facts->view, facts->row, facts->cpu, facts->cpu_increment, &facts->process);
+    struct balanced of = {facts->view, facts->row, facts->cpu, facts->cpu_increment, whose_code(facts), &facts->process};
+    facts->balance = balance_of(&of);
     facts->balance.ranks =
         rank_balance_of(facts->view, facts->cpu, facts->waiting, &facts->waiting_places, facts->run);
 }

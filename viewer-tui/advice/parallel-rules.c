@@ -155,7 +155,7 @@ static void add_busy(const struct facts *facts, const struct subject *subject, c
 {
     const struct judgement *judgement = &of->judgement;
     double workers = run_most_workers(facts->run);
-    const char *tagging = facts->runtime && judgement->overhead_known != KNOWN && of->kinds.n == 0 ? facts->runtime->tagging
+    const char *tagging = facts->runtime && judgement->overhead_known != KNOWN && !(judgement->overhead.value > 0) ? facts->runtime->tagging
                                                                                                   : NULL;
     if (tagging) {
         text_add(text, "At least ");

@@ -19,7 +19,8 @@ struct open_scope {
 
 struct place_collection {
     struct time_places *places;
-    struct idmap numbers; /* of places, by procedure, line, callee and what is waited for */
+    struct idmap lines;   /* dense numbers of lines in loops */
+    struct idmap numbers; /* of places, by procedure, line in its loop, callee and what is waited for */
     struct time_metric time;
     VEC(struct open_scope) open;
 };
@@ -122,13 +123,23 @@ static struct time_place place_of(const struct view *view, uint32_t number)
     return find_place(view, innermost, place);
 }
 
+static uint32_t line_in_loop(struct idmap *lines, const struct time_place *place)
+{
+    uint64_t line = (uint64_t)place->at.file << 32 | place->at.line;
+    uint64_t loop = (uint64_t)place->loop.file << 32 | place->loop.line;
+    uint32_t number = idmap_get(lines, line, loop);
+    if (number == IDMAP_NONE)
+        idmap_put(lines, line, loop, number = (uint32_t)lines->count);
+    return number;
+}
+
 static void add_time(struct place_collection *collection, struct view *view, uint32_t row,
                      double seconds)
 {
     if (!(seconds > 0))
         return;
     struct time_place new = place_of(view, row);
-    uint64_t procedure_and_line = (uint64_t) new.procedure << 32 | new.at.line;
+    uint64_t procedure_and_line = (uint64_t) new.procedure << 32 | line_in_loop(&collection->lines, &new);
     uint64_t kind = (uint64_t) new.wait << 2 | (uint64_t) new.is_system_call << 1 | new.has_line;
     uint64_t callee_and_kind = (uint64_t) new.callee << 32 | kind;
     uint32_t number = idmap_get(&collection->numbers, procedure_and_line, callee_and_kind);
@@ -143,15 +154,16 @@ static void add_time(struct place_collection *collection, struct view *view, uin
     view_value_refs(view, row, EXCLUSIVE, &place->refs);
 }
 
-/* Subtracts the time of a loop or statement from the procedure or loop around it. */
+/* Subtracts the time of a loop or statement from the procedure around it, that of a statement also from the loop: the own
+ * time of a loop is without the loops in it. */
 static void take_from_above(struct place_collection *collection, const struct view *view,
                             uint32_t row, double seconds)
 {
-    uint32_t above = view_row(view, row)->parent;
+    const struct row *at = view_row(view, row);
     for (size_t i = collection->open.n; i-- > 0;) {
         struct open_scope *scope = &collection->open.at[i];
         bool is_loop = view_row(view, scope->row)->kind == KIND_LOOP;
-        if (scope->row == above || !is_loop)
+        if (!is_loop || (scope->row == at->parent && at->kind == KIND_STATEMENT))
             scope->rest -= seconds;
         if (!is_loop)
             return;
@@ -208,6 +220,7 @@ struct time_places time_places_find(struct view *view, uint32_t row, struct time
                             .by = {.metric = time.metric, .part = INCLUSIVE}};
     struct visitor visitor = {.enter = enter, .leave = leave, .context = &collection};
     walk_view(view, row, &limits, &visitor);
+    idmap_free(&collection.lines);
     idmap_free(&collection.numbers);
     vec_free(&collection.open);
     if (places.list.n)
