@@ -359,7 +359,8 @@ static void add_details(const struct facts *facts, const struct subject *subject
         finding_add_detail(finding, &text);
     }
     vec_free(&text);
-    add_numbers(facts, of, finding);
+    if (judgement->verdict > VERDICT_BUSY || judgement->verdict == VERDICT_OPEN || facts->row != 0 || of->kinds.n)
+        add_numbers(facts, of, finding); /* else the text has them all */
     add_unknown(facts, of, finding);
     add_dominant_kind(of, finding);
     for (int waste = 0; waste < WASTES; waste++)
