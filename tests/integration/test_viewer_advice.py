@@ -108,15 +108,6 @@ class Threads(Advice):
         p, threads = self.program(9.5, [5, 1, 1])
         self.assertEqual(self.of_kind(self.advice(p, run_json(threads, 13)), "one thread"), [])
 
-    def test_few_threads_run_at_once(self):
-        """4 threads use 10 s in 10 s. While two or more run they use 2 s each second, which can't last
-        longer than 5 s: at most one runs for 5 s at least. It may be more: nobody knows when which ran."""
-        p, threads = self.program(4, [2, 2, 2])
-        found, = self.of_kind(self.advice(p, run_json(threads, 10)), "one thread")
-        self.assertEqual(found["text"], "At most one of 4 threads runs for 5.0 s of 10 s: hpcrun -e REALTIME shows what the "
-                                        "others wait for.")
-        self.assertEqual(found["gain"], None)
-
     def test_threads_that_run_two_at_a_time(self):
         """20 s in 10 s on 4 CPUs: two may run all the time."""
         p, threads = self.program(5, [5, 5, 5])
@@ -282,12 +273,6 @@ class Blocked(Advice):
         run["processes"] += [dict(process, pid=70 + i, threads=[thread(i, 0.05, kind="initial")]) for i in range(2, 6)]
         found, = self.of_kind(self.advice(p, run), "blocked")
         self.assertEqual(found["text"], "4 of 5 threads in 5 processes wait for input or output at main, p.c:32 (read).")
-
-    def test_no_cpu(self):
-        found, = self.of_kind(self.advice(self.program({"": 6}), self.run_of()), "no cpu")
-        self.assertEqual(found["text"], "Threads had no CPU, or read pages, for 6.0 s in code that does not wait: 3 share 2 CPUs.")
-        found, = self.of_kind(self.advice(self.program({"": 6}), self.run_of(cpus=3)), "no cpu")
-        self.assertTrue(found["text"].endswith(" in code that does not wait."))
 
 
 class Supply(Advice):

@@ -1,6 +1,6 @@
 #include "viewer-tui/advice/advice.h"
 
-#include "viewer-tui/advice/rules.h"
+#include "viewer-tui/advice/advice-rules.h"
 
 /* Adds the finding on a subject. */
 static void add(const struct rule *rule, const struct facts *facts, const struct subject *subject,

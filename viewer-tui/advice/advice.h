@@ -1,5 +1,5 @@
 /* Advice on a run or a scope in it: what a reader can act on, the largest gain first. Each kind of
- * finding is a rule over facts (rules.h). */
+ * finding is a rule over facts (advice-rules.h). */
 #ifndef VIEWER_ADVICE_H
 #define VIEWER_ADVICE_H
 

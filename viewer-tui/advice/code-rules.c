@@ -1,5 +1,5 @@
 /* Rules about code: where the time is, and what hides that. */
-#include "viewer-tui/advice/rules.h"
+#include "viewer-tui/advice/advice-rules.h"
 
 #include "viewer-tui/base/packages.h"
 #include "viewer-tui/tree/labels.h"

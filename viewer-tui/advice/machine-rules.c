@@ -1,5 +1,5 @@
 /* Rules about CPUs: others had them, a quota, more threads than CPUs. */
-#include "viewer-tui/advice/rules.h"
+#include "viewer-tui/advice/advice-rules.h"
 
 #include <math.h>
 
@@ -119,39 +119,3 @@ const struct rule too_few_cpus_rule = {.kind = FINDING_TOO_MANY_THREADS,
                                        .needs_quiet = true,
                                        .condition = have_too_few_cpus,
                                        .words = say_too_few_cpus};
-
-/* ---- Threads that are off the CPU in code that does not wait, where the scheduler's account is not known ---- */
-
-#define LEAST_SHARE_OF_WALL 0.05
-
-static bool lost_cpu(const struct facts *facts, size_t *from, struct subject *subject)
-{
-    const struct time_places *places = &facts->off_cpu_places;
-    double wall = facts->process.wall, seconds = 0;
-    for (size_t i = 0; i < places->list.n; i++) {
-        const struct time_place *place = &places->list.at[i];
-        bool waits = place->wait != WAIT_NONE || place->is_system_call;
-        seconds += !waits && place->owner == CODE_OWN && place->callee == NOTHING ? place->seconds : 0;
-    }
-    subject->share = share_of_samples(seconds, places->total, facts->off_cpu_increment);
-    subject->seconds = seconds;
-    return is_first(from) && isnan(facts->supply.ready) && wall > 0 &&
-           subject->share.low * places->total >= LEAST_SHARE_OF_WALL * wall;
-}
-
-static void say_lost_cpu(const struct facts *facts, const struct subject *subject, struct text *text)
-{
-    const struct main_process *process = &facts->process;
-    bool are_many = process->cpus > 0 && (double)process->most_alive > process->cpus;
-    text_add(text, "Threads had no CPU, or read pages, for ");
-    add_seconds(text, subject->seconds);
-    text_add(text, " in code that does not wait");
-    if (are_many)
-        text_printf(text, ": %zu share %.0f CPU%s", process->most_alive, process->cpus, process->cpus > 1 ? "s" : "");
-    text_add(text, ".");
-}
-
-const struct rule lost_cpu_rule = {.kind = FINDING_NO_CPU,
-                                   .order = ORDER_FACT,
-                                   .condition = lost_cpu,
-                                   .words = say_lost_cpu};

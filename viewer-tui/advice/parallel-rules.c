@@ -1,5 +1,5 @@
 /* Rules about idleness and overhead of a runtime's workers. */
-#include "viewer-tui/advice/rules.h"
+#include "viewer-tui/advice/advice-rules.h"
 
 #include "lib/number.h"
 #include "viewer-tui/metrics/efficiency.h"
@@ -303,24 +303,6 @@ static void add_unknown(const struct facts *facts, const struct parallelization 
     vec_free(&text);
 }
 
-/* Names the kind that makes up more than half of a high overhead. */
-static void add_dominant_kind(const struct parallelization *of, struct finding *finding)
-{
-    const struct judgement *judgement = &of->judgement;
-    double overhead = judgement->overhead.value * judgement->effort;
-    if (judgement->overhead_side != SIDE_HIGH || of->kinds.n == 0 ||
-        of->kinds.at[0].cost <= overhead / 2)
-        return;
-    struct text text = {0};
-    char *kind = overhead_kind_name(of->kinds.at[0].metric);
-    const char *meaning = overhead_kind_meaning(kind);
-    text_printf(&text, "Most of the overhead is of the kind %s%s%s.", kind, meaning ? ": " : "",
-                meaning ? meaning : "");
-    finding_add_detail(finding, &text);
-    free(kind);
-    vec_free(&text);
-}
-
 /* Adds the items "98 % block, cholesky.c:63" after "Most of the idleness is in:". */
 static void add_hotspots(const struct facts *facts, const struct parallelization *of, enum waste waste,
                          struct finding *finding)
@@ -362,7 +344,6 @@ static void add_details(const struct facts *facts, const struct subject *subject
     if (judgement->verdict > VERDICT_BUSY || judgement->verdict == VERDICT_OPEN || facts->row != 0 || of->kinds.n)
         add_numbers(facts, of, finding); /* else the text has them all */
     add_unknown(facts, of, finding);
-    add_dominant_kind(of, finding);
     for (int waste = 0; waste < WASTES; waste++)
         add_hotspots(facts, of, (enum waste)waste, finding);
 }

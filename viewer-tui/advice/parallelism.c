@@ -3,7 +3,7 @@
  * Parallelism is work / span. A procedure's local part of the span is a serial chain of its own
  * code. If that chain were perfectly parallel, the span would be shorter by it, at most: another
  * path may become the longest (what-if.h). */
-#include "viewer-tui/advice/rules.h"
+#include "viewer-tui/advice/advice-rules.h"
 #include "viewer-tui/advice/what-if.h"
 #include "viewer-tui/tree/speedup-bounds.h"
 

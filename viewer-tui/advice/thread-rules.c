@@ -1,5 +1,5 @@
 /* Rules about threads and ranks with unequal work, and about one that runs alone. */
-#include "viewer-tui/advice/rules.h"
+#include "viewer-tui/advice/advice-rules.h"
 
 #include "viewer-tui/tree/labels.h"
 
@@ -128,18 +128,9 @@ const struct rule ranks_rule = {.kind = FINDING_RANKS,
 
 /* ---- One thread runs alone ----
  *
- * Times of single samples are not recorded, but the threads' CPU clocks are, which gives two
- * bounds:
- *
- * 1. Thread X used x seconds of CPU time, all others together y. While others run, at least one of
- * them does, which lasts at most y. So X runs alone for at least x - y.
- * 2. While two or more threads run, they use at least two CPU seconds per second. If their CPU time
- * is C in W seconds, that lasts at most C / 2. So at most one thread runs for at least W - C / 2.
- * The cause may be anything: a lock, a disk, other programs. This bound is used only if nothing
- * else gives a reason.
- *
- * Clocks have no sampling error, but these are lower bounds: the gain is that of the time that is
- * known. */
+ * Times of single samples are not recorded, but the threads' CPU clocks are. Thread X used x seconds of CPU time, all
+ * others together y. While others run, at least one of them does, which lasts at most y. So X runs alone for at least
+ * x - y. Clocks have no sampling error, but this is a lower bound: the gain is that of the time that is known. */
 
 /* Smaller shares of the wall clock are not reported. */
 #define LEAST_SHARE_OF_WALL 0.10
@@ -268,40 +259,3 @@ const struct rule alone_rule = {.kind = FINDING_ONE_THREAD,
                                 .condition = runs_alone,
                                 .gain = gain_of_all_cpus,
                                 .words = say_alone};
-
-/* Whether a measurement says what threads wait for, or that they do not. */
-static bool is_waiting_known(const struct facts *facts)
-{
-    for (size_t i = 0; i < facts->parallelizations.list.n; i++)
-        if (facts->parallelizations.list.at[i].judgement.idleness_known == KNOWN)
-            return true;
-    return facts->off_cpu.metric != NO_METRIC || facts->has_work_span;
-}
-
-static bool few_run(const struct facts *facts, size_t *from, struct subject *subject)
-{
-    const struct main_process *process = &facts->process;
-    if (!is_first(from) || !can_compare(facts) || is_waiting_known(facts))
-        return false;
-    double ready = facts->supply.ready > 0 ? facts->supply.ready : 0;
-    double alone = 2 * busiest_thread(process)->cpu - process->cpu;
-    subject->seconds = process->wall - process->cpu / 2 - ready;
-    return subject->seconds >= LEAST_SHARE_OF_WALL * process->wall && alone < LEAST_SHARE_OF_WALL * process->wall &&
-           !(explained_seconds(facts) > 0);
-}
-
-static void say_few_run(const struct facts *facts, const struct subject *subject, struct text *text)
-{
-    text_printf(text, "At most one of %zu threads runs for ", facts->process.threads.n);
-    add_seconds(text, subject->seconds);
-    text_add(text, " of ");
-    add_seconds(text, facts->process.wall);
-    text_add(text, ": hpcrun -e REALTIME shows what the others wait for.");
-}
-
-const struct rule few_run_rule = {.kind = FINDING_ONE_THREAD,
-                                  .order = ORDER_FIRST,
-                                  .is_of_run = true,
-                                  .needs_quiet = true,
-                                  .condition = few_run,
-                                  .words = say_few_run};

@@ -1,5 +1,5 @@
 /* Rules about waiting: for locks, input and output, sleeps, in runtimes. */
-#include "viewer-tui/advice/rules.h"
+#include "viewer-tui/advice/advice-rules.h"
 
 #include <math.h>
 

@@ -1,13 +1,12 @@
-#include "viewer-tui/advice/rules.h"
+#include "viewer-tui/advice/advice-rules.h"
 
 #include "viewer-tui/tree/labels.h"
 
 const struct rule *const all_rules[] = {
-    &others_rule,       &quota_rule,         &too_few_cpus_rule, &lost_cpu_rule,    &no_names_rule,
-    &no_lines_rule,     &not_optimized_rule, &lock_rule,         &blocked_rule,     &imbalance_rule,
-    &ranks_rule,        &alone_rule,         &few_run_rule,      &parallelism_rule, &parallelization_rule,
-    &limit_rule,        &waiting_rule,       &system_calls_rule, &memory_calls_rule, &hot_rule,
-    NULL};
+    &others_rule,        &quota_rule,     &too_few_cpus_rule, &no_names_rule,     &no_lines_rule,
+    &not_optimized_rule, &lock_rule,      &blocked_rule,      &imbalance_rule,    &ranks_rule,
+    &alone_rule,         &parallelism_rule, &parallelization_rule, &limit_rule,   &waiting_rule,
+    &system_calls_rule,  &memory_calls_rule, &hot_rule,       NULL};
 
 struct subject subject_of_rule(const struct rule *rule)
 {

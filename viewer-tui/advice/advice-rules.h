@@ -1,6 +1,6 @@
 /* Rules of advice: if a condition on the facts holds, there is something to say, and perhaps to gain. */
-#ifndef VIEWER_RULES_H
-#define VIEWER_RULES_H
+#ifndef VIEWER_ADVICE_RULES_H
+#define VIEWER_ADVICE_RULES_H
 
 #include "viewer-tui/advice/facts.h"
 #include "viewer-tui/advice/finding.h"
@@ -30,11 +30,11 @@ struct rule {
     void (*details)(const struct facts *facts, const struct subject *subject, struct finding *finding); /* or NULL */
 };
 
-extern const struct rule others_rule, quota_rule, too_few_cpus_rule, lost_cpu_rule;       /* machine-rules.c */
+extern const struct rule others_rule, quota_rule, too_few_cpus_rule; /* machine-rules.c */
 extern const struct rule hot_rule, no_names_rule, no_lines_rule, not_optimized_rule;      /* code-rules.c */
 extern const struct rule system_calls_rule, memory_calls_rule;
 extern const struct rule lock_rule, blocked_rule, waiting_rule;                           /* wait-rules.c */
-extern const struct rule imbalance_rule, ranks_rule, alone_rule, few_run_rule;            /* thread-rules.c */
+extern const struct rule imbalance_rule, ranks_rule, alone_rule; /* thread-rules.c */
 extern const struct rule parallelization_rule, limit_rule;                                /* parallel-rules.c */
 extern const struct rule parallelism_rule;                                                /* parallelism.c */
 
