@@ -284,6 +284,7 @@ struct agent_slot {
     struct agent_slot_tasks tasks;          /* of the agent tbb */
 
     uint64_t frame; /* waiting, calling: frame address of the wrapper */
+    uint32_t calls; /* number of calls of wrappers so far */
     _Atomic uint64_t
         works_until;         /* calling: when the call takes too long for work; hpcrun's ticks */
     _Atomic uint64_t lock;   /* waiting: address of the lock; 0: no lock */
@@ -294,10 +295,9 @@ struct agent_slot {
                                                    event, in the event's unit */
 };
 
-/* The calling thread's slot; NULL: it has none. libhpcrun.so exports it under this name, and so do
- * agents that use it: the dynamic linker binds all to the first. */
-extern __thread struct agent_slot *own_slot __asm__("hpctoolkit_own_slot")
-    __attribute__((visibility("default"), tls_model("initial-exec")));
+/* Any context. The calling thread's slot; NULL: it has none. libhpcrun.so exports this. Agents have no
+ * thread-local storage: under an auditor (LD_AUDIT) there is little room for that of all libraries. */
+struct agent_slot *hpctoolkit_own_slot(void) __attribute__((weak, visibility("default")));
 
 /* All slots: slot i is chunk[i / AGENT_SLOTS][i % AGENT_SLOTS]. Slots at `end` and above are free.
  * The memory stays. */

@@ -30,15 +30,15 @@ AGENTS_COMMON = $(BUILD)/obj/agents/common/linked-runtime.o $(BUILD)/obj/agents/
 $(BUILD)/lib/agents/cilk5.so $(BUILD)/lib/agents/opencilk.so: $(AGENTS_COMMON)
 $(BUILD)/lib/agents/minicilk.so: $(BUILD)/obj/agents/common/loaded-modules.o
 
-# Agents that interpose functions. They are preloaded, so their thread-local data is static, and their
-# wrappers have frame pointers, from which they read their caller's registers.
+# Agents that interpose functions. Their wrappers have frame pointers, from which they read their
+# caller's registers.
 CREATOR_COMMON = $(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-records ready-tasks creator-paths missing-bodies)
 INTERPOSER_COMMON = $(patsubst %,$(BUILD)/obj/agents/common/%.o,trampoline-frames runtime-copies)
 $(BUILD)/lib/agents/gomp.so $(BUILD)/lib/agents/openmp.so $(BUILD)/lib/agents/tbb.so: $(AGENTS_COMMON) $(CREATOR_COMMON)
 $(BUILD)/lib/agents/gomp.so $(BUILD)/lib/agents/tbb.so: $(INTERPOSER_COMMON)
 $(BUILD)/lib/agents/gomp.so: AGENT_FLAGS += -Wl,--version-script=agents/gomp/exports.map
 $(call objects_of,agents/tbb): CFLAGS += -fexceptions
-$(CREATOR_COMMON) $(INTERPOSER_COMMON) $(foreach a,gomp openmp tbb,$(call objects_of,agents/$(a))): CFLAGS += -ftls-model=initial-exec -fno-omit-frame-pointer
+$(CREATOR_COMMON) $(INTERPOSER_COMMON) $(foreach a,gomp openmp tbb,$(call objects_of,agents/$(a))): CFLAGS += -fno-omit-frame-pointer
 
 $(foreach a,$(AGENTS),$(eval $(BUILD)/lib/agents/$(a).so: $(call objects_of,agents/$(a))))
 $(BUILD)/lib/agents/%.so:

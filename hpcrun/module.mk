@@ -75,6 +75,7 @@ $(BUILD)/bin/hpcrun: $(HPCRUN_OBJS) $(TOOL_LIB)
 	$(call link,,)
 
 $(eval $(call unit_test,hpcrun/test_increments,$(BUILD)/obj/tests/unit/hpcrun/simulated_kernel.o $(BUILD)/obj/hpcrun/base/text-buffer.o,-lm))
+$(eval $(call unit_test,hpcrun/test_source_timer,$(BUILD)/obj/hpcrun/base/text-buffer.o,))
 $(eval $(call unit_test,hpcrun/test_cfi,$(BUILD)/obj/hpcrun/unwind/cfi.o,))
 $(eval $(call unit_test,hpcrun/test_instruction,$(BUILD)/obj/hpcrun/unwind/instruction.o,-lZydis))
 $(eval $(call unit_test,hpcrun/test_guard,$(BUILD)/obj/hpcrun/unwind/memory.o,))
@@ -87,10 +88,18 @@ $(eval $(call unit_test,hpcrun/test_ended_calls,$(RESTART_PARTS) $(BUILD)/obj/hp
 $(eval $(call unit_test,hpcrun/test_sample,$(BUILD)/obj/hpcrun/sample/sample.o $(TOOL_LIB),))
 $(eval $(call unit_test,hpcrun/test_handler,$(addprefix $(BUILD)/obj/hpcrun/,sample/handler.o base/text-buffer.o),))
 SIGNAL_PARTS = $(BUILD)/obj/tests/unit/hpcrun/signal_recorder.o $(addprefix $(BUILD)/obj/hpcrun/,hooks/signals.o \
-	hooks/old-signals.o restart/restart.o restart/interruptible-calls.o unwind/memory.o base/shared-pages.o base/own-fds.o base/own-section.o)
+	hooks/signal-entry.o hooks/kernel-stack-users.o code/module-ranges.o \
+	thread/signal-stack.o hooks/old-signals.o restart/restart.o restart/interruptible-calls.o unwind/memory.o base/shared-pages.o base/own-fds.o base/own-section.o base/own-pages.o)
+SIMULATED_GO = $(BUILD)/tests/simulated/simulated-go.so
+$(SIMULATED_GO): tests/unit/hpcrun/simulated_go.c
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD $@")
+	$(Q)$(CC) $(CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
+$(eval $(call unit_test,hpcrun/test_signal_entry,$(SIGNAL_PARTS) $(SIMULATED_GO),-Xlinker -rpath -Xlinker "$(abspath $(BUILD))/tests/simulated"))
 $(foreach t,test_signal_masks test_signal_actions test_fatal_signals,\
 	$(eval $(call unit_test,hpcrun/$(t),$(SIGNAL_PARTS),)))
 $(eval $(call unit_test,hpcrun/test_own_fds,$(addprefix $(BUILD)/obj/hpcrun/,base/own-fds.o base/own-section.o hooks/fd-hooks.o),))
+$(eval $(call unit_test,hpcrun/test_raised_limit,,))
 $(eval $(call unit_test,hpcrun/test_module_instances,$(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/own-pages.o,))
 UNWIND_PARTS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/own-pages.o
 $(eval $(call unit_test,hpcrun/test_unwind_quiet,$(UNWIND_PARTS),))

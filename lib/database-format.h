@@ -32,6 +32,7 @@
 
 #define DATABASE_RUN_FILE            "run.json"
 #define DATABASE_RUN_FORMAT          "hpctoolkit-run"
+#define DATABASE_RUN_VERSION         2
 #define DATABASE_INSTRUCTIONS_FILE   "instructions.json.gz"
 #define DATABASE_INSTRUCTIONS_FORMAT "hpctoolkit-instructions 1"
 #define DATABASE_DAGS_FILE           "spawn-dags"

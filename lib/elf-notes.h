@@ -9,7 +9,8 @@
 #include <string.h>
 
 /* The data of the first note of an owner, *bytes of them; NULL if there is none. `align` is 4 or 8,
- * that of the segment. The padding behind the last note may be missing. */
+ * that of the segment. The padding behind the last note may be missing. Zeros may follow the owner's name:
+ * Go counts its padding. */
 static inline const void *elf_note_find(const uint8_t *segment, size_t size, size_t align,
                                         const char *owner, size_t *bytes)
 {
@@ -20,7 +21,7 @@ static inline const void *elf_note_find(const uint8_t *segment, size_t size, siz
         uint64_t data = at + ((sizeof note + (uint64_t)note.n_namesz + align - 1) & mask);
         if (data > size || note.n_descsz > size - data)
             return NULL;
-        if (note.n_namesz == length && memcmp(segment + at + sizeof note, owner, length) == 0) {
+        if (note.n_namesz >= length && memcmp(segment + at + sizeof note, owner, length) == 0) {
             *bytes = note.n_descsz;
             return segment + data;
         }

@@ -58,6 +58,7 @@ struct space_id {
 
 struct builder {
     struct measurement *m;
+    bool has_former_names; /* metrics have the names of earlier versions (lib/metric-kinds.h) */
     struct idmap thread_positions; /* thread index -> position in m->threads and states */
     VEC(struct thread_state) states;
     struct idmap module_ids;     /* of the modules so far */

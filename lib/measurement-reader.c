@@ -251,6 +251,12 @@ static struct measurement *new_measurement(const char *path)
     return m;
 }
 
+/* Whether a file of this version has names of metrics that have changed since. */
+static bool has_former_names(uint16_t major, uint16_t minor)
+{
+    return major < 2 || (major == 2 && minor < 2);
+}
+
 static struct measurement *decode_file(const char *path, struct file_bytes *file, char **cause)
 {
     bool magic_is_right = memcmp(file->at, MEASUREMENT_MAGIC, strlen(MEASUREMENT_MAGIC)) == 0;
@@ -260,7 +266,10 @@ static struct measurement *decode_file(const char *path, struct file_bytes *file
                             MEASUREMENT_MAJOR);
         return NULL;
     }
-    struct builder b = {.m = new_measurement(path)};
+    struct builder b = {
+        .m = new_measurement(path),
+        .has_former_names = magic_is_right && has_former_names(major, get_u16(file->at + 10)),
+    };
     if (!magic_is_right) {
         builder_problem(&b, "the file header is damaged");
         b.m->complete = false;

@@ -82,15 +82,9 @@ static void give_batch(struct agent_slot_part *thread)
     pthread_mutex_unlock(&lock);
 }
 
-/* Whether the thread has only its spare slot, which ends with it. */
-static inline bool is_spare(const struct agent_slot_part *thread)
-{
-    return (uint64_t)thread - (uint64_t)&spare_slot < sizeof spare_slot;
-}
-
 struct task_record *record_allocate_slowly(struct agent_slot_part *thread, uint64_t bytes)
 {
-    if (is_spare(thread)) /* it could not give records back */
+    if (slot_is_spare(thread)) /* it could not give records back */
         return NULL;
     if (bytes <= SMALL_MEMORY)
         return refill(thread) ? record_allocate(thread, bytes) : NULL;
@@ -107,7 +101,7 @@ void record_free(struct agent_slot_part *thread, struct task_record *record)
         free(record);
         return;
     }
-    if (is_spare(thread)) /* lost */
+    if (slot_is_spare(thread)) /* lost */
         return;
     record->next = thread->records;
     thread->records = record;

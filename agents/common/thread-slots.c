@@ -1,8 +1,34 @@
-/* Handler. */
+/* Handler: all but slot_spare. */
 #include "agents/common/thread-slots.h"
 
-__thread struct agent_slot *own_slot;
-__thread struct agent_slot spare_slot;
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Without a key or memory, all threads without a slot share this one: it is wrong, but there. */
+static struct agent_slot last_spare;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static bool have_key;
+
+static void make_key(void)
+{
+    have_key = pthread_key_create(&key, free) == 0;
+}
+
+struct agent_slot *slot_spare(void)
+{
+    pthread_once(&once, make_key);
+    struct agent_slot *spare = have_key ? pthread_getspecific(key) : &last_spare;
+    if (spare)
+        return spare;
+    spare = aligned_alloc(_Alignof(struct agent_slot), sizeof *spare);
+    if (!spare || pthread_setspecific(key, spare) != 0) {
+        free(spare);
+        return &last_spare;
+    }
+    *spare = (struct agent_slot){0};
+    return spare;
+}
 
 /* Whether the thread is in a construct of some of these runtimes. */
 static bool is_in_construct(const struct agent_slot *slot, uint32_t runtimes)
@@ -25,7 +51,7 @@ bool slot_serves(const struct agent_slot *slot, enum slot_runtime runtime)
 
 enum agent_thread_status slot_status(enum slot_runtime runtime)
 {
-    const struct agent_slot *slot = own_slot;
+    const struct agent_slot *slot = slot_own();
     if (!slot || !slot_serves(slot, runtime))
         return AGENT_FOREIGN;
     switch (slot_state(slot)) {

@@ -19,15 +19,28 @@
 /* Bits of agent_slot.runtimes: the thread is a worker of these runtimes. */
 enum slot_runtime { RUNTIME_GOMP = 1, RUNTIME_OMPT = 2, RUNTIME_TBB = 4 };
 
-/* The slot of a thread that hpcrun does not measure. Only that thread reads it. */
-extern __thread struct agent_slot spare_slot
-    __attribute__((visibility("hidden"), tls_model("initial-exec")));
+/* Any context. The calling thread's slot; NULL: hpcrun does not measure the thread, or is not there. */
+static inline struct agent_slot *slot_own(void)
+{
+    return hpctoolkit_own_slot ? hpctoolkit_own_slot() : NULL;
+}
+
+/* Normal context. The slot of a thread that has none of hpcrun's: memory of its own, which is freed when
+ * the thread ends. Only that thread reads it. */
+struct agent_slot *slot_spare(void);
 
 /* Normal context. The calling thread's slot, or its spare one. */
 static inline struct agent_slot *slot_mine(void)
 {
-    struct agent_slot *slot = own_slot;
-    return __builtin_expect(slot != NULL, 1) ? slot : &spare_slot;
+    struct agent_slot *slot = slot_own();
+    return __builtin_expect(slot != NULL, 1) ? slot : slot_spare();
+}
+
+/* Normal context. Whether this is part of the calling thread's spare slot. */
+static inline bool slot_is_spare(const struct agent_slot_part *part)
+{
+    const struct agent_slot *slot = slot_own();
+    return !slot || (uint64_t)part - (uint64_t)slot >= sizeof *slot;
 }
 
 static inline void slot_set_state(struct agent_slot *slot, enum agent_slot_state state)

@@ -131,13 +131,14 @@ static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
     enum agent_thread_status status = slot_status(RUNTIME_GOMP);
     if (status == AGENT_FOREIGN)
         return status;
-    cursor->state[LINK] = (uint64_t)own_slot->gomp.link;
+    const struct agent_slot *slot = slot_own();
+    cursor->state[LINK] = (uint64_t)slot->gomp.link;
     if (works_at_team_start(host, cursor))
         return AGENT_WORKING;
-    if (status != AGENT_IDLE || !slot_takes_task(host, cursor, own_slot, RUNTIME_GOMP))
+    if (status != AGENT_IDLE || !slot_takes_task(host, cursor, slot, RUNTIME_GOMP))
         return status;
     /* At the end of a region, which goes on as long as there are tasks. */
-    cursor->state[LAST_CONTEXT] = own_slot->gomp.link ? 0 : (uint64_t)own_slot->gomp.kept;
+    cursor->state[LAST_CONTEXT] = slot->gomp.link ? 0 : (uint64_t)slot->gomp.kept;
     return AGENT_WORKING;
 }
 

@@ -35,8 +35,9 @@ static bool is_waiting_code(const uint8_t code[BEFORE + BEHIND])
 bool works_at_team_start(const struct agent_host *host, const struct agent_cursor *cursor)
 {
     uint8_t code[BEFORE + BEHIND];
-    if (!own_slot ||
-        atomic_load_explicit(&own_slot->state, memory_order_relaxed) != AGENT_SLOT_STARTING)
+    const struct agent_slot *slot = slot_own();
+    if (!slot ||
+        atomic_load_explicit(&slot->state, memory_order_relaxed) != AGENT_SLOT_STARTING)
         return false;
     return !host->read(cursor, cursor->leaf.pc - BEFORE, code, sizeof code) ||
            !is_waiting_code(code);

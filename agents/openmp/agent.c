@@ -165,8 +165,9 @@ static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
     enum agent_thread_status status = tool_refusal() ? AGENT_FOREIGN : slot_status(RUNTIME_OMPT);
     if (status == AGENT_FOREIGN)
         return status;
-    cursor->state[LINK] = (uint64_t)own_slot->ompt.link;
-    bool is_busy = status == AGENT_IDLE && slot_takes_task(host, cursor, own_slot, RUNTIME_OMPT);
+    const struct agent_slot *slot = slot_own();
+    cursor->state[LINK] = (uint64_t)slot->ompt.link;
+    bool is_busy = status == AGENT_IDLE && slot_takes_task(host, cursor, slot, RUNTIME_OMPT);
     return is_busy ? AGENT_WORKING : status;
 }
 

@@ -143,7 +143,7 @@ static void parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_da
 {
     (void)threads;
     (void)flags;
-    struct agent_slot *slot = own_slot;
+    struct agent_slot *slot = slot_own();
     struct scope *scope = slot ? scope_take(slot) : NULL;
     parallel->ptr = scope;
     if (!scope)
@@ -161,7 +161,7 @@ static void parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, co
     (void)task;
     (void)flags;
     (void)caller;
-    struct agent_slot *slot = own_slot;
+    struct agent_slot *slot = slot_own();
     if (!slot || !parallel->ptr)
         return;
     struct scope *begun = parallel->ptr;
@@ -214,7 +214,7 @@ static void implicit_task(int endpoint, ompt_data_t *parallel, ompt_data_t *task
 {
     (void)threads;
     (void)flags;
-    struct agent_slot *slot = own_slot;
+    struct agent_slot *slot = slot_own();
     if (slot && endpoint == ompt_scope_begin)
         begin_implicit(slot, parallel, task);
     if (slot && endpoint == ompt_scope_end && number == 0)
@@ -305,7 +305,7 @@ bool events_is_at_once(const ompt_data_t *task)
 static void task_create(ompt_data_t *creator, const ompt_frame_t *frame, ompt_data_t *task,
                         int flags, int has_dependences, const void *caller)
 {
-    struct agent_slot *slot = own_slot;
+    struct agent_slot *slot = slot_own();
     if (!slot || !(flags & ompt_task_explicit))
         return;
     learn_offset(creator, frame);
@@ -374,7 +374,7 @@ bool events_is_switch(int status)
 
 static void task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
 {
-    struct agent_slot *slot = own_slot;
+    struct agent_slot *slot = slot_own();
     if (!slot || !events_is_switch(status))
         return;
     if (events_is_end(status))

@@ -36,37 +36,60 @@ struct running {
     const struct scope *league; /* of which it is a team; NULL: it is none */
 };
 
-static __thread struct {
-    struct running *at;
+struct running_stack {
     unsigned n, room;
-} stack;
+    struct running at[];
+};
+
+/* The thread's stack; NULL: it has executed nothing yet. */
+static struct running_stack *stack_mine(void)
+{
+    return slot_mine()->ompt.own;
+}
 
 static struct running *top(void)
 {
-    return stack.n ? &stack.at[stack.n - 1] : NULL;
+    struct running_stack *stack = stack_mine();
+    return stack && stack->n ? &stack->at[stack->n - 1] : NULL;
+}
+
+static void pop(void)
+{
+    stack_mine()->n--;
 }
 
 static bool is_on_stack(const ompt_data_t *task)
 {
-    for (unsigned i = 0; i < stack.n; i++)
-        if (stack.at[i].task == task)
+    const struct running_stack *stack = stack_mine();
+    for (unsigned i = 0; stack && i < stack->n; i++)
+        if (stack->at[i].task == task)
             return true;
     return false;
 }
 
+/* The stack with room for one more; NULL without memory. */
+static struct running_stack *make_room(struct running_stack *stack)
+{
+    if (stack && stack->n < stack->room)
+        return stack;
+    unsigned room = stack ? 2 * stack->room : 32;
+    struct running_stack *larger = realloc(stack, sizeof *larger + room * sizeof *larger->at);
+    if (!larger)
+        return NULL;
+    if (!stack)
+        larger->n = 0;
+    larger->room = room;
+    slot_mine()->ompt.own = larger;
+    return larger;
+}
+
 static void push(struct running running)
 {
-    if (stack.n == stack.room) {
-        unsigned room = stack.room ? 2 * stack.room : 32;
-        struct running *at = realloc(stack.at, room * sizeof *at);
-        if (!at) {
-            tasks->cannot_follow("memory ran out");
-            return;
-        }
-        stack.at = at;
-        stack.room = room;
-    }
-    stack.at[stack.n++] = running;
+    struct running_stack *stack = make_room(stack_mine());
+    if (stack)
+        stack->at[stack->n++] = running;
+    else
+        tasks->cannot_follow("memory ran out");
 }
 
 /* The innermost task waits from here on. */
@@ -112,7 +135,7 @@ static void end_part(void)
 {
     if (top()->handle)
         tasks->part_ended();
-    stack.n--;
+    pop();
     end_pause();
 }
 
@@ -129,7 +152,7 @@ static void return_to(const ompt_data_t *task)
         return;
     tasks->cannot_follow("libomp reported events of its tasks in an order that is not known");
     while (top()->task != task)
-        stack.n--;
+        pop();
 }
 
 /* The task that waited goes on. libomp 14 may pass a copy of its data. */
@@ -217,11 +240,12 @@ static void end_member(struct running *member)
 static void implicit_task(int endpoint, ompt_data_t *parallel, ompt_data_t *task, unsigned threads,
                           unsigned number, int flags)
 {
-    const ompt_data_t *ended = number != 0 && stack.n > 0 ? stack.at[0].task : task;
+    const struct running_stack *stack = stack_mine();
+    const ompt_data_t *ended = number != 0 && stack && stack->n > 0 ? stack->at[0].task : task;
     if (endpoint == ompt_scope_end && is_on_stack(ended)) {
         return_to(ended);
         end_member(top());
-        stack.n--;
+        pop();
     }
     plain_events.implicit_task(endpoint, parallel, task, threads, number, flags);
     if (endpoint == ompt_scope_begin)
@@ -321,7 +345,7 @@ static void end_task(ompt_data_t *task)
     else if (!is_here && observed && observed->is_in_parts && observed->handle)
         tasks->ended_elsewhere(observed->handle);
     if (is_here)
-        stack.n--;
+        pop();
     free(observed);
     task->ptr = NULL;
 }
@@ -475,9 +499,8 @@ static void dependences(ompt_data_t *task, const ompt_dependence_t *of, int n)
 
 static void thread_end(ompt_data_t *thread)
 {
-    free(stack.at);
-    stack.at = NULL;
-    stack.n = stack.room = 0;
+    free(stack_mine());
+    slot_mine()->ompt.own = NULL;
     plain_events.thread_end(thread);
 }
 

@@ -69,7 +69,7 @@ static void module_removed(const struct agent_module *module)
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     (void)cursor;
-    const struct agent_slot *slot = own_slot;
+    const struct agent_slot *slot = hpctoolkit_own_slot();
     if (!slot || !slot_is_plain(slot) ||
         atomic_load_explicit(&others_loaded, memory_order_relaxed))
         return AGENT_FOREIGN;

@@ -112,10 +112,11 @@ static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
     enum agent_thread_status status = slot_status(RUNTIME_TBB);
     if (status == AGENT_FOREIGN)
         return status;
-    cursor->state[LINK] = (uint64_t)own_slot->tbb.link;
-    if (status != AGENT_IDLE || !is_between_tasks(cursor, own_slot))
+    struct agent_slot *slot = slot_own();
+    cursor->state[LINK] = (uint64_t)slot->tbb.link;
+    if (status != AGENT_IDLE || !is_between_tasks(cursor, slot))
         return status;
-    struct task_record *kept = own_slot->tbb.link ? NULL : record_kept(own_slot);
+    struct task_record *kept = slot->tbb.link ? NULL : record_kept(slot);
     cursor->state[LAST_CONTEXT] = kept ? (uint64_t)task_of(kept)->context : 0;
     return AGENT_WORKING;
 }

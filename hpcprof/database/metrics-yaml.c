@@ -157,7 +157,7 @@ static void write_stored(FILE *out, const struct metric_table *metrics, size_t i
         .description = metric_description(metrics, metric),
         .parts = {index},
         .n_parts = 1,
-        .is_aside = metric->kind_of != NO_METRIC || strcmp(metric->recorded_name, INCOMPLETE) == 0,
+        .is_aside = metric->kind_of != NO_METRIC,
     };
     write_metric(out, metrics, &shown, indent);
     free(shown.description);
@@ -179,7 +179,7 @@ static void write_children(FILE *out, const struct metric_table *metrics, size_t
 /* Writes the sum of an event's work, overhead and idleness, if it has more of these than work. */
 static void write_effort(FILE *out, const struct metric_table *metrics, const struct metric *work)
 {
-    static const char *const parts[EFFORT_PARTS] = {WORK, OVERHEAD, IDLENESS};
+    static const char *const parts[EFFORT_PARTS] = {METRIC_WORK, METRIC_OVERHEAD, METRIC_IDLENESS};
     struct shown_metric shown = {.n_parts = 0};
     for (size_t part = 0; part < EFFORT_PARTS; part++)
         for (size_t i = 0; i < metrics->all.n; i++)
@@ -188,7 +188,7 @@ static void write_effort(FILE *out, const struct metric_table *metrics, const st
                 shown.parts[shown.n_parts++] = i;
     if (shown.n_parts < 2)
         return;
-    char *name = mem_printf("effort%s", work->name + strlen(WORK));
+    char *name = mem_printf(METRIC_EFFORT "%s", work->name + strlen(METRIC_WORK));
     shown.name = name;
     shown.description = mem_strdup("All time that the workers had: the sum of work, overhead and "
                                    "idleness, as far as they were measured.");
@@ -197,16 +197,23 @@ static void write_effort(FILE *out, const struct metric_table *metrics, const st
     free(shown.description);
 }
 
+/* Whether readers show it next to others: it is no part of another one, and not internal. */
+static bool is_root(const struct metric *metric)
+{
+    const struct metric_kind *kind = metric_kind_of(metric->recorded_name);
+    return metric->kind_of == NO_METRIC && !(kind && kind->is_internal);
+}
+
 static void write_roots(FILE *out, const struct metric_table *metrics)
 {
     for (size_t i = 0; i < metrics->all.n; i++)
-        if (metrics->all.at[i].kind_of == NO_METRIC) {
+        if (is_root(&metrics->all.at[i])) {
             write_stored(out, metrics, i, 2);
             write_children(out, metrics, i);
         }
     for (size_t i = 0; i < metrics->all.n; i++) {
         const struct metric *metric = &metrics->all.at[i];
-        if (strcmp(metric->recorded_name, WORK) == 0 &&
+        if (strcmp(metric->recorded_name, METRIC_WORK) == 0 &&
             event_is_sampled_time(metric_event(metrics, metric)))
             write_effort(out, metrics, metric);
     }

@@ -49,16 +49,16 @@ static bool have_threads(const struct measurements *measurements)
 static const char *why_not_measured(const struct measurements *measurements, const char *name)
 {
     uint64_t most_workers = measurements_most_workers(measurements);
-    if (strcmp(name, WAITING) == 0)
+    if (strcmp(name, METRIC_WAITING) == 0)
         return "no module belongs to a runtime whose waiting code is known, and the agent for "
                "plain threads took no part";
-    if (strcmp(name, OVERHEAD) == 0 && have_threads(measurements))
+    if (strcmp(name, METRIC_OVERHEAD) == 0 && have_threads(measurements))
         return "plain threads have no runtime, so all their code counts as work";
-    if (strcmp(name, OVERHEAD) == 0)
+    if (strcmp(name, METRIC_OVERHEAD) == 0)
         return "no code is tagged as a runtime's, and no runtime with an agent took part";
     if (most_workers == 0)
         return "no runtime with an agent took part";
-    if (strcmp(name, INCOMPLETE) == 0 && most_workers == 1)
+    if (strcmp(name, METRIC_INCOMPLETE) == 0 && most_workers == 1)
         return "only one worker could run at a time, and it always has work; measure with two or "
                "more workers, and on one CPU with hpcrun --cores N";
     return "the version of hpcrun that took the measurements does not record it";
@@ -108,9 +108,9 @@ static const char *why_missing(const struct measurements *measurements, const ch
 /* Exact metrics that the user wanted, and no process has. */
 static void write_missing_exact(struct run_json *run)
 {
-    static const char *const exact[] = {EXACT_WORK, SPAN, BURDENED_SPAN};
+    static const char *const exact[] = {METRIC_EXACT_WORK, METRIC_SPAN, METRIC_BURDENED_SPAN};
     if (!has_exact_event(run->analysis->measurements) ||
-        metric_table_has(run->analysis->metrics, EXACT_WORK))
+        metric_table_has(run->analysis->metrics, METRIC_EXACT_WORK))
         return;
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
         write_metric(&run->json, exact[i], NULL, "not measurable",
@@ -119,7 +119,8 @@ static void write_missing_exact(struct run_json *run)
 
 void run_json_write_metrics(struct run_json *run)
 {
-    static const char *const of_runtimes[] = {IDLENESS, INCOMPLETE, OVERHEAD, WAITING};
+    static const char *const of_runtimes[] = {METRIC_IDLENESS, METRIC_INCOMPLETE, METRIC_OVERHEAD,
+                                              METRIC_WAITING};
     const struct metric_table *metrics = run->analysis->metrics;
     json_write_key(&run->json, "metrics");
     json_write_array(&run->json);

@@ -250,7 +250,7 @@ static void write_run(struct run_json *run, const char *title,
     const struct measurements *measurements = run->analysis->measurements;
     json_write_object(json);
     json_write_text(json, "format", DATABASE_RUN_FORMAT);
-    json_write_number(json, "version", 1);
+    json_write_number(json, "version", DATABASE_RUN_VERSION);
     json_write_text(json, "title", title);
     write_directories(json, measurements);
     if (run->analysis->collapses_recursion)

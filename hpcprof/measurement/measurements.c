@@ -334,12 +334,14 @@ bool measurements_have_threads(const struct measurements *measurements)
  * will take part. A single worker always has work, so `incomplete` needs two. */
 static bool was_measured(const char *name, const struct unifier *unifier)
 {
-    if (strcmp(name, IDLENESS) == 0)
+    static const char *const of_threads[] = {METRIC_WAITING, METRIC_LOCK_BLAME, METRIC_LOCK_WAIT};
+    if (strcmp(name, METRIC_IDLENESS) == 0)
         return unifier->most_workers >= 1;
-    if (strcmp(name, INCOMPLETE) == 0)
+    if (strcmp(name, METRIC_INCOMPLETE) == 0)
         return unifier->most_workers >= 2;
-    if (strcmp(name, WAITING) == 0 || strcmp(name, LOCK_WAIT) == 0 || strcmp(name, LOCK_DELAY) == 0)
-        return unifier->has_threads;
+    for (size_t i = 0; i < sizeof of_threads / sizeof *of_threads; i++)
+        if (strcmp(name, of_threads[i]) == 0)
+            return unifier->has_threads;
     return true;
 }
 

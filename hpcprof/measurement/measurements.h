@@ -9,6 +9,7 @@
 #include "hpcprof/modules/load-modules.h"
 
 #include "lib/measurement.h"
+#include "lib/metric-kinds.h"
 
 #define NO_METRIC UINT32_MAX
 
@@ -19,22 +20,8 @@ struct event {
     uint64_t flags;  /* enum event_flag of lib/measurement-format.h */
 };
 
-/* Recorded metrics with a meaning of their own. */
-#define WORK       "work"
-#define IDLENESS   "idleness"
-#define INCOMPLETE "incomplete"
-#define WAITING    "waiting"
-#define BLOCKED    "blocked"
-#define LOCK_WAIT  "lock wait"
-#define LOCK_DELAY "lock delay"
-
-/* Recorded metrics of exact events (EVENT_EXACT). */
-#define EXACT_WORK    "exact work"
-#define SPAN          "span"
-#define BURDENED_SPAN "burdened span"
-
 struct recorded_metric {
-    char *name;     /* WORK, IDLENESS, ..., or the event's name */
+    char *name;     /* of a kind (lib/metric-kinds.h), or the event's name */
     uint32_t event; /* index in events */
     char *why_lower_bound; /* reason, with the process if it lacks all values; NULL: exact */
 };

@@ -4,8 +4,7 @@
 
 #include "hpcprof/metrics/metric-table.h"
 
-/* "Time in the parallel runtime itself. In seconds, by CPUTIME. A lower bound: ..." The first
- * sentence stands alone. The caller frees. */
+/* "The parallel runtime itself. In seconds, by CPUTIME. A lower bound: ..." The caller frees. */
 char *metric_description(const struct metric_table *table, const struct metric *metric);
 
 #endif

@@ -28,7 +28,7 @@ static char *display_name(const char *recorded_name, const struct event *event, 
     if (event_is_time(event))
         return time_events == 1 ? mem_strdup(recorded_name)
                                 : mem_printf("%s (%s)", recorded_name, event->name);
-    if (strcmp(recorded_name, WORK) == 0 || strcmp(recorded_name, event->name) == 0)
+    if (strcmp(recorded_name, METRIC_WORK) == 0 || strcmp(recorded_name, event->name) == 0)
         return mem_strdup(event->name);
     return mem_printf("%s %s", event->name, recorded_name);
 }
@@ -64,7 +64,7 @@ static uint32_t add_metric(struct metric_table *table, const char *recorded_name
 /* Whether a metric is what its event measures, not a part or consequence of it. */
 static bool is_measured_by_event(const struct metric_table *table, const struct metric *metric)
 {
-    return strcmp(metric->recorded_name, WORK) == 0 ||
+    return strcmp(metric->recorded_name, METRIC_WORK) == 0 ||
            strcmp(metric->recorded_name, metric_event(table, metric)->name) == 0;
 }
 
@@ -74,7 +74,7 @@ static uint32_t *add_kinds(struct metric_table *table, const struct strtab *kind
 {
     uint32_t *metrics = mem_alloc(kinds->count * sizeof *metrics);
     for (uint32_t kind = 0; kind < kinds->count; kind++) {
-        char *name = mem_printf("%s:%s", OVERHEAD, strtab_string(kinds, kind));
+        char *name = mem_printf("%s:%s", METRIC_OVERHEAD, strtab_string(kinds, kind));
         metrics[kind] = add_metric(table, name, event);
         table->all.at[metrics[kind]].kind_of = overhead;
         free(name);
@@ -84,7 +84,8 @@ static uint32_t *add_kinds(struct metric_table *table, const struct strtab *kind
 
 static void add_overhead(struct metric_table *table, const struct strtab *kinds, uint32_t metric)
 {
-    uint32_t event = table->all.at[metric].event, overhead = add_metric(table, OVERHEAD, event);
+    uint32_t event = table->all.at[metric].event;
+    uint32_t overhead = add_metric(table, METRIC_OVERHEAD, event);
     uint32_t *of_kinds = kinds->count ? add_kinds(table, kinds, event, overhead) : NULL;
     table->all.at[metric].overhead = overhead;
     table->all.at[metric].kinds = of_kinds;
@@ -92,7 +93,7 @@ static void add_overhead(struct metric_table *table, const struct strtab *kinds,
 
 static void add_waiting(struct metric_table *table, uint32_t metric)
 {
-    uint32_t waiting = add_metric(table, WAITING, table->all.at[metric].event);
+    uint32_t waiting = add_metric(table, METRIC_WAITING, table->all.at[metric].event);
     table->all.at[metric].waiting = waiting;
 }
 
@@ -137,7 +138,8 @@ bool metric_table_has(const struct metric_table *table, const char *recorded_nam
 
 const char *metric_lower_bound(const struct metric_table *table, const struct metric *metric)
 {
-    bool is_overhead = strcmp(metric->recorded_name, OVERHEAD) == 0 || metric->kind_of != NO_METRIC;
+    bool is_overhead =
+        strcmp(metric->recorded_name, METRIC_OVERHEAD) == 0 || metric->kind_of != NO_METRIC;
     size_t index = (size_t)(metric - table->all.at);
     if (index < table->measurements->metrics.n)
         return table->measurements->metrics.at[index].why_lower_bound;
@@ -146,6 +148,6 @@ const char *metric_lower_bound(const struct metric_table *table, const struct me
 
 bool metric_is_of_chain(const struct metric *metric)
 {
-    return strcmp(metric->recorded_name, SPAN) == 0 ||
-           strcmp(metric->recorded_name, BURDENED_SPAN) == 0;
+    return strcmp(metric->recorded_name, METRIC_SPAN) == 0 ||
+           strcmp(metric->recorded_name, METRIC_BURDENED_SPAN) == 0;
 }

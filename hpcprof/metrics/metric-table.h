@@ -7,12 +7,8 @@
 #include "hpcprof/metrics/statistics.h"
 #include "hpcprof/metrics/waiting-samples.h"
 
-/* Recorded names of the metrics that hpcprof adds: this one, which measurement files never have,
- * and WAITING, to which files may contribute the waiting of plain threads. */
-#define OVERHEAD "overhead"
-
 struct metric {
-    char *recorded_name; /* WORK, IDLENESS, ..., OVERHEAD, WAITING, "overhead:spawn" */
+    char *recorded_name; /* of a kind (lib/metric-kinds.h), the event's name, or "overhead:spawn" */
     char *name;          /* for people, in UTF-8: "work", "work (REALTIME)", "PAGE-FAULTS" */
     uint32_t event;      /* index in measurements.events */
     uint32_t overhead;   /* metric that overhead is paid into instead; NO_METRIC: none */

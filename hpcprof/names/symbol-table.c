@@ -115,7 +115,7 @@ static void add_lock(struct symbol_table *symbols, uint32_t module, uint64_t add
     free(name);
 }
 
-/* Adds the locks that a thread waited for: the nodes with `lock delay`. */
+/* Adds the locks that a thread waited for: the nodes with `lock wait`. */
 static void add_locks_of(struct symbol_table *symbols, const struct measurement_file *file,
                          const struct measurement_thread *thread)
 {
@@ -123,7 +123,7 @@ static void add_locks_of(struct symbol_table *symbols, const struct measurement_
         const struct measurement_value *value = &thread->values.at[i];
         const struct measurement_node *node = &thread->nodes.at[value->node];
         if (value->amount && node->ip_space < file->m->modules.n &&
-            strcmp(file->m->metrics.at[value->metric].name, LOCK_DELAY) == 0)
+            strcmp(file->m->metrics.at[value->metric].name, METRIC_LOCK_WAIT) == 0)
             add_lock(symbols, file->module_of[node->ip_space], node->ip_offset);
     }
 }

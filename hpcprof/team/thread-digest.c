@@ -1,11 +1,10 @@
 #include "hpcprof/team/thread-digest.h"
 
 #include "lib/hash-tables.h"
+#include "lib/metric-kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define LOCK_DELAY "lock delay"
 
 /* ---- paths of creations and joins ---- */
 
@@ -141,7 +140,7 @@ static void add_values(struct thread_digest *digest, const struct measurement *m
         struct measurement_value value = thread->values.at[i];
         const struct measurement_node *node = &thread->nodes.at[value.node];
         bool is_lock = node->ip_space < m->modules.n && is_amount(m, &value) &&
-                       strcmp(m->metrics.at[value.metric].name, LOCK_DELAY) == 0 &&
+                       strcmp(m->metrics.at[value.metric].name, METRIC_LOCK_WAIT) == 0 &&
                        idmap_get(&locks, node->ip_space, node->ip_offset) == IDMAP_NONE;
         if (!is_lock && is_known[value.metric])
             continue;

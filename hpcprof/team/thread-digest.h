@@ -5,7 +5,7 @@
  *     thread-creations, thread-root  the paths of creations and joins, of threads that it created
  *     construct-names                each different pair of a caller that an agent inserted code for
  *                                    and what it calls
- *     symbol-table                   each different lock with a `lock delay`, and one such value
+ *     symbol-table                   each different lock with a `lock wait`, and one such value
  *     measurements, executables      one value of each metric that has any
  *
  * Nodes keep their order, so whoever numbers things as they come numbers them alike with the whole

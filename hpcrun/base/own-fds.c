@@ -7,24 +7,89 @@
 #include <sys/resource.h>
 
 #define MAX_FD 65536
-#define SCARCE 16 /* a limit below this leaves no descriptor for perf events */
+#define SCARCE 16   /* a limit below this leaves no descriptor for a reserve */
+#define FEW    1024 /* a limit below this was set on purpose: the program may need them all */
 
 static _Atomic uint64_t ours[MAX_FD / 64];
-static int first_high, table_end;
 static _Atomic int reserved = -1; /* -1: none */
+
+/* ---- above the program's limit ----
+ *
+ * A descriptor stays valid when the limit is lowered below its number. So where the hard limit allows,
+ * the limit is raised for the moment in which one of ours gets its number: the program's table stays
+ * whole. */
+
+static struct {
+    int table_end;
+    int above; /* numbers for ours from there on; 0: they lie in the table's last quarter */
+} table;
+
+/* The program's limit, and how many numbers above it there are for ours. */
+static int room_above(const struct rlimit *limit)
+{
+    rlim_t soft = limit->rlim_cur, end = limit->rlim_max < MAX_FD ? limit->rlim_max : MAX_FD;
+    rlim_t wanted = soft / 4 + SCARCE;
+    if (soft >= end || end - soft < SCARCE)
+        return 0;
+    return (int)(end - soft < wanted ? end - soft : wanted);
+}
 
 void fds_init(void)
 {
-    struct rlimit limit = {.rlim_cur = 1024};
+    struct rlimit limit = {.rlim_cur = 1024, .rlim_max = 1024};
     sys4(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit);
-    table_end = limit.rlim_cur < MAX_FD ? (int)limit.rlim_cur : MAX_FD;
-    first_high = table_end - table_end / 4;
+    table.table_end = limit.rlim_cur < MAX_FD ? (int)limit.rlim_cur : MAX_FD;
+    table.above = room_above(&limit);
 }
 
 bool fds_are_scarce(void)
 {
-    return table_end < SCARCE;
+    return !table.above && table.table_end < SCARCE;
 }
+
+bool fds_are_few(void)
+{
+    return !table.above && table.table_end < FEW;
+}
+
+/* A limit that is raised. */
+struct raised {
+    bool is_raised;
+    struct rlimit before, now;
+};
+
+static _Atomic bool is_raising;
+
+/* Not if another thread is doing so, or if the program has too high a limit for that. */
+static struct raised limit_raise(void)
+{
+    struct raised limit = {.is_raised = false};
+    if (!table.above || atomic_exchange(&is_raising, true))
+        return limit;
+    if (sys4(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit.before) == 0) {
+        int room = room_above(&limit.before);
+        limit.now = limit.before;
+        limit.now.rlim_cur += (rlim_t)room;
+        limit.is_raised = room && sys4(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit.now, NULL) == 0;
+    }
+    if (!limit.is_raised)
+        atomic_store(&is_raising, false);
+    return limit;
+}
+
+/* If the program has set another limit meanwhile, that remains. */
+static void limit_restore(const struct raised *limit)
+{
+    struct rlimit found = limit->now;
+    if (!limit->is_raised)
+        return;
+    sys4(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit->before, &found);
+    if (found.rlim_cur != limit->now.rlim_cur || found.rlim_max != limit->now.rlim_max)
+        sys4(SYS_prlimit64, 0, RLIMIT_NOFILE, &found, NULL);
+    atomic_store(&is_raising, false);
+}
+
+/* ---- descriptors ---- */
 
 static int make_ours(int fd)
 {
@@ -32,13 +97,25 @@ static int make_ours(int fd)
     return fd;
 }
 
+static int copy_from(int fd, int first)
+{
+    return (int)sys3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, first);
+}
+
+static int first_in_table(void)
+{
+    return table.table_end - table.table_end / 4;
+}
+
 /* A copy of `fd` up high, or a negative errno. */
 static int copy_up(int fd)
 {
-    int high = (int)sys3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, first_high);
+    struct raised limit = limit_raise();
+    int high = copy_from(fd, limit.is_raised ? (int)limit.before.rlim_cur : first_in_table());
+    limit_restore(&limit);
     if (high == -EINVAL) { /* the limit was lowered */
         fds_init();
-        high = (int)sys3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, first_high);
+        high = copy_from(fd, first_in_table());
     }
     if (high < MAX_FD)
         return high;
@@ -77,14 +154,25 @@ static int open_file(int directory, const char *name, int flags, int mode)
     return (int)sys4(SYS_openat, directory, name, flags | O_CLOEXEC, mode);
 }
 
-/* When all descriptors are taken, the reserve is closed, and the file gets its number. */
+/* The program has taken all descriptors: opens the file above its limit; or closes the reserve, whose
+ * number the file then gets. */
+static int open_in_full_table(int directory, const char *name, int flags, int mode)
+{
+    struct raised limit = limit_raise();
+    int fd = limit.is_raised ? open_file(directory, name, flags, mode) : -EMFILE;
+    limit_restore(&limit);
+    if (fd >= 0)
+        return fd;
+    fds_release_reserve();
+    return open_file(directory, name, flags, mode);
+}
+
 int fds_open(int directory, const char *name, int flags, int mode)
 {
     int fd = open_file(directory, name, flags, mode);
     if (fd == -EMFILE) {
-        fds_release_reserve();
-        fd = open_file(directory, name, flags, mode);
-        if (fd >= first_high && fd < MAX_FD)
+        fd = open_in_full_table(directory, name, flags, mode);
+        if (fd >= first_in_table() && fd < MAX_FD)
             return make_ours(fd);
     }
     if (fd < 0)
@@ -94,7 +182,7 @@ int fds_open(int directory, const char *name, int flags, int mode)
         fds_release_reserve();
         high = copy_up(fd);
     }
-    if (high < 0 && fd >= first_high && fd < MAX_FD)
+    if (high < 0 && fd >= first_in_table() && fd < MAX_FD)
         return make_ours(fd);
     sys1(SYS_close, fd);
     return high < 0 ? high : make_ours(high);

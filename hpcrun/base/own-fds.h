@@ -1,8 +1,10 @@
 /* Signal handler: everything here may be used there.
  *
  * Our file descriptors. They are moved to high numbers, so that the program's descriptors have the
- * same numbers as without us; they are close-on-exec; and they are recorded here, so that the
- * program's close, dup2 and relatives do not touch them (hooks/fd-hooks.c). */
+ * same numbers as without us: above its limit (RLIMIT_NOFILE), which then leaves it as many as without
+ * us, or, where the hard limit is no higher, in the last quarter of the table. They are close-on-exec;
+ * and they are recorded here, so that the program's close, dup2 and relatives do not touch them
+ * (hooks/fd-hooks.c). */
 #ifndef HPCRUN_BASE_OWN_FDS_H
 #define HPCRUN_BASE_OWN_FDS_H
 
@@ -13,6 +15,9 @@ void fds_init(void);
 
 /* Whether RLIMIT_NOFILE is so low that descriptors are used for the measurement only. */
 bool fds_are_scarce(void);
+
+/* Whether the program's table has so few that a descriptor for each thread and event is too much. */
+bool fds_are_few(void);
 
 /* Reserves a descriptor; fds_open uses it when the program has taken all others. */
 void fds_reserve(void);

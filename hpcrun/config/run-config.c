@@ -1,5 +1,7 @@
 #include "hpcrun/config/run-config.h"
 
+#include "lib/metric-kinds.h"
+
 #include <string.h>
 
 const char *config_variable(char *const *environment, const char *name)
@@ -128,21 +130,21 @@ void metrics_init(struct metrics *metrics, const struct config *config)
     metrics->count = 0;
     for (unsigned i = 0; i < config->event_count; i++) {
         const struct event *event = &config->events[i];
-        metrics->work[i] = add_metric(metrics, event_is_time(event) ? "work" : event->name, i);
-        metrics->blocked[i] =
-            event->kind == EVENT_REALTIME ? add_metric(metrics, "blocked", i) : NO_METRIC;
+        metrics->work[i] = add_metric(metrics, event_is_time(event) ? METRIC_WORK : event->name, i);
+        metrics->off_cpu[i] =
+            event->kind == EVENT_REALTIME ? add_metric(metrics, METRIC_OFF_CPU, i) : NO_METRIC;
         bool of_workers = event_is_time(event) && config->agents[0];
-        metrics->idleness[i] = of_workers ? add_metric(metrics, "idleness", i) : NO_METRIC;
-        metrics->incomplete[i] = of_workers ? add_metric(metrics, "incomplete", i) : NO_METRIC;
-        metrics->waiting[i] = of_workers ? add_metric(metrics, "waiting", i) : NO_METRIC;
-        metrics->lock_wait[i] = of_workers ? add_metric(metrics, "lock wait", i) : NO_METRIC;
-        metrics->lock_delay[i] = of_workers ? add_metric(metrics, "lock delay", i) : NO_METRIC;
+        metrics->idleness[i] = of_workers ? add_metric(metrics, METRIC_IDLENESS, i) : NO_METRIC;
+        metrics->incomplete[i] = of_workers ? add_metric(metrics, METRIC_INCOMPLETE, i) : NO_METRIC;
+        metrics->waiting[i] = of_workers ? add_metric(metrics, METRIC_WAITING, i) : NO_METRIC;
+        metrics->lock_blame[i] = of_workers ? add_metric(metrics, METRIC_LOCK_BLAME, i) : NO_METRIC;
+        metrics->lock_wait[i] = of_workers ? add_metric(metrics, METRIC_LOCK_WAIT, i) : NO_METRIC;
     }
     bool spans = config->work_span;
     unsigned strands = config->event_count;
-    metrics->strand_work = spans ? add_metric(metrics, "exact work", strands) : NO_METRIC;
-    metrics->span = spans ? add_metric(metrics, "span", strands) : NO_METRIC;
-    metrics->burdened_span = spans ? add_metric(metrics, "burdened span", strands) : NO_METRIC;
+    metrics->strand_work = spans ? add_metric(metrics, METRIC_EXACT_WORK, strands) : NO_METRIC;
+    metrics->span = spans ? add_metric(metrics, METRIC_SPAN, strands) : NO_METRIC;
+    metrics->burdened_span = spans ? add_metric(metrics, METRIC_BURDENED_SPAN, strands) : NO_METRIC;
 }
 
 /* ---- rank ---- */

@@ -104,13 +104,13 @@ struct metrics {
     unsigned count;
     struct metric at[MAX_METRICS];
     unsigned work[MAX_EVENTS];     /* every event: what it measures */
-    unsigned blocked[MAX_EVENTS];  /* REALTIME: time off the CPU */
+    unsigned off_cpu[MAX_EVENTS];  /* REALTIME: time off the CPU */
     unsigned idleness[MAX_EVENTS]; /* time events with agents: blame for idle workers */
     /* Time events with agents: time in which some worker was idle. */
     unsigned incomplete[MAX_EVENTS];
     /* Time events with agents: time of threads that wait; blame for threads that wait for a lock,
      * in its holder; the same in the thread that waits. */
-    unsigned waiting[MAX_EVENTS], lock_wait[MAX_EVENTS], lock_delay[MAX_EVENTS];
+    unsigned waiting[MAX_EVENTS], lock_blame[MAX_EVENTS], lock_wait[MAX_EVENTS];
     /* With work and span: of the event STRANDS_EVENT, whose index is the number of events. */
     unsigned strand_work, span, burdened_span;
 };

@@ -10,7 +10,7 @@
  * The layouts of pthread_mutex_t and pthread_rwlock_t are part of glibc's ABI: static initializers
  * in programs depend on them. */
 #include "hpcrun/base/hook.h"
-#include "hpcrun/sample/lock-delay.h"
+#include "hpcrun/sample/lock-wait-record.h"
 
 #include <pthread.h>
 #include <threads.h>
@@ -36,7 +36,7 @@ REAL_FUNCTION(pthread_spin_lock)
     int result = (call);                                                                           \
     wait_end(&wait);                                                                               \
     if (wait.slot && atomic_load_explicit(&wait.slot->is_charged, memory_order_relaxed))           \
-        lock_delay_record(wait.slot, lock);                                                        \
+        lock_wait_record(wait.slot, lock);                                                         \
     return result
 
 /* ---- mutexes ---- */

@@ -4,16 +4,17 @@
 #include "hpcrun/base/lock.h"
 #include "hpcrun/base/shared-pages.h"
 #include "hpcrun/base/sys.h"
+#include "hpcrun/hooks/kernel-stack-users.h"
+#include "hpcrun/hooks/signal-entry.h"
 #include "hpcrun/life/process-life.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/restart/restart.h"
 #include "hpcrun/sample/handler.h"
-#include "hpcrun/thread/thread.h"
+#include "hpcrun/thread/signal-stack.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/signalfd.h>
 
 REAL_FUNCTION(sigaction)
@@ -29,43 +30,14 @@ static struct sigaction program_action[SIGNALS];
 
 /* Its last handlers, kept when the action becomes another: a signal may already be on its way. */
 static void *program_handler[SIGNALS];
+static bool is_on_ours[SIGNALS]; /* the handler uses the kernel's signal stack, which is ours */
 
 static struct {
-    bool ours;                /* our handlers are installed */
-    uint64_t not_for_libc;    /* set of signals that libc reserves: its sigaction refuses them */
-    _Atomic bool small_stack; /* a signal stack has no room for a sample */
+    bool ours;             /* our handlers are installed */
+    uint64_t not_for_libc; /* set of signals that libc reserves: its sigaction refuses them */
     int sampling_signal;
     struct lock lock;
 } state;
-
-/* Entered by the kernel in place of a handler of the program; jumps to that with all its arguments
- * and an unchanged stack. */
-void signals_trampoline(int signal, siginfo_t *info, void *context)
-    __attribute__((visibility("hidden")));
-/* clang-format off */
-__asm__(".text\n"
-        ".type signals_trampoline, @function\n"
-        "signals_trampoline:\n"
-        "    .cfi_startproc\n"
-        PUSH(rdi) PUSH(rsi) PUSH(rdx)
-        "    call signals_enter_program\n"
-        POP(rdx) POP(rsi) POP(rdi)
-        "    jmp *%rax\n"
-        "    .cfi_endproc\n"
-        ".size signals_trampoline, .-signals_trampoline\n");
-/* clang-format on */
-
-/* Runs before every handler of the program. Returns the handler. */
-void *signals_enter_program(int signal, siginfo_t *info, void *context)
-    __attribute__((visibility("hidden")));
-void *signals_enter_program(int signal, siginfo_t *info, void *context)
-{
-    if (!atomic_load(&state.small_stack)) /* the signal may also be a lost sample's SIGIO */
-        handler_take_lost(signal, info, context, false);
-    thread_program_handlers++;
-    restart_before_handler(context, program_action[signal].sa_flags & SA_RESTART);
-    return program_handler[signal];
-}
 
 /* Signals that end the process by default. */
 static bool ends_process(int signal)
@@ -123,15 +95,6 @@ static bool is_handler(const struct sigaction *action)
     return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
-static void call_program(int signal, siginfo_t *info, void *context)
-{
-    void (*handler)(int, siginfo_t *, void *);
-    *(void **)&handler = signals_enter_program(signal, info, context);
-    if (program_action[signal].sa_flags & SA_RESETHAND)
-        program_action[signal].sa_handler = SIG_DFL;
-    handler(signal, info, context);
-}
-
 /* Sends a signal to the thread again, and blocks it until the handler of a sample, or a section of
  * ours, is done. */
 static void postpone(int signal, siginfo_t *info, ucontext_t *context)
@@ -140,39 +103,41 @@ static void postpone(int signal, siginfo_t *info, ucontext_t *context)
     sys4(SYS_rt_tgsigqueueinfo, sys_getpid(), sys_gettid(), signal, info);
 }
 
-static void on_fault(int signal, siginfo_t *info, void *context)
+/* A fault. Returns false if it is the program's, which has a handler. */
+static bool take_fault(int signal, siginfo_t *info, void *context)
 {
     struct thread *thread = thread_self;
     bool is_sent = info->si_code <= 0;
     if (own_section_is_active() && is_sent) {
         postpone(signal, info, context);
-        return;
+        return true;
     }
     if (thread && atomic_load(&thread->busy) && is_sent) {
         if (guard_abandon(&thread->unwinder.guard, context))
             thread->unwinder.cache
                 ->generation--; /* invalidate the cache, which may be half changed */
         postpone(signal, info, context);
-        return;
+        return true;
     }
     if (guard_fix_up(thread ? &thread->unwinder.guard : NULL, context))
-        return;
+        return true;
     if (signal == SIGBUS && shared_pages_fix_up((uint64_t)(uintptr_t)info->si_addr))
-        return;
+        return true;
     if (own_section_is_active()) { /* ours: its locks are held, so nothing can be written */
         sys_sigaction(signal, &by_default, NULL);
-        return;
+        return true;
     }
     bool ignored = program_action[signal].sa_handler == SIG_IGN;
     if (is_handler(&program_action[signal]))
-        call_program(signal, info, context);
-    else if (!ignored || is_raised_by_instruction(signal, info))
+        return false;
+    if (!ignored || is_raised_by_instruction(signal, info))
         end_by_signal(signal, info);
+    return true;
 }
 
 void *signals_fault_handler(void)
 {
-    return (void *)(uintptr_t)on_fault;
+    return (void *)(uintptr_t)signal_entry_ours;
 }
 
 /* Whether a process or the program sent the signal: not a late sample whose source is closed. */
@@ -181,24 +146,24 @@ static bool was_sent(const siginfo_t *info)
     return info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL;
 }
 
-/* Gives a signal that is no sample to the program's handler; without one, and unless the program
- * ignores the signal, it ends the process. */
-static void pass_on(int signal, siginfo_t *info, void *context)
+/* A sampling signal that is no sample. Returns false if the program has a handler for it; without one,
+ * and unless the program ignores the signal, it ends the process. */
+static bool take_sent(int signal, siginfo_t *info, void *context)
 {
-    if (!is_handler(&program_action[signal])) {
-        if (program_action[signal].sa_handler == SIG_DFL && was_sent(info))
-            end_by_signal(signal, info);
-        return;
+    if (is_handler(&program_action[signal])) {
+        restart_mark(context); /* the kernel restarts the call by our SA_RESTART */
+        return false;
     }
-    restart_mark(context); /* the kernel restarts the call by our SA_RESTART */
-    call_program(signal, info, context);
+    if (program_action[signal].sa_handler == SIG_DFL && was_sent(info))
+        end_by_signal(signal, info);
+    return true;
 }
 
-/* The handler of the sampling signal. */
-static void on_sampling_signal(int signal, siginfo_t *info, void *context)
+bool signals_take(int signal, siginfo_t *info, void *context)
 {
-    if (!handler_on_signal(info, context))
-        pass_on(signal, info, context);
+    if (is_fault(signal))
+        return take_fault(signal, info, context);
+    return handler_on_signal(info, context) || take_sent(signal, info, context);
 }
 
 static void note_known(int signal, bool known)
@@ -209,21 +174,76 @@ static void note_known(int signal, bool known)
         atomic_fetch_and(&restart_known_handlers, ~sys_mask_bit(signal));
 }
 
+/* ---- handlers of the program ---- */
+
+/* Whether the kernel does not see that the program's handler is to be reset. */
+static bool hides_reset(int signal)
+{
+    return is_fault(signal) || signal == state.sampling_signal;
+}
+
+/* At the end of a handler the kernel restores the signal stack from the frame, where the handler may look
+ * at it. The kernel knows no such flag: it leaves ours. */
+#define NOT_TO_RESTORE (1 << 30)
+
+static void show_program_stack(ucontext_t *context)
+{
+    context->uc_stack = thread_self->program_stack;
+    context->uc_stack.ss_flags |= NOT_TO_RESTORE;
+}
+
+struct program_handler signals_enter_program(int signal, siginfo_t *info, void *context)
+{
+    const struct program_handler handler = {.function = program_handler[signal],
+                                            .is_on_stack =
+                                                program_action[signal].sa_flags & SA_ONSTACK,
+                                            .is_on_ours = is_on_ours[signal]};
+    handler_take_lost(signal, info, context,
+                      false); /* the signal may also be a lost sample's SIGIO */
+    if (thread_self && thread_self->has_signal_stack && !handler.is_on_ours)
+        show_program_stack(context);
+    thread_program_handlers++;
+    restart_before_handler(context, program_action[signal].sa_flags & SA_RESTART);
+    if (hides_reset(signal) && (program_action[signal].sa_flags & SA_RESETHAND))
+        program_action[signal].sa_handler = SIG_DFL;
+    return handler;
+}
+
+uint64_t signals_mask_of(int signal, const void *context, uint64_t now)
+{
+    const struct sigaction *action = &program_action[signal];
+    if (signal != state.sampling_signal)
+        return now;
+    now = ((const ucontext_t *)context)->uc_sigmask.__val[0] | action->sa_mask.__val[0];
+    return now & ~sys_mask_bit(signal);
+}
+
+void signals_overflow(void)
+{
+    const siginfo_t info = {.si_code = SI_KERNEL};
+    end_by_signal(SIGSEGV, &info);
+}
+
+/* ---- actions ---- */
+
 /* Installs the action that stands for the program's one. */
 static int install(int signal)
 {
+    const uint64_t faults = sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS);
     struct sigaction action = program_action[signal];
     bool known = true;
     action.sa_mask.__val[0] &= ~sys_mask_bit(state.sampling_signal);
-    if (is_handler(&action) && (action.sa_flags & SA_ONSTACK) && atomic_load(&state.small_stack))
-        action.sa_mask.__val[0] |= sys_mask_bit(state.sampling_signal);
     if (is_fault(signal)) {
-        if (!is_handler(&action))
+        if (!is_handler(&action)) {
             action.sa_flags = SA_NODEFER | SA_ONSTACK;
+            action.sa_mask.__val[0] = ~faults;
+        }
         action.sa_flags = (action.sa_flags & ~SA_RESETHAND) | SA_SIGINFO;
-        action.sa_sigaction = on_fault;
+        action.sa_sigaction = signal_entry_ours;
     } else if (is_handler(&action)) {
-        action.sa_sigaction = signals_trampoline;
+        if (signal == SIGIO) /* a lost sample is taken there */
+            action.sa_flags |= SA_ONSTACK;
+        action.sa_sigaction = action.sa_flags & SA_ONSTACK ? signal_entry : signal_entry_plain;
         action.sa_flags |= SA_SIGINFO;
     } else if (action.sa_handler == SIG_DFL && ends_process(signal)) {
         action.sa_sigaction = on_fatal;
@@ -265,42 +285,24 @@ static int set_in_vfork_child(int signal, const struct sigaction *action, struct
 {
     struct sigaction before;
     int result = REAL(sigaction)(signal, action, &before);
-    bool hidden = before.sa_sigaction == signals_trampoline || before.sa_sigaction == on_fault ||
-                  before.sa_sigaction == on_fatal || before.sa_sigaction == on_sampling_signal;
+    bool hidden = before.sa_sigaction == signal_entry ||
+                  before.sa_sigaction == signal_entry_plain ||
+                  before.sa_sigaction == signal_entry_ours || before.sa_sigaction == on_fatal;
     if (result == 0 && old)
         *old = hidden ? program_action[signal] : before;
     return result;
 }
 
-/* From now on no samples come while handlers of the program run on a signal stack. */
-static void block_samples_on_signal_stacks(void)
-{
-    if (!state.ours || atomic_exchange(&state.small_stack, true))
-        return;
-    uint64_t mask = lock();
-    for (int signal = 1; signal < SIGNALS; signal++)
-        if (is_handler(&program_action[signal]) && signal != state.sampling_signal &&
-            (program_action[signal].sa_flags & SA_ONSTACK))
-            install(signal);
-    unlock(mask);
-}
-
-/* Stack that must be left for a handler of the program, bytes. */
-#define ROOM_FOR_PROGRAM 16384u
-
-static bool is_small(const stack_t *stack)
-{
-    size_t frame = getauxval(AT_MINSIGSTKSZ);
-    return stack->ss_size < (1 + HANDLER_FRAMES) * frame + HANDLER_STACK_BYTES + ROOM_FOR_PROGRAM;
-}
-
-/* A sample that comes while a handler of the program runs on its signal stack runs there, too. If
- * the stack has no room for that, the kernel would end the program. */
 HOOK int sigaltstack(const stack_t *stack, stack_t *old)
 {
-    if (stack && !(stack->ss_flags & SS_DISABLE) && is_small(stack))
-        block_samples_on_signal_stacks();
-    return REAL(sigaltstack)(stack, old);
+    struct thread *thread = thread_self;
+    if (!thread || !process.active || !process_is_ours())
+        return REAL(sigaltstack)(stack, old);
+    uint64_t sp = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    long result = signal_stack_change(thread, stack, old, sp);
+    if (result < 0)
+        errno = (int)-result;
+    return result < 0 ? -1 : 0;
 }
 
 void signals_give_back(void)
@@ -313,6 +315,8 @@ void signals_give_back(void)
         if (signal != SIGKILL && signal != SIGSTOP && !(state.not_for_libc & sys_mask_bit(signal)))
             REAL(sigaction)(signal, &program_action[signal], NULL);
     state.ours = false;
+    if (thread_self)
+        signal_stack_end(thread_self);
     unlock(mask);
 }
 
@@ -341,8 +345,10 @@ HOOK int sigaction(int signal, const struct sigaction *action, struct sigaction 
     struct sigaction before = program_action[signal];
     if (action) {
         program_action[signal] = wanted;
-        if (is_handler(&wanted))
+        if (is_handler(&wanted)) {
             program_handler[signal] = (void *)(uintptr_t)wanted.sa_sigaction;
+            is_on_ours[signal] = uses_kernel_stack(program_handler[signal]);
+        }
         if (signal != state.sampling_signal)
             result = install(signal);
         if (result != 0)
@@ -402,7 +408,7 @@ void signals_init(int sampling_signal)
     /* While a sample is taken, all signals but faults are blocked: a handler that ends the process,
      * or one of the program, would find the thread's tree half changed. sigfillset can't be used,
      * since it omits the signal by which libc cancels threads. */
-    struct sigaction sampling = {.sa_sigaction = on_sampling_signal,
+    struct sigaction sampling = {.sa_sigaction = signal_entry_ours,
                                  .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     sampling.sa_mask.__val[0] = ~(sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS));
     REAL(sigaction)(sampling_signal, &sampling, NULL);

@@ -1,13 +1,13 @@
 /* The program's signals. hpcrun handles three kinds of signals, invisibly to the program:
  *
- *  - the sampling signal: always ours, and never blocked (but see the hook on sigaltstack). A
- *    handler that the program sets for it is called for signals that are not samples;
+ *  - the sampling signal: always ours, and never blocked. A handler that the program sets for it is
+ *    called for signals that are not samples;
  *  - SIGSEGV and SIGBUS: ours, for guarded reads (unwind/memory.h). Other faults go to the
  * program's handler, or have their default effect;
  *  - signals whose default is to end the process, while the program leaves that default: our
  * handler writes what was measured; then the signal takes its default effect.
  *
- * Handlers of the program are entered through a trampoline that counts them
+ * Handlers of the program are entered through functions of ours (signal-entry.h), which count them
  * (thread_program_handlers). By this restart/ knows whether a handler of the program interrupted a
  * system call. sigaction and its relatives (hooks/old-signals.c) report the actions that the
  * program set. */

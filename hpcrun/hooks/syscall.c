@@ -63,6 +63,7 @@ static const uint16_t needed[] = {
     SYS_rt_sigaction,
     SYS_rt_sigprocmask,
     SYS_rt_sigpending,
+    SYS_sigaltstack,
     SYS_rt_sigreturn,
     SYS_rt_sigtimedwait,
     SYS_rt_tgsigqueueinfo,
@@ -283,6 +284,13 @@ static long set_action(long number, int signal, const struct sys_sigaction *acti
     return result;
 }
 
+/* Replaces syscall(SYS_sigaltstack, ...). */
+static long set_stack(long number, const stack_t *stack, stack_t *old)
+{
+    (void)number;
+    return sigaltstack(stack, old);
+}
+
 /* Returns the function to jump to with the same arguments, and `sp` as its stack pointer. */
 void *syscall_enter(long number, long a, long b, long c, uint64_t sp)
     __attribute__((visibility("hidden")));
@@ -293,6 +301,8 @@ void *syscall_enter(long number, long a, long b, long c, uint64_t sp)
         return (void *)(uintptr_t)futex_wait;
     if (number == SYS_rt_sigaction && process.active)
         return (void *)(uintptr_t)set_action;
+    if (number == SYS_sigaltstack)
+        return (void *)(uintptr_t)set_stack;
     if (number == SYS_seccomp)
         before_seccomp((unsigned)a, (const struct sock_fprog *)c);
     return (void *)(uintptr_t)REAL(syscall);

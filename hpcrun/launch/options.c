@@ -81,9 +81,9 @@ static const struct option_row rows[OPTIONS] = {
          "of the program without the option: see doc/openmp.md."},
     [CORES] =
         {NULL, "cores", "N", NULL, "number of CPUs that idleness counts",
-         "Number of CPUs that count for idleness and incomplete time. Default: the CPUs that the program may "
-         "use. With more than that, incomplete time by CPUTIME is about that of a machine with N CPUs, as far "
-         "as the system shares its CPUs fairly."},
+         "Number of CPUs that count for idleness. Default: the CPUs that the program may use. With more than "
+         "that, idleness by CPUTIME is about that of a machine with N CPUs, as far as the system shares its "
+         "CPUs fairly."},
     [WORK_SPAN] =
         {NULL, "work-span", NULL, NULL, "measure work and span of fork-join programs",
          "Measure work, span and burdened span exactly, in every calling context, from what the runtime "

@@ -140,6 +140,24 @@ static void report_too_many_modules(void)
     report_loss(&line);
 }
 
+/* If no thread could open the event, the summary says so itself. */
+static void report_refused(unsigned event)
+{
+    struct text line = TEXT(text_buffer);
+    const struct event *its = &process.config.events[event];
+    uint32_t count = sources_refused(event);
+    if (count == 0 || flush_totals()->sources[event] == 1)
+        return;
+    text_add_number(&line, count);
+    text_add(&line, count == 1 ? " thread has no samples of " : " threads have no samples of ");
+    text_add(&line, its->name);
+    text_add(&line, its->kind == EVENT_COUNTER
+                        ? ": perf_event_open failed"
+                        : ": their timers would take too many of the signals that the program "
+                          "can queue (RLIMIT_SIGPENDING)");
+    report_loss(&line);
+}
+
 /* "app[77] rank 3", or "8 ranks of app"; ", 12 processes" if there are others. */
 static void add_subject(struct text *line, uint64_t ranks, uint64_t processes)
 {
@@ -218,6 +236,8 @@ void summarize(enum process_state state, int detail, bool continues)
     static struct run_total total; /* static, since the signal stack may be small */
     report_write_failure();
     report_too_many_modules();
+    for (unsigned event = 0; event < process.config.event_count; event++)
+        report_refused(event);
     note_end(state, detail, &counts);
     add_subject(&line, 0, 1);
     add_counts(&line, &counts, process.began_wall);

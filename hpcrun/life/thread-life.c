@@ -11,6 +11,7 @@
 #include "hpcrun/sample/span-tree.h"
 #include "hpcrun/source/sample-source.h"
 #include "hpcrun/thread/live-threads.h"
+#include "hpcrun/thread/signal-stack.h"
 #include "hpcrun/thread/thread-image.h"
 
 #include <assert.h>
@@ -43,12 +44,12 @@ static void start_over(struct thread *thread)
         event->event = &process.config.events[i];
         event->period = event->event->period;
         event->work = process.metrics.work[i];
-        event->blocked = process.metrics.blocked[i];
+        event->off_cpu = process.metrics.off_cpu[i];
         event->idleness = process.metrics.idleness[i];
         event->incomplete = process.metrics.incomplete[i];
         event->waiting = process.metrics.waiting[i];
+        event->lock_blame = process.metrics.lock_blame[i];
         event->lock_wait = process.metrics.lock_wait[i];
-        event->lock_delay = process.metrics.lock_delay[i];
     }
     thread->image_begun = false;
     thread_image_clear(thread);
@@ -100,6 +101,7 @@ void thread_adopt(struct thread *thread, uint64_t stack_low, uint64_t stack_high
     slot_take(thread->tid, thread->index, stack_low, stack_high);
     thread_announce_to_agents(thread);
     thread_self = thread;
+    signal_stack_begin(thread);
     open_events(thread);
     atomic_store(&thread->busy, false);
     own_section_end(mask & ~sys_mask_bit(process.signal));
@@ -111,6 +113,7 @@ void thread_leave(void)
     if (!thread)
         return;
     uint64_t mask = own_section_begin();
+    signal_stack_end(thread);
     thread_self = NULL;
     close_events(thread);
     slot_release();
@@ -147,6 +150,7 @@ void thread_after_fork(void)
 {
     struct thread *self = thread_self;
     threads_visit(abandon_events, NULL);
+    sources_after_fork();
     threads_clear(self);
     if (!self) {
         slots_after_fork(0, 0);

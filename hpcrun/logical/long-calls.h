@@ -41,6 +41,7 @@ long_call_begin(struct agent_slot *slot, size_t bytes)
                                slot->frame};
     uint64_t most = bytes < UINT64_MAX >> 16 ? bytes : UINT64_MAX >> 16;
     slot->frame = frame;
+    slot->calls++;
     atomic_store_explicit(&slot->works_until,
                           ticks_now() + LONG_CALL_TICKS + LONG_CALL_TICKS_PER_BYTE * most,
                           memory_order_relaxed);

@@ -6,6 +6,11 @@
 struct agent_slots slots;
 __thread struct agent_slot *own_slot;
 
+struct agent_slot *hpctoolkit_own_slot(void)
+{
+    return own_slot;
+}
+
 /* The slot with this number; maps its chunk if needed. NULL without memory. */
 static struct agent_slot *slot_at(uint32_t i)
 {

@@ -20,6 +20,9 @@
 extern struct agent_slots slots __asm__("hpctoolkit_thread_slots")
     __attribute__((visibility("default")));
 
+/* The calling thread's slot; NULL: it has none. Static TLS. */
+extern __thread struct agent_slot *own_slot __attribute__((tls_model("initial-exec")));
+
 /* Normal context, with signals blocked: gives the calling thread a slot, or frees it. `index` is that
  * of the thread in the measurement file; its stack is [stack_low, stack_high), equal if unknown.
  * Without memory the thread has no slot. */
@@ -39,6 +42,14 @@ static inline bool slot_is_in_call(const struct agent_slot *slot)
 {
     uint32_t state = atomic_load_explicit(&slot->state, memory_order_relaxed);
     return state == AGENT_SLOT_WAITING || state == AGENT_SLOT_CALLING;
+}
+
+/* The call of a wrapper that the thread is in, by number; 0: it is in none. `slot` may be NULL. */
+static inline uint32_t slot_call(const struct agent_slot *slot)
+{
+    bool is_asleep = slot && atomic_load_explicit(&slot->state, memory_order_relaxed) ==
+                                 AGENT_SLOT_ASLEEP;
+    return slot && (is_asleep || slot_is_in_call(slot)) ? slot->calls : 0;
 }
 
 /* At a sample: threads whose calls take too long for work wait (long-calls.h). */
@@ -96,6 +107,7 @@ wait_begin(struct agent_slot *slot, const volatile void *lock, const void *holde
                           .lock = atomic_load_explicit(&slot->lock, memory_order_relaxed),
                           .holder = atomic_load_explicit(&slot->holder, memory_order_relaxed)};
     slot->frame = frame;
+    slot->calls++;
     atomic_store_explicit(&slot->holder, (uint64_t)(uintptr_t)holder, memory_order_relaxed);
     atomic_store_explicit(&slot->lock, (uint64_t)(uintptr_t)lock, memory_order_relaxed);
     atomic_store_explicit(&slot->state, state_of_wait(before.state, AGENT_SLOT_WAITING),

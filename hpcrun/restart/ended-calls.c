@@ -14,9 +14,6 @@
 #define IORING_ENTER_ABS_TIMER (1u << 5)
 #endif
 
-static __thread struct call_start last_start;
-static __thread struct noted_syscall noted;
-
 /* ---- FRED ---- */
 
 static bool leaves_rcx;
@@ -32,20 +29,28 @@ __attribute__((constructor)) static void learn_whether_rcx_stays(void)
 
 struct call_start call_begins(void *frame, void *caller)
 {
-    struct call_start before = last_start;
-    last_start = (struct call_start){(uintptr_t)frame, (uint64_t)(uintptr_t)caller,
-                                     sys_clock(CLOCK_MONOTONIC)};
+    struct thread_calls *calls = own_calls();
+    struct call_start before = {0};
+    if (calls) {
+        before = calls->last_start;
+        calls->last_start = (struct call_start){(uintptr_t)frame, (uint64_t)(uintptr_t)caller,
+                                                sys_clock(CLOCK_MONOTONIC)};
+    }
     return before;
 }
 
 void call_ends(struct call_start before)
 {
-    last_start = before;
+    struct thread_calls *calls = own_calls();
+    if (calls)
+        calls->last_start = before;
 }
 
 void note_syscall(const struct noted_syscall *call)
 {
-    noted = *call;
+    struct thread_calls *calls = own_calls();
+    if (calls)
+        calls->noted = *call;
 }
 
 /* ---- what a call that ended needs ---- */
@@ -76,12 +81,11 @@ static uint64_t to_ns(const struct timespec *time)
 /* Time for which the call has waited, if that is known; else 0. */
 static uint64_t time_waited(const struct ended *ended)
 {
+    const struct call_start *start = &own_calls()->last_start;
     uint64_t caller, now = sys_clock(CLOCK_MONOTONIC);
-    bool from_hook =
-        last_start.at && last_start.frame - (uintptr_t)ended->reg[REG_RSP] < LIBC_STACK;
-    bool is_there =
-        from_hook && memory_load(&ended->unwinder->memory, last_start.frame + 8, &caller);
-    return is_there && caller == last_start.caller && now > last_start.at ? now - last_start.at : 0;
+    bool from_hook = start->at && start->frame - (uintptr_t)ended->reg[REG_RSP] < LIBC_STACK;
+    bool is_there = from_hook && memory_load(&ended->unwinder->memory, start->frame + 8, &caller);
+    return is_there && caller == start->caller && now > start->at ? now - start->at : 0;
 }
 
 static enum way wait_for(const struct ended *ended, uint64_t timeout)
@@ -292,9 +296,10 @@ static long number_of_call(struct unwinder *unwinder, const ucontext_t *context)
         return -1;
     long number = call_number(context, &unwinder->memory, unwinder->cache);
     guard_leave(&unwinder->guard);
-    bool is_noted = noted.sp == (uint64_t)reg[REG_RSP] && noted.a == reg[REG_RDI] &&
-                    noted.b == reg[REG_RSI] && noted.c == reg[REG_RDX];
-    return number < 0 && is_noted ? noted.number : number;
+    const struct noted_syscall *noted = &own_calls()->noted;
+    bool is_noted = noted->sp == (uint64_t)reg[REG_RSP] && noted->a == reg[REG_RDI] &&
+                    noted->b == reg[REG_RSI] && noted->c == reg[REG_RDX];
+    return number < 0 && is_noted ? noted->number : number;
 }
 
 /* The interrupted call, if it can be made again. */

@@ -34,7 +34,7 @@
 #ifndef HPCRUN_RESTART_ENDED_CALLS_H
 #define HPCRUN_RESTART_ENDED_CALLS_H
 
-#include "hpcrun/thread/thread.h"
+#include "hpcrun/restart/thread-calls.h"
 
 /* At the end of a sample's handler, in its thread: puts the interrupted call back if the sample has
  * ended it. Returns whether the thread must be tested for cancellation (cancellation.h) before it
@@ -43,24 +43,11 @@ bool ended_call_goes_on(struct thread *thread, ucontext_t *context);
 
 /* ---- normal context ---- */
 
-/* When a function of libc was called that makes a system call with a timeout. If it ends by longjmp,
- * this is recognized as stale. */
-struct call_start {
-    uintptr_t frame; /* of the hook */
-    uint64_t caller; /* the hook's return address, which is above its frame */
-    uint64_t at;     /* CLOCK_MONOTONIC, ns */
-};
-
 /* Returns the value before, which call_ends restores. */
 struct call_start call_begins(void *frame, void *caller);
 void call_ends(struct call_start before);
 
-/* Arguments of a call that the program makes by syscall(), whose code does not show the number. */
-struct noted_syscall {
-    uint64_t sp; /* when the system call is made */
-    long number, a, b, c;
-};
-
+/* The thread makes a call by syscall(). */
 void note_syscall(const struct noted_syscall *call);
 
 #endif

@@ -1,17 +1,12 @@
 #include "hpcrun/restart/restart.h"
 
-#include "hpcrun/restart/interruptible-calls.h"
+#include "hpcrun/restart/thread-calls.h"
 
 #include <errno.h>
 
 _Atomic uint64_t restart_known_handlers;
 
-static __thread struct {
-    greg_t pc, sp; /* of the call that the last sample found about to restart, or put back */
-    greg_t result; /* what it returns if a handler of the program ends it */
-    bool put_back;
-    uintptr_t part;
-} marked;
+static __thread uintptr_t part; /* restart_has_part */
 
 /* ---- calls at their instruction ---- */
 
@@ -23,10 +18,9 @@ static const struct interruptible_call *restarting_call(const greg_t *reg)
 
 static void mark(const greg_t *reg, greg_t result, bool put_back)
 {
-    marked.pc = reg[REG_RIP];
-    marked.sp = reg[REG_RSP];
-    marked.result = result;
-    marked.put_back = put_back;
+    struct thread_calls *calls = own_calls();
+    if (calls)
+        calls->mark = (struct call_mark){reg[REG_RIP], reg[REG_RSP], result, put_back};
 }
 
 void restart_mark(const ucontext_t *context)
@@ -46,7 +40,7 @@ void restart_mark_put_back(const greg_t *reg, greg_t result)
 
 static bool continues_part(const greg_t *reg)
 {
-    return marked.part - (uintptr_t)reg[REG_RSP] < LIBC_STACK;
+    return part - (uintptr_t)reg[REG_RSP] < LIBC_STACK;
 }
 
 void restart_before_handler(ucontext_t *context, bool restarts)
@@ -56,12 +50,13 @@ void restart_before_handler(ucontext_t *context, bool restarts)
         reg[REG_RCX] = 0;
     if (!restarting_call(reg))
         return;
-    bool ours = reg[REG_RIP] == marked.pc && reg[REG_RSP] == marked.sp;
-    bool put_back = ours && marked.put_back;
+    struct call_mark none = {0}, *mark = own_calls() ? &own_calls()->mark : &none;
+    bool ours = reg[REG_RIP] == mark->pc && reg[REG_RSP] == mark->sp;
+    bool put_back = ours && mark->put_back;
     if (ours)
-        marked.pc = 0;
+        mark->pc = 0;
     if (put_back || (ours && !restarts) || continues_part(reg)) {
-        reg[REG_RAX] = put_back ? marked.result : -EINTR;
+        reg[REG_RAX] = put_back ? mark->result : -EINTR;
         reg[REG_RIP] += SYSCALL_SIZE;
         reg[REG_RCX] = 0;
     }
@@ -69,5 +64,5 @@ void restart_before_handler(ucontext_t *context, bool restarts)
 
 void restart_has_part(void *frame)
 {
-    marked.part = (uintptr_t)frame;
+    part = (uintptr_t)frame;
 }

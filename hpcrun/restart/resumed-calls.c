@@ -7,11 +7,6 @@
 #include <linux/futex.h>
 #include <sys/socket.h>
 
-#define RESUMED 8 /* in a thread */
-
-static __thread struct resumed_call calls[RESUMED];
-static __thread uint64_t uses;
-
 /* ---- the code ---- */
 
 /* Offsets in struct resumed_call. */
@@ -111,8 +106,8 @@ bool resumed_is_writable(uint64_t address)
 
 static struct resumed_call *take(void)
 {
-    struct resumed_call *oldest = calls;
-    for (struct resumed_call *at = calls; at < calls + RESUMED; at++) {
+    struct resumed_call *all = own_calls()->resumed, *oldest = all;
+    for (struct resumed_call *at = all; at < all + RESUMED; at++) {
         if (!at->in_use)
             return at;
         if (at->used < oldest->used)
@@ -143,7 +138,8 @@ struct resumed_call *resumed_new(const struct interruptible_call *call, const uc
 
 static bool is_call(const struct resumed_call *at)
 {
-    return at >= calls && at < calls + RESUMED && at->in_use;
+    const struct resumed_call *all = own_calls()->resumed;
+    return at >= all && at < all + RESUMED && at->in_use;
 }
 
 struct resumed_call *resumed_at(const ucontext_t *context)
@@ -258,7 +254,7 @@ bool resumed_go_on(struct resumed_call *resumed, ucontext_t *context)
     if (!resumed->in_use)
         choose_place(resumed, reg);
     resumed->in_use = 1;
-    resumed->used = ++uses;
+    resumed->used = ++own_calls()->uses;
     go_to_instruction(resumed, reg);
     return true;
 }

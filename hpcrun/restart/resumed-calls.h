@@ -23,27 +23,7 @@
 #ifndef HPCRUN_RESTART_RESUMED_CALLS_H
 #define HPCRUN_RESTART_RESUMED_CALLS_H
 
-#include "hpcrun/restart/interruptible-calls.h"
-
-#include <linux/io_uring.h>
-#include <signal.h>
-#include <time.h>
-
-/* The assembly uses the layout of the first fields. */
-struct resumed_call {
-    uint64_t rdi, rsi, rdx, r10, r8, r9, r12, sp, pc; /* of the program, after the call */
-    uint64_t done;            /* result of a part before, to be added; 0: none */
-    uint64_t sets_mask, mask; /* the program's signal mask is to be set after the call */
-    uint64_t result, in_use;
-    uint64_t stores;      /* where the program wants to know the rest of the time; 0: nowhere */
-    struct timespec time; /* what is left; for select, a struct timeval */
-    uint64_t at_place;    /* the address after the program's instruction; 0: it is made at ours */
-    const struct interruptible_call *call;
-    uint64_t used;     /* counts uses: the least was used longest ago */
-    clockid_t clock;   /* of the deadline */
-    uint64_t deadline; /* ns; 0: none */
-    struct io_uring_getevents_arg extended;
-};
+#include "hpcrun/restart/thread-calls.h"
 
 /* A new one for a call that ends at the context, with the registers of the program. Without a free one, takes
  * the one that was used longest ago: handlers that end with longjmp leave theirs. */

@@ -63,13 +63,13 @@ static unsigned metric_of(const struct thread_event *event, const struct thread_
 }
 
 /* Charges the node for threads that wait for a lock that this one holds. */
-static void charge_lock_wait(struct thread *thread, const struct thread_event *event,
+static void charge_lock_blame(struct thread *thread, const struct thread_event *event,
                              uint64_t amount, uint32_t node)
 {
     unsigned which = (unsigned)(event - thread->events);
     uint32_t waiters = agent_query_charge_waiters(&thread->logical.query, which, amount);
     if (waiters)
-        cct_add(&thread->cct, node, event->lock_wait, amount * waiters);
+        cct_add(&thread->cct, node, event->lock_blame, amount * waiters);
 }
 
 static bool add_to_metrics(struct thread *thread, struct thread_event *event,
@@ -79,12 +79,12 @@ static bool add_to_metrics(struct thread *thread, struct thread_event *event,
     unsigned metric = metric_of(event, status);
     if (!cct_add(&thread->cct, node, metric, increment->amount))
         return false;
-    if (increment->blocked && metric == event->work)
-        cct_add(&thread->cct, node, event->blocked, increment->blocked);
+    if (increment->off_cpu && metric == event->work)
+        cct_add(&thread->cct, node, event->off_cpu, increment->off_cpu);
     if (status->kind == AGENT_WORKING && event->idleness != NO_METRIC)
         charge_idleness(thread, event, &status->counts, increment->amount, node);
-    if (event->lock_wait != NO_METRIC)
-        charge_lock_wait(thread, event, increment->amount, node);
+    if (event->lock_blame != NO_METRIC)
+        charge_lock_blame(thread, event, increment->amount, node);
     return true;
 }
 

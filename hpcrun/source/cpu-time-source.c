@@ -21,22 +21,18 @@ static void close_timers(const struct thread_event *event)
         timer_close(event->cpu_timer);
 }
 
-/* The second wall-clock timer comes last: sampling works without it, but each sample costs more. */
+/* Where the user's signals are short, perf or the timer on the CPU clock does without the others. */
 bool cpu_source_open(struct thread_event *event, int signal, bool with_perf)
 {
-    turns_open(event, 0, signal);
-    event->timers[1] = event->cpu_timer = -1;
+    event->cpu_timer = -1;
     event->fd = with_perf ? (int)perf_open(event->event, signal) : -1;
-    event->source = event->fd >= 0 ? SOURCE_TASK_CLOCK : SOURCE_CPU_TIMER;
-    if (event->source == SOURCE_CPU_TIMER)
-        event->cpu_timer = (int)timer_open(CLOCK_THREAD_CPUTIME_ID, signal, event);
-    if (event->source == SOURCE_CPU_TIMER && (event->timers[0] < 0 || event->cpu_timer < 0)) {
-        close_timers(event);
-        event->source = 0;
+    if (event->fd < 0)
+        event->cpu_timer =
+            (int)timer_open(TIMER_NEEDED, CLOCK_THREAD_CPUTIME_ID, signal, event);
+    if (event->fd < 0 && event->cpu_timer < 0)
         return false;
-    }
-    if (event->timers[0] >= 0)
-        turns_open(event, 1, signal);
+    event->source = event->fd >= 0 ? SOURCE_TASK_CLOCK : SOURCE_CPU_TIMER;
+    turns_open(event, TIMER_SPARE, signal);
     return true;
 }
 
@@ -66,8 +62,10 @@ void cpu_source_start(const struct thread_event *event, struct cpu_start start)
 {
     if (event->timers[0] >= 0)
         turns_start(event, 0, start.next, start.then);
-    else
+    else if (event->source == SOURCE_TASK_CLOCK)
         perf_enable(event->fd, start.period);
+    else
+        timer_arm_once(event->cpu_timer, start.period);
 }
 
 void cpu_source_stop(const struct thread_event *event)
@@ -107,9 +105,14 @@ static void arm_by_cpu_clock(struct thread_event *event, uint64_t now)
         timer_arm_once(event->cpu_timer, event->due - now);
 }
 
-/* The wall clock times the next sample, `rest` from now, and the one after it. */
+/* The wall clock times the next sample, `rest` from now, and the one after it; without its timers, the
+ * CPU clock does. */
 static void arm_timers(struct thread_event *event, uint64_t rest)
 {
+    if (event->timers[0] < 0) {
+        timer_arm_once(event->cpu_timer, rest);
+        return;
+    }
     uint64_t next = sys_clock(CLOCK_MONOTONIC) + rest;
     event->by_cpu_clock = false;
     event->wall = next + event->after;

@@ -12,7 +12,8 @@
  *
  * perf goes on until the thread has the CPU for half of the time. It would do without timers, but
  * its signal takes an interrupt of its own, and arming it two slow system calls (sample-source.h). It
- * times all samples where the user's limit of timers (RLIMIT_SIGPENDING) is reached. */
+ * times all samples where timers would take too many of the user's signals (source-timer.h), and so does
+ * the timer on the CPU clock without perf. */
 #ifndef HPCRUN_SOURCE_CPU_TIME_SOURCE_H
 #define HPCRUN_SOURCE_CPU_TIME_SOURCE_H
 

@@ -11,7 +11,7 @@
 struct increment {
     bool fired;       /* false: no sample; the source is armed again */
     uint64_t amount;  /* time or count */
-    uint64_t blocked; /* EVENT_REALTIME: the part of `amount` in which the thread was off the CPU */
+    uint64_t off_cpu; /* EVENT_REALTIME: the part of `amount` in which the thread was off the CPU */
 };
 
 #endif

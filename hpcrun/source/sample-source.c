@@ -6,6 +6,7 @@
 #include "hpcrun/source/cpu-time-source.h"
 #include "hpcrun/source/random-period.h"
 #include "hpcrun/source/source-perf.h"
+#include "hpcrun/source/source-timer.h"
 #include "hpcrun/source/wall-clock-source.h"
 #include "hpcrun/thread/live-threads.h"
 
@@ -15,19 +16,20 @@
  * not known yet. */
 static _Atomic uint64_t learned_period[MAX_EVENTS];
 
+/* By event: threads that could not open it. */
+static _Atomic uint32_t refused[MAX_EVENTS];
+
 static struct {
     int signal;
     bool perf_clock; /* CPUTIME may use perf's task clock */
     char note[160];
 } sources;
 
-/* Each perf signal and each timer needs a queued signal. Without one, the kernel sends SIGIO
- * instead of the sampling signal, which may kill the program, or refuses the timer. */
 static bool signals_can_queue(void)
 {
     struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
     sys4(SYS_prlimit64, 0, RLIMIT_SIGPENDING, NULL, &limit);
-    return limit.rlim_cur >= 64;
+    return limit.rlim_cur >= LEAST_QUEUED_SIGNALS;
 }
 
 void sources_init(const struct config *config, int signal)
@@ -38,14 +40,14 @@ void sources_init(const struct config *config, int signal)
     sources.note[0] = '\0';
     long result = perf_probe_task_clock();
     bool can_queue = signals_can_queue();
-    sources.perf_clock = result == 0 && can_queue && !fds_are_scarce();
+    sources.perf_clock = result == 0 && can_queue && !fds_are_few();
     if (result != 0)
         perf_explain_refusal(&note, result);
-    else if (fds_are_scarce())
+    else if (fds_are_few())
         text_add(&note, "RLIMIT_NOFILE is too low for perf events");
     if (!can_queue) {
         text_add(&note, sources.note[0] ? "; " : "");
-        text_add(&note, "RLIMIT_SIGPENDING is too low for perf signals");
+        text_add(&note, "RLIMIT_SIGPENDING is too low");
     }
 }
 
@@ -125,6 +127,20 @@ void source_open(struct thread *thread, struct thread_event *event)
     event->opened_as = event->source;
     if (opened)
         source_resume(thread, event);
+    else
+        atomic_fetch_add(&refused[event->event - process.config.events], 1);
+}
+
+uint32_t sources_refused(unsigned event)
+{
+    return atomic_load(&refused[event]);
+}
+
+void sources_after_fork(void)
+{
+    timers_after_fork();
+    for (unsigned event = 0; event < MAX_EVENTS; event++)
+        atomic_store(&refused[event], 0);
 }
 
 void source_pause(struct thread_event *event)

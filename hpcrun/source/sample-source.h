@@ -61,6 +61,12 @@ void sources_init(const struct config *config, int signal);
 /* Why CPUTIME does not use perf's task clock; "" if it does. */
 const char *sources_fallback_reason(void);
 
+/* The number of threads so far that could not open the event with this index. */
+uint32_t sources_refused(unsigned event);
+
+/* In the child of a fork, after source_abandon. */
+void sources_after_fork(void);
+
 /* Opens and starts an event for the calling thread. Normal context, signals blocked. On failure the
  * event stays closed. */
 void source_open(struct thread *thread, struct thread_event *event);

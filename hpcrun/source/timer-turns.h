@@ -9,18 +9,20 @@
  *                     │ signal            ▲
  *                     └ handler arms A ───┘
  *
- * There may be one timer only, where the user's limit of timers (RLIMIT_SIGPENDING) is reached: then
- * each sample arms it for the next one. */
+ * There may be one timer only (source-timer.h): then each sample arms it for the next one. */
 #ifndef HPCRUN_SOURCE_TIMER_TURNS_H
 #define HPCRUN_SOURCE_TIMER_TURNS_H
 
 #include "hpcrun/source/source-timer.h"
 #include "hpcrun/thread/thread.h"
 
-/* Creates timers[index]; sets it to a negative number if that fails. */
-static inline void turns_open(struct thread_event *event, unsigned index, int signal)
+/* Creates the timers; without the first one there is no second one either. */
+static inline void turns_open(struct thread_event *event, enum timer_need need, int signal)
 {
-    event->timers[index] = (int)timer_open(CLOCK_MONOTONIC, signal, event);
+    event->timers[0] = (int)timer_open(need, CLOCK_MONOTONIC, signal, event);
+    event->timers[1] = event->timers[0] < 0
+                           ? -1
+                           : (int)timer_open(TIMER_SPARE, CLOCK_MONOTONIC, signal, event);
 }
 
 static inline bool turns_are_two(const struct thread_event *event)

@@ -3,6 +3,7 @@
 #include "hpcrun/base/lock.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/thread/joinable.h"
+#include "hpcrun/thread/signal-stack.h"
 #include "hpcrun/thread/thread-image.h"
 
 __thread struct thread *thread_self;
@@ -70,6 +71,7 @@ static void unmap_record(struct thread *thread)
     thread_image_after_fork(thread);
     cct_free(&thread->cct);
     logical_free(&thread->logical);
+    signal_stack_free(thread);
     sys_pages_free(thread, sizeof(struct block));
 }
 
@@ -82,8 +84,10 @@ struct thread *thread_new(enum thread_kind kind)
     unlock(mask);
     if (!thread)
         thread = map_record();
-    if (thread)
+    if (thread) {
         thread->kind = kind;
+        memset(thread->calls, 0, sizeof thread->calls);
+    }
     return thread;
 }
 
@@ -132,7 +136,8 @@ void threads_clear(struct thread *self)
     for (struct thread *thread = threads.unused; thread; thread = thread->next)
         thread_image_after_fork(thread);
     threads.live = NULL;
-    threads.begun = threads.alive = 0;
+    threads.begun = 0;
+    atomic_store(&threads.alive, 0);
     joinable_clear();
 }
 

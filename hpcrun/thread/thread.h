@@ -17,6 +17,7 @@
 #include "hpcrun/unwind/unwind.h"
 #include "lib/fate-counts.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 
 struct joinable;
@@ -33,7 +34,7 @@ struct thread_event {
     bool is_turn;                 /* the signal is that of timers[turn] */
     unsigned turn;                /* index in `timers` of the one for `due` */
     /* Ids of its metrics, or NO_METRIC. */
-    unsigned work, blocked, idleness, incomplete, waiting, lock_wait, lock_delay;
+    unsigned work, off_cpu, idleness, incomplete, waiting, lock_blame, lock_wait;
     uint64_t period; /* mean, as configured; by rate: the mean when the event was started */
     uint64_t mean;   /* in use: `period` or longer; by rate: it follows the counts */
     uint64_t last;   /* the event's clock or count at the last sample */
@@ -45,16 +46,20 @@ struct thread_event {
                              clock: when last_cpu was read */
     uint64_t last_cpu;    /* CPUTIME: see `wall`; others: thread's CPU clock at the last sample */
     uint64_t measured_at; /* ticks_now() at the last sample */
+    uint32_t call;        /* EVENT_REALTIME: slot_call() at the last sample */
     uint64_t pc, sp;      /* EVENT_COUNTER: of the thread at the last sample */
     unsigned repeats;     /* EVENT_COUNTER: number of samples before it with the same pc and sp */
     struct fate_count *fates; /* FATE_SLOTS, in the thread's image */
     struct fate_count missed; /* samples that were only counted, as the process was ending */
 };
 
+#define THREAD_CALL_WORDS 232
+
 /* Fields that a sample touches come first, next to each other: the caches are cold at every sample.
  */
 struct thread {
-    _Atomic bool busy;            /* in the handler, beginning, or writing at its end */
+    stack_t signal_stack; /* ours; zeros: none. First, since hooks/signal-entry.c uses the layout */
+    _Atomic bool busy;    /* in the handler, beginning, or writing at its end */
     _Atomic bool samples_blocked; /* by another thread, which restarts its events */
     bool quiescent; /* threads_quiesce saw it not busy; false for a thread that began later */
     _Atomic bool events_shared; /* its events are open, and other threads may pause them */
@@ -68,6 +73,9 @@ struct thread {
     struct unwinder unwinder;
     struct cct cct;
     struct logical logical;
+
+    stack_t program_stack; /* the program's signal stack; SS_DISABLE: none (signal-stack.h) */
+    bool has_signal_stack; /* the kernel has ours */
 
     struct thread *next, *previous; /* in the list of live threads */
     uint32_t index;                 /* in the measurement file */
@@ -87,6 +95,7 @@ struct thread {
     uint64_t ended_cpu;             /* its CPU clock at its end; set before ended_wall */
     _Atomic uint64_t ended_wall;    /* CLOCK_MONOTONIC at its end; 0: it lives */
     uint64_t start[4];              /* struct start of hooks/thread-hooks.c */
+    uint64_t calls[THREAD_CALL_WORDS];  /* struct thread_calls of restart/resumed-calls.h */
     struct agent_start_routine routine; /* its start routine, for the agents */
 };
 

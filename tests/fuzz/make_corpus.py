@@ -54,7 +54,7 @@ def measurement():
     """A measurement with every kind of chunk."""
     run = mw.Measurement()
     run.metric("work", run.event("CPUTIME"))
-    run.metric("blocked", run.event("REALTIME", flags=3))
+    run.metric("off CPU", run.event("REALTIME", flags=3))
     run.metric("FAULTS", run.event("FAULTS", unit="count", why="no PMU"))
     program, library = run.module("/bin/p", "abcd01"), run.module("/lib/x.so", size=4)
     run.agents.append(("minicilk", "1", 4, "minicilk.rules", "7"))

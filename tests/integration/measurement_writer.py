@@ -149,6 +149,7 @@ class Measurement:
         self.origin, self.executable, self.directory = origin, executable, directory
         self.arguments = [executable] if arguments is None else arguments
         self.clock, self.cpus, self.version, self.end = clock, cpus, version, end
+        self.format_version = 2, 2
         self.events, self.metrics, self.modules, self.threads = [], [], [], []
         self.name_tables, self.agents, self.workers, self.refusals = [], [], [], []
         self.metric_states = []  # (metric, state, why)
@@ -263,7 +264,7 @@ class Measurement:
             yield head + struct.pack("<I", zlib.crc32(head + payload)) + payload
 
     def encode(self):
-        return b"HPCRUNMF" + struct.pack("<HHI", 2, 0, 0) + b"".join(self.encoded_chunks())
+        return b"HPCRUNMF" + struct.pack("<HHI", *self.format_version, 0) + b"".join(self.encoded_chunks())
 
     def file_name(self):
         return f"{self.host}-{self.pid}-{self.start_time}-{self.exec_sequence}.hpcrun"

@@ -23,8 +23,9 @@ HARMLESS = {"memcpy", "memset", "memmove", "memcmp", "memchr", "memrchr", "strle
 CANCELLATION = {"pthread_testcancel", "__pthread_register_cancel", "__pthread_unregister_cancel",
                 "__pthread_unwind_next", "__sigsetjmp"}
 
-# Entered by the kernel: our handlers, and the trampoline before the handlers of the program.
-HANDLERS = ("on_sampling_signal", "on_fault", "on_fatal", "signals_trampoline")
+# Entered by the kernel: our handlers, and what comes before the handlers of the program. These begin in functions
+# that jump to each other: the analysis does not see that signal_entry_plain goes on in signal_entry.
+HANDLERS = ("signal_entry_ours", "on_fatal", "signal_entry_plain", "signal_entry", "enter_in_place")
 
 # Functions with calls or jumps through pointers, and their targets.
 INDIRECT = {
@@ -32,11 +33,8 @@ INDIRECT = {
     "agent_query_charge_waiters": "the agent's charge_waiters",
     "ask_path": "agents' steps",
     "agent_query_path": "agents' steps, inlined",
-    "signals_trampoline": "the program's handler",
-    "call_program": "the program's handler",
-    "on_fault": "the same, inlined",
-    "pass_on": "the same, inlined",
-    "on_sampling_signal": "the same, inlined",
+    "signal_entry": "the program's handler",
+    "enter_in_place": "the same",
     "threads_visit": "what is to be done with each thread: its callers' functions, seen there",
     "threads_visit_events": "the same, of those whose events are open",
     "run": "a switch: instructions of unwind information",

@@ -222,7 +222,7 @@ class RunJsonTest(HpcprofCase):
         self.scenario.database()
         run = self.run_json()
         self.assertEqual((run["format"], run["version"], run["title"]),
-                         ("hpctoolkit-run", 1, "xz"))
+                         ("hpctoolkit-run", 2, "xz"))
         self.assertEqual(run["measurements"], [self.scenario.measurements])
         self.assertEqual(run["events"], [{"name": "CPUTIME", "unit": "s", "period": 0.005,
                                           "by_default": True}])

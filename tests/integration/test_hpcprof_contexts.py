@@ -245,7 +245,7 @@ class ContextsTest(ContextsCase):
         run = self.scenario.process()
         cputime, realtime = run.event("CPUTIME"), run.event("REALTIME", flags=3)
         faults = run.event("perf::PAGE-FAULTS", unit="count", period=1)
-        for name, event in (("work", cputime), ("work", realtime), ("blocked", realtime),
+        for name, event in (("work", cputime), ("work", realtime), ("off CPU", realtime),
                             ("perf::PAGE-FAULTS", faults)):
             run.metric(name, event)
         thread, instance = run.thread(), self.scenario.load(run, module)
@@ -255,7 +255,7 @@ class ContextsTest(ContextsCase):
                     amount = 1 + i if metric == 3 else mw.seconds(2.0 ** (i - metric))
                     self.scenario.sample(run, thread, [(instance, address)], metric, amount)
         self.check({0: ("work (CPUTIME)", SECONDS), 1: ("work (REALTIME)", SECONDS),
-                    2: ("blocked (REALTIME)", SECONDS), 3: ("perf::PAGE-FAULTS", 1)})
+                    2: ("off CPU (REALTIME)", SECONDS), 3: ("perf::PAGE-FAULTS", 1)})
 
     def test_metrics_of_processes_with_other_events(self):
         """The files differ in the numbers of metrics and in the fixed point of amounts."""

@@ -66,7 +66,7 @@ class FuzzTest(HpcprofCase):
         module = self.scenario.binary("program", "abcd01", STRUCTURE)
         run = self.scenario.process(**fields)
         run.metric("work", run.event("CPUTIME"))
-        run.metric("blocked", run.event("REALTIME", flags=3))
+        run.metric("off CPU", run.event("REALTIME", flags=3))
         run.metric("FAULTS", run.event("FAULTS", unit="count", why="no PMU"))
         run.agents.append(("minicilk", "1", 4, "minicilk.rules", "7"))
         run.workers.append((0, [(5, 2, 2), (9, 4, 3)]))

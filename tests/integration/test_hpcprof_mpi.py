@@ -86,7 +86,7 @@ class HpcprofMpi(HpcprofCase):
         process = self.scenario.process(pid=pid, start_time=100 - pid, rank=pid % 3, host=f"n{pid % 2}",
                                         host_id=pid % 2)
         work = process.metric("work", process.event("CPUTIME"))
-        delay = process.metric("lock delay", 0)
+        delay = process.metric("lock wait", 0)
         process.agents += [("pthread", "1", 1, "pthread.rules", "1"), ("any", "1.0", 1, "any.rules", "1.0")]
         process.workers.append((0, [(10**9, 4, 4)]))
         table = process.names([(900, f"task {pid}", "/p/a.py", 3)])

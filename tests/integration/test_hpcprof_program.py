@@ -121,7 +121,7 @@ class LockNames(unittest.TestCase):
             end = first + size  # nothing is there
             run = mw.Measurement(executable=program)
             run.metric("work", run.event("CPUTIME"))
-            delay = run.metric("lock delay", 0)
+            delay = run.metric("lock wait", 0)
             run.agents.append(("pthread", "1.0", 4, "pthread.rules", "1.0"))
             run.workers.append((0, [(5, 2, 2)]))
             module, thread = run.module(program, build_id, flags=mw.MAIN), run.thread()

@@ -101,10 +101,10 @@ class Time(OfChance, profiling.ProfilingTest):
                     members, there = map(int, done.stdout.split())
                     self.assertEqual((members, len(image.threads)), (count, count + 1))
                     wall = sum(thread.wall for thread in image.threads)
-                    period = max(2e-4, 1e-4 * count / len(os.sched_getaffinity(0)))
+                    period = max(2e-4, 2e-4 * count / len(os.sched_getaffinity(0)))
                     evidence.time("time", image.seconds("REALTIME", [FIRED]), there * 1e-9, wall,
                                   of_ends(count, period))
-                    most = 1e4 * len(os.sched_getaffinity(0)) * image.wall  # doc/limits.md
+                    most = 5e3 * len(os.sched_getaffinity(0)) * image.wall  # doc/limits.md
                     self.assertLess(image.count("REALTIME", [FIRED]), 1.5 * most)
 
 

@@ -22,17 +22,31 @@ class Neighbors(profiling.ProfilingTest):
                 self.assertEqual(done.stdout, plain.stdout)
 
     def test_signal_stack(self):
-        """The handler's stack use is bounded: HANDLER_STACK_BYTES in hpcrun/sample/handler.h, besides
-        HANDLER_FRAMES signal frames (the second one only if a guarded read faults)."""
+        """Samples use nothing of the program's signal stack. Their use of ours is bounded: HANDLER_STACK_BYTES in
+        hpcrun/sample/handler.h, besides HANDLER_FRAMES signal frames (the second one only if a guarded read faults)."""
         header = (profiling.ROOT / "hpcrun/sample/handler.h").read_text()
         bound = int(re.search(r"HANDLER_STACK_BYTES +(\d+)", header).group(1))
         frames = int(re.search(r"HANDLER_FRAMES +(\d+)", header).group(1))
+        header = (profiling.ROOT / "hpcrun/thread/signal-stack.h").read_text()
+        ours_has = int(re.search(r"SIGNAL_STACK_BYTES (\d+)", header).group(1))
+        self.assertGreater(ours_has, bound + frames * 12288)  # frames with all registers of AMX
         for name, how in sources():
             with self.subTest(name):
                 done, _ = self.measure(program("altstack"), 1500, events=["CPUTIME@f5000"], **how)
-                used, frame = (int(word) for word in done.stdout.split())
-                self.assertGreater(used, frame + 256)  # the handler has run there
-                self.assertLess(used - frames * frame, bound)
+                program_s, ours, frame = (int(word) for word in done.stdout.split())
+                self.assertEqual(program_s, 0)
+                self.assertGreater(ours, frame + 256)  # the handler has run there
+                self.assertLess(ours - frames * frame, bound)
+
+    def test_storm_of_signals(self):
+        """Handlers run on the stack that the program has set for them, however many signals come at once."""
+        storm = program("signal_storm")
+        self.assertEqual(self.run_tool(storm, 100).stdout, "fine\n")
+        for name, event, how in [(name, "CPUTIME@f5000", how) for name, how in sources()] + [("", "REALTIME@f5000", {})]:
+            with self.subTest(f"{name} {event}"):
+                done, (image,) = self.measure(storm, 200, events=[event], **how)
+                self.assertEqual(done.stdout, "fine\n")
+                self.check_fates([image])
 
     hazards = ("fork-and-signals", "vfork-and-signals", "sigwait", "signalfd", "sent-faults",
                "small-signal-stack", "siginterrupt", "own-signals", "no-queue", "priorities")

@@ -143,28 +143,6 @@ class Incomplete(LogicalTest):
         self.assertEqual(self.state()["state"], "not measurable")
         self.assertEqual(self.state()["why"], "no runtime with an agent took part")
 
-    def text(self, *options, view="top-down"):
-        done = self.run_tool(profiling.BUILD / "bin" / "hpcviewer", "--print", view, *options,
-                             self.database, env=dict(os.environ, LC_ALL="C"))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
-
-    def test_text_has_it_in_the_summary_and_where_it_is_asked_for(self):
-        self.profile(SPANS, 2, "chain", 5, options=("--cores", 2))
-        self.assertIn("incomplete", self.text(view="summary"))
-        for view in ("top-down", "threads"):
-            self.assertNotIn("incomplete", self.text(view=view))
-            self.assertIn("incomplete", self.text("--metrics", "incomplete", view=view))
-            self.assertIn("incomplete", self.text("--format", "csv", view=view).splitlines()[0])
-        self.assertIn("incomplete, ms", self.text("--sort", "incomplete"))
-
-    def test_two_runs_are_compared_by_it(self):
-        self.profile(SPANS, 2, "chain", 5, options=("--cores", 2))
-        one = self.database
-        self.profile(SPANS, 2, "chain", 10, options=("--cores", 2))
-        self.assertNotIn("incomplete", self.text(one))
-        self.assertIn("incomplete difference", self.text("--metrics", "incomplete", one))
-
 
 if __name__ == "__main__":
     unittest.main()

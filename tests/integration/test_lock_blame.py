@@ -21,15 +21,15 @@ class LockBlame(OfChance, LogicalTest):
                                            events=(f"CPUTIME@f{self.RATE}",))
         ledger = read_ledger(done.stdout)
         self.paid = {"hold_long": ledger["paid 0"], "hold_short": ledger["paid 1"]}
-        self.total = self.tree["metrics"]["lock wait"]["inclusive"]
-        self.delay = self.tree["metrics"]["lock delay"]["inclusive"]
+        self.total = self.tree["metrics"]["lock blame"]["inclusive"]
+        self.delay = self.tree["metrics"]["lock wait"]["inclusive"]
 
     def claim_convoy(self, threads):
         """At this rate a holder that waited begins with the record of its delay, which is not in the ledger: so what
         is seen may exceed it by a fifth. Shares are within 2 points."""
         waiters = threads - 1
         weight = waiters * self.image.mean_period("CPUTIME")
-        seen = {name: self.value("lock wait", name) for name in self.paid}
+        seen = {name: self.value("lock blame", name) for name in self.paid}
         self.assertGreater(sum(seen.values()), 0.99 * self.total, "charged to one of the holders")
         for name, truth in self.paid.items():
             self.found.between(name, seen[name], 0.95 * truth, 1.2 * truth, of_samples(truth, weight), truth / 4)
@@ -42,7 +42,7 @@ class LockBlame(OfChance, LogicalTest):
         """What holders pay is what waiters have, at the same procedures and below them at the lock."""
         self.assertAlmostEqual(self.delay, self.total, delta=0.02 * self.total)
         at_lock = [path for path in walk(self.tree) if path[-1]["name"] == lock]
-        self.assertAlmostEqual(sum(path[-1]["metrics"]["lock delay"]["inclusive"] for path in at_lock), self.delay,
+        self.assertAlmostEqual(sum(path[-1]["metrics"]["lock wait"]["inclusive"] for path in at_lock), self.delay,
                                delta=1e-6)
         for path in at_lock:
             names = [node["name"] for node in path if node["kind"] in ("procedure", "inlined")]

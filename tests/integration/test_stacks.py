@@ -19,19 +19,19 @@ class Stacks(OfChance, profiling.ProfilingTest):
         self.check_fates([image])
         return rest, image
 
-    def functions(self, path):
+    def functions(self, path, module="stacks"):
         """The names of a path's functions that are the program's own."""
-        table = profiling.symbols(program("stacks"))
+        table = profiling.symbols(program(module))
         names = []
         for frame in path:
-            module, _, offset = frame.rpartition("+")
+            its_module, _, offset = frame.rpartition("+")
             names += [name.split(".")[0] for name, (start, size) in table.items()
-                      if module == "stacks" and start <= int(offset, 16) < start + size]
+                      if module == its_module and start <= int(offset, 16) < start + size]
         return names
 
-    def check_known(self, lines, image, evidence):
+    def check_known(self, lines, image, evidence, module):
         """Each line names functions and the time below them, to 2 %; no sample is elsewhere."""
-        paths = [(self.functions(path), path, value * profiling.TIME_UNIT)
+        paths = [(self.functions(path, module), path, value * profiling.TIME_UNIT)
                  for thread in image.threads for _, value, path in thread.paths]
         for line in lines:
             *known, ns = line.split()
@@ -44,13 +44,13 @@ class Stacks(OfChance, profiling.ProfilingTest):
             evidence.between(" ".join(known), sum(seconds for *_, seconds in below), 0.98 * truth, 1.02 * truth,
                              of_samples(truth, image.mean_period("CPUTIME")), 0.25 * truth)
 
-    def check(self, what):
+    def check(self, what, module="stacks"):
         for name, how in sources():
             with self.subTest(f"{what} {name}"):
                 evidence = self.evidence()
                 for _ in evidence.looks():
-                    lines, image = self.run_stacks(what, **how)
-                    self.check_known(lines, image, evidence)
+                    lines, image = self.run_stacks(what, name=module, **how)
+                    self.check_known(lines, image, evidence, module)
                     self.assertEqual(image.count("CPUTIME", PARTIAL), 0)
 
     def test_contexts_that_are_switched(self):
@@ -68,6 +68,15 @@ class Stacks(OfChance, profiling.ProfilingTest):
 
     def test_handlers_on_a_signal_stack(self):
         self.check("signal-stack")
+
+    def test_stacks_without_room_for_a_sample(self):
+        """Samples take no stack of the program: not of a signal stack, and not of a thread's or context's own."""
+        for what in ("handler", "nested", "thread", "context"):
+            self.check(what, "full_stacks")
+        for name, how in sources():  # the outer frames of a coroutine are gone: its paths are partial
+            with self.subTest(f"coroutine {name}"):
+                _, image = self.run_stacks("coroutine", name="full_stacks", **how)
+                self.assertGreater(image.count("CPUTIME", [FIRED]), 100)
 
     def test_recursion_a_million_deep(self):
         """The innermost frames of the path are kept, up to the limit, and it is marked as partial."""

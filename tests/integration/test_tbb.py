@@ -136,7 +136,7 @@ class Beside(Tbb):
             self.assertAlmostEqual(self.amount("idleness", name) / work, (self.WORKERS - count) / count, places=3)
 
     def test_plain_threads_beside_openmp_and_tbb(self):
-        """They have idleness and lock wait of their own."""
+        """They have idleness and lock blame of their own."""
         subprocess.run(["gcc", "-O2", "-I", profiling.ROOT, "-c", "-o", self.directory / "count.o",
                         SOURCES / "slot-count.c"], check=True)
         program = self.build("beside-threads.cc", "-O0", "-fopenmp", self.directory / "count.o")
@@ -145,8 +145,8 @@ class Beside(Tbb):
         self.assertEqual(done.stdout, "plain 1 openmp 2 tbb 3\n")
         self.assertNotIn("is not used", done.stderr)
         self.check_shares({"in_plain": 1, "in_team": 2, "in_tbb": 3})
-        self.assertAlmostEqual(self.amount("lock wait", "in_plain") / self.amount("work", "in_plain"), 1, places=3)
-        self.assertEqual({self.amount("lock wait", name) for name in ("in_team", "in_tbb")}, {0})
+        self.assertAlmostEqual(self.amount("lock blame", "in_plain") / self.amount("work", "in_plain"), 1, places=3)
+        self.assertEqual({self.amount("lock blame", name) for name in ("in_team", "in_tbb")}, {0})
 
 
 class Paths(Tbb):

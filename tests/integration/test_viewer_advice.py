@@ -21,7 +21,7 @@ def thread(profile, cpu, start_routine=None, kind="created", begin=0.0, wall=10.
 def run_json(threads, wall, cpus=4, events=("CPUTIME",), executable="/home/u/prog", command="prog",
              metrics=("work",)):
     threads[0]["kind"] = "initial"
-    return {"format": "hpctoolkit-run", "version": 1, "title": "prog",
+    return {"format": "hpctoolkit-run", "version": 2, "title": "prog",
             "metrics": [{"name": name, "event": events[0], "unit": "s", "state": "measured"}
                         for name in metrics],
             "events": [{"name": event, "unit": "s", "period": PERIOD} for event in events],
@@ -198,7 +198,7 @@ class Threads(Advice):
 
 
 class Blocked(Advice):
-    METRICS = ("work", "blocked")
+    METRICS = ("work", "off CPU")
 
     def program(self, waits):
         """Seconds blocked in procedures of libc that line 32 of parallel calls, in thread 2."""
@@ -281,12 +281,12 @@ class Supply(Advice):
     def run_of(self, ready, cpu=(5, 1, 1), cpus=4, **process):
         """3 threads, of which thread 2 waits for a lock for 6 s of 10."""
         run = run_json([thread(i, s, "parallel") for i, s in enumerate(cpu, 1)], 10, cpus, ("REALTIME",),
-                       metrics=("work", "blocked"))
+                       metrics=("work", "off CPU"))
         run["processes"][0].update({"ready": ready, "throttled": 0.0, "quota": None, **process})
         return run
 
     def kinds(self, run):
-        p = Program(("work", "blocked"), 3)
+        p = Program(("work", "off CPU"), 3)
         p.main.statement(p.file, 13).charge(5, 0)
         p.thread.statement(p.file, 31).charge(1, 0, 2).charge(0.1, 0, 3)
         p.thread.statement(p.file, 32).call(p.of_libc("pthread_mutex_lock")).charge(6, 0, 2).charge(6, 1, 2)
@@ -365,7 +365,7 @@ class Locks(Advice):
     """Thread 2 holds a lock in line 31 while others wait for it in line 32 for 4 s, and for another one for 1 s."""
 
     def found(self, event, *metrics, idleness=0):
-        p = Program((*metrics, "lock wait", "lock delay", "idleness"), 2)
+        p = Program((*metrics, "lock blame", "lock wait", "idleness"), 2)
         p.thread.statement(p.file, 31).charge(9, 0, 2).charge(5, len(metrics), 2).charge(idleness, len(metrics) + 2, 2)
         p.main.statement(p.file, 13).charge(1)
         waits = p.thread.statement(p.file, 32)
@@ -377,7 +377,7 @@ class Locks(Advice):
     def test_how_long_and_where(self):
         """By CPUTIME, a holder off the CPU has no samples: what remains is CPU time, 4 s of a thread. By REALTIME it is the
         5 s of the 10 in which threads do not wait."""
-        for metrics, wait, gain in ((("CPUTIME", "work"), "at least 5.0 s", 2.5), (("REALTIME", "work", "blocked"), "5.0 s", 2)):
+        for metrics, wait, gain in ((("CPUTIME", "work"), "at least 5.0 s", 2.5), (("REALTIME", "work", "off CPU"), "5.0 s", 2)):
             found = self.found(*metrics)[0]
             self.assertEqual(self.place(found), ("parallel", "/src/p.c", 31))
             self.assertEqual(found["text"], f"Lock queue_lock (80 %) and others: threads wait {wait}, 100 % of that while "

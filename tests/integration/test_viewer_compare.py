@@ -75,7 +75,7 @@ class Compared(unittest.TestCase):
 
     def describe_runs(self, *runs):
         for run, folder in zip(runs, self.folders):
-            (folder / "run.json").write_text(json.dumps({"format": "hpctoolkit-run", "version": 1,
+            (folder / "run.json").write_text(json.dumps({"format": "hpctoolkit-run", "version": 2,
                                                          **run}))
 
     def compared(self, view, *options):
@@ -307,16 +307,16 @@ class Metrics(Compared):
                                "after: misses.\n")
 
     def test_what_was_not_measured_on_one_side(self):
-        described = viewer.measured("work", "blocked")
-        why = {"name": "blocked", "unit": "s", "state": "not measurable", "why": "no event for it"}
-        self.write(parallel("a", [("work", 2)]), parallel("b", [("work", 3), ("blocked", 1)]))
+        described = viewer.measured("work", "off CPU")
+        why = {"name": "off CPU", "unit": "s", "state": "not measurable", "why": "no event for it"}
+        self.write(parallel("a", [("work", 2)]), parallel("b", [("work", 3), ("off CPU", 1)]))
         self.describe_runs({"metrics": [described[0], why]}, {"metrics": described})
         costs = self.inclusive()
-        self.assertEqual({name: cost for name, cost in costs.items() if "blocked" in name},
-                         {"blocked [before]": None, "blocked [after]": 1,
-                          "blocked difference": None, "blocked ratio": None})
+        self.assertEqual({name: cost for name, cost in costs.items() if "off CPU" in name},
+                         {"off CPU [before]": None, "off CPU [after]": 1,
+                          "off CPU difference": None, "off CPU ratio": None})
         text = viewer.printed("summary", *self.folders)
-        self.assertIn("blocked: not measured in before: no event for it", text)
+        self.assertIn("off CPU: not measured in before: no event for it", text)
 
     def test_effort_against_work(self):
         """A run without a parallel runtime has no effort, so its work is compared."""

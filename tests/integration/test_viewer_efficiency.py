@@ -54,7 +54,7 @@ def run_json(metrics, period=0.001, events=("REALTIME",), workers=None):
         one = {"name": name, "event": event, "unit": "s"}
         described.append({**one, "state": "not measurable", "why": why} if why else
                          {**one, "state": "measured"})
-    return {"format": "hpctoolkit-run", "version": 1, "title": "parallel", "metrics": described,
+    return {"format": "hpctoolkit-run", "version": 2, "title": "parallel", "metrics": described,
             "events": [{"name": event, "unit": "s", "period": period} for event in events],
             "processes": [{"pid": pid, "command": f"./{pid}", "state": "exit", "workers": n,
                            "threads": []} for pid, n in (workers or {}).items()]}
@@ -122,7 +122,7 @@ class Views(Case):
         layouts = [Layout(), Layout(ids="shuffled"), Layout(scopes=("execution",), totals=False),
                    Layout(scopes=("point",))]
         choices = [(PARTS, ("",)), (("work", "idleness", "misses"), ("",)),
-                   (("blocked", "overhead", "work"), ("",)),
+                   (("off CPU", "overhead", "work"), ("",)),
                    ([p + e for e in (" (CPUTIME)", " (REALTIME)") for p in PARTS],
                     (" (CPUTIME)", " (REALTIME)"))]
         for seed in range(16):
@@ -158,7 +158,7 @@ class Views(Case):
                    if charged == profile and (metrics is None or metric in metrics))
 
     def test_threads(self):
-        db = viewer.random_database(5, 120, ("work", "idleness", "blocked"))
+        db = viewer.random_database(5, 120, ("work", "idleness", "off CPU"))
         self.write(db)
         expected = [self.charged(db, p, (0, 1)) for p in (1, 2, 3)]
         shown = viewer.printed_json("threads", self.db)

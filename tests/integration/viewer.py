@@ -153,7 +153,7 @@ def measured(*names, unit="s", **more):
 def describe_run(folder, metrics, **more):
     """Writes a run.json."""
     with open(os.path.join(folder, "run.json"), "w", encoding="utf-8") as file:
-        json.dump({"format": "hpctoolkit-run", "version": 1, "title": "program", "events": [], "processes": [],
+        json.dump({"format": "hpctoolkit-run", "version": 2, "title": "program", "events": [], "processes": [],
                    "metrics": metrics, **more}, file)
 
 

@@ -36,7 +36,7 @@ FATES = {"fired": {"count": 2003, "amount": 10.015},
          "partial: no unwind information": {"count": 4, "amount": 0.02}}
 
 RUN = {
-    "format": "hpctoolkit-run", "version": 1, "title": "xz",
+    "format": "hpctoolkit-run", "version": 2, "title": "xz",
     "measurements": ["hpctoolkit-xz-measurements"],
     "metrics": [{"name": "work", "event": "CPUTIME", "unit": "s", "state": "measured"},
                 {"name": "idleness", "unit": "s", "state": "not measurable",

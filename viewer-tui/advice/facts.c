@@ -1,7 +1,7 @@
 #include "viewer-tui/advice/facts.h"
 
+#include "lib/metric-kinds.h"
 #include "viewer-tui/metrics/efficiency.h"
-#include "viewer-tui/metrics/metric-names.h"
 
 #include <math.h>
 #include <stdlib.h>

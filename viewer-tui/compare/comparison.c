@@ -84,6 +84,7 @@ static void add_column(struct comparison *comparison, struct merged_metric from,
         metric.compared.sides[side] = metrics->n - from.column + (size_t)side;
     for (int set = 0; set < METRIC_SETS; set++)
         metric.is_in[set] = sides[0]->is_in[set] || sides[1]->is_in[set];
+    metric.is_internal = sides[0]->is_internal && sides[1]->is_internal;
     metric.is_aside = sides[0]->is_aside && sides[1]->is_aside;
     metric.is_asked_for = sides[0]->is_asked_for || sides[1]->is_asked_for;
     metric.repeats_work = sides[0]->repeats_work && sides[1]->repeats_work;

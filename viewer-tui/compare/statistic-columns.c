@@ -1,5 +1,6 @@
 #include "viewer-tui/compare/statistic-columns.h"
 
+#include "lib/metric-kinds.h"
 #include "viewer-tui/metrics/derived.h"
 
 #include <stdlib.h>
@@ -38,13 +39,13 @@ static bool define(struct session *session, const char *metric, const char *stat
     return is_new;
 }
 
-/* Whether a metric has values, is no kind of overhead, and has a name that a formula can quote.
- * Incomplete time is left out: it is about the program as a whole, not about its threads. */
+/* Whether a metric has values, is not internal, no kind of overhead, and has a name that a formula can
+ * quote. */
 static bool has_columns(const json_t *metric)
 {
-    static const char incomplete[] = "incomplete";
     const char *name = run_text(metric, "name");
-    return *name && strncmp(name, incomplete, strlen(incomplete)) != 0 &&
+    const struct metric_kind *kind = metric_kind_of(name);
+    return *name && !(kind && kind->is_internal) &&
            strcmp(run_text(metric, "state"), "not measurable") != 0 &&
            !strpbrk(name, ":\"=$@[]");
 }

@@ -1,5 +1,6 @@
 #include "viewer-tui/db/metric-selection.h"
 
+#include "lib/metric-kinds.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/metrics/efficiency.h"
 
@@ -10,7 +11,7 @@
 struct choice {
     size_t *at, n;
     size_t n_kinds; /* kinds that were added with their overhead */
-    size_t n_shown; /* the metrics behind these are only named in formulas */
+    size_t n_shown; /* those after these are internal, or only named in formulas */
     bool *is_taken;
 };
 
@@ -24,6 +25,12 @@ static void free_choice(struct choice *choice)
 {
     free(choice->at);
     free(choice->is_taken);
+}
+
+/* The user does not see an internal metric. */
+static bool can_be_shown(const struct metrics *metrics, size_t metric)
+{
+    return metric < metrics->n && !metrics->at[metric].is_internal;
 }
 
 static void choose(struct choice *choice, size_t metric)
@@ -117,11 +124,12 @@ static void choose_described(const struct database *db, const json_t *metrics,
     json_array_foreach(metrics, i, described)
     {
         size_t m = metrics_find(&db->metrics, run_text(described, "name"));
-        if (m < db->metrics.n && has_room(choice))
+        if (can_be_shown(&db->metrics, m) && has_room(choice))
             choose_together(choice, &db->metrics, m);
     }
     for (size_t m = 0; m < db->metrics.n && has_room(choice); m++)
-        choose_together(choice, &db->metrics, m);
+        if (can_be_shown(&db->metrics, m))
+            choose_together(choice, &db->metrics, m);
 }
 
 /* False if its total is known to be zero. */
@@ -137,7 +145,7 @@ static void choose_nonzero(const struct database *db, struct choice *choice)
 {
     for (size_t m = 0; m < db->metrics.n && has_room(choice); m++) {
         const struct metric *metric = &db->metrics.at[m];
-        if (metric_is_measured(metric) && may_have_values(db, metric))
+        if (can_be_shown(&db->metrics, m) && metric_is_measured(metric) && may_have_values(db, metric))
             choose_together(choice, &db->metrics, m);
     }
     for (size_t m = 0; m < db->metrics.n && choice->n == 0; m++)
@@ -152,7 +160,7 @@ static size_t first_in_list(const struct metrics *metrics, const char *list, siz
     *length = 0;
     for (size_t m = 0; m < metrics->n; m++) {
         size_t size = strlen(metrics->at[m].name);
-        bool fits = strncmp(list, metrics->at[m].name, size) == 0 &&
+        bool fits = can_be_shown(metrics, m) && strncmp(list, metrics->at[m].name, size) == 0 &&
                     (list[size] == ',' || list[size] == '\0');
         if (fits && (found == metrics->n || size > *length)) {
             found = m;
@@ -178,7 +186,7 @@ static bool choose_of_events(struct choice *choice, const struct metrics *metric
 {
     bool is_there = false;
     for (size_t m = 0; m < metrics->n; m++)
-        if (is_of_event(metrics->at[m].name, name, length, "")) {
+        if (can_be_shown(metrics, m) && is_of_event(metrics->at[m].name, name, length, "")) {
             choose(choice, m);
             is_there = true;
         }
@@ -227,14 +235,6 @@ static void find_kinds_set(struct database *db, const struct choice *choice)
     }
 }
 
-/* Whether it is incomplete time, which bounds the run time of the whole program. A column of it
- * beside the work and idleness of single rows would only take space. */
-static bool is_incomplete_time(const char *name)
-{
-    static const char incomplete[] = "incomplete";
-    return strcmp(name, incomplete) == 0 || is_of_event(name, incomplete, strlen(incomplete), "");
-}
-
 /* Whether it is an effort of which only work has values. */
 static bool repeats_work(const struct database *db, size_t effort)
 {
@@ -255,7 +255,6 @@ static void find_sets(struct database *db, const struct choice *choice, size_t n
     for (size_t i = 0; i < choice->n_shown; i++) {
         struct metric *metric = &db->metrics.at[choice->at[i]];
         metric->is_in[SET_CHOSEN] = n_listed ? i < n_listed : !metric->kind.name;
-        metric->is_aside = !n_listed && is_incomplete_time(metric->name);
         metric->is_asked_for = i < n_listed;
         metric->repeats_work = repeats_work(db, choice->at[i]);
     }
@@ -269,6 +268,13 @@ static void choose_named(const struct metrics *metrics, struct choice *choice)
         for (size_t m = 0; m < metrics->n; m++)
             if (formula_names(metrics->at[d].derived->text, metrics->at[m].name))
                 choose(choice, m);
+}
+
+static void choose_internal(const struct metrics *metrics, struct choice *choice)
+{
+    for (size_t m = 0; m < metrics->n; m++)
+        if (metrics->at[m].is_internal)
+            choose(choice, m);
 }
 
 /* Returns the first name in the list that is no metric. */
@@ -289,15 +295,36 @@ static char *choose_all(struct database *db, const json_t *described, const char
         choose_nonzero(db, choice);
     }
     choice->n_shown = choice->n;
+    choose_internal(&db->metrics, choice);
     choose_named(&db->metrics, choice);
     find_sets(db, choice, n_listed);
     return NULL;
 }
 
+static void take_new_names(struct metrics *metrics)
+{
+    for (size_t m = 0; m < metrics->n; m++) {
+        char *name = metric_renamed(metrics->at[m].name);
+        if (name)
+            metric_rename(&metrics->at[m], name);
+    }
+}
+
+static void find_internal(struct metrics *metrics)
+{
+    for (size_t m = 0; m < metrics->n; m++) {
+        const struct metric_kind *kind = metric_kind_of(metrics->at[m].name);
+        metrics->at[m].is_internal = kind && kind->is_internal;
+    }
+}
+
 void choose_complete(struct database *db, const json_t *run)
 {
     const json_t *described = json_object_get(run, "metrics");
+    if (run_has_former_names(run))
+        take_new_names(&db->metrics);
     add_unmeasured(db, described);
+    find_internal(&db->metrics);
     if (described)
         take_described(db, described);
     efficiency_add_efforts(&db->metrics);
@@ -316,12 +343,12 @@ char *choose_metrics(struct database *db, const json_t *run, const char *list, b
     return unknown;
 }
 
-/* The only metric of that name of an event, with `behind` behind that; metrics->n for none. */
+/* The only metric of that name of an event, with `behind` after that; metrics->n for none. */
 static size_t find_of_event(const struct metrics *metrics, const char *name, const char *behind)
 {
     size_t found = metrics->n;
     for (size_t m = 0; m < metrics->n; m++)
-        if (is_of_event(metrics->at[m].name, name, strlen(name), behind)) {
+        if (can_be_shown(metrics, m) && is_of_event(metrics->at[m].name, name, strlen(name), behind)) {
             if (found < metrics->n)
                 return metrics->n;
             found = m;
@@ -339,6 +366,8 @@ static size_t find_to_sort(const struct metrics *metrics, const char *name)
     for (size_t i = 0; i < N_BEHIND && found == metrics->n; i++) {
         char *whole = mem_printf("%s%s", name, behind[i]);
         found = metrics_find(metrics, whole);
+        if (!can_be_shown(metrics, found))
+            found = metrics->n;
         free(whole);
     }
     for (size_t i = 0; i < N_BEHIND && found == metrics->n; i++)
@@ -368,7 +397,8 @@ char *choose_names(const struct metrics *metrics)
 {
     struct text names = {0};
     for (size_t m = 0; m < metrics->n; m++)
-        text_printf(&names, "%s%s", m ? ", " : "", metrics->at[m].name);
+        if (can_be_shown(metrics, m))
+            text_printf(&names, "%s%s", names.n ? ", " : "", metrics->at[m].name);
     text_add(&names, "");
     return names.at;
 }

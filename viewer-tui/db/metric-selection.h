@@ -5,8 +5,9 @@
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/run.h"
 
-/* Adds to the database's metrics: those that run.json says were not measured, units and states from
- * run.json, efforts, and which metrics are kinds of overhead. `run` may be NULL. */
+/* Gives the database's metrics the names of today, and adds to them: those that run.json says were
+ * not measured, units and states from run.json, efforts, and which metrics are internal or kinds of
+ * overhead. `run` may be NULL. */
 void choose_complete(struct database *db, const json_t *run);
 
 /* Limit of the metrics selected without a list; the same limit applies to kinds of overhead. */
@@ -18,8 +19,8 @@ void choose_complete(struct database *db, const json_t *run);
  *   no list, run.json    all metrics of run.json, then the others of the database
  *   neither              metrics whose total is not zero
  *
- * Without a list, incomplete time is set aside (is_aside in metric.h). Kinds are kept with their
- * overhead, for SET_KINDS; metrics that formulas of derived metrics name are kept, too.
+ * Internal metrics are kept, but not shown. Kinds are kept with their overhead, for SET_KINDS; metrics
+ * that formulas of derived metrics name are kept, too.
  *
  * Returns NULL, or the first name in the list that is no metric; the caller frees it. `leniently`:
  * such names are ignored, and a list without any metric counts as none. `run` must outlive the

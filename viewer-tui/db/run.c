@@ -2,6 +2,7 @@
 
 #include "lib/alloc.h"
 #include "lib/database-format.h"
+#include "lib/metric-kinds.h"
 #include "lib/path.h"
 #include "lib/safe-input.h"
 #include "viewer-tui/base/task.h"
@@ -42,12 +43,32 @@ static json_t *read_file(const char *path, char **cause)
     return root;
 }
 
+bool run_has_former_names(const json_t *run)
+{
+    return run && run_number(run, "version") < 2;
+}
+
+static void rename_metrics(const json_t *run)
+{
+    size_t i;
+    json_t *metric;
+    json_array_foreach(json_object_get(run, "metrics"), i, metric)
+    {
+        char *name = metric_renamed(run_text(metric, "name"));
+        if (name)
+            json_object_set_new(metric, "name", json_string(name));
+        free(name);
+    }
+}
+
 json_t *run_read(const char *folder)
 {
     char *path = mem_printf("%s/%s", folder, DATABASE_RUN_FILE), *cause;
     json_t *root = read_file(path, &cause);
     if (cause)
         problem_found(path, "%s", cause);
+    if (run_has_former_names(root))
+        rename_metrics(root);
     free(cause);
     free(path);
     return root;

@@ -1,6 +1,6 @@
 #include "viewer-tui/metrics/efficiency.h"
 
-#include "viewer-tui/metrics/metric-names.h"
+#include "lib/metric-kinds.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -82,7 +82,8 @@ struct overhead_kind {
 };
 
 struct metric {
-    const char *name;     /* owned by the source, or by the caller */
+    const char *name; /* owned by the source, or by the caller; with a former name, by the metric */
+    const char *former_name; /* in the files of an earlier version; NULL: the same */
     char unit[UNIT_SIZE]; /* "s", "count", or what stands in parentheses in the name */
     enum metric_state state;
     const char *why; /* reason why it is not measured, or a lower bound; else NULL */
@@ -98,6 +99,7 @@ struct metric {
     int sum; /* index of the metric that it is a part of; METRIC_ABSENT */
     struct overhead_kind kind;
     bool is_ratio;     /* it does not add up: it has no percentages and may be undefined (NAN) */
+    bool is_internal;  /* for the advice, formulas and JSON (metric_kind_of); never shown */
     bool is_aside;     /* views have no column of it unless the user asks for one; the summary, the
                           list of columns, the inspector, CSV and JSON have it */
     bool is_asked_for; /* the user named it */
@@ -178,6 +180,15 @@ static inline size_t metrics_shown(const struct metrics *metrics, size_t from)
     return from;
 }
 
+/* The first metric that JSON has among those from `from` on, or metrics->n. */
+static inline size_t metrics_in_json(const struct metrics *metrics, size_t from)
+{
+    while (from < metrics->n && !metrics->at[from].is_in[metrics->set] &&
+           !metrics->at[from].is_internal)
+        from++;
+    return from;
+}
+
 /* How many metrics are shown. */
 static inline size_t metrics_n_shown(const struct metrics *metrics)
 {
@@ -203,6 +214,9 @@ static inline size_t metrics_whole(const struct metrics *metrics, size_t index)
         return (size_t)metric->compared.whole;
     return metric->sum == METRIC_ABSENT ? index : (size_t)metric->sum;
 }
+
+/* Takes ownership of a name that differs from that in the files. */
+void metric_rename(struct metric *metric, char *name);
 
 /* Sets the unit; ignored if empty. */
 void metric_set_unit(struct metric *metric, const char *unit);

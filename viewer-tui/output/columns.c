@@ -1,6 +1,6 @@
 #include "viewer-tui/output/columns.h"
 
-#include "viewer-tui/metrics/metric-names.h"
+#include "lib/metric-kinds.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <math.h>
@@ -126,6 +126,13 @@ struct columns columns_all(const struct view *view)
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
         add_both(&columns, m);
     return columns;
+}
+
+void columns_add_internal(struct columns *columns, const struct view *view)
+{
+    for (size_t m = 0; m < view->metrics->n; m++)
+        if (view->metrics->at[m].is_internal)
+            add_both(columns, m);
 }
 
 size_t columns_of_metric(const struct columns *columns, size_t first)

@@ -40,6 +40,9 @@ void columns_add_derived(struct columns *columns, const struct view *view);
  * columns.at. */
 struct columns columns_all(const struct view *view);
 
+/* Adds both parts of internal metrics, which only JSON has. The columns are from columns_all. */
+void columns_add_internal(struct columns *columns, const struct view *view);
+
 /* The number of adjacent columns, from `first` on, that belong to one metric. */
 size_t columns_of_metric(const struct columns *columns, size_t first);
 

@@ -239,6 +239,13 @@ static void add_listing(struct listing *listing, const struct view *view, uint32
     vec_free(&listing->line);
 }
 
+static const char *name_in_file(const struct metric *metric)
+{
+    if (metric_called(metric))
+        return metric_called(metric);
+    return metric->former_name ? metric->former_name : metric->name;
+}
+
 bool disassembly_of_row(struct disassembly *disassembly, const struct view *view, uint32_t row,
                         const char **why)
 {
@@ -255,8 +262,7 @@ bool disassembly_of_row(struct disassembly *disassembly, const struct view *view
                               .sources = disassembly->sources,
                               .metric = &view->metrics->at[metric],
                               .dearest = -1};
-    listing.metric_name =
-        metric_called(listing.metric) ? metric_called(listing.metric) : listing.metric->name;
+    listing.metric_name = name_in_file(listing.metric);
     if (selected->kind == KIND_STATEMENT || selected->kind == KIND_LOOP) {
         listing.row_path = database_file_path(db, selected->place);
         listing.row_line = selected->line;

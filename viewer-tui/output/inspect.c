@@ -211,7 +211,7 @@ static void add_unmeasured(const struct inspection *inspection)
     const char *head = "\nnot measured\n";
     for (size_t m = 0; m < metrics->n; m++) {
         const struct metric *metric = &metrics->at[m];
-        if (!metric->name[0] || metric_is_measured(metric))
+        if (!metric->name[0] || metric_is_measured(metric) || metric->is_internal)
             continue;
         text_printf(inspection->out, "%s  ", head);
         add_clean(inspection, metric->name);
@@ -251,8 +251,8 @@ void inspect_row(const struct view *view, uint32_t row, const json_t *run, bool 
     add_origins(&inspection, run, is_physical);
     for (size_t m = 0; m < view->metrics->n; m++) {
         const struct metric *metric = &view->metrics->at[m];
-        bool is_given_up = !metric->name[0];
-        if (is_given_up || !metric_is_measured(metric) || metric->repeats_work)
+        bool is_hidden = !metric->name[0] || metric->is_internal || metric->repeats_work;
+        if (is_hidden || !metric_is_measured(metric))
             continue;
         text_add(out, "\n");
         add_metric(&inspection, m);

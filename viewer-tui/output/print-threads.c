@@ -94,7 +94,8 @@ static void json_costs(struct threads_table *table, const char *key, const doubl
     const struct metrics *metrics = table->metrics;
     struct json_writer *json = &table->writer.json;
     json_put_object(json, key);
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+    for (size_t m = metrics_in_json(metrics, 0); m < metrics->n;
+         m = metrics_in_json(metrics, m + 1))
         json_put_cost(json, metrics->at[m].name, &metrics->at[m], values[m]);
     json_write_object_end(json);
 }

@@ -351,6 +351,8 @@ static void write_head(struct data_printer *printer)
 void print_tree_json(const struct tree *tree)
 {
     struct data_printer printer = open_printer(tree, &json_class);
+    if (!tree->columns)
+        columns_add_internal(&printer.columns, tree->view);
     write_head(&printer);
     json_write_key(&printer.writer.json, "root");
     struct visitor visitor = {.enter = enter_json, .leave = leave_json, .context = &printer};

@@ -1,5 +1,6 @@
 /* agents/openmp/events.h, driven by the events that libomp tells, in the order that OpenMP 5 and
  * libomp's source have. One thread: its stack is an array, in which frames lie as libomp's do. */
+#include "tests/unit/agents/own_slot.h"
 #include "tests/unit/cmocka_suite.h"
 
 #include "agents/common/task-records.h"

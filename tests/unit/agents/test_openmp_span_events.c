@@ -1,4 +1,5 @@
 /* agents/openmp/span-events.h: what hpcrun gets of the events that libomp tells. */
+#include "tests/unit/agents/own_slot.h"
 #include "tests/unit/agents/simulated_libomp.h"
 
 static void a_region(void **state)

@@ -1,4 +1,5 @@
 /* agents/pthread/agent.c: whom it serves, whom it counts, and whom it charges. */
+#include "tests/unit/agents/own_slot.h"
 #include "tests/unit/cmocka_suite.h"
 
 #include "agents/common/thread-slots.h"

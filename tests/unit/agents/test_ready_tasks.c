@@ -1,5 +1,6 @@
 /* agents/common/ready-tasks.h: which waiting threads are about to take a task. Thread 0 creates the
  * region and its tasks; thread 1 is in its team, thread 2 in another one. */
+#include "tests/unit/agents/own_slot.h"
 #include "tests/unit/cmocka_suite.h"
 
 #include "agents/common/ready-tasks.h"
@@ -23,9 +24,11 @@ static bool read_memory(const struct agent_cursor *cursor, uint64_t address, voi
 
 static const struct agent_host host = {.read = read_memory, .slots = &slots};
 
+/* The test's one thread plays all of them. */
 static struct agent_slot_part *thread(int number)
 {
-    return &memory[number].gomp;
+    own_slot = &memory[number];
+    return &own_slot->gomp;
 }
 
 static int begin(void **state)

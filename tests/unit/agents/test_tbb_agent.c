@@ -1,5 +1,6 @@
 /* agents/tbb/agent.c at samples: a thread that is in libtbb between two tasks works, one that looks
  * for work does not. The slots are the test's. */
+#include "tests/unit/agents/own_slot.h"
 #include "tests/unit/agents/recording_host.h"
 
 #include "agents/tbb/task-contexts.h"

@@ -1,5 +1,6 @@
 /* agents/tbb/tbb-tasks.c; this test is the program above it and the libtbb below it. Its one thread
  * plays all threads: it changes its slot. */
+#include "tests/unit/agents/own_slot.h"
 #include "tests/unit/cmocka_suite.h"
 
 #include "agents/tbb/task-contexts.h"

@@ -1,5 +1,6 @@
 /* agents/gomp/team-starts.h: a thread that starts a team works or waits, by the code in which it is
  * sampled. The code is libgomp's of gcc 12. */
+#include "tests/unit/agents/own_slot.h"
 #include "tests/unit/cmocka_suite.h"
 
 #include "agents/gomp/team-starts.h"

@@ -1,7 +1,10 @@
 /* agents/common/thread-slots.h: which threads serve a runtime, and which of them work. */
+#include "tests/unit/agents/own_slot.h"
 #include "tests/unit/cmocka_suite.h"
 
 #include "agents/common/thread-slots.h"
+
+#include <pthread.h>
 
 static struct agent_slot chunk[AGENT_SLOTS];
 static struct agent_slots slots = {.chunk = {chunk}};
@@ -113,13 +116,34 @@ static void a_thread_that_starts_a_team_waits_for_it(void **state)
     assert_int_equal(status_of(master, RUNTIME_GOMP), AGENT_IDLE);
 }
 
+static void *spare_of_this_thread(void *unused)
+{
+    (void)unused;
+    struct agent_slot *spare = slot_mine();
+    assert_int_equal(spare->runtimes, 0);
+    slot_join(spare, RUNTIME_TBB);
+    assert_ptr_equal(slot_mine(), spare);
+    return spare;
+}
+
+/* It is the thread's own, as long as the thread lives, and hpcrun's slot takes precedence. */
 static void a_thread_without_slot_has_a_spare_one(void **state)
 {
     (void)state;
+    void *others = NULL;
+    pthread_t thread;
     own_slot = NULL;
-    assert_ptr_equal(slot_mine(), &spare_slot);
+    struct agent_slot *spare = slot_mine();
+    slot_join(spare, RUNTIME_GOMP);
+    assert_true(slot_is_spare(&spare->gomp));
+    assert_int_equal(pthread_create(&thread, NULL, spare_of_this_thread, NULL), 0);
+    assert_int_equal(pthread_join(thread, &others), 0);
+    assert_ptr_not_equal(others, spare);
+    assert_int_equal(slot_mine()->runtimes, RUNTIME_GOMP);
     own_slot = add_thread(AGENT_SLOT_WORKING, 0);
     assert_ptr_equal(slot_mine(), own_slot);
+    assert_false(slot_is_spare(&own_slot->tbb));
+    assert_true(slot_is_spare(&spare->gomp));
 }
 
 int main(void)

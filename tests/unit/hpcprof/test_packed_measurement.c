@@ -144,7 +144,7 @@ static void problems_arrive(void **state)
 
 /* ---- digests ---- */
 
-static struct measurement_metric metrics[] = {{.name = "work"}, {.name = "lock delay"}};
+static struct measurement_metric metrics[] = {{.name = "work"}, {.name = "lock wait"}};
 static struct measurement_event event = {.unit = "ns", .shift = 12};
 static struct measurement_module modules[2];
 static struct measurement_agent agent;

@@ -43,6 +43,8 @@ bool handler_take_lost(int signal, const siginfo_t *info, void *context, bool al
     (void)context, (void)alone;
     bool is_lost = signal == SIGIO && info->si_code == SI_QUEUE;
     lost_samples += is_lost;
+    if (is_lost && during_sample)
+        during_sample();
     return is_lost;
 }
 

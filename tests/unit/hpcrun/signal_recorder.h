@@ -15,7 +15,7 @@
 /* Samples since begin_test, and those that SIGIO stood for. */
 extern unsigned samples, lost_samples;
 extern uint64_t mask_in_sample;
-extern void (*during_sample)(void); /* called in each sample; NULL: nothing */
+extern void (*during_sample)(void); /* called in each sample, also a lost one; NULL: nothing */
 
 /* Calls of process_end since begin_test, also in children. */
 struct process_ended {

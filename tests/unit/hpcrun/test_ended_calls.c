@@ -19,6 +19,7 @@ static long sys6(long number, long a, long b, long c, long d, long e, long f);
 
 struct process process;
 static struct thread thread;
+__thread struct thread *thread_self = &thread;
 
 static struct {
     long number; /* of the call */
@@ -87,7 +88,7 @@ static int begin(void **state)
 {
     (void)state;
     memset(&sim, 0, sizeof sim);
-    memset(calls, 0, sizeof calls);
+    memset(thread.calls, 0, sizeof thread.calls);
     memset(&context, 0, sizeof context);
     memset(&process, 0, sizeof process);
     sim.now = 1000 * (uint64_t)SECOND;

@@ -9,6 +9,7 @@
 #include "hpcrun/source/cpu-time-source.c"
 #include "hpcrun/source/sample-source.c"
 #include "hpcrun/source/source-perf.c"
+#include "hpcrun/source/source-timer.c"
 #include "hpcrun/source/wall-clock-source.c"
 
 #include <math.h>
@@ -23,9 +24,12 @@ static bool waiting;       /* whether a sample interrupts a system call */
 static uint64_t sample_ns; /* time that taking a sample takes */
 static uint32_t live;      /* number of threads */
 
+static struct agent_slot slot;
+__thread struct agent_slot *own_slot;
+
 /* ---- stubs for the sources ---- */
 
-bool fds_are_scarce(void)
+bool fds_are_few(void)
 {
     return false;
 }
@@ -73,13 +77,14 @@ bool guard_copy(void *to, uint64_t from, size_t size, bool armed)
 
 /* ---- a thread ---- */
 
-/* BY_PERF, BY_TIMERS and BY_WALL_CLOCK have two timers on the wall clock. The first four are CPUTIME,
+/* BY_PERF, BY_TIMERS and BY_WALL_CLOCK have two timers on the wall clock. The first five are CPUTIME,
  * then REALTIME by two timers and by one, and a counter, of nanoseconds of CPU time. */
 enum way {
     BY_PERF,
     BY_PERF_ALONE,
     BY_ONE_TIMER,
     BY_TIMERS,
+    BY_CPU_TIMER,
     BY_WALL_CLOCK,
     BY_ONE_WALL_TIMER,
     BY_COUNT,
@@ -87,9 +92,15 @@ enum way {
 };
 
 static const enum sample_source source_of[] = {
-    SOURCE_TASK_CLOCK,      SOURCE_TASK_CLOCK,      SOURCE_CPU_TIMER, SOURCE_CPU_TIMER,
-    SOURCE_MONOTONIC_TIMER, SOURCE_MONOTONIC_TIMER, SOURCE_COUNTER};
-static const int timer_limit[] = {SIM_TIMERS, 0, 2, SIM_TIMERS, SIM_TIMERS, 1, 0};
+    SOURCE_TASK_CLOCK, SOURCE_TASK_CLOCK,      SOURCE_CPU_TIMER,       SOURCE_CPU_TIMER,
+    SOURCE_CPU_TIMER,  SOURCE_MONOTONIC_TIMER, SOURCE_MONOTONIC_TIMER, SOURCE_COUNTER};
+static const int timer_limit[] = {SIM_TIMERS, 0, 2, SIM_TIMERS, 1, SIM_TIMERS, 1, 0};
+
+/* Only the CPU clock times samples. */
+static bool has_no_wall_timer(enum way way)
+{
+    return way == BY_PERF_ALONE || way == BY_CPU_TIMER;
+}
 
 static struct thread thread;
 static struct event event;
@@ -97,7 +108,8 @@ static struct event event;
 static void begin(enum way way, uint64_t seed)
 {
     sim_start();
-    sim.refuses_perf = way == BY_ONE_TIMER || way == BY_TIMERS;
+    sim.refuses_perf = way == BY_ONE_TIMER || way == BY_TIMERS || way == BY_CPU_TIMER;
+    timers_after_fork(); /* the former kernel's are gone */
     sim.timer_limit = timer_limit[way];
     sim.keeps_stale = seed % 2;
     event = (struct event){.kind = way == BY_COUNT        ? EVENT_COUNTER
@@ -112,6 +124,9 @@ static void begin(enum way way, uint64_t seed)
     waiting = false;
     sample_ns = 0;
     live = 1;
+    own_slot = &slot;
+    slot = (struct agent_slot){.state = AGENT_SLOT_WORKING};
+    atomic_store(&sample_cost, 5000);
     sampling.no_ticks = true; /* ticks_now is the simulated wall clock */
     sources_init(&process.config, SIGRTMIN);
     source_open(&thread, &thread.events[0]);
@@ -141,7 +156,7 @@ static void begin_counter(uint64_t seed)
 
 /* Sums of increments, ns. */
 struct paid {
-    uint64_t amount, blocked, samples;
+    uint64_t amount, off_cpu, samples;
 };
 
 /* Handles a pending signal as handler_on_signal does. */
@@ -158,7 +173,7 @@ static void take(struct paid *paid)
         return;
     paid->amount +=
         its->source == SOURCE_COUNTER ? increment.amount : increment.amount >> TIME_SHIFT;
-    paid->blocked += increment.blocked >> TIME_SHIFT;
+    paid->off_cpu += increment.off_cpu >> TIME_SHIFT;
     paid->samples++;
     sim_run_blocked(sample_ns);
     source_arm(&thread, its);
@@ -271,7 +286,7 @@ static void a_stopped_thread_pays_for_the_time_that_it_was_stopped(void **state)
         run(50 * MS, &paid);
         uint64_t truth = sim.wall - start;
         assert_true(paid.amount + 5 * PERIOD / 2 > truth && paid.amount < truth + 5 * PERIOD / 2);
-        assert_true(paid.blocked + PERIOD > 500 * MS && paid.blocked < 500 * MS + PERIOD);
+        assert_true(paid.off_cpu + PERIOD > 500 * MS && paid.off_cpu < 500 * MS + PERIOD);
         assert_true(paid.samples < 40); /* the pause itself is one sample */
     }
 }
@@ -301,7 +316,7 @@ static void a_late_first_sample_begins_anew(void **state)
 {
     (void)state;
     const unsigned threads = 20000;
-    for (enum way way = BY_PERF; way <= BY_TIMERS; way++) {
+    for (enum way way = BY_PERF; way <= BY_CPU_TIMER; way++) {
         struct paid paid = {0};
         for (unsigned n = 1; n <= threads; n++) {
             begin(way, n);
@@ -314,7 +329,7 @@ static void a_late_first_sample_begins_anew(void **state)
     }
 }
 
-/* With 400 threads on two CPUs, a thread has a sample each 20 ms. Whatever the means were, the time
+/* With 400 threads on two CPUs, and samples that take 5 us, a thread has a sample each 20 ms. Whatever the means were, the time
  * of a thread is paid on average, but for P / 24 of the last one (see above). The deviation is that of
  * the tail, below P, and of half the difference of the means. */
 static void periods_follow_the_number_of_threads(void **state)
@@ -339,17 +354,55 @@ static void periods_follow_the_number_of_threads(void **state)
         }
 }
 
-/* Threads have one timer each if all of them together would take the signals that the user may queue
- * (1000 in the simulated kernel). */
-static void many_threads_have_one_timer_each(void **state)
+/* The time that samples of waiting threads take: at most a 20th of the CPUs' time, or that of one
+ * sample per CPU and period. */
+static void samples_take_a_bounded_share(void **state)
 {
     (void)state;
-    for (live = 1; live <= 1000; live *= 10) {
-        sim_start();
-        wall_source_open(&thread.events[0], SIGRTMIN);
-        assert_int_equal(thread.events[0].source, SOURCE_MONOTONIC_TIMER);
-        assert_int_equal(thread.events[0].timers[1] >= 0, live <= 10);
+    static const uint64_t costs[] = {1000, 30000, 200000, 1 * MS};
+    for (enum way way = BY_WALL_CLOCK; way <= BY_ONE_WALL_TIMER; way++)
+        for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
+            struct paid paid = {0};
+            begin(way, 1 + i);
+            live = 400;
+            source_resume(&thread, &thread.events[0]);
+            slot.state = AGENT_SLOT_WAITING;
+            slot.calls = 1;
+            sample_ns = costs[i];
+            for (int n = 0; paid.samples < 400; n++) {
+                sim_wait(MS);
+                take(&paid);
+            }
+            double each = 20 * (double)costs[i] < PERIOD ? 20 * (double)costs[i] : PERIOD;
+            double mean = 400 * each / 2 > PERIOD ? 400 * each / 2 : PERIOD;
+            assert_true(fabs((double)thread.events[0].mean - mean) < 0.01 * mean);
+        }
+}
+
+/* The CPU time of a thread that has worked between two samples is not what they cost, but more. */
+static void work_is_no_cost_of_samples(void **state)
+{
+    (void)state;
+    struct paid paid = {0};
+    begin(BY_WALL_CLOCK, 1);
+    live = 400;
+    source_resume(&thread, &thread.events[0]);
+    slot.state = AGENT_SLOT_WAITING;
+    while (paid.samples < 400) {
+        slot.calls++;
+        run(MS, &paid);
+        sim_wait(MS);
+        take(&paid);
     }
+    slot.state = AGENT_SLOT_WORKING;
+    run(400 * 20 * MS, &paid);
+    assert_int_equal(atomic_load(&sample_cost), 5000);
+    sample_ns = 2000;
+    for (slot.state = AGENT_SLOT_WAITING; paid.samples < 2000; slot.calls++) {
+        sim_wait(MS);
+        take(&paid);
+    }
+    assert_true(atomic_load(&sample_cost) < 2100);
 }
 
 static void wait_now_and_then(struct paid *paid)
@@ -388,7 +441,7 @@ static void assert_pays_cpu_time(enum way way, unsigned seed, void (*act)(struct
 static void waiting_costs_no_cpu_time(void **state)
 {
     (void)state;
-    for (enum way way = BY_PERF; way <= BY_TIMERS; way++)
+    for (enum way way = BY_PERF; way <= BY_CPU_TIMER; way++)
         for (unsigned seed = 1; seed <= 20; seed++)
             assert_pays_cpu_time(way, seed, wait_now_and_then);
 }
@@ -397,10 +450,10 @@ static void waiting_costs_no_cpu_time(void **state)
 static void preemption_costs_no_cpu_time(void **state)
 {
     (void)state;
-    for (enum way way = BY_PERF; way <= BY_TIMERS; way++)
+    for (enum way way = BY_PERF; way <= BY_CPU_TIMER; way++)
         for (unsigned seed = 1; seed <= 20; seed++) {
             assert_pays_cpu_time(way, seed, be_preempted_now_and_then);
-            assert_int_equal(thread.events[0].by_cpu_clock, way == BY_PERF_ALONE);
+            assert_int_equal(thread.events[0].by_cpu_clock, has_no_wall_timer(way));
         }
 }
 
@@ -434,7 +487,7 @@ static void timers_take_turns(void **state)
 static void a_wait_is_disturbed_once(void **state)
 {
     (void)state;
-    for (enum way way = BY_PERF; way <= BY_TIMERS; way++)
+    for (enum way way = BY_PERF; way <= BY_CPU_TIMER; way++)
         for (unsigned seed = 1; seed <= 20; seed++) {
             struct paid paid = {0};
             siginfo_t info;
@@ -456,7 +509,7 @@ static void a_wait_is_disturbed_once(void **state)
                 assert_true(way != BY_PERF || i < 10 || thread.events[0].by_cpu_clock);
             }
             run(100 * MS, &paid);
-            assert_int_equal(thread.events[0].by_cpu_clock, way == BY_PERF_ALONE);
+            assert_int_equal(thread.events[0].by_cpu_clock, has_no_wall_timer(way));
         }
 }
 
@@ -483,7 +536,7 @@ static void a_slow_sample_leaves_time_for_the_program(void **state)
 static void what_is_overdue_at_the_end_is_known(void **state)
 {
     (void)state;
-    for (enum way way = BY_PERF; way <= BY_TIMERS; way++) {
+    for (enum way way = BY_PERF; way <= BY_CPU_TIMER; way++) {
         begin(way, 1);
         assert_false(source_overdue(&thread.events[0]).fired);
         sim_run_blocked(40 * MS);
@@ -511,7 +564,8 @@ int main(void)
         cmocka_unit_test(a_thread_that_blocks_its_signals_pays_when_it_lets_them_come),
         cmocka_unit_test(a_late_first_sample_begins_anew),
         cmocka_unit_test(periods_follow_the_number_of_threads),
-        cmocka_unit_test(many_threads_have_one_timer_each),
+        cmocka_unit_test(samples_take_a_bounded_share),
+        cmocka_unit_test(work_is_no_cost_of_samples),
         cmocka_unit_test(waiting_costs_no_cpu_time),
         cmocka_unit_test(preemption_costs_no_cpu_time),
         cmocka_unit_test(timers_take_turns),

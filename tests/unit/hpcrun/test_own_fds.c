@@ -1,5 +1,6 @@
-/* Our file descriptors, on the real kernel: they are high and close-on-exec, the program can't
- * close or replace them, and one is kept in reserve for a program that takes all others. */
+/* Our file descriptors, on the real kernel: they are above the program's limit or high in its table, and
+ * close-on-exec, the program can't close or replace them, and one is kept in reserve for a program that
+ * takes all others. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/base/own-fds.h"
@@ -21,18 +22,32 @@ bool measurement_create(void)
     return true;
 }
 
-static void set_limit(unsigned limit)
+static rlim_t limit_now(void)
 {
     struct rlimit of_process;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &of_process), 0);
-    of_process.rlim_cur = limit;
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &of_process), 0);
+    return of_process.rlim_cur;
+}
+
+/* Of the limits that the kernel enforces, `hard` bounds the other one. It stays. */
+static void set_limits(rlim_t soft, rlim_t hard)
+{
+    const struct rlimit limit = {.rlim_cur = soft, .rlim_max = hard};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static int begin_below_hard_limit(void **state)
+{
+    (void)state;
+    set_limits(LIMIT, 2 * LIMIT);
+    fds_init();
+    return 0;
 }
 
 static int begin(void **state)
 {
     (void)state;
-    set_limit(LIMIT);
+    set_limits(LIMIT, LIMIT);
     fds_init();
     return 0;
 }
@@ -56,6 +71,59 @@ static bool is_open(int fd)
 {
     return fcntl(fd, F_GETFD) >= 0;
 }
+
+/* ---- above the program's limit ---- */
+
+/* Takes all descriptors that are left; returns the last one. */
+static int take_all(void)
+{
+    int last = -1;
+    for (int fd; (fd = open("/dev/null", O_RDONLY)) >= 0;)
+        last = fd;
+    assert_int_equal(errno, EMFILE);
+    return last;
+}
+
+static void the_program_keeps_its_whole_table(void **state)
+{
+    (void)state;
+    int a = open_null(), b = fds_adopt(open("/dev/null", O_RDONLY));
+    assert_true(a >= LIMIT && b >= LIMIT && a != b);
+    assert_int_equal(fcntl(a, F_GETFD), FD_CLOEXEC);
+    assert_int_equal(limit_now(), LIMIT);
+    assert_int_equal(take_all(), LIMIT - 1);
+    for (int fd = 0; fd < LIMIT; fd++)
+        assert_true(is_open(fd) && !fds_is_ours(fd));
+    int c = open_null();
+    assert_true(c >= LIMIT && fds_is_ours(c) && fcntl(c, F_GETFD) == FD_CLOEXEC);
+    assert_int_equal(limit_now(), LIMIT);
+    assert_false(fds_are_few());
+    closefrom(3);
+    assert_true(is_open(a) && is_open(b) && is_open(c) && !is_open(LIMIT - 1));
+}
+
+/* The program's later files may need the numbers above its limit, too, if it raises that. */
+static void only_a_quarter_is_taken_there(void **state)
+{
+    (void)state;
+    int n = 0;
+    for (int fd; (fd = fds_adopt(dup(0))) >= 0; n++)
+        assert_true(fd >= LIMIT && fd < LIMIT + LIMIT / 4 + 16);
+    assert_int_equal(n, LIMIT / 4 + 16);
+}
+
+static void a_limit_that_changes_is_followed(void **state)
+{
+    (void)state;
+    set_limits(LIMIT / 2, 2 * LIMIT);
+    int fd = open_null();
+    assert_true(fd >= LIMIT / 2 && fd < LIMIT && fds_is_ours(fd));
+    set_limits(2 * LIMIT, 2 * LIMIT);
+    fd = open_null();
+    assert_true(fd >= LIMIT * 3 / 4 && fd < 2 * LIMIT && fds_is_ours(fd));
+}
+
+/* ---- in the table ---- */
 
 static void they_are_high_and_do_not_survive_an_exec(void **state)
 {
@@ -160,11 +228,9 @@ static void the_reserve_serves_when_the_program_took_all(void **state)
 {
     (void)state;
     fds_reserve();
-    int reserve = fds_next(0), last = -1;
+    int reserve = fds_next(0);
     assert_true(reserve >= LIMIT * 3 / 4);
-    for (int fd; (fd = open("/dev/null", O_RDONLY)) >= 0;)
-        last = fd;
-    assert_int_equal(errno, EMFILE);
+    int last = take_all();
     assert_int_equal(open_null(), reserve);
     assert_true(fds_is_ours(reserve));
     assert_int_equal(open_null(), -EMFILE);
@@ -187,7 +253,7 @@ static void a_closed_one_becomes_the_reserve_if_there_is_none(void **state)
 static void a_lowered_limit_is_noticed(void **state)
 {
     (void)state;
-    set_limit(128);
+    set_limits(128, 128);
     int fd = open_null();
     assert_true(fd >= 96 && fd < 128 && fds_is_ours(fd));
 }
@@ -195,8 +261,10 @@ static void a_lowered_limit_is_noticed(void **state)
 static void very_few_descriptors_are_for_the_measurement_only(void **state)
 {
     (void)state;
+    fds_init();
     assert_false(fds_are_scarce());
-    set_limit(12);
+    assert_true(fds_are_few()); /* a descriptor for each thread is too much */
+    set_limits(12, 12);
     fds_init();
     assert_true(fds_are_scarce());
     fds_reserve();
@@ -207,11 +275,15 @@ static void very_few_descriptors_are_for_the_measurement_only(void **state)
     assert_false(is_open(fd));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define ABOVE(name) cmocka_unit_test_setup_teardown(name, begin_below_hard_limit, end)
+#define TEST(name)  cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        ABOVE(the_program_keeps_its_whole_table),
+        ABOVE(only_a_quarter_is_taken_there),
+        ABOVE(a_limit_that_changes_is_followed),
         TEST(they_are_high_and_do_not_survive_an_exec),
         TEST(an_adopted_one_moves_up),
         TEST(a_missing_file_is_an_error_number),
@@ -221,7 +293,7 @@ int main(void)
         TEST(the_reserve_serves_when_the_program_took_all),
         TEST(a_closed_one_becomes_the_reserve_if_there_is_none),
         TEST(a_lowered_limit_is_noticed),
-        TEST(very_few_descriptors_are_for_the_measurement_only),
+        cmocka_unit_test_teardown(very_few_descriptors_are_for_the_measurement_only, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,15 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/restart/restart.h"
+#include "hpcrun/thread/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
+
+static struct thread record;
+__thread struct thread *thread_self = &record;
 
 #define CALL   0x401000
 #define BEHIND (CALL + 2)

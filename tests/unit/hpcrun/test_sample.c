@@ -13,7 +13,7 @@
 struct process process;
 struct sampling sampling;
 
-enum { WORK, BLOCKED, IDLENESS, INCOMPLETE, WAITING, LOCK_WAIT, METRICS };
+enum { WORK, OFF_CPU, IDLENESS, INCOMPLETE, WAITING, LOCK_BLAME, METRICS };
 
 #define NODE    5u
 #define UNKNOWN 6u
@@ -130,11 +130,11 @@ static int begin(void **state)
     thread.image = thread.own_image = &image;
     process.usable_cpus = 8;
     *event = (struct thread_event){.work = WORK,
-                                   .blocked = BLOCKED,
+                                   .off_cpu = OFF_CPU,
                                    .idleness = IDLENESS,
                                    .incomplete = INCOMPLETE,
                                    .waiting = WAITING,
-                                   .lock_wait = LOCK_WAIT,
+                                   .lock_blame = LOCK_BLAME,
                                    .fates = image.fates[0]};
     own_slot = NULL;
     waiters = 0;
@@ -224,7 +224,7 @@ static void a_sample_is_recorded_and_pays_its_node(void **state)
     take(1000);
     assert_only_fate(FATE_RECORDED, 1000);
     assert_paid(1000, 0, 0);
-    assert_int_equal(paid[NODE][BLOCKED], 0);
+    assert_int_equal(paid[NODE][OFF_CPU], 0);
     assert_int_equal(thread.unwinder.depth, 3);
 }
 
@@ -232,10 +232,10 @@ static void time_off_the_cpu_is_told_apart(void **state)
 {
     (void)state;
     static const ucontext_t context;
-    struct increment increment = {.fired = true, .amount = 1000, .blocked = 400};
+    struct increment increment = {.fired = true, .amount = 1000, .off_cpu = 400};
     sample_record(&thread, event, &increment, &context);
     assert_paid(1000, 0, 0);
-    assert_int_equal(paid[NODE][BLOCKED], 400);
+    assert_int_equal(paid[NODE][OFF_CPU], 400);
 }
 
 /* Its time is no work, and all of it is blocked. */
@@ -243,13 +243,13 @@ static void a_thread_that_waits_pays_waiting(void **state)
 {
     (void)state;
     static const ucontext_t context;
-    struct increment increment = {.fired = true, .amount = 1000, .blocked = 900};
+    struct increment increment = {.fired = true, .amount = 1000, .off_cpu = 900};
     set_status(AGENT_WAITING, 4, 1);
     sample_record(&thread, event, &increment, &context);
     assert_only_fate(FATE_RECORDED, 1000);
     assert_paid(0, 0, 0);
     assert_int_equal(paid[NODE][WAITING], 1000);
-    assert_int_equal(paid[NODE][BLOCKED], 0);
+    assert_int_equal(paid[NODE][OFF_CPU], 0);
 }
 
 /* A holder may itself wait. */
@@ -261,7 +261,7 @@ static void the_holder_of_a_lock_pays_for_each_thread_that_waits(void **state)
         waiters = 3;
         take(1000);
         assert_int_equal(charged, 1000);
-        assert_int_equal(paid[NODE][LOCK_WAIT], 3000);
+        assert_int_equal(paid[NODE][LOCK_BLAME], 3000);
     }
 }
 

@@ -176,36 +176,6 @@ static void a_handler_can_be_sampled_and_interrupted(void **state)
     assert_int_equal(seen.calls, 2);
 }
 
-/* ---- signal stacks ---- */
-
-static char stack[8192];
-
-static void use_small_stack(void)
-{
-    const stack_t small = {.ss_sp = stack, .ss_size = sizeof stack};
-    set_action(SIGUSR1, on_signal, SA_ONSTACK);
-    set_action(SIGUSR2, on_signal, 0);
-    sigaltstack(&small, NULL);
-    raise(SIGUSR1);
-    if (!(seen.mask & sys_mask_bit(OURS)))
-        _exit(1);
-    raise(SIGUSR2);
-    if (seen.mask & sys_mask_bit(OURS))
-        _exit(2);
-    set_action(SIGHUP, on_signal, SA_ONSTACK);
-    raise(SIGHUP);
-    if (!(seen.mask & sys_mask_bit(OURS)))
-        _exit(3);
-    _exit(action_of(SIGHUP).sa_mask.__val[0] == 0 ? 0 : 4);
-}
-
-static void a_small_signal_stack_is_left_to_the_program(void **state)
-{
-    (void)state;
-    begin_test();
-    assert_goes_on(use_small_stack);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,7 +187,6 @@ int main(void)
         cmocka_unit_test(the_highest_free_signal_is_chosen),
         cmocka_unit_test(a_fault_that_is_sent_waits_for_the_end_of_a_sample),
         cmocka_unit_test(a_handler_can_be_sampled_and_interrupted),
-        cmocka_unit_test(a_small_signal_stack_is_left_to_the_program),
     };
     return RUN_SIGNAL_TESTS(tests);
 }

@@ -34,6 +34,25 @@ static void a_wait_ends_as_it_began(void **state)
     assert_int_equal(state_now(), AGENT_SLOT_WORKING);
 }
 
+static void each_call_has_a_number(void **state)
+{
+    (void)state;
+    assert_int_equal(slot_call(NULL), 0);
+    assert_int_equal(slot_call(own_slot), 0);
+    struct wait wait = wait_begin(own_slot, NULL, NULL);
+    uint32_t first = slot_call(own_slot);
+    wait_end(&wait);
+    assert_int_equal(slot_call(own_slot), 0);
+    struct long_call call = long_call_begin(own_slot, 0);
+    uint32_t second = slot_call(own_slot);
+    long_call_end(&call);
+    atomic_store(&own_slot->state, AGENT_SLOT_IDLE);
+    wait = wait_begin(own_slot, NULL, NULL);
+    uint32_t third = slot_call(own_slot);
+    wait_end(&wait);
+    assert_true(first && second && third && first != second && second != third);
+}
+
 /* A runtime waits by libc, too, and a handler of the program may wait meanwhile. */
 static void an_idle_thread_does_not_wait_for_the_program(void **state)
 {
@@ -219,6 +238,7 @@ static void after_a_fork_only_the_own_slot_is_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(each_call_has_a_number, begin, end),
         cmocka_unit_test_setup_teardown(a_wait_ends_as_it_began, begin, end),
         cmocka_unit_test_setup_teardown(an_idle_thread_does_not_wait_for_the_program, begin, end),
         cmocka_unit_test_setup_teardown(an_idle_thread_has_left_no_wait, begin, end),

@@ -297,6 +297,44 @@ static void unknown_kinds_and_trailing_fields_are_skipped(void **state)
     measurement_free(m);
 }
 
+/* Reads a file of a version with three metrics. */
+static struct measurement *read_names(unsigned major, unsigned minor, const char *const names[3])
+{
+    start_file();
+    file.at[8] = (uint8_t)major;
+    file.at[10] = (uint8_t)minor;
+    put_process();
+    ENCODE(0, 1);
+    put_event("REALTIME");
+    end_chunk(2, PROCESS);
+    ENCODE(0, 3);
+    for (size_t i = 0; i < 3; i++) {
+        encode_string(&payload, names[i]);
+        ENCODE(0, 1);
+    }
+    end_chunk(3, PROCESS);
+    return read_file();
+}
+
+static void metrics_have_the_names_of_today(void **state)
+{
+    (void)state;
+    static const char *const former[] = {"lock wait", "lock delay", "blocked"};
+    static const char *const today[] = {"lock blame", "lock wait", "off CPU"};
+    static const struct {
+        unsigned major, minor;
+        const char *const *names;
+    } cases[] = {{1, 0, former}, {1, 2, former}, {2, 0, former}, {2, 1, former},
+                 {2, 2, today},  {2, 3, today}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct measurement *m = read_names(cases[c].major, cases[c].minor, cases[c].names);
+        assert_int_equal(m->metrics.n, 3);
+        for (size_t i = 0; i < 3; i++)
+            assert_string_equal(m->metrics.at[i].name, today[i]);
+        measurement_free(m);
+    }
+}
+
 static void put_code(const uint64_t *addresses, unsigned count)
 {
     start_file();
@@ -453,6 +491,7 @@ int main(void)
         IN_DIRECTORY(increments_add_up),
         IN_DIRECTORY(chunks_may_come_before_what_they_refer_to),
         IN_DIRECTORY(the_last_name_of_code_counts),
+        IN_DIRECTORY(metrics_have_the_names_of_today),
         IN_DIRECTORY(unknown_kinds_and_trailing_fields_are_skipped),
         IN_DIRECTORY(creation_contexts_are_resolved),
         IN_DIRECTORY(files_that_hold_nothing_are_refused),

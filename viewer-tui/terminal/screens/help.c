@@ -16,9 +16,6 @@ static const struct explanation {
     {"  Effort is work, overhead and idleness. If it is shown, their percentages are shares of the whole "
      "program's effort. Kinds of overhead are parts of it, as tagged by the runtime.",
      NULL},
-    {"  Incomplete: time in which not every worker had work; more workers do not shorten it. C lists it "
-     "among the columns.",
-     NULL},
     {"", NULL},
     {"Rows", NULL},
     {"  111 » f         f, called from line 111", "  111 -> f        f, called from line 111"},

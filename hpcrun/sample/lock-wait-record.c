@@ -1,4 +1,4 @@
-#include "hpcrun/sample/lock-delay.h"
+#include "hpcrun/sample/lock-wait-record.h"
 
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/process/process.h"
@@ -22,14 +22,14 @@ static uint32_t lock_node(struct thread *self, uint32_t path, const volatile voi
 static void add_delays(struct thread *self, struct agent_slot *slot, uint32_t node)
 {
     for (unsigned i = 0; i < self->event_count; i++) {
-        unsigned metric = self->events[i].lock_delay;
+        unsigned metric = self->events[i].lock_wait;
         uint64_t amount = atomic_exchange_explicit(&slot->delay[i], 0, memory_order_relaxed);
         if (amount && metric != NO_METRIC)
             cct_add(&self->cct, node, metric, amount);
     }
 }
 
-void lock_delay_record(struct agent_slot *slot, const volatile void *lock)
+void lock_wait_record(struct agent_slot *slot, const volatile void *lock)
 {
     struct thread *self = thread_self;
     ucontext_t context;

@@ -1,0 +1,57 @@
+#include "lib/metric-kinds.h"
+
+#include "lib/alloc.h"
+
+#include <string.h>
+
+static const struct metric_kind kinds[] = {
+    {METRIC_WORK, "the program's code", false},
+    {METRIC_IDLENESS, "other workers had nothing to do meanwhile", false},
+    {METRIC_OVERHEAD, "the parallel runtime itself", false},
+    {METRIC_EFFORT, "all that workers had: work, overhead and idleness", false},
+    {METRIC_WAITING, "a runtime or a call of libc waited for others", false},
+    {METRIC_OFF_CPU, "the thread was on no CPU; a part of work", false},
+    {METRIC_LOCK_BLAME, "others waited for a lock that this code held", false},
+    {METRIC_LOCK_WAIT, "this code waited for a lock", false},
+    {METRIC_INCOMPLETE, "not every worker had work", true},
+    {METRIC_EXACT_WORK, "all strands of a fork-join program", false},
+    {METRIC_SPAN, "the longest chain of strands", false},
+    {METRIC_BURDENED_SPAN, "the longest chain if every spawn is stolen", false},
+};
+
+/* Names that a metric had until measurements 2.1 and version 1 of run.json. */
+static const struct {
+    const char *former, *name;
+} renamed[] = {
+    {"lock wait", METRIC_LOCK_BLAME},
+    {"lock delay", METRIC_LOCK_WAIT},
+    {"blocked", METRIC_OFF_CPU},
+};
+
+/* The rest of a metric's name after that of its kind, "" or " (EVENT)"; NULL if it is of another. */
+static const char *event_after(const char *name, const char *kind)
+{
+    size_t length = strlen(kind);
+    if (strncmp(name, kind, length) != 0)
+        return NULL;
+    const char *rest = name + length;
+    return *rest == '\0' || strncmp(rest, " (", 2) == 0 ? rest : NULL;
+}
+
+const struct metric_kind *metric_kind_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (event_after(name, kinds[i].name))
+            return &kinds[i];
+    return NULL;
+}
+
+char *metric_renamed(const char *former)
+{
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++) {
+        const char *event = event_after(former, renamed[i].former);
+        if (event)
+            return mem_printf("%s%s", renamed[i].name, event);
+    }
+    return NULL;
+}

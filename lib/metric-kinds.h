@@ -1,0 +1,37 @@
+/* The kinds of metrics that hpcrun records and hpcprof adds: their names and meanings.
+ *
+ * Files and views name a metric by its kind, "work", and by its event if there are several time
+ * events: "work (REALTIME)". Metrics of other events are named by the event: "PAGE-FAULTS". */
+#ifndef LIB_METRIC_KINDS_H
+#define LIB_METRIC_KINDS_H
+
+#include <stdbool.h>
+
+#define METRIC_WORK          "work"
+#define METRIC_IDLENESS      "idleness"
+#define METRIC_OVERHEAD      "overhead"
+#define METRIC_EFFORT        "effort"
+#define METRIC_WAITING       "waiting"
+#define METRIC_OFF_CPU       "off CPU"
+#define METRIC_LOCK_BLAME    "lock blame"
+#define METRIC_LOCK_WAIT     "lock wait"
+#define METRIC_INCOMPLETE    "incomplete"
+#define METRIC_EXACT_WORK    "exact work"
+#define METRIC_SPAN          "span"
+#define METRIC_BURDENED_SPAN "burdened span"
+
+struct metric_kind {
+    const char *name;
+    const char *meaning; /* one line of at most 50 characters, without a period */
+    bool is_internal;    /* for the advice and for JSON only: no view, column or list has it */
+};
+
+/* The kind of "lock wait" or "lock wait (REALTIME)"; NULL for a metric of another event. */
+const struct metric_kind *metric_kind_of(const char *name);
+
+/* What a metric is called today that files of earlier versions (measurements before 2.2, run.json
+ * before version 2) call `former`: "lock wait (REALTIME)" is "lock blame (REALTIME)". NULL if its name
+ * is still the same. The caller frees. */
+char *metric_renamed(const char *former);
+
+#endif

@@ -1,0 +1,95 @@
+/* hpcrun/base/own-fds.h: another thread of the program changes the limit of descriptors (RLIMIT_NOFILE)
+ * while one of ours gets its number above it. The kernel is simulated: one process with a limit. */
+#define HPCRUN_BASE_SYSTEM_CALL_H
+long sys6(long number, long a, long b, long c, long d, long e, long f);
+
+#include "tests/unit/cmocka_suite.h"
+
+#include "hpcrun/base/own-fds.c"
+
+#define FD 5
+
+static struct rlimit limit;
+static struct rlimit change; /* what the other thread sets while a descriptor is copied; 0: nothing */
+static int opens_meanwhile;
+
+static long copy(int first)
+{
+    int number = first < (int)limit.rlim_cur ? first : -EINVAL;
+    if (change.rlim_cur)
+        limit = change;
+    if (opens_meanwhile-- > 0) /* another thread of ours, or a handler, does the same */
+        assert_int_equal(fds_adopt(FD), 48);
+    return number;
+}
+
+static long set_limit(const struct rlimit *new_limit, struct rlimit *old)
+{
+    struct rlimit before = limit;
+    if (new_limit)
+        limit = *new_limit;
+    if (old)
+        *old = before;
+    return 0;
+}
+
+long sys6(long number, long a, long b, long c, long d, long e, long f)
+{
+    (void)a, (void)b, (void)e, (void)f;
+    switch (number) {
+    case SYS_prlimit64: return set_limit((const struct rlimit *)c, (struct rlimit *)d);
+    case SYS_fcntl: return copy((int)c);
+    default: return 0;
+    }
+}
+
+static void expect(rlim_t soft, rlim_t hard, int number)
+{
+    assert_int_equal(fds_adopt(FD), number);
+    assert_int_equal(limit.rlim_cur, soft);
+    assert_int_equal(limit.rlim_max, hard);
+    fds_close(number);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    limit = (struct rlimit){.rlim_cur = 64, .rlim_max = 1024};
+    change.rlim_cur = 0;
+    opens_meanwhile = 0;
+    fds_init();
+    return 0;
+}
+
+static void the_limit_is_as_before(void **state)
+{
+    (void)state;
+    expect(64, 1024, 64);
+}
+
+static void what_the_program_sets_stays(void **state)
+{
+    (void)state;
+    change = (struct rlimit){.rlim_cur = 70, .rlim_max = 1024};
+    expect(70, 1024, 64);
+    change = (struct rlimit){.rlim_cur = 30, .rlim_max = 200};
+    expect(30, 200, 70);
+}
+
+/* Else the limit would stay raised. */
+static void only_one_raises_it(void **state)
+{
+    (void)state;
+    opens_meanwhile = 1;
+    expect(64, 1024, 64);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(the_limit_is_as_before, begin),
+        cmocka_unit_test_setup(what_the_program_sets_stays, begin),
+        cmocka_unit_test_setup(only_one_raises_it, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
