@@ -110,8 +110,7 @@ class WithoutAgent(Case):
         binary = self.compile("unequal_loop.c", "-g", "-O2", "-fopenmp")
         found = self.first("imbalance", [binary, 30], "-e", "CPUTIME@f1000", OMP_NUM_THREADS="4")
         self.assertEqual(pathlib.Path(found["file"]).name, "unequal_loop.c")
-        self.assertIn(found["line"], range(marked("unequal_loop.c", "loop"),
-                                           marked("unequal_loop.c", "items") + 1))
+        self.assertIn(found["line"], range(marked("unequal_loop.c", "loop"), marked("unequal_loop.c", "items") + 2))
         self.assertRegex(found["text"], "^Thread [0-3] has ")
 
     def test_a_serial_phase(self):
@@ -130,12 +129,11 @@ class WithoutAgent(Case):
 
     def test_a_stripped_binary(self):
         self.profile([self.compile("serial_phase.c", "-O2", "-s"), 30])
-        self.check_lines_wanted("serial_phase+0x")
+        self.check_lines_wanted(r"serial_phase\+0x")
 
     def check_lines_wanted(self, procedure):
         said = [finding["text"] for finding in self.found]
-        self.assertTrue([text for text in said if f" of the time is in {procedure}" in text
-                         or f", mostly in {procedure}" in text], said)
+        self.assertTrue([text for text in said if re.search(rf" of the time is in the loop at .* of <?{procedure}", text)], said)
         self.assertTrue([text for text in said if text.endswith(
             "of the time is in serial_phase, which has no source lines: compile it with -g, and do not strip it.")], said)
 

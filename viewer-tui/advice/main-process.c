@@ -130,7 +130,7 @@ struct main_process main_process_of(const json_t *run)
     main.wall = run_number(main.process, "wall");
     main.cpus = run_number(main.process, "cpus");
     main.ready = ready_of(main.process);
-    main.throttled = run_number(main.process, "throttled");
+    main.throttled = fmin(run_number(main.process, "throttled"), main.wall); /* the kernel adds up CPUs */
     main.quota = run_number(main.process, "quota");
     add_threads(&main);
     main.most_alive = most_alive(&main);

@@ -294,13 +294,30 @@ static void add_numbers(const struct facts *facts, const struct parallelization 
 static void add_unknown(const struct facts *facts, const struct parallelization *of, struct finding *finding)
 {
     enum knowledge known = of->judgement.overhead_known;
+    bool is_expected = facts->runtime || known == KNOWN_AT_LEAST;
     struct text text = {0};
-    if (!facts->runtime || known == KNOWN || !of->why[WASTED_ON_OVERHEAD])
+    if (!is_expected || known == KNOWN || !of->why[WASTED_ON_OVERHEAD])
         return;
     text_printf(&text, "Overhead %s: %s.", known == KNOWN_AT_LEAST ? "is a lower bound" : "was not measured",
                 of->why[WASTED_ON_OVERHEAD]);
     finding_add_detail(finding, &text);
     vec_free(&text);
+}
+
+/* Explains the kind that makes up more than half of a high overhead. */
+static void add_dominant_kind(const struct parallelization *of, struct finding *finding)
+{
+    const struct overhead_kinds *kinds = &of->kinds;
+    double overhead = of->judgement.overhead.value * of->judgement.effort;
+    if (of->judgement.overhead_side != SIDE_HIGH || kinds->n == 0 || kinds->at[0].cost <= overhead / 2)
+        return;
+    struct text text = {0};
+    char *kind = overhead_kind_name(kinds->at[0].metric);
+    const char *meaning = overhead_kind_meaning(kind);
+    text_printf(&text, "Most of the overhead is of the kind %s%s%s.", kind, meaning ? ": " : "", meaning ? meaning : "");
+    finding_add_detail(finding, &text);
+    vec_free(&text);
+    free(kind);
 }
 
 /* Adds the items "98 % block, cholesky.c:63" after "Most of the idleness is in:". */
@@ -344,6 +361,7 @@ static void add_details(const struct facts *facts, const struct subject *subject
     if (judgement->verdict > VERDICT_BUSY || judgement->verdict == VERDICT_OPEN || facts->row != 0 || of->kinds.n)
         add_numbers(facts, of, finding); /* else the text has them all */
     add_unknown(facts, of, finding);
+    add_dominant_kind(of, finding);
     for (int waste = 0; waste < WASTES; waste++)
         add_hotspots(facts, of, (enum waste)waste, finding);
 }
