@@ -279,9 +279,11 @@ class Supply(Advice):
     """Threads that wanted a CPU and had none, by the scheduler's account: seconds of the process."""
 
     def run_of(self, ready, cpu=(5, 1, 1), cpus=4, **process):
-        """3 threads, of which thread 2 waits for a lock for 6 s of 10."""
-        run = run_json([thread(i, s, "parallel") for i, s in enumerate(cpu, 1)], 10, cpus, ("REALTIME",),
-                       metrics=("work", "off CPU"))
+        """3 threads, of which thread 2 waits for a lock for 6 s of 10. Each is ready in proportion to what the others run."""
+        of_others = [sum(cpu) - s for s in cpu]
+        threads = [thread(i, s, "parallel", ready=ready and ready * others / sum(of_others))
+                   for i, (s, others) in enumerate(zip(cpu, of_others), 1)]
+        run = run_json(threads, 10, cpus, ("REALTIME",), metrics=("work", "off CPU"))
         run["processes"][0].update({"ready": ready, "throttled": 0.0, "quota": None, **process})
         return run
 
@@ -321,6 +323,21 @@ class Supply(Advice):
         kinds = self.kinds(self.run_of(1, cpus=2))
         self.assertIn("too many threads", kinds)
         self.assertNotEqual(kinds[0], "too many threads")
+
+    def test_helpers_that_hardly_run(self):
+        """Eight more threads than CPUs, which run for 0.08 s: they did not take a CPU for 3 s."""
+        run = self.run_of(3, cpus=2)
+        threads = run["processes"][0]["threads"]
+        threads += [thread(i, 0.01, "parallel", ready=0.0) for i in range(4, 12)]
+        threads[0]["ready"], threads[1]["ready"], threads[2]["ready"] = 3.0, 0.0, 0.0
+        self.assertEqual(self.kinds(run)[0], "no cpu")
+
+    def test_processes_that_share_cpus(self):
+        """What another process of the run has is not others'."""
+        run = self.run_of(3, cpus=3)
+        self.assertEqual(self.kinds(run)[0], "no cpu")
+        run["processes"].append(dict(run["processes"][0], pid=71, threads=[thread(3, 6.9, kind="initial")]))
+        self.assertNotIn("no cpu", self.kinds(run))
 
     def test_a_quota(self):
         run = self.run_of(6, throttled=4.2)
@@ -698,12 +715,15 @@ class Span(Advice):
 class Busy(Advice):
     """Plain threads without idleness."""
 
-    def found(self, cpu, cpus, idleness=0):
+    def found(self, cpu, cpus, idleness=0, samples=0):
+        """`samples`: by the wall clock, of each thread but the first."""
         p = Program(("work", "idleness"), len(cpu))
         p.main.statement(p.file, 11).charge(cpu[0]).charge(idleness, 1)
         for profile, seconds in enumerate(cpu[1:], 2):
             p.thread.statement(p.file, 31).charge(seconds, 0, profile)
         threads = [thread(i, s, "parallel" if i > 1 else None) for i, s in enumerate(cpu, 1)]
+        for described in threads[1:]:
+            described["events"] = [{"event": "REALTIME", "source": "timer", "samples": samples, "fates": {}}]
         run = run_json(threads, 10, cpus, metrics=("work", "idleness"))
         return self.texts(p, run)
 
@@ -718,6 +738,11 @@ class Busy(Advice):
         texts = self.found([9.9, 2], 2)
         self.assertTrue(texts[0].startswith("Only the main thread runs for at least 7.9 s of 10 s"), texts)
         self.assertFalse([t for t in texts if "busy" in t])
+
+    def test_cpu_time_of_samples(self):
+        """1,800 samples a second cost a thread that waits 0.9 s of 10: that is no work of its own."""
+        self.assertIn("Only the main thread runs for at least 8.1 s", self.found([9, 0.9], 2)[0])
+        self.assertEqual(self.found([9, 0.9], 2, samples=18000), ["91 % of the time is in main, p.c:11."])
 
     def test_helpers_that_wait(self):
         """An interpreter with a helper thread that hardly works is no parallel program, however idle the helper is."""

@@ -519,7 +519,7 @@ class Advice(Case):
             {"name": "step", "file": "/src/m.c", "line": 51, "loop": False, "exclusive": 0.0625}])
         self.assertEqual(advice["overhead_in"], [
             {"name": "fib", "file": "/src/m.c", "line": 31, "loop": False, "exclusive": 2.0}])
-        self.assertEqual(advice["text"], "Wrong parallelization: workers are idle 22 % of the time, 98 % of that during init, "
+        self.assertEqual(advice["text"], "Wrong parallelization: threads are idle 22 % of the time, 98 % of that during init, "
                                          "m.c:21; overhead is 14 %, 100 % of that in fib, m.c:31; without both at most 1.6x "
                                          "faster.")
         records = {(r["section"], r["item"]): r["value"] for r in self.records("summary")}
@@ -662,7 +662,7 @@ class InTerminal(Case):
         self.select(terminal, "init")
         page = self.page(terminal, "init  m.c:20", "with everything below it")
         # 3 of 4 s are idleness, and 3 and 4 of 14.0625 s
-        self.assertIn("Too little parallelism: workers are idle 75 % of the time, 100 % of that during init, m.c:21; at most "
+        self.assertIn("Too little parallelism: threads are idle 75 % of the time, 100 % of that during init, m.c:21; at most "
                       f"{14.0625 / 11.0625:.1f}x faster", page)
         self.assertRegex(page, r"Idleness is 75 % \(.*\), overhead 0 % \(.*\) of its effort of "
                                r"4\.000 s\. That effort is 28 % of the whole run's\.")

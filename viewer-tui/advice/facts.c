@@ -159,7 +159,7 @@ static double lower_limit(const struct facts *facts, double seconds)
 
 static void find_locks(struct facts *facts)
 {
-    double wall = facts->process.wall;
+    double wall = facts->supply.wall;
     if (facts->lock_blame == NO_METRIC || facts->lock_wait == NO_METRIC)
         return;
     struct time_places held = places_of(facts, (struct time_metric){facts->lock_blame, NO_METRIC});
@@ -181,17 +181,37 @@ static void find_locks(struct facts *facts)
 /* From this share of the threads' time on, time without a CPU changes what other findings say. */
 #define NOTABLE_READY_SHARE 0.05
 
-/* Threads of the process itself can take each other's CPUs only while they use them all: for no longer than their CPU time
- * over the CPUs. Meanwhile those beyond the number of CPUs wait. What others cause is the rest, at least. */
+/* How long the run's own threads can have had all CPUs while a thread was ready: at most the CPU time of the others, on all
+ * CPUs; never if there are enough CPUs for all. What is ready for longer is so because of others. */
+static double ready_by_own(const struct main_process *process)
+{
+    bool are_enough = (double)(process->most_alive + process->n_others) <= process->cpus;
+    double seconds = 0;
+    for (size_t i = 0; !are_enough && process->cpus > 0 && i < process->threads.n; i++) {
+        const struct process_thread *thread = &process->threads.at[i];
+        seconds += fmin(thread->ready, (process->cpu_of_run - thread->cpu) / process->cpus);
+    }
+    return seconds;
+}
+
+/* The least wall clock that the process takes on its CPUs if others do not use them. */
+static double quiet_wall_of(const struct main_process *process)
+{
+    double least = process->cpu / main_process_most_running(process);
+    for (size_t i = 0; i < process->threads.n; i++)
+        least = fmax(least, process->threads.at[i].cpu);
+    return fmin(least, process->wall);
+}
+
 static struct cpu_supply cpu_supply_of(const struct main_process *process)
 {
-    struct cpu_supply supply = {.ready = process->ready, .running = process->cpu};
-    double excess = fmax((double)process->most_alive - process->cpus, 0);
-    double by_own = process->cpus > 0 ? excess * process->cpu / process->cpus : 0;
+    struct cpu_supply supply = {.ready = process->ready, .running = process->cpu, .wall = process->wall};
     double least = NOTABLE_READY_SHARE * (supply.ready + supply.running);
-    supply.lost = isnan(supply.ready) ? NAN : fmax(supply.ready - by_own, 0);
+    supply.lost = isnan(supply.ready) ? NAN : fmax(supply.ready - ready_by_own(process), 0);
     supply.is_throttled = process->wall > 0 && process->throttled >= NOTABLE_READY_SHARE * process->wall;
     supply.is_disturbed = supply.is_throttled || (supply.lost > 0 && supply.lost >= least);
+    if (supply.is_disturbed)
+        supply.wall = quiet_wall_of(process);
     return supply;
 }
 
@@ -274,7 +294,6 @@ static enum code_owner whose_code(const struct facts *facts)
 
 static void find_threads(struct facts *facts)
 {
-    facts->supply = cpu_supply_of(&facts->process);
     facts->runtime = runtime_of(facts->run);
     facts->busiest = busiest_of(facts);
     if (facts->cpu.metric == NO_METRIC)
@@ -313,6 +332,7 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run)
         vec_free(&facts.process.threads);
         facts.process.wall = 0;
     }
+    facts.supply = cpu_supply_of(&facts.process);
     choose_metrics(&facts);
     find_places(&facts);
     find_locks(&facts);

@@ -18,6 +18,23 @@ double process_cpu(const json_t *process)
     return cpu;
 }
 
+/* A sample by the wall clock takes a thread that waits less than this (measured: 5 us; 18 us with 20 processes for 2 CPUs). So CPU
+ * time up to it may be hpcrun's own. */
+#define SAMPLE_OF_WAITING 50e-6
+
+static double work_of(const json_t *thread)
+{
+    size_t i;
+    json_t *event;
+    double samples = 0;
+    json_array_foreach(json_object_get(thread, "events"), i, event)
+    {
+        if (strcmp(run_text(event, "event"), "REALTIME") == 0)
+            samples += run_number(event, "samples");
+    }
+    return fmax(run_number(thread, "cpu") - SAMPLE_OF_WAITING * samples, 0);
+}
+
 static void add_threads(struct main_process *main)
 {
     size_t i;
@@ -32,6 +49,7 @@ static void add_threads(struct main_process *main)
             .is_initial = strcmp(run_text(thread, "kind"), "initial") == 0,
             .begin = run_number(thread, "begin"),
             .cpu = run_number(thread, "cpu"),
+            .work = work_of(thread),
             .ready = run_number(thread, "ready"),
             .wall = run_number(thread, "wall"),
         };
@@ -104,27 +122,34 @@ static double ready_of(const json_t *process)
 /* Another process matters if it has this share of the main one's CPU time. */
 #define MATTERS 0.1
 
-struct main_process main_process_of(const json_t *run)
+/* The process with the most CPU time, and what all have. */
+static struct main_process find_process(const json_t *run)
 {
     size_t i;
     json_t *process;
-    double second = 0;
     struct main_process main = {.executable = "", .command = "", .ready = NAN};
     json_array_foreach(json_object_get(run, "processes"), i, process)
     {
         double cpu = process_cpu(process);
         main.cpu_of_run += cpu;
-        if (main.process && cpu <= main.cpu) {
-            second = cpu > second ? cpu : second;
+        if (main.process && cpu <= main.cpu)
             continue;
-        }
-        second = main.cpu > second ? main.cpu : second;
         main.process = process;
         main.cpu = cpu;
     }
+    json_array_foreach(json_object_get(run, "processes"), i, process)
+    {
+        main.n_others += process != main.process && process_cpu(process) >= MATTERS * main.cpu;
+    }
+    main.is_only_one = main.n_others == 0;
+    return main;
+}
+
+struct main_process main_process_of(const json_t *run)
+{
+    struct main_process main = find_process(run);
     if (!main.process)
         return main;
-    main.is_only_one = second < MATTERS * main.cpu;
     main.executable = path_name(run_text(main.process, "executable"));
     main.command = run_text(main.process, "command");
     main.wall = run_number(main.process, "wall");

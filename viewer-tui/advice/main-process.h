@@ -17,6 +17,7 @@ struct process_thread {
         *start_routine; /* the procedure in which it began; "" if unknown or the initial thread */
     bool is_initial;
     double begin, wall, cpu; /* seconds; `begin` since the process began */
+    double work;             /* of `cpu`, without what samples of a waiting thread cost it */
     double ready;            /* seconds in which it wanted a CPU and had none; 0: not measured */
 };
 
@@ -30,7 +31,8 @@ struct main_process {
     double ready;      /* seconds in which its threads wanted a CPU and had none, summed; NAN: not measured */
     double throttled;  /* seconds for which a quota of `quota` CPUs stopped it; 0: not, or not measured */
     double quota;
-    bool is_only_one;  /* no other process used a tenth of its CPU time */
+    size_t n_others;   /* other processes of the run that used at least a tenth of its CPU time */
+    bool is_only_one;  /* there are none of these */
     size_t most_alive; /* threads that lived at the same time, for a notable part of the run */
     VEC(struct process_thread) threads;
 };

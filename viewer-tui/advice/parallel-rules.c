@@ -9,8 +9,19 @@
 
 /* ---- The verdict on an event ---- */
 
-/* A part of the other threads' work: plain threads that only wait are no parallel program. */
+/* Below this share of the CPU time, the other threads are only helpers of one. */
 #define LEAST_SHARE_OF_OTHERS 0.10
+
+/* The CPU seconds of all threads but the one that works most. */
+static double work_of_others(const struct main_process *process)
+{
+    double sum = 0, most = 0;
+    for (size_t i = 0; i < process->threads.n; i++) {
+        sum += process->threads.at[i].work;
+        most = fmax(most, process->threads.at[i].work);
+    }
+    return sum - most;
+}
 
 /* Whether several threads were meant to work: a parallel runtime says so, or they did. */
 static bool is_parallel(const struct facts *facts)
@@ -20,7 +31,7 @@ static bool is_parallel(const struct facts *facts)
     if (workers == 1)
         return false;
     return facts->runtime || process->threads.n == 0 || !(process->cpu > 0) ||
-           process->cpu - facts->busiest >= LEAST_SHARE_OF_OTHERS * process->cpu;
+           work_of_others(process) >= LEAST_SHARE_OF_OTHERS * process->cpu;
 }
 
 /* Threads that use less of the CPUs are not all that can run. */
@@ -135,7 +146,7 @@ static void add_where(const struct facts *facts, const struct parallelization *o
 
 static void add_idle(const struct facts *facts, const struct parallelization *of, struct text *text)
 {
-    text_add(text, "workers are idle ");
+    text_printf(text, "%s are idle ", facts->runtime ? "workers" : "threads");
     add_percent(text, of->judgement.idleness.value);
     text_add(text, " of the time");
     add_where(facts, of, WASTED_IDLE, text);

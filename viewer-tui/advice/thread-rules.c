@@ -11,9 +11,9 @@
 static double factor(const struct facts *facts, double excess)
 {
     const struct main_process *process = &facts->process;
-    double least = fmin(process->cpu / main_process_most_running(process), process->wall);
-    double rest = fmax(process->wall - excess, least);
-    return rest > 0 ? process->wall / rest : INFINITY;
+    double wall = facts->supply.wall, least = fmin(process->cpu / main_process_most_running(process), wall);
+    double rest = fmax(wall - excess, least);
+    return rest > 0 ? wall / rest : INFINITY;
 }
 
 /* Whether chance does not explain the difference, and equal parts would gain something. */
@@ -78,7 +78,7 @@ const struct rule imbalance_rule = {.kind = FINDING_IMBALANCE,
 
 /* ---- Ranks of a parallel job ---- */
 
-/* Less is not reported, as a share of the wall clock. */
+/* Less waiting is not reported, as a share of the rank's time. */
 #define LEAST_RANK_WAITING 0.05
 
 static bool have_unequal_ranks(const struct facts *facts, size_t *from, struct subject *subject)
@@ -92,7 +92,7 @@ static struct gain gain_of_equal_ranks(const struct facts *facts, const struct s
 {
     (void)subject;
     const struct rank_balance *ranks = &facts->balance.ranks;
-    double wall = facts->process.wall, excess = ranks->most - ranks->mean;
+    double wall = facts->supply.wall, excess = ranks->most - ranks->mean;
     double factor = excess < wall ? wall / (wall - excess) : INFINITY;
     return (struct gain){factor, factor, factor};
 }
@@ -106,8 +106,11 @@ static void say_unequal_ranks(const struct facts *facts, const struct subject *s
     else
         add_seconds(text, ranks->most);
     text_printf(text, "; rank %ld waits ", ranks->least_of);
-    add_percent(text, ranks->waits);
-    text_add(text, " of its time in ");
+    if (!facts->supply.is_disturbed) {
+        add_percent(text, ranks->waits);
+        text_add(text, " of its time ");
+    }
+    text_add(text, "in ");
     add_call(facts, &ranks->place, text);
     if (subject->gain.factor > 1) {
         text_add(text, "; equal parts could win ");
@@ -119,7 +122,6 @@ static void say_unequal_ranks(const struct facts *facts, const struct subject *s
 const struct rule ranks_rule = {.kind = FINDING_RANKS,
                                 .order = ORDER_GAIN,
                                 .is_of_run = true,
-                                .needs_quiet = true,
                                 .needs_gain = true,
                                 .claims_gain = true,
                                 .condition = have_unequal_ranks,
@@ -142,7 +144,7 @@ static size_t threads_that_work(const struct main_process *process)
 {
     size_t n = 0;
     for (size_t i = 0; i < process->threads.n; i++)
-        n += process->threads.at[i].cpu >= LEAST_SHARE_OF_CPU * process->cpu;
+        n += process->threads.at[i].work >= LEAST_SHARE_OF_CPU * process->cpu;
     return n;
 }
 
@@ -214,7 +216,7 @@ static bool runs_alone(const struct facts *facts, size_t *from, struct subject *
     double alone = 2 * busiest->cpu - process->cpu;
     subject->of = busiest;
     subject->seconds = fmin(alone - explained_seconds(facts), process->wall);
-    if (subject->seconds < LEAST_SHARE_OF_WALL * process->wall)
+    if (subject->seconds < LEAST_SHARE_OF_WALL * facts->supply.wall)
         return false;
     find_lone_row(facts, busiest->profile, subject->seconds, &subject->place);
     return true;
