@@ -283,13 +283,14 @@ class Supply(Advice):
         of_others = [sum(cpu) - s for s in cpu]
         threads = [thread(i, s, "parallel", ready=ready and ready * others / sum(of_others))
                    for i, (s, others) in enumerate(zip(cpu, of_others), 1)]
-        run = run_json(threads, 10, cpus, ("REALTIME",), metrics=("work", "off CPU"))
+        run = run_json(threads, 10, cpus, ("REALTIME",),
+                       metrics=("work", "off CPU", "idleness"))
         run["processes"][0].update({"ready": ready, "throttled": 0.0, "quota": None, **process})
         return run
 
-    def kinds(self, run):
-        p = Program(("work", "off CPU"), 3)
-        p.main.statement(p.file, 13).charge(5, 0)
+    def kinds(self, run, idleness=0):
+        p = Program(("work", "off CPU", "idleness"), 3)
+        p.main.statement(p.file, 13).charge(5, 0).charge(idleness, 2)
         p.thread.statement(p.file, 31).charge(1, 0, 2).charge(0.1, 0, 3)
         p.thread.statement(p.file, 32).call(p.of_libc("pthread_mutex_lock")).charge(6, 0, 2).charge(6, 1, 2)
         self.found = self.advice(p, run)
@@ -331,6 +332,12 @@ class Supply(Advice):
         threads += [thread(i, 0.01, "parallel", ready=0.0) for i in range(4, 12)]
         threads[0]["ready"], threads[1]["ready"], threads[2]["ready"] = 3.0, 0.0, 0.0
         self.assertEqual(self.kinds(run)[0], "no cpu")
+
+    def test_threads_that_seldom_want_a_cpu(self):
+        """Three threads run for 5, 1 and 1 s on two CPUs: others of them can have had both for 1, 3 and 3 s. If one of them
+        has no work in half of the 6.1 s that were sampled, it is half of that, and the threads were ready for 6.1 s."""
+        self.assertNotIn("no cpu", self.kinds(self.run_of(6.1, cpus=2)))
+        self.assertEqual(self.kinds(self.run_of(6.1, cpus=2), idleness=3.05)[0], "no cpu")
 
     def test_processes_that_share_cpus(self):
         """What another process of the run has is not others'."""

@@ -181,15 +181,27 @@ static void find_locks(struct facts *facts)
 /* From this share of the threads' time on, time without a CPU changes what other findings say. */
 #define NOTABLE_READY_SHARE 0.05
 
-/* How long the run's own threads can have had all CPUs while a thread was ready: at most the CPU time of the others, on all
- * CPUs; never if there are enough CPUs for all. What is ready for longer is so because of others. */
-static double ready_by_own(const struct main_process *process)
+/* The share of the CPU time in which at least as many plain threads had work as there are CPUs, at most: each second with
+ * fewer has idleness, for at most all other CPUs. Threads of a runtime may spin without work. */
+static double crowded_share(const struct facts *facts)
 {
+    double others = facts->process.cpus - 1;
+    double cpu = facts->cpu.metric == NO_METRIC ? 0 : time_cost(facts->view, 0, facts->cpu, INCLUSIVE);
+    if (facts->runtime || facts->idleness == NO_METRIC || !(others > 0) || !(cpu > 0))
+        return 1;
+    return fmax(1 - view_cost(facts->view, 0, facts->idleness, INCLUSIVE) / (cpu * others), 0);
+}
+
+/* How long the run's own threads can have had all CPUs while a thread was ready: at most the CPU time of the others in which
+ * enough had work, on all CPUs; never if there are enough CPUs for all. What is ready for longer is so because of others. */
+static double ready_by_own(const struct facts *facts)
+{
+    const struct main_process *process = &facts->process;
     bool are_enough = (double)(process->most_alive + process->n_others) <= process->cpus;
-    double seconds = 0;
+    double seconds = 0, crowded = process->is_only_one ? crowded_share(facts) : 1;
     for (size_t i = 0; !are_enough && process->cpus > 0 && i < process->threads.n; i++) {
         const struct process_thread *thread = &process->threads.at[i];
-        seconds += fmin(thread->ready, (process->cpu_of_run - thread->cpu) / process->cpus);
+        seconds += fmin(thread->ready, crowded * (process->cpu_of_run - thread->cpu) / process->cpus);
     }
     return seconds;
 }
@@ -203,11 +215,12 @@ static double quiet_wall_of(const struct main_process *process)
     return fmin(least, process->wall);
 }
 
-static struct cpu_supply cpu_supply_of(const struct main_process *process)
+static struct cpu_supply cpu_supply_of(const struct facts *facts)
 {
+    const struct main_process *process = &facts->process;
     struct cpu_supply supply = {.ready = process->ready, .running = process->cpu, .wall = process->wall};
     double least = NOTABLE_READY_SHARE * (supply.ready + supply.running);
-    supply.lost = isnan(supply.ready) ? NAN : fmax(supply.ready - ready_by_own(process), 0);
+    supply.lost = isnan(supply.ready) ? NAN : fmax(supply.ready - ready_by_own(facts), 0);
     supply.is_throttled = process->wall > 0 && process->throttled >= NOTABLE_READY_SHARE * process->wall;
     supply.is_disturbed = supply.is_throttled || (supply.lost > 0 && supply.lost >= least);
     if (supply.is_disturbed)
@@ -294,7 +307,6 @@ static enum code_owner whose_code(const struct facts *facts)
 
 static void find_threads(struct facts *facts)
 {
-    facts->runtime = runtime_of(facts->run);
     facts->busiest = busiest_of(facts);
     if (facts->cpu.metric == NO_METRIC)
         return;
@@ -332,8 +344,9 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run)
         vec_free(&facts.process.threads);
         facts.process.wall = 0;
     }
-    facts.supply = cpu_supply_of(&facts.process);
     choose_metrics(&facts);
+    facts.runtime = runtime_of(run);
+    facts.supply = cpu_supply_of(&facts);
     find_places(&facts);
     find_locks(&facts);
     find_threads(&facts);
