@@ -137,8 +137,9 @@ class Threads(Advice):
             described.update(begin=2.0 * i, wall=2.01)
         self.assertEqual(self.of_kind(self.advice(p, run_json(threads, 8)), "imbalance"), [])
 
-    def construct(self, name, parts):
-        """Seconds of threads 1, 2, ... in line 43 of a loop at line 42, in line 41 of a construct that solve contains."""
+    def construct(self, name, parts, ready=None):
+        """Seconds of threads 1, 2, ... in line 43 of a loop at line 42, in line 41 of a construct that solve contains.
+        `ready`: of all."""
         p = Program(n_threads=len(parts))
         region = p.main.statement(p.file, 11).call(p.function("solve", 40)).statement(p.file, 41).call(p.function(name, 41))
         body = region.loop(p.file, 42).statement(p.file, 43)
@@ -146,6 +147,7 @@ class Threads(Advice):
             body.charge(seconds, 0, profile)
         run = run_json([thread(i, s, "gomp") for i, s in enumerate(parts, 1)], max(parts))
         run["agents"] = [{"name": "gomp"}]
+        run["processes"][0]["ready"] = ready
         return self.of_kind(self.advice(p, run), "imbalance")
 
     def test_unequal_parts_of_a_construct(self):
@@ -157,6 +159,13 @@ class Threads(Advice):
         found, = self.construct("parallel for @ p.c:41", [1, 3])  # gcc's, of a dynamic schedule
         self.assertIn(": smaller pieces could win 1.5x.", found["text"])
         self.assertEqual(self.construct("parallel @ p.c:41", [2, 2.05]), [])
+
+    def test_unequal_parts_on_a_busy_machine(self):
+        """Of a queue, a thread takes what another one leaves to it that is ready for 2.5 s; of a static schedule it does not.
+        The mean is 1 s less, and that is less than 2.5 / 2."""
+        self.assertEqual(self.construct("parallel for @ p.c:41", [1, 3], 2.5), [])
+        found, = self.construct("parallel @ p.c:41", [1, 3], 2.5)
+        self.assertTrue(found["text"].endswith("in the loop at p.c:42: schedule(dynamic) may help."), found["text"])
 
     def test_unequal_parts_of_a_pool(self):
         """Threads of a pool hang below <thread root>; the main thread takes part, below a library
@@ -297,11 +306,13 @@ class Supply(Advice):
         return [f["kind"] for f in self.found]
 
     def test_others_had_the_cpus(self):
-        """3 s ready beside 7 s of CPU time: with 4 CPUs, 3 threads cannot take them from each other. What the wall clock
-        says is left out; what CPU time says is not."""
-        self.assertEqual(self.kinds(self.run_of(3)), ["no cpu", "imbalance", "hot place", "one thread"])
+        """3 s without a CPU, 7 with one: 3 threads cannot take 4 CPUs from each other. What the wall clock says is left
+        out. The main thread has 3 s more than the others, who were ready for 2.6 s: of 1 s they would still lack 2.1."""
+        self.assertEqual(self.kinds(self.run_of(3)), ["no cpu", "hot place"])
         self.assertEqual(self.found[0]["text"], "Others had the CPUs: threads were ready for 3.0 s and ran for 7.0 s.")
-        self.assertEqual([f["gain"] for f in self.found], [None] * 4)
+        self.assertEqual(self.kinds(self.run_of(1)), ["no cpu", "hot place", "one thread"])
+        self.assertIn("Only the main thread runs for at least 2.1 s of 10 s", self.found[2]["text"])
+        self.assertEqual([f["gain"] for f in self.found], [None] * 3)
 
     def test_hardly_any(self):
         """0.3 of 7.3 s."""
@@ -338,6 +349,12 @@ class Supply(Advice):
         has no work in half of the 6.1 s that were sampled, it is half of that, and the threads were ready for 6.1 s."""
         self.assertNotIn("no cpu", self.kinds(self.run_of(6.1, cpus=2)))
         self.assertEqual(self.kinds(self.run_of(6.1, cpus=2), idleness=3.05)[0], "no cpu")
+
+    def test_threads_that_share_cpus_with_helpers(self):
+        """Two threads on two CPUs, and one that sleeps: they cannot take CPUs from each other."""
+        run = self.run_of(1, cpu=(5, 1, 0.1), cpus=2)
+        run["processes"][0]["threads"][2]["ready"] = 0.1
+        self.assertEqual(self.kinds(run)[0], "no cpu")
 
     def test_processes_that_share_cpus(self):
         """What another process of the run has is not others'."""

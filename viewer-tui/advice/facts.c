@@ -197,7 +197,7 @@ static double crowded_share(const struct facts *facts)
 static double ready_by_own(const struct facts *facts)
 {
     const struct main_process *process = &facts->process;
-    bool are_enough = (double)(process->most_alive + process->n_others) <= process->cpus;
+    bool are_enough = (double)(process->most_wanting + process->n_others) <= process->cpus;
     double seconds = 0, crowded = process->is_only_one ? crowded_share(facts) : 1;
     for (size_t i = 0; !are_enough && process->cpus > 0 && i < process->threads.n; i++) {
         const struct process_thread *thread = &process->threads.at[i];

@@ -89,13 +89,40 @@ static size_t most_of(const double *seconds_with, size_t n)
     return 0;
 }
 
-static size_t most_alive(const struct main_process *main)
+/* A helper that waits: less of its life than this it wants a CPU, and all such threads less than that of all threads' time
+ * with and without one. */
+#define NOTABLE_DEMAND 0.05
+
+static double demand(const struct process_thread *thread)
+{
+    return thread->cpu + thread->ready;
+}
+
+static bool wants_cpu(const struct process_thread *thread)
+{
+    return demand(thread) >= NOTABLE_DEMAND * thread->wall;
+}
+
+static bool are_others_helpers(const struct main_process *main)
+{
+    double all = 0, helpers = 0;
+    for (size_t i = 0; i < main->threads.n; i++) {
+        const struct process_thread *thread = &main->threads.at[i];
+        all += demand(thread);
+        helpers += wants_cpu(thread) ? 0 : demand(thread);
+    }
+    return helpers < NOTABLE_DEMAND * all;
+}
+
+static size_t most_alive(const struct main_process *main, bool with_helpers)
 {
     VEC(struct change) changes = {0};
     size_t alive = 0, n = main->threads.n;
     double *seconds_with = mem_alloc((n + 1) * sizeof *seconds_with); /* by number of threads alive */
     for (size_t i = 0; i < main->threads.n; i++) {
         const struct process_thread *thread = &main->threads.at[i];
+        if (!with_helpers && !wants_cpu(thread))
+            continue;
         vec_push(&changes, ((struct change){thread->begin, 1}));
         vec_push(&changes, ((struct change){thread->begin + thread->wall, -1}));
     }
@@ -158,7 +185,8 @@ struct main_process main_process_of(const json_t *run)
     main.throttled = fmin(run_number(main.process, "throttled"), main.wall); /* the kernel adds up CPUs */
     main.quota = run_number(main.process, "quota");
     add_threads(&main);
-    main.most_alive = most_alive(&main);
+    main.most_alive = most_alive(&main, true);
+    main.most_wanting = are_others_helpers(&main) ? most_alive(&main, false) : main.most_alive;
     return main;
 }
 

@@ -34,6 +34,7 @@ struct main_process {
     size_t n_others;   /* other processes of the run that used at least a tenth of its CPU time */
     bool is_only_one;  /* there are none of these */
     size_t most_alive; /* threads that lived at the same time, for a notable part of the run */
+    size_t most_wanting; /* the same without those that hardly want a CPU */
     VEC(struct process_thread) threads;
 };
 

@@ -16,10 +16,18 @@ static double factor(const struct facts *facts, double excess)
     return rest > 0 ? wall / rest : INFINITY;
 }
 
-/* Whether chance does not explain the difference, and equal parts would gain something. */
+/* What a thread had more because others were ready without a CPU: they would have taken it from a common queue. */
+static double taken_over(const struct facts *facts, const struct shared_work *work)
+{
+    double ready = facts->supply.ready;
+    return work->is_static_loop || isnan(ready) ? 0 : ready / (double)work->n;
+}
+
+/* Whether chance and the machine do not explain the difference, and equal parts would gain something. */
 static bool is_unequal(const struct facts *facts, const struct shared_work *work)
 {
-    return work->excess.low > 0 && factor(facts, work->excess.value) >= LEAST_GAIN;
+    double over = taken_over(facts, work);
+    return work->excess.low > over && factor(facts, work->excess.value - over) >= LEAST_GAIN;
 }
 
 static bool have_unequal_parts(const struct facts *facts, size_t *from, struct subject *subject)
@@ -131,8 +139,9 @@ const struct rule ranks_rule = {.kind = FINDING_RANKS,
 /* ---- One thread runs alone ----
  *
  * Times of single samples are not recorded, but the threads' CPU clocks are. Thread X used x seconds of CPU time, all
- * others together y. While others run, at least one of them does, which lasts at most y. So X runs alone for at least
- * x - y. Clocks have no sampling error, but this is a lower bound: the gain is that of the time that is known. */
+ * others together y, and were ready without a CPU for r. While others have work, at least one of them does, which lasts at
+ * most y + r. So X has work alone for at least x - y - r. Clocks have no sampling error, but this is a lower bound: the gain
+ * is that of the time that is known. */
 
 /* Smaller shares of the wall clock are not reported. */
 #define LEAST_SHARE_OF_WALL 0.10
@@ -213,7 +222,8 @@ static bool runs_alone(const struct facts *facts, size_t *from, struct subject *
     const struct process_thread *busiest = busiest_thread(process);
     if (!is_first(from) || !can_compare(facts))
         return false;
-    double alone = 2 * busiest->cpu - process->cpu;
+    double ready = isnan(process->ready) ? 0 : process->ready - busiest->ready;
+    double alone = 2 * busiest->cpu - process->cpu - ready;
     subject->of = busiest;
     subject->seconds = fmin(alone - explained_seconds(facts), process->wall);
     if (subject->seconds < LEAST_SHARE_OF_WALL * facts->supply.wall)
