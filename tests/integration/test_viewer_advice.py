@@ -310,9 +310,9 @@ class Supply(Advice):
         out. The main thread has 3 s more than the others, who were ready for 2.6 s: of 1 s they would still lack 2.1."""
         self.assertEqual(self.kinds(self.run_of(3)), ["no cpu", "hot place"])
         self.assertEqual(self.found[0]["text"], "Others had the CPUs: threads were ready for 3.0 s and ran for 7.0 s.")
-        self.assertEqual(self.kinds(self.run_of(1)), ["no cpu", "hot place", "one thread"])
-        self.assertIn("Only the main thread runs for at least 2.1 s of 10 s", self.found[2]["text"])
-        self.assertEqual([f["gain"] for f in self.found], [None] * 3)
+        self.assertEqual(self.kinds(self.run_of(1)), ["no cpu", "imbalance", "hot place", "one thread"])
+        self.assertIn("Only the main thread runs for at least 2.1 s of 10 s", self.found[3]["text"])
+        self.assertEqual([f["gain"] for f in self.found], [None] * 4)
 
     def test_hardly_any(self):
         """0.3 of 7.3 s."""
