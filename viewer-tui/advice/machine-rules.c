@@ -2,6 +2,7 @@
 #include "viewer-tui/advice/advice-rules.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- Others had the CPUs ---- */
 
@@ -72,8 +73,8 @@ const struct rule quota_rule = {.kind = FINDING_QUOTA,
 #define LEAST_NOBODY_SHARE 0.10
 #define LEAST_READY_SHARE  0.05
 
-/* From this share of the threads' time without a CPU on, the finding comes first. */
-#define MUCH_READY_SHARE 0.25
+/* From this share of the threads' time without a CPU on, the finding comes first, but for a lock that limits them. */
+#define MUCH_READY_SHARE 0.40
 
 /* The share of the samples in which no worker of a runtime was working. */
 static struct share nobody_share(const struct facts *facts)
@@ -91,9 +92,22 @@ static bool have_too_few_cpus(const struct facts *facts, size_t *from, struct su
     subject->share = nobody_share(facts);
     bool nobody_works = facts->runtime && subject->share.low >= LEAST_NOBODY_SHARE;
     double ready = supply->ready / (supply->ready + supply->running);
-    if (nobody_works || ready >= MUCH_READY_SHARE)
+    if (nobody_works || (ready >= MUCH_READY_SHARE && !facts->lock.is_much))
         subject->order = ORDER_MACHINE;
     return nobody_works || ready >= LEAST_READY_SHARE;
+}
+
+/* The threads of a parallel runtime: the main thread, and as many as began in the same procedure. Others belong to libraries. */
+static size_t threads_of_runtime(const struct main_process *process)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < process->threads.n; i++) {
+        size_t n = 0;
+        for (size_t k = 0; k < process->threads.n; k++)
+            n += strcmp(process->threads.at[i].start_routine, process->threads.at[k].start_routine) == 0;
+        most = !process->threads.at[i].is_initial && n > most ? n : most;
+    }
+    return most + 1;
 }
 
 static void say_too_few_cpus(const struct facts *facts, const struct subject *subject, struct text *text)
@@ -108,7 +122,7 @@ static void say_too_few_cpus(const struct facts *facts, const struct subject *su
         text_add(text, "they were ");
         add_ready(facts, text);
     }
-    if (facts->runtime)
+    if (facts->runtime && (double)threads_of_runtime(process) > process->cpus)
         text_printf(text, "; try %.0f (%s)", process->cpus, facts->runtime->setting);
     text_add(text, ".");
 }
