@@ -1,8 +1,9 @@
 /* How evenly threads share the work of a procedure or an OpenMP construct, and ranks that of a parallel job.
  *
  * What threads share is an OpenMP construct (`parallel @ file:line`), or the first procedure of the user's own (of a
- * package, if nothing is the user's) on the paths of created threads: the start routine or, below a runtime's procedures, the body of a parallel loop. If its
- * threads have CPU times c with mean m, the longest is busy for max c - m longer than with equal parts. */
+ * package, if nothing is the user's) on the paths of created threads: the start routine or, below a runtime's
+ * procedures, the body of a parallel loop. If its threads have CPU times c with mean m, the longest is busy for max
+ * c - m longer than with equal parts. */
 #ifndef VIEWER_BALANCE_H
 #define VIEWER_BALANCE_H
 
@@ -11,10 +12,10 @@
 #include "viewer-tui/advice/share-interval.h"
 
 struct shared_work {
-    struct hotspot place; /* the outermost loop with most of it, else the procedure or construct */
-    bool is_construct;    /* of OpenMP; else a procedure of plain threads */
-    bool is_static_loop;  /* the construct divides a loop once and for all */
-    size_t n;             /* threads */
+    struct hotspot place;       /* the outermost loop with most of it, else the procedure or construct */
+    bool is_construct;          /* of OpenMP; else a procedure of plain threads */
+    bool is_static_loop;        /* the construct divides a loop once and for all */
+    size_t n;                   /* threads */
     unsigned most_of, least_of; /* their numbers in the process */
     double most, least, mean;   /* CPU seconds */
     struct share excess;        /* seconds for which the longest is busy longer than the mean */
@@ -23,10 +24,10 @@ struct shared_work {
 
 /* Two ranks of a parallel job. */
 struct rank_balance {
-    size_t n;          /* ranks; 0: no parallel job */
+    size_t n; /* ranks; 0: no parallel job */
     long most_of, least_of;
     double most, least, mean; /* CPU seconds without waiting */
-    double waits; /* share of its time for which the rank with the least work waits at the place */
+    double waits;             /* share of its time for which the rank with the least work waits at the place */
     struct hotspot place;
 };
 

@@ -4,7 +4,6 @@
 #include "viewer-tui/base/packages.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +30,8 @@ static bool is_elsewhere(const struct facts *facts, const struct hotspot *hotspo
 static bool is_hot(const struct facts *facts, size_t *from, struct subject *subject)
 {
     size_t i = 0;
-    while (i < facts->hotspots.n && (facts->hotspots.at[i].procedure == NOTHING ||
-                                     is_elsewhere(facts, &facts->hotspots.at[i])))
+    while (i < facts->hotspots.n &&
+           (facts->hotspots.at[i].procedure == NOTHING || is_elsewhere(facts, &facts->hotspots.at[i])))
         i++;
     if (!is_first(from) || i == facts->hotspots.n)
         return false;
@@ -50,10 +49,7 @@ static void say_hot(const struct facts *facts, const struct subject *subject, st
     text_add(text, ".");
 }
 
-const struct rule hot_rule = {.kind = FINDING_HOT_PLACE,
-                              .order = ORDER_PLACE,
-                              .condition = is_hot,
-                              .words = say_hot};
+const struct rule hot_rule = {.kind = FINDING_HOT_PLACE, .order = ORDER_PLACE, .condition = is_hot, .words = say_hot};
 
 /* ---- Code made at run time without names ---- */
 
@@ -78,8 +74,7 @@ static const struct code_maker code_makers[] = {
 static const struct code_maker *code_maker_of(const struct main_process *process)
 {
     for (size_t i = 0; i < sizeof code_makers / sizeof *code_makers; i++)
-        if (strncmp(process->executable, code_makers[i].executable,
-                    strlen(code_makers[i].executable)) == 0)
+        if (strncmp(process->executable, code_makers[i].executable, strlen(code_makers[i].executable)) == 0)
             return &code_makers[i];
     return NULL;
 }
@@ -91,8 +86,8 @@ static bool has_no_names(const struct facts *facts, size_t *from, struct subject
     double seconds = 0;
     for (size_t i = 0; i < places->list.n; i++) {
         uint32_t leaf = places->list.at[i].leaf;
-        bool has_name = leaf == NOTHING || strcmp(database_procedure_name(facts->view->db, leaf, buffer),
-                                                  "<unknown code>") != 0;
+        bool has_name =
+            leaf == NOTHING || strcmp(database_procedure_name(facts->view->db, leaf, buffer), "<unknown code>") != 0;
         seconds += has_name ? 0 : places->list.at[i].seconds;
     }
     subject->share = facts_share_of_cpu(facts, seconds);
@@ -114,10 +109,8 @@ static void say_no_names(const struct facts *facts, const struct subject *subjec
         text_printf(text, "%s.", maker ? maker->advice : "have it write /tmp/perf-PID.map, as a JIT can");
 }
 
-const struct rule no_names_rule = {.kind = FINDING_NO_NAMES,
-                                   .order = ORDER_FACT,
-                                   .condition = has_no_names,
-                                   .words = say_no_names};
+const struct rule no_names_rule = {
+    .kind = FINDING_NO_NAMES, .order = ORDER_FACT, .condition = has_no_names, .words = say_no_names};
 
 /* ---- Code without lines, unless a line of the user's own leads there ---- */
 
@@ -175,10 +168,8 @@ static void say_no_lines(const struct facts *facts, const struct subject *subjec
     free(package);
 }
 
-const struct rule no_lines_rule = {.kind = FINDING_NO_LINES,
-                                   .order = ORDER_FACT,
-                                   .condition = has_no_lines,
-                                   .words = say_no_lines};
+const struct rule no_lines_rule = {
+    .kind = FINDING_NO_LINES, .order = ORDER_FACT, .condition = has_no_lines, .words = say_no_lines};
 
 /* ---- Code compiled without optimization, as the debug information records it ---- */
 
@@ -227,10 +218,8 @@ static void say_not_optimized(const struct facts *facts, const struct subject *s
     text_add(text, " of the time is in it: compile with -O2 first.");
 }
 
-const struct rule not_optimized_rule = {.kind = FINDING_NOT_OPTIMIZED,
-                                        .order = ORDER_FACT,
-                                        .condition = is_not_optimized,
-                                        .words = say_not_optimized};
+const struct rule not_optimized_rule = {
+    .kind = FINDING_NOT_OPTIMIZED, .order = ORDER_FACT, .condition = is_not_optimized, .words = say_not_optimized};
 
 /* ---- System calls ----
  *
@@ -272,8 +261,7 @@ static bool has_system_calls(const struct facts *facts, size_t *from, struct sub
 /* As if they cost nothing; it only orders findings, since calls may wait, too. */
 static struct gain gain_without_calls(const struct facts *facts, const struct subject *subject)
 {
-    double whole = fmax(facts->process.cpu_of_run, facts->cpu_total);
-    struct share share = share_of_samples(subject->seconds, whole, facts->cpu_increment);
+    struct share share = facts_share_of_cpu(facts, subject->seconds);
     return gain_without(&share);
 }
 
@@ -298,8 +286,8 @@ const struct rule system_calls_rule = {.kind = FINDING_SYSTEM_CALLS,
 
 /* ---- Memory that is given back and taken again ----
  *
- * glibc's free shrinks the heap, the next malloc grows it again, and each new page costs a page fault. No gain is claimed,
- * since the time of page faults is where the program touches the memory. */
+ * glibc's free shrinks the heap, the next malloc grows it again, and each new page costs a page fault. No gain is
+ * claimed, since the time of page faults is where the program touches the memory. */
 
 /* Smaller shares of the CPU time are not reported. */
 #define LEAST_MEMORY_SHARE 0.05

@@ -86,8 +86,8 @@ static struct time_place *same_place(const struct time_places *places, const str
     return NULL;
 }
 
-/* Adds the places where plain threads wait, by the wall clock, to those where they are off the CPU. The refs of these are
- * of another metric, so a joint place has those of the latter. */
+/* Adds the places where plain threads wait, by the wall clock, to those where they are off the CPU. The refs of these
+ * are of another metric, so a joint place has those of the latter. */
 static void add_thread_waits(struct facts *facts)
 {
     struct time_places *off_cpu = &facts->off_cpu_places;
@@ -181,8 +181,8 @@ static void find_locks(struct facts *facts)
 /* From this share of the threads' time on, time without a CPU changes what other findings say. */
 #define NOTABLE_READY_SHARE 0.05
 
-/* The share of the CPU time in which at least as many plain threads had work as there are CPUs, at most: each second with
- * fewer has idleness, for at most all other CPUs. Threads of a runtime may spin without work. */
+/* The share of the CPU time in which at least as many plain threads had work as there are CPUs, at most: each second
+ * with fewer has idleness, for at most all other CPUs. Threads of a runtime may spin without work. */
 static double crowded_share(const struct facts *facts)
 {
     double others = facts->process.cpus - 1;
@@ -192,8 +192,9 @@ static double crowded_share(const struct facts *facts)
     return fmax(1 - view_cost(facts->view, 0, facts->idleness, INCLUSIVE) / (cpu * others), 0);
 }
 
-/* How long the run's own threads can have had all CPUs while a thread was ready: at most the CPU time of the others in which
- * enough had work, on all CPUs; never if there are enough CPUs for all. What is ready for longer is so because of others. */
+/* How long the run's own threads can have had all CPUs while a thread was ready: at most the CPU time of the others
+ * in which enough had work, on all CPUs; never if there are enough CPUs for all. What is ready for longer is so
+ * because of others. */
 static double ready_by_own(const struct facts *facts)
 {
     const struct main_process *process = &facts->process;
@@ -310,10 +311,10 @@ static void find_threads(struct facts *facts)
     facts->busiest = busiest_of(facts);
     if (facts->cpu.metric == NO_METRIC)
         return;
-    struct balanced of = {facts->view, facts->row, facts->cpu, facts->cpu_increment, whose_code(facts), &facts->process};
+    struct balanced of = {facts->view,          facts->row,        facts->cpu,
+                          facts->cpu_increment, whose_code(facts), &facts->process};
     facts->balance = balance_of(&of);
-    facts->balance.ranks =
-        rank_balance_of(facts->view, facts->cpu, facts->waiting, &facts->waiting_places, facts->run);
+    facts->balance.ranks = rank_balance_of(facts->view, facts->cpu, facts->waiting, &facts->waiting_places, facts->run);
 }
 
 /* ---- All of it ---- */

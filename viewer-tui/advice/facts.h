@@ -22,8 +22,8 @@ struct cpu_supply {
     double ready, running; /* seconds, summed over threads; NAN if not measured */
     double lost;           /* the part of `ready` that the run's own threads cannot have caused */
     double wall;           /* the wall clock; if others had the CPUs, the least one without them */
-    bool is_disturbed;     /* others, or a quota, took so much that wall time and idleness say little about the program */
-    bool is_throttled;     /* by a quota */
+    bool is_disturbed; /* others, or a quota, took so much that wall time and idleness say little about the program */
+    bool is_throttled; /* by a quota */
 };
 
 /* The lock for which threads wait longest. */
@@ -38,20 +38,19 @@ struct lock_facts {
 struct facts {
     struct view *view;
     uint32_t row;
-    const json_t *run; /* may be NULL */
-    struct main_process
-        process; /* without threads and wall clock if the view is restricted to some threads */
+    const json_t *run;           /* may be NULL */
+    struct main_process process; /* without threads and wall clock if the view is restricted to some threads */
     double busiest; /* seconds of the thread that had work for longest: on a CPU, but for spinning in a runtime, or
                        without one in code that does not wait */
     struct cpu_supply supply;
     const struct runtime_facts *runtime; /* NULL: no agent of a parallel runtime took part */
     /* Metrics; NO_METRIC: not measured. Those that say nothing else are of the event of `cpu`. */
-    struct time_metric cpu;     /* by CPUTIME, else by REALTIME */
-    struct time_metric off_cpu; /* by REALTIME */
+    struct time_metric cpu;          /* by CPUTIME, else by REALTIME */
+    struct time_metric off_cpu;      /* by REALTIME */
     struct time_metric thread_waits; /* waiting of plain threads by REALTIME */
     size_t overhead, idleness, waiting, lock_blame, lock_wait, incomplete;
-    double cpu_increment;  /* mean of a sample */
-    double cpu_total;      /* seconds of CPU time that were sampled: `cpu`, overhead and spinning */
+    double cpu_increment; /* mean of a sample */
+    double cpu_total;     /* seconds of CPU time that were sampled: `cpu`, overhead and spinning */
     double off_cpu_increment;
     /* Of a top-down view; else empty. */
     struct time_places cpu_places, off_cpu_places, waiting_places, held_places;

@@ -10,13 +10,13 @@
 #define MOST_HOTSPOTS 3
 
 struct hotspot {
-    uint32_t procedure;        /* id; NOTHING: unknown, or the row itself, a loop or statement */
+    uint32_t procedure; /* id; NOTHING: unknown, or the row itself, a loop or statement */
     enum code_owner owner;
-    struct source_line at;     /* the loop; or in the procedure the line with most of the cost, else its declaration */
+    struct source_line at; /* the loop; or in the procedure the line with most of the cost, else its declaration */
     bool is_loop;
     struct source_line around; /* if it is no loop: the user's own loop around its call */
-    uint32_t callee, callee_module; /* what has most of the cost, if that is others' code; NOTHING: none has half of it */
-    bool is_system_call;            /* so has a system call */
+    uint32_t callee, callee_module; /* what has most of the cost, if others' code; NOTHING: none has half of it */
+    bool is_system_call;            /* a system call has most of it */
     double cost, callee_cost;
 };
 
@@ -38,7 +38,8 @@ static inline enum cost_part hotspots_part(const struct view *view)
     return view_origin(view, &row)->class == &topdown_class ? INCLUSIVE : EXCLUSIVE;
 }
 
-/* Groups the places by loops and procedures, or by procedures alone, which are then at their declarations. The caller frees with vec_free. */
+/* Groups the places by loops and procedures, or by procedures alone, which are then at their declarations. The caller
+ * frees with vec_free. */
 struct hotspot_list hotspots_of(const struct database *db, const struct time_places *places, bool by_loop);
 
 /* Whether a place is one of those of which a hotspot, grouped by loops, has the cost. */
@@ -47,7 +48,8 @@ bool hotspot_has(const struct hotspot *hotspot, const struct time_place *place);
 /* One line, as a hotspot that is no loop. */
 struct hotspot hotspot_of_place(const struct database *db, const struct time_place *place);
 
-/* The hotspots of a row: in the bottom-up view its callers. Procedures and smaller scopes of the flat view have none. */
+/* The hotspots of a row: in the bottom-up view its callers. Procedures and smaller scopes of the flat view have
+ * none. */
 struct hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric, bool by_loop);
 struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric);
 

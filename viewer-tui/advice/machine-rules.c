@@ -29,10 +29,8 @@ static void say_others(const struct facts *facts, const struct subject *subject,
     text_add(text, ".");
 }
 
-const struct rule others_rule = {.kind = FINDING_NO_CPU,
-                                 .order = ORDER_MACHINE,
-                                 .condition = others_had_cpus,
-                                 .words = say_others};
+const struct rule others_rule = {
+    .kind = FINDING_NO_CPU, .order = ORDER_MACHINE, .condition = others_had_cpus, .words = say_others};
 
 /* ---- A quota ---- */
 
@@ -59,15 +57,13 @@ static void say_quota(const struct facts *facts, const struct subject *subject, 
     text_add(text, ".");
 }
 
-const struct rule quota_rule = {.kind = FINDING_QUOTA,
-                                .order = ORDER_MACHINE,
-                                .condition = is_throttled,
-                                .words = say_quota};
+const struct rule quota_rule = {
+    .kind = FINDING_QUOTA, .order = ORDER_MACHINE, .condition = is_throttled, .words = say_quota};
 
 /* ---- More threads than CPUs ----
  *
- * With coarse work that costs little, and a worker that sleeps nothing. In a parallel runtime a thread that has got work may
- * wait for a CPU while others spin there, and all wait for it at the next barrier: nobody works meanwhile. */
+ * With coarse work that costs little, and a worker that sleeps nothing. In a parallel runtime a thread that has got
+ * work may wait for a CPU while others spin there, and all wait for it at the next barrier: nobody works meanwhile. */
 
 /* Smaller shares of the samples, or of the threads' time, are not reported. */
 #define LEAST_NOBODY_SHARE 0.10
@@ -97,7 +93,8 @@ static bool have_too_few_cpus(const struct facts *facts, size_t *from, struct su
     return nobody_works || ready >= LEAST_READY_SHARE;
 }
 
-/* The threads of a parallel runtime: the main thread, and as many as began in the same procedure. Others belong to libraries. */
+/* The threads of a parallel runtime: the main thread, and as many as began in the same procedure. Others belong to
+ * libraries. */
 static size_t threads_of_runtime(const struct main_process *process)
 {
     size_t most = 0;
@@ -113,7 +110,8 @@ static size_t threads_of_runtime(const struct main_process *process)
 static void say_too_few_cpus(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     const struct main_process *process = &facts->process;
-    text_printf(text, "%zu threads share %.0f CPU%s: ", process->most_wanting, process->cpus, process->cpus > 1 ? "s" : "");
+    text_printf(text, "%zu threads share %.0f CPU%s: ", process->most_wanting, process->cpus,
+                process->cpus > 1 ? "s" : "");
     if (isnan(facts->supply.ready)) {
         text_add(text, "in ");
         add_percent(text, subject->share.value);

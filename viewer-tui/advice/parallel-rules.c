@@ -60,7 +60,8 @@ static bool is_about_idleness(enum verdict verdict)
     return verdict == VERDICT_TOO_LITTLE || verdict == VERDICT_WRONG_PARALLELISM || verdict == VERDICT_WASTE;
 }
 
-/* Whether the workers that are busy are all that the machine has CPUs for; of plain threads, whether they use the CPUs. */
+/* Whether the workers that are busy are all that the machine has CPUs for; of plain threads, whether they use the
+ * CPUs. */
 static bool are_all_cpus_busy(const struct facts *facts)
 {
     const struct main_process *process = &facts->process;
@@ -128,8 +129,7 @@ static void add_most(const struct subject *subject, const char *without, struct 
 }
 
 /* Adds ", 98 % of that during the loop at m.c:21 of init". */
-static void add_where(const struct facts *facts, const struct parallelization *of, enum waste waste,
-                      struct text *text)
+static void add_where(const struct facts *facts, const struct parallelization *of, enum waste waste, struct text *text)
 {
     const struct hotspots *hotspots = &of->hotspots[waste];
     const struct judgement *judgement = &of->judgement;
@@ -166,8 +166,9 @@ static void add_busy(const struct facts *facts, const struct subject *subject, c
 {
     const struct judgement *judgement = &of->judgement;
     double workers = run_most_workers(facts->run);
-    const char *tagging = facts->runtime && judgement->overhead_known != KNOWN && !(judgement->overhead.value > 0) ? facts->runtime->tagging
-                                                                                                  : NULL;
+    const char *tagging = facts->runtime && judgement->overhead_known != KNOWN && !(judgement->overhead.value > 0)
+                              ? facts->runtime->tagging
+                              : NULL;
     if (tagging) {
         text_add(text, "At least ");
         add_number(text, workers * (1 - judgement->idleness.high));
@@ -267,8 +268,8 @@ static void say_verdict(const struct facts *facts, const struct subject *subject
 /* ---- details ---- */
 
 /* Adds "overhead at least 3.8 % (3.2 to 4.5 %; 3.0% spawn, 0.8% sync)". */
-static void add_share(struct text *text, const char *what, const struct share *share,
-                      enum knowledge known, const char *more)
+static void add_share(struct text *text, const char *what, const struct share *share, enum knowledge known,
+                      const char *more)
 {
     text_add(text, what);
     if (known == NOT_KNOWN) {
@@ -288,8 +289,7 @@ static void add_numbers(const struct facts *facts, const struct parallelization 
     number_with_unit(judgement->effort, of->unit, effort);
     overhead_kinds_describe(&of->kinds, judgement->effort, false, &kinds);
     add_share(&text, "Idleness is ", &judgement->idleness, judgement->idleness_known, "");
-    add_share(&text, ", overhead ", &judgement->overhead, judgement->overhead_known,
-              text_string(&kinds));
+    add_share(&text, ", overhead ", &judgement->overhead, judgement->overhead_known, text_string(&kinds));
     vec_free(&kinds);
     text_printf(&text, " of %s effort of %s.", facts->row == 0 ? "the" : "its", effort);
     if (facts->row != 0) {
@@ -325,7 +325,8 @@ static void add_dominant_kind(const struct parallelization *of, struct finding *
     struct text text = {0};
     char *kind = overhead_kind_name(kinds->at[0].metric);
     const char *meaning = overhead_kind_meaning(kind);
-    text_printf(&text, "Most of the overhead is of the kind %s%s%s.", kind, meaning ? ": " : "", meaning ? meaning : "");
+    text_printf(&text, "Most of the overhead is of the kind %s%s%s.", kind, meaning ? ": " : "",
+                meaning ? meaning : "");
     finding_add_detail(finding, &text);
     vec_free(&text);
     free(kind);
@@ -392,8 +393,8 @@ const struct rule parallelization_rule = {.kind = FINDING_PARALLELIZATION,
  * wall time in which not every worker had work. A greedy scheduler never leaves a worker without
  * work while there is some. So during U all that can run does run, and each instant shortens the
  * remaining longest chain of dependent work, the span. Hence the span is at least U, and the time with any number p of
- * workers at least max(U, work / p). All this is approximate: a work-stealing scheduler is greedy except while it looks for
- * work, and that time is in U.
+ * workers at least max(U, work / p). All this is approximate: a work-stealing scheduler is greedy except while it
+ * looks for work, and that time is in U.
  *
  * It is a property of the tasks: where a runtime divides loops by the number of its workers, more workers have other
  * tasks, and U bounds nothing. Nor is it said where idleness is high, which is the same time.

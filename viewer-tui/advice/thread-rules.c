@@ -64,9 +64,10 @@ static void say_unequal_parts(const struct facts *facts, const struct subject *s
         text_add(text, ", in ");
     }
     add_place(facts, &work->place, text);
-    text_printf(text, ": %s", work->is_static_loop ? "schedule(dynamic)"
-                              : work->is_construct ? "smaller pieces"
-                                                   : "equal parts");
+    text_printf(text, ": %s",
+                work->is_static_loop ? "schedule(dynamic)"
+                : work->is_construct ? "smaller pieces"
+                                     : "equal parts");
     if (subject->gain.factor > 1) {
         text_add(text, " could win ");
         add_factor(text, subject->gain.factor);
@@ -139,9 +140,9 @@ const struct rule ranks_rule = {.kind = FINDING_RANKS,
 /* ---- One thread runs alone ----
  *
  * Times of single samples are not recorded, but the threads' CPU clocks are. Thread X used x seconds of CPU time, all
- * others together y, and were ready without a CPU for r. While others have work, at least one of them does, which lasts at
- * most y + r. So X has work alone for at least x - y - r. Clocks have no sampling error, but this is a lower bound: the gain
- * is that of the time that is known. */
+ * others together y, and were ready without a CPU for r. While others have work, at least one of them does, which
+ * lasts at most y + r. So X has work alone for at least x - y - r. Clocks have no sampling error, but this is a
+ * lower bound: the gain is that of the time that is known. */
 
 /* Smaller shares of the wall clock are not reported. */
 #define LEAST_SHARE_OF_WALL 0.10

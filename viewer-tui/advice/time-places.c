@@ -25,8 +25,7 @@ struct place_collection {
     VEC(struct open_scope) open;
 };
 
-double time_cost(const struct view *view, uint32_t row, struct time_metric time,
-                 enum cost_part part)
+double time_cost(const struct view *view, uint32_t row, struct time_metric time, enum cost_part part)
 {
     double cost = view_cost(view, row, time.metric, part);
     return time.without == NO_METRIC ? cost : cost - view_cost(view, row, time.without, part);
@@ -56,8 +55,7 @@ static struct source_line loop_around(const struct view *view, uint32_t row)
 static struct source_line loop_around_call(const struct view *view, uint32_t row)
 {
     uint32_t call = view_row(view, row)->parent, caller = procedure_at(view, call);
-    return code_owner(view, caller) == CODE_OWN ? loop_around(view, call)
-                                                : (struct source_line){NOTHING, 0};
+    return code_owner(view, caller) == CODE_OWN ? loop_around(view, call) : (struct source_line){NOTHING, 0};
 }
 
 /* Whether the procedure at a row can be the place: it is more the user's own than the one that was found. */
@@ -68,8 +66,8 @@ static bool is_nearer(const struct view *view, uint32_t row, const struct time_p
     return owner > found->owner && (owner == CODE_OWN || name);
 }
 
-/* Looks for the place from the procedure at `row` outwards, up to the beginning of the thread. `leaf`: the place if there
- * is no other. */
+/* Looks for the place from the procedure at `row` outwards, up to the beginning of the thread. `leaf`: the place if
+ * there is no other. */
 static struct time_place find_place(const struct view *view, uint32_t row, struct time_place leaf)
 {
     struct time_place found = leaf, outside = leaf;
@@ -133,8 +131,7 @@ static uint32_t line_in_loop(struct idmap *lines, const struct time_place *place
     return number;
 }
 
-static void add_time(struct place_collection *collection, struct view *view, uint32_t row,
-                     double seconds)
+static void add_time(struct place_collection *collection, struct view *view, uint32_t row, double seconds)
 {
     if (!(seconds > 0))
         return;
@@ -154,10 +151,9 @@ static void add_time(struct place_collection *collection, struct view *view, uin
     view_value_refs(view, row, EXCLUSIVE, &place->refs);
 }
 
-/* Subtracts the time of a loop or statement from the procedure around it, that of a statement also from the loop: the own
- * time of a loop is without the loops in it. */
-static void take_from_above(struct place_collection *collection, const struct view *view,
-                            uint32_t row, double seconds)
+/* Subtracts the time of a loop or statement from the procedure around it, that of a statement also from the loop: the
+ * own time of a loop is without the loops in it. */
+static void take_from_above(struct place_collection *collection, const struct view *view, uint32_t row, double seconds)
 {
     const struct row *at = view_row(view, row);
     for (size_t i = collection->open.n; i-- > 0;) {
@@ -215,9 +211,8 @@ struct time_places time_places_find(struct view *view, uint32_t row, struct time
     assert(time.metric != NO_METRIC);
     struct time_places places = {0};
     struct place_collection collection = {.places = &places, .time = time};
-    struct limits limits = {.depth = NO_DEPTH_LIMIT,
-                            .share = DBL_MIN,
-                            .by = {.metric = time.metric, .part = INCLUSIVE}};
+    struct limits limits = {
+        .depth = NO_DEPTH_LIMIT, .share = DBL_MIN, .by = {.metric = time.metric, .part = INCLUSIVE}};
     struct visitor visitor = {.enter = enter, .leave = leave, .context = &collection};
     walk_view(view, row, &limits, &visitor);
     idmap_free(&collection.lines);

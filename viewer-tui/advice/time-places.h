@@ -1,5 +1,5 @@
-/* The lines of the user's own code (code-owner.h) where a program's time goes: the line itself has the time, or it calls
- * procedures of others that have it. */
+/* The lines of the user's own code (code-owner.h) where a program's time goes: the line itself has the time, or it
+ * calls procedures of others that have it. */
 #ifndef VIEWER_TIME_PLACES_H
 #define VIEWER_TIME_PLACES_H
 
@@ -19,19 +19,19 @@ struct source_line {
 };
 
 struct time_place {
-    uint32_t procedure;     /* the innermost one of the user's own on the path; if there is none, the innermost one of a
+    uint32_t procedure;    /* the innermost one of the user's own on the path; if there is none, the innermost one of a
                                package that has a name; else the one with the time; NOTHING: unknown */
-    enum code_owner owner;  /* of the procedure */
-    struct source_line at;  /* in the procedure */
+    enum code_owner owner; /* of the procedure */
+    struct source_line at; /* in the procedure */
     struct source_line loop;   /* the innermost loop around that line in the procedure */
     struct source_line around; /* without one: the innermost loop around the call of the procedure, if the user's own */
-    uint32_t callee;        /* the procedure of others that the line calls; NOTHING: none */
-    uint32_t callee_module; /* NOTHING: unknown */
-    enum wait wait;         /* what the callee waits for */
-    bool is_system_call;    /* the time is in a system call */
-    uint32_t leaf;          /* the procedure that has the time itself */
-    uint32_t leaf_module;   /* NOTHING: unknown */
-    bool has_line;          /* the code that has the time has source lines */
+    uint32_t callee;           /* the procedure of others that the line calls; NOTHING: none */
+    uint32_t callee_module;    /* NOTHING: unknown */
+    enum wait wait;            /* what the callee waits for */
+    bool is_system_call;       /* the time is in a system call */
+    uint32_t leaf;             /* the procedure that has the time itself */
+    uint32_t leaf_module;      /* NOTHING: unknown */
+    bool has_line;             /* the code that has the time has source lines */
     double seconds;
     struct value_refs refs; /* the values of which this is the sum */
 };
@@ -49,7 +49,6 @@ void time_places_free(struct time_places *places);
 double *time_by_profile(const struct view *view, struct value_refs *refs, struct time_metric time);
 
 /* The time of a row, summed over the threads. */
-double time_cost(const struct view *view, uint32_t row, struct time_metric time,
-                 enum cost_part part);
+double time_cost(const struct view *view, uint32_t row, struct time_metric time, enum cost_part part);
 
 #endif

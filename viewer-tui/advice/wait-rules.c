@@ -51,8 +51,8 @@ const struct rule lock_rule = {.kind = FINDING_LOCK,
 
 /* ---- Threads that are blocked, by REALTIME ----
  *
- * Waiting for another thread, a child or an event is no cause: what they do meanwhile is. A condition may be a cause, but
- * nobody knows what a shorter wait would gain. */
+ * Waiting for another thread, a child or an event is no cause: what they do meanwhile is. A condition may be a
+ * cause, but nobody knows what a shorter wait would gain. */
 
 /* Less waiting, as a share of the wall clock, is not reported. */
 #define LEAST_SHARE_OF_WALL 0.05
