@@ -190,7 +190,7 @@ class Threads(Advice):
             inner.charge(seconds, 0, profile)
             threads[profile - 1]["cpu"] += seconds
         found = self.advice(p, run_json(threads, 8))[0]
-        self.assertIn("7 times the work of thread 4", found["text"])
+        self.assertIn("Thread 1 has 7 times the work of thread 4", found["text"])
 
     def test_a_thread_without_a_part(self):
         """A thread without work that began like the others counts: 3, 3 and 0 s."""
