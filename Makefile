@@ -1,6 +1,6 @@
 # make            builds runnable tools in build/bin and manual pages in build/man; installs nothing
 # make deps       installs the packages for build and tests: apt as root, else it prints the line to run
-# make demo       deps, build; profiles two programs and prints their views
+# make demo       deps, build; profiles three programs and prints their views
 # make test       deps, build, all tests; make check: the same without deps; make check T=unwinding: one area
 # make test-all   make test and all long forms: browser, mutants, fuzzing, stress; takes hours
 # make story      prints a session in the terminal viewer; make picture, make tour write outputs into the documents

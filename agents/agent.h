@@ -72,7 +72,7 @@
  *     looks ahead: it keeps its position in cursor.state.
  *
  * FILES. An agent is a shared object, linked with -z now, that exports the symbol `hpcrun_agent`;
- * beside it lies its rules file:
+ * its rules file lies next to it:
  *
  *     NAME.so      the agent
  *     NAME.rules   lines "key value"; the first is "agent NAME VERSION". At least one line must say
@@ -361,6 +361,9 @@ struct agent_activation {
  * activations; the bottom one is its base. `key` is any address that identifies an activation while
  * it lives. */
 struct agent_dag {
+    /* Why a runtime that the process has cannot tell any of this: what the user may do. A constant.
+     * Shown if no other one does. */
+    void (*cannot_tell)(const char *why);
     /* A thread outside of the workers calls a root, which some worker will resume. */
     void (*run_begins)(const void *key, struct agent_activation root);
     /* The root has ended: that thread goes on. */
@@ -368,8 +371,13 @@ struct agent_dag {
     /* The worker continues with this base: a root, a stolen activation, or a suspended one whose
      * children have ended. */
     void (*resumed)(unsigned worker, const void *key);
-    /* The top activation spawns a child, which becomes the top. */
-    void (*spawned)(unsigned worker, struct agent_activation child);
+    /* The strand of the top activation has ended: what the worker does until its next event is the
+     * runtime's work. Runtimes that do little need not say it. */
+    void (*paused)(unsigned worker);
+    /* The top activation spawns a child, which becomes the top; its code's address can be read now.
+     * True: until the child returns, or its worker resumes another base, the runtime reports nothing
+     * of it and its descendants but steals. */
+    bool (*spawned)(unsigned worker, struct agent_activation child);
     /* The top has ended, and its parent continues. */
     void (*returned)(unsigned worker);
     /* The top has ended, and its parent was stolen from this worker. */

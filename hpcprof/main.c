@@ -3,11 +3,13 @@
 #include "hpcprof/database/database-dir.h"
 #include "hpcprof/database/database-files.h"
 #include "hpcprof/database/v4-file.h"
+#include "hpcprof/measurement/path-addresses.h"
 #include "hpcprof/names/construct-names.h"
 #include "hpcprof/names/header-functions.h"
 #include "hpcprof/options.h"
 #include "hpcprof/sources/source-copies.h"
 #include "hpcprof/team/team.h"
+#include "hpcprof/tree/recursive-calls.h"
 
 #include "lib/database-format.h"
 #include "lib/diag.h"
@@ -19,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The result of each step, in their order. A step only reads the results of earlier ones. */
@@ -53,20 +56,33 @@ static void check_metrics(const struct metric_table *metrics)
 
 /* In a team, rank 0 goes first: the others then find the structures in the cache. Each has a folder
  * of its own for files that it needs meanwhile. */
-static void find_structures(struct run *run)
+static void find_structures(struct run *run, const struct rules *rules)
 {
     char scratch[] = "/tmp/hpcprof-mpi-XXXXXX";
+    struct module_addresses addresses;
+    path_addresses_find(&addresses, &run->measurements, run->options.workers);
+    bool *needs_whole = runtime_rules_need_whole(rules, &run->measurements);
     if (!team_is_first()) {
         team_wait();
         if (!mkdtemp(scratch))
             diag_fatal(scratch, "%s", strerror(errno));
     }
-    structures_find(&run->structures, &run->measurements.modules, &run->options.rules,
-                    team_is_first() ? run->folder : scratch, run->options.workers);
+    const struct structure_search search = {
+        .modules = &run->measurements.modules,
+        .addresses = &addresses,
+        .needs_whole = needs_whole,
+        .rules = &run->options.rules,
+        .scratch = team_is_first() ? run->folder : scratch,
+        .large = run->options.large,
+        .workers = run->options.workers,
+    };
+    structures_find(&run->structures, &search);
     if (team_is_first())
         team_wait();
     else
         rmdir(scratch);
+    module_addresses_free(&addresses);
+    free(needs_whole);
 }
 
 /* The functions must have the same numbers on all ranks of a team (hpcprof/team/team.h). */
@@ -91,8 +107,10 @@ static void analyze(struct run *run)
                            options->workers))
         exit(team_end(diag_exit_status())); /* every file and directory was reported */
     executables_find(&run->executables, &run->measurements);
-    find_structures(run);
-    runtime_code_find(&run->runtime_code, &run->measurements, &run->structures);
+    struct rules rules;
+    runtime_rules_read(&rules, &run->measurements);
+    find_structures(run, &rules);
+    runtime_code_find(&run->runtime_code, &rules, &run->measurements, &run->structures);
     overhead_find(&run->overhead, &run->runtime_code);
     waiting_find(&run->waiting, &run->runtime_code);
     metric_table_build(&run->metrics, &run->measurements, &run->overhead, &run->waiting,
@@ -218,6 +236,7 @@ static void build_projection(const struct run *run, enum projection_kind kind,
                              struct projection *projection, struct numbered_contexts *contexts)
 {
     projection_build(projection, &run->analysis, kind, run->options.workers);
+    context_tree_pack(&projection->tree);
     uint32_t *ids = contexts_number(contexts, &projection->tree, &run->symbols,
                                     run->options.workers);
     projection_renumber(projection, ids);
@@ -267,6 +286,44 @@ static void write_instructions(const struct run *run, const struct projection *p
     free(path);
 }
 
+/* Bytes from which on a smaller database is proposed. */
+#define LARGE_DATABASE 100e6
+
+/* The size of a projection's files. */
+static double projection_size(const char *folder)
+{
+    static const char *const names[] = {V4_META_FILE, V4_PROFILE_FILE, V4_CCT_FILE};
+    double size = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *path = in_folder(folder, names[i]);
+        struct stat status;
+        size += stat(path, &status) == 0 ? (double)status.st_size : 0;
+        free(path);
+    }
+    return size;
+}
+
+/* Says how large the database is without recursion, if that makes a large one small. `contexts` are those of
+ * the logical projection, whose files are written. */
+static void propose_collapse(const struct run *run, const struct numbered_contexts *contexts,
+                             bool agree)
+{
+    double size = projection_size(run->folder) * (agree ? 1 : 2);
+    if (size < LARGE_DATABASE || run->options.collapses_recursion || !team_is_first())
+        return;
+    size_t n = count_without_recursion(contexts, contexts->n / 2);
+    if (n >= contexts->n / 2)
+        return;
+    double collapsed = size * (double)n / (double)contexts->n;
+    char *small = collapsed < 1e6 ? mem_strdup("less than 1 MB")
+                                  : mem_printf("about %.0f MB", collapsed * 1e-6);
+    diag_note(NULL,
+              "the database takes %.0f MB, since it has all levels of recursive calls; hpcprof "
+              "--collapse-recursion makes one of %s",
+              size * 1e-6, small);
+    free(small);
+}
+
 /* Writes both projections. If they agree, the physical one shares the files with the values. */
 static void write_projections(struct run *run)
 {
@@ -284,6 +341,7 @@ static void write_projections(struct run *run)
     if (agree)
         measurements_free_trees(&run->measurements);
     write_projection((struct output){run, run->folder, "", &contexts, &projection});
+    propose_collapse(run, &contexts, agree);
     write_metric_taxonomy(run, run->folder);
     if (agree) {
         share_file(run->folder, physical, V4_PROFILE_FILE);
@@ -310,13 +368,10 @@ static void write_texts(const struct run *run)
     if (!team_is_first())
         return;
     char *json = in_folder(run->folder, DATABASE_RUN_FILE),
-         *dags = in_folder(run->folder, DATABASE_DAGS_FILE),
          *formats = in_folder(run->folder, "FORMATS.md");
     run_json_write(json, run->title, &run->analysis, &run->creations, &run->unknown_site_calls);
-    spawn_dags_write(dags, &run->measurements);
     formats_write(formats);
     free(json);
-    free(dags);
     free(formats);
 }
 

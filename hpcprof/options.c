@@ -6,12 +6,12 @@
 
 #include <stdlib.h>
 
-enum { OUTPUT, INCLUDE, REPLACE, SHARED, COLLAPSE, STATISTICS_LIST, JOBS, OPTIONS };
+enum { OUTPUT, INCLUDE, REPLACE, SHARED, COLLAPSE, STATISTICS_LIST, LARGE, JOBS, OPTIONS };
 
 static const struct option_row rows[OPTIONS] = {
     [OUTPUT] = {"o", "output", "DB", "@directory", "the database: a new or empty directory",
                 "The database: a new or empty directory. Default: `hpctoolkit-COMMAND-database` in the current "
-                "directory, or the same with a number behind it if that exists. A directory that exists must belong "
+                "directory, or the same with a number after it if that exists. A directory that exists must belong "
                 "to you."},
     [INCLUDE] = {"I", "include", "DIR", "@directory", "search source files below DIR (repeatable)",
                  "Search source files below DIR, by the longest part of their path that exists there. Can be given "
@@ -33,6 +33,11 @@ static const struct option_row rows[OPTIONS] = {
                          "commas: `mean`, `min`, `max`, "
                          "`stddev`; `sum` is always there. A thread that did not reach a scope counts as 0. hpcviewer "
                          "then shows a column of each."},
+    [LARGE] = {NULL, "large", "MB", NULL, "binaries of which only sampled code is analyzed (64)",
+               "Of binaries with more than MB megabytes of code and debug information, recover only the structure of "
+               "the procedures that samples show, unless the cache has all of it (`hpcstruct MEASUREMENT-DIR` fills "
+               "it). The database is the same. Default: 64. Where rules of a runtime concern other code, too (Cilk, "
+               "oneTBB), the structure of all procedures is recovered."},
     [JOBS] = {"j", "jobs", "N", NULL, "use N threads (default: one for each CPU)",
               "Use N threads. Default: one for each CPU."},
 };
@@ -54,12 +59,25 @@ static const struct option_table table = {
 
 #define MAX_WORKERS 1024
 
+/* As that of hpcstruct. */
+#define DEFAULT_LARGE 64
+#define MOST_LARGE    (1u << 30)
+
 static unsigned read_workers(const char *text)
 {
     char *end;
     unsigned long number = strtoul(text, &end, 10);
     if (end == text || *end != '\0' || text[0] == '-' || number < 1 || number > MAX_WORKERS)
         diag_usage("-j takes a number from 1 to %d, not '%s'", MAX_WORKERS, text);
+    return (unsigned)number;
+}
+
+static unsigned read_large(const char *text)
+{
+    char *end;
+    unsigned long number = strtoul(text, &end, 10);
+    if (end == text || *end != '\0' || text[0] == '-' || number > MOST_LARGE)
+        diag_usage("--large takes a number of megabytes, not '%s'", text);
     return (unsigned)number;
 }
 
@@ -79,13 +97,14 @@ static void take_option(void *target, size_t option, const char *value)
         if (!statistics_read(&options->statistics, value))
             diag_usage("-M takes names of sum, mean, min, max, stddev with commas between them, not '%s'", value);
         break;
+    case LARGE: options->large = read_large(value); break;
     case JOBS: options->workers = read_workers(value); break;
     }
 }
 
 void options_read(struct options *options, int argc, char **argv)
 {
-    *options = (struct options){.workers = parallel_default_workers()};
+    *options = (struct options){.workers = parallel_default_workers(), .large = DEFAULT_LARGE};
     int at = option_table_parse(&table, argc, argv, take_option, options);
     if (options->database && options->database[0] == '\0')
         diag_usage("-o needs a name");

@@ -8,6 +8,7 @@
 
 struct options {
     unsigned workers;     /* number of threads to use */
+    unsigned large;       /* megabytes, see hpcprof/modules/structure-finder.h */
     bool shared;          /* other users may read the database */
     bool collapses_recursion; /* (hpcprof/tree/recursive-calls.h) */
     const char *database; /* NULL: named after the measurement directory */

@@ -57,7 +57,7 @@ $(BUILD)/obj/hpcrun/shared/%.o: lib/%.c
 
 CILKTOOL_PARTS = $(call objects_of,hpcrun/cilktool) $(addprefix $(BUILD)/obj/hpcrun/span/,frame-span.o span-frames.o)
 CILKTOOL_ENGINE = $(addprefix $(BUILD)/obj/hpcrun/,$(addprefix span/,frame-span.o span-frames.o task-threads.o strand-clock.o \
-	work-span.o span-results.o activations.o span-contexts.o critical-path.o worker-memory.o dag-nodes.o dag-shape.o) \
+	work-span.o span-results.o activations.o span-contexts.o critical-path.o worker-memory.o grains.o) \
 	base/own-pages.o base/own-section.o)
 CILKTOOL = $(BUILD)/lib/libhpctoolkit-cilktool.so
 PROGRAMS += $(CILKTOOL)
@@ -85,11 +85,12 @@ $(eval $(call unit_test,hpcrun/test_transfers,,))
 $(eval $(call unit_test,hpcrun/test_event_waits,,))
 $(eval $(call unit_test,hpcrun/test_child_waits,,))
 $(eval $(call unit_test,hpcrun/test_ended_calls,$(RESTART_PARTS) $(BUILD)/obj/hpcrun/unwind/memory.o,))
+$(eval $(call unit_test,hpcrun/test_cpu_quota,$(BUILD)/obj/hpcrun/base/text-buffer.o,))
 $(eval $(call unit_test,hpcrun/test_sample,$(BUILD)/obj/hpcrun/sample/sample.o $(TOOL_LIB),))
 $(eval $(call unit_test,hpcrun/test_handler,$(addprefix $(BUILD)/obj/hpcrun/,sample/handler.o base/text-buffer.o),))
 SIGNAL_PARTS = $(BUILD)/obj/tests/unit/hpcrun/signal_recorder.o $(addprefix $(BUILD)/obj/hpcrun/,hooks/signals.o \
 	hooks/signal-entry.o hooks/kernel-stack-users.o code/module-ranges.o \
-	thread/signal-stack.o hooks/old-signals.o restart/restart.o restart/interruptible-calls.o unwind/memory.o base/shared-pages.o base/own-fds.o base/own-section.o base/own-pages.o)
+	thread/signal-stack.o hooks/old-signals.o restart/restart.o restart/interruptible-calls.o unwind/memory.o base/shared-pages.o base/own-fds.o base/own-section.o base/fork-mark.o base/own-pages.o)
 SIMULATED_GO = $(BUILD)/tests/simulated/simulated-go.so
 $(SIMULATED_GO): tests/unit/hpcrun/simulated_go.c
 	@mkdir -p $(@D)
@@ -104,12 +105,14 @@ $(eval $(call unit_test,hpcrun/test_module_instances,$(call objects_of,hpcrun/co
 UNWIND_PARTS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/own-pages.o
 $(eval $(call unit_test,hpcrun/test_unwind_quiet,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_fallback,$(UNWIND_PARTS),))
+$(eval $(call unit_test,hpcrun/test_code_rule,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_saved_sp,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_context_step,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_call_number,$(BUILD)/obj/hpcrun/restart/call-number.o $(UNWIND_PARTS),))
 FLUSH_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,record/flush.o record/chunk.o tree/cct.o tree/lnotes.o tree/segments.o \
-	thread/thread-image.o base/own-pages.o base/shared-pages.o base/own-fds.o base/text-buffer.o)
+	thread/thread-image.o thread/ready-time.o base/own-pages.o base/shared-pages.o base/own-fds.o base/text-buffer.o)
 $(eval $(call unit_test,hpcrun/test_flush,$(FLUSH_PARTS) $(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
+$(eval $(call unit_test,hpcrun/test_run_total,$(addprefix $(BUILD)/obj/hpcrun/,life/run-total.o base/own-pages.o base/text-buffer.o) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcrun/test_joinable,$(addprefix $(BUILD)/obj/hpcrun/,thread/joinable.o base/own-pages.o base/own-section.o),))
 CCT_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,tree/cct.o tree/segments.o base/own-pages.o base/shared-pages.o base/own-fds.o)
 $(eval $(call unit_test,hpcrun/test_cct,$(CCT_PARTS),))
@@ -121,8 +124,9 @@ LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,logical/agent-table.o logical/c
 	logical/agent-host.o logical/logical.o logical/answer-cache.o logical/wait-slots.o logical/stack-owner.o tree/cct.o tree/lnotes.o tree/segments.o base/text-buffer.o \
 	base/shared-pages.o base/own-fds.o)
 $(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(UNWIND_PARTS),))
-SPAN_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,span/work-span.o span/span-results.o span/activations.o span/span-contexts.o span/critical-path.o span/worker-memory.o span/dag-nodes.o span/dag-shape.o base/own-pages.o base/own-section.o) $(BUILD)/obj/tests/unit/hpcrun/simulated_clock.o
+SPAN_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,span/work-span.o span/span-results.o span/activations.o span/span-contexts.o span/critical-path.o span/worker-memory.o span/grains.o base/own-pages.o base/own-section.o) $(BUILD)/obj/tests/unit/hpcrun/simulated_clock.o
 $(eval $(call unit_test,hpcrun/test_work_span,$(SPAN_PARTS),))
+$(eval $(call unit_test,hpcrun/test_grains,$(BUILD)/obj/hpcrun/span/grains.o $(BUILD)/obj/tests/unit/hpcrun/simulated_clock.o,))
 $(eval $(call unit_test,hpcrun/test_task_span,$(SPAN_PARTS) $(addprefix $(BUILD)/obj/hpcrun/,span/task-span.o span/task-paths.o) \
 	$(addprefix $(BUILD)/obj/tests/unit/hpcrun/,random_tasks.o task_graph.o simulated_tasks.o),))
 $(eval $(call unit_test,hpcrun/test_strand_clock,,))

@@ -6,13 +6,22 @@
 #include "lib/option-table.h"
 #include "lib/parallel.h"
 #include "lib/path.h"
+#include "lib/safe-input.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { OUTPUT, JOBS, CALLS, CACHE, DEBUG_DIR, SHOW_GAPS, OPTIONS };
+/* Analyzing so much takes 2 s on one CPU: less than a user waits for again and again. */
+#define DEFAULT_LARGE_MEGABYTES 64
+#define MOST_MEGABYTES          (1u << 30)
+
+enum { OUTPUT, JOBS, CALLS, CACHE, ONLY, LARGE, PROGRESS, DEBUG_DIR, SHOW_GAPS, OPTIONS };
 
 static const struct option_row rows[OPTIONS] = {
     [OUTPUT] = {"o", "output", "FILE", "@file", "write to FILE; - is standard output",
@@ -24,6 +33,18 @@ static const struct option_row rows[OPTIONS] = {
     [CACHE] = {NULL, "cache", NULL, NULL, "put the structure into the cache and print its path",
                "Make sure that the cache holds the structure of the binary, and print the path of the structure "
                "file there."},
+    [ONLY] = {NULL, "only", "FILE", "@file", "only procedures at the addresses in FILE",
+              "Recover only the procedures that contain one of the addresses in FILE, hexadecimal numbers, one a "
+              "line; `-` is standard input. These procedures are the same as without this option. The others cost "
+              "little: their code is decoded, but their debug information is not read. With `--cache`: if the "
+              "cache does not have the structure, and the binary is large, print the structure of these "
+              "procedures in place of a path."},
+    [LARGE] = {NULL, "large", "MB", NULL, "what is large for --cache --only (64)",
+               "For `--cache --only`: a binary is large if it has more than MB megabytes of code and debug "
+               "information. Default: 64."},
+    [PROGRESS] = {NULL, "progress", "FD", NULL, "write the progress to descriptor FD (for hpcprof)",
+                  "Write the progress to the file descriptor FD every tenth of a second: two 64-bit numbers, the bytes of "
+                  "the binary that are done, and all. For hpcprof."},
     [DEBUG_DIR] = {NULL, "debug-dir", "DIR", "@directory", "directory of separate debug files (/usr/lib/debug)",
                    "Directory of separate debug files. Default: `/usr/lib/debug`. If a file is not there, the "
                    "cache of debuginfod is searched (`$DEBUGINFOD_CACHE_PATH`, "
@@ -59,6 +80,9 @@ struct options {
     struct analysis_options analysis;
     const char *output; /* NULL: named after the binary */
     const char *input;
+    const char *only;          /* file of addresses; NULL: none */
+    struct address_list addresses;
+    uint64_t large;            /* bytes */
     bool cache;
 };
 
@@ -71,6 +95,24 @@ static unsigned parse_workers(const char *text)
     return (unsigned)workers;
 }
 
+static uint64_t parse_megabytes(const char *text)
+{
+    char *rest;
+    unsigned long size = strtoul(text, &rest, 10);
+    if (*rest || rest == text || text[0] == '-' || size > MOST_MEGABYTES)
+        diag_usage("--large: %s: not a number of megabytes", text);
+    return (uint64_t)size << 20;
+}
+
+static int parse_descriptor(const char *text)
+{
+    char *rest;
+    long fd = strtol(text, &rest, 10);
+    if (*rest || rest == text || fd < 0 || fd > INT_MAX || fcntl((int)fd, F_GETFD) < 0)
+        diag_usage("--progress: %s: not an open file descriptor", text);
+    return (int)fd;
+}
+
 static void take_option(void *target, size_t option, const char *value)
 {
     struct options *options = target;
@@ -79,6 +121,9 @@ static void take_option(void *target, size_t option, const char *value)
     case JOBS: options->analysis.workers = parse_workers(value); break;
     case CALLS: options->analysis.with_calls = true; break;
     case CACHE: options->cache = true; break;
+    case ONLY: options->only = value; break;
+    case LARGE: options->large = parse_megabytes(value); break;
+    case PROGRESS: diag_progress_to(parse_descriptor(value)); break;
     case SHOW_GAPS: options->analysis.gaps = true; break;
     case DEBUG_DIR: options->analysis.debug_directory = value; break;
     }
@@ -86,7 +131,8 @@ static void take_option(void *target, size_t option, const char *value)
 
 static struct options read_options(int argc, char **argv)
 {
-    struct options options = {.analysis = {.debug_directory = DEFAULT_DEBUG_DIRECTORY}};
+    struct options options = {.analysis = {.debug_directory = DEFAULT_DEBUG_DIRECTORY},
+                              .large = (uint64_t)DEFAULT_LARGE_MEGABYTES << 20};
     int at = option_table_parse(&table, argc, argv, take_option, &options);
     if (at == argc)
         diag_usage("no binary given");
@@ -96,6 +142,27 @@ static struct options read_options(int argc, char **argv)
     if (options.analysis.workers == 0)
         options.analysis.workers = parallel_default_workers();
     return options;
+}
+
+/* Reads the addresses of --only. False, after a message, if they cannot be read. */
+static bool read_addresses(struct options *options)
+{
+    char *cause = NULL;
+    FILE *file = strcmp(options->only, "-") == 0 ? stdin : input_stream(options->only, &cause);
+    uint64_t address;
+    int got = 0;
+    while (file && (got = fscanf(file, "%" SCNx64, &address)) == 1)
+        vec_push(&options->addresses.all, address);
+    bool is_read = file && !ferror(file);
+    if (!is_read)
+        diag_error(options->only, "%s", cause ? cause : strerror(errno));
+    else if (got != EOF)
+        diag_error(options->only, "line %zu: not a hexadecimal number", options->addresses.all.n + 1);
+    if (file)
+        fclose(file);
+    free(cause);
+    options->analysis.only = &options->addresses;
+    return is_read && got == EOF;
 }
 
 static void write_structure(const struct options *options)
@@ -116,7 +183,7 @@ static void write_structure(const struct options *options)
 
 static void use_cache(const struct options *options)
 {
-    char *path = cached_structure(options->input, &options->analysis);
+    char *path = cached_structure(options->input, &options->analysis, options->large, stdout);
     if (path) {
         puts(path);
         if (fflush(stdout) != 0)
@@ -137,15 +204,19 @@ int main(int argc, char **argv)
     struct options options = read_options(argc, argv);
     if (options.cache && (options.output || options.analysis.with_calls))
         diag_usage("--cache cannot be combined with -o or --calls");
-    if (options.analysis.gaps && (options.output || options.cache || options.analysis.with_calls))
-        diag_usage("--show-gaps cannot be combined with -o, --cache or --calls");
-    if (options.analysis.gaps && is_directory(options.input))
-        diag_usage("--show-gaps needs a binary: %s is a directory", options.input);
+    if (options.analysis.gaps &&
+        (options.output || options.cache || options.analysis.with_calls || options.only))
+        diag_usage("--show-gaps cannot be combined with -o, --cache, --calls or --only");
+    if ((options.analysis.gaps || options.only) && is_directory(options.input))
+        diag_usage("--show-gaps and --only need a binary: %s is a directory", options.input);
+    if (options.only && !read_addresses(&options))
+        return diag_exit_status();
     if (is_directory(options.input))
         cache_measured_modules(options.input, &options.analysis);
     else if (options.cache)
         use_cache(&options);
     else
         write_structure(&options);
+    vec_free(&options.addresses.all);
     return diag_exit_status();
 }

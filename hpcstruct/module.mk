@@ -30,7 +30,7 @@ $(eval $(call unit_test,hpcstruct/test_dwarf_entries,$(HPCSTRUCT_PARTS),$(HPCSTR
 
 # These make a module by hand.
 MADE_MODULE = $(BUILD)/obj/tests/unit/hpcstruct/made_module.o
-$(foreach name,procedures procedure_scopes construct_regions jump_table cfg,\
+$(foreach name,procedures procedure_scopes construct_regions jump_table cfg wanted_code,\
 	$(eval $(call unit_test,hpcstruct/test_$(name),$(MADE_MODULE) $(HPCSTRUCT_PARTS),$(HPCSTRUCT_LIBRARIES))))
 
 # For the tests: a program that shows what is found out about indirect jumps, and a fuzzer.

@@ -36,6 +36,14 @@
 /* Segment k of an array has 2^(ARENA_FIRST_BITS + k) items. */
 #define ARENA_FIRST_BITS 10
 
+/* Sums over what is in the measurement file: for hpcrun's last line, which does not read that file. Zero
+ * in older files. */
+struct arena_totals {
+    uint64_t threads, cpu, wall; /* threads; CPU and wall time, ns, of those that have ended */
+    struct fate_count fates[ARENA_EVENTS][FATE_SLOTS];
+    uint8_t sources[ARENA_EVENTS]; /* sets of enum sample_source, by bit */
+};
+
 /* At offset 0. */
 struct arena_header {
     char magic[8];
@@ -46,6 +54,7 @@ struct arena_header {
     uint64_t began_ticks;  /* the time stamp counter at that time */
     uint64_t wall, cpu;    /* clocks of the process when a thread last looked, ns */
     uint64_t first_thread; /* offset of a thread image; 0: none */
+    struct arena_totals written;
 };
 
 struct arena_node {
@@ -120,14 +129,31 @@ struct arena_thread {
     uint32_t creator, creation_node;
     uint64_t began_wall, began_cpu, start_ip;
     uint64_t looked_ticks, looked_wall, looked_cpu; /* clocks at one time, about every second */
+    uint64_t looked_ready; /* time without a CPU until then, as in THREAD CLOCK */
     char name[16];
     struct arena_segments node_segments, lnote_segments, value_segments;
     uint32_t join_count;
     struct arena_join joins[ARENA_JOINS];
 };
 
+/* Puts back the fates that an unfinished sample has changed, the last one first. */
+static inline void arena_undo_fates(struct arena_thread *thread)
+{
+    const struct arena_undo *undo = &thread->undo;
+    for (uint32_t i = undo->count < ARENA_UNDO ? undo->count : ARENA_UNDO; i > 0; i--) {
+        uint64_t word = undo->at[i - 1].word;
+        uint64_t kind = word >> 56, event = word >> 8 & 0xffffffffffffu, slot = word & 255;
+        if (event >= ARENA_EVENTS || slot >= FATE_SLOTS)
+            continue;
+        if (kind == ARENA_WORD_COUNT)
+            thread->fates[event][slot].count = undo->at[i - 1].old;
+        if (kind == ARENA_WORD_AMOUNT)
+            thread->fates[event][slot].amount = undo->at[i - 1].old;
+    }
+}
+
 /* Saves a word that the sample in progress is about to change. A sample changes at most two fates
- * twice and four metrics, fewer than ARENA_UNDO words. */
+ * twice and seven metrics, fewer than ARENA_UNDO words. */
 static inline void arena_undo_save(struct arena_undo *undo, uint64_t word, uint64_t old)
 {
     uint32_t i = undo->count;

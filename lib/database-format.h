@@ -35,8 +35,6 @@
 #define DATABASE_RUN_VERSION         2
 #define DATABASE_INSTRUCTIONS_FILE   "instructions.json.gz"
 #define DATABASE_INSTRUCTIONS_FORMAT "hpctoolkit-instructions 1"
-#define DATABASE_DAGS_FILE           "spawn-dags"
-#define DATABASE_DAGS_MAGIC          "HPCDAGS1"
 
 struct v4_header {
     char magic[V4_MAGIC_SIZE];

@@ -100,14 +100,19 @@ int diag_exit_status(void)
 /* Seconds between two drawings of the progress line, and before the first one. */
 #define REDRAW_SECONDS 0.1
 #define FIRST_SECONDS  1.0
+/* Seconds between two lines of a log. */
+#define LOG_SECONDS 30.0
 
 static struct {
     pthread_mutex_t lock;
-    bool started, terminal, visible;
-    double next_draw;
+    bool started, terminal, visible, in_bytes;
+    double first_draw, next_line;
+    _Atomic double next_look; /* when to look at what is due */
     const char *what;
-    size_t done, total;
-} progress = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    atomic_size_t done;
+    size_t total; /* units */
+    int other;    /* descriptor that the progress is written to; -1: none */
+} progress = {.lock = PTHREAD_MUTEX_INITIALIZER, .other = -1};
 
 static double now(void)
 {
@@ -123,39 +128,82 @@ static void erase(void)
     progress.visible = false;
 }
 
+/* "reading measurements: 41 %" */
+static void print_state(const char *before, const char *after)
+{
+    size_t done = progress.done < progress.total ? progress.done : progress.total;
+    const size_t megabyte = 1000 * 1000, all = (progress.total + megabyte - 1) / megabyte;
+    if (progress.in_bytes)
+        fprintf(stderr, "%s%s: %zu of %zu MB%s", before, progress.what,
+                done < progress.total ? done / megabyte : all, all, after);
+    else
+        fprintf(stderr, "%s%s: %u %%%s", before, progress.what,
+                progress.total ? (unsigned)(100.0 * (double)done / (double)progress.total) : 0,
+                after);
+    fflush(stderr);
+}
+
+static void send_to_other(void)
+{
+    const struct diag_progress state = {progress.done, progress.total};
+    if (write(progress.other, &state, sizeof state) != sizeof state)
+        progress.other = -1; /* nobody reads it any more */
+}
+
+/* Does what is due. */
 static void draw(void)
 {
     double time = now();
-    if (!progress.terminal || time < progress.next_draw)
+    progress.next_look = time + REDRAW_SECONDS;
+    if (progress.other >= 0)
+        send_to_other();
+    if (is_silent || time < progress.first_draw)
         return;
-    progress.next_draw = time + REDRAW_SECONDS;
-    unsigned percent =
-        progress.total ? (unsigned)(100.0 * (double)progress.done / (double)progress.total) : 0;
-    fprintf(stderr, "\r\033[K%s: %u %%", progress.what, percent);
-    fflush(stderr);
-    progress.visible = true;
+    if (progress.terminal) {
+        print_state("\r\033[K", "");
+        progress.visible = true;
+    } else if (progress.other < 0 && time >= progress.next_line) {
+        fprintf(stderr, "%s: ", tool_name);
+        print_state("", "\n");
+        progress.next_line = time + LOG_SECONDS;
+    }
 }
 
-void diag_progress_begin(const char *what, size_t total)
+static void begin(const char *what, size_t total, bool in_bytes)
 {
     pthread_mutex_lock(&progress.lock);
+    double time = now();
     if (!progress.started) {
         progress.started = true;
         progress.terminal = isatty(STDERR_FILENO);
-        progress.next_draw = now() + FIRST_SECONDS;
+        progress.first_draw = time + FIRST_SECONDS;
     }
     erase();
+    progress.next_line = time + LOG_SECONDS;
     progress.what = what;
     progress.done = 0;
     progress.total = total;
+    progress.in_bytes = in_bytes;
     draw();
     pthread_mutex_unlock(&progress.lock);
 }
 
+void diag_progress_begin(const char *what, size_t total)
+{
+    begin(what, total, false);
+}
+
+void diag_progress_begin_bytes(const char *what, size_t total)
+{
+    begin(what, total, true);
+}
+
 void diag_progress_add(size_t units)
 {
+    atomic_fetch_add_explicit(&progress.done, units, memory_order_relaxed);
+    if (now() < progress.next_look)
+        return;
     pthread_mutex_lock(&progress.lock);
-    progress.done += units;
     draw();
     pthread_mutex_unlock(&progress.lock);
 }
@@ -165,4 +213,9 @@ void diag_progress_end(void)
     pthread_mutex_lock(&progress.lock);
     erase();
     pthread_mutex_unlock(&progress.lock);
+}
+
+void diag_progress_to(int fd)
+{
+    progress.other = fd;
 }

@@ -4,6 +4,7 @@
 #define LIB_DIAG_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Messages. Names in them are printed as lib/printable.h describes, so any bytes will do. A tool
  * that reported errors but went on ends with diag_exit_status(). */
@@ -36,16 +37,28 @@ unsigned diag_error_count(void);
 int diag_exit_status(void);
 
 /* Progress: a line such as "reading measurements: 41 %". It appears if stderr is a terminal and the
- * tool has run for a second; it disappears when the step ends or a message is printed. One step at
- * a time. */
+ * tool has run for a second; it disappears when the step ends or a message is printed. If stderr is no
+ * terminal, a step that takes long leaves a line every half minute. One step at a time. */
 
 /* Begins a step of `total` units and ends the step before. The text is kept, not copied. */
 void diag_progress_begin(const char *what, size_t total);
 
-/* Adds `units` to the finished units of the step. */
+/* The same where units are bytes: "analyzing libfoo.so: 41 of 297 MB". */
+void diag_progress_begin_bytes(const char *what, size_t total);
+
+/* Adds `units` to the finished units of the step. Cheap: for each of many small things, too. */
 void diag_progress_add(size_t units);
 
 /* Ends the step. */
 void diag_progress_end(void);
+
+/* The progress of a step. */
+struct diag_progress {
+    uint64_t done, total; /* units */
+};
+
+/* From now on, the progress is written to this descriptor every tenth of a second, too: a struct
+ * diag_progress. For a program that shows the progress of another one. */
+void diag_progress_to(int fd);
 
 #endif

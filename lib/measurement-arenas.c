@@ -283,21 +283,6 @@ static bool read_values(struct image_reader *r)
     return true;
 }
 
-static void undo_fates(struct arena_thread *thread)
-{
-    const struct arena_undo *undo = &thread->undo;
-    for (uint32_t i = undo->count < ARENA_UNDO ? undo->count : ARENA_UNDO; i > 0; i--) {
-        uint64_t word = undo->at[i - 1].word;
-        uint64_t kind = word >> 56, event = word >> 8 & 0xffffffffffffu, slot = word & 255;
-        if (event >= ARENA_EVENTS || slot >= FATE_SLOTS)
-            continue;
-        if (kind == ARENA_WORD_COUNT)
-            thread->fates[event][slot].count = undo->at[i - 1].old;
-        if (kind == ARENA_WORD_AMOUNT)
-            thread->fates[event][slot].amount = undo->at[i - 1].old;
-    }
-}
-
 static bool is_counted(const struct fate_count *fate)
 {
     return fate->count || fate->amount;
@@ -385,12 +370,13 @@ static bool read_clock(struct image_reader *r)
     add_v(&r->payload, wall);
     add_v(&r->payload, cpu);
     add_v(&r->payload, 0);
+    add_v(&r->payload, r->thread.looked_ready);
     return decode(r->b, &r->payload, CHUNK_THREAD_CLOCK, r->thread.index);
 }
 
 static bool read_image(struct image_reader *r)
 {
-    undo_fates(&r->thread);
+    arena_undo_fates(&r->thread);
     bool good =
         read_identity(r) && read_clock(r) && read_nodes(r) && read_values(r) && read_joins(r);
     for (uint32_t event = 0; event < ARENA_EVENTS && good; event++)

@@ -169,6 +169,9 @@ void measurement_free(struct measurement *m)
     }
     for (size_t i = 0; i < m->problems.n; i++)
         free(m->problems.at[i]);
+    for (size_t i = 0; i < m->children.n; i++)
+        measurement_free(m->children.at[i]);
+    vec_free(&m->children);
     vec_free(&m->events);
     vec_free(&m->metrics);
     vec_free(&m->modules);
@@ -179,7 +182,6 @@ void measurement_free(struct measurement *m)
     vec_free(&m->metric_states);
     vec_free(&m->regions);
     vec_free(&m->workers);
-    vec_free(&m->dag);
     vec_free(&m->threads);
     vec_free(&m->problems);
     free(m->path);

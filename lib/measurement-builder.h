@@ -56,8 +56,17 @@ struct space_id {
     bool names; /* a name table's number, else a module instance's id */
 };
 
+/* The file that a child of the process could not create, in pieces. */
+struct child_file {
+    uint64_t pid, start_time;
+    VEC(uint8_t) bytes;
+};
+
 struct builder {
     struct measurement *m;
+    bool is_child; /* the measurement itself comes from such pieces: it has no further ones */
+    VEC(struct child_file) children;
+    struct idmap child_positions; /* (pid, start time) -> position in children */
     bool has_former_names; /* metrics have the names of earlier versions (lib/metric-kinds.h) */
     struct idmap thread_positions; /* thread index -> position in m->threads and states */
     VEC(struct thread_state) states;

@@ -56,6 +56,10 @@ static const char *const unmeasured_reasons[] = {
     [UNMEASURED_CAPABILITIES] = "has file capabilities",
     [UNMEASURED_ENVIRONMENT] = "started without LD_PRELOAD",
     [UNMEASURED_OUT_OF_REACH] = "libhpcrun.so is out of its reach",
+    [UNMEASURED_OTHER_USER] = "run by a user who may not write to the measurement directory",
+    [UNMEASURED_OTHER_RUN] = "measured by an hpcrun of its own",
+    [UNMEASURED_SHARED_MEMORY] = "shares the memory of its parent",
+    [UNMEASURED_UNSEEN] = "left no record of itself",
     [UNMEASURED_UNKNOWN] = "did not load libhpcrun.so",
 };
 

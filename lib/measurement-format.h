@@ -6,7 +6,7 @@
 
 #define MEASUREMENT_MAGIC       "HPCRUNMF"
 #define MEASUREMENT_MAJOR       2 /* readers accept 1, too */
-#define MEASUREMENT_MINOR       2
+#define MEASUREMENT_MINOR       3
 #define MEASUREMENT_HEADER_SIZE 16
 #define MEASUREMENT_SUFFIX      ".hpcrun"
 #define MEASUREMENT_LOG         "hpcrun.log"
@@ -14,8 +14,10 @@
 
 #define CHUNK_MAGIC       0x6b6e4843u
 #define CHUNK_HEADER_SIZE 24
+#define CHUNK_CRC_OFFSET  20
 #define CHUNK_MAX_PAYLOAD (1u << 24)
 #define CHUNK_NO_THREAD   0xffffffffu
+#define CHUNK_NO_NUMBER   0xffffffffu /* of CHUNK_CHILD */
 
 enum chunk_kind {
     CHUNK_PROCESS = 1,
@@ -28,9 +30,10 @@ enum chunk_kind {
     CHUNK_PROCESS_CLOCK = 8,
     CHUNK_CODE_NAMES = 9,
     CHUNK_REFUSALS = 10,
-    CHUNK_DAG = 11,
+    CHUNK_OLD_DAG = 11, /* of earlier versions: skipped */
     CHUNK_METRIC_STATES = 12,
     CHUNK_REGIONS = 13,
+    CHUNK_CHILD = 14,
     CHUNK_THREAD = 16,
     CHUNK_THREAD_CLOCK = 17,
     CHUNK_NODES = 18,
@@ -78,7 +81,10 @@ enum process_state {
     PROCESS_QUICK_EXIT,
 };
 
-/* Why a program that a measured process started is not measured. */
+/* How much of a process image's measurement could not be written. */
+enum image_loss { LOSS_NONE, LOSS_PART, LOSS_ALL };
+
+/* Why a program or process that a measured process started is not measured. */
 enum unmeasured {
     UNMEASURED_NONE, /* it is */
     UNMEASURED_STATIC,
@@ -89,7 +95,11 @@ enum unmeasured {
     UNMEASURED_CAPABILITIES,
     UNMEASURED_ENVIRONMENT,
     UNMEASURED_OUT_OF_REACH,
-    UNMEASURED_UNKNOWN,
+    UNMEASURED_OTHER_USER,
+    UNMEASURED_OTHER_RUN,
+    UNMEASURED_SHARED_MEMORY,
+    UNMEASURED_UNSEEN,
+    UNMEASURED_UNKNOWN, /* this and the one before are never written */
     UNMEASURED_REASONS
 };
 

@@ -212,9 +212,10 @@ static void decode_refusals(struct builder *b, struct cursor *c)
     }
 }
 
+/* Earlier versions wrote no errors. */
 static void decode_metric_states(struct builder *b, struct cursor *c)
 {
-    uint64_t count = read_count(c, 3);
+    uint64_t count = read_count(c, 3), first = b->m->metric_states.n;
     for (uint64_t i = 0; i < count && !c->bad; i++) {
         struct measurement_metric_state state = {.metric_id = read_v(c)};
         state.state = read_v(c);
@@ -224,6 +225,8 @@ static void decode_metric_states(struct builder *b, struct cursor *c)
         else
             vec_push(&b->m->metric_states, state);
     }
+    for (uint64_t i = first; i < b->m->metric_states.n && c->at < c->end; i++)
+        b->m->metric_states.at[i].error = read_v(c);
 }
 
 /* An image whose exec failed writes its regions again at its end. */
@@ -260,17 +263,31 @@ static void decode_workers(struct builder *b, struct cursor *c)
     }
 }
 
-/* An image whose exec failed writes its dag again at its end. */
-static void decode_dag(struct builder *b, struct cursor *c)
+static struct child_file *child_file(struct builder *b, uint64_t pid, uint64_t start_time)
 {
-    uint64_t part = read_v(c);
-    if (part == 0)
-        b->m->dag.n = 0;
-    size_t size = c->bad ? 0 : (size_t)(c->end - c->at);
-    vec_reserve(&b->m->dag, size);
+    uint32_t position = idmap_get(&b->child_positions, pid, start_time);
+    if (position == IDMAP_NONE) {
+        position = (uint32_t)b->children.n;
+        idmap_put(&b->child_positions, pid, start_time, position);
+        vec_push(&b->children, (struct child_file){.pid = pid, .start_time = start_time});
+    }
+    return &b->children.at[position];
+}
+
+/* The pieces come in the order in which the child wrote them. */
+static void decode_child(struct builder *b, struct cursor *c)
+{
+    uint64_t pid = read_v(c), start_time = read_v(c);
+    if (b->is_child)
+        c->bad = true;
+    if (c->bad)
+        return;
+    struct child_file *child = child_file(b, pid, start_time);
+    size_t size = (size_t)(c->end - c->at);
+    vec_reserve(&child->bytes, size);
     if (size)
-        memcpy(b->m->dag.at + b->m->dag.n, c->at, size);
-    b->m->dag.n += size;
+        memcpy(child->bytes.at + child->bytes.n, c->at, size);
+    child->bytes.n += size;
     c->at += size;
 }
 
@@ -280,6 +297,12 @@ static void decode_process_clock(struct builder *b, struct cursor *c)
     clock.cpu = read_v(c);
     clock.state = read_v(c);
     clock.detail = read_v(c);
+    if (c->at < c->end) { /* since 2.3 */
+        clock.quota = read_v(c);
+        uint64_t throttled = read_v(c);
+        clock.has_throttled = throttled > 0;
+        clock.throttled = throttled - (throttled > 0);
+    }
     if (!c->bad)
         b->m->clock = clock;
 }
@@ -298,8 +321,9 @@ void decode_process_chunk(struct builder *b, enum chunk_kind kind, struct cursor
     case CHUNK_REGIONS: decode_region(b, c); break;
     case CHUNK_WORKERS: decode_workers(b, c); break;
     case CHUNK_PROCESS_CLOCK: decode_process_clock(b, c); break;
-    case CHUNK_DAG: decode_dag(b, c); break;
+    case CHUNK_OLD_DAG: break;
     case CHUNK_CODE_NAMES: decode_code_names(b, c); break;
+    case CHUNK_CHILD: decode_child(b, c); break;
     default: c->bad = true; /* a thread's chunk that names no thread */
     }
 }

@@ -73,7 +73,7 @@ static void decode_chunk(struct builder *b, const struct arena_file *arenas, con
 {
     enum chunk_kind kind = get_u16(chunk + 4);
     uint32_t thread = get_u32(chunk + 12);
-    bool of_process = kind >= CHUNK_PROCESS && kind <= CHUNK_REGIONS;
+    bool of_process = kind >= CHUNK_PROCESS && kind <= CHUNK_CHILD;
     bool of_thread = kind >= CHUNK_THREAD && kind <= CHUNK_JOINS;
     if ((!of_process && !of_thread) || arena_file_replaces(arenas, kind, thread))
         return;
@@ -167,10 +167,24 @@ static bool is_written_again(const struct chunk_list *r, const struct file_bytes
     return last != IDMAP_NONE && last > torn->before;
 }
 
+/* Whether it is the beginning of a chunk, at the end of the file, of a thread whose data is in the arena
+ * file: the disk was full when the process ended. */
+static bool is_in_arenas(const struct chunk_list *r, const struct file_bytes *file, size_t start,
+                         size_t end)
+{
+    const uint8_t *at = file->at + start;
+    uint8_t magic[4];
+    size_t size = end - start;
+    put_u32(magic, CHUNK_MAGIC);
+    return end == file->size && size >= 16 && memcmp(at, magic, 4) == 0 &&
+           CHUNK_HEADER_SIZE + (uint64_t)get_u32(at + 8) > size &&
+           arena_file_replaces(r->arenas, get_u16(at + 4), get_u32(at + 12));
+}
+
 static void read_gap(struct builder *b, struct chunk_list *r, const struct file_bytes *file,
                      size_t start, size_t end)
 {
-    if (start == end)
+    if (start == end || is_in_arenas(r, file, start, end))
         return;
     r->any_gap = true;
     if (is_torn(file, start, end))
@@ -184,7 +198,7 @@ static void read_chunk(struct builder *b, struct chunk_list *r, const struct fil
 {
     const uint8_t *chunk = file->at + offset;
     idmap_put(&r->last, get_u16(chunk + 4), get_u32(chunk + 12), ++r->count);
-    if (is_new(&r->sequence, get_u32(chunk + 16)))
+    if (get_u16(chunk + 4) == CHUNK_CHILD || is_new(&r->sequence, get_u32(chunk + 16)))
         decode_chunk(b, r->arenas, chunk, size, offset);
     else
         builder_problem(b, "the chunk at %zu repeats number %u", offset, get_u32(chunk + 16));
@@ -251,13 +265,58 @@ static struct measurement *new_measurement(const char *path)
     return m;
 }
 
+static void set_damage_budget(struct file_bytes *file)
+{
+    if (__builtin_mul_overflow(file->size, DAMAGE_BUDGET_FILES, &file->damage_budget))
+        file->damage_budget = SIZE_MAX;
+}
+
+static struct measurement *decode_file(const char *path, struct file_bytes *file, bool is_child,
+                                       char **cause);
+
+/* The path that the child's file would have: host and folder are its parent's. */
+static char *path_of_child(const char *parent, const struct child_file *child)
+{
+    size_t length = strlen(parent);
+    for (unsigned dashes = 0; length > 0 && parent[length - 1] != '/' && dashes < 3; length--)
+        dashes += parent[length - 1] == '-';
+    return mem_printf("%.*s-%llu-%llu-0" MEASUREMENT_SUFFIX, (int)length, parent,
+                      (unsigned long long)child->pid, (unsigned long long)child->start_time);
+}
+
+static void decode_children(struct builder *b)
+{
+    for (size_t i = 0; i < b->children.n; i++) {
+        struct child_file *child = &b->children.at[i];
+        struct file_bytes file = {.at = child->bytes.at, .size = child->bytes.n};
+        char *path = path_of_child(b->m->path, child), *cause = NULL;
+        struct measurement *m = NULL;
+        set_damage_budget(&file);
+        if (file.size < MEASUREMENT_HEADER_SIZE)
+            cause = mem_strdup("nothing in it is intact");
+        else
+            m = decode_file(path, &file, true, &cause);
+        if (m)
+            vec_push(&b->m->children, m);
+        else
+            builder_problem(b, "the data of its child %llu: %s", (unsigned long long)child->pid,
+                            cause);
+        free(cause);
+        free(path);
+        vec_free(&child->bytes);
+    }
+    vec_free(&b->children);
+    idmap_free(&b->child_positions);
+}
+
 /* Whether a file of this version has names of metrics that have changed since. */
 static bool has_former_names(uint16_t major, uint16_t minor)
 {
     return major < 2 || (major == 2 && minor < 2);
 }
 
-static struct measurement *decode_file(const char *path, struct file_bytes *file, char **cause)
+static struct measurement *decode_file(const char *path, struct file_bytes *file, bool is_child,
+                                       char **cause)
 {
     bool magic_is_right = memcmp(file->at, MEASUREMENT_MAGIC, strlen(MEASUREMENT_MAGIC)) == 0;
     uint16_t major = get_u16(file->at + 8);
@@ -268,6 +327,7 @@ static struct measurement *decode_file(const char *path, struct file_bytes *file
     }
     struct builder b = {
         .m = new_measurement(path),
+        .is_child = is_child,
         .has_former_names = magic_is_right && has_former_names(major, get_u16(file->at + 10)),
     };
     if (!magic_is_right) {
@@ -275,13 +335,15 @@ static struct measurement *decode_file(const char *path, struct file_bytes *file
         b.m->complete = false;
     }
     struct arena_file arenas = {0};
-    arena_file_open(&b, &arenas, path);
+    if (!is_child)
+        arena_file_open(&b, &arenas, path);
     bool any = decode_chunks(&b, file, &arenas);
     if (any)
         arena_file_decode(&b, &arenas);
     arena_file_close(&arenas);
     if (any && !b.m->process.known)
         builder_problem(&b, "the record of the process is lost");
+    decode_children(&b);
     builder_resolve(&b);
     count_other_problems(&b);
     idmap_free(&b.thread_positions);
@@ -309,8 +371,7 @@ static bool map_file(const char *path, struct file_bytes *file, char **cause)
     if (!file->at)
         return false;
     file->size = (size_t)status.st_size;
-    if (__builtin_mul_overflow(file->size, DAMAGE_BUDGET_FILES, &file->damage_budget))
-        file->damage_budget = SIZE_MAX;
+    set_damage_budget(file);
     if (file->size >= MEASUREMENT_HEADER_SIZE)
         return true;
     *cause = mem_strdup("too short for a measurement file");
@@ -323,7 +384,7 @@ struct measurement *measurement_open(const char *path, char **cause)
     struct file_bytes file;
     if (!map_file(path, &file, cause))
         return NULL;
-    struct measurement *m = decode_file(path, &file, cause);
+    struct measurement *m = decode_file(path, &file, false, cause);
     munmap((void *)file.at, file.size);
     return m;
 }

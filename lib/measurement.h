@@ -30,6 +30,9 @@ struct measurement_process {
 struct measurement_process_clock {
     uint64_t monotonic, cpu;
     uint64_t state, detail; /* enum process_state; signal number */
+    uint64_t quota;         /* of CPU time, in thousandths of a CPU; 0: none, or unknown */
+    bool has_throttled;
+    uint64_t throttled; /* if has_throttled: how long the quota stopped the process's group, ns */
 };
 
 struct measurement_event {
@@ -87,6 +90,7 @@ struct measurement_agent {
 struct measurement_metric_state {
     uint64_t metric_id, state; /* enum recorded_state; above: unknown */
     char *why;
+    uint64_t error; /* the sum over all nodes is right within this, in the unit of its values */
 };
 
 /* An agent that could not serve the process, and why; "": it withdrew its refusal. */
@@ -174,6 +178,8 @@ struct measurement_thread {
     uint64_t start_offset;
     uint64_t first_monotonic, first_cpu;
     uint64_t last_monotonic, last_cpu; /* not before the first */
+    bool has_ready;
+    uint64_t ready; /* if has_ready: time from first to last in which the thread had no CPU, ns */
     bool ended;
     bool recovered; /* its data comes from the arena file; at most its last sample is missing */
     VEC(struct measurement_node) nodes;
@@ -196,11 +202,13 @@ struct measurement {
     VEC(struct measurement_metric_state) metric_states; /* the last one of a metric counts */
     VEC(struct measurement_region) regions;
     VEC(struct measurement_worker_change) workers;
-    VEC(uint8_t) dag; /* contents of the DAG chunks, not checked; empty: none */
     VEC(struct measurement_thread) threads; /* sorted by index */
-    uint32_t recovered;                     /* number of threads that are */
-    bool complete;                          /* nothing is damaged or missing */
-    VEC(char *) problems;                   /* one line each */
+    /* Forks of the process that could not create files of their own. Their paths are those that such
+     * files would have. */
+    VEC(struct measurement *) children;
+    uint32_t recovered;   /* number of threads that are */
+    bool complete;        /* nothing is damaged or missing */
+    VEC(char *) problems; /* one line each */
 };
 
 /* Reads a file. NULL if nothing can be read from it; *cause is then a line that says why, which the

@@ -6,11 +6,13 @@
 
 static const struct metric_kind kinds[] = {
     {METRIC_WORK, "the program's code", false},
+    {METRIC_WALL, "the clock: work / threads that work then", false},
     {METRIC_IDLENESS, "other workers had nothing to do meanwhile", false},
     {METRIC_OVERHEAD, "the parallel runtime itself", false},
-    {METRIC_EFFORT, "all that workers had: work, overhead and idleness", false},
-    {METRIC_WAITING, "a runtime or a call of libc waited for others", false},
-    {METRIC_OFF_CPU, "the thread was on no CPU; a part of work", false},
+    {METRIC_EFFORT, "work + overhead + idleness", false},
+    {METRIC_WAITING, "waiting for others, in a runtime or in libc", false},
+    {METRIC_OFF_CPU, "the thread wanted no CPU; a part of work", false},
+    {METRIC_READY, "wanted a CPU and had none; no part of work", false},
     {METRIC_LOCK_BLAME, "others waited for a lock that this code held", false},
     {METRIC_LOCK_WAIT, "this code waited for a lock", false},
     {METRIC_INCOMPLETE, "not every worker had work", true},
@@ -28,7 +30,7 @@ static const struct {
     {"blocked", METRIC_OFF_CPU},
 };
 
-/* The rest of a metric's name after that of its kind, "" or " (EVENT)"; NULL if it is of another. */
+/* The rest of a metric's name after that of its kind, "" or " (EVENT)"; NULL if it is of another kind. */
 static const char *event_after(const char *name, const char *kind)
 {
     size_t length = strlen(kind);
@@ -36,6 +38,12 @@ static const char *event_after(const char *name, const char *kind)
         return NULL;
     const char *rest = name + length;
     return *rest == '\0' || strncmp(rest, " (", 2) == 0 ? rest : NULL;
+}
+
+const struct metric_kind *metric_kinds(size_t *n)
+{
+    *n = sizeof kinds / sizeof *kinds;
+    return kinds;
 }
 
 const struct metric_kind *metric_kind_of(const char *name)

@@ -6,13 +6,16 @@
 #define LIB_METRIC_KINDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define METRIC_WORK          "work"
+#define METRIC_WALL          "wall"
 #define METRIC_IDLENESS      "idleness"
 #define METRIC_OVERHEAD      "overhead"
 #define METRIC_EFFORT        "effort"
 #define METRIC_WAITING       "waiting"
 #define METRIC_OFF_CPU       "off CPU"
+#define METRIC_READY         "ready"
 #define METRIC_LOCK_BLAME    "lock blame"
 #define METRIC_LOCK_WAIT     "lock wait"
 #define METRIC_INCOMPLETE    "incomplete"
@@ -22,16 +25,19 @@
 
 struct metric_kind {
     const char *name;
-    const char *meaning; /* one line of at most 50 characters, without a period */
+    const char *meaning; /* at most 45 characters, without a period */
     bool is_internal;    /* for the advice and for JSON only: no view, column or list has it */
 };
+
+/* All kinds. */
+const struct metric_kind *metric_kinds(size_t *n);
 
 /* The kind of "lock wait" or "lock wait (REALTIME)"; NULL for a metric of another event. */
 const struct metric_kind *metric_kind_of(const char *name);
 
-/* What a metric is called today that files of earlier versions (measurements before 2.2, run.json
- * before version 2) call `former`: "lock wait (REALTIME)" is "lock blame (REALTIME)". NULL if its name
- * is still the same. The caller frees. */
+/* Today's name of the metric that earlier versions (measurements before 2.2, run.json before version 2)
+ * call `former`: "lock blame (REALTIME)" for "lock wait (REALTIME)". NULL if the name has not changed. The
+ * caller frees. */
 char *metric_renamed(const char *former);
 
 #endif

@@ -36,12 +36,12 @@ static const char *end_of_line(const char *at, const char *end)
     return newline ? newline : end;
 }
 
-/* The number of lines that may add an image: those that start with "b" or "u". */
+/* The number of lines that may add an image: begin, unmeasured, failed and waited. */
 static size_t count_images(const char *text, size_t size)
 {
     size_t count = 0;
     for (const char *at = text, *end = text + size; at < end; at = end_of_line(at, end) + 1)
-        count += *at == 'b' || *at == 'u';
+        count += *at == 'b' || *at == 'u' || *at == 'f' || *at == 'w';
     return count;
 }
 
@@ -119,19 +119,43 @@ static void read_counts(struct line *line, struct image_counts *counts)
     counts->dropped = number(line);
     counts->partial = number(line);
     uint64_t events = number(line);
-    for (uint64_t i = 0; i < events && i < PROCESS_LIST_EVENTS; i++) {
-        counts->fired[i] = number(line);
-        counts->sources[i] = number(line);
+    for (uint64_t i = 0; i < events && !line->bad; i++) {
+        uint64_t fired = number(line), sources = number(line);
+        if (i >= PROCESS_LIST_EVENTS)
+            continue;
+        counts->fired[i] = fired;
+        counts->sources[i] = sources;
     }
+}
+
+/* Lists of older versions end before these fields. */
+static uint64_t further_number(struct line *line)
+{
+    return line->at < line->end ? number(line) : 0;
+}
+
+/* The last image before this one of the same process, with that start. */
+static struct process_image *image_of(const struct process_list *list,
+                                      const struct process_image *image, uint64_t start)
+{
+    for (size_t i = (size_t)(image - list->images); i > 0; i--)
+        if (list->images[i - 1].pid == image->pid && list->images[i - 1].start == start)
+            return &list->images[i - 1];
+    return NULL;
 }
 
 static struct process_image *image_before(const struct process_list *list,
                                           const struct process_image *image)
 {
-    for (size_t i = (size_t)(image - list->images); i > 0; i--)
-        if (list->images[i - 1].pid == image->pid && list->images[i - 1].start == image->start)
-            return &list->images[i - 1];
-    return NULL;
+    return image_of(list, image, image->start);
+}
+
+/* The last image of a process. An emulator and the program in it have the same number and, as they
+ * see it, different starts. */
+static struct process_image *find_image(const struct process_list *list, int pid, uint64_t start)
+{
+    struct process_image *image = last_image(list, pid);
+    return !image || image->start == start ? image : image_of(list, image, start);
 }
 
 /* The last end line of an image counts, because an exec may fail and the image go on. */
@@ -141,11 +165,13 @@ static void read_end(struct process_list *list, struct line *line, size_t order)
     uint64_t start = number(line), end = number(line), detail = number(line), at = number(line);
     struct image_counts counts = {0};
     read_counts(line, &counts);
-    struct process_image *image = last_image(list, pid);
+    uint64_t loss = further_number(line), error = further_number(line);
+    uint64_t process_cpu = further_number(line), children_cpu = further_number(line);
+    struct process_image *image = find_image(list, pid, start);
     bool is_replaced = image && image->state == IMAGE_UNMEASURED; /* its line comes before this */
     if (is_replaced)
         image = image_before(list, image);
-    if (line->bad || !image || image->start != start)
+    if (line->bad || !image)
         return;
     image->state = end != PROCESS_EXEC ? IMAGE_ENDED : is_replaced ? IMAGE_REPLACED : IMAGE_EXEC;
     image->end = (enum process_state)end;
@@ -153,6 +179,10 @@ static void read_end(struct process_list *list, struct line *line, size_t order)
     image->ended_at = at;
     image->end_order = order;
     image->counts = counts;
+    image->loss = loss < LOSS_ALL ? (enum image_loss)loss : LOSS_ALL;
+    image->error = (int)error;
+    image->process_cpu = process_cpu;
+    image->children_cpu = children_cpu;
 }
 
 /* The line precedes the exec of the program; after posix_spawn it follows. */
@@ -166,8 +196,10 @@ static void read_unmeasured(struct process_list *list, struct line *line, int64_
     if (line->bad || image.why == UNMEASURED_NONE)
         return;
     struct process_image *before = last_image(list, image.pid);
-    if (before)
+    if (before) {
         image.start = before->start;
+        image.parent = before->parent;
+    }
     add_image(list, &image);
 }
 
@@ -183,29 +215,78 @@ static void undo_exec(struct process_list *list, struct process_image *image)
     *slot_of(list, image->pid) = (uint32_t)(before - list->images + 1);
 }
 
-/* The last exec of the process failed. */
+/* The last exec of the process failed. If nothing is known of it, it was the child of a vfork, and
+ * ended without an exec. */
 static void read_failed(struct process_list *list, struct line *line)
 {
-    struct process_image *image = last_image(list, (int)number(line));
-    if (line->bad || !image)
+    struct process_image new = {.state = IMAGE_EXEC_FAILED, .rank = -1, .pid = (int)number(line)};
+    struct process_image *image = last_image(list, new.pid);
+    if (line->bad)
         return;
-    if (image->state == IMAGE_UNMEASURED)
+    if (!image || image->seen_by_parent)
+        add_image(list, &new);
+    else if (image->state == IMAGE_UNMEASURED && image->why != UNMEASURED_SHARED_MEMORY)
         undo_exec(list, image);
     else if (image->state == IMAGE_EXEC)
         image->state = IMAGE_BEGUN;
 }
 
+/* A child that has written no line. */
+static void add_unseen(struct process_list *list, int pid, int parent_pid)
+{
+    struct process_image image = {.state = IMAGE_UNSEEN,
+                                  .why = UNMEASURED_UNSEEN,
+                                  .rank = -1,
+                                  .pid = pid,
+                                  .parent = parent_pid,
+                                  .origin = ORIGIN_OTHER};
+    const struct process_image *parent = last_image(list, parent_pid);
+    if (parent) {
+        image.rank = parent->rank;
+        image.program = parent->program;
+        image.program_length = parent->program_length;
+    }
+    add_image(list, &image);
+}
+
+/* A second line of the same end is that of a tracer. */
 static void read_waited(struct process_list *list, struct line *line)
 {
-    struct process_image *image = last_image(list, (int)number(line));
+    int pid = (int)number(line);
     uint64_t signal = number(line), at = number(line);
-    if (line->bad || !image)
+    uint64_t cpu = further_number(line), parent = further_number(line);
+    if (line->bad)
+        return;
+    if (!last_image(list, pid) && parent > 0)
+        add_unseen(list, pid, (int)parent);
+    struct process_image *image = last_image(list, pid);
+    if (!image || image->seen_by_parent)
         return;
     image->seen_by_parent = true;
-    if (image->state != IMAGE_BEGUN && image->state != IMAGE_EXEC)
+    image->waited_cpu = cpu;
+    if (image->parent == 0)
+        image->parent = (int)parent;
+    if (image->state == IMAGE_ENDED || image->state == IMAGE_UNMEASURED)
         return;
     image->signal = (int)signal;
     image->ended_at = at;
+}
+
+/* The first process of a new process namespace has another number there than its parent waits for.
+ * Its parent is 0 then. Such a process accounts for one that seems unseen. */
+static void match_namespaces(struct process_list *list)
+{
+    size_t unseen = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct process_image *first = &list->images[i];
+        if (first->state == IMAGE_UNMEASURED || first->state == IMAGE_UNSEEN ||
+            first->state == IMAGE_EXEC_FAILED || first->parent != 0 || first->origin != ORIGIN_FORK)
+            continue;
+        while (unseen < list->n && list->images[unseen].state != IMAGE_UNSEEN)
+            unseen++;
+        if (unseen < list->n)
+            list->images[unseen].state = IMAGE_EXEC_FAILED;
+    }
 }
 
 static void read_line(struct process_list *list, struct line line, size_t order)
@@ -227,6 +308,79 @@ static void read_line(struct process_list *list, struct line line, size_t order)
     }
 }
 
+/* ---- CPU time without a record ----
+ *
+ * The kernel adds the CPU time of a child to that of its parent's children when the parent waits for
+ * it, with that of the child's own children. What the list has of them is subtracted. */
+
+/* CPU time that a process takes after its own account, at least for its end. To release much memory
+ * takes longer. */
+#define END_CPU_NS   2000000u
+#define END_CPU_PART 8
+
+/* Less than this is not worth a word. */
+#define LEAST_UNRECORDED_NS 10000000u
+
+static uint64_t total_cpu(const struct process_image *last)
+{
+    return last->waited_cpu ? last->waited_cpu : last->process_cpu + last->children_cpu;
+}
+
+/* How much more it may be. */
+static uint64_t margin_of(const struct process_image *last)
+{
+    return last->waited_cpu ? 0 : END_CPU_NS + total_cpu(last) / END_CPU_PART;
+}
+
+/* The last image of the process that was the parent; NULL if it is not in the list. A later process
+ * may have got its number. */
+static struct process_image *parent_of(const struct process_list *list,
+                                       const struct process_image *child)
+{
+    struct process_image *last = child->parent ? last_image(list, child->parent) : NULL;
+    if (!last || last->began_at <= child->began_at)
+        return last;
+    for (const struct process_image *image = child; image > list->images; image--)
+        if (image[-1].pid == child->parent)
+            return image[-1].start == last->start ? last : NULL;
+    return NULL;
+}
+
+static uint64_t without(uint64_t all, uint64_t known)
+{
+    return all > known ? all - known : 0;
+}
+
+/* Until then, lost_cpu is what the list has of the children, and unrecorded_cpu how much more that may
+ * be. */
+static void settle(struct process_image *last)
+{
+    uint64_t known = last->lost_cpu, margin = last->unrecorded_cpu;
+    uint64_t unrecorded = without(last->children_cpu, known);
+    bool has_ended = last->end_order > 0;
+    last->lost_cpu = has_ended ? 0 : without(last->waited_cpu, known);
+    last->unrecorded_cpu = has_ended && unrecorded >= LEAST_UNRECORDED_NS + margin ? unrecorded : 0;
+}
+
+static bool is_last(const struct process_list *list, const struct process_image *image)
+{
+    return image->state != IMAGE_EXEC_FAILED && image == last_image(list, image->pid);
+}
+
+static void find_lost_cpu(struct process_list *list)
+{
+    for (struct process_image *image = list->images; image < list->images + list->n; image++) {
+        struct process_image *parent = is_last(list, image) ? parent_of(list, image) : NULL;
+        if (!parent || parent == image)
+            continue;
+        parent->lost_cpu += total_cpu(image);
+        parent->unrecorded_cpu += margin_of(image);
+    }
+    for (struct process_image *image = list->images; image < list->images + list->n; image++)
+        if (is_last(list, image))
+            settle(image);
+}
+
 void process_list_read(struct process_list *list, const char *text, size_t size, void *memory)
 {
     size_t images = count_images(text, size);
@@ -241,4 +395,6 @@ void process_list_read(struct process_list *list, const char *text, size_t size,
             read_line(list, (struct line){.at = at, .end = stop}, ++order);
         at = stop + 1;
     }
+    match_namespaces(list);
+    find_lost_cpu(list);
 }

@@ -23,7 +23,9 @@ enum image_state {
     IMAGE_EXEC,        /* it ended with an exec, and the next image of the process is unknown */
     IMAGE_REPLACED,    /* it ended with an exec, and the process continued as another image */
     IMAGE_UNMEASURED,  /* a program that cannot load libhpcrun.so */
-    IMAGE_EXEC_FAILED, /* an unmeasured program whose exec failed: it never ran */
+    IMAGE_EXEC_FAILED, /* an unmeasured program whose exec failed: it never ran; or the child of a
+                          vfork that ended without an exec */
+    IMAGE_UNSEEN,      /* a process of which only its parent knows */
 };
 
 /* Totals of an image from its beginning to its end. Times in ns. */
@@ -36,8 +38,8 @@ struct image_counts {
 
 struct process_image {
     enum image_state state;
-    enum unmeasured why; /* IMAGE_UNMEASURED */
-    int pid, parent;     /* parent: 0 for IMAGE_UNMEASURED */
+    enum unmeasured why; /* IMAGE_UNMEASURED, IMAGE_UNSEEN */
+    int pid, parent;     /* parent: 0 if unknown */
     int64_t rank;        /* -1: none */
     uint64_t start;      /* of the process, as in measurement file names */
     enum process_origin origin;
@@ -48,7 +50,16 @@ struct process_image {
     uint64_t began_at;   /* CLOCK_MONOTONIC, ns */
     uint64_t ended_at;   /* the same, by its own account, else its parent's; 0: unknown */
     struct image_counts counts;
-    const char *program; /* points into the text, not terminated; in printable form */
+    enum image_loss loss; /* by its own account */
+    int error;            /* errno of the last failure to write, if there is a loss */
+    /* CPU times, ns; 0: unknown. By its own account at its end: of the process, and of the children that
+     * it had waited for. By its parent's account: both together. */
+    uint64_t process_cpu, children_cpu, waited_cpu;
+    /* Of a process's last image, from these: CPU time of a process that did not report its end, without
+     * that of children in the list; CPU time of children that are not in the list. */
+    uint64_t lost_cpu, unrecorded_cpu;
+    /* Points into the text, not terminated; in printable form. Of IMAGE_UNSEEN: its parent's. */
+    const char *program;
     size_t program_length;
     unsigned mark; /* for the caller; initially 0 */
 };

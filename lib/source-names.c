@@ -6,7 +6,7 @@
 
 const char *overhead_kind(const char *path)
 {
-    static const char tag[] = "hpctoolkit:parallel-overhead";
+    static const char tag[] = OVERHEAD_TAG;
     const char *base = path_base(path);
     if (strncmp(base, tag, strlen(tag)) != 0)
         return NULL;

@@ -4,6 +4,9 @@
 
 #include <stdbool.h>
 
+/* The base name of a source file whose code is parallel overhead, or what comes before the kind. */
+#define OVERHEAD_TAG "hpctoolkit:parallel-overhead"
+
 /* The kind of parallel overhead that code of this source file is: "steal" for
  * "hpctoolkit:parallel-overhead:steal", "overhead" if the name ends before a kind. Runtimes put
  * such names in #line directives; a compiler may put a directory in front. The kind points into

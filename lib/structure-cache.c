@@ -116,7 +116,7 @@ char *structure_cache_path(const char *directory, const uint8_t *id, size_t id_s
 
 bool structure_cache_has(const char *path)
 {
-    /* The generator is an attribute of the second element: near the start, after a path. */
+    /* Both are attributes of the second element: near the start, after a path. */
     char start[3 * 4096], *cause = NULL;
     FILE *file = input_stream(path, &cause);
     free(cause);
@@ -125,9 +125,11 @@ bool structure_cache_has(const char *path)
     size_t size = fread(start, 1, sizeof start - 1, file);
     fclose(file);
     start[size] = '\0';
-    const char *module = strstr(start, "<LM ");
-    const char *generator = module ? strstr(module, " g=\"" STRUCTURE_GENERATOR "\"") : NULL;
-    return generator && generator < strchr(module, '>');
+    char *module = strstr(start, "<LM "), *end = module ? strchr(module, '>') : NULL;
+    if (!end)
+        return false;
+    *end = '\0';
+    return strstr(module, " g=\"" STRUCTURE_GENERATOR "\"") && !strstr(module, " s=\"");
 }
 
 /* Whether `path` is a usable file that is newer than *than; if so, sets *than to its time. */

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 /* Attribute `g` of LM. Must change whenever hpcstruct may produce a different structure. */
-#define STRUCTURE_GENERATOR "hpcstruct 8"
+#define STRUCTURE_GENERATOR "hpcstruct 9"
 
 /* The cache's directory, created if it does not exist; the caller frees. NULL if none is usable.
  * *note is then the cause; else it is NULL or says why the usual place is not used. The caller
@@ -33,7 +33,7 @@ char *structure_cache_directory(char **note);
 char *structure_cache_path(const char *directory, const uint8_t *id, size_t id_size,
                            uint64_t detail);
 
-/* Whether the file exists and is by this generator. */
+/* Whether the file exists, is by this generator and has all procedures (doc/FORMAT-structure.md, `s`). */
 bool structure_cache_has(const char *path);
 
 /* The newest file for a binary that no longer exists, by its build-id in hexadecimal; NULL if there

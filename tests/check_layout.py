@@ -42,6 +42,7 @@ MAY_OPEN = {
     'hpcprof/database/cct-db.c',  # maps a file of the database that it has written
     'hpcprof/sources/source-permission.c',  # source files, without any link
     'hpcrun/launch/harmless-filters.c',  # the system calls of libhpcrun.so, tried in the measurement directory
+    'hpcrun/launch/measurement-directory.c',  # an empty file in the measurement directory, which must be new
     'hpcrun/launch/set-runner.c',  # /dev/null
 }
 OPENS = re.compile(r'(?<![\w>.])(open|openat|creat|fopen|freopen|gzopen|mmap|mkostemp|mkstemp|json_load_file)\(')

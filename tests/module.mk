@@ -2,8 +2,8 @@
 # integration tests are Python programs, tests/integration/test_*.py. tests/run.py runs both.
 
 # `make check T='NAME...'` runs the tests whose names contain a NAME: `make check T=unwinding`.
-# `make check REPEAT=30 HOGS=2` runs those whose verdict rests on time or chance 30 times, half of the runs
-# beside two processes that use the CPU, and counts; with T, others.
+# `make check REPEAT=30 HOGS=2` runs the tests whose verdict rests on time or chance 30 times, half of the runs while two
+# processes use the CPU, and counts failures; with T, it runs others.
 T ?=
 HOGS ?= 0
 check: check-build
@@ -131,7 +131,7 @@ integration-build: $(TEST_PROGRAMS) $(TEST_TOOLS)
 # libhpcrun under sanitizers, for test_sanitizers.py: builds of their own in BUILD/address and BUILD/thread, with the
 # ordinary launcher. Not test_unwind_quiet: it has a malloc of its own, which the sanitizer calls before it is ready.
 ADDRESS_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-ADDRESS_TESTS = $(addprefix tests/unit/hpcrun/,test_cct test_fallback test_saved_sp test_logical) \
+ADDRESS_TESTS = $(addprefix tests/unit/hpcrun/,test_cct test_fallback test_code_rule test_saved_sp test_logical) \
 	$(addprefix tests/unit/agents/,test_openmp_events test_ready_tasks test_tbb_agent test_tbb_tasks)
 ADDRESS_PARTS = lib/libhpcrun.so $(patsubst $(BUILD)/%,%,$(filter-out %.a,$(AGENT_FILES))) $(ADDRESS_TESTS)
 # Agents that are opened while the program runs. The others are preloaded, before the sanitizer is.
@@ -217,8 +217,8 @@ $(BUILD)/obj/tests/bench/timed-handler.o: CFLAGS += -fPIC -fvisibility=hidden -f
 $(BUILD)/tests/tools/libhpcrun-timed.so: $(BUILD)/obj/tests/bench/timed-handler.o $(LIBHPCRUN_OBJS)
 	$(call link,$(TIMED_FLAGS),)
 
-# The session of doc/tour.md, recorded here. picture: it also becomes the picture of README.md and that part of the tour;
-# tour: all other outputs of the tour are made anew.
+# story: prints the session of doc/tour.md. picture: writes it there, and draws the pictures of README.md.
+# tour: runs the commands of README.md and doc/, and writes their outputs there.
 .PHONY: story picture tour
 story: all
 	tests/story.py $(BUILD)

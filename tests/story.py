@@ -3,7 +3,8 @@
 
 usage: tests/story.py BUILD [RUNS] [--write]
 
-With --write, the first screen becomes the picture in README.md, and the story a part of doc/tour.md (`make picture`).
+With --write, the story becomes a part of doc/tour.md, and the pictures of README.md are drawn: doc/viewer.svg, the first
+screen of a profile of examples/pipe.cc, and doc/flame-graph.svg, of hpcstruct reading a big library (`make picture`).
 
 Profiles the program RUNS times (20), keeps the run whose workers had the most of two CPUs (others on
 the machine would be blamed on the program), opens the viewer in a terminal (tmux), presses keys and
@@ -19,22 +20,24 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 os.environ["BUILD"] = str(BUILD)
-sys.path.insert(0, str(ROOT / "tests" / "integration"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "integration")]
 
+import svg_picture
 import viewer
 from terminal import Terminal
 
+ENVIRONMENT = dict(os.environ, PATH=f"{BUILD}/tests/programs/cilk:{os.environ['PATH']}")
 HELPER = "[I] free_matrix"
+BIG = sorted(pathlib.Path("/usr/lib/x86_64-linux-gnu").glob("libLLVM-*.so.1"))
 SUMMARY = re.compile(r"in ([\d.]+) s CPU, ([\d.]+) s wall")
 
 
-def quietest_run(folder, runs):
+def quietest_run(folder, runs, *command):
     """The measurements of the run that had the most CPU time per second."""
     best = None
     for number in range(runs):
-        measurements = folder / f"run-{number}"
-        done = subprocess.run([BUILD / "bin/hpcrun", "-e", "CPUTIME@f5000", "-o", measurements,
-                               BUILD / "tests/programs/cilk/cholesky", "1000"],
+        measurements = folder / f"run-{pathlib.Path(command[-1]).name}-{number}"
+        done = subprocess.run([BUILD / "bin/hpcrun", "-o", measurements, *command], cwd=folder, env=ENVIRONMENT,
                               capture_output=True, text=True, check=True)
         cpu, wall = map(float, SUMMARY.search(done.stderr).groups())
         if not best or cpu / wall > best[0]:
@@ -45,20 +48,20 @@ def quietest_run(folder, runs):
 def portable(line):
     """A line of the screen without the folder in which the tools were built."""
     folder = f"{ROOT}/"
-    return line.replace(folder, "") + "─" * len(folder) if folder in line else line
+    return line.replace(folder, "") + "─" * len(folder) if folder in line and line.startswith("──") else line
 
 
 class Story:
     """A session of which the screens are printed."""
 
     def __init__(self, terminal, command):
-        self.terminal, self.keys, self.told = terminal, 0, []
+        self.terminal, self.keys, self.shown = terminal, 0, []
         self.lines = terminal.until_seen("?:help")
         self.tell(f"$ {command}")
 
     def tell(self, what):
         screen = "\n".join(map(portable, self.lines)).rstrip()
-        self.told.append((what, screen))
+        self.shown.append((what, screen))
         print(f"\n{what}\n\n{screen}")
 
     def press(self, *keys):
@@ -79,8 +82,8 @@ class Story:
 def tree_rows(lines):
     """The rows of the tree on the screen: from <whole program> to the source."""
     first = next(i for i, line in enumerate(lines) if "<whole program>" in line)
-    behind = next((i for i, line in enumerate(lines) if i > first and line.startswith("──")), len(lines))
-    return lines[first:behind]
+    end = next((i for i, line in enumerate(lines) if i > first and line.startswith("──")), len(lines))
+    return lines[first:end]
 
 
 def row_of(story, name):
@@ -117,12 +120,36 @@ def write_block(page, name, text):
     path.write_text(pattern.sub(lambda block: f"{block[1]}{text}\n{block[2]}", path.read_text()))
 
 
+def database_of(folder, name, measurements):
+    database = folder / name
+    subprocess.run([BUILD / "bin/hpcprof", "-o", database, measurements], check=True, stdout=subprocess.DEVNULL)
+    return database
+
+
+def draw_viewer(folder, runs):
+    """The first screen of a profile of a program whose lock is held too long."""
+    subprocess.run(["g++", "-O2", "-g", "-pthread", "-o", folder / "pipe", ROOT / "examples/pipe.cc"], check=True)
+    measurements, _ = quietest_run(folder, runs, "./pipe")
+    with Terminal([viewer.VIEWER, database_of(folder, "pipe-database", measurements)], width=110, height=34) as terminal:
+        terminal.until(lambda lines: "?:help" in lines[33] and "score" in lines[32], "the first screen")
+        lines = [portable(line) for line in terminal.colored().split("\n")[:34]]
+    (ROOT / "doc/viewer.svg").write_text(svg_picture.screen(lines, 110, "hpcviewer: the first screen"))
+
+
+def draw_flame_graph(folder):
+    if not BIG:
+        return
+    subprocess.run([BUILD / "bin/hpcrun", "-q", "-e", "CPUTIME@f1000", "-o", folder / "m-big", BUILD / "bin/hpcstruct",
+                    "-o", folder / "structure", BIG[-1]], check=True)
+    page = subprocess.run([viewer.VIEWER, "--print", "top-down", "--format", "flamegraph",
+                           database_of(folder, "big-database", folder / "m-big")], check=True, capture_output=True, text=True)
+    (ROOT / "doc/flame-graph.svg").write_text(svg_picture.flame_graph(page.stdout, "a flame graph of hpcviewer"))
+
+
 def write(story):
-    """The first screen in README.md; the keys and the last screen in doc/tour.md."""
-    command, screen = story.told[0]
-    write_block("README.md", "picture", f"```\n{command}\n{screen}\n```")
-    steps = "\n".join(what for what, _ in story.told)
-    write_block("doc/tour.md", "story", f"```\n{steps}\n\n{story.told[-1][1]}\n```")
+    """The keys and the last screen in doc/tour.md."""
+    steps = "\n".join(what for what, _ in story.shown)
+    write_block("doc/tour.md", "story", f"```\n{steps}\n\n{story.shown[-1][1]}\n```")
 
 
 def main():
@@ -130,10 +157,8 @@ def main():
     runs = int(arguments[0]) if arguments else 20
     with tempfile.TemporaryDirectory(prefix="story-") as name:
         folder = pathlib.Path(name)
-        measurements, summary = quietest_run(folder, runs)
-        database = folder / "m-cholesky"
-        subprocess.run([BUILD / "bin/hpcprof", "-o", database, measurements], check=True,
-                       stdout=subprocess.DEVNULL)
+        measurements, summary = quietest_run(folder, runs, "-e", "CPUTIME@f5000", "cholesky", "1000")
+        database = database_of(folder, "m-cholesky", measurements)
         print(summary.replace(str(measurements), "m-cholesky").replace(f"{BUILD}/", ""))
         command = [viewer.VIEWER, "--sort", "idleness", database]
         with Terminal(command, width=118, height=32) as terminal:
@@ -141,6 +166,9 @@ def main():
             tell(story)
             if "--write" in sys.argv:
                 write(story)
+        if "--write" in sys.argv:
+            draw_viewer(folder, runs)
+            draw_flame_graph(folder)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Runs the commands of doc/tour.md and writes what they print into it.
+"""Runs the commands of README.md and doc/ and writes what they print into these pages.
 
-usage: tests/tour.py BUILD [RUNS]
+usage: tests/tour.py BUILD [RUNS] [PAGE...]
 
-A block that begins with ```console holds commands, lines that begin with "$ ", each followed by its output. All are run
-in one temporary folder, by sh, with the tools and the programs of the tour in the PATH; the output is replaced. What
-hpcrun prints is broken at 118 columns. `cholesky` is profiled RUNS times (20) and the shortest run stays: in
-the others its workers did not have both CPUs. Use a quiet machine."""
+A block that begins with ```console holds commands, lines that begin with "$ ", each followed by its output. All
+commands of a page run in one temporary folder, by sh, with the tools and the programs of PROGRAMS in the PATH, and
+their outputs are replaced. The folder has the files that commands name: those of FOLDERS, OTHERS, and `big`, a text of
+110 MB. Lines that hpcrun prints are broken at 118 columns. Programs in SHORTEST are profiled RUNS times (20) and the
+shortest run stays: in the others the program did not have both CPUs. Use a quiet machine."""
 import os
 import pathlib
 import re
@@ -17,27 +18,31 @@ import tempfile
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-BUILD = pathlib.Path(sys.argv[1]).resolve()
-RUNS = int(sys.argv[2]) if len(sys.argv) > 2 else 20
-TOUR = ROOT / "doc" / "tour.md"
+PAGES = ("README.md", "doc/tour.md", "doc/openmp.md", "doc/threads.md", "doc/scalability.md")
+PROGRAMS = ("tests/programs/cilk", "tests/programs/logical")
+FOLDERS = ("examples", "tests/programs/tour")
+OTHERS = ("tests/programs/advice/convoy.c",)
+SHORTEST = re.compile(r"\b(cholesky|cilksort|pipe|triangle)\b")
 TEXT_BYTES = 110_000_000
 WALL = re.compile(r" ([\d.]+) s wall")
+MEASUREMENTS = re.compile(r"-o (\S+)")
 
 
-def prepare(folder):
-    """The files that the commands name: a text of 110 MB, and programs."""
+def prepare(folder, page):
+    """The files that the commands name."""
+    for path in [path for name in FOLDERS for path in (ROOT / name).iterdir()] + [ROOT / name for name in OTHERS]:
+        shutil.copy(path, folder)
+    if " big" not in page:
+        return
     texts = [path.read_bytes() for path in sorted(ROOT.glob("**/*.[ch]"))]
     with open(folder / "big", "wb") as big:
         while big.tell() < TEXT_BYTES:
             big.write(b"".join(texts))
         big.truncate(TEXT_BYTES)
-    shutil.copy(ROOT / "tests/programs/advice/convoy.c", folder)
-    for path in (ROOT / "tests/programs/tour").iterdir():
-        shutil.copy(path, folder)
 
 
-def run(command, folder):
-    path = ":".join([f"{BUILD}/bin", f"{BUILD}/tests/programs/cilk", os.environ["PATH"]])
+def run(command, folder, build):
+    path = ":".join([f"{build}/{folder}" for folder in ("bin", *PROGRAMS)] + [os.environ["PATH"]])
     done = subprocess.run(["sh", "-c", command], cwd=folder, env=dict(os.environ, PATH=path), text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
@@ -45,13 +50,18 @@ def run(command, folder):
     return done.stdout
 
 
-def run_quietly(command, folder):
+def wall_of(measurements):
+    """The wall time in the summary line of hpcrun's log."""
+    return float(WALL.search((measurements / "hpcrun.log").read_text())[1])
+
+
+def run_quietly(command, folder, build, runs):
     """The output of the shortest run; its measurements stay."""
     shortest, kept = float("inf"), ""
-    measurements = folder / re.search(r"-o (\S+)", command)[1]
-    for _ in range(RUNS):
-        output = run(command, folder)
-        wall = float(WALL.search(output)[1])
+    measurements = folder / MEASUREMENTS.search(command)[1]
+    for _ in range(runs):
+        output = run(command, folder, build)
+        wall = wall_of(measurements)
         if wall < shortest:
             shortest, kept = wall, output
             shutil.rmtree(folder / "kept", ignore_errors=True)
@@ -70,11 +80,17 @@ def shown(output, folder):
     return lines
 
 
-def main():
-    lines, result, in_block = TOUR.read_text().splitlines(), [], False
+def commands_of(text):
+    """The commands of a page, without "$ "."""
+    blocks = re.findall(r"^```console\n(.*?)^```", text, re.M | re.S)
+    return [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+
+
+def renew(page, build, runs):
+    lines, result, in_block = page.read_text().splitlines(), [], False
     with tempfile.TemporaryDirectory(prefix="tour-") as name:
         folder = pathlib.Path(name)
-        prepare(folder)
+        prepare(folder, page.read_text())
         for line in lines:
             if line.startswith("```"):
                 in_block = line == "```console"
@@ -82,9 +98,17 @@ def main():
                 result.append(line)
             elif line.startswith("$ "):
                 print(line, file=sys.stderr)
-                is_timed = "hpcrun" in line and "cholesky" in line
-                result += [line, *shown((run_quietly if is_timed else run)(line[2:], folder), folder)]
-    TOUR.write_text("\n".join(result) + "\n")
+                is_timed = "hpcrun " in line and SHORTEST.search(line)
+                output = run_quietly(line[2:], folder, build, runs) if is_timed else run(line[2:], folder, build)
+                result += [line, *shown(output, folder)]
+    page.write_text("\n".join(result) + "\n")
+
+
+def main():
+    build = pathlib.Path(sys.argv[1]).resolve()
+    runs = int(sys.argv[2]) if len(sys.argv) > 2 else 20
+    for page in sys.argv[3:] or PAGES:
+        renew(ROOT / page, build, runs)
 
 
 if __name__ == "__main__":

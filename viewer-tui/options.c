@@ -33,8 +33,9 @@ static const struct option_row rows[OPTIONS] = {
               "this is given."},
     [METRICS] = {NULL, "metrics", "A,B", NULL, "show these metrics, in this order",
                  "Show these metrics, in this order. Default: all; for databases without `run.json`, those that are "
-                 "not zero. Text shows as many as fit. If the database has no metric `work`, that name stands for "
-                 "the `work (EVENT)` of all events."},
+                 "not zero. Text shows as many as fit. `work:inclusive` and `work:exclusive` show one of the two "
+                 "columns. If the database has no metric `work`, that name stands for the `work (EVENT)` of all "
+                 "events."},
     [KINDS] = {NULL, "kinds", NULL, NULL, "show overhead by kind (key o)",
                "Show overhead and its kinds (`overhead:spawn`, ...) in place of the usual metrics, as the key `o` "
                "in the viewer. `--metrics` and `--sort` know the names of kinds, too."},
@@ -78,7 +79,7 @@ static const struct option_row rows[OPTIONS] = {
             "With `--print threads`: print what the one procedure whose name the extended regular expression "
             "matches costs in each thread, and how even that is. Inclusive, unless `--sort` says otherwise."},
     [WHAT_IF] = {NULL, "what-if", "CHANGE", NULL, "work and span after 'PROCEDURE 2x' or '... parallel'",
-                 "Print the summary, with work, span and speedups as they would be after a change, beside the measured "
+                 "Print the summary, with work, span and speedups as they would be after a change, next to the measured "
                  "ones: `PROCEDURE 2x` makes the own code of a spawned procedure twice as fast (any factor above 0), "
                  "`PROCEDURE parallel` makes it perfectly parallel. Can be given several times; each change is "
                  "made alone. Needs `hpcrun --work-span`. Values marked >= or <= are bounds."},
@@ -100,7 +101,7 @@ static const struct option_row rows[OPTIONS] = {
              "times; the longest DIR decides. See Your own code."},
     [COLUMNS] = {NULL, "columns", "A,B", NULL, "columns of the viewer: work:inclusive,work:exclusive",
                  "The columns with which the viewer begins, for one database: `METRIC:inclusive` or "
-                 "`METRIC:exclusive`, with `+4` behind it to be 4 wider than usual (`work:exclusive+4`). Other "
+                 "`METRIC:exclusive`, with `+4` after it to be 4 wider than usual (`work:exclusive+4`). Other "
                  "columns are hidden."},
     [NUMBERS] = {NULL, "numbers", "KIND", "fit plain scientific percent", "fit, plain, scientific or percent (key t)",
                  "Form of the numbers, as the key `t` in the viewer: `fit` (the default), `plain`, `scientific` or "
@@ -283,8 +284,25 @@ static void check_set_options(const struct options *options)
                    "view");
     if (options->metrics && options->printed == PRINT_LOSSES)
         diag_usage("--metrics: losses have their own; --sort chooses one of them");
-    if (options->print.format >= FORMAT_FOLDED && options->printed == PRINT_LOSSES)
-        diag_usage("losses may be negative: print them as text, csv or json");
+}
+
+/* Ends with the formats that fit if the chosen one does not. */
+static void check_format(const struct options *options)
+{
+    static const char any[] = "text, csv, json";
+    enum format format = options->print.format;
+    const char *name = format_name(format);
+    bool is_tree = options->printed < VIEWS;
+    if (format < FORMAT_FOLDED || (is_tree && format < FORMAT_SVG) ||
+        (options->printed == PRINT_SCALING && format >= FORMAT_SVG))
+        return;
+    if (options->printed == PRINT_LOSSES)
+        diag_usage("--format %s: losses may be negative; they can be printed as %s", name, any);
+    if (options->printed == PRINT_SCALING)
+        diag_usage("--format %s is for trees; scaling can be printed as %s, svg, gnuplot", name, any);
+    diag_usage("--format %s is for %s; this view can be printed as %s%s", name,
+               format < FORMAT_SVG ? "trees (top-down, bottom-up, flat)" : "--print scaling", any,
+               is_tree ? ", folded, flamegraph, speedscope, pprof" : "");
 }
 
 static void check_combination(const struct options *options, const bool given[OPTIONS])
@@ -319,14 +337,12 @@ static void check_combination(const struct options *options, const bool given[OP
     if (options->printed == PRINT_NOTHING) {
         if (given[FORMAT] || given[DEPTH] || given[MIN_PERCENT] || options->output)
             diag_usage("--format, --output, --depth and --min-percent need --print");
-    } else if (options->print.format >= FORMAT_SVG) {
-        if (options->printed != PRINT_SCALING)
-            diag_usage("svg and gnuplot show how a set of runs scales: --print scaling");
-    } else if (options->print.format >= FORMAT_FOLDED && !is_tree) {
-        diag_usage("this format shows trees: print top-down, bottom-up or flat");
-    } else if (options->print.format == FORMAT_PPROF && !options->output && isatty(STDOUT_FILENO)) {
-        diag_usage("pprof files are binary and standard output is a terminal: use --output FILE");
+    } else {
+        check_format(options);
     }
+    if (options->printed != PRINT_NOTHING && options->print.format == FORMAT_PPROF &&
+        !options->output && isatty(STDOUT_FILENO))
+        diag_usage("pprof files are binary and standard output is a terminal: use --output FILE");
 }
 
 /* Names the two databases by `list` ("A,B", NULL: by their paths), and checks the options that need two. */

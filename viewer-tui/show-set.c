@@ -2,7 +2,6 @@
 
 #include "lib/diag.h"
 #include "viewer-tui/compare/loss-session.h"
-#include "viewer-tui/db/spawn-dag.h"
 #include "viewer-tui/output/print-scaling.h"
 #include "viewer-tui/run-hpcprof.h"
 #include "viewer-tui/set-values.h"
@@ -38,32 +37,6 @@ static void report_no_set(const char *folder, char *cause)
     free(cause);
 }
 
-/* Simulates the first run of the set that has a dag, of those with the fewest workers. */
-static void simulate(struct read_set *read)
-{
-    const struct scaling_table *table = &read->table;
-    struct spawn_dag dag;
-    enum dag_state state = DAG_MISSING;
-    if (table->work_span.why_lower_bound)
-        return;
-    for (size_t i = 0; table->has_work_span && state != DAG_READ && i < read->set.runs.n; i++) {
-        const struct set_run *run = &read->set.runs.at[i];
-        if (run->status || run->workers != table->work_span_workers)
-            continue;
-        char *path = mem_printf("%s/%s", read->folder, run->directory);
-        char *database = database_path_beside(path);
-        state = spawn_dag_read(database, &dag);
-        if (state != DAG_READ)
-            spawn_dag_free(&dag);
-        free(database);
-        free(path);
-    }
-    if (state != DAG_READ)
-        return;
-    scaling_simulate(&read->table, &dag);
-    spawn_dag_free(&dag);
-}
-
 /* False, with the error reported and nothing to free, if there is nothing to show. */
 static bool read_set(struct read_set *read, const char *folder)
 {
@@ -73,10 +46,8 @@ static bool read_set(struct read_set *read, const char *folder)
         run_value_list values = set_values(folder, &read->set);
         read->table = scaling_table_of(&values);
         run_values_free(&values);
-        if (read->table.rows.n) {
-            simulate(read);
+        if (read->table.rows.n)
             return true;
-        }
         diag_error(folder, "no run of the set has ended with status 0");
     } else {
         report_no_set(folder, cause);

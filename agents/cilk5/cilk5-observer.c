@@ -58,7 +58,7 @@ static const void *return_address(const void *site)
     return (const char *)site + 1;
 }
 
-static void spawned(int worker, long depth, const void *const *slow, const void *site)
+static int spawned(int worker, long depth, const void *const *slow, const void *site)
 {
     static const void *const unknown;
     const void *const *place = &unknown;
@@ -68,7 +68,7 @@ static void spawned(int worker, long depth, const void *const *slow, const void 
     }
     if (!computation.code)
         computation.code = *slow;
-    host->dag->spawned((unsigned)worker, (struct agent_activation){slow, place});
+    return host->dag->spawned((unsigned)worker, (struct agent_activation){slow, place});
 }
 
 static void returned(int worker)

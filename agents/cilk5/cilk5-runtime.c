@@ -65,11 +65,17 @@ static void learn_patch(struct runtime *now, uint64_t address)
 {
     struct hpctoolkit_cilk5 *description = (void *)address;
     now->working = now->site_in_closure = 0;
+    if (!description && host->dag)
+        host->dag->cannot_tell("Cilk-5 reports them only with the patch in "
+                               "runtime-patches/cilk5, whose README.md says how to apply it");
     if (!description)
         return;
     if (description->magic != HPCTOOLKIT_CILK5_MAGIC || description->size != sizeof *description) {
         host->log("cilk5: the runtime has another version's patch, which is not used: spawn sites "
                   "are not known");
+        if (host->dag)
+            host->dag->cannot_tell("Cilk-5 has another version's patch; apply that in "
+                                   "runtime-patches/cilk5");
         return;
     }
     now->working = address + offsetof(struct hpctoolkit_cilk5, working);

@@ -32,9 +32,9 @@ static void resumed(unsigned worker, const struct minicilk_frame *base)
     dag->resumed(worker, base);
 }
 
-static void spawned(unsigned worker, const struct minicilk_frame *child)
+static bool spawned(unsigned worker, const struct minicilk_frame *child)
 {
-    dag->spawned(worker, activation_of(child));
+    return dag->spawned(worker, activation_of(child));
 }
 
 static void suspended(unsigned worker, const struct minicilk_frame *base)
@@ -63,6 +63,7 @@ void minicilk_observe(const struct agent_host *host,
     observer = (struct minicilk_observer){.run_begins = run_begins,
                                           .run_ended = run_ended,
                                           .resumed = resumed,
+                                          .paused = dag->paused,
                                           .spawned = spawned,
                                           .returned = dag->returned,
                                           .orphaned = dag->orphaned,

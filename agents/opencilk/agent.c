@@ -87,6 +87,9 @@ enum {
 static bool start(const struct agent_host *agent_host)
 {
     host = agent_host;
+    if (host->dag)
+        host->dag->cannot_tell("OpenCilk's programs report them only if they are compiled with "
+                               "-fcilktool=cilkscale");
     return host->interface == AGENT_INTERFACE;
 }
 

@@ -37,6 +37,8 @@ static _Atomic bool has_created_threads;
 static bool start(const struct agent_host *agent_host)
 {
     host = path_agent.host = agent_host;
+    if (host->dag)
+        host->dag->cannot_tell("oneTBB does not report them");
     return host->interface == AGENT_INTERFACE;
 }
 

@@ -144,7 +144,7 @@ static void list_profiles(struct projection *projection, const struct measuremen
 
 struct renumber_job {
     struct projection *projection;
-    const uint32_t *const *new_ids; /* by profile: new ids by old id */
+    const uint32_t *new_ids;
 };
 
 static void renumber_costs(void *context, unsigned worker, size_t index)
@@ -152,25 +152,14 @@ static void renumber_costs(void *context, unsigned worker, size_t index)
     (void)worker;
     const struct renumber_job *job = context;
     const struct profile *profile = &job->projection->profiles.at[index];
-    const uint32_t *new_ids = job->new_ids[index];
-    for (size_t i = 0; new_ids && i < profile->costs.n; i++)
-        profile->costs.at[i].context = new_ids[profile->costs.at[i].context];
-}
-
-/* Replaces the ids of all profiles. `new_ids` has an array for each; NULL: its ids stay. */
-static void renumber_each(struct projection *projection, const uint32_t *const *new_ids)
-{
-    struct renumber_job job = {.projection = projection, .new_ids = new_ids};
-    parallel_for(projection->profiles.n, projection->workers, renumber_costs, &job);
+    for (size_t i = 0; i < profile->costs.n; i++)
+        profile->costs.at[i].context = job->new_ids[profile->costs.at[i].context];
 }
 
 static void renumber_profiles(struct projection *projection, const uint32_t *new_ids)
 {
-    const uint32_t **same = mem_alloc(projection->profiles.n * sizeof *same);
-    for (size_t i = 0; i < projection->profiles.n; i++)
-        same[i] = new_ids;
-    renumber_each(projection, same);
-    free(same);
+    struct renumber_job job = {.projection = projection, .new_ids = new_ids};
+    parallel_for(projection->profiles.n, projection->workers, renumber_costs, &job);
 }
 
 static bool have_classes(const struct metric_table *metrics)
@@ -201,28 +190,67 @@ static void free_worker(struct worker *w)
     instruction_costs_free(&w->instructions);
 }
 
-/* Moves the workers' results into the projection. The first worker's tree becomes the
- * projection's, the others are merged into it. */
+/* Workers' trees are merged in pairs, so that as many workers as there are pairs take part: first those that
+ * are 1 apart, then 2, 4, ... All end up in the first one's. */
+struct merge_job {
+    struct projection *projection;
+    struct worker *workers;
+    unsigned distance;
+    uint32_t **new_ids;           /* by worker but the first: ids in the tree that its own was merged into */
+    const unsigned *worker_of; /* by profile */
+};
+
+static unsigned merged_into(unsigned worker)
+{
+    return worker & (worker - 1); /* without its lowest bit */
+}
+
+static void merge_pair(void *context, unsigned unused, size_t pair)
+{
+    (void)unused;
+    struct merge_job *job = context;
+    unsigned from = (unsigned)(2 * pair + 1) * job->distance;
+    struct context_tree *tree = &job->workers[from].builder.tree;
+    job->new_ids[from] =
+        context_tree_merge(&job->workers[merged_into(from)].builder.tree, tree);
+    context_tree_free(tree);
+}
+
+static void follow_merges(void *context, unsigned unused, size_t index)
+{
+    (void)unused;
+    const struct merge_job *job = context;
+    const struct profile *profile = &job->projection->profiles.at[index];
+    for (unsigned w = job->worker_of[index]; w; w = merged_into(w))
+        for (size_t i = 0; i < profile->costs.n; i++)
+            profile->costs.at[i].context = job->new_ids[w][profile->costs.at[i].context];
+}
+
+static void merge_trees(struct projection *projection, struct worker *workers)
+{
+    unsigned n = projection->workers;
+    unsigned *worker_of = mem_alloc(projection->profiles.n * sizeof *worker_of);
+    struct merge_job job = {projection, workers, 1, mem_alloc(n * sizeof *job.new_ids), worker_of};
+    for (unsigned k = 1; k < n; k++)
+        for (size_t i = 0; i < workers[k].profiles.n; i++)
+            worker_of[workers[k].profiles.at[i]] = k;
+    for (; job.distance < n; job.distance *= 2)
+        parallel_for((n + job.distance - 1) / (2 * job.distance), n, merge_pair, &job);
+    parallel_for(projection->profiles.n, n, follow_merges, &job);
+    for (unsigned k = 1; k < n; k++)
+        free(job.new_ids[k]);
+    free(job.new_ids);
+    free(worker_of);
+}
+
+/* Moves the workers' results into the projection. */
 static void take_results(struct projection *projection, struct worker *workers)
 {
-    uint32_t **new_ids = mem_alloc(projection->workers * sizeof *new_ids);
-    const uint32_t **of_profile = mem_alloc(projection->profiles.n * sizeof *of_profile);
+    for (unsigned k = 0; k < projection->workers; k++)
+        instruction_costs_merge(&projection->instructions, &workers[k].instructions);
+    merge_trees(projection, workers);
     projection->tree = workers[0].builder.tree;
     workers[0].builder.tree = (struct context_tree){0};
-    instruction_costs_merge(&projection->instructions, &workers[0].instructions);
-    for (unsigned k = 1; k < projection->workers; k++) {
-        struct worker *w = &workers[k];
-        instruction_costs_merge(&projection->instructions, &w->instructions);
-        new_ids[k] = context_tree_merge(&projection->tree, &w->builder.tree);
-        context_tree_free(&w->builder.tree);
-        for (size_t i = 0; i < w->profiles.n; i++)
-            of_profile[w->profiles.at[i]] = new_ids[k];
-    }
-    renumber_each(projection, of_profile);
-    for (unsigned k = 1; k < projection->workers; k++)
-        free(new_ids[k]);
-    free(new_ids);
-    free(of_profile);
 }
 
 /* ---- all ranks of a team ---- */
@@ -322,8 +350,12 @@ static struct structure *structure_with_calls(const char *binary)
 {
     char *hpcstruct = path_of_tool("hpcstruct"), *cause = NULL;
     char *const arguments[] = {"hpcstruct", "--calls", "-o", "-", (char *)binary, NULL};
-    struct program_output result = run_program(hpcstruct, arguments);
-    struct structure *s = result.status == 0 ? structure_read_text(result.output, &cause) : NULL;
+    struct program_output result = run_program(hpcstruct, arguments, NO_INPUT, NULL, NULL);
+    struct structure *s = NULL;
+    if (result.status == 0) {
+        s = structure_read(result.output, &cause);
+        result.output = NULL;
+    }
     program_output_free(&result);
     free(hpcstruct);
     free(cause);
@@ -383,9 +415,7 @@ static void resolve_unknown_sites(struct projection *projection, const struct an
 
 static void collapse(struct projection *projection, const struct symbol_table *symbols)
 {
-    bool *is_placeholder = mem_alloc(symbols->functions.n * sizeof *is_placeholder);
-    for (size_t i = 0; i < symbols->functions.n; i++)
-        is_placeholder[i] = function_is_placeholder(&symbols->functions.at[i]);
+    bool *is_placeholder = placeholder_functions(symbols);
     uint32_t *new_ids =
         collapse_recursion(&projection->tree, is_placeholder, &projection->unknown_site_calls);
     renumber_profiles(projection, new_ids);

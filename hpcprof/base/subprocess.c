@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,8 +17,11 @@
 
 extern char **environ;
 
-/* Bytes of output that are kept. */
-#define MAX_OUTPUT (4 << 20)
+/* Bytes of messages that are kept. */
+#define MAX_ERRORS (4 << 20)
+
+/* The descriptors that a program gets. */
+#define FILES (PROGRESS_FD + 1)
 
 /* Programs that run. The lock is held while one is started, reaped or stopped. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -27,8 +31,8 @@ static char *contents(int fd)
 {
     struct stat status;
     size_t size = fstat(fd, &status) == 0 ? (size_t)status.st_size : 0;
-    if (size > MAX_OUTPUT)
-        size = MAX_OUTPUT;
+    if (size > MAX_ERRORS)
+        size = MAX_ERRORS;
     char *text = mem_alloc(size + 1);
     ssize_t got = pread(fd, text, size, 0);
     text[got > 0 ? got : 0] = '\0';
@@ -36,16 +40,18 @@ static char *contents(int fd)
 }
 
 /* Returns 0 or an errno. */
-static int spawn(pid_t *pid, const char *path, char *const *arguments, int output, int errors)
+static int spawn(pid_t *pid, const char *path, char *const *arguments, const int files[FILES])
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none;
     sigemptyset(&none);
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+    if (files[STDIN_FILENO] == NO_INPUT)
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    for (int i = 0; i < FILES; i++)
+        if (files[i] >= 0)
+            posix_spawn_file_actions_adddup2(&actions, files[i], i);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
@@ -56,10 +62,10 @@ static int spawn(pid_t *pid, const char *path, char *const *arguments, int outpu
 }
 
 /* Returns 0 or an errno. */
-static int start(pid_t *pid, const char *path, char *const *arguments, int output, int errors)
+static int start(pid_t *pid, const char *path, char *const *arguments, const int files[FILES])
 {
     pthread_mutex_lock(&lock);
-    int error = spawn(pid, path, arguments, output, errors);
+    int error = spawn(pid, path, arguments, files);
     if (error == 0)
         vec_push(&running, *pid);
     pthread_mutex_unlock(&lock);
@@ -91,25 +97,57 @@ void run_program_stop_all(void)
         kill(running.at[i], SIGTERM);
 }
 
-struct program_output run_program(const char *path, char *const *arguments)
+/* Writes may have moved the offset of the file. */
+static FILE *stream_of(int fd)
 {
-    int output = memfd_create("output", MFD_CLOEXEC), errors = memfd_create("errors", MFD_CLOEXEC);
+    return lseek(fd, 0, SEEK_SET) == 0 ? fdopen(fd, "r") : NULL;
+}
+
+/* Reads until the program has ended: then no one has the other end of the pipe. */
+static void watch_progress(int pipe_end, progress_watcher *watch, void *context)
+{
+    struct diag_progress progress;
+    ssize_t got;
+    while ((got = read(pipe_end, &progress, sizeof progress)) > 0 || (got < 0 && errno == EINTR))
+        if (got == sizeof progress)
+            watch(context, &progress);
+}
+
+static void close_all(const int *files, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (files[i] >= 0)
+            close(files[i]);
+}
+
+struct program_output run_program(const char *path, char *const *arguments, int input,
+                                  progress_watcher *watch, void *context)
+{
+    int ends[2] = {-1, -1};
+    bool has_pipe = !watch || pipe2(ends, O_CLOEXEC) == 0;
+    const int files[FILES] = {input, memfd_create("output", MFD_CLOEXEC),
+                              memfd_create("errors", MFD_CLOEXEC), ends[1]};
     struct program_output result = {.status = -1};
     pid_t pid = -1;
-    int error = output < 0 || errors < 0 ? errno : start(&pid, path, arguments, output, errors);
+    bool has_files = files[1] >= 0 && files[2] >= 0 && has_pipe;
+    int error = has_files ? start(&pid, path, arguments, files) : errno;
+    close_all(&ends[1], 1);
+    if (error == 0 && watch)
+        watch_progress(ends[0], watch, context);
     if (error == 0)
         error = finish(pid, &result.status);
-    result.output = error ? mem_strdup("") : contents(output);
-    result.errors = error ? mem_strdup(strerror(error)) : contents(errors);
-    if (output >= 0)
-        close(output);
-    if (errors >= 0)
-        close(errors);
+    if (error == 0 && !(result.output = stream_of(files[1])))
+        error = errno;
+    result.errors = error ? mem_strdup(strerror(error)) : contents(files[2]);
+    close_all(&ends[0], 1);
+    close_all(&files[1], result.output ? 0 : 1);
+    close_all(&files[2], 1);
     return result;
 }
 
 void program_output_free(struct program_output *output)
 {
-    free(output->output);
+    if (output->output)
+        fclose(output->output);
     free(output->errors);
 }

@@ -56,6 +56,7 @@ struct context_range {
     uint32_t begin, end;             /* ids of contexts */
     size_t metric_ids;               /* upper bound of metric ids */
     struct v4_profile_values *infos; /* by context; offsets count from the start of bytes */
+    VEC(struct v4_profile_values) own; /* of this process alone: has the infos */
     VEC(uint8_t) bytes;
     VEC(uint64_t) cells; /* by context and metric id: values, then offset of the next one */
 };
@@ -161,7 +162,7 @@ static void share_blocks(struct context_range *range)
 struct cct_job {
     const struct mapped_profiles *profiles;
     struct file_writer *file;
-    struct v4_profile_values *infos; /* of all contexts */
+    struct v4_profile_values *infos; /* in a team: of all contexts */
     uint64_t infos_at;               /* their place in the file */
     size_t contexts, metric_ids;
     struct context_range *ranges; /* of this process alone: per worker; in a team: all of them */
@@ -181,6 +182,15 @@ static size_t count_ranges(const struct cct_job *job)
     return (job->contexts + size - 1) / size;
 }
 
+/* Zeroed infos for a range. */
+static struct v4_profile_values *take_infos(struct context_range *range, size_t contexts)
+{
+    range->own.n = 0;
+    vec_reserve(&range->own, contexts);
+    memset(range->own.at, 0, contexts * sizeof *range->own.at);
+    return range->own.at;
+}
+
 static void make_range(const struct cct_job *job, struct context_range *range, size_t index)
 {
     size_t size = range_size(job->profiles), begin = index * size;
@@ -189,7 +199,7 @@ static void make_range(const struct cct_job *job, struct context_range *range, s
     range->begin = (uint32_t)begin;
     range->end = (uint32_t)(begin + contexts);
     range->metric_ids = job->metric_ids;
-    range->infos = job->infos + begin;
+    range->infos = job->infos ? job->infos + begin : take_infos(range, contexts);
     range->cells.n = range->bytes.n = 0;
     vec_reserve(&range->cells, cells);
     if (cells)
@@ -289,6 +299,7 @@ static void write_ranges(struct cct_job *job, unsigned workers)
     }
     diag_progress_end();
     for (size_t i = 0; i < kept; i++) {
+        vec_free(&job->ranges[i].own);
         vec_free(&job->ranges[i].bytes);
         vec_free(&job->ranges[i].cells);
     }
@@ -312,11 +323,13 @@ void cct_db_write(const char *path, const char *profile_db, size_t contexts, siz
     head.n_contexts = (uint32_t)contexts;
     head.context_size = sizeof(struct v4_profile_values);
     file_write(&file, &head, sizeof head);
-    struct v4_profile_values *infos = mem_alloc(contexts * sizeof *infos);
-    if (team_is_alone())
+    struct v4_profile_values *infos = NULL;
+    if (team_is_alone()) {
         file_leave(&file, contexts * sizeof *infos);
-    else
+    } else {
+        infos = mem_alloc(contexts * sizeof *infos);
         file_write(&file, infos, contexts * sizeof *infos); /* zeros, until file_patch */
+    }
     section->size = file.offset - section->at;
 
     struct cct_job job = {.profiles = &profiles,

@@ -49,9 +49,6 @@ void run_json_write(const char *path, const char *title, const struct analysis *
 void instructions_json_write(const char *path, const struct instruction_costs *costs,
                              const struct analysis *analysis, bool for_others);
 
-/* spawn-dags: the recorded dags of the processes that have one; no file without any. */
-void spawn_dags_write(const char *path, const struct measurements *measurements);
-
 /* FORMATS.md: a guide to the files of the database. */
 void formats_write(const char *path);
 

@@ -2,6 +2,7 @@
 #include "hpcprof/database/database-files.h"
 #include "hpcprof/modules/code-bytes.h"
 
+#include "lib/binary-search.h"
 #include "lib/database-format.h"
 #include "lib/diag.h"
 #include "lib/gzip.h"
@@ -23,6 +24,7 @@ struct function_cost {
  * structure) that belongs to a function. */
 struct function_part {
     uint32_t module, function, index;
+    uint64_t entry; /* of the function */
 };
 
 struct instructions_writer {
@@ -33,7 +35,7 @@ struct instructions_writer {
     bool *is_selected;   /* by function */
     uint32_t *file_ids;  /* by file of the symbol table: index in `files`; NO_SYMBOL: not in it */
     VEC(uint32_t) files; /* files that statements of selected functions name */
-    /* Of selected functions, sorted by module, function and address. */
+    /* Of selected functions, sorted by module, function (in the order of their entries) and address. */
     VEC(struct function_part) costs;
     VEC(struct function_part) statements;
     struct json_writer json;
@@ -86,6 +88,13 @@ static void select_functions(struct instructions_writer *w, const uint32_t *func
     free(totals);
 }
 
+static struct function_part function_part(const struct instructions_writer *w, uint32_t module,
+                                          uint32_t function, uint32_t index)
+{
+    return (struct function_part){module, function, index,
+                                  w->symbols->functions.at[function].entry};
+}
+
 static void collect_costs(struct instructions_writer *w)
 {
     uint32_t *function_of = mem_alloc(w->all_costs->all.n * sizeof *function_of);
@@ -97,7 +106,7 @@ static void collect_costs(struct instructions_writer *w)
     for (uint32_t i = 0; i < w->all_costs->all.n; i++)
         if (function_of[i] != NO_SYMBOL && w->is_selected[function_of[i]])
             vec_push(&w->costs,
-                     (struct function_part){w->all_costs->all.at[i].module, function_of[i], i});
+                     function_part(w, w->all_costs->all.at[i].module, function_of[i], i));
     free(function_of);
 }
 
@@ -116,10 +125,11 @@ static void collect_statements(struct instructions_writer *w, uint32_t module)
 {
     const struct structure *s = symbols_structure(w->symbols, module);
     for (uint32_t i = 0; s && i < s->statements.n; i++) {
-        uint32_t function = function_of_scope(w->analysis, module, s->statements.at[i].scope);
-        if (!w->is_selected[function])
+        uint32_t scope = s->statements.at[i].scope;
+        uint32_t function = function_of_scope(w->analysis, module, scope);
+        if (!w->is_selected[function] || !s->scopes.at[structure_procedure(s, scope)].is_sampled)
             continue;
-        vec_push(&w->statements, (struct function_part){module, function, i});
+        vec_push(&w->statements, function_part(w, module, function, i));
         use_file(w, module, s->statements.at[i].file);
     }
 }
@@ -127,11 +137,12 @@ static void collect_statements(struct instructions_writer *w, uint32_t module)
 static int by_function(const void *a, const void *b)
 {
     const struct function_part *x = a, *y = b;
-    if (x->module != y->module)
-        return x->module < y->module ? -1 : 1;
-    if (x->function != y->function)
-        return x->function < y->function ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
+    int order = compare_unsigned(x->module, y->module);
+    if (!order)
+        order = compare_unsigned(x->entry, y->entry);
+    if (!order)
+        order = compare_unsigned(x->function, y->function);
+    return order ? order : compare_unsigned(x->index, y->index);
 }
 
 static void collect(struct instructions_writer *w)

@@ -1,6 +1,7 @@
 #include "hpcprof/database/database-files.h"
 #include "hpcprof/database/v4-file.h"
 
+#include "lib/long-text.h"
 #include "lib/sanitized-text.h"
 
 #include <stdlib.h>
@@ -27,6 +28,7 @@ struct meta {
     const struct meta_texts *texts;
     const struct numbered_contexts *contexts;
     const struct metric_table *metrics;
+    char **metric_names; /* that fit */
     const struct executables *executables;
     struct strtab strings;                       /* of the common string table */
     uint64_t *string_at;                         /* by id */
@@ -47,16 +49,26 @@ static void end_section(struct meta *meta, enum v4_meta_section section)
     meta->sections[section].size = meta->file.offset - meta->sections[section].at;
 }
 
+/* A text as meta.db has it: UTF-8, and no longer than readers take. What is measured can have names and
+ * paths of any bytes. The caller frees. */
+static char *fit(const char *text)
+{
+    return shortened_text(utf8_repaired(text));
+}
+
 static void write_general(struct meta *meta)
 {
     start_section(meta, V4_META_GENERAL);
+    char *title = fit(meta->texts->title), *description = fit(meta->texts->description);
     const struct v4_general general = {
         .title = meta->file.offset + sizeof general,
-        .description = meta->file.offset + sizeof general + strlen(meta->texts->title) + 1,
+        .description = meta->file.offset + sizeof general + strlen(title) + 1,
     };
     file_write(&meta->file, &general, sizeof general);
-    file_write_string(&meta->file, meta->texts->title);
-    file_write_string(&meta->file, meta->texts->description);
+    file_write_string(&meta->file, title);
+    file_write_string(&meta->file, description);
+    free(title);
+    free(description);
     end_section(meta, V4_META_GENERAL);
 }
 
@@ -139,7 +151,7 @@ static void write_metric_records(struct meta *meta, const struct metrics_layout 
         metric.n_scope_instances = PROPAGATIONS;
         metric.n_summaries = (uint16_t)n_summaries(layout);
         file_write(&meta->file, &metric, sizeof metric);
-        name += strlen(meta->metrics->all.at[i].name) + 1;
+        name += strlen(meta->metric_names[i]) + 1;
     }
 }
 
@@ -182,8 +194,24 @@ static void write_summaries(struct meta *meta, const struct metrics_layout *layo
     }
 }
 
+static void fit_metric_names(struct meta *meta)
+{
+    size_t n = meta->metrics->all.n;
+    meta->metric_names = mem_alloc(n * sizeof *meta->metric_names);
+    for (size_t i = 0; i < n; i++)
+        meta->metric_names[i] = fit(meta->metrics->all.at[i].name);
+}
+
+static void free_metric_names(struct meta *meta)
+{
+    for (size_t i = 0; i < meta->metrics->all.n; i++)
+        free(meta->metric_names[i]);
+    free(meta->metric_names);
+}
+
 static void write_metrics(struct meta *meta)
 {
+    fit_metric_names(meta);
     start_section(meta, V4_META_METRICS);
     size_t count = meta->metrics->all.n;
     const struct metrics_layout layout = lay_out_metrics(meta->file.offset, meta->metrics);
@@ -207,7 +235,8 @@ static void write_metrics(struct meta *meta)
     for (unsigned scope = 0; scope < PROPAGATIONS; scope++)
         file_write_string(&meta->file, propagation_names[scope]);
     for (size_t i = 0; i < count; i++)
-        file_write_string(&meta->file, meta->metrics->all.at[i].name);
+        file_write_string(&meta->file, meta->metric_names[i]);
+    free_metric_names(meta);
     end_section(meta, V4_META_METRICS);
 }
 
@@ -224,13 +253,12 @@ static uint32_t next_sibling(const struct numbered_contexts *contexts, uint32_t 
     return contexts->end[id];
 }
 
-/* The id of a text in the string table, whose strings are UTF-8. Paths of files can be any
- * bytes. */
+/* The id of a text in the string table. */
 static uint32_t string_id(struct meta *meta, const char *text)
 {
-    char *repaired = utf8_repaired(text);
-    uint32_t id = strtab_id(&meta->strings, repaired);
-    free(repaired);
+    char *name = fit(text);
+    uint32_t id = strtab_id(&meta->strings, name);
+    free(name);
     return id;
 }
 

@@ -72,7 +72,6 @@ static const char formats[] =
     "top are about the call paths as the program's author wrote them |\n"
     "| `run.json` | processes, threads, what became of every sample, sources and rates, metrics that "
     "could not be measured and why, modules, problems |\n"
-    "| `spawn-dags` | of runs with hpcrun --work-span: what was spawned by what, for simulations |\n"
     "| `instructions.json.gz` | the most expensive procedures: their machine code, and what each "
     "instruction cost |\n"
     "\n"

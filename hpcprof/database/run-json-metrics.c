@@ -1,4 +1,5 @@
 #include "hpcprof/database/run-json-parts.h"
+#include "hpcprof/database/run-json-values.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,8 @@ static void write_measured(struct json_writer *json, const struct metric_table *
                  why ? "lower bound" : "measured", why);
     if (why && metric_is_of_chain(metric))
         json_write_text(json, "bounds", "total");
+    if (metric_error(metrics, metric) > 0)
+        json_write_amount(json, "error", metric_error(metrics, metric));
     json_write_object_end(json);
 }
 
@@ -109,12 +112,12 @@ static const char *why_missing(const struct measurements *measurements, const ch
 static void write_missing_exact(struct run_json *run)
 {
     static const char *const exact[] = {METRIC_EXACT_WORK, METRIC_SPAN, METRIC_BURDENED_SPAN};
-    if (!has_exact_event(run->analysis->measurements) ||
-        metric_table_has(run->analysis->metrics, METRIC_EXACT_WORK))
+    if (!has_exact_event(run->analysis->measurements))
         return;
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
-        write_metric(&run->json, exact[i], NULL, "not measurable",
-                     why_missing(run->analysis->measurements, exact[i]));
+        if (!metric_table_has(run->analysis->metrics, exact[i]))
+            write_metric(&run->json, exact[i], NULL, "not measurable",
+                         why_missing(run->analysis->measurements, exact[i]));
 }
 
 void run_json_write_metrics(struct run_json *run)
@@ -129,6 +132,10 @@ void run_json_write_metrics(struct run_json *run)
     for (size_t i = 0; i < sizeof of_runtimes / sizeof *of_runtimes; i++)
         if (!metric_table_has(metrics, of_runtimes[i]))
             write_not_measured(&run->json, run->analysis->measurements, of_runtimes[i]);
+    if (metric_table_has(metrics, METRIC_OFF_CPU) && !metric_table_has(metrics, METRIC_READY))
+        write_metric(&run->json, METRIC_READY, NULL, "not measurable",
+                     "no account of the kernel (/proc/PID/task/TID/schedstat) was recorded; off CPU "
+                     "contains this time");
     write_missing_exact(run);
     json_write_array_end(&run->json);
 }

@@ -80,6 +80,11 @@ static void write_end(struct json_writer *json, const struct process_ends *ends,
     json_write_known_amount(json, "data_until", lost.state, lost.data_until);
     json_write_known_amount(json, "missing_at_most", lost.state, lost.missing_at_most);
     json_write_number(json, "recovered", m->recovered);
+    json_write_key(json, "write_error");
+    if (lost.error)
+        json_write_string(json, lost.error);
+    else
+        json_write_null(json);
 }
 
 static void write_identity(struct run_json *run, const struct measurement *m)
@@ -121,6 +126,21 @@ static double unsampled_cpu(const struct measurement *m)
     return seconds_between(of_threads, m->clock.cpu);
 }
 
+/* Writes how long the process's threads had no CPU that they wanted, if that is known for all of them,
+ * and the quota that may be the reason. */
+static void write_supply(struct json_writer *json, const struct measurement *m)
+{
+    bool is_known = m->threads.n > 0;
+    double ready = 0;
+    for (size_t i = 0; i < m->threads.n; i++) {
+        is_known = is_known && m->threads.at[i].has_ready;
+        ready += seconds(m->threads.at[i].ready);
+    }
+    json_write_known_amount(json, "ready", is_known, ready);
+    json_write_known_amount(json, "quota", m->clock.quota > 0, (double)m->clock.quota / 1000);
+    json_write_known_amount(json, "throttled", m->clock.has_throttled, seconds(m->clock.throttled));
+}
+
 /* Writes the times from the initialization of the process to its last sign of life. */
 static void write_life(struct json_writer *json, const struct measurement *m)
 {
@@ -133,6 +153,7 @@ static void write_life(struct json_writer *json, const struct measurement *m)
     json_write_amount(json, "cpu", seconds_between(m->process.cpu, m->clock.cpu));
     json_write_amount(json, "startup_cpu", seconds(m->process.cpu));
     json_write_amount(json, "unsampled_cpu", unsampled_cpu(m));
+    write_supply(json, m);
 }
 
 /* ---- processes ---- */
@@ -181,6 +202,7 @@ void run_json_write_unmeasured(struct run_json *run)
         json_write_object(json);
         json_write_text(json, "reason", unmeasured->reason);
         json_write_number(json, "count", unmeasured->count);
+        json_write_amount(json, "cpu", unmeasured->cpu);
         json_write_key(json, "programs");
         json_write_array(json);
         for (size_t k = 0; k < unmeasured->programs.n; k++)

@@ -7,7 +7,7 @@
 void json_write_number(struct json_writer *json, const char *key, uint64_t value)
 {
     json_write_key(json, key);
-    json_write_integer(json, (int64_t)value);
+    json_write_integer(json, value < INT64_MAX ? (int64_t)value : INT64_MAX);
 }
 
 void json_write_amount(struct json_writer *json, const char *key, double value)

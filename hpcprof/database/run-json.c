@@ -186,7 +186,7 @@ static void write_unknown_sites(struct json_writer *json, const struct context_i
 static void write_lost_end(struct run_json *run, const struct measurement *m)
 {
     const struct lost_end end = process_ends_find(run->ends, m);
-    if (!end.state)
+    if (!end.state && !end.error)
         return;
     char *text = lost_end_text(&end), *line = mem_printf("%s: %s", m->name, text);
     json_write_string(&run->json, line);

@@ -14,18 +14,12 @@ struct scope_sums {
     wide point, function, without_loops, execution;
 };
 
-/* The values of one context. Groups are in descending order of contexts. */
-struct value_group {
-    uint32_t context;
-    size_t first, count; /* in values_scratch.values */
-};
-
 static bool is_called(const struct context *context)
 {
     return context->kind != CONTEXT_LINE && !context_is_loop(context);
 }
 
-static void add_value(struct values_scratch *scratch, const struct event *event, size_t metric,
+static void add_value(struct value_block *block, const struct event *event, size_t metric,
                       enum propagation_scope scope, wide amount)
 {
     if (amount == 0)
@@ -34,25 +28,24 @@ static void add_value(struct values_scratch *scratch, const struct event *event,
         .metric_id = (uint16_t)(PROPAGATIONS * metric + scope),
         .value = event_amount(event, amount),
     };
-    vec_push(&scratch->values, value);
+    vec_push(&block->values, value);
 }
 
-static void add_values(struct values_scratch *scratch, const struct metric_table *metrics,
+static void add_values(struct value_block *block, const struct metric_table *metrics,
                        const struct context *context, uint32_t id, const struct scope_sums *sums)
 {
-    struct value_group group = {.context = id, .first = scratch->values.n};
+    const struct v4_context_index index = {.context_id = id, .start = block->values.n};
     for (size_t metric = 0; metric < metrics->all.n; metric++) {
         const struct event *event = metric_event(metrics, &metrics->all.at[metric]);
         const struct scope_sums *s = &sums[metric];
-        add_value(scratch, event, metric, PROPAGATE_POINT, s->point);
-        add_value(scratch, event, metric, PROPAGATE_FUNCTION, s->function);
-        add_value(scratch, event, metric, PROPAGATE_LEX_AWARE,
+        add_value(block, event, metric, PROPAGATE_POINT, s->point);
+        add_value(block, event, metric, PROPAGATE_FUNCTION, s->function);
+        add_value(block, event, metric, PROPAGATE_LEX_AWARE,
                   context_is_loop(context) ? s->without_loops : s->function);
-        add_value(scratch, event, metric, PROPAGATE_EXECUTION, s->execution);
+        add_value(block, event, metric, PROPAGATE_EXECUTION, s->execution);
     }
-    group.count = scratch->values.n - group.first;
-    if (group.count)
-        vec_push(&scratch->groups, group);
+    if (block->values.n > index.start)
+        vec_push(&block->contexts, index);
 }
 
 static void add_to_parent(struct scope_sums *parent, const struct scope_sums *sums,
@@ -101,16 +94,16 @@ static void add_own_costs(const struct values_scratch *scratch, const struct cos
 
 /* Visits the needed contexts from the last to the first, so that descendants come before their
  * ancestors. levels[d] holds the sums of the children seen so far of the next context at depth
- * d. */
-static void propagate(struct values_scratch *scratch, const struct numbered_contexts *contexts,
-                      const struct metric_table *metrics)
+ * d. The block then has the contexts in descending order. */
+static void propagate(struct value_block *block, struct values_scratch *scratch,
+                      const struct numbered_contexts *contexts, const struct metric_table *metrics)
 {
     size_t n_metrics = metrics->all.n, levels = ((size_t)contexts->max_depth + 1) * n_metrics;
     scratch->levels.n = 0;
     vec_reserve(&scratch->levels, levels);
     if (levels)
         memset(scratch->levels.at, 0, levels * sizeof *scratch->levels.at);
-    scratch->values.n = scratch->groups.n = 0;
+    block->values.n = block->contexts.n = 0;
     mark_needed(scratch, contexts);
     const struct cost_sum *left = scratch->sums.at + scratch->sums.n;
     for (size_t word = contexts->n / 64 + 1; word-- > 0;) {
@@ -121,7 +114,7 @@ static void propagate(struct values_scratch *scratch, const struct numbered_cont
             const struct context *context = &contexts->at[id];
             struct scope_sums *sums = &scratch->levels.at[contexts->depth[id] * n_metrics];
             add_own_costs(scratch, &left, id, sums);
-            add_values(scratch, metrics, context, id, sums);
+            add_values(block, metrics, context, id, sums);
             if (id != CONTEXT_ROOT)
                 add_to_parent(sums - n_metrics, sums, n_metrics, context);
             memset(sums, 0, n_metrics * sizeof *sums);
@@ -129,20 +122,31 @@ static void propagate(struct values_scratch *scratch, const struct numbered_cont
     }
 }
 
-/* Copies the groups in the order of the database: ascending contexts. */
-static void take_block(struct value_block *block, const struct values_scratch *scratch)
+static void reverse_values(struct v4_metric_value *values, size_t begin, size_t end)
 {
-    block->values.n = block->contexts.n = 0;
-    vec_reserve(&block->values, scratch->values.n);
-    vec_reserve(&block->contexts, scratch->groups.n);
-    for (size_t i = scratch->groups.n; i-- > 0;) {
-        const struct value_group *group = &scratch->groups.at[i];
-        const struct v4_context_index index = {.context_id = group->context,
-                                               .start = block->values.n};
-        vec_push(&block->contexts, index);
-        memcpy(&block->values.at[block->values.n], &scratch->values.at[group->first],
-               group->count * sizeof *block->values.at);
-        block->values.n += group->count;
+    while (begin + 1 < end) {
+        struct v4_metric_value last = values[--end];
+        values[end] = values[begin];
+        values[begin++] = last;
+    }
+}
+
+/* Brings the contexts into the order of the database, ascending, in place: a block may have most of the
+ * memory. The values of each context stay in their order. */
+static void reverse_block(struct value_block *block)
+{
+    size_t n = block->values.n, count = block->contexts.n;
+    reverse_values(block->values.at, 0, n);
+    for (size_t i = 0; i < count; i++) {
+        struct v4_context_index *index = &block->contexts.at[i];
+        size_t begin = index->start, end = i + 1 < count ? index[1].start : n;
+        index->start = n - end;
+        reverse_values(block->values.at, n - end, n - begin);
+    }
+    for (size_t i = 0; i < count / 2; i++) {
+        struct v4_context_index last = block->contexts.at[count - 1 - i];
+        block->contexts.at[count - 1 - i] = block->contexts.at[i];
+        block->contexts.at[i] = last;
     }
 }
 
@@ -158,8 +162,8 @@ void values_of_profile(struct value_block *block, struct values_scratch *scratch
             .context = cost->context, .metric = cost->metric, .amount = cost->amount};
         vec_push(&scratch->sums, sum);
     }
-    propagate(scratch, contexts, metrics);
-    take_block(block, scratch);
+    propagate(block, scratch, contexts, metrics);
+    reverse_block(block);
 }
 
 /* Returns the sums of all profiles; that of a context and metric is at row_of[context] * n_metrics
@@ -201,8 +205,8 @@ void values_of_all(struct value_block *block, struct values_scratch *scratch,
         }
     free(sums);
     free(row_of);
-    propagate(scratch, contexts, metrics);
-    take_block(block, scratch);
+    propagate(block, scratch, contexts, metrics);
+    reverse_block(block);
 }
 
 void value_block_free(struct value_block *block)
@@ -215,7 +219,5 @@ void values_scratch_free(struct values_scratch *scratch)
 {
     vec_free(&scratch->needed);
     vec_free(&scratch->levels);
-    vec_free(&scratch->values);
-    vec_free(&scratch->groups);
     vec_free(&scratch->sums);
 }

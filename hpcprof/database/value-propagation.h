@@ -26,8 +26,6 @@ struct value_block {
 struct values_scratch {
     VEC(uint64_t) needed;          /* a bit per context */
     VEC(struct scope_sums) levels; /* by depth and metric */
-    VEC(struct v4_metric_value) values;
-    VEC(struct value_group) groups;
     VEC(struct cost_sum) sums;
 };
 

@@ -109,6 +109,16 @@ static void compare_lists(const struct measurement_files *files)
                          "file system that all nodes share");
 }
 
+/* Adds what a file has: its process, and forks of it that have no file of their own. */
+static void add_file(struct measurements *measurements, struct measurement *m, bool is_elsewhere)
+{
+    vec_push(&measurements->files, (struct measurement_file){.m = m, .is_elsewhere = is_elsewhere});
+    for (size_t i = 0; i < m->children.n; i++)
+        vec_push(&measurements->files,
+                 (struct measurement_file){.m = m->children.at[i], .is_elsewhere = is_elsewhere});
+    m->children.n = 0; /* no longer the parent's */
+}
+
 static void read_files(struct measurements *measurements, const struct measurement_files *files,
                        unsigned workers)
 {
@@ -123,9 +133,8 @@ static void read_files(struct measurements *measurements, const struct measureme
     if (!team_is_alone())
         exchange_files(&job);
     for (size_t i = 0; i < files->paths.n; i++) {
-        const struct measurement_file file = {.m = job.read[i], .is_elsewhere = !team_does(i)};
         if (job.read[i])
-            vec_push(&measurements->files, file);
+            add_file(measurements, job.read[i], !team_does(i));
         else
             report_unreadable(measurements, files->paths.at[i], job.causes[i]);
     }
@@ -216,7 +225,7 @@ struct unifier {
     struct measurements *measurements;
     struct strtab event_keys, metric_keys; /* ids are indices in events and metrics */
     uint64_t most_workers;
-    bool has_threads;
+    bool has_threads, has_ready_time;
 };
 
 static uint32_t id_of_pair(struct strtab *table, const char *a, const char *b)
@@ -330,6 +339,15 @@ bool measurements_have_threads(const struct measurements *measurements)
     return false;
 }
 
+static bool have_ready_time(const struct measurements *measurements)
+{
+    for (size_t i = 0; i < measurements->files.n; i++)
+        for (size_t k = 0; k < measurements->files.at[i].m->threads.n; k++)
+            if (measurements->files.at[i].m->threads.at[k].has_ready)
+                return true;
+    return false;
+}
+
 /* Whether the run measured a metric. hpcrun lists the metrics of agents before it knows whether one
  * will take part. A single worker always has work, so `incomplete` needs two. */
 static bool was_measured(const char *name, const struct unifier *unifier)
@@ -339,6 +357,8 @@ static bool was_measured(const char *name, const struct unifier *unifier)
         return unifier->most_workers >= 1;
     if (strcmp(name, METRIC_INCOMPLETE) == 0)
         return unifier->most_workers >= 2;
+    if (strcmp(name, METRIC_READY) == 0)
+        return unifier->has_ready_time;
     for (size_t i = 0; i < sizeof of_threads / sizeof *of_threads; i++)
         if (strcmp(name, of_threads[i]) == 0)
             return unifier->has_threads;
@@ -370,6 +390,8 @@ static void take_state(struct unifier *unifier, const struct measurement_file *f
     struct measurements *all = unifier->measurements;
     const struct measurement_metric *metric = &file->m->metrics.at[index];
     const struct measurement_metric_state *known = measurement_metric_state(file->m, index);
+    if (known && id != NO_METRIC)
+        all->metrics.at[id].error += known->error;
     if (!known || known->state == RECORDED_EXACT || known->state >= RECORDED_STATES)
         return;
     if (id != NO_METRIC)
@@ -428,7 +450,8 @@ static void unify(struct measurements *measurements)
 {
     struct unifier unifier = {.measurements = measurements,
                               .most_workers = measurements_most_workers(measurements),
-                              .has_threads = measurements_have_threads(measurements)};
+                              .has_threads = measurements_have_threads(measurements),
+                              .has_ready_time = have_ready_time(measurements)};
     for (size_t i = 0; i < measurements->files.n; i++) {
         report_problems(measurements, measurements->files.at[i].m);
         unify_file(&unifier, &measurements->files.at[i]);

@@ -24,6 +24,7 @@ struct recorded_metric {
     char *name;     /* of a kind (lib/metric-kinds.h), or the event's name */
     uint32_t event; /* index in events */
     char *why_lower_bound; /* reason, with the process if it lacks all values; NULL: exact */
+    uint64_t error;        /* the sum of all values is right within this, in their unit */
 };
 
 /* An exact metric that a process could not measure, though it ran a runtime that reports it. */

@@ -154,42 +154,77 @@ static uint64_t last_write(const struct measurement *m)
     return last;
 }
 
+static bool has_reported_end(const struct process_image *image)
+{
+    return image->state == IMAGE_ENDED || image->state == IMAGE_EXEC ||
+           image->state == IMAGE_REPLACED;
+}
+
 static const char *state_of(const struct process_image *image)
 {
-    if (image->state == IMAGE_ENDED)
-        return "withdrawn";
+    if (has_reported_end(image))
+        return image->end == PROCESS_RUNNING ? "withdrawn" : process_state_name(image->end);
     if (image->signal)
         return "killed";
     return image->seen_by_parent ? "bare system call" : "unknown";
 }
 
+/* A process that could write lacks at most what its threads have collected since their last flush; one
+ * that could not write lacks everything since its oldest write. */
+static double missing_at_most(const struct lost_end *lost, const struct process_image *image,
+                              const struct measurement *m)
+{
+    double since = seconds_between(oldest_write(m), image->ended_at);
+    if (lost->error)
+        return since;
+    if (has_reported_end(image) || lost->recovered)
+        return 0;
+    return image->ended_at && since < FLUSH_SECONDS ? since : FLUSH_SECONDS;
+}
+
 struct lost_end process_ends_find(const struct process_ends *ends, const struct measurement *m)
 {
     struct lost_end lost = {0};
-    const struct process_image *image = m->clock.state == PROCESS_RUNNING ? find(ends, m) : NULL;
-    if (!image || image->state == IMAGE_EXEC || image->state == IMAGE_REPLACED)
+    const struct process_image *image = find(ends, m);
+    if (image && image->loss != LOSS_NONE)
+        lost.error = strerror(image->error);
+    if (!image || m->clock.state != PROCESS_RUNNING)
         return lost;
     lost.state = state_of(image);
     lost.signal = image->signal;
     lost.data_until = seconds_between(m->process.monotonic, last_write(m));
-    lost.missing_at_most = FLUSH_SECONDS;
-    if (image->ended_at && seconds_between(oldest_write(m), image->ended_at) < FLUSH_SECONDS)
-        lost.missing_at_most = seconds_between(oldest_write(m), image->ended_at);
     lost.recovered = is_recovered(m);
-    if (image->state == IMAGE_ENDED || lost.recovered)
-        lost.missing_at_most = 0;
+    lost.missing_at_most = missing_at_most(&lost, image, m);
     return lost;
+}
+
+static char *unwritten_text(const struct lost_end *end)
+{
+    if (!end->state)
+        return mem_printf("%s: a part of its data could not be written", end->error);
+    return mem_printf("%s: data until %.1f s of its life; the last %.1f s are missing", end->error,
+                      end->data_until, end->missing_at_most);
+}
+
+static char *how_it_ended(const struct lost_end *end)
+{
+    if (strcmp(end->state, "killed") == 0)
+        return mem_printf("killed by signal %d", end->signal);
+    if (strcmp(end->state, "bare system call") == 0)
+        return mem_strdup("ended by a bare system call");
+    if (strcmp(end->state, "unknown") == 0)
+        return mem_strdup("killed, ended by a bare system call, or lost");
+    return mem_printf("could not write its end (%s)", end->state);
 }
 
 char *lost_end_text(const struct lost_end *end)
 {
+    if (end->error)
+        return unwritten_text(end);
     if (strcmp(end->state, "withdrawn") == 0)
         return mem_printf("not measured to its end (see hpcrun.log): data until %.1f s of its life",
                           end->data_until);
-    char *how = end->signal ? mem_printf("killed by signal %d", end->signal)
-                            : mem_strdup(strcmp(end->state, "unknown") == 0
-                                             ? "killed, ended by a bare system call, or lost"
-                                             : "ended by a bare system call");
+    char *how = how_it_ended(end);
     char *text =
         end->recovered
             ? mem_printf("%s: data until %.1f s of its life was recovered; at most one sample of "
@@ -206,14 +241,27 @@ char *lost_end_text(const struct lost_end *end)
 /* Programs listed per reason. */
 #define MAX_PROGRAMS 20
 
+/* Why an image that has reported its end has no file. An image that ended with an exec is followed by
+ * another one, of which nothing is known. */
+static char *why_without_file(const struct process_image *image)
+{
+    if (image->mark == HAS_FILE)
+        return NULL;
+    if (image->loss == LOSS_ALL)
+        return mem_printf("could not be written: %s", strerror(image->error));
+    return mem_strdup("its measurement file is missing or cannot be read");
+}
+
 /* Why an image was not measured at all; NULL if it was, at least in part. The caller frees. */
 static char *why_unmeasured(const struct process_image *image)
 {
     const char *reason = unmeasured_reason(image->why);
-    if (image->state == IMAGE_UNMEASURED)
+    if (image->state == IMAGE_UNMEASURED || image->state == IMAGE_UNSEEN)
         return reason ? mem_strdup(reason) : mem_printf("code %d", (int)image->why);
     if (image->state == IMAGE_EXEC)
         return mem_strdup(unmeasured_reason(UNMEASURED_UNKNOWN));
+    if (has_reported_end(image))
+        return why_without_file(image);
     if (image->state != IMAGE_BEGUN || image->mark == HAS_FILE)
         return NULL;
     if (image->signal)
@@ -244,17 +292,30 @@ static void add_program(struct unmeasured_programs *unmeasured, const struct pro
         vec_push(&unmeasured->programs, program);
 }
 
+static void add_process(struct unmeasured_list *list, const char *why,
+                        const struct process_image *image, uint64_t cpu)
+{
+    struct unmeasured_programs *unmeasured = find_reason(list, why);
+    unmeasured->count++;
+    unmeasured->cpu += seconds_between(0, cpu);
+    add_program(unmeasured, image);
+}
+
 static void add_images(struct unmeasured_list *list, const struct process_list *processes)
 {
     for (size_t i = 0; i < processes->n; i++) {
-        char *why = why_unmeasured(&processes->images[i]);
+        const struct process_image *image = &processes->images[i];
+        char *why = why_unmeasured(image);
         if (!why)
             continue;
-        struct unmeasured_programs *unmeasured = find_reason(list, why);
-        unmeasured->count++;
-        add_program(unmeasured, &processes->images[i]);
+        add_process(list, why, image,
+                    has_reported_end(image) ? image->counts.cpu : image->lost_cpu);
         free(why);
     }
+    for (size_t i = 0; i < processes->n; i++)
+        if (processes->images[i].unrecorded_cpu)
+            add_process(list, "children without a record, of these programs", &processes->images[i],
+                        processes->images[i].unrecorded_cpu);
 }
 
 struct unmeasured_list process_ends_unmeasured(const struct process_ends *ends)

@@ -12,10 +12,12 @@ struct process_ends;
 struct process_ends *process_ends_read(const struct measurements *measurements);
 void process_ends_free(struct process_ends *ends);
 
-/* The end of a process that wrote nothing at its end. */
+/* The end of a process that lacks data, or at which its file lacks the end. */
 struct lost_end {
-    const char *state; /* "killed", "bare system call", "withdrawn", "unknown"; NULL: the process
-                          wrote at its end, or nothing is known of its end */
+    const char *state; /* "killed", "bare system call", "withdrawn", "unknown"; or, by the list of
+                          processes, how it ended though its file lacks that ("exit"). NULL: the file
+                          has its end, or nothing is known of it */
+    const char *error; /* why data could not be written; NULL: none was lost so */
     int signal;        /* that killed it; 0: none, or unknown */
     double data_until; /* seconds of its life that its data covers */
     double missing_at_most; /* seconds before its end that its data may lack */
@@ -30,7 +32,9 @@ char *lost_end_text(const struct lost_end *end);
 /* Programs that were not measured for one reason. */
 struct unmeasured_programs {
     char *reason;
-    size_t count;         /* processes */
+    size_t count; /* processes */
+    double
+        cpu; /* CPU time, s, of those of which it is known; their children's, too, that they waited for */
     VEC(char *) programs; /* distinct, the first few, as hpcrun wrote them in its list */
 };
 

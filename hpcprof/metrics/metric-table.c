@@ -136,6 +136,16 @@ bool metric_table_has(const struct metric_table *table, const char *recorded_nam
     return false;
 }
 
+double metric_error(const struct metric_table *table, const struct metric *metric)
+{
+    const struct measurements *measurements = table->measurements;
+    size_t index = (size_t)(metric - table->all.at);
+    if (index >= measurements->metrics.n)
+        return 0;
+    const struct recorded_metric *recorded = &measurements->metrics.at[index];
+    return event_amount(&measurements->events.at[recorded->event], recorded->error);
+}
+
 const char *metric_lower_bound(const struct metric_table *table, const struct metric *metric)
 {
     bool is_overhead =

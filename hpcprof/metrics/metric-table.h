@@ -35,6 +35,10 @@ void metric_table_free(struct metric_table *table);
 /* Whether the table has a metric with this recorded name. */
 bool metric_table_has(const struct metric_table *table, const char *recorded_name);
 
+/* The program's value of a metric of the table is right within this, in the metric's unit. Statistical
+ * errors of samples are not in it. */
+double metric_error(const struct metric_table *table, const struct metric *metric);
+
 /* Why the values of a metric of the table are lower bounds; NULL: they are not. */
 const char *metric_lower_bound(const struct metric_table *table, const struct metric *metric);
 

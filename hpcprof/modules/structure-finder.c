@@ -21,17 +21,17 @@
 /* A module whose structure is wanted, and where the result goes. */
 struct wanted_module {
     const struct load_module *module;
+    const struct address_set *addresses; /* that call paths go through */
+    bool needs_whole;
     struct module_structure *result;
 };
 
 struct finder {
-    const struct path_rules *rules;
-    const char *scratch;
+    const struct structure_search *search;
     char *hpcstruct;                  /* path of the tool */
     char *cache;                      /* directory of structure files; NULL: none */
     VEC(struct wanted_module) wanted; /* largest file first: it takes longest */
     double wanted_size;               /* bytes of all their files */
-    unsigned workers;
 };
 
 static void set_why(struct module_structure *result, char *why)
@@ -57,7 +57,7 @@ static char *find_binary(const struct finder *finder, const struct load_module *
     *why = mem_strdup("the file does not exist");
     for (size_t i = 0; i < 2 * module->paths.n; i++) {
         const char *recorded = module->paths.at[i / 2];
-        char *path = i % 2 ? mem_strdup(recorded) : path_replace(finder->rules, recorded);
+        char *path = i % 2 ? mem_strdup(recorded) : path_replace(finder->search->rules, recorded);
         char *cause = NULL;
         enum binary_match match = path ? binary_compare(path, module, &cause) : BINARY_MISSING;
         if (path && match == BINARY_MATCHES)
@@ -102,52 +102,122 @@ static char *failure(const struct program_output *result)
 static unsigned workers_for(const struct finder *finder, const struct load_module *module)
 {
     double share = finder->wanted_size ? (double)module->file_size / finder->wanted_size : 0;
-    unsigned workers = (unsigned)(share * finder->workers + 0.5);
+    unsigned workers = (unsigned)(share * finder->search->workers + 0.5);
     return workers ? workers : 1;
 }
 
-/* Returns the path of the structure file in the cache; NULL if there is none. *why is hpcstruct's
- * complaint; NULL if it has none. The caller frees both. */
-static char *make_structure(const struct finder *finder, const struct load_module *module,
-                            const char *binary, char **why)
+/* The progress of one module's hpcstruct, in bytes of the file. */
+struct module_progress {
+    uint64_t size, done;
+};
+
+static void move_on(struct module_progress *module, uint64_t done)
 {
-    char workers[16];
-    snprintf(workers, sizeof workers, "%u", workers_for(finder, module));
-    char *const arguments[] = {"hpcstruct", "-j", workers, "--cache", (char *)binary, NULL};
-    struct program_output result = run_program(finder->hpcstruct, arguments);
-    char *path = first_line(result.output);
-    if (path[0] != '/' || access(path, R_OK) != 0) {
-        free(path);
-        path = NULL;
+    if (done > module->done) {
+        diag_progress_add(done - module->done);
+        module->done = done;
     }
-    *why = path && result.status == 0 ? NULL : failure(&result);
+}
+
+static void watch_module(void *context, const struct diag_progress *progress)
+{
+    struct module_progress *module = context;
+    double part = progress->total ? (double)progress->done / (double)progress->total : 0;
+    move_on(module, (uint64_t)((part < 1 ? part : 1) * (double)module->size));
+}
+
+/* Runs hpcstruct. Where all procedures matter, or their addresses cannot be given (NO_INPUT), it makes the
+ * whole structure. */
+static struct program_output run_hpcstruct(const struct finder *finder,
+                                           const struct wanted_module *wanted, const char *binary)
+{
+    char workers[16], large[16], progress_fd[16];
+    snprintf(workers, sizeof workers, "%u", workers_for(finder, wanted->module));
+    snprintf(large, sizeof large, "%u", finder->search->large);
+    snprintf(progress_fd, sizeof progress_fd, "%d", PROGRESS_FD);
+    char *const whole[] = {"hpcstruct", "-j",        workers,        "--cache",
+                           "--progress", progress_fd, (char *)binary, NULL};
+    char *const part[] = {"hpcstruct", "-j", workers,      "--cache",   "--large",      large,
+                          "--only",    "-",  "--progress", progress_fd, (char *)binary, NULL};
+    struct module_progress progress = {.size = wanted->module->file_size};
+    int addresses = wanted->needs_whole ? NO_INPUT : address_set_file(wanted->addresses);
+    bool is_whole = addresses == NO_INPUT;
+    struct program_output result = run_program(finder->hpcstruct, is_whole ? whole : part,
+                                               addresses, watch_module, &progress);
+    move_on(&progress, progress.size);
+    if (!is_whole)
+        close(addresses);
+    return result;
+}
+
+/* The addresses whose procedures are wanted; NULL: all procedures are. */
+static const struct address_set *only_of(const struct wanted_module *wanted)
+{
+    return wanted->needs_whole ? NULL : wanted->addresses;
+}
+
+/* Reads what hpcstruct printed: the path of the structure file in the cache, or the structure. NULL: neither;
+ * *damaged is then the path of a file, owned, if that cannot be read. */
+static struct structure *read_output(struct program_output *result,
+                                     const struct wanted_module *wanted, char **damaged)
+{
+    char *line = NULL, *cause = NULL;
+    size_t size = 0;
+    struct structure *s = NULL;
+    if (!result->output || getline(&line, &size, result->output) <= 0) {
+        free(line);
+        return NULL;
+    }
+    line[strcspn(line, "\n")] = '\0';
+    if (line[0] == '<') {
+        rewind(result->output);
+        s = structure_read(result->output, &cause);
+        result->output = NULL;
+    } else if (access(line, R_OK) == 0) {
+        s = structure_read_cached(line, only_of(wanted), &cause);
+    }
+    if (cause)
+        diag_error(line[0] == '<' ? "hpcstruct" : line, "the structure file is damaged: %s", cause);
+    if (cause && line[0] != '<')
+        *damaged = mem_strdup(line);
+    free(cause);
+    free(line);
+    return s;
+}
+
+/* Runs hpcstruct and reads the structure. *why: the cause if there is none. *damaged as above. */
+static struct structure *make_structure(const struct finder *finder,
+                                        const struct wanted_module *wanted, const char *binary,
+                                        char **why, char **damaged)
+{
+    struct program_output result = run_hpcstruct(finder, wanted, binary);
+    struct structure *s = read_output(&result, wanted, damaged);
+    char *complaint = s && result.status == 0 ? NULL : failure(&result);
+    if (s && complaint)
+        diag_error(binary, "%s", complaint);
+    if (s) {
+        free(complaint);
+        complaint = NULL;
+    }
     program_output_free(&result);
-    return path;
+    *why = complaint;
+    return s;
 }
 
 /* Returns NULL and sets *why if there is no structure. A damaged file in the cache is reported and
  * made again once. */
 static struct structure *structure_of_binary(const struct finder *finder,
-                                             const struct load_module *module, const char *binary,
+                                             const struct wanted_module *wanted, const char *binary,
                                              char **why)
 {
     for (int attempt = 0; attempt < 2; attempt++) {
-        char *path = make_structure(finder, module, binary, why), *cause = NULL;
-        if (!path)
-            return NULL;
-        if (*why)
-            diag_error(binary, "%s", *why);
-        free(*why);
-        *why = NULL;
-        struct structure *s = structure_read_cached(path, &cause);
-        if (!s) {
-            diag_error(path, "the structure file is damaged: %s", cause);
-            unlink(path);
-        }
-        free(path);
-        free(cause);
-        if (s)
+        char *damaged = NULL;
+        struct structure *s = make_structure(finder, wanted, binary, why, &damaged);
+        if (!damaged)
             return s;
+        unlink(damaged);
+        free(damaged);
+        free(*why);
     }
     *why = mem_strdup("its structure file is damaged");
     return NULL;
@@ -158,22 +228,23 @@ static struct structure *structure_of_binary(const struct finder *finder,
 /* A vdso of another kernel is no error: its code exists only on the machine of the run. */
 static void find_for_vdso(const struct finder *finder, const struct wanted_module *wanted)
 {
-    char *path = mem_printf("%s/[vdso]", finder->scratch), *why = NULL;
+    char *path = mem_printf("%s/[vdso]", finder->search->scratch), *why = NULL;
     if (!binary_write_vdso(wanted->module, path))
         set_why(wanted->result, mem_strdup("it is the vdso of another kernel"));
-    else if (!(wanted->result->structure = structure_of_binary(finder, wanted->module, path, &why)))
+    else if (!(wanted->result->structure = structure_of_binary(finder, wanted, path, &why)))
         give_up(wanted, why);
     unlink(path);
     free(path);
 }
 
 static struct structure *structure_from_cache(const struct finder *finder,
-                                              const struct load_module *module)
+                                              const struct wanted_module *wanted)
 {
     char *path = NULL, *cause = NULL;
-    if (finder->cache && module->build_id[0] != '\0')
-        path = structure_cache_find(finder->cache, module->build_id);
-    struct structure *s = path ? structure_read_cached(path, &cause) : NULL;
+    if (finder->cache && wanted->module->build_id[0] != '\0')
+        path = structure_cache_find(finder->cache, wanted->module->build_id);
+    struct structure *s =
+        path ? structure_read_cached(path, only_of(wanted), &cause) : NULL;
     free(path);
     free(cause);
     return s;
@@ -187,10 +258,10 @@ static void find_for_file(const struct finder *finder, const struct wanted_modul
     result->binary = find_binary(finder, module, &why);
     if (result->binary) {
         free(why);
-        result->structure = structure_of_binary(finder, module, result->binary, &why);
+        result->structure = structure_of_binary(finder, wanted, result->binary, &why);
         if (!trusted_path_owner(result->binary, &result->owner))
             result->owner = NO_USER;
-    } else if ((result->structure = structure_from_cache(finder, module))) {
+    } else if ((result->structure = structure_from_cache(finder, wanted))) {
         diag_note(module->path, "%s: its structure is still in the cache", why);
         free(why);
     }
@@ -207,10 +278,12 @@ static void find_one(void *context, unsigned worker, size_t index)
         find_for_vdso(finder, wanted);
     else
         find_for_file(finder, wanted);
-    if (wanted->result->structure)
-        wanted->result->quality =
-            wanted->result->structure->has_lines ? STRUCTURE_FULL : STRUCTURE_SYMBOLS;
-    diag_progress_add(1);
+    struct structure *s = wanted->result->structure;
+    if (s) {
+        structure_mark_sampled(s, wanted->addresses->all.at, wanted->addresses->all.n,
+                               wanted->needs_whole);
+        wanted->result->quality = s->has_lines ? STRUCTURE_FULL : STRUCTURE_SYMBOLS;
+    }
 }
 
 static int by_size(const void *a, const void *b)
@@ -222,16 +295,22 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void list_wanted(struct finder *finder, struct structures *structures,
-                        const struct load_modules *modules)
+static void list_wanted(struct finder *finder, struct structures *structures)
 {
-    for (size_t i = 0; i < modules->all.n; i++) {
-        const struct load_module *module = &modules->all.at[i];
+    const struct structure_search *search = finder->search;
+    for (size_t i = 0; i < search->modules->all.n; i++) {
+        const struct load_module *module = &search->modules->all.at[i];
         structures->of_module[i] =
             (struct module_structure){.owner = NO_USER, .why = mem_strdup("")};
         if (!module->is_used)
             continue;
-        vec_push(&finder->wanted, (struct wanted_module){module, &structures->of_module[i]});
+        const struct wanted_module wanted = {
+            .module = module,
+            .addresses = &search->addresses->of_module[i],
+            .needs_whole = search->needs_whole && search->needs_whole[i],
+            .result = &structures->of_module[i],
+        };
+        vec_push(&finder->wanted, wanted);
         finder->wanted_size += (double)module->file_size;
     }
     if (finder->wanted.n)
@@ -246,25 +325,21 @@ static void do_without_hpcstruct(struct finder *finder)
         set_why(finder->wanted.at[i].result, mem_strdup("hpcstruct is missing"));
 }
 
-void structures_find(struct structures *structures, const struct load_modules *modules,
-                     const struct path_rules *rules, const char *scratch, unsigned workers)
+void structures_find(struct structures *structures, const struct structure_search *search)
 {
-    struct finder finder = {.rules = rules,
-                            .scratch = scratch,
-                            .hpcstruct = path_of_tool("hpcstruct"),
-                            .workers = workers};
+    struct finder finder = {.search = search, .hpcstruct = path_of_tool("hpcstruct")};
     char *note;
     finder.cache = structure_cache_directory(&note);
     free(note); /* hpcstruct reports it */
-    structures->n = modules->all.n;
+    structures->n = search->modules->all.n;
     structures->of_module = mem_alloc(structures->n * sizeof *structures->of_module);
-    list_wanted(&finder, structures, modules);
+    list_wanted(&finder, structures);
     xmlInitParser();
     if (finder.wanted.n && access(finder.hpcstruct, X_OK) != 0) {
         do_without_hpcstruct(&finder);
     } else {
-        diag_progress_begin("recovering program structure", finder.wanted.n);
-        parallel_for(finder.wanted.n, workers, find_one, &finder);
+        diag_progress_begin_bytes("recovering program structure", (size_t)finder.wanted_size);
+        parallel_for(finder.wanted.n, search->workers, find_one, &finder);
         diag_progress_end();
     }
     vec_free(&finder.wanted);

@@ -3,6 +3,7 @@
 #define HPCPROF_STRUCTURE_FINDER_H
 
 #include "hpcprof/modules/load-modules.h"
+#include "hpcprof/modules/module-addresses.h"
 #include "hpcprof/modules/structure.h"
 
 #include "lib/path.h"
@@ -24,14 +25,25 @@ struct structures {
     size_t n;
 };
 
+/* What structures_find needs. */
+struct structure_search {
+    const struct load_modules *modules;
+    const struct module_addresses *addresses; /* that call paths go through */
+    const bool *needs_whole;        /* per module: all its procedures matter; NULL: of no module */
+    const struct path_rules *rules; /* replacements of paths apply to binaries, too */
+    const char *scratch;            /* folder for temporary files */
+    unsigned large;                 /* megabytes, as for hpcstruct --large */
+    unsigned workers;
+};
+
 /* Gives each used module its structure:
- * 1. by running the hpcstruct beside this program's executable; replacements of paths apply to
- *    binaries too;
- * 2. from the cache (lib/structure-cache.h) if the binary is gone or was rebuilt.
+ * 1. by running the hpcstruct beside this program's executable: that of all procedures, which goes to the
+ *    cache (lib/structure-cache.h), or, of a large binary that the cache does not have, that of the
+ *    procedures in call paths;
+ * 2. from the cache if the binary is gone or was rebuilt.
  * If both fail, the module's `why` says why, and so does a message (lib/diag.h).
- * Temporary files are written to `scratch`. Call before there are threads. */
-void structures_find(struct structures *structures, const struct load_modules *modules,
-                     const struct path_rules *rules, const char *scratch, unsigned workers);
+ * Marks the procedures that call paths go through. Call before there are threads. */
+void structures_find(struct structures *structures, const struct structure_search *search);
 
 void structures_free(struct structures *structures);
 

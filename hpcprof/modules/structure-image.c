@@ -5,122 +5,71 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
-
-/* Changes when the sections below do. */
-static const char MAGIC[8] = "HPCIMG01";
-
-struct image_head {
-    char magic[sizeof MAGIC];
-    struct image_key key;
-    uint64_t has_lines, n_units, n_unoptimized;
-};
-
-/* ---- writing ---- */
-
-static void write_number(FILE *file, uint64_t number)
-{
-    fwrite(&number, sizeof number, 1, file);
-}
-
-static void write_array(FILE *file, const void *elements, size_t n, size_t size)
-{
-    write_number(file, n);
-    if (n)
-        fwrite(elements, size, n, file);
-}
-
-static void write_strings(FILE *file, const struct strtab *strings)
-{
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < strings->count; i++)
-        bytes += strlen(strtab_string(strings, i)) + 1;
-    write_number(file, bytes);
-    for (uint32_t i = 0; i < strings->count; i++)
-        fwrite(strtab_string(strings, i), strlen(strtab_string(strings, i)) + 1, 1, file);
-}
-
-void structure_image_write(FILE *file, const struct image_key *key, const struct structure *s)
-{
-    struct image_head head = {.key = *key,
-                              .has_lines = s->has_lines,
-                              .n_units = s->n_units,
-                              .n_unoptimized = s->n_unoptimized};
-    memcpy(head.magic, MAGIC, sizeof MAGIC);
-    fwrite(&head, sizeof head, 1, file);
-    write_strings(file, &s->names);
-    write_strings(file, &s->files);
-    write_strings(file, &s->directories);
-    write_strings(file, &s->overhead_kinds);
-    write_array(file, s->functions.at, s->functions.n, sizeof *s->functions.at);
-    write_array(file, s->scopes.at, s->scopes.n, sizeof *s->scopes.at);
-    write_array(file, s->statements.at, s->statements.n, sizeof *s->statements.at);
-    write_array(file, s->waits.at, s->waits.n, sizeof *s->waits.at);
-    write_array(file, s->calls.at, s->calls.n, sizeof *s->calls.at);
-}
 
 /* ---- reading ---- */
 
-/* An image and the bytes that are left in it. */
+/* An image in memory, and what is made of it. */
 struct image {
-    FILE *file;
-    uint64_t left;
+    const uint8_t *bytes;
+    const struct image_head *head;
+    struct structure *s;
+    bool good; /* nothing impossible was found yet */
 };
 
-static bool read_bytes(struct image *image, void *to, uint64_t size)
+static const void *section(const struct image *image, enum image_section which)
 {
-    if (size > image->left || (size && fread(to, size, 1, image->file) != 1))
-        return false;
-    image->left -= size;
-    return true;
+    return image->bytes + image->head->sections[which].at;
 }
 
-/* The elements of an array: *n of them, which the caller frees; NULL if there are none, or the image
- * is damaged. */
-static void *read_array(struct image *image, size_t *n, size_t size, bool *good)
+static size_t count_of(const struct image *image, enum image_section which)
 {
-    uint64_t count = 0;
-    *good = *good && read_bytes(image, &count, sizeof count) && count <= image->left / size;
-    if (!*good || count == 0)
-        return NULL;
-    void *elements = mem_alloc(count * size);
-    *good = read_bytes(image, elements, count * size);
-    *n = count;
-    return elements;
+    return image->head->sections[which].n;
 }
 
-#define READ_ARRAY(image, vector, good)                                                            \
-    ((vector)->at = read_array(image, &(vector)->n, sizeof *(vector)->at, good),                   \
-     (vector)->cap = (vector)->n)
-
-/* Strings with their ends, which must be distinct. */
-static void read_strings(struct image *image, struct strtab *strings, bool *good)
+static bool has_good_places(const struct image_head *head, size_t size)
 {
-    size_t size = 0;
-    char *text = read_array(image, &size, 1, good);
-    *good = *good && (size == 0 || text[size - 1] == '\0');
-    for (size_t at = 0; *good && at < size; at += strlen(text + at) + 1) {
-        uint32_t next = (uint32_t)strings->count;
-        *good = strtab_id(strings, text + at) == next;
-    }
-    free(text);
-}
-
-/* ---- checks: what structure_read promises ---- */
-
-static bool is_id(uint32_t id, size_t n)
-{
-    return id < n || id == STRUCTURE_NONE;
-}
-
-static bool has_good_functions(const struct structure *s)
-{
-    for (size_t i = 0; i < s->functions.n; i++) {
-        const struct structure_function *function = &s->functions.at[i];
-        if (function->name >= s->names.count || !is_id(function->file, s->files.count))
+    uint64_t end = sizeof *head;
+    for (size_t i = 0; i < IMAGE_SECTIONS; i++) {
+        const struct section_place *place = &head->sections[i];
+        if (place->at != end || place->n > (size - end) / image_sizes[i])
+            return false;
+        end = image_aligned(end + place->n * image_sizes[i]);
+        if (end > size)
             return false;
     }
-    return true;
+    return end == size;
+}
+
+/* The string with an id; NULL if there is none. */
+static const char *string_of(const struct image *image, enum image_section table, uint32_t id)
+{
+    const uint64_t *starts = section(image, table);
+    const char *text = section(image, table + 1);
+    size_t n = count_of(image, table), size = count_of(image, table + 1);
+    bool has = id < n && starts[id] < size && text[size - 1] == '\0';
+    return has ? text + starts[id] : NULL;
+}
+
+/* The id in `to` of a string of the image. */
+static uint32_t take_string(struct image *image, enum image_section table, struct strtab *to,
+                            uint32_t id)
+{
+    const char *text = string_of(image, table, id);
+    image->good &= text != NULL;
+    return strtab_id(to, text ? text : "");
+}
+
+static void take_all_strings(struct image *image, enum image_section table, struct strtab *to)
+{
+    for (uint32_t i = 0; image->good && i < count_of(image, table); i++)
+        image->good &= take_string(image, table, to, i) == i;
+}
+
+static uint32_t take_file(struct image *image, uint32_t id)
+{
+    return id == STRUCTURE_NONE ? id : take_string(image, IMAGE_FILES, &image->s->files, id);
 }
 
 /* A byte that is neither 0 nor 1 is no bool. */
@@ -129,87 +78,177 @@ static bool is_bool(const bool *value)
     return *(const unsigned char *)value <= 1;
 }
 
-static bool has_good_scopes(const struct structure *s)
+/* Whether a scope may have number i among scopes that begin with a procedure of number `first`. */
+static bool is_good_scope(const struct image *image, const struct structure_scope *scope,
+                          uint32_t first, uint32_t i)
 {
-    for (size_t i = 0; i < s->scopes.n; i++) {
-        const struct structure_scope *scope = &s->scopes.at[i];
-        bool is_procedure = scope->kind == SCOPE_PROCEDURE, is_loop = scope->kind == SCOPE_LOOP;
-        bool has_parent = scope->parent < i;
-        if (!(is_procedure ? scope->parent == STRUCTURE_NONE : has_parent) ||
-            !(is_procedure || is_loop || scope->kind == SCOPE_INLINED) ||
-            !(is_loop || scope->function < s->functions.n) ||
-            !is_id(scope->file, s->files.count) || !is_bool(&scope->pauses))
-            return false;
+    bool is_procedure = scope->kind == SCOPE_PROCEDURE, is_loop = scope->kind == SCOPE_LOOP;
+    bool has_parent = scope->parent < i && scope->parent >= first;
+    return is_procedure == (i == first) &&
+           (is_procedure ? scope->parent == STRUCTURE_NONE : has_parent) &&
+           (is_procedure || is_loop || scope->kind == SCOPE_INLINED) &&
+           (is_loop || scope->function < count_of(image, IMAGE_FUNCTIONS)) &&
+           is_bool(&scope->pauses);
+}
+
+/* The number in the structure of a function of the image. `known`: those that are there. */
+static uint32_t take_function(struct image *image, struct idmap *known, uint32_t number)
+{
+    const struct structure_function *functions = section(image, IMAGE_FUNCTIONS);
+    uint32_t new = idmap_get(known, number, 0);
+    if (new != IDMAP_NONE)
+        return new;
+    struct structure_function function = functions[number];
+    function.name = take_string(image, IMAGE_NAMES, &image->s->names, function.name);
+    function.file = take_file(image, function.file);
+    new = (uint32_t)image->s->functions.n;
+    idmap_put(known, number, 0, new);
+    vec_push(&image->s->functions, function);
+    return new;
+}
+
+/* Adds the scopes from number `first` on, up to `end`, of one procedure. */
+static void take_scopes(struct image *image, struct idmap *known, uint32_t first, uint32_t end)
+{
+    const struct structure_scope *scopes = section(image, IMAGE_SCOPES);
+    uint32_t base = (uint32_t)image->s->scopes.n;
+    for (uint32_t i = first; image->good && i < end; i++) {
+        struct structure_scope scope = scopes[i];
+        image->good = is_good_scope(image, &scope, first, i);
+        if (!image->good)
+            return;
+        if (scope.parent != STRUCTURE_NONE)
+            scope.parent = scope.parent - first + base;
+        if (scope.kind != SCOPE_LOOP)
+            scope.function = take_function(image, known, scope.function);
+        scope.file = take_file(image, scope.file);
+        vec_push(&image->s->scopes, scope);
     }
-    return true;
 }
 
-static bool has_good_statements(const struct structure *s)
+/* Adds the statements of the scopes from `first` to `end`, whose first one is number `base` now. */
+static void take_statements(struct image *image, const uint32_t *order, size_t n, uint32_t first,
+                            uint32_t end, uint32_t base)
 {
-    uint64_t covered = 0;
-    for (size_t i = 0; i < s->statements.n; i++) {
-        const struct structure_statement *statement = &s->statements.at[i];
-        if (statement->begin < covered || statement->begin >= statement->end ||
-            statement->scope >= s->scopes.n || !is_id(statement->file, s->files.count) ||
-            (statement->file == STRUCTURE_NONE && statement->line) ||
-            !is_id(statement->overhead, s->overhead_kinds.count))
-            return false;
-        covered = statement->end;
+    const struct structure_statement *statements = section(image, IMAGE_STATEMENTS);
+    for (size_t i = 0; image->good && i < n; i++) {
+        image->good = order[i] < count_of(image, IMAGE_STATEMENTS);
+        if (!image->good)
+            return;
+        struct structure_statement statement = statements[order[i]];
+        image->good = statement.begin < statement.end && statement.scope >= first &&
+                      statement.scope < end &&
+                      !(statement.file == STRUCTURE_NONE && statement.line) &&
+                      (statement.overhead == STRUCTURE_NONE ||
+                       statement.overhead < image->s->overhead_kinds.count);
+        statement.scope = statement.scope - first + base;
+        statement.file = take_file(image, statement.file);
+        vec_push(&image->s->statements, statement);
     }
-    return true;
 }
 
-static bool has_good_waits(const struct structure *s)
+static void take_procedure(struct image *image, struct idmap *known, size_t number)
 {
-    for (size_t i = 0; i < s->waits.n; i++)
-        if (s->waits.at[i].begin >= s->waits.at[i].end ||
-            (i > 0 && s->waits.at[i].begin < s->waits.at[i - 1].begin))
-            return false;
-    return true;
+    const struct image_procedure *procedure = section(image, IMAGE_PROCEDURES);
+    const uint32_t *order = section(image, IMAGE_ORDER);
+    procedure += number;
+    image->good &= procedure[0].scope < procedure[1].scope &&
+                   procedure[1].scope <= count_of(image, IMAGE_SCOPES) &&
+                   procedure[0].first <= procedure[1].first &&
+                   procedure[1].first <= count_of(image, IMAGE_ORDER);
+    if (!image->good)
+        return;
+    uint32_t base = (uint32_t)image->s->scopes.n;
+    take_scopes(image, known, procedure[0].scope, procedure[1].scope);
+    take_statements(image, order + procedure[0].first, procedure[1].first - procedure[0].first,
+                    procedure[0].scope, procedure[1].scope, base);
 }
 
-static bool read_sections(struct image *image, struct structure *s)
+/* Marks the procedures that contain one of the addresses. The caller frees. */
+static bool *find_procedures(const struct image *image, const struct address_set *only, size_t n)
 {
-    bool good = true;
-    read_strings(image, &s->names, &good);
-    read_strings(image, &s->files, &good);
-    read_strings(image, &s->directories, &good);
-    read_strings(image, &s->overhead_kinds, &good);
-    READ_ARRAY(image, &s->functions, &good);
-    READ_ARRAY(image, &s->scopes, &good);
-    READ_ARRAY(image, &s->statements, &good);
-    READ_ARRAY(image, &s->waits, &good);
-    READ_ARRAY(image, &s->calls, &good);
-    return good && image->left == 0 && has_good_functions(s) && has_good_scopes(s) &&
-           has_good_statements(s) && has_good_waits(s);
+    const struct structure_statement *statements = section(image, IMAGE_STATEMENTS);
+    const struct image_procedure *procedures = section(image, IMAGE_PROCEDURES);
+    bool *is_wanted = mem_alloc(n * sizeof *is_wanted);
+    for (size_t i = 0; i < only->all.n; i++) {
+        uint64_t address = only->all.at[i];
+        size_t after = partition_point(k, count_of(image, IMAGE_STATEMENTS),
+                                       statements[k].begin <= address);
+        if (after == 0 || address >= statements[after - 1].end)
+            continue;
+        size_t number = image_procedure_number(procedures, n, statements[after - 1].scope);
+        if (number < n)
+            is_wanted[number] = true;
+    }
+    return is_wanted;
 }
 
-/* The size of the file behind a stream, which is at its beginning. */
-static uint64_t size_of(FILE *file)
+static int by_address(const void *a, const void *b)
 {
-    bool has_end = fseek(file, 0, SEEK_END) == 0;
-    long size = has_end ? ftell(file) : -1;
-    return size > 0 && fseek(file, 0, SEEK_SET) == 0 ? (uint64_t)size : 0;
+    const struct structure_statement *x = a, *y = b;
+    return compare_unsigned(x->begin, y->begin);
 }
 
-struct structure *structure_image_read(FILE *file, const struct image_key *key)
+static void sort_statements(struct image *image)
 {
-    struct image image = {.file = file, .left = size_of(file)};
-    struct image_head head;
-    if (!read_bytes(&image, &head, sizeof head) || memcmp(head.magic, MAGIC, sizeof MAGIC) != 0 ||
-        memcmp(&head.key, key, sizeof *key) != 0 || head.has_lines > 1 ||
-        head.n_units > UINT32_MAX || head.n_unoptimized > head.n_units)
+    struct structure *s = image->s;
+    if (s->statements.n)
+        qsort(s->statements.at, s->statements.n, sizeof *s->statements.at, by_address);
+    for (size_t i = 1; i < s->statements.n; i++)
+        image->good &= s->statements.at[i - 1].end <= s->statements.at[i].begin;
+}
+
+static void take_procedures(struct image *image, const struct address_set *only)
+{
+    size_t n = count_of(image, IMAGE_PROCEDURES);
+    struct idmap known = {0};
+    image->good &= n > 0;
+    n -= n > 0; /* the last one is the end */
+    bool *is_wanted = only ? find_procedures(image, only, n) : NULL;
+    for (size_t i = 0; image->good && i < n; i++)
+        if (!only || is_wanted[i])
+            take_procedure(image, &known, i);
+    free(is_wanted);
+    idmap_free(&known);
+    sort_statements(image);
+}
+
+static void take_waits_and_calls(struct image *image)
+{
+    const struct structure_wait *waits = section(image, IMAGE_WAITS);
+    const struct structure_call *calls = section(image, IMAGE_CALLS);
+    for (size_t i = 0; i < count_of(image, IMAGE_WAITS); i++) {
+        image->good &= waits[i].begin < waits[i].end &&
+                       (i == 0 || waits[i].begin >= waits[i - 1].begin);
+        vec_push(&image->s->waits, waits[i]);
+    }
+    for (size_t i = 0; i < count_of(image, IMAGE_CALLS); i++)
+        vec_push(&image->s->calls, calls[i]);
+}
+
+struct structure *structure_image_read(const uint8_t *bytes, size_t size,
+                                       const struct image_key *key, const struct address_set *only)
+{
+    const struct image_head *head = (const struct image_head *)bytes;
+    if (size < sizeof *head || memcmp(head->magic, IMAGE_MAGIC, IMAGE_MAGIC_SIZE) != 0 ||
+        memcmp(&head->key, key, sizeof *key) != 0 || head->has_lines > 1 ||
+        head->n_units > UINT32_MAX || head->n_unoptimized > head->n_units ||
+        !has_good_places(head, size))
         return NULL;
-    struct structure *s = mem_alloc(sizeof *s);
-    s->has_lines = head.has_lines;
-    s->n_units = (unsigned)head.n_units;
-    s->n_unoptimized = (unsigned)head.n_unoptimized;
-    if (!read_sections(&image, s)) {
-        structure_free(s);
+    struct image image = {bytes, head, mem_alloc(sizeof *image.s), true};
+    image.s->has_lines = head->has_lines;
+    image.s->n_units = (unsigned)head->n_units;
+    image.s->n_unoptimized = (unsigned)head->n_unoptimized;
+    take_all_strings(&image, IMAGE_DIRECTORIES, &image.s->directories);
+    take_all_strings(&image, IMAGE_KINDS, &image.s->overhead_kinds);
+    take_procedures(&image, only);
+    take_waits_and_calls(&image);
+    if (!image.good) {
+        structure_free(image.s);
         return NULL;
     }
-    structure_index(s);
-    return s;
+    structure_index(image.s);
+    return image.s;
 }
 
 /* ---- the cache ---- */
@@ -231,14 +270,17 @@ static bool find_key(FILE *file, struct image_key *key)
     return true;
 }
 
-static struct structure *read_image(const char *path, const struct image_key *key)
+static struct structure *read_image(const char *path, const struct image_key *key,
+                                    const struct address_set *only)
 {
     char *cause = NULL;
-    FILE *file = input_stream(path, &cause);
-    struct structure *s = file ? structure_image_read(file, key) : NULL;
-    if (file)
-        fclose(file);
+    struct stat status;
+    const uint8_t *bytes = input_map(path, &status, &cause);
     free(cause);
+    if (!bytes)
+        return NULL;
+    struct structure *s = structure_image_read(bytes, (size_t)status.st_size, key, only);
+    munmap((void *)bytes, (size_t)status.st_size);
     return s;
 }
 
@@ -253,7 +295,21 @@ static void write_image(const char *path, const struct image_key *key, const str
     free(cause);
 }
 
-struct structure *structure_read_cached(const char *path, char **cause)
+/* Writes the image of `whole`, which is freed, and reads it: the ranks of a team number functions and files
+ * alike only if all read the image. Returns `whole` if there is no image. */
+static struct structure *replace_by_image(const char *path, const struct image_key *key,
+                                          const struct address_set *only, struct structure *whole)
+{
+    write_image(path, key, whole);
+    struct structure *s = read_image(path, key, only);
+    if (!s)
+        return whole;
+    structure_free(whole);
+    return s;
+}
+
+struct structure *structure_read_cached(const char *path, const struct address_set *only,
+                                        char **cause)
 {
     FILE *file = input_stream(path, cause);
     struct image_key key;
@@ -261,13 +317,13 @@ struct structure *structure_read_cached(const char *path, char **cause)
         return NULL;
     bool has_image = find_key(file, &key) && key.size >= IMAGE_LEAST_SIZE;
     char *image = mem_printf("%s.image", path);
-    struct structure *s = has_image ? read_image(image, &key) : NULL;
+    struct structure *s = has_image ? read_image(image, &key, only) : NULL;
     if (s) {
         fclose(file);
     } else {
         s = structure_read(file, cause);
         if (s && has_image)
-            write_image(image, &key, s);
+            s = replace_by_image(image, &key, only, s);
     }
     free(image);
     return s;

@@ -37,7 +37,7 @@ struct attribute {
 
 /* The attributes that hpcprof uses, all named by one letter (doc/FORMAT-structure.md). */
 struct attributes {
-    struct attribute n, f, l, v, o, w, u, t;
+    struct attribute n, f, l, v, o, w, u, t, d;
 };
 
 static struct attributes take_attributes(int count, const xmlChar **from)
@@ -62,6 +62,8 @@ static struct attributes take_attributes(int count, const xmlChar **from)
             a.u = value;
         else if (strcmp(name, "t") == 0)
             a.t = value;
+        else if (strcmp(name, "d") == 0)
+            a.d = value;
     }
     return a;
 }
@@ -176,6 +178,7 @@ static struct element start_procedure(struct reader *r, struct element around,
         .kind = SCOPE_PROCEDURE,
         .function = function_of(r, a->n, around.file, line_of(r, a->l), entry),
         .file = STRUCTURE_NONE,
+        .address = entry,
     };
     add_waits(r, a->w);
     around.scope = add_scope(r, scope);
@@ -255,6 +258,7 @@ static void start_module(struct reader *r, const struct attributes *a)
 {
     unsigned unoptimized = 0, units = 0;
     r->has_module = true;
+    r->s->has_lines |= a->d.at != NULL;
     if (sscanf(text_of(r, a->u), "%9u/%9u", &unoptimized, &units) == 2 && unoptimized <= units) {
         r->s->n_unoptimized = unoptimized;
         r->s->n_units = units;
@@ -399,9 +403,4 @@ struct structure *structure_read(FILE *file, char **cause)
     if (r.s->waits.n)
         qsort(r.s->waits.at, r.s->waits.n, sizeof *r.s->waits.at, by_begin);
     return r.s;
-}
-
-struct structure *structure_read_text(const char *text, char **cause)
-{
-    return structure_read(fmemopen((void *)text, strlen(text), "r"), cause);
 }

@@ -17,11 +17,12 @@ static bool is_stub_procedure(const struct structure *s, const struct structure_
            strcmp(name + length - tail, ending) == 0;
 }
 
-/* Parents come before their children. */
+/* Parents come before their children. No procedure is sampled yet. */
 static void mark_stubs(struct structure *s)
 {
     for (size_t i = 0; i < s->scopes.n; i++) {
         struct structure_scope *scope = &s->scopes.at[i];
+        scope->is_sampled = false;
         scope->is_stub = scope->parent == STRUCTURE_NONE ? is_stub_procedure(s, scope)
                                                          : s->scopes.at[scope->parent].is_stub;
     }
@@ -68,6 +69,33 @@ uint32_t structure_procedure(const struct structure *s, uint32_t scope)
     while (s->scopes.at[scope].parent != STRUCTURE_NONE)
         scope = s->scopes.at[scope].parent;
     return scope;
+}
+
+/* Functions begin where the first of their sampled procedures does. */
+static void find_entries(struct structure *s)
+{
+    for (size_t i = 0; i < s->functions.n; i++)
+        s->functions.at[i].entry = 0;
+    for (size_t i = 0; i < s->scopes.n; i++) {
+        const struct structure_scope *scope = &s->scopes.at[i];
+        if (!scope->is_sampled)
+            continue;
+        uint64_t *entry = &s->functions.at[scope->function].entry;
+        if (*entry == 0 || scope->address < *entry)
+            *entry = scope->address;
+    }
+}
+
+void structure_mark_sampled(struct structure *s, const uint64_t *addresses, size_t n,
+                            bool others_matter)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct structure_statement *statement = structure_find(s, addresses[i]);
+        if (statement)
+            s->scopes.at[structure_procedure(s, statement->scope)].is_sampled = true;
+    }
+    if (!others_matter)
+        find_entries(s);
 }
 
 bool structure_waits_at(const struct structure *s, uint64_t address)

@@ -24,7 +24,8 @@ struct structure_function {
     uint32_t name;  /* in names */
     uint32_t file;  /* in files, or STRUCTURE_NONE */
     uint32_t line;  /* 0: unknown */
-    uint64_t entry; /* lowest first address of its procedures; 0: it is only inlined */
+    uint64_t entry; /* lowest first address of its procedures, or of those that samples are in (see
+                       structure_mark_sampled); 0: it has none */
 };
 
 enum scope_kind { SCOPE_PROCEDURE, SCOPE_INLINED, SCOPE_LOOP };
@@ -35,7 +36,8 @@ struct structure_scope {
     uint32_t function;   /* of a procedure or inlined procedure */
     uint32_t file, line; /* inlined procedure: its call site; loop: its header; procedure:
                             STRUCTURE_NONE and 0 */
-    uint64_t address;    /* loop: its header */
+    uint64_t address;    /* loop: its header; procedure: its first address */
+    bool is_sampled;     /* procedure: see structure_mark_sampled */
     bool pauses;         /* loop: it contains a `pause` instruction, inner loops aside */
     bool is_stub;        /* it lies in a PLT stub */
 };
@@ -70,7 +72,7 @@ struct structure {
     unsigned bucket_bits;
     VEC(struct structure_wait) waits;           /* sorted */
     VEC(struct structure_call) calls; /* only if the file lists them (hpcstruct --calls) */
-    bool has_lines;                   /* at least one statement has a line */
+    bool has_lines;                   /* the binary has line tables, or some statement has a line */
     unsigned n_units;                 /* compilation units that record their compiler options */
     unsigned n_unoptimized;           /* of these, units compiled without optimization */
 };
@@ -80,14 +82,17 @@ struct structure {
  * says why, and the caller frees it. Call xmlInitParser before there are threads. */
 struct structure *structure_read(FILE *file, char **cause);
 
-/* Reads the structure from a text in memory. */
-struct structure *structure_read_text(const char *text, char **cause);
-
 /* Completes a structure whose statements are sorted: marks PLT stubs, and divides the addresses into
  * about as many buckets of equal size as there are statements. Bucket b begins at address
  * statements.at[0].begin + (b << bucket_bits); first_of[b] is the number of statements that begin
  * before it. */
 void structure_index(struct structure *s);
+
+/* Marks the procedures that contain one of `n` addresses: those that call paths go through. Unless the
+ * others matter, they may be absent (`hpcstruct --only`), and the database must not depend on them: functions
+ * then have the entries of marked procedures only. */
+void structure_mark_sampled(struct structure *s, const uint64_t *addresses, size_t n,
+                            bool others_matter);
 
 void structure_free(struct structure *s);
 

@@ -215,11 +215,6 @@ uint32_t symbols_agent_function(const struct symbol_table *symbols, size_t file,
     return symbols->functions_of_names[file][table][name - m->name_tables.at[table].names.at];
 }
 
-bool function_is_placeholder(const struct function *function)
-{
-    return function->name[0] == '<' && function->file == NO_SYMBOL && function->entry == 0;
-}
-
 uint32_t symbols_code_function(const struct symbol_table *symbols, size_t file, uint64_t address)
 {
     const struct measurement *m = symbols->measurements->files.at[file].m;

@@ -65,7 +65,10 @@ uint32_t symbols_outside_code(const struct symbol_table *symbols, uint32_t modul
 
 /* Whether a function stands for code that may be several procedures: "<unknown code>". Such names
  * are in angle brackets, as Rust's "<T as Trait>::f" are, whose entry or file is known. */
-bool function_is_placeholder(const struct function *function);
+static inline bool function_is_placeholder(const struct function *function)
+{
+    return function->name[0] == '<' && function->file == NO_SYMBOL && function->entry == 0;
+}
 
 /* The function at an address in no module, in the measurement file of that index. */
 uint32_t symbols_code_function(const struct symbol_table *symbols, size_t file, uint64_t address);

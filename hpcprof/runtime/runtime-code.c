@@ -43,6 +43,42 @@ static bool applies(const struct measurements *measurements, uint32_t module,
                               : rules_have_module(rules, measurements->modules.all.at[module].path);
 }
 
+/* Whether the agent of some rules took part in a process that has the module, but no module of the
+ * runtime's own: the runtime may be linked into the module. */
+static bool may_contain_runtime(const struct measurements *measurements, uint32_t module,
+                                const struct rules_file *rules)
+{
+    for (size_t i = 0; i < measurements->files.n; i++) {
+        const struct measurement_file *file = &measurements->files.at[i];
+        bool has_own = false;
+        for (size_t k = 0; k < file->m->modules.n; k++)
+            has_own |= rules_have_module(rules, file->m->modules.at[k].path);
+        if (!has_own && took_part(file->m, rules) && has_module(file, module))
+            return true;
+    }
+    return false;
+}
+
+static bool need_whole(const struct measurements *measurements, uint32_t module,
+                       const struct rules_file *rules)
+{
+    const char *path = measurements->modules.all.at[module].path;
+    return rules_have_module(rules, path) || rules_have(rules, RULE_HEADER) ||
+           (applies(measurements, module, rules) &&
+            (rules_have(rules, RULE_CLONE) || rules_have(rules, RULE_COMPILED_IN))) ||
+           (rules_have(rules, RULE_OVERHEAD) && may_contain_runtime(measurements, module, rules));
+}
+
+bool *runtime_rules_need_whole(const struct rules *rules, const struct measurements *measurements)
+{
+    size_t n = measurements->modules.all.n;
+    bool *need = mem_alloc(n * sizeof *need);
+    for (uint32_t i = 0; i < n; i++)
+        for (size_t k = 0; k < rules->files.n; k++)
+            need[i] |= need_whole(measurements, i, &rules->files.at[k]);
+    return need;
+}
+
 /* ---- functions ---- */
 
 /* What a function of a module is. */
@@ -203,26 +239,28 @@ static void find_in_module(struct runtime_code *code, uint32_t module)
 
 /* ---- all of it ---- */
 
-static void read_rules(struct runtime_code *code)
+void runtime_rules_read(struct rules *rules, const struct measurements *measurements)
 {
-    for (size_t i = 0; i < code->measurements->files.n; i++) {
-        const struct measurement *m = code->measurements->files.at[i].m;
+    *rules = (struct rules){0};
+    for (size_t i = 0; i < measurements->files.n; i++) {
+        const struct measurement *m = measurements->files.at[i].m;
         for (size_t k = 0; k < m->agents.n; k++)
-            rules_read_agent(&code->rules, m->agents.at[k].rules);
+            rules_read_agent(rules, m->agents.at[k].rules);
     }
-    rules_read_runtimes(&code->rules);
+    rules_read_runtimes(rules);
 }
 
-void runtime_code_find(struct runtime_code *code, const struct measurements *measurements,
-                       const struct structures *structures)
+void runtime_code_find(struct runtime_code *code, struct rules *rules,
+                       const struct measurements *measurements, const struct structures *structures)
 {
     assert(structures->n == measurements->modules.all.n);
     *code = (struct runtime_code){
         .measurements = measurements,
         .structures = structures,
+        .rules = *rules,
         .rule_of_scope = mem_alloc(structures->n * sizeof *code->rule_of_scope),
     };
-    read_rules(code);
+    *rules = (struct rules){0};
     for (uint32_t i = 0; i < structures->n; i++)
         if (structures->of_module[i].structure)
             find_in_module(code, i);

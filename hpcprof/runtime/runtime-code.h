@@ -21,9 +21,17 @@ struct runtime_code {
     bool has_mixed_code; /* some module has code of a runtime's headers, and no debug information */
 };
 
-/* Reads the rules and finds the code that they match. The result refers to the measurements and
+/* Reads the rules that apply to the measurements. */
+void runtime_rules_read(struct rules *rules, const struct measurements *measurements);
+
+/* Whether the rules concern all code of each module, not only that of call paths: whether the runtime, or
+ * a part of it, is built in, and by which names procedures go. The caller frees the array. */
+bool *runtime_rules_need_whole(const struct rules *rules, const struct measurements *measurements);
+
+/* Finds the code that the rules match. Takes the rules; the result refers to the measurements and
  * structures. */
-void runtime_code_find(struct runtime_code *code, const struct measurements *measurements,
+void runtime_code_find(struct runtime_code *code, struct rules *rules,
+                       const struct measurements *measurements,
                        const struct structures *structures);
 
 void runtime_code_free(struct runtime_code *code);

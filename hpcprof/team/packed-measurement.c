@@ -160,6 +160,7 @@ static void transfer_agents(struct transfer *t, struct measurement *m)
     for (size_t i = 0; i < m->metric_states.n; i++) {
         FIELD(t, m->metric_states.at[i].metric_id);
         FIELD(t, m->metric_states.at[i].state);
+        FIELD(t, m->metric_states.at[i].error);
         transfer_text(t, &m->metric_states.at[i].why);
     }
     COUNT(t, &m->regions);
@@ -174,7 +175,6 @@ static void transfer_agents(struct transfer *t, struct measurement *m)
         transfer_text(t, &region->name);
     }
     PLAIN(t, &m->workers);
-    PLAIN(t, &m->dag);
 }
 
 static void transfer_thread(struct transfer *t, struct measurement_thread *thread)
@@ -192,6 +192,8 @@ static void transfer_thread(struct transfer *t, struct measurement_thread *threa
     FIELD(t, thread->first_cpu);
     FIELD(t, thread->last_monotonic);
     FIELD(t, thread->last_cpu);
+    FIELD(t, thread->has_ready);
+    FIELD(t, thread->ready);
     FIELD(t, thread->ended);
     FIELD(t, thread->recovered);
     transfer_text(t, &thread->name);
@@ -258,6 +260,9 @@ void measurement_pack(struct team_bytes *bytes, const struct measurement *m)
     for (size_t i = 0; i < m->threads.n; i++)
         thread_digest_free(&digests[i]);
     free(digests);
+    COUNT(&t, &copy.children);
+    for (size_t i = 0; i < m->children.n; i++)
+        measurement_pack(bytes, m->children.at[i]);
 }
 
 struct measurement *measurement_unpack(const uint8_t **at)
@@ -269,6 +274,9 @@ struct measurement *measurement_unpack(const uint8_t **at)
     COUNT(&t, &m->threads);
     for (size_t i = 0; i < m->threads.n; i++)
         transfer_thread(&t, &m->threads.at[i]);
+    COUNT(&t, &m->children);
+    for (size_t i = 0; i < m->children.n; i++)
+        m->children.at[i] = measurement_unpack(&t.from);
     *at = t.from;
     return m;
 }

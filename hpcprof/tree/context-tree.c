@@ -19,6 +19,17 @@ void context_tree_free(struct context_tree *tree)
     *tree = (struct context_tree){0};
 }
 
+void context_tree_pack(struct context_tree *tree)
+{
+    free(tree->slots);
+    tree->slots = NULL;
+    tree->slot_count = tree->slots_used = 0;
+    tree->has_more = true;
+    tree->contexts.cap = tree->contexts.n;
+    tree->contexts.at =
+        mem_resize(tree->contexts.at, tree->contexts.cap, sizeof *tree->contexts.at);
+}
+
 /* Comparing hashes first avoids most accesses to contexts, which are rarely in the cache. */
 struct context_slot {
     uint32_t id; /* 0: empty slot */
@@ -110,6 +121,20 @@ static uint32_t append(struct context_tree *tree, const struct context *context)
     return (uint32_t)tree->contexts.n - 1;
 }
 
+/* Contexts ahead whose slots are fetched: memory answers within the time that so many take. */
+#define AHEAD 8
+
+/* Lets the processor fetch the slot that a context of `from` will have, if its parent is known already. */
+static void fetch_slot(const struct context_tree *into, const struct context_tree *from,
+                       const uint32_t *ids, size_t number, size_t done)
+{
+    if (number >= from->contexts.n || from->contexts.at[number].parent >= done)
+        return;
+    struct context context = from->contexts.at[number];
+    context.parent = ids[context.parent];
+    __builtin_prefetch(&into->slots[hash_of(&context) & (into->slot_count - 1)]);
+}
+
 uint32_t *context_tree_merge(struct context_tree *into, const struct context_tree *from)
 {
     uint32_t *ids = mem_alloc(from->contexts.n * sizeof *ids);
@@ -119,6 +144,8 @@ uint32_t *context_tree_merge(struct context_tree *into, const struct context_tre
     ids[CONTEXT_ROOT] = CONTEXT_ROOT;
     for (size_t i = CONTEXT_ROOT + 1; i < from->contexts.n; i++) {
         struct context context = from->contexts.at[i];
+        if (into->slot_count)
+            fetch_slot(into, from, ids, i + AHEAD, i);
         context.parent = ids[context.parent];
         ids[i] = context.parent < known ? find_or_add(into, &context) : append(into, &context);
     }

@@ -51,6 +51,9 @@ struct context_tree {
 void context_tree_start(struct context_tree *tree);
 void context_tree_free(struct context_tree *tree);
 
+/* Gives back the memory that only the search for contexts needs, until one is searched again. */
+void context_tree_pack(struct context_tree *tree);
+
 /* Returns the child of `parent` with this kind, name and detail; adds it if it is new. */
 uint32_t context_tree_child(struct context_tree *tree, uint32_t parent, enum context_kind kind,
                             uint32_t name, uint64_t detail);

@@ -3,6 +3,7 @@
 #include "lib/binary-search.h"
 #include "lib/parallel.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,27 +136,6 @@ static int by_order(const void *a, const void *b)
     return order ? order : compare_unsigned(x->detail, y->detail);
 }
 
-/* Returns all contexts but the root, grouped by parent; the group of parent p begins at start[p]. The
- * caller frees both. */
-static struct sibling *group_siblings(const struct numbered_contexts *contexts,
-                                      const struct context_tree *tree, uint32_t **start)
-{
-    size_t n = tree->contexts.n;
-    uint32_t *next = mem_alloc((n + 2) * sizeof *next);
-    for (size_t i = 1; i < n; i++)
-        next[tree->contexts.at[i].parent + 2]++;
-    for (size_t i = 2; i < n + 2; i++)
-        next[i] += next[i - 1];
-    struct sibling *siblings = mem_alloc(n * sizeof *siblings);
-    for (uint32_t i = 1; i < n; i++) {
-        const struct context *context = &tree->contexts.at[i];
-        siblings[next[context->parent + 1]++] = sibling_of(contexts, context, i);
-    }
-    /* Filling has moved next[p + 1] to the end of group p, where group p + 1 begins. */
-    *start = next;
-    return siblings;
-}
-
 /* ---- parts of a tree, for several threads ---- */
 
 #define PART_SIZE 65536
@@ -172,10 +152,57 @@ static size_t end_of_part(const struct context_tree *tree, size_t part)
     return end < tree->contexts.n ? end : tree->contexts.n;
 }
 
+/* All contexts but the root, grouped by parent; start[p] is where the group of parent p begins. */
+struct group_job {
+    const struct numbered_contexts *contexts;
+    const struct context_tree *tree;
+    atomic_uint *start;
+    struct sibling *siblings;
+};
+
+static void count_children(void *context, unsigned worker, size_t part)
+{
+    (void)worker;
+    const struct group_job *job = context;
+    size_t end = end_of_part(job->tree, part);
+    for (size_t i = part ? part * PART_SIZE : 1; i < end; i++)
+        atomic_fetch_add_explicit(&job->start[job->tree->contexts.at[i].parent + 2], 1,
+                                  memory_order_relaxed);
+}
+
+/* The order in a group is that of the workers, until it is sorted. Moves start[p + 1] to the end of group p,
+ * where group p + 1 begins. */
+static void place_children(void *context, unsigned worker, size_t part)
+{
+    (void)worker;
+    const struct group_job *job = context;
+    size_t end = end_of_part(job->tree, part);
+    for (size_t i = part ? part * PART_SIZE : 1; i < end; i++) {
+        const struct context *child = &job->tree->contexts.at[i];
+        uint32_t at = atomic_fetch_add_explicit(&job->start[child->parent + 1], 1,
+                                                memory_order_relaxed);
+        job->siblings[at] = sibling_of(job->contexts, child, (uint32_t)i);
+    }
+}
+
+static void group_siblings(struct group_job *job, unsigned workers)
+{
+    size_t n = job->tree->contexts.n;
+    job->start = mem_alloc((n + 2) * sizeof *job->start);
+    job->siblings = mem_alloc(n * sizeof *job->siblings);
+    parallel_for(count_parts(job->tree), workers, count_children, job);
+    unsigned before = 0;
+    for (size_t i = 2; i < n + 2; i++) {
+        before += atomic_load_explicit(&job->start[i], memory_order_relaxed);
+        atomic_store_explicit(&job->start[i], before, memory_order_relaxed);
+    }
+    parallel_for(count_parts(job->tree), workers, place_children, job);
+}
+
 struct sort_job {
     const struct context_tree *tree;
     struct sibling *siblings;
-    const uint32_t *start;
+    const atomic_uint *start;
 };
 
 static void sort_siblings(void *context, unsigned worker, size_t part)
@@ -203,7 +230,7 @@ static uint32_t *count_descendants(const struct context_tree *tree)
 /* Sets the new ids, and with them `end` and `depth`. Between the ids of two siblings lie those of the
  * first one's descendants. */
 static void number_depth_first(struct numbered_contexts *contexts, const struct context_tree *tree,
-                               const struct sibling *siblings, const uint32_t *start,
+                               const struct sibling *siblings, const atomic_uint *start,
                                uint32_t *new_ids)
 {
     uint32_t *sizes = count_descendants(tree);
@@ -245,13 +272,14 @@ static void copy_contexts(void *context, unsigned worker, size_t part)
 static uint32_t *number(struct numbered_contexts *contexts, const struct context_tree *tree,
                         unsigned workers)
 {
-    uint32_t *start, *new_ids = mem_alloc(contexts->n * sizeof *new_ids);
-    struct sibling *siblings = group_siblings(contexts, tree, &start);
-    struct sort_job sort = {tree, siblings, start};
+    uint32_t *new_ids = mem_alloc(contexts->n * sizeof *new_ids);
+    struct group_job group = {.contexts = contexts, .tree = tree};
+    group_siblings(&group, workers);
+    struct sort_job sort = {tree, group.siblings, group.start};
     parallel_for(count_parts(tree), workers, sort_siblings, &sort);
-    number_depth_first(contexts, tree, siblings, start, new_ids);
-    free(siblings);
-    free(start);
+    number_depth_first(contexts, tree, group.siblings, group.start, new_ids);
+    free(group.siblings);
+    free(group.start);
     struct copy_job copy = {contexts, tree, new_ids};
     parallel_for(count_parts(tree), workers, copy_contexts, &copy);
     return new_ids;

@@ -13,13 +13,20 @@
 #ifndef HPCPROF_RECURSIVE_CALLS_H
 #define HPCPROF_RECURSIVE_CALLS_H
 
+#include "hpcprof/tree/numbered-contexts.h"
 #include "hpcprof/tree/unknown-call-sites.h"
 
-/* Collapses a complete tree. `is_placeholder`, by function, has those that stand for unknown code,
- * which is never taken for recursion. Returns, by old id, the new ids of the contexts; the caller
+/* By function, those that stand for unknown code, which is never taken for recursion. The caller frees. */
+bool *placeholder_functions(const struct symbol_table *symbols);
+
+/* Collapses a complete tree. `is_placeholder` as above. Returns, by old id, the new ids of the contexts; the caller
  * frees. Replaces the ids in `unresolved`, calls from unknown sites; those that are recursive are
  * dropped. */
 uint32_t *collapse_recursion(struct context_tree *tree, const bool *is_placeholder,
                              struct context_ids *unresolved);
+
+/* The number of contexts that a tree would have without recursion. If that is `enough` or more, the result is
+ * `enough` or more, and comes sooner if few contexts are in recursive calls. */
+size_t count_without_recursion(const struct numbered_contexts *contexts, size_t enough);
 
 #endif

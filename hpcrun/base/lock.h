@@ -8,6 +8,7 @@
 
 #include <linux/futex.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 struct lock {
     _Atomic int state;
@@ -30,6 +31,12 @@ static inline void lock_leave(struct lock *lock)
 {
     if (atomic_exchange(&lock->state, LOCK_FREE) == LOCK_WAITED_FOR)
         sys3(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1);
+}
+
+/* Whether the lock is free. */
+static inline bool lock_is_free(const struct lock *lock)
+{
+    return atomic_load(&lock->state) == LOCK_FREE;
 }
 
 /* Returns the mask to restore. */

@@ -1,5 +1,6 @@
 #include "hpcrun/base/seccomp-filters.h"
 
+#include "hpcrun/base/small-file.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/base/text-buffer.h"
 
@@ -17,12 +18,7 @@ unsigned seccomp_filters(void)
     uint64_t number = 0;
     if (sys1(SYS_prctl, PR_GET_SECCOMP) != SECCOMP_MODE_FILTER)
         return 0;
-    long fd = sys4(SYS_openat, AT_FDCWD, "/proc/thread-self/status", O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0)
-        return 0;
-    long size = sys3(SYS_read, fd, status, sizeof status - 1);
-    sys1(SYS_close, fd);
-    status[size > 0 ? size : 0] = '\0';
+    small_file_read("/proc/thread-self/status", status, sizeof status);
     const char *at = strstr(status, "\nSeccomp_filters:");
     at = at ? strpbrk(at, "0123456789") : NULL;
     return at && text_parse_number(&at, &number) ? (unsigned)number : 0;

@@ -26,6 +26,8 @@
 #define sys3(n, a, b, c)    sys6(n, SYS_ARG(a), SYS_ARG(b), SYS_ARG(c), 0, 0, 0)
 #define sys4(n, a, b, c, d) sys6(n, SYS_ARG(a), SYS_ARG(b), SYS_ARG(c), SYS_ARG(d), 0, 0)
 
+#define SYSCALL_SIZE 2 /* bytes of the instruction */
+
 /* Maps zeroed pages, at address `at` if nothing is mapped there; NULL without memory. */
 static inline void *sys_map(uint64_t at, size_t size)
 {
@@ -125,19 +127,43 @@ static inline long sys_write_pieces(int fd, const char *at, size_t size)
     return 0;
 }
 
-/* Writes everything; returns 0, or a negative errno if a part could not be written. Two errors come
- * with a signal that would end the program: SIGPIPE for a closed pipe, SIGXFSZ for a file that
- * would grow beyond RLIMIT_FSIZE. These signals are removed. */
-static inline long sys_write_all(int fd, const void *data, size_t size)
+/* The same of two pieces that lie apart, in one write if possible. */
+static inline long sys_write_two_pieces(int fd, const char *first, size_t first_size,
+                                        const char *second, size_t second_size)
+{
+    const struct iovec both[] = {{(void *)(uintptr_t)first, first_size},
+                                 {(void *)(uintptr_t)second, second_size}};
+    long done;
+    while ((done = sys3(SYS_writev, fd, both, 2)) == -EINTR)
+        continue;
+    if (done < 0)
+        return done;
+    size_t of_first = (size_t)done < first_size ? (size_t)done : first_size;
+    size_t of_second = (size_t)done - of_first;
+    long error = sys_write_pieces(fd, first + of_first, first_size - of_first);
+    return error ? error : sys_write_pieces(fd, second + of_second, second_size - of_second);
+}
+
+/* Writes everything, `head` first, which may be empty; returns 0, or a negative errno if a part could
+ * not be written. Two errors come with a signal that would end the program: SIGPIPE for a closed pipe,
+ * SIGXFSZ for a file that would grow beyond RLIMIT_FSIZE. These signals are removed. */
+static inline long sys_write_all_two(int fd, const void *head, size_t head_size, const void *data,
+                                     size_t size)
 {
     uint64_t ours = sys_mask_bit(SIGPIPE) | sys_mask_bit(SIGXFSZ), pending = 0;
     uint64_t mask = sys_mask(SIG_BLOCK, ours);
     sys2(SYS_rt_sigpending, &pending, sizeof pending);
-    long error = sys_write_pieces(fd, data, size);
+    long error = head_size ? sys_write_two_pieces(fd, head, head_size, data, size)
+                           : sys_write_pieces(fd, data, size);
     if (error == -EPIPE || error == -EFBIG)
         sys_take_pending(ours & ~pending);
     sys_mask(SIG_SETMASK, mask);
     return error;
+}
+
+static inline long sys_write_all(int fd, const void *data, size_t size)
+{
+    return sys_write_all_two(fd, NULL, 0, data, size);
 }
 
 #endif

@@ -25,9 +25,10 @@ HOOK wsp_t wsp_getworkspan(void)
         complain(
             "wsp_getworkspan: this thread executes nothing that is measured (a thread that Cilk did not "
             "start, or the child of a fork); its values are 0");
-    return (wsp_t){.work = (int64_t)(totals.work >> STRAND_SHIFT),
-                   .span = (int64_t)(totals.span >> STRAND_SHIFT),
-                   .bspan = (int64_t)(totals.burdened_span >> STRAND_SHIFT)};
+    span_totals_correct(&totals);
+    return (wsp_t){.work = (int64_t)(totals.work.time >> STRAND_SHIFT),
+                   .span = (int64_t)(totals.span.time >> STRAND_SHIFT),
+                   .bspan = (int64_t)(totals.burdened_span.time >> STRAND_SHIFT)};
 }
 
 HOOK wsp_t wsp_add(wsp_t left, wsp_t right)

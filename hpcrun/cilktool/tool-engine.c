@@ -25,9 +25,10 @@ static const struct frame_events *begin(void)
     const struct frame_events *of_hpcrun = frame_events_of_hpcrun ? frame_events_of_hpcrun() : NULL;
     if (of_hpcrun)
         return of_hpcrun;
-    if (!work_span_init(SPAN_BURDEN_NS, false))
+    if (!work_span_init(SPAN_BURDEN_NS))
         return NULL;
-    frame_span_init(SPAN_BURDEN_NS, false, same_site);
+    frame_span_init(SPAN_BURDEN_NS, same_site);
+    work_span_go_on();
     return &frame_span_events;
 }
 

@@ -94,7 +94,6 @@ bool config_read(struct config *config, char *const *environment)
     config->quiet = options && strchr(options, 'q');
     config->shared = options && strchr(options, 's');
     config->work_span = options && strchr(options, 'w');
-    config->record_dag = options && strchr(options, 'g');
     return true;
 }
 
@@ -131,8 +130,10 @@ void metrics_init(struct metrics *metrics, const struct config *config)
     for (unsigned i = 0; i < config->event_count; i++) {
         const struct event *event = &config->events[i];
         metrics->work[i] = add_metric(metrics, event_is_time(event) ? METRIC_WORK : event->name, i);
-        metrics->off_cpu[i] =
-            event->kind == EVENT_REALTIME ? add_metric(metrics, METRIC_OFF_CPU, i) : NO_METRIC;
+        metrics->wall[i] = event_is_time(event) ? add_metric(metrics, METRIC_WALL, i) : NO_METRIC;
+        bool is_wall = event->kind == EVENT_REALTIME;
+        metrics->off_cpu[i] = is_wall ? add_metric(metrics, METRIC_OFF_CPU, i) : NO_METRIC;
+        metrics->ready[i] = is_wall ? add_metric(metrics, METRIC_READY, i) : NO_METRIC;
         bool of_workers = event_is_time(event) && config->agents[0];
         metrics->idleness[i] = of_workers ? add_metric(metrics, METRIC_IDLENESS, i) : NO_METRIC;
         metrics->incomplete[i] = of_workers ? add_metric(metrics, METRIC_INCOMPLETE, i) : NO_METRIC;

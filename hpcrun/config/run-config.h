@@ -65,7 +65,7 @@ struct config {
     unsigned filters;   /* the value of HPCRUN_FILTERS; 0: absent */
     unsigned cores;     /* CPUs that count for idleness; 0: those that the process may use */
     const char *agents; /* value of HPCRUN_AGENTS, in the environment; "" for none */
-    bool collapse_recursion, start_off, quiet, shared, work_span, record_dag;
+    bool collapse_recursion, start_off, quiet, shared, work_span;
 };
 
 /* Names of the environment variables. */
@@ -91,7 +91,7 @@ const char *config_variable(char *const *environment, const char *name);
 
 /* ---- metrics ---- */
 
-#define MAX_METRICS (7 * MAX_EVENTS + 3)
+#define MAX_METRICS (9 * MAX_EVENTS + 3)
 
 struct metric {
     const char *name;
@@ -104,7 +104,9 @@ struct metrics {
     unsigned count;
     struct metric at[MAX_METRICS];
     unsigned work[MAX_EVENTS];     /* every event: what it measures */
-    unsigned off_cpu[MAX_EVENTS];  /* REALTIME: time off the CPU */
+    unsigned wall[MAX_EVENTS];     /* time events: share of the time in which any thread worked */
+    unsigned off_cpu[MAX_EVENTS];  /* REALTIME: time in which the thread wanted no CPU */
+    unsigned ready[MAX_EVENTS];    /* REALTIME: time in which it had none that it wanted */
     unsigned idleness[MAX_EVENTS]; /* time events with agents: blame for idle workers */
     /* Time events with agents: time in which some worker was idle. */
     unsigned incomplete[MAX_EVENTS];

@@ -13,7 +13,9 @@
 #include "hpcrun/hooks/signals.h"
 #include "hpcrun/life/thread-life.h"
 #include "hpcrun/logical/agent-loader.h"
+#include "hpcrun/process/cpu-quota.h"
 #include "hpcrun/process/identity.h"
+#include "hpcrun/process/output-directory.h"
 #include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
@@ -22,7 +24,6 @@
 #include "hpcrun/sample/span-tree.h"
 #include "hpcrun/source/sample-source.h"
 #include "hpcrun/thread/live-threads.h"
-#include "hpcrun/unwind/rule-cache.h"
 
 #include <sys/auxv.h>
 #include <sys/resource.h>
@@ -75,9 +76,14 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
 {
     (void)count;
     /* A program with more rights than its user must not write where the user's environment says.
-     * The loader ignores LD_PRELOAD for such a program, but not /etc/ld.so.preload. */
+     * The loader ignores LD_PRELOAD for such a program, but not /etc/ld.so.preload. A program of another
+     * user than the directory's is not measured if it can't write there; its parent says so. */
     if (getauxval(AT_SECURE) || has_thread_sanitizer() ||
         !config_read(&process.config, environment))
+        return;
+    fds_init();
+    identify_filters();
+    if (output_directory_is_lost())
         return;
     int signal = process.config.signal ? process.config.signal : signals_choose();
     if (signal == 0)
@@ -86,13 +92,11 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     identify_process();
     identify_host();
     identify_program(environment);
+    cpu_quota_find();
     identify_arguments(arguments);
-    identify_filters();
     metrics_init(&process.metrics, &process.config);
     module_ranges_refresh();
-    rule_cache_init();
     modules_init(process.executable, (const void *)(uintptr_t)begin);
-    fds_init();
     fds_reserve();
     report_init();
     measurement_init();
@@ -130,6 +134,7 @@ static void before_main(void)
     if (thread_self)
         thread_announce_to_agents(thread_self);
     own_section_end(mask);
+    span_tree_main_begins();
 }
 
 HOOK int __libc_start_main(int (*main)(int, char **, char **), int count, char **arguments,

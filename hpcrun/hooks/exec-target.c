@@ -3,6 +3,7 @@
 #include "hpcrun/base/program-file.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/base/text-buffer.h"
+#include "hpcrun/process/output-directory.h"
 #include "hpcrun/process/process.h"
 
 #include <limits.h>
@@ -22,6 +23,11 @@ enum unmeasured exec_target_check(int fd)
 enum unmeasured exec_target_check_at(int directory, const char *path)
 {
     return program_file_check_at(directory, path, !process.restricted);
+}
+
+enum unmeasured exec_user_check(void)
+{
+    return output_directory_is_lost() ? UNMEASURED_OTHER_USER : UNMEASURED_NONE;
 }
 
 enum unmeasured exec_command_check(const char *command)
@@ -80,11 +86,20 @@ static bool can_be_opened(const char *start, size_t length)
     return fd >= 0 || fd == -EMFILE || fd == -ENFILE;
 }
 
+static enum unmeasured check_run(char *const *environment)
+{
+    const char *directory = config_variable(environment, CONFIG_DIR);
+    if (!directory)
+        return UNMEASURED_ENVIRONMENT;
+    return strcmp(directory, process.config.directory) == 0 ? UNMEASURED_NONE
+                                                            : UNMEASURED_OTHER_RUN;
+}
+
 enum unmeasured environment_check(char *const *environment)
 {
     bool names_us = false;
-    for (; environment && *environment; environment++) {
-        const char *at = text_after(*environment, PRELOAD);
+    for (char *const *entry = environment; entry && *entry; entry++) {
+        const char *at = text_after(*entry, PRELOAD);
         for (size_t length; at && *at; at += length + (at[length] != '\0')) {
             length = strcspn(at, ": ");
             if (!is_our_library(at, length))
@@ -94,7 +109,7 @@ enum unmeasured environment_check(char *const *environment)
             names_us = true;
         }
     }
-    return names_us ? UNMEASURED_NONE : UNMEASURED_ENVIRONMENT;
+    return names_us ? check_run(environment) : UNMEASURED_ENVIRONMENT;
 }
 
 /* Copies LD_PRELOAD, a list separated by colons or spaces, without our library and the agents

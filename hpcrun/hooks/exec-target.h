@@ -15,10 +15,15 @@ enum unmeasured exec_target_check(int fd);
 enum unmeasured exec_target_check_at(int directory, const char *path);
 enum unmeasured exec_command_check(const char *command);
 
-/* Checks its environment: UNMEASURED_ENVIRONMENT if LD_PRELOAD does not name our library;
- * UNMEASURED_OUT_OF_REACH if the library can't be opened (in a chroot or a container, or with
- * another user's rights): the loader would print an error. */
+/* Checks its environment: UNMEASURED_ENVIRONMENT if LD_PRELOAD does not name our library, or the run's
+ * configuration is missing; UNMEASURED_OUT_OF_REACH if the library can't be opened (in a chroot or a
+ * container, or with another user's rights): the loader would print an error; UNMEASURED_OTHER_RUN
+ * if the configuration is that of another run: this process is another hpcrun. */
 enum unmeasured environment_check(char *const *environment);
+
+/* UNMEASURED_OTHER_USER if the program could not write to the measurement directory, as this process
+ * can't, which has changed its user or its root. */
+enum unmeasured exec_user_check(void);
 
 /* Room for a copy of an environment: entries, and bytes for the changed LD_PRELOAD. */
 struct environment_size {

@@ -6,12 +6,15 @@
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/hooks/exec-target.h"
+#include "hpcrun/hooks/fork.h"
 #include "hpcrun/life/process-life.h"
 #include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
 
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 REAL_FUNCTION(execve)
@@ -20,6 +23,8 @@ REAL_FUNCTION(fexecve)
 REAL_FUNCTION(execveat)
 REAL_FUNCTION(posix_spawn)
 REAL_FUNCTION(posix_spawnp)
+REAL_FUNCTION(system)
+REAL_FUNCTION(popen)
 
 /* An exec by this process, or by its vfork's child. */
 struct exec {
@@ -32,9 +37,10 @@ static struct exec before_exec(enum unmeasured why, const char *program)
     struct exec exec = {.why = why};
     if (!process.active)
         return exec;
+    bool is_ours = fork_is_measured();
     if (why)
         note_unmeasured(sys_getpid(), why, program);
-    exec.written = process_is_ours() && process_before_exec(why == UNMEASURED_NONE);
+    exec.written = is_ours && process_before_exec(why == UNMEASURED_NONE);
     return exec;
 }
 
@@ -57,15 +63,16 @@ static int spawned(enum unmeasured why, const char *program, int error, const pi
 
 static enum unmeasured check(enum unmeasured by_file, char *const *environment)
 {
-    return by_file ? by_file : environment_check(environment);
+    enum unmeasured why = by_file ? by_file : environment_check(environment);
+    return why ? why : exec_user_check();
 }
 
 /* Whether the library must be removed from LD_PRELOAD: the program's loader would print an error,
- * or fail. */
+ * or fail, or the library would, because it can't write. */
 static bool must_remove(enum unmeasured why)
 {
     return why == UNMEASURED_OTHER_MACHINE || why == UNMEASURED_OTHER_LIBC ||
-           why == UNMEASURED_OUT_OF_REACH;
+           why == UNMEASURED_OUT_OF_REACH || why == UNMEASURED_OTHER_USER;
 }
 
 /* Defines `why` and `for_program`, the environment for the program. The library is removed from it
@@ -149,6 +156,28 @@ HOOK int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_act
     ENVIRONMENT_FOR(exec_command_check(file));
     int error = REAL(posix_spawnp)(child, file, actions, attributes, arguments, for_program);
     return spawned(why, file, error, child);
+}
+
+/* The shells of system and popen are made inside libc. If they can't write, they don't measure
+ * themselves (hooks/begin.c). */
+static void note_shell(void)
+{
+    enum unmeasured why = process.active ? exec_user_check() : UNMEASURED_NONE;
+    if (why)
+        note_unmeasured(0, why, "/bin/sh");
+}
+
+HOOK int system(const char *command)
+{
+    if (command)
+        note_shell();
+    return REAL(system)(command);
+}
+
+HOOK FILE *popen(const char *command, const char *mode)
+{
+    note_shell();
+    return REAL(popen)(command, mode);
 }
 
 /* Counts the variable arguments of execl and relatives, and copies them, with `first`, to an array.

@@ -3,17 +3,22 @@
  *
  * exit and a return from main call a function that we register with __cxa_atexit, for no
  * particular library and before any other, so that it runs after all handlers and destructors. The
- * child of a vfork runs in our memory; it must not change our data (process_is_ours). posix_spawn,
+ * child of a vfork runs in our memory; it must not change our data (fork_is_measured). posix_spawn,
  * system and popen make their children inside libc, past these hooks. They need none: the children
- * load the library. */
+ * load the library. hooks/bare-calls.c has clone, and forks by libc's syscall. */
 #include "hpcrun/hooks/hook-init.h"
 
+#include "hpcrun/base/fork-mark.h"
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/sys.h"
+#include "hpcrun/hooks/fork.h"
 #include "hpcrun/hooks/signals.h"
 #include "hpcrun/life/process-life.h"
+#include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
+#include "hpcrun/thread/live-threads.h"
 
+#include <linux/kcmp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -24,14 +29,9 @@ REAL_FUNCTION(quick_exit)
 
 int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 
-static void on_exit_of_process(void *argument)
-{
-    (void)argument;
-    if (process.active && process_is_ours())
-        process_end(PROCESS_EXIT, 0);
-}
+/* ---- forks ---- */
 
-static void before_fork(void)
+void fork_begin(void)
 {
     if (!process.active)
         return;
@@ -39,7 +39,7 @@ static void before_fork(void)
     signals_lock_for_fork();
 }
 
-static void after_fork_in_parent(void)
+void fork_end_in_parent(void)
 {
     if (!process.active)
         return;
@@ -47,18 +47,55 @@ static void after_fork_in_parent(void)
     process_after_fork_in_parent();
 }
 
-static void after_fork_in_child(void)
+static void become_child(enum fork_way way)
 {
     if (!process.active)
         return;
     signals_unlock_after_fork();
-    process_after_fork_in_child();
+    process_after_fork_in_child(way);
+    fork_mark_set();
 }
 
-void hook_process_init(void)
+void fork_end_in_child(void)
 {
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-    __cxa_atexit(on_exit_of_process, NULL, NULL);
+    become_child(FORK_HOOKED);
+}
+
+/* Whether the process shares its memory with its parent, as the child of a vfork by a process that is the
+ * child of a bare fork itself. Where the kernel does not say: unless the parent is the process that
+ * was measured, or has ended. */
+static bool shares_memory(void)
+{
+    long parent = sys0(SYS_getppid);
+    long differs = sys6(SYS_kcmp, sys_getpid(), parent, KCMP_VM, 0, 0, 0);
+    return differs < 0 ? parent != process.pid && parent != 1 : differs == 0;
+}
+
+/* In the child of a bare fork. Another thread of the parent may have held our locks, and is not here
+ * to release them: then the child can't be measured. */
+static bool adopt(void)
+{
+    if (!fork_mark_is_wiped() || process_is_restricted() || shares_memory())
+        return false;
+    if (!threads_can_lock() || !signals_can_lock()) {
+        process.active = false;
+        return false;
+    }
+    fork_begin();
+    become_child(FORK_BARE);
+    return true;
+}
+
+bool fork_is_measured(void)
+{
+    return process.active && (process_is_ours() || adopt());
+}
+
+/* Also in a child that shares its parent's memory: its own child has a copy. */
+static void before_fork(void)
+{
+    fork_is_measured(); /* or becomes so */
+    fork_begin();
 }
 
 HOOK pid_t _Fork(void)
@@ -66,10 +103,39 @@ HOOK pid_t _Fork(void)
     before_fork();
     pid_t child = REAL(_Fork)();
     if (child == 0)
-        after_fork_in_child();
+        fork_end_in_child();
     else
-        after_fork_in_parent();
+        fork_end_in_parent();
     return child;
+}
+
+/* ---- ends ---- */
+
+static void end(enum process_state state)
+{
+    if (fork_is_measured())
+        process_end(state, 0);
+    else if (process.active)
+        note_exec_failed(); /* the child of a vfork */
+}
+
+void fork_end_process(void)
+{
+    end(PROCESS_EXIT_NOW);
+}
+
+static void on_exit_of_process(void *argument)
+{
+    (void)argument;
+    if (fork_is_measured())
+        process_end(PROCESS_EXIT, 0);
+}
+
+void hook_process_init(void)
+{
+    fork_mark_set();
+    pthread_atfork(before_fork, fork_end_in_parent, fork_end_in_child);
+    __cxa_atexit(on_exit_of_process, NULL, NULL);
 }
 
 /* The same as glibc's, whose parent process ends inside libc, past our _exit. */
@@ -92,12 +158,6 @@ HOOK int daemon(int stay, int keep_streams)
     if (null > 2)
         close(null);
     return 0;
-}
-
-static void end(enum process_state state)
-{
-    if (process.active && process_is_ours())
-        process_end(state, 0);
 }
 
 HOOK void _exit(int status)

@@ -1,5 +1,6 @@
 #include "hpcrun/hooks/signals.h"
 
+#include "hpcrun/base/fork-mark.h"
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/lock.h"
 #include "hpcrun/base/shared-pages.h"
@@ -279,8 +280,14 @@ void signals_unlock_after_fork(void)
     unlock(mask_at_fork);
 }
 
-/* In the child of a vfork, which has its own signal actions but shares our memory: installs the
- * action directly, without recording it. */
+bool signals_can_lock(void)
+{
+    return lock_is_free(&state.lock);
+}
+
+/* In the child of a vfork, which has its own signal actions but shares our memory, or that of a bare
+ * fork during which another thread held the lock: installs the action directly, without recording
+ * it. */
 static int set_in_vfork_child(int signal, const struct sigaction *action, struct sigaction *old)
 {
     struct sigaction before;
@@ -334,7 +341,7 @@ HOOK int sigaction(int signal, const struct sigaction *action, struct sigaction 
     if (!state.ours || signal <= 0 || signal >= SIGNALS || signal == SIGKILL || signal == SIGSTOP ||
         (state.not_for_libc & sys_mask_bit(signal)))
         return REAL(sigaction)(signal, action, old);
-    if (!process_is_ours())
+    if (!process_is_ours() && (!fork_mark_is_wiped() || !signals_can_lock()))
         return set_in_vfork_child(signal, action, old);
     struct sigaction wanted;
     if (action)

@@ -32,5 +32,6 @@ void signals_give_back(void);
 /* Around a fork, in the forking thread: no other thread may be changing actions. */
 void signals_lock_for_fork(void);
 void signals_unlock_after_fork(void);
+bool signals_can_lock(void); /* as threads_can_lock of thread/live-threads.h */
 
 #endif

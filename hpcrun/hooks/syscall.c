@@ -9,10 +9,13 @@
  *
  * Programs also set signal actions through syscall: Chromium's children set all of them to their
  * defaults. That would include the sampling signal, whose default ends the process. So
- * syscall(SYS_rt_sigaction) becomes a call of our sigaction. */
+ * syscall(SYS_rt_sigaction) becomes a call of our sigaction. hooks/bare-calls.c does the same for the
+ * calls that make, replace, end and await processes. */
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/sys.h"
+#include "hpcrun/hooks/bare-calls.h"
 #include "hpcrun/hooks/condition-waits.h"
+#include "hpcrun/hooks/fork.h"
 #include "hpcrun/hooks/signals.h"
 #include "hpcrun/life/process-life.h"
 #include "hpcrun/process/process.h"
@@ -183,11 +186,6 @@ static bool seccomp_lets_us_work(const struct sock_fprog *filter)
 
 REAL_FUNCTION(prctl)
 
-static bool is_measured(void)
-{
-    return process.active && process_is_ours();
-}
-
 static void withdraw(const char *why)
 {
     process_withdraw(why);
@@ -198,13 +196,13 @@ static void before_filter(const struct sock_fprog *filter)
 {
     process.restricted = true;
     arena_file_restrict();
-    if (is_measured() && (!filter || !seccomp_lets_us_work(filter)))
+    if (fork_is_measured() && (!filter || !seccomp_lets_us_work(filter)))
         withdraw("the program restricts its system calls (seccomp)");
 }
 
 static void before_dispatch(void)
 {
-    if (is_measured())
+    if (fork_is_measured())
         withdraw("the program has its system calls sent to itself (user dispatch)");
 }
 
@@ -292,9 +290,9 @@ static long set_stack(long number, const stack_t *stack, stack_t *old)
 }
 
 /* Returns the function to jump to with the same arguments, and `sp` as its stack pointer. */
-void *syscall_enter(long number, long a, long b, long c, uint64_t sp)
+void *syscall_enter(long number, long a, long b, long c, uint64_t sp, long e)
     __attribute__((visibility("hidden")));
-void *syscall_enter(long number, long a, long b, long c, uint64_t sp)
+void *syscall_enter(long number, long a, long b, long c, uint64_t sp, long e)
 {
     note_syscall(&(struct noted_syscall){sp, number, a, b, c});
     if (number == SYS_futex && futex_waits((int)b))
@@ -305,7 +303,8 @@ void *syscall_enter(long number, long a, long b, long c, uint64_t sp)
         return (void *)(uintptr_t)set_stack;
     if (number == SYS_seccomp)
         before_seccomp((unsigned)a, (const struct sock_fprog *)c);
-    return (void *)(uintptr_t)REAL(syscall);
+    void *of_processes = bare_call(number, a, b, e);
+    return of_processes ? of_processes : (void *)(uintptr_t)REAL(syscall);
 }
 
 /* A jump, not a call: the system call may be a fork whose child continues on this stack. */

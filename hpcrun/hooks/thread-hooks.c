@@ -5,11 +5,13 @@
 
 #include "hpcrun/base/hook.h"
 #include "hpcrun/code/module-instances.h"
+#include "hpcrun/hooks/fork.h"
 #include "hpcrun/life/thread-life.h"
 #include "hpcrun/logical/agent-loader.h"
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/creation.h"
+#include "hpcrun/span/strand-clock.h"
 #include "hpcrun/thread/joinable.h"
 #include "hpcrun/thread/live-threads.h"
 
@@ -37,7 +39,7 @@ static void on_thread_end(void *value)
 {
     if (++destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
         pthread_setspecific(end_key, value);
-    else if (process.active && process_is_ours())
+    else if (fork_is_measured())
         thread_leave();
 }
 
@@ -45,6 +47,22 @@ void hook_threads_init(void)
 {
     have_end_key = pthread_key_create(&end_key, on_thread_end) == 0;
 }
+
+/* ---- work and span ---- */
+
+/* To create and join threads is no strand's work: their number is that of the run's workers. */
+static struct strand_pause pause_strand(void)
+{
+    return process.config.work_span ? strand_pause(true) : (struct strand_pause){0};
+}
+
+static void resume_strand(const struct strand_pause *pause)
+{
+    if (process.config.work_span)
+        strand_go_on(pause);
+}
+
+/* ---- creation ---- */
 
 /* The data of our start function, in thread->start. */
 struct start {
@@ -97,7 +115,7 @@ static int run_c11(void *record)
 static struct thread *prepare(enum thread_kind kind, struct start start,
                               const pthread_attr_t *attributes)
 {
-    if (!process.active || !process_is_ours())
+    if (!fork_is_measured())
         return NULL;
     agents_update();
     agents_expect_thread((uint64_t)start.function | (uint64_t)start.c11_function);
@@ -126,8 +144,8 @@ static void created(struct thread *thread, struct joinable *joinable, bool succe
         joinable_created(joinable, id);
 }
 
-HOOK int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*function)(void *),
-                        void *argument)
+static int create(pthread_t *id, const pthread_attr_t *attributes, void *(*function)(void *),
+                  void *argument)
 {
     struct start start = {.function = function, .argument = argument};
     struct thread *thread = prepare(THREAD_PTHREAD, start, attributes);
@@ -136,6 +154,15 @@ HOOK int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(
     struct joinable *joinable = thread->joinable;
     int result = REAL(pthread_create)(id, attributes, run_pthread, thread);
     created(thread, joinable, result == 0, id);
+    return result;
+}
+
+HOOK int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*function)(void *),
+                        void *argument)
+{
+    struct strand_pause pause = pause_strand();
+    int result = create(id, attributes, function, argument);
+    resume_strand(&pause);
     return result;
 }
 
@@ -153,7 +180,7 @@ HOOK int thrd_create(thrd_t *id, thrd_start_t function, void *argument)
 
 static uint64_t serial_of(pthread_t id)
 {
-    bool known = process.active && process_is_ours();
+    bool known = fork_is_measured();
     return known ? joinable_await((uint64_t)id) : 0;
 }
 
@@ -173,6 +200,7 @@ static int after_join(pthread_t id, uint64_t serial, int result)
 struct join {
     pthread_t id;
     uint64_t serial;
+    struct strand_pause pause;
     struct wait wait;
 };
 
@@ -180,13 +208,16 @@ struct join {
 __attribute__((always_inline)) static inline struct join join_begin(pthread_t id)
 {
     uint64_t serial = serial_of(id);
-    return (struct join){id, serial, wait_begin(own_slot, NULL, NULL)};
+    struct strand_pause pause = pause_strand();
+    return (struct join){id, serial, pause, wait_begin(own_slot, NULL, NULL)};
 }
 
 static int join_end(struct join *join, int result)
 {
     wait_end(&join->wait);
-    return after_join(join->id, join->serial, result);
+    result = after_join(join->id, join->serial, result);
+    resume_strand(&join->pause);
+    return result;
 }
 
 HOOK int pthread_join(pthread_t id, void **value)
@@ -225,14 +256,14 @@ HOOK int thrd_join(thrd_t id, int *value)
 /* Before the real function, since afterwards the id may be another thread's. */
 HOOK int pthread_detach(pthread_t id)
 {
-    if (process.active && process_is_ours())
+    if (fork_is_measured())
         joinable_detach((uint64_t)id);
     return REAL(pthread_detach)(id);
 }
 
 HOOK int thrd_detach(thrd_t id)
 {
-    if (process.active && process_is_ours())
+    if (fork_is_measured())
         joinable_detach((uint64_t)id);
     return REAL(thrd_detach)(id);
 }

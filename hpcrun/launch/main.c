@@ -91,11 +91,9 @@ static void prepare_environment(const struct options *options, const struct conf
 {
     char events[MAX_EVENTS * (MAX_EVENT_NAME + 128)];
     struct text text = TEXT(events);
-    bool records_dag = measures_work_span && options->record_dag;
-    char *letters = mem_printf("%s%s%s%s%s%s", options->collapse_recursion ? "c" : "",
+    char *letters = mem_printf("%s%s%s%s%s", options->collapse_recursion ? "c" : "",
                                options->start_off ? "d" : "", options->quiet ? "q" : "",
-                               options->shared ? "s" : "", measures_work_span ? "w" : "",
-                               records_dag ? "g" : "");
+                               options->shared ? "s" : "", measures_work_span ? "w" : "");
     config_write_events(config, &text);
     set(CONFIG_DIR, directory->path);
     set_number(CONFIG_OWNER, directory->owner);
@@ -174,7 +172,7 @@ static void become(const void *context, char **command, const char *output,
     sigaction(SIGPIPE, &launch->broken_pipes, NULL);
     execv(path, command);
     int error = errno;
-    rmdir(directory.path);
+    directory_give_back(&directory);
     diag_error(path, "%s", target_problem(error));
     exit(error == ENOENT ? 127 : 126);
 }

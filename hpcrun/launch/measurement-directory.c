@@ -70,16 +70,32 @@ static bool read_stat(long pid, long *parent, unsigned long long *start)
     return is_read;
 }
 
+static char *process_name(long pid, unsigned long long start)
+{
+    struct utsname host = {0};
+    uname(&host);
+    return mem_printf("process %ld of %s, started at %llu", pid, host.nodename, start);
+}
+
 /* Names the nearest ancestor that has no rank: it started the ranks of this machine. */
 static char *starter_name(void)
 {
-    struct utsname host = {0};
     long pid = getppid(), parent = 0;
     unsigned long long start = 0;
-    uname(&host);
     while (read_stat(pid, &parent, &start) && parent > 0 && has_rank(pid))
         pid = parent;
-    return mem_printf("process %ld of %s, started at %llu", pid, host.nodename, start);
+    return process_name(pid, start);
+}
+
+/* Never the name of a job: this process may start ranks that are profiled themselves. */
+static char *own_name(void)
+{
+    long parent;
+    unsigned long long start = 0;
+    read_stat(getpid(), &parent, &start);
+    char *process = process_name(getpid(), start), *name = mem_printf("%s, alone", process);
+    free(process);
+    return name;
 }
 
 static char *job_name(char *const *environment)
@@ -120,6 +136,24 @@ static bool make_mark(int directory, const char *name, const char *text)
     return symlinkat(text, directory, name) == 0;
 }
 
+/* Takes the empty directory for this process, which is no rank. False if another one has taken it.
+ * Some file systems have no links: a file serves as well, since no other process joins. */
+static bool take(int directory, const char *path)
+{
+    char *name = own_name();
+    bool taken = make_mark(directory, JOB_MARK, name);
+    free(name);
+    if (!taken && errno != EEXIST) {
+        int file = openat(directory, JOB_MARK, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        taken = file >= 0;
+        if (taken)
+            close(file);
+    }
+    if (!taken && errno != EEXIST)
+        diag_fatal(path, "%s", strerror(errno));
+    return taken;
+}
+
 static bool has_mark(int directory, const char *name, char *text, size_t room)
 {
     ssize_t length = readlinkat(directory, name, text, room - 1);
@@ -154,7 +188,7 @@ static bool join(int directory, const char *path, const struct job *job)
 }
 
 /* The result. Frees `path` and closes `directory`. */
-static struct measurement_directory finish(int directory, char *path)
+static struct measurement_directory finish(int directory, char *path, const struct job *job)
 {
     struct stat status, by_name;
     assert(directory >= 0);
@@ -165,7 +199,8 @@ static struct measurement_directory finish(int directory, char *path)
         diag_fatal(path, "the measurement directory was moved away");
     close(directory);
     free(path);
-    return (struct measurement_directory){.path = full, .owner = status.st_uid};
+    return (struct measurement_directory){
+        .path = full, .owner = status.st_uid, .is_shared_by_ranks = job->name != NULL};
 }
 
 static bool make(const char *path, bool shared)
@@ -188,14 +223,16 @@ static struct measurement_directory make_wanted(const char *path, bool shared,
         diag_fatal(path, "exists and is not an empty directory");
     if (faccessat(directory, ".", W_OK | X_OK, 0) != 0)
         diag_fatal(path, "%s", strerror(errno));
+    if (!job->name && !take(directory, path))
+        diag_fatal(path, "another hpcrun is using this directory");
     if (job->name && !join(directory, path, job))
         diag_fatal(path,
                    "exists, and is neither empty nor this job's for a first run of each rank");
-    return finish(directory, mem_strdup(path));
+    return finish(directory, mem_strdup(path), job);
 }
 
 /* Tries to use a directory of the default names. False if it is a link, or existed and is not the
- * job's. */
+ * job's, or if another hpcrun was faster to take it (-o). */
 static bool try_to_use(const char *path, bool is_new, const struct job *job, int *directory)
 {
     char *cause;
@@ -209,7 +246,7 @@ static bool try_to_use(const char *path, bool is_new, const struct job *job, int
         free(cause);
         return false;
     }
-    if (!job->name || join(*directory, path, job))
+    if (job->name ? join(*directory, path, job) : take(*directory, path))
         return true;
     close(*directory);
     return false;
@@ -226,7 +263,7 @@ static struct measurement_directory make_default(const char *command, bool share
         bool is_new = make(path, shared);
         if ((is_new || job->name) && try_to_use(path, is_new, job, &directory)) {
             free(name);
-            return finish(directory, path);
+            return finish(directory, path, job);
         }
         free(path);
     }
@@ -240,4 +277,13 @@ struct measurement_directory directory_make(const char *wanted, const char *comm
         wanted ? make_wanted(wanted, shared, &job) : make_default(command, shared, &job);
     job_free(&job);
     return directory;
+}
+
+void directory_give_back(const struct measurement_directory *directory)
+{
+    char *mark = mem_printf("%s/" JOB_MARK, directory->path);
+    if (!directory->is_shared_by_ranks)
+        unlink(mark);
+    rmdir(directory->path);
+    free(mark);
 }

@@ -24,7 +24,6 @@ enum {
     OPENMP,
     CORES,
     WORK_SPAN,
-    RECORD_DAG,
     WORKERS,
     REPEAT,
     SERIAL,
@@ -49,7 +48,7 @@ static const struct option_row rows[OPTIONS] = {
     [OUTPUT] =
         {"o", "output", "DIR", "@directory", "measurement directory, new or empty",
          "The measurement directory. Default: `hpctoolkit-COMMAND-measurements`, or the same with a number "
-         "behind it if that exists. The ranks of a parallel job that Open MPI, MPICH, PMIx or Slurm starts "
+         "after it if that exists. The ranks of a parallel job that Open MPI, MPICH, PMIx or Slurm starts "
          "share one. A directory that exists must be empty and belong to you."},
     [SHARED] =
         {NULL, "shared", NULL, NULL, "let other users read the measurements",
@@ -90,11 +89,6 @@ static const struct option_row rows[OPTIONS] = {
          "reports of spawns, syncs and steals, or of regions and tasks. Needs a runtime that can report it: "
          "minicilk, OpenMP of gcc or LLVM, or OpenCilk if the program is compiled for Cilkscale. Programs with tasks of less than a microsecond run slower. With `--workers`: in one more run, with the fewest workers, so "
          "that the times of the others do not contain it."},
-    [RECORD_DAG] =
-        {NULL, "record-dag", NULL, NULL, "--work-span, and the dag to simulate more workers",
-         "As `--work-span`, and record what was spawned by what. From this dag hpcviewer simulates the speedups "
-         "with up to 1,024 workers. Programs with tasks of less than a few microseconds run slower than with "
-         "`--work-span` alone, and their work and span seem larger."},
     [WORKERS] =
         {NULL, "workers", "P,Q,...", NULL, "run with each number of workers; -o SET has the runs",
          "Run the command with each of these numbers of workers, several times, and keep the runs in one "
@@ -274,7 +268,6 @@ static void take_option(void *target, size_t option, const char *value)
     case OPENMP: set_openmp(options, value); break;
     case CORES: set_cores(options, value); break;
     case WORK_SPAN: options->work_span = true; break;
-    case RECORD_DAG: options->work_span = options->record_dag = true; break;
     case WORKERS: set_workers(options, value); break;
     case REPEAT: set_repeats(options, value); break;
     case SERIAL: options->serial = value; break;

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -121,17 +122,12 @@ static char *describe(unsigned workers, unsigned repeat)
     return mem_printf("%u worker%s, repeat %u", workers, plural, repeat);
 }
 
-/* In the name of the directory of a run that recorded the dag. */
-#define WITH_DAG "-dag"
-
 /* A name that the set does not have: a run that was interrupted or failed leaves its directory. */
 static char *new_directory(const struct set_runner *runner, unsigned workers, unsigned repeat)
 {
     const char *folder = runner->folder;
     for (unsigned attempt = 1;; attempt++) {
         char again[16] = "", which[24] = "serial", what[24] = "work-span";
-        if (runner->options->record_dag)
-            strcpy(what, "work-span" WITH_DAG);
         if (attempt > 1)
             snprintf(again, sizeof again, "-%u", attempt);
         if (workers != SERIAL)
@@ -207,15 +203,6 @@ static void report(struct set_runner *runner, const struct set_run *run)
     free(what);
 }
 
-/* Whether a run, NULL: none, has all that it would measure now. */
-static bool is_complete(const struct set_runner *runner, const struct set_run *run)
-{
-    if (!run || run->status != 0)
-        return false;
-    bool wants_dag = run->repeat == WORK_SPAN_REPEAT && runner->options->record_dag;
-    return !wants_dag || strstr(run->directory, WITH_DAG);
-}
-
 static void run_once(struct set_runner *runner, unsigned workers, unsigned repeat,
                      const sigset_t *caught)
 {
@@ -224,9 +211,8 @@ static void run_once(struct set_runner *runner, unsigned workers, unsigned repea
     if (stopped_by)
         return;
     runner->number++;
-    if (is_complete(runner, before))
+    if (before && before->status == 0)
         return;
-    bool is_used = before && before->status == 0; /* it lacks the dag */
     struct set_run run = {.workers = workers, .repeat = repeat};
     run.directory = new_directory(runner, workers, repeat);
     double begin = seconds();
@@ -237,10 +223,6 @@ static void run_once(struct set_runner *runner, unsigned workers, unsigned repea
         return;
     }
     report(runner, &run);
-    if (is_used && run.status != 0) {
-        free(run.directory);
-        return;
-    }
     run_set_add(&runner->set, run);
     if (!run_set_write(&runner->set, runner->folder, &cause))
         diag_fatal(NULL, "%s", cause);
@@ -266,7 +248,8 @@ static bool is_same(const char *left, const char *right)
     return left && right ? strcmp(left, right) == 0 : left == right;
 }
 
-/* Makes the directory, or reads what it has: runs of the same command. */
+/* Makes the directory, or reads what it has: runs of the same command. It stays open and locked, so
+ * that no other hpcrun adds runs at the same time. Some file systems have no locks. */
 static void open_set(struct set_runner *runner)
 {
     const struct options *options = runner->options;
@@ -277,6 +260,8 @@ static void open_set(struct set_runner *runner)
     int directory = own_directory_open(runner->folder, &cause);
     if (directory < 0)
         diag_fatal(runner->folder, "%s", cause);
+    if (flock(directory, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        diag_fatal(runner->folder, "another hpcrun is adding runs to this set");
     if (run_set_exists(runner->folder)) {
         if (!run_set_read(&runner->set, runner->folder, &cause))
             diag_fatal(runner->folder, "%s", cause);
@@ -287,7 +272,6 @@ static void open_set(struct set_runner *runner)
     } else if (!own_directory_is_empty(directory)) {
         diag_fatal(runner->folder, "exists, and is neither empty nor a set of runs");
     }
-    close(directory);
     if (!runner->set.serial)
         runner->set.serial = serial;
     free(runner->set.command);

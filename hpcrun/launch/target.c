@@ -102,7 +102,7 @@ static void check(const char *path, unsigned depth)
     char *line = script_line(path), *rest = NULL;
     const char *interpreter = line ? strtok_r(line, " \t", &rest) : NULL;
     if (line && !interpreter)
-        fail(path, "a script that names no interpreter behind '#!'", STATUS_NOT_EXECUTABLE);
+        fail(path, "a script that names no interpreter after '#!'", STATUS_NOT_EXECUTABLE);
     if (interpreter) {
         check_interpreter(path, interpreter);
         if (depth < MAX_SCRIPT_DEPTH)

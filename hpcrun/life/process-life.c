@@ -7,13 +7,14 @@
 #include "hpcrun/life/thread-life.h"
 #include "hpcrun/logical/agent-loader.h"
 #include "hpcrun/logical/agent-table.h"
+#include "hpcrun/process/common-files.h"
+#include "hpcrun/process/cpu-quota.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
 #include "hpcrun/record/append-file.h"
 #include "hpcrun/record/arena-file.h"
-#include "hpcrun/record/dag-chunks.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement-file.h"
 #include "hpcrun/record/perf-map.h"
@@ -90,9 +91,9 @@ void process_set_sampling(bool on)
  * data, and one that has written itself, which is about to leave the list. */
 static void flush_last(struct thread *thread, void *data)
 {
-    (void)data;
-    if (thread->quiescent && !thread->written)
-        flush_thread(thread, true);
+    bool *is_lost = data;
+    if (thread->quiescent && !thread->written && !flush_thread(thread, true))
+        *is_lost |= !thread->kept;
 }
 
 /* Sums of the threads that ended by themselves: none does between threads_quiesce and an exec that
@@ -111,9 +112,15 @@ static void report_span_state(const struct span_state *known)
 {
     char buffer[256];
     struct text line = TEXT(buffer);
-    text_add(&line, known->state == RECORDED_LOWER_BOUND ? "the span is a lower bound: "
-                                                         : "work and span were not measured: ");
-    text_add(&line, known->why);
+    const struct span_knowledge *of = known->work.why ? &known->work : &known->span;
+    if (of->state == RECORDED_LOWER_BOUND)
+        text_add(&line, "the span is a lower bound: ");
+    else if (!known->work.why)
+        text_add(&line, "the span was not measured: ");
+    else
+        text_add(&line, known->span.state == RECORDED_NOTHING ? "work and span were not measured: "
+                                                              : "work was not measured: ");
+    text_add(&line, of->why);
     report_loss(&line);
 }
 
@@ -123,27 +130,32 @@ static struct span_state record_spans(enum process_state state)
     bool entered = false;
     threads_visit(enter_spans, &entered);
     struct span_state known = span_tree_state();
-    if (known.why && (entered || state != PROCESS_EXEC))
+    bool is_complete = !known.work.why && !known.span.why;
+    if (!is_complete && (entered || state != PROCESS_EXEC))
         report_span_state(&known);
     return known;
 }
 
-static void write_spans(struct chunk *chunk, const struct span_state *known)
+static bool write_spans(struct chunk *chunk, const struct span_state *known)
 {
     if (!known->has_run)
-        return;
-    process_chunks_write_span_state(chunk, known->state, known->why);
-    if (known->state != RECORDED_NOTHING)
-        region_chunks_write(chunk);
-    if (process.config.record_dag && known->state != RECORDED_NOTHING) {
-        struct span_totals totals = work_span_totals();
-        dag_chunks_write(chunk, &totals);
-    }
+        return true;
+    const struct span_knowledge *of[] = {&known->work, &known->span, &known->burdened_span};
+    const unsigned ids[] = {process.metrics.strand_work, process.metrics.span,
+                            process.metrics.burdened_span};
+    struct known_metric metrics[3];
+    for (unsigned i = 0; i < 3; i++)
+        metrics[i] = (struct known_metric){ids[i], of[i]->state, of[i]->why, of[i]->error};
+    bool good = process_chunks_write_states(chunk, metrics, 3);
+    if (known->work.state != RECORDED_NOTHING)
+        good &= region_chunks_write(chunk);
+    return good;
 }
 
 static void write_everything(enum process_state state, int detail, bool continues)
 {
     struct chunk chunk;
+    bool is_lost = false;
     threads_quiesce(END_WAIT_NS);
     measurement_await(OPEN_WAIT_NS);
     ends_before_last = flush_totals()->ends;
@@ -151,17 +163,20 @@ static void write_everything(enum process_state state, int detail, bool continue
     struct span_state spans = {0};
     if (process.config.work_span)
         spans = record_spans(state);
-    threads_visit(flush_last, NULL);
+    threads_visit(flush_last, &is_lost);
     if (measurement_create() && chunk_memory(&chunk)) {
-        process_chunks_write_modules(&chunk);
-        process_chunks_write_agents(&chunk);
-        perf_map_write(&chunk);
-        write_spans(&chunk, &spans);
-        process_chunks_write_clock(&chunk, state, detail);
+        is_lost |= !process_chunks_write_modules(&chunk);
+        is_lost |= !process_chunks_write_agents(&chunk);
+        is_lost |= !perf_map_write(&chunk);
+        is_lost |= !write_spans(&chunk, &spans);
+        process_chunks_write_clock(&chunk, state,
+                                   detail); /* the list of processes says the end, too */
         chunk_release(&chunk);
+    } else {
+        is_lost = true;
     }
     arena_file_end();
-    summarize(state, detail, continues);
+    summarize(state, detail, continues, is_lost);
 }
 
 /* The tid of the thread that writes at the image's end, or one of these. */
@@ -234,9 +249,20 @@ void process_withdraw(const char *why)
     process_end(PROCESS_RUNNING, 0);
     events_close();
     report_after_fork();
+    common_files_release();
     fds_release_reserve();
     process.active = false;
     process.withdrawn = true;
+}
+
+void process_before_change_of_rights(void)
+{
+    uint64_t mask = own_section_begin();
+    process.rights_changed = true;
+    common_files_keep();
+    if (measurement_create() && thread_self)
+        arena_file_begin_thread(thread_self);
+    own_section_end(mask);
 }
 
 bool process_before_exec(bool is_measured)
@@ -273,7 +299,7 @@ void process_after_fork_in_parent(void)
     threads_unlock_after_fork();
 }
 
-void process_after_fork_in_child(void)
+void process_after_fork_in_child(enum fork_way way)
 {
     threads_unlock_after_fork();
     report_after_fork();
@@ -281,8 +307,12 @@ void process_after_fork_in_child(void)
     arena_file_after_fork();
     perf_map_after_fork(process.pid);
     identify_process();
+    cpu_quota_restart();
+    if (way == FORK_BARE)
+        process.began_cpu = 0; /* so that the time until now counts as one without samples */
     process.origin = ORIGIN_FORK;
     process_reset_end();
+    notes_after_fork();
     note_begin();
     measurement_init();
     process_chunks_clear();

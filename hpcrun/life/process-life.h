@@ -18,6 +18,10 @@ bool process_end(enum process_state state, int detail);
 bool process_before_exec(bool is_measured);
 void process_exec_failed(void);
 
+/* Normal context, before the process changes its user, groups or root. Opens what it and its forks will
+ * need to write and may then have no right to open. */
+void process_before_change_of_rights(void);
+
 /* Stops measuring the process: writes what was measured, reports `why`, and from then on takes no
  * samples, keeps no descriptors and makes no system calls. The caller gives back its signals. */
 void process_withdraw(const char *why);
@@ -30,7 +34,11 @@ void process_reset_end(void);
  * own, with nothing measured yet. */
 void process_before_fork(void);
 void process_after_fork_in_parent(void);
-void process_after_fork_in_child(void);
+enum fork_way {
+    FORK_HOOKED,
+    FORK_BARE, /* by a bare system call: the child has run without samples until now */
+};
+void process_after_fork_in_child(enum fork_way way);
 
 /* Switches sampling on or off in all threads (hpctoolkit_sampling_start, ..._stop). Normal context.
  */

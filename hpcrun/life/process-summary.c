@@ -3,6 +3,7 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/config/run-config.h"
+#include "hpcrun/life/arena-counts.h"
 #include "hpcrun/life/run-total.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process-notes.h"
@@ -13,7 +14,9 @@
 #include "hpcrun/record/measurement-file.h"
 #include "hpcrun/source/sample-source.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* Static, since the thread that ends a process may be on a small signal stack; only one does. */
 static char text_buffer[2 * PATH_MAX];
@@ -47,16 +50,8 @@ static struct image_counts own_counts(void)
         .thread_wall = totals->ends.wall,
     };
     for (unsigned event = 0; event < process.config.event_count; event++) {
-        counts.fired[event] = totals->fates[event][fate_slot(FATE_FIRED)].count;
+        image_counts_add_fates(&counts, event, totals->fates[event]);
         counts.sources[event] = totals->sources[event];
-        for (unsigned slot = 0; slot < FATE_SLOTS; slot++) {
-            enum fate fate = fate_of_slot(slot);
-            uint64_t count = totals->fates[event][slot].count;
-            if (fate >= FATE_PARTIAL_NO_FDE && fate < FATE_KERNEL_UNATTRIBUTED)
-                counts.partial += count;
-            else if (fate >= FATE_DROPPED_OWN_CODE && fate < FATE_PARTIAL_NO_FDE)
-                counts.dropped += count;
-        }
     }
     return counts;
 }
@@ -114,19 +109,50 @@ static void add_losses(struct text *line, const struct image_counts *counts)
     text_add(line, " s CPU without samples");
 }
 
-static void report_write_failure(void)
+static uint64_t cpu_of_children(void)
+{
+    struct rusage usage = {0};
+    sys2(SYS_getrusage, RUSAGE_CHILDREN, &usage);
+    return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
+           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
+}
+
+/* If no thread is in the files, all is lost, though one may have the process's identity. */
+static struct image_account own_account(bool is_lost)
+{
+    struct image_account account = {.process_cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID),
+                                    .children_cpu =
+                                        process_is_restricted() ? 0 : cpu_of_children()};
+    if (!is_lost)
+        return account;
+    if (file_failures(&account.error) == 0)
+        account.error = -ENOMEM;
+    account.loss = flush_totals()->threads > 0 ? LOSS_PART : LOSS_ALL;
+    return account;
+}
+
+/* Whether the last line of the run counts this process as one whose data is lost: by the list of
+ * processes, or by what its parent knows. Its own children are known to it alone. */
+static bool is_counted(bool is_noted)
+{
+    return is_noted || (process.origin == ORIGIN_FORK && notes_pending()->length == 0);
+}
+
+/* Children leave standard error alone, if possible. */
+static void report_write_failure(const struct image_account *account, bool is_noted)
 {
     struct text line = TEXT(text_buffer);
-    long error;
-    uint64_t failures = file_failures(&error);
-    if (failures == 0)
+    if (account->loss == LOSS_NONE)
         return;
     text_add(&line, measurement_path());
     text_add(&line, ": ");
-    text_add_error(&line, error);
-    text_add(&line, measurement_is_open() ? ": a part of the measurement could not be written"
-                                          : ": the measurement could not be written");
-    report_error(&line);
+    text_add_error(&line, account->error);
+    text_add(&line, account->loss == LOSS_PART ? ": a part of the measurement could not be written"
+                                               : ": the measurement could not be written");
+    if (process.pid == process.config.launched_pid || !is_counted(is_noted))
+        report_error(&line);
+    else
+        report_log(&line);
 }
 
 static void report_too_many_modules(void)
@@ -229,16 +255,16 @@ static void report_run_total(const struct run_total *total)
         report_incomplete(total);
 }
 
-void summarize(enum process_state state, int detail, bool continues)
+void summarize(enum process_state state, int detail, bool continues, bool is_lost)
 {
     struct text line = TEXT(text_buffer);
     struct image_counts counts = own_counts();
     static struct run_total total; /* static, since the signal stack may be small */
-    report_write_failure();
+    struct image_account account = own_account(is_lost);
+    report_write_failure(&account, note_end(state, detail, &counts, &account));
     report_too_many_modules();
     for (unsigned event = 0; event < process.config.event_count; event++)
         report_refused(event);
-    note_end(state, detail, &counts);
     add_subject(&line, 0, 1);
     add_counts(&line, &counts, process.began_wall);
     report_log(&line);

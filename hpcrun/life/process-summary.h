@@ -8,7 +8,7 @@
 
 /* Writes the summary of the process image, one line, to the log; before it, what was lost. Call it
  * after everything is written. `continues`: the process continues as another image that is
- * measured.
+ * measured. `is_lost`: something could not be written and is nowhere else.
  *
  * The process that was launched also prints the summary of the whole run to standard error: one
  * line with what was measured, and one with what was not, if anything. The launcher became this
@@ -18,6 +18,6 @@
  * (process/process-notes.h). If that image is killed, hpcrun prints no summary, but
  * hpcviewer shows one. In a parallel job with a launcher for each rank, the last rank to end prints
  * it for all. */
-void summarize(enum process_state state, int detail, bool continues);
+void summarize(enum process_state state, int detail, bool continues, bool is_lost);
 
 #endif

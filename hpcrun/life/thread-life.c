@@ -11,6 +11,7 @@
 #include "hpcrun/sample/span-tree.h"
 #include "hpcrun/source/sample-source.h"
 #include "hpcrun/thread/live-threads.h"
+#include "hpcrun/thread/ready-time.h"
 #include "hpcrun/thread/signal-stack.h"
 #include "hpcrun/thread/thread-image.h"
 
@@ -28,10 +29,13 @@ static void start_over(struct thread *thread)
     thread->tid = sys_gettid();
     thread->began_wall = sys_clock(CLOCK_MONOTONIC);
     thread->began_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
+    thread->began_ready = run_delay(thread->tid);
+    thread->sampled_ready = 0;
     thread->ended_cpu = 0;
     atomic_store(&thread->ended_wall, 0);
     thread->identity_written = false;
     thread->written = false;
+    thread->kept = false;
     thread->quiescent = false;
     thread->flushed_at = 0;
     thread->looked_at = 0;
@@ -44,7 +48,9 @@ static void start_over(struct thread *thread)
         event->event = &process.config.events[i];
         event->period = event->event->period;
         event->work = process.metrics.work[i];
+        event->wall_time = process.metrics.wall[i];
         event->off_cpu = process.metrics.off_cpu[i];
+        event->ready = process.metrics.ready[i];
         event->idleness = process.metrics.idleness[i];
         event->incomplete = process.metrics.incomplete[i];
         event->waiting = process.metrics.waiting[i];
@@ -119,6 +125,7 @@ void thread_leave(void)
     slot_release();
     agent_query_thread_end(&thread->logical.query);
     span_tree_thread_ends();
+    thread->ended_ready = ready_time(thread);
     thread->ended_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
     atomic_store(&thread->ended_wall, sys_clock(CLOCK_MONOTONIC));
     atomic_store(&thread->busy, true);

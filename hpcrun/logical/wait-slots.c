@@ -127,6 +127,17 @@ void slots_find_long_calls(uint64_t ticks)
     }
 }
 
+uint32_t slots_running(void)
+{
+    uint32_t end = atomic_load_explicit(&slots.end, memory_order_acquire), running = 0;
+    for (uint32_t i = 0; i < end; i++) {
+        const struct agent_slot *slot = agent_slot_at(&slots, i);
+        uint32_t state = atomic_load_explicit(&slot->state, memory_order_relaxed);
+        running += state == AGENT_SLOT_WORKING || state == AGENT_SLOT_CALLING;
+    }
+    return running;
+}
+
 void slot_release(void)
 {
     struct agent_slot *slot = own_slot;

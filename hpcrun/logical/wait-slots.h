@@ -44,6 +44,9 @@ static inline bool slot_is_in_call(const struct agent_slot *slot)
     return state == AGENT_SLOT_WAITING || state == AGENT_SLOT_CALLING;
 }
 
+/* How many threads work, as far as their slots say. */
+uint32_t slots_running(void);
+
 /* The call of a wrapper that the thread is in, by number; 0: it is in none. `slot` may be NULL. */
 static inline uint32_t slot_call(const struct agent_slot *slot)
 {

@@ -1,6 +1,7 @@
 #include "hpcrun/process/identity.h"
 
 #include "hpcrun/base/seccomp-filters.h"
+#include "hpcrun/base/small-file.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/base/text-buffer.h"
 #include "hpcrun/config/run-config.h"
@@ -8,27 +9,18 @@
 
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <sys/utsname.h>
 
 struct process process;
 struct sampling sampling;
-
-static size_t read_file(const char *path, char *to, size_t room)
-{
-    long fd = sys4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    long size = fd < 0 ? 0 : sys3(SYS_read, fd, to, room - 1);
-    if (fd >= 0)
-        sys1(SYS_close, fd);
-    to[size > 0 ? size : 0] = '\0';
-    return size > 0 ? (size_t)size : 0;
-}
 
 /* The start time: field 22 of /proc/self/stat. The search begins after the last ')', since the
  * second field, a name in parentheses, may contain spaces and parentheses. */
 static uint64_t read_start_ticks(void)
 {
     char buffer[1024];
-    size_t size = read_file("/proc/self/stat", buffer, sizeof buffer);
+    size_t size = small_file_read("/proc/self/stat", buffer, sizeof buffer);
     const char *at = memrchr(buffer, ')', size);
     uint64_t ticks = 0;
     for (unsigned field = 2; at && field < 22; field++)
@@ -43,7 +35,7 @@ static uint64_t host_id(const char *name)
 {
     char id[64];
     uint64_t hash = 0xcbf29ce484222325u;
-    const char *at = read_file("/etc/machine-id", id, sizeof id) ? id : name;
+    const char *at = small_file_read("/etc/machine-id", id, sizeof id) ? id : name;
     for (; *at; at++)
         hash = (hash ^ (uint8_t)*at) * 0x100000001b3u;
     return hash & 0xffffffff;
@@ -120,6 +112,13 @@ void identify_arguments(char *const *arguments)
 const char *const *process_arguments(void)
 {
     return start_arguments;
+}
+
+bool process_is_restricted(void)
+{
+    long mode = sys1(SYS_prctl, PR_GET_SECCOMP);
+    bool is_filtered = mode != 0 && mode != -EINVAL;
+    return process.restricted || (is_filtered && !process.filters_are_harmless);
 }
 
 void identify_filters(void)

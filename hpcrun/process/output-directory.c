@@ -6,6 +6,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* In a user namespace the owner's id differs from HPCRUN_OWNER; it is the caller's own id there. If
  * the program has forbidden geteuid (seccomp), the owner can't be checked. */
@@ -38,6 +39,37 @@ void output_directory_close(int directory)
 {
     if (directory >= 0)
         sys1(SYS_close, directory);
+}
+
+bool output_directory_may_be_lost(void)
+{
+    return process.rights_changed ||
+           (process.config.owner != UINT_MAX && sys0(SYS_geteuid) != (long)process.config.owner);
+}
+
+/* Whether a user who does not own the directory may write there, as far as its mode says: a process may
+ * still have capabilities that it loses with an exec. */
+static bool mode_lets_others_write(int directory)
+{
+    struct stat status;
+    return sys2(SYS_fstat, directory, &status) != 0 || status.st_uid == (uid_t)sys0(SYS_geteuid) ||
+           sys0(SYS_geteuid) == 0 || (status.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* Kernels before 5.8 have no faccessat2. */
+bool output_directory_is_lost(void)
+{
+    int directory;
+    if (!output_directory_may_be_lost() || process_is_restricted())
+        return false;
+    if (output_directory_open(&directory) != 0)
+        return true;
+    if (directory == AT_FDCWD)
+        return false; /* there are no descriptors to find out */
+    long error = sys4(SYS_faccessat2, directory, ".", W_OK | X_OK, AT_EACCESS);
+    bool is_lost = error == -EACCES || error == -EROFS || !mode_lets_others_write(directory);
+    output_directory_close(directory);
+    return is_lost;
 }
 
 const char *output_directory_name(int directory, const char *path)

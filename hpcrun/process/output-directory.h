@@ -15,6 +15,7 @@
 #define HPCRUN_PROCESS_OUTPUT_DIRECTORY_H
 
 #include <fcntl.h>
+#include <stdbool.h>
 
 /* Flags for every file in the directory: do not follow links, do not block (FIFOs). */
 #define OUTPUT_FLAGS (O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
@@ -25,6 +26,14 @@
  * path. */
 int output_directory_open(int *directory);
 void output_directory_close(int directory);
+
+/* Whether the process may have lost the right to create files in the directory since it began: it has
+ * changed its user, its groups or its root, or runs as another user than the directory's. */
+bool output_directory_may_be_lost(void);
+
+/* Whether a program that the process executes would have no right to write there, because of such a
+ * change: it has the process's user, and root's capabilities only if that is root. */
+bool output_directory_is_lost(void);
 
 /* The name to use with that descriptor for a file with this absolute path. */
 const char *output_directory_name(int directory, const char *path);

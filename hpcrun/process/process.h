@@ -12,8 +12,9 @@
 #include <stdatomic.h>
 
 struct process {
-    bool active;    /* this process is measured */
-    bool withdrawn; /* it was measured until process_withdraw */
+    bool active;         /* this process is measured */
+    bool withdrawn;      /* it was measured until process_withdraw */
+    bool rights_changed; /* its user, groups or root (hooks/rights.c) */
     struct config config;
     struct metrics metrics;
     int pid, parent;
@@ -52,6 +53,10 @@ static inline bool process_is_ours(void)
 {
     return process.pid == sys_getpid();
 }
+
+/* Whether a filter of system calls, of this program or inherited, may end the process for those that
+ * hpcrun can do without (launch/harmless-filters.c makes them all). */
+bool process_is_restricted(void);
 
 /* Signal handler: a clock that costs no memory access, for intervals that need not be exact. The
  * unit is a time stamp tick, at most a nanosecond long; it becomes a nanosecond of CLOCK_MONOTONIC

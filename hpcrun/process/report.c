@@ -2,7 +2,7 @@
 
 #include "hpcrun/base/own-fds.h"
 #include "hpcrun/base/sys.h"
-#include "hpcrun/process/output-directory.h"
+#include "hpcrun/process/common-files.h"
 #include "hpcrun/process/process.h"
 
 #include "lib/printable.h"
@@ -40,45 +40,6 @@ static int terminal_fd(void)
     return same ? 2 : -1;
 }
 
-/* With hpcrun --shared other users may write to the directory, and could make the name a hard link
- * to any file, or a FIFO. */
-static bool is_a_log(long fd)
-{
-    struct stat status;
-    return sys2(SYS_fstat, fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1;
-}
-
-static long open_log(int directory, const char *name)
-{
-    return sys4(SYS_openat, directory, name, O_WRONLY | O_APPEND | O_CREAT | OUTPUT_FLAGS,
-                output_file_mode());
-}
-
-/* Not inlined: only this case needs the stack for a path, and signal stacks may be small. */
-__attribute__((noinline)) static long open_log_by_path(const char *name)
-{
-    char buffer[PATH_MAX + 128];
-    struct text path = TEXT(buffer);
-    text_add(&path, process.config.directory);
-    text_add(&path, "/");
-    text_add(&path, name);
-    return open_log(AT_FDCWD, path.at);
-}
-
-void report_append(const char *name, const char *data, size_t size)
-{
-    int directory;
-    if (output_directory_open(&directory) != 0)
-        return;
-    long fd = directory == AT_FDCWD ? open_log_by_path(name) : open_log(directory, name);
-    output_directory_close(directory);
-    if (fd < 0)
-        return;
-    if (is_a_log(fd))
-        sys_write_all(fd, data, size);
-    sys1(SYS_close, fd);
-}
-
 /* Static, since the thread that ends a process may be on a small signal stack; only one does. */
 static char line_buffer[2 * (PATH_MAX + 512)];
 
@@ -97,7 +58,7 @@ static struct text with_newline(const char *prefix, const struct text *line)
 void report_log(const struct text *line)
 {
     struct text full = with_newline("", line);
-    report_append(MEASUREMENT_LOG, full.at, full.length);
+    common_file_append(COMMON_LOG, full.at, full.length);
 }
 
 void report_terminal(const struct text *line)

@@ -6,11 +6,7 @@
 
 #include "hpcrun/base/text-buffer.h"
 
-/* Appends to a file of the measurement directory, in one write; a failure is ignored. Uses no
- * static memory, so that the child of a vfork may call it. */
-void report_append(const char *name, const char *data, size_t size);
-
-/* Appends a line (without its newline) to the log. */
+/* Appends a line (without its newline) to the log; a failure is ignored. */
 void report_log(const struct text *line);
 
 /* "hpcrun: LINE" on standard error. */

@@ -12,6 +12,12 @@
  * or a negative errno. */
 int file_create(int directory, const char *name);
 
+/* In the child of a fork that has no right to create a file: keeps its parent's. What it writes there
+ * is wrapped in CHILD chunks, so that readers can tell it from its parent's data. file_create closes
+ * it if it succeeds. */
+void file_keep_parents(void);
+bool file_is_parents(void);
+
 /* Appends; false if not everything could be written. */
 bool file_write(const void *data, size_t size);
 

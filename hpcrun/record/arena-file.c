@@ -11,18 +11,19 @@
 #include "hpcrun/thread/thread-image.h"
 
 #include <string.h>
-#include <sys/prctl.h>
 
 enum { FILE_NONE, FILE_OPENING, FILE_OPEN, FILE_CLOSED };
 
 /* The header has a page of its own. */
 #define HEADER_BYTES 4096
+_Static_assert(sizeof(struct arena_header) <= HEADER_BYTES, "room for the header");
 
 #define PROCESS_LOOK_NS 1000000000u
 
 static struct {
     _Atomic int state;
     struct arena_header *header;
+    _Atomic bool kept;
     char path[PATH_MAX + 512];
     char message[PATH_MAX + 1024];
 } arena;
@@ -35,15 +36,6 @@ static void set_path(void)
     const char *measurement = measurement_path();
     text_add_bytes(&path, measurement, strlen(measurement) - strlen(MEASUREMENT_SUFFIX));
     text_add(&path, ARENAS_SUFFIX);
-}
-
-/* Whether a filter of system calls, of this program or inherited, may end the process for those that
- * only the arena file needs. */
-static bool is_restricted(void)
-{
-    long mode = sys1(SYS_prctl, PR_GET_SECCOMP);
-    bool is_filtered = mode != 0 && mode != -EINVAL;
-    return process.restricted || (is_filtered && !process.filters_are_harmless);
 }
 
 /* Not by fds_open: that would use the reserved descriptor, which is for the measurement file. */
@@ -75,7 +67,7 @@ static long map_in(int directory)
 static long create(void)
 {
     int directory;
-    if (is_restricted())
+    if (process_is_restricted())
         return -EPERM;
     if (fds_are_scarce())
         return -EMFILE;
@@ -208,13 +200,23 @@ void arena_file_look(struct thread *thread, uint64_t ticks, uint64_t wall)
 
 /* ---- the end ---- */
 
+struct arena_totals *arena_file_totals(void)
+{
+    return atomic_load(&arena.state) == FILE_OPEN ? &arena.header->written : NULL;
+}
+
+void arena_file_keep(void)
+{
+    atomic_store(&arena.kept, true);
+}
+
 void arena_file_end(void)
 {
     int directory;
     if (atomic_exchange(&arena.state, FILE_CLOSED) != FILE_OPEN)
         return;
     shared_pages_close();
-    if (output_directory_open(&directory) == 0) {
+    if (!atomic_load(&arena.kept) && output_directory_open(&directory) == 0) {
         unlink_in(directory);
         output_directory_close(directory);
     }
@@ -228,5 +230,6 @@ void arena_file_restrict(void)
 void arena_file_after_fork(void)
 {
     shared_pages_after_fork();
+    atomic_store(&arena.kept, false);
     atomic_store(&arena.state, FILE_NONE);
 }

@@ -3,7 +3,8 @@
  * The arena file of this process image, beside its measurement file and with the same name, but for
  * the suffix `.arenas` (lib/arena-format.h). It is created at the first sample, or when the first
  * thread is created, and removed when everything is in the measurement file. While it is there, a
- * thread's data needs no flush: it outlives the process.
+ * thread's data needs no flush: it outlives the process. If the disk is full at the end, it stays:
+ * its blocks were allocated before.
  *
  * There is no arena file, and threads flush every ten seconds (record/flush.h), if
  *  - the file system has no shared mappings, can't allocate blocks, or is nearly full;
@@ -28,7 +29,13 @@ void arena_file_commit(struct thread *thread, uint64_t ticks);
  * `wall` are the same instant. */
 void arena_file_look(struct thread *thread, uint64_t ticks, uint64_t wall);
 
-/* Everything is in the measurement file: removes the arena file. */
+/* Where to keep sums over what is in the measurement file; NULL without an arena file. */
+struct arena_totals *arena_file_totals(void);
+
+/* Some of the data can't be written to the measurement file: the arena file stays at the end. */
+void arena_file_keep(void);
+
+/* Everything is in the measurement file: removes the arena file, unless it is to be kept. */
 void arena_file_end(void);
 
 /* The program is about to restrict its system calls: the file grows no further. */

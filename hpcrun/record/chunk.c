@@ -2,7 +2,7 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/record/append-file.h"
-#include "lib/bytes.h"
+#include "hpcrun/record/chunk-header.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -89,22 +89,21 @@ void chunk_bytes(struct chunk *chunk, const void *data, size_t size)
 
 void chunk_str(struct chunk *chunk, const char *string)
 {
-    chunk_bytes(chunk, string, strlen(string));
+    static const char cut[] = "...";
+    size_t length = strlen(string), mark = strlen(cut);
+    chunk_bytes(chunk, string, length < CHUNK_STRING ? length : CHUNK_STRING);
+    if (length > CHUNK_STRING)
+        memcpy(chunk->at + chunk->used - mark, cut, mark);
 }
 
 bool chunk_commit(struct chunk *chunk)
 {
     uint8_t *at = chunk->at;
-    put_u32(at, CHUNK_MAGIC);
-    put_u16(at + 4, (uint16_t)chunk->kind);
-    put_u16(at + 6, 0);
-    put_u32(at + 8, (uint32_t)(chunk->used - CHUNK_HEADER_SIZE));
-    put_u32(at + 12, chunk->thread);
     uint32_t number = atomic_fetch_add(&chunks, 1);
-    put_u32(at + 16, number);
-    uint32_t crc = crc32_update(0, at, 20);
+    chunk_header_put(at, chunk->kind, chunk->thread, number, chunk->used - CHUNK_HEADER_SIZE);
+    uint32_t crc = crc32_update(0, at, CHUNK_CRC_OFFSET);
     crc = crc32_update(crc, at + CHUNK_HEADER_SIZE, chunk->used - CHUNK_HEADER_SIZE);
-    put_u32(at + 20, crc);
+    put_u32(at + CHUNK_CRC_OFFSET, crc);
     if (file_write(at, chunk->used))
         return true;
     uint32_t next = number + 1; /* reuse the number, unless a later one is in use */

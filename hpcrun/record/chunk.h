@@ -19,7 +19,7 @@ struct chunk {
     uint32_t thread;
 };
 
-#define CHUNK_BYTES   65536
+#define CHUNK_BYTES   81920
 #define SCRATCH_BYTES 16384
 /* Bytes that chunks of many records leave free for their other numbers. */
 #define CHUNK_SLACK 512
@@ -39,8 +39,10 @@ void chunk_u8(struct chunk *chunk, uint8_t value);
 void chunk_u64(struct chunk *chunk, uint64_t value);
 void chunk_v(struct chunk *chunk, uint64_t value);
 void chunk_z(struct chunk *chunk, int64_t value);
-/* A string, cut to what fits. */
+/* A string. One that is longer than CHUNK_STRING ends with "..." there: what follows it must fit. */
+#define CHUNK_STRING 8191
 void chunk_str(struct chunk *chunk, const char *string);
+/* Bytes, cut to what fits. */
 void chunk_bytes(struct chunk *chunk, const void *data, size_t size);
 
 /* Writes the chunk. False if it could not be written completely. */

@@ -1,11 +1,14 @@
 #include "hpcrun/record/flush.h"
 
 #include "hpcrun/base/shared-pages.h"
+#include "hpcrun/base/small-file.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/process/process.h"
+#include "hpcrun/record/arena-file.h"
 #include "hpcrun/record/measurement-file.h"
 #include "hpcrun/record/process-chunks.h"
+#include "hpcrun/thread/ready-time.h"
 #include "hpcrun/thread/thread-image.h"
 
 #include <sys/prctl.h>
@@ -44,13 +47,9 @@ static void read_name(int tid, char *name, size_t room)
     text_add(&text, "/proc/self/task/");
     text_add_number(&text, (uint64_t)tid);
     text_add(&text, "/comm");
-    long fd = sys4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0)
-        return;
-    long size = sys3(SYS_read, fd, name, room - 1);
+    size_t size = small_file_read(path, name, room);
     if (size > 0 && name[size - 1] == '\n')
         name[size - 1] = '\0';
-    sys1(SYS_close, fd);
 }
 
 static bool write_identity(struct chunk *chunk, struct thread *thread)
@@ -243,12 +242,25 @@ static void merge_missed(struct thread *thread, struct thread_event *event)
     thread_image_commit(thread, thread->image->ticks);
 }
 
+static void count_fates(const struct thread_event *event, unsigned which)
+{
+    for (unsigned slot = 0; slot < FATE_SLOTS; slot++) {
+        add(&totals.fates[which][slot].count, event->fates[slot].count);
+        add(&totals.fates[which][slot].amount, event->fates[slot].amount);
+    }
+}
+
+static void count_source(const struct thread_event *event, unsigned which)
+{
+    __atomic_fetch_or(&totals.sources[which], (uint8_t)(1u << event->opened_as), __ATOMIC_RELAXED);
+}
+
 static bool write_fates(struct chunk *chunk, struct thread *thread, unsigned which)
 {
     struct thread_event *event = &thread->events[which];
     unsigned count = 0;
     merge_missed(thread, event);
-    __atomic_fetch_or(&totals.sources[which], (uint8_t)(1u << event->opened_as), __ATOMIC_RELAXED);
+    count_source(event, which);
     for (unsigned slot = 0; slot < FATE_SLOTS; slot++)
         count += event->fates[slot].count || event->fates[slot].amount;
     if (count == 0)
@@ -266,32 +278,41 @@ static bool write_fates(struct chunk *chunk, struct thread *thread, unsigned whi
     }
     if (!chunk_commit(chunk))
         return false;
-    for (unsigned slot = 0; slot < FATE_SLOTS; slot++) {
-        add(&totals.fates[which][slot].count, event->fates[slot].count);
-        add(&totals.fates[which][slot].amount, event->fates[slot].amount);
-    }
+    count_fates(event, which);
     return true;
+}
+
+/* The thread's clocks now, or at its end. */
+static void read_clocks(struct thread *thread, uint64_t *cpu, uint64_t *wall, uint64_t *ready)
+{
+    uint64_t ended_wall = atomic_load(&thread->ended_wall);
+    *wall = ended_wall ? ended_wall : sys_clock(CLOCK_MONOTONIC);
+    *cpu = ended_wall ? thread->ended_cpu : sys_clock(sys_thread_clock(thread->tid));
+    *ready = ended_wall ? thread->ended_ready : ready_time(thread);
+}
+
+static void count_end(struct thread *thread, uint64_t cpu, uint64_t wall)
+{
+    add(&totals.ends.cpu, cpu - thread->began_cpu);
+    add(&totals.ends.wall, wall - thread->began_wall);
+    add(&totals.ends.nodes, cct_end(&thread->cct));
+    add(&totals.ends.node_bytes, cct_bytes(&thread->cct) + lnotes_bytes(&thread->logical.lnotes));
+    add(&totals.ends.trees, cct_end(&thread->cct) > 0);
 }
 
 static bool write_clock(struct chunk *chunk, struct thread *thread, bool ended)
 {
-    uint64_t ended_wall = atomic_load(&thread->ended_wall);
-    uint64_t wall = ended_wall ? ended_wall : sys_clock(CLOCK_MONOTONIC);
-    uint64_t cpu = ended_wall ? thread->ended_cpu : sys_clock(sys_thread_clock(thread->tid));
+    uint64_t cpu, wall, ready;
+    read_clocks(thread, &cpu, &wall, &ready);
     chunk_begin(chunk, CHUNK_THREAD_CLOCK, thread->index);
     chunk_v(chunk, wall);
     chunk_v(chunk, cpu);
     chunk_v(chunk, ended);
+    chunk_v(chunk, ready + 1);
     if (!chunk_commit(chunk))
         return false;
-    if (ended) {
-        add(&totals.ends.cpu, cpu - thread->began_cpu);
-        add(&totals.ends.wall, wall - thread->began_wall);
-        add(&totals.ends.nodes, cct_end(&thread->cct));
-        add(&totals.ends.node_bytes,
-            cct_bytes(&thread->cct) + lnotes_bytes(&thread->logical.lnotes));
-        add(&totals.ends.trees, cct_end(&thread->cct) > 0);
-    }
+    if (ended)
+        count_end(thread, cpu, wall);
     return true;
 }
 
@@ -342,10 +363,62 @@ static void settle(struct thread *thread, const struct written *written)
         memset(thread->events[i].fates, 0, FATE_SLOTS * sizeof *thread->events[i].fates);
 }
 
+/* Whether the image, which is in the arena file, has all that could not be written. */
+static bool can_keep(struct thread *thread)
+{
+    return thread_image_is_live(thread) && thread_image_is_whole(thread) &&
+           !shared_pages_are_lost();
+}
+
+/* The image stays live: counts what is in it, and renews its clocks. */
+static void keep(struct thread *thread, const struct written *written)
+{
+    uint64_t cpu, wall, ready;
+    thread->kept = true;
+    arena_file_keep();
+    if (thread->tid == sys_gettid())
+        thread_image_look(thread, ticks_now(), sys_clock(CLOCK_MONOTONIC));
+    for (unsigned i = written->events; i < thread->event_count; i++) {
+        merge_missed(thread, &thread->events[i]);
+        count_source(&thread->events[i], i);
+        count_fates(&thread->events[i], i);
+    }
+    read_clocks(thread, &cpu, &wall, &ready);
+    count_end(thread, cpu, wall);
+    add(&totals.threads, !thread->identity_written);
+}
+
+static void copy(uint64_t *to, const uint64_t *from)
+{
+    __atomic_store_n(to, __atomic_load_n(from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+}
+
+/* Copies the sums to where they outlive the process. Threads that end at the same time may write
+ * older ones. */
+static void store_totals(void)
+{
+    struct arena_totals *stored = arena_file_totals();
+    if (!stored)
+        return;
+    copy(&stored->threads, &totals.threads);
+    copy(&stored->cpu, &totals.ends.cpu);
+    copy(&stored->wall, &totals.ends.wall);
+    for (unsigned event = 0; event < process.config.event_count; event++) {
+        uint8_t sources = __atomic_load_n(&totals.sources[event], __ATOMIC_RELAXED);
+        __atomic_store_n(&stored->sources[event], sources, __ATOMIC_RELAXED);
+        for (unsigned slot = 0; slot < FATE_SLOTS; slot++) {
+            copy(&stored->fates[event][slot].count, &totals.fates[event][slot].count);
+            copy(&stored->fates[event][slot].amount, &totals.fates[event][slot].amount);
+        }
+    }
+}
+
 bool flush_thread(struct thread *thread, bool ended)
 {
     struct chunk chunk;
     struct written written = {.values = 1};
+    if (thread->kept)
+        return false;
     shared_pages_check();
     if (!measurement_create() || !chunk_memory(&chunk))
         return false;
@@ -357,7 +430,12 @@ bool flush_thread(struct thread *thread, bool ended)
         good = write_fates(&chunk, thread, written.events);
     good = good && write_clock(&chunk, thread, ended) &&
            (ended || process_chunks_write_clock(&chunk, PROCESS_RUNNING, 0));
-    settle(thread, &written);
+    if (!good && ended && can_keep(thread))
+        keep(thread, &written);
+    else
+        settle(thread, &written);
+    if (ended && good)
+        store_totals();
     chunk_release(&chunk);
     return good;
 }

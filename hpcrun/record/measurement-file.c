@@ -100,6 +100,8 @@ static bool begin_file(void)
 {
     if (!write_header() || !process_chunks_write(measurement.exec_sequence))
         return false;
+    if (file_is_parents())
+        return true;
     int directory;
     long error = output_directory_open(&directory);
     if (error == 0) {
@@ -109,15 +111,17 @@ static bool begin_file(void)
     return error == 0 || file_failed(error);
 }
 
-/* Restores the state before the attempt. */
+/* Restores the state before the attempt. In a parent's file the pieces so far remain: the next attempt
+ * repeats them, with the same numbers. */
 static void give_up_file(void)
 {
     int directory;
-    if (output_directory_open(&directory) == 0) {
+    if (!file_is_parents() && output_directory_open(&directory) == 0) {
         sys3(SYS_unlinkat, directory, output_directory_name(directory, measurement.begun), 0);
         output_directory_close(directory);
     }
-    file_close();
+    if (!file_is_parents())
+        file_close();
     chunks_init();
     atomic_store(&measurement.state, FILE_NONE);
 }
@@ -128,7 +132,7 @@ bool measurement_create(void)
     if (!atomic_compare_exchange_strong(&measurement.state, &state, FILE_OPENING))
         return state == FILE_OPEN;
     int error = create();
-    if (error != 0) {
+    if (error != 0 && !file_is_parents()) {
         atomic_store(&measurement.state, FILE_NONE);
         return file_failed(error);
     }
@@ -163,7 +167,11 @@ void measurement_close(void)
 
 void measurement_leave_to_parent(void)
 {
-    if (atomic_exchange(&measurement.state, FILE_CLOSED) == FILE_OPEN)
+    if (atomic_exchange(&measurement.state, FILE_CLOSED) != FILE_OPEN)
+        return;
+    if (output_directory_may_be_lost())
+        file_keep_parents();
+    else
         file_close_or_reserve();
 }
 

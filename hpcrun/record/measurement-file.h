@@ -25,7 +25,8 @@ bool measurement_is_open(void);
 /* Closes the file; no chunk is written after that. */
 void measurement_close(void);
 
-/* In the child of a fork: closes the parent's file; its descriptor may become the reserve. */
+/* In the child of a fork: closes the parent's file; its descriptor may become the reserve. If the
+ * process may have no right to create a file, it keeps the parent's for this case. */
 void measurement_leave_to_parent(void);
 
 /* The file's path, in static memory. */

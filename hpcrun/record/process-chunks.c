@@ -3,6 +3,7 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/logical/agent-table.h"
+#include "hpcrun/process/cpu-quota.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/source/sample-source.h"
@@ -21,6 +22,10 @@ static void add_arguments(struct chunk *chunk)
     for (unsigned i = 0; i < count; i++)
         chunk_str(chunk, arguments[i]);
 }
+
+_Static_assert(MAX_ARGUMENTS *(MAX_ARGUMENT_SIZE + VARINT_MAX_BYTES) + 2 * PATH_MAX + CHUNK_SLACK <=
+                   CHUNK_BYTES,
+               "room for the longest paths and arguments");
 
 static bool write_process(struct chunk *chunk, uint32_t exec_sequence)
 {
@@ -343,20 +348,18 @@ void process_chunks_write_pending(bool retry)
     chunk_release(&chunk);
 }
 
-bool process_chunks_write_span_state(struct chunk *chunk, enum recorded_state state,
-                                     const char *why)
+bool process_chunks_write_states(struct chunk *chunk, const struct known_metric *metrics,
+                                 unsigned count)
 {
-    const struct metrics *metrics = &process.metrics;
-    const unsigned ids[] = {metrics->strand_work, metrics->span, metrics->burdened_span};
-    const unsigned n = sizeof ids / sizeof *ids;
     chunk_begin(chunk, CHUNK_METRIC_STATES, CHUNK_NO_THREAD);
-    chunk_v(chunk, n);
-    for (unsigned i = 0; i < n; i++) {
-        bool is_exact = !why || (state == RECORDED_LOWER_BOUND && ids[i] == metrics->strand_work);
-        chunk_v(chunk, ids[i]);
-        chunk_v(chunk, is_exact ? RECORDED_EXACT : state);
-        chunk_str(chunk, is_exact ? "" : why);
+    chunk_v(chunk, count);
+    for (unsigned i = 0; i < count; i++) {
+        chunk_v(chunk, metrics[i].id);
+        chunk_v(chunk, metrics[i].state);
+        chunk_str(chunk, metrics[i].why ? metrics[i].why : "");
     }
+    for (unsigned i = 0; i < count; i++)
+        chunk_v(chunk, metrics[i].error);
     return chunk_commit(chunk);
 }
 
@@ -367,5 +370,7 @@ bool process_chunks_write_clock(struct chunk *chunk, enum process_state state, i
     chunk_v(chunk, sys_clock(CLOCK_PROCESS_CPUTIME_ID));
     chunk_v(chunk, state);
     chunk_v(chunk, (uint64_t)detail);
+    chunk_v(chunk, cpu_quota());
+    chunk_v(chunk, cpu_quota_throttled() + 1);
     return chunk_commit(chunk);
 }

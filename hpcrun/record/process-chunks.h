@@ -25,9 +25,15 @@ void process_chunks_write_pending(bool retry);
 /* In the child of a fork, whose file has none of these chunks yet. */
 void process_chunks_clear(void);
 
-/* METRIC STATES: how well work and span of the process are known; `why` NULL: exactly. */
-bool process_chunks_write_span_state(struct chunk *chunk, enum recorded_state state,
-                                     const char *why);
+/* METRIC STATES: how well a metric of the process is known. `why` NULL: exactly, but for `error`. */
+struct known_metric {
+    unsigned id;
+    enum recorded_state state;
+    const char *why;
+    uint64_t error; /* in the unit of the metric's values */
+};
+bool process_chunks_write_states(struct chunk *chunk, const struct known_metric *metrics,
+                                 unsigned count);
 
 /* PROCESS CLOCK. */
 bool process_chunks_write_clock(struct chunk *chunk, enum process_state state, int detail);

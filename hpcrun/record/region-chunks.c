@@ -8,9 +8,9 @@ static bool write_region(struct chunk *chunk, unsigned number, const struct regi
     chunk_v(chunk, number);
     chunk_str(chunk, region->name);
     chunk_v(chunk, region->times);
-    chunk_v(chunk, region->sums.work);
-    chunk_v(chunk, region->sums.span);
-    chunk_v(chunk, region->sums.burdened_span);
+    chunk_v(chunk, region->sums.work.time);
+    chunk_v(chunk, region->sums.span.time);
+    chunk_v(chunk, region->sums.burdened_span.time);
     chunk_v(chunk, region->sums.spawns);
     chunk_v(chunk, region->is_partial ? REGION_PARTIAL : 0);
     return chunk_commit(chunk);

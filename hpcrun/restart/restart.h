@@ -28,8 +28,6 @@
 
 #include "hpcrun/thread/thread.h"
 
-#define SYSCALL_SIZE 2 /* of the instruction */
-
 /* Most bytes of stack between the frame of a hook and the call that it makes through libc. A signal
  * frame is larger, so calls made in a handler are not mistaken for the one that it interrupted. */
 #define LIBC_STACK 1024

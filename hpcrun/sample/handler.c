@@ -1,5 +1,6 @@
 #include "hpcrun/sample/handler.h"
 
+#include "hpcrun/base/small-file.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/base/text-buffer.h"
 #include "hpcrun/process/process.h"
@@ -10,6 +11,7 @@
 #include "hpcrun/restart/ended-calls.h"
 #include "hpcrun/restart/restart.h"
 #include "hpcrun/sample/sample.h"
+#include "hpcrun/span/strand-clock.h"
 #include "hpcrun/thread/thread-image.h"
 
 #include <string.h>
@@ -80,21 +82,11 @@ static void take_due_samples(struct thread *thread, const ucontext_t *context)
 
 #define FIELD "TracerPid:\t"
 
-/* Reads the beginning of the file: TracerPid is among the first lines, of a few bytes each. */
-static size_t read_status(char *to, size_t room)
-{
-    long fd = sys4(SYS_openat, AT_FDCWD, "/proc/thread-self/status", O_RDONLY | O_CLOEXEC, 0);
-    long size = fd < 0 ? 0 : sys3(SYS_read, fd, to, room - 1);
-    if (fd >= 0)
-        sys1(SYS_close, fd);
-    to[size > 0 ? size : 0] = '\0';
-    return size > 0 ? (size_t)size : 0;
-}
-
 static bool is_tracer(uint64_t pid)
 {
-    char status[512];
-    size_t size = read_status(status, sizeof status), name = strlen(FIELD);
+    char status[512]; /* TracerPid is among the first lines, of a few bytes each */
+    size_t size = small_file_read("/proc/thread-self/status", status, sizeof status);
+    size_t name = strlen(FIELD);
     for (const char *line = status; line; line = strchr(line, '\n')) {
         line += *line == '\n';
         uint64_t tracer;
@@ -131,12 +123,17 @@ bool handler_on_signal(const siginfo_t *info, void *context)
     struct thread_event *event = thread ? source_of_signal(thread, info) : NULL;
     if (!event && !(thread && is_from_tracer(info)))
         return false;
+    struct strand_pause pause = {0};
+    if (process.config.work_span)
+        pause = strand_pause(false);
     thread_samples_handled++;
     restart_mark(context);
     if (event)
         take_sample(thread, event, info, context);
     else
         take_due_samples(thread, context);
+    if (process.config.work_span)
+        strand_go_on(&pause);
     let_call_go_on(thread, context);
     return true;
 }

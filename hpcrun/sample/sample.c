@@ -24,11 +24,11 @@ static uint32_t capacity(const struct agent_worker_counts *counts)
     return counts->workers < cores ? counts->workers : cores;
 }
 
-/* The number of working workers, 1 to n: at least the sampled one was working. */
+/* The number of working workers, at most n, and at least 1: the sampled one was working. */
 static uint64_t working_of(const struct agent_worker_counts *counts, uint64_t n)
 {
-    uint64_t working = counts->working;
-    return working < 1 ? 1 : working > n ? n : working;
+    uint64_t working = counts->working < n ? counts->working : n;
+    return working > 0 ? working : 1;
 }
 
 /* Charges the node for idle workers: with this worker's share of their idle time, and its share of
@@ -55,6 +55,16 @@ static void count_idle(struct thread *thread, struct thread_event *event,
     count_fate(thread, event, nobody_works ? FATE_NOBODY_WORKING : FATE_IDLE, increment->amount);
 }
 
+/* The number of threads among which the time of this instant is divided: those that work. If no agent
+ * knows the thread, those that wait in no call. CPUs bound it. */
+static uint64_t running_at(const struct thread_status *status)
+{
+    struct agent_worker_counts counts = status->counts;
+    if (status->kind == AGENT_FOREIGN)
+        counts.workers = counts.working = slots_running();
+    return working_of(&counts, capacity(&counts));
+}
+
 /* The metric that the sample's time is paid into. */
 static unsigned metric_of(const struct thread_event *event, const struct thread_status *status)
 {
@@ -77,14 +87,20 @@ static bool add_to_metrics(struct thread *thread, struct thread_event *event,
                            uint32_t node)
 {
     unsigned metric = metric_of(event, status);
-    if (!cct_add(&thread->cct, node, metric, increment->amount))
+    uint64_t amount = increment->amount - increment->ready;
+    if (!cct_add(&thread->cct, node, metric, amount))
         return false;
+    if (increment->ready)
+        cct_add(&thread->cct, node, event->ready, increment->ready);
     if (increment->off_cpu && metric == event->work)
         cct_add(&thread->cct, node, event->off_cpu, increment->off_cpu);
+    if (event->wall_time != NO_METRIC && metric == event->work)
+        cct_add(&thread->cct, node, event->wall_time,
+                (amount - increment->off_cpu) / running_at(status));
     if (status->kind == AGENT_WORKING && event->idleness != NO_METRIC)
-        charge_idleness(thread, event, &status->counts, increment->amount, node);
+        charge_idleness(thread, event, &status->counts, amount, node);
     if (event->lock_blame != NO_METRIC)
-        charge_lock_blame(thread, event, increment->amount, node);
+        charge_lock_blame(thread, event, amount, node);
     return true;
 }
 
@@ -98,6 +114,12 @@ static bool has_left_wait(struct unwinder *u, const struct agent_slot *slot)
         if (u->path[i - 1].bp == slot->frame && unwind_hidden(u, &u->path[i - 1]))
             return false;
     return true;
+}
+
+/* Whether the sample came while hpcrun measured work and span for the program: between two strands. */
+static bool is_between_strands(struct unwinder *u)
+{
+    return process.config.work_span && u->depth > 0 && unwind_hidden(u, &u->path[u->depth - 1]);
 }
 
 void sample_record(struct thread *thread, struct thread_event *event,
@@ -114,6 +136,11 @@ void sample_record(struct thread *thread, struct thread_event *event,
         workers_record(status->agent, status->counts.workers, capacity(&status->counts));
     if (status->kind == AGENT_IDLE || status->kind == AGENT_RUNTIME_OWNED) {
         count_idle(thread, event, increment, status);
+        return;
+    }
+    if (is_between_strands(&thread->unwinder)) {
+        unwind_forget(&thread->unwinder);
+        count_fate(thread, event, FATE_DROPPED_OWN_CODE, increment->amount);
         return;
     }
     uint32_t unchanged = agent_query_path(&thread->logical.query);

@@ -6,11 +6,15 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/creation.h"
 #include "hpcrun/span/frame-span.h"
+#include "hpcrun/span/strand-clock.h"
 #include "hpcrun/span/task-span.h"
 #include "hpcrun/span/work-span.h"
 
 /* Call paths at which computations began. Further ones begin below the tree's root. */
 #define MAX_ROOTS 512
+
+/* A value is not shown if its error is more than this part of it. */
+#define MOST_ERROR 10
 
 static struct root_path {
     uint32_t thread, node;  /* of the path, when it was entered */
@@ -26,7 +30,9 @@ static struct entered {
 } * entered;
 
 static bool is_on, has_run;
+static const char *why_untold; /* by a runtime that cannot tell its events; NULL: there is none */
 static bool has_entered; /* the last span_tree_enter returned true */
+static struct span_totals totals; /* of that time */
 
 /* ---- while the program runs ---- */
 
@@ -50,10 +56,17 @@ static struct root_path *root_path_at(uint64_t site)
 static void run_begins(const void *key, struct agent_activation root)
 {
     has_run = true;
+    struct strand_pause pause = strand_pause(true);
     struct root_path *path = root_path_at((uint64_t)*root.site);
+    strand_go_on(&pause);
     path->is_dag = true;
     root.site = &path->number;
     work_span_run_begins(key, root);
+}
+
+static void cannot_tell(const char *why)
+{
+    why_untold = why;
 }
 
 static uint64_t region_site(uint64_t site)
@@ -79,15 +92,17 @@ static void init_tasks(void)
                                               .wait_ended = task_span_wait_ended,
                                               .group_begins = task_span_group_begins,
                                               .cannot_follow = task_span_cannot_follow};
-    task_span_init(SPAN_BURDEN_NS, process.config.record_dag, region_site);
+    task_span_init(SPAN_BURDEN_NS, region_site);
     host_observe_tasks(&events);
 }
 
 bool span_tree_init(void)
 {
-    static struct agent_dag events = {.run_begins = run_begins,
+    static struct agent_dag events = {.cannot_tell = cannot_tell,
+                                      .run_begins = run_begins,
                                       .run_ended = work_span_run_ended,
                                       .resumed = work_span_resumed,
+                                      .paused = work_span_paused,
                                       .spawned = work_span_spawned,
                                       .returned = work_span_returned,
                                       .orphaned = work_span_orphaned,
@@ -97,13 +112,19 @@ bool span_tree_init(void)
                                       .stolen = work_span_stolen};
     roots = sys_pages(MAX_ROOTS * sizeof *roots);
     entered = sys_pages(SPAN_CONTEXTS * sizeof *entered);
-    is_on = roots && entered && work_span_init(SPAN_BURDEN_NS, process.config.record_dag);
+    is_on = roots && entered && work_span_init(SPAN_BURDEN_NS);
     if (is_on) {
         host_observe_dag(&events);
         init_tasks();
-        frame_span_init(SPAN_BURDEN_NS, process.config.record_dag, region_site);
+        frame_span_init(SPAN_BURDEN_NS, region_site);
     }
     return is_on;
+}
+
+void span_tree_main_begins(void)
+{
+    if (is_on)
+        work_span_go_on();
 }
 
 bool span_tree_is_on(void)
@@ -128,6 +149,7 @@ void span_tree_thread_ends(void)
 /* Where values go: one thread's tree. */
 struct target {
     struct thread *thread;
+    struct strand_excess excess;
     struct context_nodes {
         uint32_t caller;    /* at which the context's procedures are called */
         uint32_t procedure; /* of these */
@@ -196,24 +218,36 @@ static struct context_nodes nodes_of(const struct target *to, const struct span_
                                   .is_dag = parent->is_dag};
 }
 
-/* Adds what a value has grown by since it was entered. */
+/* Adds what a value has grown by since it was entered. It may shrink, since what is subtracted for
+ * measuring is known better later. */
 static bool add(const struct target *to, uint32_t node, unsigned metric, uint64_t value,
                 uint64_t *before)
 {
-    uint64_t amount = value - *before;
-    *before = value;
+    uint64_t amount = value > *before ? value - *before : 0;
+    *before += amount;
     return amount == 0 ||
            (node != CCT_NO_MEMORY && cct_add(&to->thread->cct, node, metric, amount));
+}
+
+/* Strands may be so short that the sum of their uncertainties is a large part of it. */
+static bool is_too_short(const struct span_time *total)
+{
+    return total->error > total->time / MOST_ERROR;
 }
 
 static bool enter_values(const struct target *to, uint32_t id, uint32_t node)
 {
     const struct metrics *metrics = &process.metrics;
-    struct span_values values = work_span_values(id);
+    struct span_values values = work_span_values(id, &to->excess);
     struct entered *before = &entered[id];
-    return add(to, node, metrics->strand_work, values.work, &before->work) &&
-           add(to, node, metrics->span, values.span, &before->span) &&
-           add(to, node, metrics->burdened_span, values.burdened_span, &before->burdened_span);
+    bool good = true;
+    if (!is_too_short(&totals.work))
+        good &= add(to, node, metrics->strand_work, values.work, &before->work);
+    if (!is_too_short(&totals.span))
+        good &= add(to, node, metrics->span, values.span, &before->span);
+    if (!is_too_short(&totals.burdened_span))
+        good &= add(to, node, metrics->burdened_span, values.burdened_span, &before->burdened_span);
+    return good;
 }
 
 static uint32_t serial_node(struct cct *cct)
@@ -248,7 +282,7 @@ static const char *problem(void)
     if (is_on && frame_span_problem())
         return frame_span_problem();
     if (!has_any_run())
-        return "no runtime that can report them ran a computation";
+        return why_untold ? why_untold : "no runtime that can report them ran a computation";
     return task_span_problem();
 }
 
@@ -257,9 +291,13 @@ bool span_tree_enter(struct thread *thread)
     has_entered = false;
     if (is_on)
         frame_span_end();
-    if (problem() || work_span_totals().is_incomplete)
+    totals = work_span_totals();
+    span_totals_correct(&totals);
+    if (problem() || totals.is_incomplete)
         return false;
-    struct target to = {.thread = thread, .nodes = sys_pages(SPAN_CONTEXTS * sizeof *to.nodes)};
+    struct target to = {.thread = thread,
+                        .excess = span_excess(),
+                        .nodes = sys_pages(SPAN_CONTEXTS * sizeof *to.nodes)};
     bool good = to.nodes;
     for (uint32_t id = 0; good && id < span_contexts_end(); id++)
         good = enter_context(&to, id);
@@ -280,15 +318,41 @@ static const char *why_not(void)
     return problem() ? problem() : "memory ran out";
 }
 
+/* "strands are too short to be measured: 84 ns on average, uncertain by 15 ns" */
+static void describe_short_strands(struct text *why, const struct span_time *total)
+{
+    uint64_t strands = total->strands ? total->strands : 1;
+    text_add(why, "strands are too short to be measured: ");
+    text_add_number(why, total->time / strands >> STRAND_SHIFT);
+    text_add(why, " ns on average, uncertain by ");
+    text_add_number(why, total->error / strands >> STRAND_SHIFT);
+    text_add(why, " ns");
+}
+
+static struct span_knowledge knowledge_of(const struct span_time *total, bool is_lower_bound,
+                                          struct text *why)
+{
+    struct span_knowledge of = {.state = RECORDED_EXACT, .error = total->error};
+    if (!has_entered) {
+        of = (struct span_knowledge){.state = RECORDED_NOTHING, .why = why_not()};
+    } else if (is_too_short(total)) {
+        describe_short_strands(why, total);
+        of = (struct span_knowledge){.state = RECORDED_NOTHING, .why = why->at};
+    } else if (is_lower_bound) {
+        of.state = RECORDED_LOWER_BOUND;
+        of.why = "the order of OpenMP's dependences and ordered loops was not followed";
+    }
+    return of;
+}
+
 struct span_state span_tree_state(void)
 {
-    struct span_state known = {.has_run = has_any_run()};
-    if (!has_entered) {
-        known.state = RECORDED_NOTHING;
-        known.why = why_not();
-    } else if (task_span_is_lower_bound()) {
-        known.state = RECORDED_LOWER_BOUND;
-        known.why = "the order of OpenMP's dependences and ordered loops was not followed";
-    }
-    return known;
+    static char buffers[3][128];
+    struct text whys[] = {TEXT(buffers[0]), TEXT(buffers[1]), TEXT(buffers[2])};
+    bool is_lower_bound = task_span_is_lower_bound();
+    return (struct span_state){
+        .work = knowledge_of(&totals.work, false, &whys[0]),
+        .span = knowledge_of(&totals.span, is_lower_bound, &whys[1]),
+        .burdened_span = knowledge_of(&totals.burdened_span, is_lower_bound, &whys[2]),
+        .has_run = has_any_run() || why_untold};
 }

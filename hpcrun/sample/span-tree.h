@@ -10,6 +10,10 @@
  * False without memory. */
 bool span_tree_init(void);
 
+/* Just before main: the program's serial code begins. What the loader and hpcrun did before is not
+ * the program's work. */
+void span_tree_main_begins(void);
+
 /* Whether work and span are measured in this process. */
 bool span_tree_is_on(void);
 
@@ -17,8 +21,8 @@ bool span_tree_is_on(void);
 void span_tree_after_fork(void);
 
 /* At the image's end, and before an exec: adds to the tree of `thread`, which must be quiescent, what
- * all values have grown by since the last time. False, with nothing added, if no runtime reported
- * anything, or memory ran out. */
+ * all values have grown by since the last time, but for metrics whose strands are too short. False,
+ * with nothing added, if no runtime reported anything, or memory ran out. */
 bool span_tree_enter(struct thread *thread);
 
 /* After that, if the exec failed: the program goes on. */
@@ -27,11 +31,17 @@ void span_tree_exec_failed(void);
 /* In a thread that ends. */
 void span_tree_thread_ends(void);
 
+/* How well one of the metrics is known. */
+struct span_knowledge {
+    enum recorded_state state;
+    const char *why; /* not exactly; valid until the next span_tree_state. NULL: exactly */
+    uint64_t error;  /* the value is right within this, in the unit */
+};
+
 /* How well the values are known, after span_tree_enter. */
 struct span_state {
-    enum recorded_state state; /* RECORDED_LOWER_BOUND: of the span; the work is exact */
-    const char *why;           /* not exactly; a string constant, NULL: exactly */
-    bool has_run;              /* a runtime that can report them ran a computation */
+    struct span_knowledge work, span, burdened_span;
+    bool has_run; /* a runtime that can report them ran a computation, or one says why it cannot */
 };
 
 struct span_state span_tree_state(void);

@@ -11,7 +11,9 @@
 struct increment {
     bool fired;       /* false: no sample; the source is armed again */
     uint64_t amount;  /* time or count */
-    uint64_t off_cpu; /* EVENT_REALTIME: the part of `amount` in which the thread was off the CPU */
+    /* EVENT_REALTIME: the parts of `amount` in which the thread wanted no CPU, and in which it had none
+     * that it wanted. */
+    uint64_t off_cpu, ready;
 };
 
 #endif

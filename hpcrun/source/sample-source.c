@@ -357,7 +357,7 @@ struct increment source_measure(struct thread *thread, struct thread_event *even
                                 const siginfo_t *info, const ucontext_t *context)
 {
     switch (event->source) {
-    case SOURCE_MONOTONIC_TIMER: return wall_source_measure(event, info);
+    case SOURCE_MONOTONIC_TIMER: return wall_source_measure(thread, event, info, context);
     case SOURCE_COUNTER: return measure_count(event, context);
     default: return measure_cpu_time(thread, event, info, context);
     }

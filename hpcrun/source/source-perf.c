@@ -1,6 +1,7 @@
 #include "hpcrun/source/source-perf.h"
 
 #include "hpcrun/base/own-fds.h"
+#include "hpcrun/base/small-file.h"
 #include "hpcrun/base/sys.h"
 
 #include <linux/perf_event.h>
@@ -44,15 +45,11 @@ long perf_probe_task_clock(void)
 /* The value of kernel.perf_event_paranoid; -2 if it can't be read. */
 static int paranoid_level(void)
 {
-    char digits[16] = "";
-    long fd =
-        sys4(SYS_openat, AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid", O_RDONLY | O_CLOEXEC, 0);
-    long size = fd < 0 ? 0 : sys3(SYS_read, fd, digits, sizeof digits - 1);
+    char digits[16];
     uint64_t level;
     const char *at = digits;
-    if (fd >= 0)
-        sys1(SYS_close, fd);
-    return size > 0 && text_parse_number(&at, &level) ? (int)level : -2;
+    small_file_read("/proc/sys/kernel/perf_event_paranoid", digits, sizeof digits);
+    return text_parse_number(&at, &level) ? (int)level : -2;
 }
 
 static bool may_open_without_kernel(void)

@@ -1,5 +1,6 @@
 #include "hpcrun/source/source-timer.h"
 
+#include "hpcrun/base/small-file.h"
 #include "hpcrun/base/text-buffer.h"
 
 #include <stdatomic.h>
@@ -24,11 +25,7 @@ static uint64_t queued_by_user(void)
 {
     char status[4096];
     uint64_t count = 0;
-    long fd = sys4(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
-    long size = fd < 0 ? 0 : sys3(SYS_read, fd, status, sizeof status - 1);
-    if (fd >= 0)
-        sys1(SYS_close, fd);
-    status[size > 0 ? size : 0] = '\0';
+    small_file_read("/proc/self/status", status, sizeof status);
     const char *found = strstr(status, FIELD), *number = found ? found + strlen(FIELD) : NULL;
     return number && text_parse_number(&number, &count) ? count : 0;
 }

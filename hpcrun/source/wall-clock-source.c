@@ -6,6 +6,9 @@
 #include "hpcrun/source/random-period.h"
 #include "hpcrun/source/timer-turns.h"
 #include "hpcrun/thread/live-threads.h"
+#include "hpcrun/thread/ready-time.h"
+
+#include <errno.h>
 
 /* REALTIME samples waiting threads, too. If there are more threads than CPUs, samples take at most one
  * part in so many of the CPUs' time, or what one thread on each CPU would take; otherwise thousands of
@@ -111,12 +114,43 @@ static void learn_cost(struct thread_event *event, uint64_t on_cpu)
     atomic_store_explicit(&sample_cost, (15 * average + cost) / 16, memory_order_relaxed);
 }
 
-struct increment wall_source_measure(struct thread_event *event, const siginfo_t *info)
+/* Whether the sample has interrupted a waiting call: the context is at its instruction, to which the
+ * kernel goes back, or behind it with EINTR. The instruction has stored the address behind itself in
+ * rcx. (With FRED event delivery it does not; then the wait for a CPU that the sample has caused counts
+ * as the program's.) */
+static bool has_woken(const greg_t *reg)
+{
+    uint64_t after = (uint64_t)reg[REG_RCX], pc = (uint64_t)reg[REG_RIP];
+    bool has_ended = after == pc && reg[REG_RAX] == -EINTR;
+    return has_ended || after == pc + SYSCALL_SIZE;
+}
+
+/* How much of `off` ns off the CPU the thread was ready to run. What it had to wait after this sample
+ * had woken it is not the program's. What is left over pays with later samples. */
+static uint64_t measure_ready(struct thread *thread, struct thread_event *event, uint64_t off,
+                              uint64_t late, const ucontext_t *context)
+{
+    uint64_t ready = off > 0 ? ready_time(thread) : READY_UNKNOWN;
+    if (ready == READY_UNKNOWN)
+        return 0;
+    uint64_t pays = ready > event->paid_ready ? ready - event->paid_ready : 0;
+    uint64_t caused = has_woken(context->uc_mcontext.gregs) ? pays < late ? pays : late : 0;
+    thread->sampled_ready += caused;
+    pays -= caused;
+    if (pays > off)
+        pays = off;
+    event->paid_ready += pays;
+    return pays;
+}
+
+struct increment wall_source_measure(struct thread *thread, struct thread_event *event,
+                                     const siginfo_t *info, const ucontext_t *context)
 {
     uint64_t ticks = ticks_now(), now = sys_clock(CLOCK_MONOTONIC);
     if (now < event->due)
         return (struct increment){.fired = false};
     uint64_t cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID), on_cpu = cpu - event->last_cpu;
+    uint64_t late = now - event->due;
     learn_cost(event, on_cpu);
     uint64_t pays = change_mean(event, time_to_pay(event, now));
     event->is_turn = turns_is_next(event, info);
@@ -124,10 +158,13 @@ struct increment wall_source_measure(struct thread_event *event, const siginfo_t
     event->lag = now - event->last;
     event->last_cpu = cpu;
     event->measured_at = ticks;
+    uint64_t off = on_cpu < pays ? pays - on_cpu : 0;
+    uint64_t ready = measure_ready(thread, event, off, late, context);
     return (struct increment){
         .fired = true,
         .amount = pays << TIME_SHIFT,
-        .off_cpu = on_cpu < pays ? (pays - on_cpu) << TIME_SHIFT : 0,
+        .off_cpu = (off - ready) << TIME_SHIFT,
+        .ready = ready << TIME_SHIFT,
     };
 }
 

@@ -32,7 +32,8 @@ void wall_source_stop(const struct thread_event *event);
 
 /* The increment of a signal. It is no sample if it comes too early: kernels before 6.13 deliver
  * signals of timers that have been armed again. The event is armed then. */
-struct increment wall_source_measure(struct thread_event *event, const siginfo_t *info);
+struct increment wall_source_measure(struct thread *thread, struct thread_event *event,
+                                     const siginfo_t *info, const ucontext_t *context);
 
 /* Arms the source for the sample behind that of event->last. */
 void wall_source_arm(struct thread *thread, struct thread_event *event);

@@ -100,28 +100,26 @@ void activation_fold(struct activation *activation, struct worker_memory *memory
         for (unsigned kind = 0; kind < KINDS; kind++)
             series_put_before(&segment->series[kind], &segment->child[kind], memory,
                               &activation->series[kind].prefix);
-        shape_put_before(&segment->shape, memory, activation->context, segment->child_node,
-                         segment->child_work, &activation->shape);
         activation->work += segment->work + segment->child_work;
         activation->before = segment->before;
         free_shared(&shared.free_segments, segment);
     }
-    shape_sync(&activation->shape, memory, activation->work,
-               activation->series[PLAIN].prefix.length, activation->series[BURDENED].prefix.length);
 }
 
 /* ---- activations ---- */
 
 void activation_begin(struct activation *activation, struct agent_activation procedure,
-                      uint32_t parent_context)
+                      uint32_t parent_context, uint32_t depth)
 {
     activation->procedure = procedure;
     activation->context = CONTEXT_NONE;
     activation->parent_context = parent_context;
+    activation->depth = depth;
+    activation->is_mixed = activation->is_trial = false;
     activation->is_suspended = false;
     activation->parent = NULL;
     activation->before = NULL;
-    activation->work = 0;
+    activation->work = activation->strands = activation->spawns = 0;
 }
 
 struct segment *activation_cut(struct activation *activation)
@@ -131,9 +129,7 @@ struct segment *activation_cut(struct activation *activation)
         return NULL;
     *segment = (struct segment){.before = activation->before,
                                 .context = activation->context,
-                                .work = activation->work,
-                                .shape = activation->shape};
-    activation->shape = (struct dag_shape){0};
+                                .work = activation->work};
     for (unsigned kind = 0; kind < KINDS; kind++) {
         segment->series[kind] = activation->series[kind];
         activation->series[kind] = (struct series){0};

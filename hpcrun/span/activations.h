@@ -5,7 +5,6 @@
 
 #include "agents/agent.h"
 #include "hpcrun/span/critical-path.h"
-#include "hpcrun/span/dag-shape.h"
 #include "hpcrun/span/span-results.h"
 
 /* All paths belong to the activation; so do those of a child, once it has ended. */
@@ -19,14 +18,14 @@ struct activation {
     struct agent_activation procedure;
     uint32_t context; /* CONTEXT_NONE: not looked up yet */
     uint32_t parent_context;
-    bool is_outermost;           /* no caller is the same procedure */
+    uint32_t depth;              /* of spawns; 0: a root */
+    bool is_mixed;               /* a descendant is in another context */
+    bool is_trial;               /* grains.h */
     bool is_suspended;           /* when it is resumed, its children have ended */
     struct segment *parent;      /* of a base: where its result goes; NULL: a root */
     struct segment *before;      /* its last segment; NULL: it was never stolen */
-    uint64_t work;               /* of it and its ended children, without `before` */
+    uint64_t work, strands, spawns; /* of it and its ended children, without `before` */
     struct series series[KINDS]; /* empty in a level that is not in use */
-    struct dag_shape shape;      /* likewise */
-    uint32_t node;               /* of the recorded dag, once the activation has ended */
 };
 
 /* What a stolen activation had, with the result of the child that the victim executed. */
@@ -35,10 +34,8 @@ struct segment {
     uint32_t context; /* of the activation */
     uint64_t work;
     struct series series[KINDS];
-    struct dag_shape shape;
     uint64_t child_work;
     struct critical_path child[KINDS];
-    uint32_t child_node;
 };
 
 /* ---- paths ---- */
@@ -59,7 +56,7 @@ void series_put_before(struct series *series, struct critical_path *child,
 
 /* Begins an activation in a level whose series are empty. */
 void activation_begin(struct activation *activation, struct agent_activation procedure,
-                      uint32_t parent_context);
+                      uint32_t parent_context, uint32_t depth);
 
 /* All children of the activation have ended: its prefixes become its longest paths, and its segments
  * are freed. */

@@ -25,14 +25,15 @@ static struct path_table *enlarge(struct worker_memory *memory, struct path_tabl
     return larger;
 }
 
-static bool add_other(struct critical_path *path, struct worker_memory *memory, uint32_t context,
-                      uint64_t time)
+static bool add_other(struct critical_path *path, struct worker_memory *memory,
+                      const struct path_entry *entry)
 {
     struct path_table *table = path->others;
     uint32_t count = table ? table->count : 0;
-    size_t i = partition_point(k, count, table->at[k].context < context);
-    if (i < count && table->at[i].context == context) {
-        table->at[i].time += time;
+    size_t i = partition_point(k, count, table->at[k].context < entry->context);
+    if (i < count && table->at[i].context == entry->context) {
+        table->at[i].time += entry->time;
+        table->at[i].strands += entry->strands;
         return true;
     }
     if (!table || count == capacity_of(table)) {
@@ -42,7 +43,7 @@ static bool add_other(struct critical_path *path, struct worker_memory *memory, 
         path->others = table;
     }
     memmove(&table->at[i + 1], &table->at[i], (count - i) * sizeof *table->at);
-    table->at[i] = (struct path_entry){.context = context, .time = time};
+    table->at[i] = *entry;
     table->count++;
     return true;
 }
@@ -57,28 +58,33 @@ bool path_append_others(struct critical_path *path, struct worker_memory *memory
         return true;
     }
     for (uint32_t i = 0; i < others->count; i++)
-        complete &= add_other(path, memory, others->at[i].context, others->at[i].time);
+        complete &= add_other(path, memory, &others->at[i]);
     block_free(memory, others, others->size);
     return complete;
 }
 
-/* Takes a context's entry out of the table, and returns its time. */
-static uint64_t take_out(struct path_table *table, uint32_t context)
+/* Takes a context's entry out of the table; zeros if there is none. */
+static struct path_entry take_out(struct path_table *table, uint32_t context)
 {
     size_t i = partition_point(k, table->count, table->at[k].context < context);
     if (i == table->count || table->at[i].context != context)
-        return 0;
-    uint64_t time = table->at[i].time;
+        return (struct path_entry){0};
+    struct path_entry entry = table->at[i];
     table->count--;
     memmove(&table->at[i], &table->at[i + 1], (table->count - i) * sizeof *table->at);
-    return time;
+    return entry;
 }
 
 bool path_change_context(struct critical_path *path, struct worker_memory *memory, uint32_t from,
                          uint32_t to)
 {
-    bool complete = add_other(path, memory, from, path->own);
-    path->own = complete ? take_out(path->others, to) : 0;
+    const struct path_entry old = {from, (uint32_t)path->strands, path->own};
+    struct path_entry own = {0};
+    bool complete = add_other(path, memory, &old);
+    if (complete)
+        own = take_out(path->others, to);
+    path->own = own.time;
+    path->strands = own.strands;
     return complete;
 }
 

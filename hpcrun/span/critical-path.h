@@ -12,24 +12,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Paths of both kinds: without and with burdens. */
+enum { PLAIN, BURDENED, KINDS };
+
 struct path_table {
     uint32_t count, size; /* size: of its block, worker-memory.h */
     struct path_entry {
-        uint32_t context;
+        uint32_t context, strands;
         uint64_t time;
     } at[];
 };
 
 struct critical_path {
     uint64_t length;
-    uint64_t own;              /* the part in the owner's context */
+    uint64_t own, strands;     /* the part in the owner's context; its strands that were measured */
     struct path_table *others; /* the rest; NULL: none */
 };
 
-static inline void path_add_own(struct critical_path *path, uint64_t time)
+static inline void path_add_own(struct critical_path *path, uint64_t time, uint64_t strands)
 {
     path->length += time;
     path->own += time;
+    path->strands += strands;
 }
 
 /* The slow parts of the functions below: for paths with tables. */
@@ -48,6 +52,7 @@ static inline bool path_append(struct critical_path *path, struct worker_memory 
     struct path_table *others = tail->others;
     path->length += tail->length;
     path->own += tail->own;
+    path->strands += tail->strands;
     *tail = (struct critical_path){0};
     return !others || path_append_others(path, memory, others);
 }

@@ -6,15 +6,13 @@
 
 static struct {
     uint64_t burden;
-    bool records_dag;
     uint64_t (*root_site)(uint64_t site);
     _Atomic bool is_on, is_open, has_run, has_overlaps, is_confused;
 } frames;
 
-void frame_span_init(uint64_t burden, bool records_dag, uint64_t (*root_site)(uint64_t site))
+void frame_span_init(uint64_t burden, uint64_t (*root_site)(uint64_t site))
 {
     frames.burden = burden << STRAND_SHIFT;
-    frames.records_dag = records_dag;
     frames.root_site = root_site;
     frames.is_on = true;
 }
@@ -46,8 +44,9 @@ static void add_time(struct span_frame *frame, struct task_thread *thread, uint6
 {
     frame->work += time;
     thread->tally->by[frame->context].work += time;
+    thread->tally->by[frame->context].strands++;
     for (unsigned kind = 0; kind < KINDS; kind++)
-        path_add_own(&frame->series[kind].continuation, time);
+        path_add_own(&frame->series[kind].continuation, time, 1);
 }
 
 /* The thread's strand ends, if it executes one. Returns its frame, which is not current any more. */
@@ -86,20 +85,18 @@ static struct span_frame *resolve(struct span_frame *frame, const void *address)
 static void begin_root(struct task_thread *thread, const void *code, const void *site,
                        const void *address)
 {
-    bool is_outermost;
     if (!span_serial_ends()) {
         frames.has_overlaps = true;
         return;
     }
     frames.is_open = frames.has_run = true;
     uint64_t root = site ? frames.root_site((uint64_t)site) : 0;
-    uint32_t context = span_context_of(CONTEXT_PROGRAM, (uint64_t)code, root, &is_outermost);
+    uint32_t context = span_context_of(CONTEXT_PROGRAM, (uint64_t)code, root);
     struct span_frame *frame = frame_new(&thread->memory, NULL, context, address);
     if (!frame) {
         span_fail();
         return;
     }
-    frame->is_outermost = is_outermost;
     frame->serial_thread = sys_gettid();
     frame->observer = thread;
     frame_list(frame, address);
@@ -109,14 +106,11 @@ static void begin_root(struct task_thread *thread, const void *code, const void 
 static void begin_call(struct task_thread *thread, struct span_frame *caller, const void *code,
                        const void *site, const void *address)
 {
-    bool is_outermost;
     uint64_t from = (uint64_t)(caller->is_task ? caller->spawn : site);
-    uint32_t context = span_context_of(caller->context, (uint64_t)code, from, &is_outermost);
+    uint32_t context = span_context_of(caller->context, (uint64_t)code, from);
     struct span_frame *frame = frame_new(&thread->memory, caller, context, address);
     if (!frame)
         span_fail();
-    else
-        frame->is_outermost = is_outermost;
     go_on(thread, frame);
 }
 
@@ -137,20 +131,12 @@ static void finish(struct span_frame *frame, struct task_thread *thread)
 {
     if (!frame_sync(frame, &thread->memory))
         span_fail();
-    if (!frame->is_outermost)
-        return;
-    struct span_sums *sums = &thread->tally->by[frame->context];
-    sums->calls++;
-    sums->call_work += frame->work;
-    sums->call_span += frame->series[PLAIN].prefix.length;
 }
 
 static void end_root(struct span_frame *root, struct task_thread *thread)
 {
     struct critical_path *const path[KINDS] = {&root->series[PLAIN].prefix,
                                                &root->series[BURDENED].prefix};
-    if (frames.records_dag)
-        span_add_summary(root->context, root->work, path);
     span_add_computation(root->work, path, root->context, &thread->memory);
     if (root->observer->frame == root)
         root->observer->frame = NULL; /* another thread has executed the rest */
@@ -270,7 +256,7 @@ static void continues(const void *address, bool unwinds)
     lock_leave(&frame->lock);
     thread->tally->steals += is_stolen;
     if (!unwinds)
-        path_add_own(&frame->series[BURDENED].continuation, frames.burden);
+        path_add_own(&frame->series[BURDENED].continuation, frames.burden, 0);
     else if (!frame_sync(frame, &thread->memory))
         span_fail();
     go_on(thread, frame);
@@ -309,9 +295,9 @@ static bool now(struct span_totals *totals)
         return work_span_now(totals);
     struct frame_lengths here = frame_here(frame);
     *totals = span_totals_so_far();
-    totals->work += here.work;
-    totals->span += here.span[PLAIN];
-    totals->burdened_span += here.span[BURDENED];
+    totals->work.time += here.work;
+    totals->span.time += here.span[PLAIN];
+    totals->burdened_span.time += here.span[BURDENED];
     go_on(thread, frame);
     return true;
 }

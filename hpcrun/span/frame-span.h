@@ -33,8 +33,7 @@
  *
  * BURDEN. As in work-span.h, on the continuation behind each spawn.
  *
- * NOT RECORDED. The dag: with records_dag a computation is one node. Cilkscale's exact instruction
- * counts (cilkscale-instructions). */
+ * NOT MEASURED. Cilkscale's exact instruction counts (cilkscale-instructions). */
 #ifndef HPCRUN_SPAN_FRAME_SPAN_H
 #define HPCRUN_SPAN_FRAME_SPAN_H
 
@@ -72,7 +71,7 @@ const struct frame_events *frame_events_of_hpcrun(void) __asm__("hpctoolkit_fram
 
 /* Normal context, after work_span_init. `burden` in ns. `root_site` is called when a computation
  * begins that returns to this address: the site of its context. */
-void frame_span_init(uint64_t burden, bool records_dag, uint64_t (*root_site)(uint64_t site));
+void frame_span_init(uint64_t burden, uint64_t (*root_site)(uint64_t site));
 
 /* From now on, events do nothing. */
 void frame_span_stop(void);

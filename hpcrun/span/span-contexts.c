@@ -2,8 +2,6 @@
 
 #include "hpcrun/base/sys.h"
 
-#include <string.h>
-
 static struct span_context *contexts;
 static _Atomic uint32_t end;
 static atomic_bool overflowed;
@@ -13,12 +11,6 @@ bool span_contexts_init(void)
     contexts = sys_pages(SPAN_CONTEXTS * sizeof *contexts);
     end = CONTEXT_PROGRAM + 1;
     return contexts != NULL;
-}
-
-void span_contexts_clear(void)
-{
-    memset(contexts, 0, span_contexts_end() * sizeof *contexts);
-    end = CONTEXT_PROGRAM + 1;
 }
 
 const struct span_context *span_context(uint32_t id)
@@ -79,10 +71,9 @@ static uint32_t add_child(uint32_t parent, uint32_t seen, uint64_t procedure, ui
     }
 }
 
-uint32_t span_context_of(uint32_t parent, uint64_t procedure, uint64_t site, bool *is_outermost)
+uint32_t span_context_of(uint32_t parent, uint64_t procedure, uint64_t site)
 {
     uint32_t found = find_recursion(parent, procedure);
-    *is_outermost = found == CONTEXT_NONE;
     if (found != CONTEXT_NONE)
         return found;
     uint32_t first = atomic_load(&contexts[parent].first_child);

@@ -30,12 +30,8 @@ struct span_context {
 /* Reserves memory; false if there is none. Normal context, once. */
 bool span_contexts_init(void);
 
-/* Forgets all contexts. No worker may use one. */
-void span_contexts_clear(void);
-
-/* The context of a procedure that `parent` spawned at `site`. `is_outermost`: no caller is the same
- * procedure. */
-uint32_t span_context_of(uint32_t parent, uint64_t procedure, uint64_t site, bool *is_outermost);
+/* The context of a procedure that `parent` spawned at `site`. */
+uint32_t span_context_of(uint32_t parent, uint64_t procedure, uint64_t site);
 
 const struct span_context *span_context(uint32_t id);
 

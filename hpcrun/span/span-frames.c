@@ -11,7 +11,7 @@ struct frame_segment {
 };
 
 /* Sizes of blocks (worker-memory.h). */
-enum { FRAME_SIZE = 2, SEGMENT_SIZE = 1 };
+enum { FRAME_SIZE = 2, SEGMENT_SIZE = 2 };
 
 _Static_assert(sizeof(struct span_frame) <= FIRST_BLOCK << FRAME_SIZE, "a frame has a block");
 _Static_assert(sizeof(struct frame_segment) <= FIRST_BLOCK << SEGMENT_SIZE, "so has a segment");

@@ -24,7 +24,6 @@ struct span_frame {
     struct frame_lengths passed; /* from there on, what is in `before` */
     uint32_t context;
     bool is_task;                 /* else a procedure */
-    bool is_outermost;            /* no caller is the same procedure */
     int serial_thread;            /* of a frame without a caller: the thread of the serial code */
     struct task_thread *observer; /* likewise: its record */
     const void *spawn;        /* return address of the last spawn; of a task's spawns: the task's */

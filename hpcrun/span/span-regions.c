@@ -86,20 +86,33 @@ static bool now(const char *name, struct span_totals *totals)
     return false;
 }
 
+static struct span_time difference(const struct span_time *from, const struct span_time *to)
+{
+    return (struct span_time){.time = to->time - from->time,
+                              .strands = to->strands - from->strands};
+}
+
 static struct span_totals grown(const struct span_totals *from, const struct span_totals *to)
 {
-    return (struct span_totals){.work = to->work - from->work,
-                                .span = to->span - from->span,
-                                .burdened_span = to->burdened_span - from->burdened_span,
+    return (struct span_totals){.work = difference(&from->work, &to->work),
+                                .span = difference(&from->span, &to->span),
+                                .burdened_span =
+                                    difference(&from->burdened_span, &to->burdened_span),
                                 .spawns = to->spawns - from->spawns,
                                 .is_incomplete = to->is_incomplete};
 }
 
+static void add_time_to(struct span_time *sum, const struct span_time *more)
+{
+    sum->time += more->time;
+    sum->strands += more->strands;
+}
+
 static void add(struct span_totals *sums, const struct span_totals *more)
 {
-    sums->work += more->work;
-    sums->span += more->span;
-    sums->burdened_span += more->burdened_span;
+    add_time_to(&sums->work, &more->work);
+    add_time_to(&sums->span, &more->span);
+    add_time_to(&sums->burdened_span, &more->burdened_span);
     sums->spawns += more->spawns;
     sums->is_incomplete |= more->is_incomplete;
 }
@@ -115,6 +128,7 @@ static struct region_sums sums_until(const struct region *region, const struct s
         struct span_totals more = grown(&region->begin, totals);
         add(&until.sums, &more);
     }
+    span_totals_correct(&until.sums);
     return until;
 }
 
@@ -166,12 +180,13 @@ static void add_ratio(struct text *line, const char *what, uint64_t upper, uint6
 static void add_bounds(struct text *line, const struct span_totals *sums)
 {
     for (uint64_t cpus = 2; cpus <= MOST_CPUS; cpus *= 2) {
-        uint64_t time = 10 * sums->work / cpus + TENTHS_OF_SPAN * sums->burdened_span;
-        bool is_first = cpus == 2, is_by_work = sums->work / cpus > sums->span;
+        uint64_t time = 10 * sums->work.time / cpus + TENTHS_OF_SPAN * sums->burdened_span.time;
+        bool is_first = cpus == 2, is_by_work = sums->work.time / cpus > sums->span.time;
         text_add(line, is_first ? "; " : ", ");
         text_add_number(line, cpus);
-        add_ratio(line, is_first ? " CPUs: " : ": ", 10 * sums->work, time);
-        add_ratio(line, " to ", is_by_work ? cpus : sums->work, is_by_work ? 1 : sums->span);
+        add_ratio(line, is_first ? " CPUs: " : ": ", 10 * sums->work.time, time);
+        add_ratio(line, " to ", is_by_work ? cpus : sums->work.time,
+                  is_by_work ? 1 : sums->span.time);
         text_add(line, is_first ? " times faster" : "");
     }
 }
@@ -184,14 +199,14 @@ static void dump(const struct region_sums *region)
     add_line_begin(&line, region->name);
     text_add_number(&line, region->times);
     text_add(&line, region->times == 1 ? " time" : " times");
-    add_time(&line, ", work ", sums->work);
-    add_time(&line, ", span ", sums->span);
-    add_time(&line, ", burdened span ", sums->burdened_span);
+    add_time(&line, ", work ", sums->work.time);
+    add_time(&line, ", span ", sums->span.time);
+    add_time(&line, ", burdened span ", sums->burdened_span.time);
     text_add(&line, ", spawns ");
     text_add_number(&line, sums->spawns);
-    if (sums->span > 0 && sums->burdened_span > 0) {
-        add_ratio(&line, "; parallelism ", sums->work, sums->span);
-        add_ratio(&line, ", burdened ", sums->work, sums->burdened_span);
+    if (sums->span.time > 0 && sums->burdened_span.time > 0) {
+        add_ratio(&line, "; parallelism ", sums->work.time, sums->span.time);
+        add_ratio(&line, ", burdened ", sums->work.time, sums->burdened_span.time);
         add_bounds(&line, sums);
     }
     report_error(&line);

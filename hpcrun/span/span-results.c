@@ -3,7 +3,6 @@
 #include "hpcrun/base/lock.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process/process.h"
-#include "hpcrun/span/dag-shape.h"
 #include "hpcrun/span/strand-clock.h"
 
 #include <stdatomic.h>
@@ -13,10 +12,8 @@ static struct {
     struct strand_clock serial;
     int serial_thread; /* whose strand the clock measures; 0: none */
     _Atomic bool is_serial; /* no computation runs */
-    uint64_t work;
+    uint64_t work, strands; /* the strands of serial code */
     struct critical_path path[KINDS];
-    struct dag_list *items; /* of the recorded dag */
-    uint64_t strand;        /* since the last item */
     struct worker_memory memory;
     struct lock lock; /* of the list of tallies */
     struct span_tally *tallies;
@@ -41,9 +38,9 @@ bool span_has_failed(void)
 static void add_serial(uint64_t time)
 {
     program.work += time;
-    program.strand += time;
+    program.strands++;
     for (unsigned kind = 0; kind < KINDS; kind++)
-        path_add_own(&program.path[kind], time);
+        path_add_own(&program.path[kind], time, 1);
 }
 
 /* Only the strands of one thread can be measured, and each ends once. */
@@ -58,7 +55,7 @@ static void end_serial_strand(void)
 void span_results_begin(uint64_t burden)
 {
     program.burden = burden;
-    span_serial_begins();
+    program.is_serial = true;
 }
 
 bool span_serial_ends(void)
@@ -90,18 +87,6 @@ bool span_is_serial(void)
 
 /* ---- computations ---- */
 
-void span_add_item(uint32_t node, uint64_t work)
-{
-    dag_list_add(&program.items, &program.memory, node, 1, program.strand, work);
-    program.strand = 0;
-}
-
-void span_add_summary(uint32_t context, uint64_t work, struct critical_path *const path[KINDS])
-{
-    const struct dag_lengths lengths = {work, path[PLAIN]->length, path[BURDENED]->length};
-    span_add_item(dag_node_of(context, DAG_SUMMARY, &lengths, NULL, 0), work);
-}
-
 void span_add_computation(uint64_t work, struct critical_path *const path[KINDS], uint32_t context,
                           struct worker_memory *memory)
 {
@@ -124,32 +109,63 @@ struct span_tally *span_tally_new(void)
     return tally;
 }
 
-void span_tally_free(struct span_tally *tally)
-{
-    uint64_t mask = lock_take(&program.lock);
-    struct span_tally **link = &program.tallies;
-    while (*link != tally)
-        link = &(*link)->next;
-    *link = tally->next;
-    lock_release(&program.lock, mask);
-    sys_pages_free(tally, sizeof *tally);
-}
-
 /* ---- results ---- */
+
+/* Of one context, or of all if `context` is CONTEXT_NONE. */
+static struct span_time time_on_path(unsigned kind, uint32_t context)
+{
+    const struct critical_path *path = &program.path[kind];
+    struct span_time time = {0};
+    if (context == CONTEXT_NONE || context == CONTEXT_PROGRAM)
+        time = (struct span_time){.time = path->own, .strands = path->strands};
+    for (uint32_t i = 0; path->others && i < path->others->count; i++) {
+        const struct path_entry *entry = &path->others->at[i];
+        if (context != CONTEXT_NONE && context != entry->context)
+            continue;
+        time.time += entry->time;
+        time.strands += entry->strands;
+    }
+    return time;
+}
 
 struct span_totals span_totals_so_far(void)
 {
-    struct span_totals totals = {.work = program.work,
-                                 .span = program.path[PLAIN].length,
-                                 .burdened_span = program.path[BURDENED].length,
+    struct span_totals totals = {.work = {.time = program.work, .strands = program.strands},
+                                 .span = time_on_path(PLAIN, CONTEXT_NONE),
+                                 .burdened_span = time_on_path(BURDENED, CONTEXT_NONE),
                                  .burden = program.burden,
                                  .is_incomplete = span_has_failed()};
     for (const struct span_tally *tally = program.tallies; tally; tally = tally->next) {
         totals.steals += tally->steals;
-        for (uint32_t context = 0; context < span_contexts_end(); context++)
+        for (uint32_t context = 0; context < span_contexts_end(); context++) {
             totals.spawns += tally->by[context].spawns;
+            totals.work.strands += tally->by[context].strands;
+        }
     }
     return totals;
+}
+
+struct strand_excess span_excess(void)
+{
+    struct grain_trials trials = {0};
+    for (const struct span_tally *tally = program.tallies; tally; tally = tally->next)
+        grain_trials_add(&trials, &tally->classes);
+    return grain_excess(&trials);
+}
+
+static void correct(struct span_time *time, const struct strand_excess *excess)
+{
+    double added = (double)time->strands * excess->mean;
+    time->error = (uint64_t)((double)time->strands * excess->error);
+    time->time = (double)time->time > added ? (uint64_t)((double)time->time - added) : 0;
+}
+
+void span_totals_correct(struct span_totals *totals)
+{
+    struct strand_excess excess = span_excess();
+    correct(&totals->work, &excess);
+    correct(&totals->span, &excess);
+    correct(&totals->burdened_span, &excess);
 }
 
 struct span_totals work_span_totals(void)
@@ -174,37 +190,24 @@ bool work_span_now(struct span_totals *totals)
     return true;
 }
 
-const struct dag_item *work_span_items(uint32_t *n)
+struct span_values work_span_values(uint32_t context, const struct strand_excess *excess)
 {
-    if (program.strand)
-        span_add_item(DAG_NOTHING, 0);
-    return dag_list_items(program.items, n);
-}
-
-/* The part of the program's path in a context. */
-static uint64_t part_of(unsigned kind, uint32_t context)
-{
-    const struct critical_path *path = &program.path[kind];
+    struct span_time work = {0}, span = time_on_path(PLAIN, context),
+                     burdened = time_on_path(BURDENED, context);
+    struct span_values values = {0};
     if (context == CONTEXT_PROGRAM)
-        return path->own;
-    for (uint32_t i = 0; path->others && i < path->others->count; i++)
-        if (path->others->at[i].context == context)
-            return path->others->at[i].time;
-    return 0;
-}
-
-struct span_values work_span_values(uint32_t context)
-{
-    struct span_values values = {.span = part_of(PLAIN, context),
-                                 .burdened_span = part_of(BURDENED, context)};
-    values.work = context == CONTEXT_PROGRAM ? values.span : 0;
+        work = span;
     for (const struct span_tally *tally = program.tallies; tally; tally = tally->next) {
         const struct span_sums *sums = &tally->by[context];
-        values.work += sums->work;
-        values.calls += sums->calls;
-        values.call_work += sums->call_work;
-        values.call_span += sums->call_span;
+        work.time += sums->work;
+        work.strands += sums->strands;
         values.spawns += sums->spawns;
     }
+    correct(&work, excess);
+    correct(&span, excess);
+    correct(&burdened, excess);
+    values.work = work.time;
+    values.span = span.time;
+    values.burdened_span = burdened.time;
     return values;
 }

@@ -6,14 +6,11 @@
 #define HPCRUN_SPAN_SPAN_RESULTS_H
 
 #include "hpcrun/span/critical-path.h"
-#include "hpcrun/span/dag-nodes.h"
+#include "hpcrun/span/grains.h"
 #include "hpcrun/span/span-contexts.h"
 
 /* The burden of a continuation, ns: Cilkview's 15,000 instructions, at three per nanosecond. */
 #define SPAN_BURDEN_NS 5000u
-
-/* Paths of both kinds: without and with burdens. */
-enum { PLAIN, BURDENED, KINDS };
 
 /* ---- results ---- */
 
@@ -21,17 +18,27 @@ struct span_values {
     uint64_t work;          /* local: in the context's own procedures */
     uint64_t span;          /* local, on the longest path */
     uint64_t burdened_span; /* local, on the longest path with burdens */
-    uint64_t calls;         /* outermost activations */
-    uint64_t call_work;     /* their work, with all that they spawned */
-    uint64_t call_span;     /* the sum of their spans */
     uint64_t spawns;        /* by the context's own procedures */
 };
 
+/* A time, and the number of measured strands in it. */
+struct span_time {
+    uint64_t time, strands;
+    uint64_t error; /* the time is right within this; set by span_totals_correct */
+};
+
 struct span_totals {
-    uint64_t work, span, burdened_span, spawns, steals;
+    struct span_time work, span, burdened_span;
+    uint64_t spawns, steals;
     uint64_t burden;    /* of one steal */
     bool is_incomplete; /* memory ran out, or an event came in an impossible order */
 };
+
+/* What measuring has added to each strand, so far. */
+struct strand_excess span_excess(void);
+
+/* Subtracts that from the times, and sets their errors. */
+void span_totals_correct(struct span_totals *totals);
 
 /* The sums up to now. False, with nothing done, while a computation runs, and in another thread than
  * the one that runs the serial code. */
@@ -44,15 +51,11 @@ struct span_totals span_totals_so_far(void);
  * and no computation runs; what that thread does afterwards is not measured. */
 struct span_totals work_span_totals(void);
 
-/* The program continues after that: the next serial strand begins. */
+/* The program begins, or continues after that: the next serial strand begins. */
 void work_span_go_on(void);
 
-/* The root of the recorded dag after that: the serial program, and the roots that it called, one
- * after the other. shape_has_failed: the dag is incomplete. */
-const struct dag_item *work_span_items(uint32_t *n);
-
-/* The values of a context after that. */
-struct span_values work_span_values(uint32_t context);
+/* The values of a context after that, without what measuring has added. */
+struct span_values work_span_values(uint32_t context, const struct strand_excess *excess);
 
 /* A failure makes all values incomplete: memory ran out, or an event came in an impossible order. */
 void span_fail(void);
@@ -76,7 +79,7 @@ static inline void span_change_owner(struct critical_path *path, struct worker_m
 
 /* ---- what the algorithms add ---- */
 
-/* The calling thread runs serial code from here on. `burden` is that of the results. */
+/* `burden` is that of the results. The program's first serial strand begins with work_span_go_on. */
 void span_results_begin(uint64_t burden);
 
 /* A computation begins in the calling thread. False if one was running. */
@@ -96,27 +99,19 @@ bool span_is_serial(void);
 void span_add_computation(uint64_t work, struct critical_path *const path[KINDS], uint32_t context,
                           struct worker_memory *memory);
 
-/* Before that, if the dag is recorded: the computation's node. */
-void span_add_item(uint32_t node, uint64_t work);
-
-/* The same for a computation whose node has no items. */
-void span_add_summary(uint32_t context, uint64_t work, struct critical_path *const path[KINDS]);
-
 struct span_sums {
-    uint64_t work, calls, call_work, call_span, spawns;
+    uint64_t work, strands, spawns;
 };
 
 /* What one worker adds up. */
 struct span_tally {
     struct span_tally *next;
     uint64_t steals;
+    struct grain_classes classes;
     struct span_sums by[SPAN_CONTEXTS]; /* context */
 };
 
 /* A new tally, which is a part of the results; NULL without memory. */
 struct span_tally *span_tally_new(void);
-
-/* Takes it out of the results. */
-void span_tally_free(struct span_tally *tally);
 
 #endif

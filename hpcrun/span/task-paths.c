@@ -250,10 +250,9 @@ struct span_region *region_new(struct worker_memory *memory, uint32_t parent, ui
 
 void region_set_code(struct span_region *region, uint64_t code)
 {
-    bool is_outermost;
     lock_enter(&region->lock);
     if (region->context == CONTEXT_NONE) {
-        region->context = span_context_of(region->parent, code, region->site, &is_outermost);
+        region->context = span_context_of(region->parent, code, region->site);
         region->before_barrier[0].context = region->before_barrier[1].context = region->context;
     }
     lock_leave(&region->lock);

@@ -7,7 +7,6 @@
 
 static struct {
     uint64_t burden;
-    bool records_dag;
     uint64_t (*root_site)(uint64_t site);
     _Atomic bool is_on;
     bool is_open; /* the serial code has begun a region that has not ended */
@@ -16,9 +15,8 @@ static struct {
     uint64_t work;                      /* of all threads when the last region ended */
 } tasks;
 
-void task_span_init(uint64_t burden, bool records_dag, uint64_t (*root_site)(uint64_t site))
+void task_span_init(uint64_t burden, uint64_t (*root_site)(uint64_t site))
 {
-    tasks.records_dag = records_dag;
     tasks.burden = burden << STRAND_SHIFT;
     tasks.root_site = root_site;
     tasks.is_on = true;
@@ -60,8 +58,9 @@ static void add_strand(struct task_thread *thread, struct span_task *task, uint6
 {
     thread->work += time;
     thread->tally->by[task->context].work += time;
+    thread->tally->by[task->context].strands++;
     for (unsigned kind = 0; kind < KINDS; kind++)
-        path_add_own(&task->path[kind], time);
+        path_add_own(&task->path[kind], time, 1);
 }
 
 /* The strand of the top task, which is in parts, ends. Then `runner` executes the task. The strand may
@@ -110,7 +109,7 @@ static struct span_task *pop(struct task_thread *thread)
 
 static void add_burden(struct span_task *task)
 {
-    path_add_own(&task->path[BURDENED], tasks.burden);
+    path_add_own(&task->path[BURDENED], tasks.burden, 0);
 }
 
 /* ---- regions ---- */
@@ -199,8 +198,6 @@ static void end_root(struct task_thread *thread, uint32_t context,
 {
     struct critical_path *const path[KINDS] = {&longest[PLAIN], &longest[BURDENED]};
     uint64_t work = task_threads_work();
-    if (tasks.records_dag)
-        span_add_summary(context, work - tasks.work, path);
     span_add_computation(work - tasks.work, path, context, &thread->memory);
     tasks.work = work;
     tasks.is_open = false;
@@ -243,9 +240,7 @@ static struct span_task *create(struct task_thread *thread, const void *code, co
                                 unsigned flags)
 {
     struct span_task *parent = thread->top;
-    bool is_outermost;
-    uint32_t context =
-        span_context_of(parent->context, (uint64_t)code, (uint64_t)site, &is_outermost);
+    uint32_t context = span_context_of(parent->context, (uint64_t)code, (uint64_t)site);
     struct span_task *task = task_new(&thread->memory, parent->region, parent, context);
     if (!task)
         return NULL;

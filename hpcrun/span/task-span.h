@@ -43,9 +43,8 @@
 #include "hpcrun/span/task-threads.h"
 
 /* Normal context, after work_span_init. `burden` in ns. `root_site` is called when the serial code
- * begins a region at this return address: the site of the region's context. `records_dag`: as
- * in work_span_init; a region is a node of the dag without its tasks. */
-void task_span_init(uint64_t burden, bool records_dag, uint64_t (*root_site)(uint64_t site));
+ * begins a region at this return address: the site of the region's context. */
+void task_span_init(uint64_t burden, uint64_t (*root_site)(uint64_t site));
 
 /* From now on, events do nothing. */
 void task_span_stop(void);

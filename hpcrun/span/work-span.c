@@ -7,8 +7,6 @@
 
 #include <stddef.h>
 
-#define MEASURED_EVENTS 1000
-
 #define STACK_BLOCK  256u
 #define STACK_BLOCKS 1024u
 
@@ -23,14 +21,13 @@ struct span_worker {
     uint32_t stolen; /* levels below this one were stolen; under the runtime's lock */
     struct worker_memory memory;
     struct span_tally *tally; /* its steals are those by others; under the runtime's lock */
+    struct grain_class *grain; /* of the top, or of the grain whose rest the top is; NULL: none */
+    bool is_split;             /* the top is the rest of a grain */
     struct level *stack[STACK_BLOCKS];
 };
 
 static struct {
     uint64_t burden;
-    bool records_dag;
-    uint64_t
-        node_cost; /* ticks that an event takes longer for each node of the dag that it looks up */
     struct span_worker *workers[SPAN_WORKERS];
 } program;
 
@@ -80,103 +77,94 @@ static void look_up_context(struct activation *activation)
 {
     activation->context =
         span_context_of(activation->parent_context, (uint64_t)*activation->procedure.code,
-                        (uint64_t)*activation->procedure.site, &activation->is_outermost);
+                        (uint64_t)*activation->procedure.site);
+}
+
+/* Adds work to the top activation. */
+static struct activation *add_work(struct span_worker *worker, uint64_t time)
+{
+    struct activation *activation = &level(worker, worker->top)->activation;
+    if (activation->context == CONTEXT_NONE)
+        look_up_context(activation);
+    struct span_sums *sums = &worker->tally->by[activation->context];
+    activation->work += time;
+    activation->strands++;
+    sums->work += time;
+    sums->strands++;
+    return activation;
 }
 
 /* Adds the strand that just ended to the top activation. */
 static struct activation *add_strand(struct span_worker *worker, uint64_t time)
 {
-    struct activation *activation = &level(worker, worker->top)->activation;
-    if (activation->context == CONTEXT_NONE)
-        look_up_context(activation);
-    activation->work += time;
-    activation->shape.strand += time;
-    worker->tally->by[activation->context].work += time;
+    struct activation *activation = add_work(worker, time);
     for (unsigned kind = 0; kind < KINDS; kind++)
-        path_add_own(&activation->series[kind].continuation, time);
+        path_add_own(&activation->series[kind].continuation, time, 1);
     return activation;
 }
 
-/* The activation has ended: its prefixes are its longest paths. */
-static void finish(struct span_worker *worker, struct activation *activation)
+/* The same for a grain, or for a part of one. */
+static struct activation *add_grain(struct span_worker *worker, uint64_t time)
 {
-    activation_fold(activation, &worker->memory);
-    activation->node = shape_end(&activation->shape, &worker->memory, activation->context,
-                                 activation->work, activation->series[PLAIN].prefix.length,
-                                 activation->series[BURDENED].prefix.length);
-    if (!activation->is_outermost)
-        return;
-    struct span_sums *sums = &worker->tally->by[activation->context];
-    sums->calls++;
-    sums->call_work += activation->work;
-    sums->call_span += activation->series[PLAIN].prefix.length;
+    struct activation *activation = add_work(worker, time);
+    struct grain_lengths lengths =
+        grain_lengths_of(&worker->tally->classes, worker->grain, time, worker->is_split);
+    activation->spawns += lengths.spawns;
+    worker->tally->by[activation->context].spawns += lengths.spawns;
+    for (unsigned kind = 0; kind < KINDS; kind++)
+        path_add_own(&activation->series[kind].continuation, lengths.path[kind].length,
+                     lengths.path[kind].strands);
+    return activation;
 }
 
-/* The burden lies on the continuation behind the spawn that just happened. */
+static struct grain_class *class_of(struct span_worker *worker, const struct activation *activation)
+{
+    return grain_class_of(&worker->tally->classes, activation->parent_context,
+                          (uint64_t)*activation->procedure.code, activation->depth);
+}
+
+/* An activation that was spawned has ended, folded. A stolen one is not like its class. */
+static void learn(struct span_worker *worker, const struct activation *activation, bool was_stolen)
+{
+    if (was_stolen)
+        return;
+    struct grain_lengths lengths = {.work = activation->work,
+                                    .strands = activation->strands,
+                                    .spawns = activation->spawns};
+    for (unsigned kind = 0; kind < KINDS; kind++) {
+        lengths.path[kind].length = activation->series[kind].prefix.length;
+        lengths.path[kind].strands = activation->series[kind].prefix.strands;
+    }
+    grain_observed(&worker->tally->classes, class_of(worker, activation), &lengths,
+                   activation->is_mixed, activation->is_trial);
+}
+
+/* The top activation, which was spawned, ends with its strand. Its prefixes are its longest paths. */
+static struct activation *end_top(struct span_worker *worker, uint64_t time)
+{
+    struct activation *top = worker->grain ? add_grain(worker, time) : add_strand(worker, time);
+    bool was_stolen = top->before;
+    activation_fold(top, &worker->memory);
+    if (!worker->grain)
+        learn(worker, top, was_stolen);
+    worker->grain = NULL;
+    return top;
+}
+
+/* The burden is on the continuation after the spawn that just happened. */
 static void add_burden(struct activation *activation)
 {
-    path_add_own(&activation->series[BURDENED].continuation, program.burden);
+    path_add_own(&activation->series[BURDENED].continuation, program.burden, 0);
 }
 
 /* ---- events ---- */
 
-static void forget_worker(unsigned number)
-{
-    struct span_worker *worker = program.workers[number];
-    program.workers[number] = NULL;
-    if (!worker)
-        return;
-    sys_pages_free(worker->stack[0], STACK_BLOCK * sizeof *worker->stack[0]);
-    span_tally_free(worker->tally);
-    sys_pages_free(worker, sizeof *worker);
-}
-
-/* Reports a child to a worker, with `grandchildren`, and returns the mean time of these events. */
-static uint64_t time_events(unsigned number, struct agent_activation procedure, int grandchildren)
-{
-    uint64_t before = ticks_now();
-    work_span_spawned(number, procedure);
-    for (int i = 0; i < grandchildren; i++) {
-        work_span_spawned(number, procedure);
-        work_span_returned(number);
-    }
-    if (grandchildren)
-        work_span_synced(number);
-    work_span_returned(number);
-    return ticks_now() - before;
-}
-
-/* The costs of short events: the least of many, since others were disturbed. */
-static void measure_events(void)
-{
-    static const void *const code = "", *const site = "";
-    const struct agent_activation procedure = {&code, &site};
-    const unsigned number = SPAN_WORKERS - 1;
-    uint64_t one = UINT64_MAX, all = UINT64_MAX;
-    work_span_run_begins(&code, procedure);
-    work_span_resumed(number, &code);
-    for (int i = 0; i < MEASURED_EVENTS; i++) {
-        uint64_t short_one = time_events(number, procedure, 0);
-        uint64_t longer = time_events(number, procedure, 2);
-        one = short_one < one ? short_one : one;
-        all = longer < all ? longer : all;
-    }
-    strand_clock_set_event_cost(one / 2);
-    program.node_cost = all > one / 2 * 7 ? all - one / 2 * 7 : 0;
-    forget_worker(number);
-}
-
-bool work_span_init(uint64_t burden, bool records_dag)
+bool work_span_init(uint64_t burden)
 {
     program.burden = burden << STRAND_SHIFT;
-    program.records_dag = records_dag;
     strand_clock_calibrate();
-    if (!span_contexts_init() || (records_dag && !shape_record()))
+    if (!span_contexts_init())
         return false;
-    measure_events();
-    span_contexts_clear();
-    if (records_dag)
-        dag_nodes_clear();
     span_results_begin(program.burden);
     return true;
 }
@@ -185,7 +173,7 @@ void work_span_run_begins(const void *key, struct agent_activation root)
 {
     struct activation activation = {0};
     span_serial_ends();
-    activation_begin(&activation, root, CONTEXT_PROGRAM);
+    activation_begin(&activation, root, CONTEXT_PROGRAM, 0);
     activation_store(key, &activation);
 }
 
@@ -204,26 +192,41 @@ void work_span_resumed(unsigned number, const void *key)
     }
     worker->top = 0;
     worker->stolen = 0;
+    worker->grain = NULL;
     if (base->activation.is_suspended)
         activation_fold(&base->activation, &worker->memory);
     base->activation.is_suspended = false;
     strand_begin(&worker->clock);
 }
 
-void work_span_spawned(unsigned number, struct agent_activation child)
+void work_span_paused(unsigned number)
+{
+    struct span_worker *worker = worker_of(number);
+    if (worker)
+        strand_stop(&worker->clock);
+}
+
+bool work_span_spawned(unsigned number, struct agent_activation child)
 {
     struct span_worker *worker = worker_of(number);
     if (!worker)
-        return;
-    struct activation *parent = add_strand(worker, strand_next(&worker->clock));
+        return false;
+    struct activation *parent = add_strand(worker, strand_end(&worker->clock));
     struct level *top = new_level(worker, worker->top + 1);
     if (!top) {
         span_fail();
-        return;
+        return false;
     }
     worker->tally->by[parent->context].spawns++;
-    activation_begin(&top->activation, child, parent->context);
+    activation_begin(&top->activation, child, parent->context, parent->depth + 1);
     worker->top++;
+    struct grain_class *class = class_of(worker, &top->activation);
+    enum grain_choice choice = grain_choose(&worker->tally->classes, class);
+    top->activation.is_trial = choice == GRAIN_TRIAL;
+    worker->grain = choice == GRAIN_YES ? class : NULL;
+    worker->is_split = false;
+    strand_begin(&worker->clock);
+    return worker->grain;
 }
 
 void work_span_returned(unsigned number)
@@ -231,26 +234,28 @@ void work_span_returned(unsigned number)
     struct span_worker *worker = worker_of(number);
     if (!worker)
         return;
-    struct activation *child = add_strand(worker, strand_next(&worker->clock));
-    uint64_t lookups = worker->memory.lookups;
-    finish(worker, child);
+    struct grain_class *grain = worker->grain;
+    struct activation *child = end_top(worker, strand_end(&worker->clock));
     struct activation *parent = &level(worker, --worker->top)->activation;
+    if (grain)
+        grain_ended(&worker->tally->classes, grain, child->work);
     parent->work += child->work;
-    shape_add_child(&parent->shape, &worker->memory, parent->context, child->node, child->work);
-    strand_shorten(&worker->clock, (worker->memory.lookups - lookups) * program.node_cost);
+    parent->strands += child->strands;
+    parent->spawns += child->spawns + 1;
+    parent->is_mixed |= child->is_mixed || child->context != parent->context;
     for (unsigned kind = 0; kind < KINDS; kind++) {
         struct critical_path *path = &child->series[kind].prefix;
         span_change_owner(path, &worker->memory, child->context, parent->context);
         series_add_branch(&parent->series[kind], &worker->memory, path);
     }
     add_burden(parent);
+    strand_begin(&worker->clock);
 }
 
 /* The child has ended: the sync of the stolen parent will find its result. */
 static void deliver(struct span_worker *worker, struct segment *segment, struct activation *child)
 {
     segment->child_work = child->work;
-    segment->child_node = child->node;
     for (unsigned kind = 0; kind < KINDS; kind++) {
         struct critical_path *path = &child->series[kind].prefix;
         span_change_owner(path, &worker->memory, child->context, segment->context);
@@ -264,16 +269,17 @@ void work_span_orphaned(unsigned number)
     struct span_worker *worker = worker_of(number);
     if (!worker)
         return;
-    struct activation *child = add_strand(worker, strand_end(&worker->clock));
-    finish(worker, child);
+    struct activation *child = end_top(worker, strand_end(&worker->clock));
     deliver(worker, level(worker, worker->top - 1)->stolen_as, child);
 }
 
 void work_span_synced(unsigned number)
 {
     struct span_worker *worker = worker_of(number);
-    if (worker)
-        activation_fold(add_strand(worker, strand_next(&worker->clock)), &worker->memory);
+    if (!worker)
+        return;
+    activation_fold(add_strand(worker, strand_end(&worker->clock)), &worker->memory);
+    strand_begin(&worker->clock);
 }
 
 void work_span_suspended(unsigned number, const void *key)
@@ -292,8 +298,6 @@ static void end_root(struct span_worker *worker, struct activation *root)
     struct critical_path *path[KINDS];
     for (unsigned kind = 0; kind < KINDS; kind++)
         path[kind] = &root->series[kind].prefix;
-    if (program.records_dag)
-        span_add_item(root->node, root->work);
     span_add_computation(root->work, path, root->context, &worker->memory);
 }
 
@@ -303,11 +307,27 @@ void work_span_ended(unsigned number)
     if (!worker)
         return;
     struct activation *base = add_strand(worker, strand_end(&worker->clock));
-    finish(worker, base);
+    activation_fold(base, &worker->memory);
     if (base->parent)
         deliver(worker, base->parent, base);
     else
         end_root(worker, base);
+}
+
+/* The top of the victim, a grain or the rest of one, is about to be stolen. The child that the victim
+ * executes becomes the top: the rest of the grain. It is in the same context (grains.h). The victim
+ * reports nothing until it has taken the runtime's lock. False without memory. */
+static bool split_grain(struct span_worker *victim)
+{
+    victim->is_split = true;
+    const struct activation *top = add_grain(victim, strand_cut(&victim->clock));
+    struct level *rest = new_level(victim, victim->top + 1);
+    if (!rest)
+        return false;
+    activation_begin(&rest->activation, top->procedure, top->context, top->depth + 1);
+    rest->activation.context = top->context;
+    victim->top++;
+    return true;
 }
 
 void work_span_stolen(unsigned number, const void *key)
@@ -318,7 +338,8 @@ void work_span_stolen(unsigned number, const void *key)
     uint32_t i = victim->stolen;
     struct level *from = level(victim, i);
     struct activation *activation = &from->activation;
-    from->stolen_as = activation_cut(activation);
+    bool is_split = !victim->grain || i < victim->top || split_grain(victim);
+    from->stolen_as = is_split ? activation_cut(activation) : NULL;
     if (!from->stolen_as) {
         span_fail();
         return;
@@ -328,7 +349,7 @@ void work_span_stolen(unsigned number, const void *key)
     struct activation rest = {.procedure = activation->procedure,
                               .context = activation->context,
                               .parent_context = activation->parent_context,
-                              .is_outermost = activation->is_outermost,
+                              .depth = activation->depth,
                               .parent =
                                   i > 0 ? level(victim, i - 1)->stolen_as : activation->parent,
                               .before = from->stolen_as};

@@ -23,8 +23,6 @@
  * BURDEN. The burdened span is the longest path if every continuation is stolen: each costs what
  * moving it to another worker does (Cilkview's burdened dag).
  *
- * DAG. The series-parallel dag of the whole program can be recorded, too: dag-shape.h, dag-nodes.h.
- *
  * The functions of events are those of struct agent_dag in agents/agent.h. */
 #ifndef HPCRUN_SPAN_WORK_SPAN_H
 #define HPCRUN_SPAN_WORK_SPAN_H
@@ -35,12 +33,13 @@
 #define SPAN_WORKERS 256 /* numbers of workers are below this */
 
 /* Normal context, in the initial thread, once. `burden` in ns. False without memory. */
-bool work_span_init(uint64_t burden, bool records_dag);
+bool work_span_init(uint64_t burden);
 
 void work_span_run_begins(const void *key, struct agent_activation root);
 void work_span_run_ended(void);
 void work_span_resumed(unsigned worker, const void *key);
-void work_span_spawned(unsigned worker, struct agent_activation child);
+void work_span_paused(unsigned worker);
+bool work_span_spawned(unsigned worker, struct agent_activation child);
 void work_span_returned(unsigned worker);
 void work_span_orphaned(unsigned worker);
 void work_span_synced(unsigned worker);

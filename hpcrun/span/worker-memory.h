@@ -22,7 +22,6 @@ struct worker_memory {
     uint32_t count[BLOCK_SIZES];          /* of `free` */
     uint8_t *chunk;                       /* unused part of the last chunk */
     uint64_t left;                        /* its bytes */
-    uint64_t lookups;                     /* of nodes of the recorded dag, so far */
 };
 
 /* A block of any contents; NULL without memory, or if there is no such size. */

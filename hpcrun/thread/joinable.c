@@ -28,6 +28,11 @@ void joinable_lock_for_fork(void)
     mask_at_fork = lock_take(&table.lock);
 }
 
+bool joinable_can_lock(void)
+{
+    return lock_is_free(&table.lock);
+}
+
 void joinable_unlock_after_fork(void)
 {
     lock_release(&table.lock, mask_at_fork);

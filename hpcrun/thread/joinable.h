@@ -62,6 +62,7 @@ void joinable_detach(uint64_t id);
 /* Around a fork, in the forking thread. In the child, which has no such threads, joinable_clear
  * empties the table. */
 void joinable_lock_for_fork(void);
+bool joinable_can_lock(void);
 void joinable_unlock_after_fork(void);
 void joinable_clear(void);
 

@@ -51,6 +51,11 @@ void threads_unlock_after_fork(void)
     unlock(mask_at_fork);
 }
 
+bool threads_can_lock(void)
+{
+    return lock_is_free(&threads.lock) && joinable_can_lock();
+}
+
 static struct thread *map_record(void)
 {
     struct block *block = sys_pages(sizeof *block);

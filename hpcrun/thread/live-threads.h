@@ -41,4 +41,8 @@ uint32_t threads_live(void);
 void threads_lock_for_fork(void);
 void threads_unlock_after_fork(void);
 
+/* In the child of a fork before which the list was not locked: whether no other thread of the parent
+ * was changing it. Else it can never be locked again. */
+bool threads_can_lock(void);
+
 #endif

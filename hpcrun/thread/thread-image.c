@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/shared-pages.h"
 #include "hpcrun/process/process.h"
+#include "hpcrun/thread/ready-time.h"
 
 #include <string.h>
 #include <sys/prctl.h>
@@ -86,6 +87,7 @@ void thread_image_look(struct thread *thread, uint64_t ticks, uint64_t wall)
         image->source[i] = (uint8_t)thread->events[i].opened_as;
     sys2(SYS_prctl, PR_GET_NAME, image->name);
     image->looked_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
+    image->looked_ready = ready_time(thread) + 1;
     image->looked_wall = wall;
     image->looked_ticks = ticks;
 }

@@ -34,7 +34,7 @@ struct thread_event {
     bool is_turn;                 /* the signal is that of timers[turn] */
     unsigned turn;                /* index in `timers` of the one for `due` */
     /* Ids of its metrics, or NO_METRIC. */
-    unsigned work, off_cpu, idleness, incomplete, waiting, lock_blame, lock_wait;
+    unsigned work, wall_time, off_cpu, ready, idleness, incomplete, waiting, lock_blame, lock_wait;
     uint64_t period; /* mean, as configured; by rate: the mean when the event was started */
     uint64_t mean;   /* in use: `period` or longer; by rate: it follows the counts */
     uint64_t last;   /* the event's clock or count at the last sample */
@@ -47,6 +47,7 @@ struct thread_event {
     uint64_t last_cpu;    /* CPUTIME: see `wall`; others: thread's CPU clock at the last sample */
     uint64_t measured_at; /* ticks_now() at the last sample */
     uint32_t call;        /* EVENT_REALTIME: slot_call() at the last sample */
+    uint64_t paid_ready;  /* EVENT_REALTIME: the part of ready_time() that samples have paid, ns */
     uint64_t pc, sp;      /* EVENT_COUNTER: of the thread at the last sample */
     unsigned repeats;     /* EVENT_COUNTER: number of samples before it with the same pc and sp */
     struct fate_count *fates; /* FATE_SLOTS, in the thread's image */
@@ -86,15 +87,19 @@ struct thread {
     uint32_t creator, creation_node;
     struct saved_path *creation_path; /* the creation path itself, from the initial thread on */
     uint64_t began_wall, began_cpu;   /* clocks at first sight */
+    uint64_t began_ready;             /* run_delay() at first sight */
+    uint64_t sampled_ready;           /* the part of it since then that samples have caused */
     struct joinable *joinable;      /* before it begins: its creator's record for a join, or NULL */
     struct arena_thread *own_image; /* the image in private memory */
     bool image_begun;               /* the image is live, or could not be made live */
     uint64_t start_ip;              /* of the start routine; 0 unknown */
     bool identity_written;          /* its THREAD chunk is in the file */
     bool written;                   /* its end is written; it is about to leave the list */
-    uint64_t ended_cpu;             /* its CPU clock at its end; set before ended_wall */
-    _Atomic uint64_t ended_wall;    /* CLOCK_MONOTONIC at its end; 0: it lives */
-    uint64_t start[4];              /* struct start of hooks/thread-hooks.c */
+    bool kept; /* its end can't be written: its data stays in the arena file (record/flush.h) */
+    uint64_t ended_cpu;                 /* its CPU clock at its end; set before ended_wall */
+    uint64_t ended_ready;               /* ready_time() at its end */
+    _Atomic uint64_t ended_wall;        /* CLOCK_MONOTONIC at its end; 0: it lives */
+    uint64_t start[4];                  /* struct start of hooks/thread-hooks.c */
     uint64_t calls[THREAD_CALL_WORDS];  /* struct thread_calls of restart/resumed-calls.h */
     struct agent_start_routine routine; /* its start routine, for the agents */
 };

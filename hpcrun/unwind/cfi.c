@@ -92,6 +92,15 @@ static const uint8_t *search_table(uint64_t pc, struct cfi_index *index)
     return index->hdr + (int32_t)get_u32(index->entries + 8 * (uint64_t)found + 4);
 }
 
+uint64_t cfi_next_function(uint64_t pc, struct cfi_index *index)
+{
+    int64_t key = (int64_t)(pc - (uint64_t)(uintptr_t)index->hdr);
+    if (key >= index->last)
+        return 0;
+    uint32_t next = key < index->first ? 0 : search(index, key) + 1;
+    return (uint64_t)(uintptr_t)index->hdr + (uint64_t)(int64_t)table_key(index, next);
+}
+
 enum {
     CFA_NOP = 0x00,
     CFA_SET_LOC = 0x01,

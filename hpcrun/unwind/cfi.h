@@ -84,4 +84,7 @@ bool cfi_open(struct cfi_index *index, const uint8_t *hdr);
  * covers pc or the data is malformed. */
 const struct cfi_row *cfi_row_at(uint64_t pc, struct cfi_index *index, struct cfi_scratch *scratch);
 
+/* The begin of the first function after `pc` in the table; 0 if there is none. */
+uint64_t cfi_next_function(uint64_t pc, struct cfi_index *index);
+
 #endif

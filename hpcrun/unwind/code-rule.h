@@ -19,12 +19,30 @@
 
 #include "hpcrun/unwind/frame.h"
 
-/* The rule of a frame, RULE_CFA_SP or RULE_CFA_BP. `interrupted`: its pc is where it goes on;
- * else the return address is. If no way leads to a return whose return address is there, code
- * made at run time is taken to have a frame pointer if it uses rbp like one (with negative
- * offsets), or if the code around it has frame pointers (learned-rules.h). False if nothing
- * fits, or when the budget is spent (memory.h). */
-bool code_rule(struct memory *memory, struct rule_cache *cache, const struct frame *frame,
-               bool interrupted, struct rule *rule);
+#include <ucontext.h>
+
+/* A frame without unwind information. */
+struct bare_frame {
+    struct frame *frame;
+    const ucontext_t *registers; /* of the frame; NULL: only sp and rbp are known */
+    bool interrupted;            /* its pc is where it goes on; else the return address is */
+    bool may_end;                /* it may be the first on its stack: not on the thread's own */
+};
+
+/* CODE_NEVER_RETURNS: no way leads to a return. Only of code in modules. */
+enum code_result { CODE_HAS_NO_RULE, CODE_HAS_RULE, CODE_NEVER_RETURNS };
+
+/* The rule of a frame: RULE_CFA_SP, RULE_CFA_BP or RULE_CFA_AT_SP. If no way leads to a return whose
+ * return address is there, other signs count in code made at run time:
+ *
+ *  1. a way leads to a function's prologue, and there is a return address where that expects it;
+ *  2. the code uses rbp as a frame pointer does, with negative offsets, or the code around it has
+ *     frame pointers (learned-rules.h);
+ *  3. a way leads to the code from a prologue before it.
+ *
+ * No rule if nothing fits, or when the budget is spent (memory.h). The rules of other code on the way
+ * are learned, too. */
+enum code_result code_rule(struct memory *memory, struct rule_cache *cache,
+                           const struct bare_frame *bare, struct stack_rule *found);
 
 #endif

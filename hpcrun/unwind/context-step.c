@@ -15,7 +15,7 @@ bool context_step(const ucontext_t *interrupted, struct memory *memory, struct f
     if (frame->sp != sp && frame->sp != sp - 8)
         return false;
     frame->link = LINK_IRREGULAR;
-    *caller = (struct frame){.pc = pc - return_address_is_plausible(memory, pc),
+    *caller = (struct frame){.pc = pc - return_address_is_plausible(memory, frame, pc),
                              .sp = sp,
                              .bp = (uint64_t)gregs[REG_RBP]};
     return true;

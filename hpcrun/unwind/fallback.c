@@ -2,6 +2,7 @@
 
 #include "hpcrun/code/module-ranges.h"
 #include "hpcrun/unwind/call-site.h"
+#include "hpcrun/unwind/carry-out.h"
 #include "hpcrun/unwind/code-rule.h"
 #include "hpcrun/unwind/return-address.h"
 #include "hpcrun/unwind/saved-sp.h"
@@ -95,8 +96,9 @@ static void correct(struct memory *memory, struct rule_cache *cache, const struc
         surely_calls(memory, cache, caller, frame->pc, &module))
         return;
     for (unsigned i = 0; i < SCAN_WORDS; i++) {
-        uint64_t place = frame->sp + 8 * i;
-        if (place >= caller->sp && caller_at(memory, frame, place, &sure) &&
+        uint64_t word, place = frame->sp + 8 * i;
+        if (place >= caller->sp && memory_load(memory, place, &word) && word >= module.start &&
+            word < module.end && caller_at(memory, frame, place, &sure) &&
             surely_calls(memory, cache, &sure, frame->pc, &module)) {
             if (passes_over(memory, cache, *caller, place))
                 *caller = sure;
@@ -107,12 +109,14 @@ static void correct(struct memory *memory, struct rule_cache *cache, const struc
 
 /* Only in modules. Code made at run time that has no rule from itself ends in indirect jumps, as
  * interpreters do. Without a frame pointer, its rbp is that of some caller. */
-static bool guess(struct memory *memory, struct rule_cache *cache, const struct frame *frame,
-                  bool interrupted, struct frame *caller)
+static bool guess(struct memory *memory, struct rule_cache *cache, const struct bare_frame *bare,
+                  struct frame *caller)
 {
+    const struct frame *frame = bare->frame;
     struct module_range module;
     memory->searching = true;
-    if (!module_range_find(frame->pc, &module) || !first_guess(memory, frame, interrupted, caller))
+    if (!module_range_find(frame->pc, &module) ||
+        !first_guess(memory, frame, bare->interrupted, caller))
         return false;
     correct(memory, cache, frame, caller);
     return !memory_is_exhausted(memory);
@@ -137,6 +141,12 @@ static struct rule rule_of_guess(const struct frame *frame, const struct frame *
     return rule;
 }
 
+static void learn(struct learned_rule *entry, struct stack_rule found)
+{
+    entry->found = found;
+    entry->seen = LEARNED_SURE;
+}
+
 /* The step by a rule that was learned, if it leads to a return address. */
 static bool step_by(struct memory *memory, struct rule rule, struct frame *frame,
                     struct frame *caller)
@@ -151,53 +161,77 @@ static bool step_by(struct memory *memory, struct rule rule, struct frame *frame
     return false;
 }
 
-/* ---- the old stack pointer in a register ---- */
+/* ---- code made at run time in the frame of a function ---- */
 
-/* The step from the leaf as it will be with its old stack pointer. */
-static bool step_later(struct memory *memory, struct rule rule, const struct frame *frame,
-                       struct frame *later, struct frame *caller)
+/* Code that jumps into a function with unwind information, and not to its caller, is a part of that
+ * function, which has jumped to it: LuaJIT's traces. Its caller is the first that calls the
+ * function. `joined`: where it jumps to; 0: nowhere. Finds the rule. */
+static bool rule_of_joined(struct memory *memory, struct rule_cache *cache, uint64_t joined,
+                           const struct frame *frame, struct rule *rule)
 {
-    uint64_t ra;
-    return step_by(memory, rule, later, caller) &&
-           return_address_guessed_at(memory, frame, caller->sp - 8, &ra);
-}
-
-static bool search_saved_sp(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
-                            struct learned_rule *entry, const struct frame *frame,
-                            struct frame *caller)
-{
-    struct saved_sp_search search = {.leaf = leaf, .frame = frame};
-    struct module_range module;
-    struct frame later;
-    struct rule rule;
-    if (!module_range_find(frame->pc, &module))
+    uint64_t ra, target, function = joined ? rule_cache_function(cache, joined) : 0;
+    if (!function)
         return false;
-    for (unsigned number; saved_sp_find(&search, memory, &number, &later);)
-        if (code_rule(memory, cache, &later, true, &rule) &&
-            step_later(memory, rule, frame, &later, caller) && !memory_is_exhausted(memory)) {
-            entry->rule = rule;
-            entry->saved_sp = number;
-            entry->seen = LEARNED_SURE;
-            return true;
-        }
+    *rule = rule_cache_get(cache, joined);
+    rule->kind = RULE_CFA_SP;
+    for (unsigned i = 0; i < SCAN_WORDS; i++) {
+        rule->cfa_offset = (int32_t)(8 * i + 8);
+        if (return_address_at(memory, frame, frame->sp + 8 * i, &ra) &&
+            call_site_target(memory, ra, &target) && rule_cache_function(cache, target) == function)
+            return rule->bp != BP_AT_BP;
+    }
     return false;
 }
 
-/* The step by what was learned; `leaf` may be NULL. */
-static bool step_by_learned(const ucontext_t *leaf, struct memory *memory,
-                            const struct learned_rule *entry, struct frame *frame,
+/* ---- the old stack pointer in a register ---- */
+
+/* The step by a rule that was found. With an old stack pointer, it is the step from the frame as it
+ * will be. */
+static bool step_by_found(struct memory *memory, struct stack_rule found,
+                          const struct bare_frame *bare, struct frame *caller)
+{
+    uint64_t ra;
+    struct frame later = *bare->frame;
+    if (!found.saved_sp)
+        return step_by(memory, found.rule, bare->frame, caller);
+    if (!saved_sp_is_in(bare->registers, bare->frame, found.saved_sp - 1, &later.sp))
+        return false;
+    return step_by(memory, found.rule, &later, caller) &&
+           return_address_guessed_at(memory, bare->frame, caller->sp - 8, &ra);
+}
+
+/* The entry then says RULE_FULL. */
+static bool search_by_carrying_out(struct memory *memory, struct learned_rule *entry,
+                                   const struct bare_frame *bare, struct frame *caller)
+{
+    struct module_range module;
+    if (!module_range_find(bare->frame->pc, &module) || !carry_out(memory, bare, caller))
+        return false;
+    learn(entry, (struct stack_rule){.rule.kind = RULE_FULL});
+    return true;
+}
+
+static bool search_saved_sp(struct memory *memory, struct rule_cache *cache,
+                            struct learned_rule *entry, const struct bare_frame *bare,
                             struct frame *caller)
 {
-    if (entry->seen < LEARNED_SURE)
+    struct saved_sp_search search = {.registers = bare->registers, .frame = bare->frame};
+    struct module_range module;
+    struct frame later;
+    struct bare_frame bare_later = {.frame = &later, .interrupted = true};
+    struct stack_rule found;
+    if (!module_range_find(bare->frame->pc, &module))
         return false;
-    if (!entry->saved_sp)
-        return step_by(memory, entry->rule, frame, caller);
-    if (!leaf)
-        return false;
-    struct frame later = *frame;
-    later.sp = saved_sp_value(leaf, entry->saved_sp);
-    return saved_sp_may_be_in(leaf, frame, entry->saved_sp) &&
-           step_later(memory, entry->rule, frame, &later, caller);
+    for (unsigned number; saved_sp_find(&search, memory, &number, &later);) {
+        if (code_rule(memory, cache, &bare_later, &found) != CODE_HAS_RULE)
+            continue;
+        found.saved_sp = number + 1;
+        if (step_by_found(memory, found, bare, caller) && !memory_is_exhausted(memory)) {
+            learn(entry, found);
+            return true;
+        }
+    }
+    return false;
 }
 
 /* ---- searching ---- */
@@ -205,39 +239,57 @@ static bool step_by_learned(const ucontext_t *leaf, struct memory *memory,
 /* Notes what a guess gave: a rule, or RULE_NONE. */
 static void note(struct learned_rule *entry, struct rule rule)
 {
-    entry->saved_sp = 0;
-    entry->seen = rule_is_same(entry->rule, rule) ? entry->seen + 1 : 1;
-    entry->rule = rule;
+    bool is_same = rule_is_same(entry->found.rule, rule) && !entry->found.saved_sp;
+    entry->seen = is_same ? entry->seen + 1 : 1;
+    entry->found = (struct stack_rule){rule, 0};
 }
 
-static bool guess_and_note(struct memory *memory, struct rule_cache *cache,
-                           struct learned_rule *entry, const struct frame *frame, bool interrupted,
-                           struct frame *caller)
+static enum step guess_and_note(struct memory *memory, struct rule_cache *cache,
+                                struct learned_rule *entry, const struct bare_frame *bare,
+                                struct frame *caller)
 {
-    bool found = guess(memory, cache, frame, interrupted, caller);
+    bool found = guess(memory, cache, bare, caller);
     if (!memory_is_exhausted(memory))
-        note(entry, found ? rule_of_guess(frame, caller) : (struct rule){.kind = RULE_NONE});
-    return found;
+        note(entry, found ? rule_of_guess(bare->frame, caller) : (struct rule){.kind = RULE_NONE});
+    return found ? STEP_OK : STEP_FAILED;
+}
+
+/* By the code alone. STEP_OUTERMOST: it never returns. */
+static enum step search_code(struct memory *memory, struct rule_cache *cache,
+                             struct learned_rule *entry, const struct bare_frame *bare,
+                             struct frame *caller)
+{
+    struct stack_rule found = {.saved_sp = 0}, joined = {.saved_sp = 0};
+    memory->searching = true;
+    enum code_result result = code_rule(memory, cache, bare, &found);
+    if (result == CODE_HAS_NO_RULE &&
+        rule_of_joined(memory, cache, cache->walk.joined, bare->frame, &joined.rule)) {
+        result = CODE_HAS_RULE;
+        found = joined;
+    }
+    if (memory_is_exhausted(memory))
+        return STEP_FAILED;
+    if (result == CODE_NEVER_RETURNS && bare->may_end && !bare->interrupted) {
+        learn(entry, (struct stack_rule){.rule.kind = RULE_OUTERMOST});
+        return STEP_OUTERMOST;
+    }
+    if (result != CODE_HAS_RULE || !step_by_found(memory, found, bare, caller))
+        return STEP_FAILED;
+    learn(entry, found);
+    return STEP_OK;
 }
 
 /* Searches; notes the result in the entry. */
-static bool search(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
-                   struct learned_rule *entry, struct frame *frame, bool interrupted,
-                   struct frame *caller)
+static enum step search(struct memory *memory, struct rule_cache *cache, struct learned_rule *entry,
+                        const struct bare_frame *bare, struct frame *caller)
 {
-    struct rule rule;
-    memory->searching = true;
-    bool found = code_rule(memory, cache, frame, interrupted, &rule);
-    if (memory_is_exhausted(memory))
-        return false;
-    if (found && step_by(memory, rule, frame, caller)) {
-        entry->rule = rule;
-        entry->seen = LEARNED_SURE;
-        return true;
-    }
-    if (leaf && search_saved_sp(leaf, memory, cache, entry, frame, caller))
-        return true;
-    return guess_and_note(memory, cache, entry, frame, interrupted, caller);
+    enum step stepped = search_code(memory, cache, entry, bare, caller);
+    if (stepped != STEP_FAILED || memory_is_exhausted(memory))
+        return stepped;
+    if (search_by_carrying_out(memory, entry, bare, caller) ||
+        (bare->registers && search_saved_sp(memory, cache, entry, bare, caller)))
+        return STEP_OK;
+    return guess_and_note(memory, cache, entry, bare, caller);
 }
 
 /* From time to time, first soon: code around it may have become known to have frame pointers. */
@@ -247,18 +299,63 @@ static bool is_time_to_search(struct learned_rule *entry)
     return entry->refused % USES_PER_SEARCH == 0 || (entry->refused & (entry->refused - 1)) == 0;
 }
 
-static bool find_caller(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
-                        uint64_t code, struct frame *frame, bool interrupted, struct frame *caller)
+/* The entry for the frame. *search: it is new, or it is time to search for its rule again. */
+static struct learned_rule *entry_of(struct rule_cache *cache, const struct frame *frame,
+                                     uint64_t code, bool *search)
 {
     struct learned_rule *entry = learned_find(&cache->learned, frame->pc, code);
-    bool is_new = !entry;
-    if (is_new)
-        entry = learned_add(&cache->learned, frame->pc, code);
-    if (entry->rule.kind == RULE_NONE)
-        return (is_new || is_time_to_search(entry)) &&
-               search(leaf, memory, cache, entry, frame, interrupted, caller);
-    return step_by_learned(leaf, memory, entry, frame, caller) ||
-           guess_and_note(memory, cache, entry, frame, interrupted, caller);
+    *search = !entry || (entry->found.rule.kind == RULE_NONE && is_time_to_search(entry));
+    return entry ? entry : learned_add(&cache->learned, frame->pc, code);
+}
+
+/* By the rule that an earlier walk through the code has found. */
+static bool step_by_range(struct memory *memory, struct rule_cache *cache,
+                          const struct bare_frame *bare, struct frame *caller)
+{
+    const struct learned_range *range = learned_range_find(&cache->learned, bare->frame->pc);
+    return range && step_by_found(memory, range->found, bare, caller);
+}
+
+static enum step find_caller(struct memory *memory, struct rule_cache *cache, uint64_t code,
+                             const struct bare_frame *bare, struct frame *caller)
+{
+    bool is_time;
+    if (step_by_range(memory, cache, bare, caller))
+        return STEP_OK;
+    struct learned_rule *entry = entry_of(cache, bare->frame, code, &is_time);
+    if (entry->found.rule.kind == RULE_OUTERMOST && bare->may_end)
+        return STEP_OUTERMOST;
+    if (entry->found.rule.kind == RULE_NONE)
+        return is_time ? search(memory, cache, entry, bare, caller) : STEP_FAILED;
+    if (entry->seen >= LEARNED_SURE && step_by_found(memory, entry->found, bare, caller))
+        return STEP_OK;
+    if (entry->found.rule.kind == RULE_FULL && carry_out(memory, bare, caller))
+        return STEP_OK;
+    return guess_and_note(memory, cache, entry, bare, caller);
+}
+
+static uint64_t resume_of(const struct bare_frame *bare)
+{
+    return bare->frame->pc + !bare->interrupted;
+}
+
+bool fallback_step_by_code(struct memory *memory, struct rule_cache *cache,
+                           const struct bare_frame *bare, struct frame *caller)
+{
+    uint64_t code;
+    bool is_time, found = false;
+    bare->frame->link = LINK_IRREGULAR;
+    if (step_by_range(memory, cache, bare, caller))
+        return true;
+    if (!memory_load(memory, resume_of(bare), &code))
+        return false;
+    struct learned_rule *entry = entry_of(cache, bare->frame, code, &is_time);
+    if (entry->found.rule.kind != RULE_NONE)
+        found = step_by_found(memory, entry->found, bare, caller);
+    else if (is_time)
+        found = search_code(memory, cache, entry, bare, caller) == STEP_OK;
+    memory->searching = false;
+    return found;
 }
 
 /* HotSpot's interpreter has made room for local variables above its arguments: the caller's stack
@@ -271,18 +368,19 @@ static void leave_interpreter(struct memory *memory, const struct frame *frame,
         caller->sp = sp;
 }
 
-bool fallback_step(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
-                   struct frame *frame, bool interrupted, struct frame *caller)
+enum step fallback_step(struct memory *memory, struct rule_cache *cache,
+                        const struct bare_frame *bare, struct frame *caller)
 {
     uint64_t code;
+    struct frame *frame = bare->frame;
     frame->link = LINK_IRREGULAR;
-    if (!memory_load(memory, frame->pc + !interrupted, &code))
-        return guess(memory, cache, frame, interrupted, caller);
-    if (!find_caller(leaf, memory, cache, code, frame, interrupted, caller))
-        return false;
-    if (!interrupted && return_to_interpreter(code)) {
+    if (!memory_load(memory, resume_of(bare), &code))
+        return guess(memory, cache, bare, caller) ? STEP_OK : STEP_FAILED;
+    enum step stepped = find_caller(memory, cache, code, bare, caller);
+    memory->searching = false;
+    if (stepped == STEP_OK && !bare->interrupted && return_to_interpreter(code)) {
         leave_interpreter(memory, frame, caller);
         frame->link = LINK_IRREGULAR;
     }
-    return true;
+    return memory_is_exhausted(memory) ? STEP_FAILED : stepped;
 }

@@ -17,12 +17,24 @@ struct frame {
     int32_t link;  /* caller's rbp is at caller's sp + link; or a LINK constant */
 };
 
-/* The result of a step. */
-enum step { STEP_OK, STEP_OUTERMOST, STEP_FAILED };
+/* The result of a step. STEP_ASTRAY: there is no return address where the rule says. */
+enum step { STEP_OK, STEP_OUTERMOST, STEP_ASTRAY, STEP_FAILED };
 
 static inline bool frame_rule_is_regular(struct rule rule)
 {
-    return rule.kind == RULE_CFA_SP || rule.kind == RULE_CFA_BP || rule.kind == RULE_CFA_AT_BP;
+    bool by_sp_and_bp = rule.kind == RULE_CFA_SP || rule.kind == RULE_CFA_BP ||
+                        rule.kind == RULE_CFA_AT_BP || rule.kind == RULE_CFA_AT_SP;
+    return by_sp_and_bp && !rule.begins;
+}
+
+static inline bool frame_cfa_in_memory(struct memory *memory, struct rule rule,
+                                       const struct frame *frame, uint64_t *cfa)
+{
+    if (rule.kind == RULE_CFA_AT_BP)
+        return memory_load(memory, frame->bp + (uint64_t)rule.cfa_offset, cfa);
+    bool found = memory_load(memory, frame->sp + (uint64_t)rule_slot(rule), cfa);
+    *cfa += (uint64_t)rule_added(rule);
+    return found;
 }
 
 /* From a frame to its caller by a regular rule. Sets frame->link. Fails if the stack is not
@@ -35,7 +47,7 @@ static inline enum step frame_step(struct memory *memory, struct rule rule, stru
         cfa = frame->sp + (uint64_t)rule.cfa_offset;
     else if (rule.kind == RULE_CFA_BP)
         cfa = frame->bp + (uint64_t)rule.cfa_offset;
-    else if (!memory_load(memory, frame->bp + (uint64_t)rule.cfa_offset, &cfa))
+    else if (!frame_cfa_in_memory(memory, rule, frame, &cfa))
         return STEP_FAILED;
     caller->bp = frame->bp;
     frame->link = LINK_BP_SAME;
@@ -47,12 +59,12 @@ static inline enum step frame_step(struct memory *memory, struct rule rule, stru
                !memory_load(memory, frame->bp + (uint64_t)rule.bp_offset, &caller->bp)) {
         return STEP_FAILED;
     }
-    if (rule.kind == RULE_CFA_AT_BP || rule.bp == BP_AT_BP)
+    if (rule.kind == RULE_CFA_AT_BP || rule.kind == RULE_CFA_AT_SP || rule.bp == BP_AT_BP)
         frame->link = LINK_IRREGULAR;
     if (!memory_load(memory, cfa - 8, &ra))
         return STEP_FAILED;
     if (ra == 0)
-        return STEP_OUTERMOST;
+        return STEP_ASTRAY;
     caller->pc = ra - 1;
     caller->sp = cfa;
     return STEP_OK;

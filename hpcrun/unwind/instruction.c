@@ -1,5 +1,7 @@
 #include "hpcrun/unwind/instruction.h"
 
+#include <string.h>
+
 /* What follows an opcode. */
 enum {
     NO = 0,  /* nothing */
@@ -86,28 +88,28 @@ static unsigned follows_vector(unsigned map, uint8_t opcode)
     return map == 3 ? M | B : M;
 }
 
+/* The bytes that a decoder may read, whatever they are: 14 prefixes, 5 bytes of an opcode with the prefix
+ * of vector instructions, ModRM, SIB, 4 bytes of displacement, and 8 bytes that hold the immediate. */
+#define DECODER_BYTES (14 + 5 + 2 + 4 + 8)
+
 struct decoder {
-    const uint8_t *code;
-    size_t room, at;
+    const uint8_t *code; /* DECODER_BYTES of them */
+    unsigned at;
     uint8_t rex;
-    bool operand_16, failed;
+    bool operand_16, fs;
 };
 
 static uint8_t byte(struct decoder *d)
 {
-    if (d->at >= d->room || d->at >= INSTRUCTION_MAX_BYTES) {
-        d->failed = true;
-        return 0;
-    }
     return d->code[d->at++];
 }
 
 /* A little-endian number of `size` bytes, sign-extended. */
 static int64_t number(struct decoder *d, unsigned size)
 {
-    uint64_t value = 0;
-    for (unsigned i = 0; i < size; i++)
-        value |= (uint64_t)byte(d) << (8 * i);
+    uint64_t value;
+    memcpy(&value, d->code + d->at, sizeof value);
+    d->at += size;
     unsigned unused = 64 - 8 * size;
     return (int64_t)(value << unused) >> unused;
 }
@@ -119,22 +121,24 @@ static uint8_t skip_prefixes(struct decoder *d)
     for (;;) {
         uint8_t prefix = byte(d);
         switch (prefix) {
+        case 0x64: d->fs = true; d->rex = 0; break;
         case 0x66: d->operand_16 = true; /* fall through */
         case 0x26:
         case 0x2e:
         case 0x36:
         case 0x3e:
-        case 0x64:
         case 0x65:
         case 0x67:
         case 0xf0:
         case 0xf2:
         case 0xf3: d->rex = 0; break;
         default:
-            if (prefix >> 4 != 4 || d->failed)
+            if (prefix >> 4 != 4)
                 return prefix;
             d->rex = prefix;
         }
+        if (d->at == INSTRUCTION_MAX_BYTES)
+            return 0;
     }
 }
 
@@ -187,7 +191,7 @@ static void read_operand(struct decoder *d, struct instruction *out)
         uint8_t sib = byte(d);
         out->base = (uint8_t)((sib & 7) | (d->rex & 1) << 3);
         out->index = (uint8_t)((sib >> 3 & 7) | (d->rex & 2) << 2);
-        no_base = out->mod == 0 && (sib & 7) == 5;
+        out->no_base = no_base = out->mod == 0 && (sib & 7) == 5;
     }
     if (out->mod == 2 || no_base)
         size = 4;
@@ -219,23 +223,36 @@ static void read_immediate(struct decoder *d, unsigned follows, struct instructi
         out->immediate = number(d, 1);
 }
 
-bool instruction_decode(const uint8_t *code, size_t room, struct instruction *instruction)
+/* Decodes; returns the length, 0 if the bytes are no instruction. */
+static unsigned decode(const uint8_t *code, struct instruction *instruction)
 {
-    struct decoder d = {.code = code, .room = room};
-    *instruction = (struct instruction){.index = 4};
+    struct decoder d = {.code = code};
     unsigned follows = read_opcode(&d, instruction);
     instruction->wide = d.rex & 8;
-    if (d.failed || (follows & BAD))
-        return false;
+    instruction->fs = d.fs;
+    if (follows & BAD)
+        return 0;
     if (follows & M) {
         read_operand(&d, instruction);
         follows |= follows_group_3(instruction);
         if (instruction->map == MAP_ONE_BYTE && instruction->opcode == 0x8f &&
             (instruction->reg & 7))
-            return false; /* AMD's XOP, which no current processor has */
-    } else if (instruction->map == MAP_ONE_BYTE)
+            return 0; /* AMD's XOP, which no current processor has */
+    } else if (instruction->map == MAP_ONE_BYTE) {
         instruction->rm = (uint8_t)((instruction->opcode & 7) | (d.rex & 1) << 3);
-    read_immediate(&d, follows, instruction);
-    instruction->length = (uint8_t)d.at;
-    return !d.failed;
+    }
+    if (follows & (H | V | Z | B))
+        read_immediate(&d, follows, instruction);
+    return d.at <= INSTRUCTION_MAX_BYTES ? d.at : 0;
+}
+
+bool instruction_decode(const uint8_t *code, size_t room, struct instruction *instruction)
+{
+    uint8_t padded[DECODER_BYTES] = {0};
+    *instruction = (struct instruction){.index = 4};
+    if (room < DECODER_BYTES)
+        code = memcpy(padded, code, room);
+    unsigned length = decode(code, instruction);
+    instruction->length = (uint8_t)length;
+    return length > 0 && length <= room;
 }

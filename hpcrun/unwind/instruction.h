@@ -23,6 +23,7 @@ struct instruction {
                                ModRM byte, rm is the register in the opcode */
     uint8_t base, index;  /* fields of the SIB byte, with their REX bits; no SIB byte: rm, 4 */
     bool rip_relative;    /* the operand's address is relative to the instruction's end */
+    bool no_base, fs;     /* it has no base register; it is relative to fs */
     int32_t displacement; /* of the operand's address; else 0 */
     int64_t immediate;    /* the (first) immediate operand, sign-extended; else 0 */
 };

@@ -4,6 +4,7 @@
 #ifndef HPCRUN_UNWIND_IRREGULAR_STEP_H
 #define HPCRUN_UNWIND_IRREGULAR_STEP_H
 
+#include "hpcrun/unwind/code-rule.h"
 #include "hpcrun/unwind/frame.h"
 
 /* ---- all registers: full-step.c ---- */
@@ -35,11 +36,11 @@ bool context_step(const ucontext_t *interrupted, struct memory *memory, struct f
 
 /* ---- no unwind information: fallback.c ---- */
 
-/* Finds the caller of `frame`. `interrupted`: a signal interrupted the frame, so its return address
- * may still be at the top of the stack. In this order:
+/* Finds the caller of a frame. In this order:
  *
  *   learned        the rule that an earlier search found for this pc (learned-rules.h)
  *   code           the rule that the code itself gives (code-rule.h)
+ *   carried out    what the code computes (carry-out.h); only in modules, as all that follow
  *   saved sp       what leads from the old stack pointer in a register (saved-sp.h)
  *   top of stack   one of the first words at sp, as in a PLT entry or at a function's first
  *                  instruction
@@ -51,9 +52,13 @@ bool context_step(const ucontext_t *interrupted, struct memory *memory, struct f
  * replaced if a call within 64 words calls this code for sure, and the guessed path passes over it.
  * A rule from the code is used from then on, a guess after it was the same several times.
  *
- * `leaf`: the registers, if the frame is the leaf; else NULL. Sets frame->link. Returns false if
- * nothing fits, or when the budget is spent (memory.h). */
-bool fallback_step(const ucontext_t *leaf, struct memory *memory, struct rule_cache *cache,
-                   struct frame *frame, bool interrupted, struct frame *caller);
+ * Sets frame->link. STEP_OUTERMOST: the frame may be the first on its stack, and its code never
+ * returns. STEP_FAILED if nothing fits, or when the budget is spent (memory.h). */
+enum step fallback_step(struct memory *memory, struct rule_cache *cache,
+                        const struct bare_frame *bare, struct frame *caller);
+
+/* The same for code whose unwind information is wrong: only by its code. */
+bool fallback_step_by_code(struct memory *memory, struct rule_cache *cache,
+                           const struct bare_frame *bare, struct frame *caller);
 
 #endif

@@ -26,12 +26,17 @@ static inline bool rule_is_same(struct rule a, struct rule b)
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-struct learned_rule {
-    uint64_t pc;      /* as in struct frame; 0: empty */
-    uint64_t code;    /* the bytes where the frame goes on */
+/* A rule, and the register that it needs in place of sp (saved-sp.h), + 1; 0: sp. */
+struct stack_rule {
     struct rule rule; /* a regular one; RULE_NONE: none is known */
-    uint32_t seen : 28;    /* number of equal guesses in a row */
-    uint32_t saved_sp : 4; /* register in place of sp in the rule (saved-sp.h); 0: none */
+    uint32_t saved_sp;
+};
+
+struct learned_rule {
+    uint64_t pc;   /* as in struct frame; 0: empty */
+    uint64_t code; /* the bytes where the frame goes on */
+    struct stack_rule found;
+    uint32_t seen;    /* number of equal guesses in a row */
     uint32_t refused; /* number of uses of an entry with RULE_NONE */
 };
 
@@ -45,10 +50,20 @@ struct learned_region {
     uint32_t agree, differ;
 };
 
+/* Code in a module that has one rule, within a block of LEARNED_BLOCK bytes. */
+struct learned_range {
+    uint64_t first, last; /* addresses; 0: empty */
+    struct stack_rule found;
+};
+
+#define LEARNED_BLOCK          256
+#define LEARNED_RANGE_SET_BITS 9
+
 /* Zeroed memory is empty. */
 struct learned_rules {
     struct learned_region region[LEARNED_REGIONS]; /* by number % LEARNED_REGIONS */
     struct learned_rule way[1u << LEARNED_SET_BITS][LEARNED_WAYS];
+    struct learned_range range[1u << LEARNED_RANGE_SET_BITS][LEARNED_WAYS];
     bool any; /* there are entries: memory that was never used need not be cleared */
 };
 
@@ -57,6 +72,12 @@ struct learned_rule *learned_find(struct learned_rules *rules, uint64_t pc, uint
 
 /* Makes an empty entry for `pc`, in the place of an old one for it, or of the oldest in its set. */
 struct learned_rule *learned_add(struct learned_rules *rules, uint64_t pc, uint64_t code);
+
+/* The range that contains `pc`; NULL if there is none. */
+const struct learned_range *learned_range_find(const struct learned_rules *rules, uint64_t pc);
+
+void learned_range_add(struct learned_rules *rules, uint64_t first, uint64_t last,
+                       struct stack_rule found);
 
 /* Whether code around `pc` was seen to have frame pointers, nearly without exception. Only for code
  * in no module. */

@@ -80,12 +80,12 @@ struct memory_pages {
 };
 
 /* The budget of a sample, in words: what a search for callers without unwind information may read.
- * An instruction counts as a word; faults and pages, which take longer, count as several. Words
- * alone, faults alone or pages alone spend the budget in 100 to 130 us (measured in November 2026 on
- * a virtual machine; with busy neighbors, 99 % within 200 us). */
-#define MEMORY_BUDGET      6144
-#define MEMORY_FAULT_WORDS 200 /* a read that faults */
-#define MEMORY_PAGE_WORDS  80  /* a page that the kernel reads */
+ * An instruction counts as a word; faults and pages, which take longer, count as several. Faults
+ * alone or pages alone spend the budget in 100 to 130 us, instructions alone in 130 to 180 us
+ * (measured in November 2026 on a virtual machine with busy neighbors: median and 90 %). */
+#define MEMORY_BUDGET      4096
+#define MEMORY_FAULT_WORDS 130 /* a read that faults */
+#define MEMORY_PAGE_WORDS  55  /* a page that the kernel reads */
 
 /* The memory that may be read directly during one sample, and the way to read the rest. `checks` is
  * kept between samples. */
@@ -126,6 +126,8 @@ static inline void memory_end_sample(struct memory *memory)
 }
 
 bool memory_read_guarded(struct memory *memory, uint64_t address, void *to, size_t size);
+/* Reads code for a search: words cost a quarter. */
+bool memory_read_searched(struct memory *memory, uint64_t address, void *to, size_t size);
 bool memory_load_guarded(struct memory *memory, uint64_t address, uint64_t *value);
 
 /* Loads the 8 bytes at `address`; false if they can't be read. */

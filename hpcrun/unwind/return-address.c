@@ -37,11 +37,19 @@ bool return_to_interpreter(uint64_t code)
     return memcmp(&code, to_sp, sizeof to_sp) == 0 || memcmp(&code, scaled, sizeof scaled) == 0;
 }
 
-static bool is_interpreter_entry(struct memory *memory, uint64_t address)
+/* mov $15, %rax; syscall (rt_sigreturn) */
+static bool returns_from_signal(uint64_t code)
+{
+    static const uint8_t begin[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f};
+    return memcmp(&code, begin, sizeof begin) == 0;
+}
+
+/* Whether code returns there without a call before. */
+static bool is_entry(struct memory *memory, uint64_t address)
 {
     uint64_t code;
-    return memory_load(memory, address, &code) && return_to_interpreter(code) &&
-           !in_module(address);
+    return memory_load(memory, address, &code) &&
+           (returns_from_signal(code) || (return_to_interpreter(code) && !in_module(address)));
 }
 
 /* nop; call goexit1; nop */
@@ -53,9 +61,10 @@ bool return_ends_goroutine(struct memory *memory, uint64_t address)
            code[1] == CALL && code[6] == NOP;
 }
 
-bool return_address_is_plausible(struct memory *memory, uint64_t address)
+bool return_address_is_plausible(struct memory *memory, const struct frame *frame, uint64_t address)
 {
-    return call_site_is_before(memory, address) || is_interpreter_entry(memory, address);
+    return !on_stack(memory, frame, address) &&
+           (call_site_is_before(memory, address) || is_entry(memory, address));
 }
 
 /* Numbers are frequent on the stacks of interpreters; V8's small ones have 32 bits of zeros below.
@@ -69,13 +78,15 @@ bool return_address_at(struct memory *memory, const struct frame *frame, uint64_
                        uint64_t *value)
 {
     return memory_spend_in_search(memory, 1) && memory_load(memory, place, value) &&
-           looks_like_code(*value) && !on_stack(memory, frame, *value) &&
-           (return_address_is_plausible(memory, *value) || return_ends_goroutine(memory, *value));
+           looks_like_code(*value) &&
+           (return_address_is_plausible(memory, frame, *value) ||
+            return_ends_goroutine(memory, *value));
 }
 
 bool return_address_guessed_at(struct memory *memory, const struct frame *frame, uint64_t place,
                                uint64_t *value)
 {
     return return_address_at(memory, frame, place, value) &&
-           return_address_is_plausible(memory, *value) && may_call(memory, *value, frame->pc);
+           return_address_is_plausible(memory, frame, *value) &&
+           may_call(memory, *value, frame->pc);
 }

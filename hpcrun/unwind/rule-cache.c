@@ -4,9 +4,7 @@
 #include "hpcrun/unwind/rule.h"
 
 #include <elf.h>
-#include <stddef.h>
 #include <string.h>
-#include <ucontext.h>
 
 _Static_assert(RULE_BLOCK_BITS == 8 && RULE_SET_BITS == 11, "the layout of a way fits");
 
@@ -19,35 +17,6 @@ static bool is_entry_code(uint64_t pc, const struct known_module *module)
     const Elf64_Ehdr *header = (const Elf64_Ehdr *)(uintptr_t)module->start;
     return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_entry != 0 &&
            pc - (module->bias + header->e_entry) < ENTRY_CODE_BYTES;
-}
-
-/* The return address that makecontext stores on a new stack. It is the end of a path: no call is
- * before it, and there is no frame above it, though glibc's unwind information does not say so. */
-static uint64_t context_end;
-
-static void no_function(void)
-{
-}
-
-#define SCRATCH_STACK 4096
-
-void rule_cache_init(void)
-{
-    ucontext_t context;
-    char stack[SCRATCH_STACK];
-    if (getcontext(&context) != 0)
-        return;
-    context.uc_stack = (stack_t){.ss_sp = stack, .ss_size = sizeof stack};
-    context.uc_link = NULL;
-    makecontext(&context, no_function, 0);
-    memcpy(&context_end, (const void *)(uintptr_t)context.uc_mcontext.gregs[REG_RSP],
-           sizeof context_end);
-}
-
-/* As a caller's pc it is the address of the byte before. */
-static bool is_context_end(uint64_t pc, const struct cfi_row *row)
-{
-    return pc + 1 == context_end || (row && row->start == context_end);
 }
 
 static struct known_module *find_module(struct rule_cache *cache, uint64_t pc)
@@ -111,6 +80,13 @@ uint64_t rule_cache_ask(struct guard *guard, rule_cache_question *question,
     return answer;
 }
 
+uint64_t rule_cache_next_function(struct rule_cache *cache, uint64_t pc)
+{
+    struct known_module *module = find_module(cache, pc);
+    uint64_t next = module && module->has_index ? cfi_next_function(pc, &module->index) : 0;
+    return next || !module ? next : module->end;
+}
+
 /* A rule, and the addresses for which it holds. */
 struct rule_range {
     struct rule rule;
@@ -135,6 +111,30 @@ static void split_at_eh_return(struct rule_cache *cache, struct known_module *mo
     }
 }
 
+static bool function_begins_at(struct rule_cache *cache, struct known_module *module, uint64_t pc)
+{
+    const struct cfi_row *row = find_row(cache, module, pc);
+    return row && row->function == pc;
+}
+
+#define PLT_ENTRY 16 /* bytes */
+
+/* Sets the rule of an address with unwind information, and the other addresses for which it holds: of
+ * a PLT entry, none. */
+static void set_rule(struct rule_cache *cache, struct known_module *module, uint64_t pc,
+                     const struct cfi_row *row, struct rule_range *found)
+{
+    found->rule = rule_from_row(row, pc);
+    if (row->cfa_expr) {
+        found->rule.begins = found->rule.kind == RULE_CFA_SP && (pc + 1) % PLT_ENTRY == 0;
+    } else {
+        found->first = row->start;
+        found->last = row->end - 1;
+    }
+    if (eh_return_may_follow(row))
+        split_at_eh_return(cache, module, pc, found);
+}
+
 static struct rule_range look_up(struct rule_cache *cache, uint64_t pc)
 {
     struct rule_range found = {.rule.kind = RULE_NO_FDE, .first = pc, .last = pc};
@@ -145,18 +145,16 @@ static struct rule_range look_up(struct rule_cache *cache, uint64_t pc)
         return found;
     }
     const struct cfi_row *row = find_row(cache, module, pc);
-    if (is_context_end(pc, row)) {
+    uint64_t end = row ? row->function_end : pc + 1;
+    if (row)
+        set_rule(cache, module, pc, row, &found);
+    else if (is_entry_code(pc, module))
         found.rule.kind = RULE_OUTERMOST;
-    } else if (row) {
-        found.rule = rule_from_row(row, pc);
-        if (!row->cfa_expr) { /* the rule of a PLT entry holds for pc only */
-            found.first = row->start;
-            found.last = row->end - 1;
-        }
-        if (eh_return_may_follow(row))
-            split_at_eh_return(cache, module, pc, &found);
-    } else if (is_entry_code(pc, module)) {
-        found.rule.kind = RULE_OUTERMOST;
+    if (pc + 1 == end) {
+        found.first = pc;
+        found.rule.begins |= function_begins_at(cache, module, end);
+    } else if (found.last + 1 == end) {
+        found.last--;
     }
     found.rule.hidden = module->own;
     return found;

@@ -62,9 +62,6 @@ struct rule_cache {
     struct memory_pages pages;
 };
 
-/* Normal context, once: finds the return address of functions that are started by makecontext. */
-void rule_cache_init(void);
-
 /* Computes the rule of `pc` and adds it. In a guarded region: it reads modules' sections. */
 struct rule rule_cache_fill(struct rule_cache *cache, uint64_t pc);
 
@@ -81,7 +78,11 @@ bool rule_cache_code(struct rule_cache *cache, uint64_t pc, uint64_t *begin, uin
  */
 uint64_t rule_cache_function(struct rule_cache *cache, uint64_t pc);
 
-/* One of these two questions, asked in a guarded region of its own; 0 if the module can't be read, for
+/* The begin of the first function after `pc` that has an FDE, or the end of the module; 0 in no
+ * module. In a guarded region. */
+uint64_t rule_cache_next_function(struct rule_cache *cache, uint64_t pc);
+
+/* One of these questions, asked in a guarded region of its own; 0 if the module can't be read, for
  * example because another thread unloads it. `guard` is that of the calling thread (memory.h). */
 typedef uint64_t rule_cache_question(struct rule_cache *cache, uint64_t pc);
 uint64_t rule_cache_ask(struct guard *guard, rule_cache_question *question,

@@ -138,5 +138,8 @@ struct rule rule_from_row(const struct cfi_row *row, uint64_t pc)
     bool simple = ra->kind == REG_AT_CFA && ra->offset == -8 &&
                   row->reg[DWARF_RSP].kind == REG_SAME && set_cfa(&rule, row, pc) &&
                   set_bp(&rule, &row->reg[DWARF_RBP]);
+    if (rule.kind == RULE_CFA_SP && rule.bp == BP_AT_BP)
+        rule.bp =
+            BP_SAME; /* the end of a function that has realigned its stack: gcc leaves rbp out */
     return simple ? rule : (struct rule){.kind = RULE_FULL};
 }

@@ -13,6 +13,7 @@ enum rule_kind {
     RULE_CFA_SP,       /* CFA = sp + offset */
     RULE_CFA_BP,       /* CFA = rbp + offset */
     RULE_CFA_AT_BP,    /* CFA = the word at rbp + offset (a realigned stack) */
+    RULE_CFA_AT_SP,    /* CFA = the word at sp + rule_slot + rule_added; only of code-rule.h */
     RULE_OUTERMOST,    /* the frame has no caller */
     RULE_SIGNAL,       /* a signal frame: the caller's registers are in the ucontext at sp */
     RULE_FULL,         /* needs other registers, or an expression */
@@ -28,11 +29,26 @@ struct rule {
     uint8_t kind : 4;
     uint8_t bp : 2;
     uint8_t hidden : 1; /* the frame is hpcrun's own: it is not recorded */
+    uint8_t begins : 1; /* a function or a PLT entry begins after the pc: a return address there is
+                           made up if no call is before it (unwind.h) */
     int32_t bp_offset : 24;
     int32_t cfa_offset;
 };
 
 _Static_assert(sizeof(struct rule) == 8, "a rule is one word");
+
+/* cfa_offset of RULE_CFA_AT_SP has both of these; the second is a number of words, at most 255. */
+#define RULE_SLOT_UNIT 256
+
+static inline int32_t rule_slot(struct rule rule)
+{
+    return rule.cfa_offset / RULE_SLOT_UNIT;
+}
+
+static inline int32_t rule_added(struct rule rule)
+{
+    return 8 * (rule.cfa_offset % RULE_SLOT_UNIT);
+}
 
 /* The rule of a row at `pc`; the expressions of the PLT depend on pc. */
 struct rule rule_from_row(const struct cfi_row *row, uint64_t pc);

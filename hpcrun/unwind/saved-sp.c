@@ -9,36 +9,31 @@
 /* A frame beside which the old stack pointer is kept, bytes at most. */
 #define MAX_FRAME (1u << 16)
 
-#define WINDOW      256
-#define WINDOW_COST (WINDOW / 8 / 4)
-#define MOV         3 /* bytes of the instruction */
+#define WINDOW 256
+#define MOV    3 /* bytes of the instruction */
 
-uint64_t saved_sp_value(const ucontext_t *leaf, unsigned number)
+bool saved_sp_is_in(const ucontext_t *registers, const struct frame *frame, unsigned number,
+                    uint64_t *saved_sp)
 {
-    const greg_t *registers = leaf->uc_mcontext.gregs;
-    switch (number) {
-    case 3: return (uint64_t)registers[REG_RBX];
-    case 12: return (uint64_t)registers[REG_R12];
-    case 13: return (uint64_t)registers[REG_R13];
-    case 14: return (uint64_t)registers[REG_R14];
-    default: return (uint64_t)registers[REG_R15];
-    }
-}
-
-bool saved_sp_may_be_in(const ucontext_t *leaf, const struct frame *frame, unsigned number)
-{
-    uint64_t above = saved_sp_value(leaf, number) - frame->sp;
+    static const uint8_t greg_of[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+                                      REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                      REG_R12, REG_R13, REG_R14, REG_R15};
+    if (!registers)
+        return false;
+    *saved_sp = (uint64_t)registers->uc_mcontext.gregs[greg_of[number]];
+    uint64_t above = *saved_sp - frame->sp;
     return frame->sp % ALIGNMENT == 0 && above > 0 && above < MAX_FRAME && above % 8 == 0;
 }
 
 /* The registers that are searched for, a bit each. */
 static uint32_t candidates(const struct saved_sp_search *search)
 {
-    static const uint8_t registers[] = {3, 12, 13, 14, 15};
+    static const uint8_t saved[] = {3, 12, 13, 14, 15};
     uint32_t found = 0;
-    for (unsigned i = 0; i < sizeof registers; i++)
-        if (saved_sp_may_be_in(search->leaf, search->frame, registers[i]))
-            found |= 1u << registers[i];
+    uint64_t sp;
+    for (unsigned i = 0; i < sizeof saved; i++)
+        if (saved_sp_is_in(search->registers, search->frame, saved[i], &sp))
+            found |= 1u << saved[i];
     return found & ~search->refused;
 }
 
@@ -57,17 +52,6 @@ static unsigned find_mov(const uint8_t window[WINDOW], uint32_t registers, unsig
     return 0;
 }
 
-/* Reads code that is searched. */
-static bool read_window(struct memory *memory, uint64_t at, uint8_t window[WINDOW])
-{
-    bool searching = memory->searching;
-    memory->searching = false;
-    bool found =
-        memory_spend(memory, WINDOW_COST) && memory_read_guarded(memory, at, window, WINDOW);
-    memory->searching = searching;
-    return found;
-}
-
 bool saved_sp_find(struct saved_sp_search *search, struct memory *memory, unsigned *number,
                    struct frame *later)
 {
@@ -75,17 +59,15 @@ bool saved_sp_find(struct saved_sp_search *search, struct memory *memory, unsign
     uint32_t registers = candidates(search);
     while (registers && search->offset < REACH) {
         uint64_t at = search->frame->pc + search->offset;
-        if (!read_window(memory, at, window))
+        if (!memory_read_searched(memory, at, window, WINDOW))
             return false;
         unsigned behind = find_mov(window, registers, number);
         search->offset += behind ? behind : WINDOW - MOV + 1;
         if (!behind)
             continue;
         search->refused |= 1u << *number;
-        *later = (struct frame){.pc = at + behind,
-                                .sp = saved_sp_value(search->leaf, *number),
-                                .bp = search->frame->bp};
-        return true;
+        *later = (struct frame){.pc = at + behind, .bp = search->frame->bp};
+        return saved_sp_is_in(search->registers, search->frame, *number, &later->sp);
     }
     return false;
 }

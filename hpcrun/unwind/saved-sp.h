@@ -11,15 +11,14 @@
  *     add $96, %rsp
  *     ret
  *
- * Following so many instructions (code-rule.h) takes too long. So the instruction that takes the
+ * Following more instructions than code-rule.h does takes too long. So the instruction that takes the
  * register back is found by its bytes, and the code followed from there. These bytes may also be
  * part of another instruction, or of another function: a result counts only if there is the return
  * address of a call that may have called this code. Only in modules: compilers at run time use
  * these registers for stack pointers of other kinds (HotSpot's %r13).
  *
  * Registers that hold another address on the stack are frequent (argv, in the dynamic linker). So
- * the code is read once for all of them, and a word that is only searched counts for the budget as
- * a quarter of one: 32 KB take 26 us. */
+ * the code is read once for all of them. */
 #ifndef HPCRUN_UNWIND_SAVED_SP_H
 #define HPCRUN_UNWIND_SAVED_SP_H
 
@@ -27,25 +26,24 @@
 
 #include <ucontext.h>
 
-/* Whether the leaf, whose registers are in `leaf`, may have aligned its stack and kept the old stack
- * pointer in the register with that number in machine code: rbx (3), r12 to r15. */
-bool saved_sp_may_be_in(const ucontext_t *leaf, const struct frame *frame, unsigned number);
+/* Whether the frame, whose registers these are (NULL: not known), may have aligned its stack and kept
+ * the old stack pointer in the register with that number in machine code (rbx is 3). Sets *saved_sp to
+ * its value. */
+bool saved_sp_is_in(const ucontext_t *registers, const struct frame *frame, unsigned number,
+                    uint64_t *saved_sp);
 
-/* A search from the leaf's pc on. Zeroed but for `leaf` and `frame`, it has not begun. */
+/* A search from the frame's pc on. Zeroed but for `registers` and `frame`, it has not begun. */
 struct saved_sp_search {
-    const ucontext_t *leaf;
+    const ucontext_t *registers;
     const struct frame *frame;
     uint32_t refused; /* registers that are not searched for, a bit each */
     uint64_t offset;  /* of the code that comes next, from the pc */
 };
 
-/* Finds the next `mov %REGISTER, %rsp` of a register that may hold the old stack pointer. Sets
- * *number to that register, which is not searched for again, and *later to the leaf as it will be
- * behind the instruction. False if there is none in reach, or the budget is spent. */
+/* Finds the next `mov %REGISTER, %rsp` of rbx or r12 to r15 that may hold the old stack pointer. Sets
+ * *number to that register, which is not searched for again, and *later to the frame as it will be
+ * after the instruction. False if there is none in reach, or the budget is spent. */
 bool saved_sp_find(struct saved_sp_search *search, struct memory *memory, unsigned *number,
                    struct frame *later);
-
-/* The value of one of these registers. */
-uint64_t saved_sp_value(const ucontext_t *leaf, unsigned number);
 
 #endif

@@ -1,6 +1,8 @@
 #include "hpcrun/unwind/unwind.h"
 
 #include "hpcrun/code/module-instances.h"
+#include "hpcrun/unwind/call-site.h"
+#include "hpcrun/unwind/carry-out.h"
 #include "hpcrun/unwind/irregular-step.h"
 #include "hpcrun/unwind/return-address.h"
 
@@ -10,6 +12,11 @@ static enum step failed(struct unwinder *u, enum unwind_end why)
 {
     u->end = memory_is_exhausted(&u->memory) ? UNWIND_BUDGET : why;
     return STEP_FAILED;
+}
+
+static bool is_on_own_stack(const struct unwinder *u, uint64_t sp)
+{
+    return sp - u->stack_low < u->stack_high - u->stack_low;
 }
 
 static uint64_t gregs_place(uint64_t sp, unsigned which)
@@ -27,19 +34,11 @@ static enum step step_signal(struct unwinder *u, struct frame *frame, struct fra
     return STEP_OK;
 }
 
-/* `exact`: the result is the address where the frame will continue, not a return address. */
-static enum step step_full(struct unwinder *u, bool exact, struct frame *frame,
-                           struct frame *caller)
+static inline enum step step_regular(struct unwinder *u, struct rule rule, struct frame *frame,
+                                     struct frame *caller)
 {
-    uint64_t ra;
-    frame->link = LINK_IRREGULAR;
-    if (!full_step_from(u->context, &u->memory, &u->cache->scratch, frame->pc, frame->sp,
-                        UNWIND_MAX_FRAMES, &ra, &caller->sp, &caller->bp))
-        return failed(u, UNWIND_NO_RULE);
-    if (ra == 0)
-        return STEP_OUTERMOST;
-    caller->pc = ra - !exact;
-    return STEP_OK;
+    enum step stepped = frame_step(&u->memory, rule, frame, caller);
+    return stepped == STEP_FAILED ? failed(u, UNWIND_NOT_READABLE) : stepped;
 }
 
 /* Whether a signal interrupted the frame: the leaf, and the frame outside a signal frame. */
@@ -48,26 +47,100 @@ static bool is_interrupted(struct unwinder *u, const struct frame *frame)
     return frame == u->fresh || rule_cache_get(u->cache, frame[-1].pc).kind == RULE_SIGNAL;
 }
 
-static enum step step_without_fde(struct unwinder *u, struct frame *frame, struct frame *caller)
+#define HAND_WRITTEN 4 /* frames, one calling the other */
+
+/* The leaf's registers, if they are those of the frame, too: hand-written code that is called by
+ * hand-written code keeps registers that it does not use. NULL otherwise. */
+static const ucontext_t *registers_of(struct unwinder *u, const struct frame *frame)
 {
-    bool interrupted = is_interrupted(u, frame);
-    frame->link = LINK_IRREGULAR;
-    if (!interrupted && return_ends_goroutine(&u->memory, frame->pc + 1))
-        return STEP_OUTERMOST;
-    if (!interrupted && !return_address_is_plausible(&u->memory, frame->pc + 1)) {
-        u->fresh_count--; /* the frame is wrong: its pc came from a word that was no return address
-                           */
-        return failed(u, UNWIND_NOT_A_RETURN_ADDRESS);
-    }
-    const ucontext_t *leaf = frame == u->fresh ? u->context : NULL;
-    bool found = fallback_step(leaf, &u->memory, u->cache, frame, interrupted, caller);
-    u->memory.searching = false;
-    return found && !memory_is_exhausted(&u->memory) ? STEP_OK : failed(u, UNWIND_NO_FDE);
+    if (frame - u->fresh >= HAND_WRITTEN)
+        return NULL;
+    for (const struct frame *inner = u->fresh; inner < frame; inner++)
+        if (rule_cache_get(u->cache, inner->pc).kind != RULE_NO_FDE)
+            return NULL;
+    return u->context;
 }
 
-static enum step step_irregular(struct unwinder *u, struct rule rule, struct frame *frame,
-                                struct frame *caller)
+static struct bare_frame bare(struct unwinder *u, struct frame *frame)
 {
+    return (struct bare_frame){.frame = frame,
+                               .registers = registers_of(u, frame),
+                               .interrupted = is_interrupted(u, frame),
+                               .may_end = !is_on_own_stack(u, frame->sp)};
+}
+
+/* `exact`: the result is the address where the frame will continue, not a return address. Near the end of
+ * functions that have realigned their stack, gcc's unwind information has rbp wrong, and code that is
+ * carried out is right. */
+static enum step step_full(struct unwinder *u, bool exact, struct frame *frame,
+                           struct frame *caller)
+{
+    uint64_t ra;
+    struct bare_frame from = bare(u, frame);
+    frame->link = LINK_IRREGULAR;
+    if (!exact && from.interrupted && carry_out(&u->memory, &from, caller))
+        return STEP_OK;
+    if (!full_step_from(u->context, &u->memory, &u->cache->scratch, frame->pc, frame->sp,
+                        UNWIND_MAX_FRAMES, &ra, &caller->sp, &caller->bp))
+        return failed(u, UNWIND_NO_RULE);
+    if (ra == 0)
+        return STEP_ASTRAY;
+    caller->pc = ra - !exact;
+    return STEP_OK;
+}
+
+static enum step step_without_fde(struct unwinder *u, struct frame *frame, struct frame *caller)
+{
+    struct bare_frame from = bare(u, frame);
+    enum step stepped = fallback_step(&u->memory, u->cache, &from, caller);
+    return stepped == STEP_FAILED ? failed(u, UNWIND_NO_FDE) : stepped;
+}
+
+/* Whether the call before a frame's return address calls another function than that of its callee, or
+ * a function with unwind information if that has none. */
+static bool calls_other(struct unwinder *u, const struct frame *frame)
+{
+    uint64_t target, ra = frame->pc + 1, callee = rule_cache_function(u->cache, frame[-1].pc);
+    if (!call_site_target(&u->memory, ra, &target))
+        return false;
+    return callee ? !call_site_calls(&u->memory, ra, callee)
+                  : rule_cache_function(u->cache, target) != 0;
+}
+
+/* Whether a system call that the frame makes goes on in our code (restart/resumed-calls.h), which will
+ * return after the frame's instruction. */
+static bool makes_system_call(struct unwinder *u, const struct frame *frame)
+{
+    static const uint8_t syscall[] = {0x0f, 0x05};
+    uint8_t code[sizeof syscall];
+    return rule_cache_get(u->cache, frame[-1].pc).hidden &&
+           memory_read_guarded(&u->memory, frame->pc + 1 - sizeof code, code, sizeof code) &&
+           memcmp(code, syscall, sizeof code) == 0;
+}
+
+/* Whether the word that gave the last fresh frame its pc is no return address, or one that was made up
+ * (unwind.h). Where a function begins directly after a call, that call may be one that never returns,
+ * and the word the address of the function. */
+static bool is_no_frame(struct unwinder *u, struct rule rule, const struct frame *frame)
+{
+    if ((rule.kind != RULE_NO_FDE && !rule.begins) || is_interrupted(u, frame))
+        return false;
+    if (!return_address_is_plausible(&u->memory, frame, frame->pc + 1))
+        return !makes_system_call(u, frame);
+    return rule.begins && !is_on_own_stack(u, frame->sp) && calls_other(u, frame);
+}
+
+/* Not inlined, as step_astray: the walk is half as large without them, and its code is rarely in the
+ * processor's caches when a sample comes. */
+__attribute__((noinline)) static enum step step_irregular(struct unwinder *u, struct rule rule,
+                                                          struct frame *frame, struct frame *caller)
+{
+    if (is_no_frame(u, rule, frame)) {
+        u->fresh_count--;
+        return rule.begins || return_ends_goroutine(&u->memory, frame->pc + 1) ? STEP_OUTERMOST
+                                                                               : STEP_ASTRAY;
+    }
+    rule.begins = false;
     switch ((enum rule_kind)rule.kind) {
     case RULE_OUTERMOST: return STEP_OUTERMOST;
     case RULE_SIGNAL: return step_signal(u, frame, caller);
@@ -77,7 +150,8 @@ static enum step step_irregular(struct unwinder *u, struct rule rule, struct fra
         return eh_return_step(&u->memory, u->cache, rule, frame, caller)
                    ? STEP_OK
                    : failed(u, UNWIND_NO_RULE);
-    default: return step_without_fde(u, frame, caller);
+    case RULE_NO_FDE: return step_without_fde(u, frame, caller);
+    default: return step_regular(u, rule, frame, caller);
     }
 }
 
@@ -85,10 +159,8 @@ static enum step step_irregular(struct unwinder *u, struct rule rule, struct fra
 static inline enum step step(struct unwinder *u, struct frame *frame, struct frame *caller)
 {
     struct rule rule = rule_cache_get(u->cache, frame->pc);
-    if (!frame_rule_is_regular(rule))
-        return step_irregular(u, rule, frame, caller);
-    enum step stepped = frame_step(&u->memory, rule, frame, caller);
-    return stepped == STEP_FAILED ? failed(u, UNWIND_NOT_READABLE) : stepped;
+    return frame_rule_is_regular(rule) ? step_regular(u, rule, frame, caller)
+                                       : step_irregular(u, rule, frame, caller);
 }
 
 static bool same_place(const struct frame *a, const struct frame *b)
@@ -114,6 +186,13 @@ static void push(struct unwinder *u, const struct frame *frame)
     u->fresh[u->fresh_count++] = *frame;
 }
 
+/* A frame that the walk has just come to. Word by word, as the step stored it: the processor waits for
+ * stores that one load covers together, which doubles the time of a step. */
+static inline void push_new(struct unwinder *u, const struct frame *frame)
+{
+    u->fresh[u->fresh_count++] = (struct frame){.pc = frame->pc, .sp = frame->sp, .bp = frame->bp};
+}
+
 /* Adds the frames path[limit - 1], ... path[from] to the fresh ones; false if they don't fit. */
 static bool push_old(struct unwinder *u, uint32_t limit, uint32_t from)
 {
@@ -126,6 +205,19 @@ static bool push_old(struct unwinder *u, uint32_t limit, uint32_t from)
 static bool leaf_resumes(struct unwinder *u, struct frame *caller)
 {
     return u->fresh_count == 1 && context_step(u->context, &u->memory, u->fresh, caller);
+}
+
+/* The step where unwind information leads from the last fresh frame to no return address: wrong
+ * information, or the first frame of a stack that is not the thread's own. */
+__attribute__((noinline)) static enum step step_astray(struct unwinder *u, struct frame *caller)
+{
+    struct bare_frame from = bare(u, &u->fresh[u->fresh_count - 1]);
+    if (memory_is_exhausted(&u->memory))
+        return failed(u, UNWIND_BUDGET);
+    bool may_be_wrong = !from.may_end || from.interrupted;
+    if (may_be_wrong && fallback_step_by_code(&u->memory, u->cache, &from, caller))
+        return STEP_OK;
+    return from.may_end ? STEP_OUTERMOST : failed(u, UNWIND_NOT_A_RETURN_ADDRESS);
 }
 
 /* Walks outwards from `frame`. Stores new frames in u->fresh, and in u->reused the number of frames
@@ -150,15 +242,17 @@ static enum unwind_end walk(struct unwinder *u, struct frame frame)
         } else {
             if (u->fresh_count == UNWIND_MAX_FRAMES)
                 return UNWIND_TOO_DEEP;
-            push(u, &frame);
+            push_new(u, &frame);
         }
-        struct frame caller = {0}, *last = &u->fresh[u->fresh_count - 1];
-        enum step stepped = step(u, last, &caller);
+        struct frame caller = {0};
+        enum step stepped = step(u, &u->fresh[u->fresh_count - 1], &caller);
         if (stepped != STEP_OK && leaf_resumes(u, &caller))
             stepped = STEP_OK;
+        if (stepped == STEP_ASTRAY)
+            stepped = step_astray(u, &caller);
         if (stepped != STEP_OK)
             return stepped == STEP_OUTERMOST ? UNWIND_COMPLETE : u->end;
-        if (same_place(&caller, last))
+        if (same_place(&caller, &u->fresh[u->fresh_count - 1]))
             return UNWIND_NO_PROGRESS;
         frame = caller;
     }
@@ -189,8 +283,7 @@ void unwind_prepare(struct unwinder *u, const ucontext_t *context)
     memory_begin_sample(&u->memory, &u->cache->pages);
     u->memory.mask = context->uc_sigmask.__val[0];
     u->memory.fault_handler = u->fault_handler;
-    bool on_own_stack = sp - u->stack_low < u->stack_high - u->stack_low;
-    memory_set_own_stack(&u->memory, sp, on_own_stack ? u->stack_high : sp);
+    memory_set_own_stack(&u->memory, sp, is_on_own_stack(u, sp) ? u->stack_high : sp);
 }
 
 enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)

@@ -13,7 +13,23 @@
  *
  * Frames without unwind information are guessed (irregular-step.h). sp need not grow, since cactus
  * stacks jump between stacks. A path that can't be completed keeps its inner frames and has a
- * reason. */
+ * reason.
+ *
+ * Fibers. A path ends where the stack begins: a fiber's path is complete with the fiber's first
+ * function. It belongs to the thread that runs the fiber; the frames that resumed it are on another
+ * stack, and not a part of it. The first function has no caller, but its return address is a word that
+ * whoever made the stack put there:
+ *
+ *   0                           many
+ *   where a function begins     makecontext, libco, libcoro: a return goes on there
+ *   code that no call is before Boost.Context, Go (goexit)
+ *   anything else               whatever was in that memory
+ *
+ * The first of the second kind ends a path on every stack, the others only on stacks that are not the
+ * thread's own. The thread's own stack ends where its size and unwind information say. There, such a
+ * word means that unwind information is wrong: the code is asked (code-rule.h), or the path is partial.
+ * A stub that calls the first function may lack unwind information. It is the outermost frame if its
+ * code never returns. */
 #ifndef HPCRUN_UNWIND_UNWIND_H
 #define HPCRUN_UNWIND_UNWIND_H
 
@@ -24,7 +40,7 @@
 #define UNWIND_FRAMES     (2 * UNWIND_MAX_FRAMES)
 
 enum unwind_end {
-    UNWIND_COMPLETE, /* the outermost frame has no caller by its rule, or return address 0 */
+    UNWIND_COMPLETE, /* the outermost frame has no caller by its rule, or a stack begins with it */
     UNWIND_NO_FDE,
     UNWIND_NO_RULE,
     UNWIND_NOT_READABLE,
@@ -75,10 +91,11 @@ static inline uint64_t unwind_ip(struct unwinder *u, const struct frame *frame)
     return rule_cache_ip(u->cache, frame->pc);
 }
 
-/* Whether the frame's rule says that it has no caller. */
+/* Whether unwind_caller finds no caller by the frame's rule alone. */
 static inline bool unwind_outermost(struct unwinder *u, const struct frame *frame)
 {
-    return rule_cache_get(u->cache, frame->pc).kind == RULE_OUTERMOST;
+    struct rule rule = rule_cache_get(u->cache, frame->pc);
+    return rule.kind == RULE_OUTERMOST || rule.begins;
 }
 
 /* Whether the kernel made the frame for a signal: its callee is the handler. */

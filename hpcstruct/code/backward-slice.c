@@ -2,6 +2,8 @@
 
 #include "lib/binary-search.h"
 
+#include <stdlib.h>
+
 /* Bounds of the time that one slice takes. */
 #define MAX_STEPS 96
 #define MAX_JUMPS 4
@@ -103,23 +105,47 @@ static bool falls_through(const struct instruction *instruction)
            instruction->info.mnemonic != ZYDIS_MNEMONIC_UD2;
 }
 
-/* The index of the nearest jump or branch to an offset, or UINT32_MAX. */
-static uint32_t nearest_jump_to(const struct decoded_fragment *decoded, uint32_t offset)
+static int by_target(const void *a, const void *b)
 {
-    uint32_t best = UINT32_MAX, best_distance = UINT32_MAX;
+    const struct jump_within *x = a, *y = b;
+    return x->target != y->target ? compare_unsigned(x->target, y->target)
+                                  : compare_unsigned(x->from, y->from);
+}
+
+/* Lists the jumps by their targets. A search through all transfers for each step of a slice would take
+ * time of the square of the size: code without frame descriptions or symbols is one large fragment. */
+static void list_jumps(const struct decoded_fragment *decoded)
+{
+    struct decoder *decoder = decoded->decoder;
+    decoder->jumps.n = 0;
+    decoder->has_jumps = true;
     for (size_t i = 0; i < decoded->flow->transfers.n; i++) {
         const struct transfer *transfer = &decoded->flow->transfers.at[i];
-        if ((transfer->kind != TRANSFER_JUMP && transfer->kind != TRANSFER_BRANCH) ||
-            transfer->target != (int32_t)offset)
-            continue;
-        uint32_t distance =
-            transfer->offset < offset ? offset - transfer->offset : transfer->offset - offset;
-        if (distance < best_distance) {
-            best = transfer->offset;
-            best_distance = distance;
-        }
+        bool is_jump = transfer->kind == TRANSFER_JUMP || transfer->kind == TRANSFER_BRANCH;
+        if (is_jump && transfer->target >= 0)
+            vec_push(&decoder->jumps,
+                     (struct jump_within){(uint32_t)transfer->target, transfer->offset});
     }
-    return best == UINT32_MAX ? best : instruction_index(decoded->decoder, best);
+    if (decoder->jumps.n)
+        qsort(decoder->jumps.at, decoder->jumps.n, sizeof *decoder->jumps.at, by_target);
+}
+
+/* The index of the nearest jump or branch to an offset, the one before it if two are as near; or
+ * UINT32_MAX. */
+static uint32_t nearest_jump_to(const struct decoded_fragment *decoded, uint32_t offset)
+{
+    struct decoder *decoder = decoded->decoder;
+    if (!decoder->has_jumps)
+        list_jumps(decoded);
+    const struct jump_within *jumps = decoder->jumps.at, wanted = {offset, offset};
+    size_t after = partition_point(i, decoder->jumps.n, by_target(&jumps[i], &wanted) < 0);
+    bool has_before = after > 0 && jumps[after - 1].target == offset;
+    bool has_after = after < decoder->jumps.n && jumps[after].target == offset;
+    if (has_before && has_after)
+        has_before = offset - jumps[after - 1].from <= jumps[after].from - offset;
+    if (!has_before && !has_after)
+        return UINT32_MAX;
+    return instruction_index(decoder, jumps[has_before ? after - 1 : after].from);
 }
 
 bool slice_step(struct backward_slice *slice, struct instruction *out)

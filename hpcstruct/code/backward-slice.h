@@ -10,7 +10,7 @@
 
 /* A fragment with its instructions and its control flow. */
 struct decoded_fragment {
-    const struct decoder *decoder;
+    struct decoder *decoder; /* its `jumps` may be filled */
     const struct code_fragment *fragment;
     const struct fragment_flow *flow;
 };

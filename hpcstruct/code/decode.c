@@ -23,6 +23,7 @@ void decoder_free(struct decoder *decoder)
     vec_free(&decoder->offsets);
     vec_free(&decoder->indirect_jumps);
     vec_free(&decoder->address_loads);
+    vec_free(&decoder->jumps);
 }
 
 /* ---- transfers of control ---- */
@@ -226,6 +227,7 @@ void decode_fragment(struct decoder *decoder, const struct decode_context *conte
     assert(flow->transfers.n == 0 && flow->tables.n == 0);
     decoder->offsets.n = decoder->indirect_jumps.n = decoder->address_loads.n = 0;
     decoder->transfers.n = 0;
+    decoder->has_jumps = false;
     flow->pauses.n = flow->waits.n = 0;
     flow->undecoded = 0;
     uint64_t size = fragment->end - fragment->begin;

@@ -63,6 +63,11 @@ struct fragment_flow {
 
 #define INVALID_TARGET UINT64_MAX
 
+/* A direct jump or branch inside of a fragment: offsets of its target and of itself. */
+struct jump_within {
+    uint32_t target, from;
+};
+
 /* A decoder, the instructions of the fragment that it decoded last, and the transfers of all. */
 struct decoder {
     ZydisDecoder zydis;
@@ -71,6 +76,8 @@ struct decoder {
     VEC(uint32_t) offsets;          /* of all instructions */
     VEC(uint32_t) indirect_jumps;   /* indices in offsets */
     VEC(uint32_t) address_loads;    /* lea DISPLACEMENT(%rip), REGISTER: indices in offsets */
+    VEC(struct jump_within) jumps;  /* sorted; filled when the first one is looked for */
+    bool has_jumps;                 /* `jumps` is filled */
 };
 
 void decoder_init(struct decoder *decoder);

@@ -1,8 +1,10 @@
 #include "hpcstruct/code/module-code.h"
 
+#include "hpcstruct/code/called-functions.h"
 #include "hpcstruct/code/jump-table.h"
 #include "hpcstruct/elf/sorted-addresses.h"
 
+#include "lib/diag.h"
 #include "lib/parallel.h"
 
 #include <stdlib.h>
@@ -13,86 +15,34 @@ struct decode_job {
     struct decode_context context;
     struct fragment_flow *flows;
     struct decoder *decoders;
+    bool with_gaps;
 };
 
 static void decode_one(void *argument, unsigned worker, size_t fragment)
 {
     struct decode_job *job = argument;
     const struct code_fragment *wanted = &job->context.map->fragments.at[fragment];
-    if (job->flows[fragment].transfers.n == 0) {
+    bool is_wanted = job->with_gaps || !job->context.map->owners.at[wanted->owner].is_gap;
+    if (is_wanted && job->flows[fragment].transfers.n == 0) {
         decode_fragment(&job->decoders[worker], &job->context, wanted, &job->flows[fragment]);
         jump_tables_resolve(&job->decoders[worker], &job->context, wanted, &job->flows[fragment]);
+        diag_progress_add((wanted->end - wanted->begin) / 2); /* building procedures is the other half */
     }
 }
 
 /* Decodes the fragments that are not decoded yet. */
-static void decode_all(struct module_code *code, unsigned workers)
+static void decode_all(struct module_code *code, bool with_gaps, unsigned workers)
 {
     struct decode_job job = {
         .context = {&code->map, code->image, &code->relocations},
         .flows = code->flows,
         .decoders = code->decoders,
+        .with_gaps = with_gaps,
     };
     parallel_for_many(code->map.fragments.n, workers, decode_one, &job);
 }
 
-/* ---- functions that only calls reveal ---- */
-
-static size_t count_up_to(const struct address_list *addresses, uint64_t address)
-{
-    return partition_point(i, addresses->all.n, addresses->all.at[i] <= address);
-}
-
-/* Whether a call target lies in the middle of a gap, so that a function begins there. */
-static bool splits_gap(const struct code_map *map, const struct address_list *gaps, uint64_t target)
-{
-    size_t gap = count_up_to(gaps, target);
-    if (gap == 0 || gaps->all.at[gap - 1] == target)
-        return false;
-    uint32_t fragment = code_map_find(map, target);
-    return fragment != UINT32_MAX && map->fragments.at[fragment].begin == gaps->all.at[gap - 1];
-}
-
-struct call_search {
-    const struct module_code *code;
-    struct address_list gaps;
-    struct address_list *called; /* per worker */
-};
-
-static void find_calls_of(void *context, unsigned worker, size_t fragment)
-{
-    const struct call_search *search = context;
-    const struct code_map *map = &search->code->map;
-    const struct fragment_flow *flow = &search->code->flows[fragment];
-    for (size_t i = 0; i < flow->transfers.n; i++) {
-        if (flow->transfers.at[i].kind != TRANSFER_CALL)
-            continue;
-        uint64_t target = transfer_target(&map->fragments.at[fragment], &flow->transfers.at[i]);
-        if (splits_gap(map, &search->gaps, target))
-            vec_push(&search->called[worker].all, target);
-    }
-}
-
-static void find_called_in_gaps(const struct module_code *code, unsigned workers,
-                                struct address_list *called)
-{
-    const struct code_map *map = &code->map;
-    struct call_search search = {.code = code,
-                                 .called = mem_alloc(workers * sizeof *search.called)};
-    for (size_t i = 0; i < map->fragments.n; i++)
-        if (map->owners.at[map->fragments.at[i].owner].is_gap)
-            vec_push(&search.gaps.all, map->fragments.at[i].begin);
-    if (search.gaps.all.n)
-        parallel_for_many(map->fragments.n, workers, find_calls_of, &search);
-    for (unsigned i = 0; i < workers; i++) {
-        for (size_t k = 0; k < search.called[i].all.n; k++)
-            vec_push(&called->all, search.called[i].all.at[k]);
-        vec_free(&search.called[i].all);
-    }
-    free(search.called);
-    vec_free(&search.gaps.all);
-    sort_addresses(called->all.at, called->all.n);
-}
+/* ---- the map ---- */
 
 /* Moves the flows of the fragments that are in both maps to a new array; frees the others. */
 static struct fragment_flow *move_flows(struct fragment_flow *flows, const struct code_map *before,
@@ -130,9 +80,9 @@ static void read_map(struct module_code *code, unsigned workers)
         decoder_init(&code->decoders[i]);
     code_map_build(&code->map, &sources, workers);
     code->flows = mem_alloc(code->map.fragments.n * sizeof *code->flows);
-    decode_all(code, workers);
+    decode_all(code, false, workers);
     struct address_list called = {0};
-    find_called_in_gaps(code, workers, &called);
+    called_functions_find(&called, &code->map, code->flows, workers);
     if (called.all.n) {
         struct code_map old = code->map;
         code->map = (struct code_map){0};
@@ -141,8 +91,8 @@ static void read_map(struct module_code *code, unsigned workers)
         code_map_build(&code->map, &sources, workers);
         code->flows = move_flows(code->flows, &old, &code->map);
         code_map_free(&old);
-        decode_all(code, workers);
     }
+    decode_all(code, true, workers);
     vec_free(&called.all);
     jump_tables_finish(code->flows, code->map.fragments.n, workers);
 }
@@ -181,28 +131,27 @@ static void read_table(void *context, unsigned worker, size_t which)
 /* ---- the whole ---- */
 
 void module_code_read(struct module_code *code, const struct elf_image *image,
-                      const struct elf_image *debug, const struct code_link *links,
-                      size_t link_count, unsigned workers)
+                      const struct elf_image *debug, unsigned workers)
 {
     *code = (struct module_code){.image = image};
     struct table_job tables = {code, debug};
     parallel_for(TABLES, workers, read_table, &tables);
     plt_read(&code->stubs, image, &code->relocations, &code->symbols);
     read_map(code, workers);
-    const struct procedure_sources sources = {
-        .map = &code->map,
-        .flows = code->flows,
-        .image = image,
-        .frames = &code->frames,
-        .links = links,
-        .link_count = link_count,
-    };
-    procedures_build(&code->procedures, &sources, workers);
+    const struct flow_sources sources = {&code->map, code->flows, image, &code->frames};
+    cross_jumps_find(&code->cross_jumps, &sources, workers);
+}
+
+void module_code_join(struct module_code *code, const struct code_link *links, size_t link_count)
+{
+    procedures_build(&code->procedures, &code->map, &code->cross_jumps, links, link_count);
+    cross_jumps_free(&code->cross_jumps);
 }
 
 void module_code_free(struct module_code *code)
 {
     procedures_free(&code->procedures);
+    cross_jumps_free(&code->cross_jumps);
     for (size_t i = 0; i < code->map.fragments.n; i++)
         fragment_flow_free(&code->flows[i]);
     free(code->flows);

@@ -16,15 +16,17 @@ struct module_code {
     struct decoder *decoders; /* per worker; their transfers are those of the flows */
     unsigned decoder_count;
     struct fragment_flow *flows; /* per fragment of the map */
+    struct cross_jumps cross_jumps; /* until module_code_join */
     struct procedures procedures;
 };
 
-/* Reads the code of a binary. `debug` is its separate debug file (for symbols), or NULL. Both
- * images must stay open until module_code_free. The links come from debug information
- * (procedures.h). */
+/* Reads the code of a binary, all but its procedures. `debug` is its separate debug file (for symbols), or
+ * NULL. Both images must stay open until module_code_free. */
 void module_code_read(struct module_code *code, const struct elf_image *image,
-                      const struct elf_image *debug, const struct code_link *links,
-                      size_t link_count, unsigned workers);
+                      const struct elf_image *debug, unsigned workers);
+
+/* Finds the procedures. The links come from debug information (procedures.h). */
+void module_code_join(struct module_code *code, const struct code_link *links, size_t link_count);
 
 void module_code_free(struct module_code *code);
 

@@ -9,7 +9,7 @@
 #ifndef HPCSTRUCT_PROCEDURES_H
 #define HPCSTRUCT_PROCEDURES_H
 
-#include "hpcstruct/code/decode.h"
+#include "hpcstruct/code/cross-jumps.h"
 
 struct procedure {
     uint64_t entry;
@@ -28,17 +28,10 @@ struct code_link {
     uint64_t part, entry;
 };
 
-struct procedure_sources {
-    const struct code_map *map;
-    const struct fragment_flow *flows; /* per fragment */
-    const struct elf_image *image;
-    const struct frame_entries *frames;
-    const struct code_link *links; /* from debug information */
-    size_t link_count;
-};
-
-void procedures_build(struct procedures *procedures, const struct procedure_sources *sources,
-                      unsigned workers);
+/* The links come from debug information. Sorts the cross jumps. */
+void procedures_build(struct procedures *procedures, const struct code_map *map,
+                      struct cross_jumps *cross_jumps, const struct code_link *links,
+                      size_t link_count);
 
 void procedures_free(struct procedures *procedures);
 

@@ -63,6 +63,7 @@ struct debug_info {
     /* Compilation units whose compiler records its options, and those of them that were compiled
      * without optimization. */
     uint32_t n_units, n_unoptimized;
+    bool names_lines; /* compilation units refer to line tables */
     /* Used until debug_info_finish. */
     struct idmap function_ids;
     VEC(struct line_row) raw_lines;
@@ -76,8 +77,8 @@ struct debug_info {
 uint32_t debug_info_function(struct debug_info *info, const char *name, uint32_t file,
                              uint32_t line);
 
-/* A new number for a function that its name does not identify and whose declaration is unknown,
- * such as a C++ lambda ("operator()"). */
+/* A new number for a function whose declaration is unknown, such as a C++ lambda ("operator()"): its name
+ * does not identify it, and its code in each unit says where it is. */
 uint32_t debug_info_local_function(struct debug_info *info, const char *name);
 
 /* Adds a row of the line table. Rows come in sequences of ascending addresses. */

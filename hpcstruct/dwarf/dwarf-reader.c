@@ -1,9 +1,12 @@
 #include "hpcstruct/dwarf/dwarf-reader.h"
 
 #include "hpcstruct/dwarf/function-table.h"
+#include "hpcstruct/dwarf/wanted-units.h"
 
+#include "lib/diag.h"
 #include "lib/parallel.h"
 #include "lib/path.h"
+#include "lib/source-names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +30,7 @@ struct unit_task {
     const struct split_unit *split;
     struct split_sections sections; /* split */
     struct dwarf_source source;     /* split */
+    uint8_t wanted;                 /* enum unit_part */
     VEC(struct unit_scopes) parts;  /* of the unit; of each unit of a split source */
 };
 
@@ -37,6 +41,8 @@ struct dwarf_reader {
     /* Bytes of .debug_line and .debug_info whose memory was given back. */
     uint64_t lines_released, units_released;
     struct dwarf_source main, supplement;
+    uint8_t *wanted;     /* per unit of `main`: enum unit_part */
+    bool lacks_units;    /* a wanted unit refers to one of which nothing is read */
     struct idmap tables; /* offset and source of a line table -> line_tasks */
     VEC(struct line_task) line_tasks;
     VEC(struct unit_task) unit_tasks;
@@ -85,7 +91,7 @@ static void plan_lines(struct dwarf_reader *reader, const struct dwarf_source *s
         const struct unit_head *head = &source->units.at[i].head;
         add_directory(reader, head);
         count_optimization(reader, head);
-        if (head->lines == NO_LINE_TABLE ||
+        if (head->lines == NO_LINE_TABLE || (source == &reader->main && !reader->wanted[i]) ||
             idmap_get(&reader->tables, head->lines, source->number) != IDMAP_NONE)
             continue;
         idmap_put(&reader->tables, head->lines, source->number, (uint32_t)reader->line_tasks.n);
@@ -141,16 +147,24 @@ static void assign_files(struct dwarf_reader *reader, struct dwarf_source *sourc
     }
 }
 
+static bool names_tables(const struct dwarf_source *source)
+{
+    for (size_t i = 0; i < source->units.n; i++)
+        if (source->units.at[i].head.lines != NO_LINE_TABLE)
+            return true;
+    return false;
+}
+
 static void read_all_lines(struct dwarf_reader *reader, unsigned workers)
 {
     plan_lines(reader, &reader->supplement);
-    size_t of_supplement = reader->line_tasks.n;
     plan_lines(reader, &reader->main);
     parallel_in_order(reader->line_tasks.n, workers, read_lines, merge_lines, reader);
     assign_files(reader, &reader->supplement);
     assign_files(reader, &reader->main);
     /* If the units cannot be read, they name no table. */
-    if (reader->line_tasks.n == of_supplement)
+    reader->info->names_lines = names_tables(&reader->main);
+    if (!reader->info->names_lines)
         line_tables_read_all(&reader->main.line_sections, reader->info, reader->image);
 }
 
@@ -159,9 +173,14 @@ static void read_all_lines(struct dwarf_reader *reader, unsigned workers)
 static void plan_units(struct dwarf_reader *reader, const struct split_debug *split)
 {
     for (size_t i = 0; i < reader->main.units.n; i++)
-        vec_push(&reader->unit_tasks, (struct unit_task){.unit = &reader->main.units.at[i]});
+        if (reader->wanted[i])
+            vec_push(&reader->unit_tasks, (struct unit_task){.unit = &reader->main.units.at[i],
+                                                             .wanted = reader->wanted[i]});
     for (size_t i = 0; split && i < split->units.n; i++) {
         struct unit_task task = {.split = &split->units.at[i]};
+        const struct dwarf_unit *skeleton =
+            dwarf_source_unit_at(&reader->main, task.split->skeleton.begin);
+        task.wanted = skeleton ? reader->wanted[skeleton - reader->main.units.at] : UNIT_WHOLE;
         char *cause;
         task.sections = split_unit_sections(task.split, &cause);
         if (cause)
@@ -186,19 +205,18 @@ static void read_unit(void *context, unsigned worker, size_t index)
         unit = source->units.at;
         count = source->units.n;
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; task->wanted && i < count; i++) {
         vec_push(&task->parts, (struct unit_scopes){0});
         unit_scopes_read(&task->parts.at[i], source, &unit[i]);
     }
 }
 
-static void merge_scopes(struct dwarf_reader *reader, const struct unit_scopes *part,
-                         uint32_t source)
+static void merge_scopes(struct dwarf_reader *reader, const struct unit_scopes *part)
 {
     struct debug_info *info = reader->info;
     uint32_t first = (uint32_t)info->scopes.n;
     uint32_t *numbers = mem_alloc(part->functions.n * sizeof *numbers);
-    function_table_add(&reader->functions, part, source, numbers);
+    function_table_add(&reader->functions, part, numbers);
     for (size_t i = 0; i < part->scopes.n; i++) {
         struct debug_scope scope = part->scopes.at[i];
         scope.function = numbers[scope.function];
@@ -226,6 +244,17 @@ static void release_units_before(struct dwarf_reader *reader, uint64_t offset)
     reader->units_released = offset;
 }
 
+static void want_referred(struct dwarf_reader *reader, const struct unit_task *task,
+                          const struct unit_scopes *part)
+{
+    for (size_t i = 0; task->unit && i < part->referred.n; i++) {
+        uint8_t *wanted = &reader->wanted[part->referred.at[i]];
+        reader->lacks_units |= *wanted == UNIT_UNREAD;
+        if (*wanted == UNIT_UNREAD)
+            *wanted = UNIT_NAMES;
+    }
+}
+
 static void merge_unit(void *context, size_t index)
 {
     struct dwarf_reader *reader = context;
@@ -233,18 +262,25 @@ static void merge_unit(void *context, size_t index)
     for (size_t i = 0; i < task->source.units.n; i++)
         count_optimization(reader, &task->source.units.at[i].head);
     for (size_t i = 0; i < task->parts.n; i++) {
-        merge_scopes(reader, &task->parts.at[i], task->source.number);
+        function_table_add_prefixes(&reader->functions, &task->parts.at[i], task->source.number);
+        if (task->wanted == UNIT_WHOLE) {
+            merge_scopes(reader, &task->parts.at[i]);
+            want_referred(reader, task, &task->parts.at[i]);
+        }
         unit_scopes_free(&task->parts.at[i]);
     }
-    if (task->unit)
+    if (task->unit) {
         release_units_before(reader, task->unit->head.end);
+        diag_progress_add(task->unit->head.end - task->unit->head.begin);
+    }
     vec_free(&task->parts);
     dwarf_source_close(&task->source);
 }
 
 /* ---- the whole ---- */
 
-static void free_reader(struct dwarf_reader *reader)
+/* Frees what was read of the sources, which stay open. */
+static void free_results(struct dwarf_reader *reader)
 {
     for (size_t i = 0; i < reader->line_tasks.n; i++) {
         vec_free(&reader->line_tasks.at[i].files->ids);
@@ -254,8 +290,33 @@ static void free_reader(struct dwarf_reader *reader)
     vec_free(&reader->unit_tasks);
     idmap_free(&reader->tables);
     function_table_free(&reader->functions);
+}
+
+static void free_reader(struct dwarf_reader *reader)
+{
+    free_results(reader);
+    free(reader->wanted);
     dwarf_source_close(&reader->main);
     dwarf_source_close(&reader->supplement);
+}
+
+/* Reads the wanted units. If they refer to functions of other units, as after link-time optimization, the
+ * names in these are wanted, too: reads all again, since a unit's files come before its functions. */
+static void read_wanted(struct dwarf_reader *reader, const struct dwarf_inputs *inputs,
+                        unsigned workers)
+{
+    for (bool is_first = true; is_first || reader->lacks_units; is_first = false) {
+        if (!is_first) {
+            free_results(reader);
+            debug_info_free(reader->info);
+            *reader->info = (struct debug_info){0};
+                reader->lines_released = reader->units_released = 0;
+            reader->lacks_units = false;
+        }
+        read_all_lines(reader, workers);
+        plan_units(reader, inputs->split);
+        parallel_in_order(reader->unit_tasks.n, workers, read_unit, merge_unit, reader);
+    }
 }
 
 static bool has_unread_units(const struct dwarf_source *source)
@@ -283,9 +344,8 @@ char *dwarf_read(struct debug_info *info, const struct dwarf_inputs *inputs, uns
     reader.supplement.number = 1;
     if (has_unread_units(&reader.main))
         report_problem(&reader, "a unit of .debug_info cannot be read");
-    read_all_lines(&reader, workers);
-    plan_units(&reader, inputs->split);
-    parallel_in_order(reader.unit_tasks.n, workers, read_unit, merge_unit, &reader);
+    reader.wanted = wanted_units_find(&reader.main, inputs->wanted);
+    read_wanted(&reader, inputs, workers);
     function_table_finish(&reader.functions, info, workers);
     free_reader(&reader);
     release_sections(inputs);
@@ -297,4 +357,20 @@ bool dwarf_is_in(const struct elf_image *image)
 {
     const struct elf_section *section = elf_section(image, ".debug_info");
     return section && section->stored.size;
+}
+
+bool dwarf_has_tags(const struct elf_image *image)
+{
+    static const char *const sections[] = {".debug_line", ".debug_line_str", ".debug_str"};
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        struct elf_section *section = elf_section(image, sections[i]);
+        char *cause = NULL;
+        struct elf_bytes bytes = {0};
+        if (section)
+            bytes = elf_section_data(image, section, &cause);
+        free(cause);
+        if (bytes.size && memmem(bytes.at, bytes.size, OVERHEAD_TAG, strlen(OVERHEAD_TAG)))
+            return true;
+    }
+    return false;
 }

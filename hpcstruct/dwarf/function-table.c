@@ -20,44 +20,52 @@ static uint32_t name_id(struct function_table *table, const struct found_functio
     return (uint32_t)table->raw_names.n - 1;
 }
 
-static uint32_t add_function(struct function_table *table, const struct found_function *f)
+/* A function is known by its name, prefix, file and line, or by its entry if its prefix is not known yet. One
+ * that is not declared is a function of its own in each unit (debug_info_finish). */
+static uint32_t add_function(struct function_table *table, const struct found_function *f,
+                             uint32_t prefix)
 {
     struct table_function new = {
         .name = name_id(table, f),
         .file = f->file,
         .line = f->line,
-        .prefix = NO_PREFIX,
-        .is_local = !f->linkage_name && f->file == DEBUG_NONE,
+        .prefix = prefix,
+        .is_local = f->file == DEBUG_NONE && f->line == 0,
     };
-    struct idmap *map = new.is_local ? &table->local : &table->known;
-    uint64_t a = new.is_local ? f->offset : (uint64_t) new.name << 32 | new.file;
-    uint64_t b = new.is_local ? f->source : new.line;
-    uint32_t number = idmap_get(map, a, b);
+    bool is_foreign = f->prefix == FOREIGN_PREFIX;
+    struct idmap *map = is_foreign ? &table->by_entry : &table->by_name;
+    uint64_t a = is_foreign ? f->offset : (uint64_t) new.name << 32 | new.file;
+    uint64_t b = is_foreign ? f->source : (uint64_t)prefix << 32 | new.line;
+    uint32_t number = new.is_local ? IDMAP_NONE : idmap_get(map, a, b);
     if (number != IDMAP_NONE)
         return number;
     number = (uint32_t)table->all.n;
-    idmap_put(map, a, b, number);
+    if (!new.is_local)
+        idmap_put(map, a, b, number);
     vec_push(&table->all, new);
+    if (is_foreign)
+        vec_push(&table->foreign, (struct foreign_prefix){number, f->last_source, f->last_offset});
     return number;
 }
 
-void function_table_add(struct function_table *table, const struct unit_scopes *scopes,
-                        uint32_t source, uint32_t *numbers)
+void function_table_add_prefixes(struct function_table *table, const struct unit_scopes *scopes,
+                                 uint32_t source)
 {
     for (size_t i = 0; i < scopes->nested.n; i++) {
         const struct found_prefix *found = &scopes->nested.at[i];
         const char *text = strtab_string(&scopes->prefixes, found->prefix);
         idmap_put(&table->nested, found->offset, source, strtab_id(&table->prefixes, text));
     }
+}
+
+void function_table_add(struct function_table *table, const struct unit_scopes *scopes,
+                        uint32_t *numbers)
+{
     for (size_t i = 0; i < scopes->functions.n; i++) {
         const struct found_function *f = &scopes->functions.at[i];
-        numbers[i] = add_function(table, f);
-        uint32_t *prefix = &table->all.at[numbers[i]].prefix;
-        if (f->prefix == FOREIGN_PREFIX)
-            vec_push(&table->foreign,
-                     (struct foreign_prefix){numbers[i], f->last_source, f->last_offset});
-        else if (f->prefix != NO_PREFIX && *prefix == NO_PREFIX)
-            *prefix = strtab_id(&table->prefixes, strtab_string(&scopes->prefixes, f->prefix));
+        bool has_prefix = f->prefix != NO_PREFIX && f->prefix != FOREIGN_PREFIX;
+        const char *text = has_prefix ? strtab_string(&scopes->prefixes, f->prefix) : NULL;
+        numbers[i] = add_function(table, f, text ? strtab_id(&table->prefixes, text) : NO_PREFIX);
     }
 }
 
@@ -67,9 +75,8 @@ static void find_foreign_prefixes(struct function_table *table)
 {
     for (size_t i = 0; i < table->foreign.n; i++) {
         const struct foreign_prefix *foreign = &table->foreign.at[i];
-        uint32_t *prefix = &table->all.at[foreign->function].prefix;
-        if (*prefix == NO_PREFIX)
-            *prefix = idmap_get(&table->nested, foreign->offset, foreign->source);
+        table->all.at[foreign->function].prefix =
+            idmap_get(&table->nested, foreign->offset, foreign->source);
     }
 }
 
@@ -103,13 +110,19 @@ static uint32_t *intern_names(const struct function_table *table, struct debug_i
     return ids;
 }
 
-static void add_prefix(const struct function_table *table, struct debug_info *info, uint32_t number,
-                       uint32_t name, uint32_t prefix)
+/* The number in info->functions. */
+static uint32_t function_number(const struct function_table *table, struct debug_info *info,
+                                const struct table_function *f, const uint32_t *names)
 {
-    char *whole = xml_safe_text(mem_printf("%s%s", strtab_string(&table->prefixes, prefix),
-                                           strtab_string(&info->names, name)));
-    info->functions.at[number].name = strtab_id(&info->names, whole);
+    const char *name = strtab_string(&info->names, names[f->name]);
+    char *whole = NULL;
+    if (f->prefix != NO_PREFIX)
+        name = whole = xml_safe_text(
+            mem_printf("%s%s", strtab_string(&table->prefixes, f->prefix), name));
+    uint32_t number = f->is_local ? debug_info_local_function(info, name)
+                                  : debug_info_function(info, name, f->file, f->line);
     free(whole);
+    return number;
 }
 
 void function_table_finish(struct function_table *table, struct debug_info *info, unsigned workers)
@@ -117,16 +130,8 @@ void function_table_finish(struct function_table *table, struct debug_info *info
     uint32_t *ids = intern_names(table, info, workers);
     uint32_t *numbers = mem_alloc(table->all.n * sizeof *numbers);
     find_foreign_prefixes(table);
-    for (size_t i = 0; i < table->all.n; i++) {
-        const struct table_function *f = &table->all.at[i];
-        size_t before = info->functions.n;
-        const char *name = strtab_string(&info->names, ids[f->name]);
-        numbers[i] = f->is_local ? debug_info_local_function(info, name)
-                                 : debug_info_function(info, name, f->file, f->line);
-        bool is_new = info->functions.n > before;
-        if (f->prefix != NO_PREFIX && is_new)
-            add_prefix(table, info, numbers[i], ids[f->name], f->prefix);
-    }
+    for (size_t i = 0; i < table->all.n; i++)
+        numbers[i] = function_number(table, info, &table->all.at[i], ids);
     for (size_t i = 0; i < info->scopes.n; i++)
         info->scopes.at[i].function = numbers[info->scopes.at[i].function];
     free(numbers);
@@ -138,8 +143,8 @@ void function_table_free(struct function_table *table)
     vec_free(&table->all);
     vec_free(&table->raw_names);
     idmap_free(&table->name_ids);
-    idmap_free(&table->known);
-    idmap_free(&table->local);
+    idmap_free(&table->by_name);
+    idmap_free(&table->by_entry);
     strtab_free(&table->prefixes);
     idmap_free(&table->nested);
     vec_free(&table->foreign);

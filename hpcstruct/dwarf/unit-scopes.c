@@ -47,6 +47,17 @@ static void describe(const struct dwarf_source *source, const struct dwarf_unit 
         f->line = number < UINT32_MAX ? (uint32_t)number : 0;
 }
 
+/* Notes that functions of this unit are described in another one of the source. */
+static void note_referred(const struct unit_walk *walk, const struct dwarf_source *source,
+                          const struct dwarf_unit *unit)
+{
+    struct unit_scopes *scopes = walk->scopes;
+    uint32_t index = (uint32_t)(unit - source->units.at);
+    bool is_other = source == walk->source && unit != walk->unit;
+    if (is_other && (!scopes->referred.n || scopes->referred.at[scopes->referred.n - 1] != index))
+        vec_push(&scopes->referred, index);
+}
+
 static void describe_all(const struct unit_walk *walk, const struct dwarf_source *source,
                          uint64_t offset, struct found_function *f)
 {
@@ -57,6 +68,7 @@ static void describe_all(const struct unit_walk *walk, const struct dwarf_source
             report_problem(walk, "a reference leads to no entry");
             return;
         }
+        note_referred(walk, source, unit);
         struct entry_reader reader = entry_reader_at(source, unit, offset);
         if (!entry_begin(&reader, unit, &entry) || !entry.abbreviation) {
             report_problem(walk, "a reference leads to no entry");
@@ -313,5 +325,6 @@ void unit_scopes_free(struct unit_scopes *scopes)
     vec_free(&scopes->links);
     strtab_free(&scopes->prefixes);
     vec_free(&scopes->nested);
+    vec_free(&scopes->referred);
     idmap_free(&scopes->numbers);
 }

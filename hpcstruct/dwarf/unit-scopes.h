@@ -36,6 +36,7 @@ struct unit_scopes {
     VEC(struct code_link) links;
     struct strtab prefixes; /* "NAMESPACE::CLASS::" */
     VEC(struct found_prefix) nested;
+    VEC(uint32_t) referred; /* indices of other units of the source that describe functions */
     const char *problem;  /* the first thing that could not be read; NULL: none */
     struct idmap numbers; /* entry of a function -> index in `functions` */
 };

@@ -1,6 +1,7 @@
 #include "hpcstruct/elf/names.h"
 
 #include "lib/alloc.h"
+#include "lib/long-text.h"
 #include "lib/utf8.h"
 
 #include <libiberty/demangle.h>
@@ -156,6 +157,7 @@ static bool is_allowed(uint32_t code)
 char *xml_safe_text(char *text)
 {
     uint32_t code;
+    text = shortened_text(text);
     const char *at = text;
     while (*at) {
         size_t size = utf8_decode(at, &code);

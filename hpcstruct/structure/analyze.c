@@ -1,5 +1,6 @@
 #include "hpcstruct/structure/analyze.h"
 
+#include "hpcstruct/code/wanted-code.h"
 #include "hpcstruct/dwarf/dwarf-reader.h"
 #include "hpcstruct/elf/debug-file.h"
 #include "hpcstruct/elf/names.h"
@@ -17,6 +18,12 @@
 #include <string.h>
 
 /* ---- the binary ---- */
+
+/* The file with the debug information; NULL: none. */
+static const struct elf_image *debug_image(const struct binary *binary)
+{
+    return dwarf_is_in(binary->image) ? binary->image : binary->debug;
+}
 
 bool binary_open(struct binary *binary, const char *path, const struct analysis_options *options)
 {
@@ -36,7 +43,7 @@ bool binary_open(struct binary *binary, const char *path, const struct analysis_
         return false;
     }
     binary->debug = debug_file_open(binary->image, options->debug_directory);
-    const struct elf_image *with_debug = dwarf_is_in(binary->image) ? binary->image : binary->debug;
+    const struct elf_image *with_debug = debug_image(binary);
     if (with_debug) {
         binary->supplement = debug_file_open_supplement(with_debug, options->debug_directory);
         split_debug_open(&binary->split, with_debug, path);
@@ -53,6 +60,28 @@ void binary_close(struct binary *binary)
     *binary = (struct binary){0};
 }
 
+static uint64_t size_of_debug_info(const struct elf_image *image)
+{
+    static const char *const names[] = {".debug_info", ".debug_line"};
+    uint64_t size = 0;
+    for (size_t i = 0; image && i < sizeof names / sizeof *names; i++) {
+        const struct elf_section *section = elf_section(image, names[i]);
+        size += section ? section->stored.size : 0;
+    }
+    return size;
+}
+
+uint64_t binary_size(const struct binary *binary)
+{
+    uint64_t size = size_of_debug_info(binary->image) + size_of_debug_info(binary->debug) +
+                    size_of_debug_info(binary->supplement);
+    for (size_t i = 0; i < binary->image->code.n; i++)
+        size += binary->image->code.at[i].end - binary->image->code.at[i].begin;
+    for (size_t i = 0; i < binary->split.files.n; i++)
+        size += binary->split.files.at[i]->file.size;
+    return size;
+}
+
 /* ---- debug information ---- */
 
 static void report_missing_files(const char *path, const struct split_debug *split)
@@ -65,14 +94,16 @@ static void report_missing_files(const char *path, const struct split_debug *spl
             split->skeletons, split->missing, split->first_missing);
 }
 
-static void read_debug_info(struct debug_info *info, const struct binary *binary, unsigned workers)
+static void read_debug_info(struct debug_info *info, const struct binary *binary,
+                            const struct code_ranges *wanted, unsigned workers)
 {
-    const struct elf_image *from = dwarf_is_in(binary->image) ? binary->image : binary->debug;
+    const struct elf_image *from = debug_image(binary);
     if (!from) {
         debug_info_finish(info, workers);
         return;
     }
-    const struct dwarf_inputs inputs = {binary->image, from, binary->supplement, &binary->split};
+    const struct dwarf_inputs inputs = {binary->image, from, binary->supplement, &binary->split,
+                                        wanted};
     char *problem = dwarf_read(info, &inputs, workers);
     if (problem)
         diag_error(from->path, "its debug information is damaged: %s", problem);
@@ -86,6 +117,7 @@ struct analysis {
     struct scope_sources sources;
     struct scope_builder **builders; /* per worker */
     unsigned workers;
+    bool *is_wanted;                 /* per procedure; NULL: all are */
     struct procedure_record *records;
     const char *module_name; /* file name of the binary */
 };
@@ -97,6 +129,8 @@ static void locate_procedure(void *context, unsigned worker, size_t index)
     struct procedure_record *record = &analysis->records[index];
     const struct debug_info *info = analysis->sources.info;
     (void)worker;
+    if (analysis->is_wanted && !analysis->is_wanted[index])
+        return;
     record->procedure = &analysis->sources.code->procedures.all.at[index];
     const struct debug_function *function = debug_info_function_at(info, record->procedure->entry);
     record->file = DEBUG_NONE;
@@ -134,7 +168,12 @@ static void analyze_procedure(void *context, unsigned worker, uint32_t number)
     name_procedure(analysis, record);
     record->scopes = procedure_scopes_build(analysis->builders[worker], &analysis->sources,
                                             record->procedure, record->file);
-    diag_progress_add(1);
+    for (uint32_t i = 0; i < record->procedure->fragment_count; i++) {
+        const struct module_code *code = analysis->sources.code;
+        uint32_t fragment = code->procedures.fragments.at[record->procedure->first_fragment + i];
+        const struct code_fragment *of = &code->map.fragments.at[fragment];
+        diag_progress_add((of->end - of->begin) / 2); /* the other half was decoding it */
+    }
 }
 
 static void analyze_index(void *context, unsigned worker, size_t index)
@@ -142,8 +181,20 @@ static void analyze_index(void *context, unsigned worker, size_t index)
     analyze_procedure(context, worker, (uint32_t)index);
 }
 
+/* Marks the procedures at some addresses. The caller frees. */
+static bool *mark_wanted(const struct module_code *code, const struct address_list *addresses)
+{
+    bool *is_wanted = mem_alloc(code->procedures.all.n * sizeof *is_wanted);
+    for (size_t i = 0; i < addresses->all.n; i++) {
+        uint32_t number = procedures_find(&code->procedures, &code->map, addresses->all.at[i]);
+        if (number != UINT32_MAX)
+            is_wanted[number] = true;
+    }
+    return is_wanted;
+}
+
 static void begin_analysis(struct analysis *analysis, const struct scope_sources *sources,
-                           unsigned workers)
+                           const struct address_list *only, unsigned workers)
 {
     const struct debug_info *info = sources->info;
     size_t count = sources->code->procedures.all.n;
@@ -154,6 +205,7 @@ static void begin_analysis(struct analysis *analysis, const struct scope_sources
         .sources = *sources,
         .builders = mem_alloc(workers * sizeof *analysis->builders),
         .workers = workers,
+        .is_wanted = only ? mark_wanted(sources->code, only) : NULL,
         .records = mem_alloc(count * sizeof *analysis->records),
         .module_name = path_base(sources->code->image->path),
     };
@@ -161,18 +213,17 @@ static void begin_analysis(struct analysis *analysis, const struct scope_sources
     for (unsigned i = 0; i < workers; i++)
         analysis->builders[i] = scope_builder_new();
     parallel_for_many(count, workers, locate_procedure, analysis);
-    diag_progress_begin("analyzing procedures", count);
 }
 
 static void end_analysis(struct analysis *analysis)
 {
-    diag_progress_end();
     for (unsigned i = 0; i < analysis->workers; i++)
         scope_builder_free(analysis->builders[i]);
     for (size_t i = 0; i < analysis->sources.code->procedures.all.n; i++)
         procedure_record_free(&analysis->records[i]);
     free(analysis->builders);
     free(analysis->records);
+    free(analysis->is_wanted);
     free((void *)analysis->sources.tagged);
 }
 
@@ -181,8 +232,14 @@ static void end_analysis(struct analysis *analysis)
 static bool write_result(struct analysis *analysis, const struct binary *binary,
                          const struct analysis_options *options, FILE *out)
 {
-    const struct structure structure = {analysis->sources.code, analysis->sources.info,
-                                        analysis->records, analyze_procedure, analysis};
+    const struct structure structure = {
+        .code = analysis->sources.code,
+        .info = analysis->sources.info,
+        .procedures = analysis->records,
+        .is_wanted = analysis->is_wanted,
+        .build = analyze_procedure,
+        .context = analysis,
+    };
     char *real = realpath(binary->path, NULL);
     char *path = xml_safe_text(real ? real : mem_strdup(binary->path));
     bool written;
@@ -202,22 +259,33 @@ bool binary_analyze(const struct binary *binary, const struct analysis_options *
 {
     struct debug_info info = {0};
     struct module_code code;
+    struct code_ranges wanted = {0};
     struct analysis analysis;
-    read_debug_info(&info, binary, options->workers);
-    module_code_read(&code, binary->image, binary->debug, info.links.at, info.links.n,
-                     options->workers);
+    const struct elf_image *debug = debug_image(binary);
+    bool has_tags = options->only && debug && dwarf_has_tags(debug);
+    const struct address_list *only = has_tags ? NULL : options->only;
+    char *step = mem_printf("analyzing %s", path_base(binary->path));
+    diag_progress_begin_bytes(step, binary_size(binary));
+    module_code_read(&code, binary->image, binary->debug, options->workers);
+    if (only)
+        wanted_code_find(&wanted, only, &code.map, &code.cross_jumps);
+    read_debug_info(&info, binary, only ? &wanted : NULL, options->workers);
+    module_code_join(&code, info.links.at, info.links.n);
     mark_calls_that_never_return(&code, options->workers);
     struct construct_calls constructs = {0};
     construct_calls_find(&constructs, &code, &info, binary->debug ? binary->debug : binary->image);
     const struct scope_sources sources = {
         .code = &code, .info = &info, .constructs = &constructs, .with_calls = options->with_calls};
-    begin_analysis(&analysis, &sources, options->workers);
+    begin_analysis(&analysis, &sources, only, options->workers);
     bool written = write_result(&analysis, binary, options, out);
     int error = errno;
     end_analysis(&analysis);
     construct_calls_free(&constructs);
     module_code_free(&code);
     debug_info_free(&info);
+    vec_free(&wanted.all);
+    diag_progress_end();
+    free(step);
     errno = error;
     return written;
 }

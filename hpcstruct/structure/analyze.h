@@ -3,6 +3,7 @@
 #define HPCSTRUCT_ANALYZE_H
 
 #include "hpcstruct/dwarf/split-units.h"
+#include "hpcstruct/elf/sorted-addresses.h"
 
 #include <stdio.h>
 
@@ -11,6 +12,10 @@ struct analysis_options {
     bool with_calls;             /* whether to list call instructions */
     bool gaps;                   /* write what could not be resolved instead of the structure */
     const char *debug_directory; /* contains separate debug files */
+    /* Addresses: only the procedures that contain one are wanted; NULL: all procedures are. Those of the
+     * others that carry tags of overhead (lib/source-names.h) matter for the whole run, so that all
+     * procedures of a binary with tags are wanted in any case. */
+    const struct address_list *only;
 };
 
 /* A binary with the files that belong to it. */
@@ -26,6 +31,9 @@ struct binary {
 bool binary_open(struct binary *binary, const char *path, const struct analysis_options *options);
 
 void binary_close(struct binary *binary);
+
+/* Bytes of code and debug information: what the time of the analysis depends on. */
+uint64_t binary_size(const struct binary *binary);
 
 /* Writes the structure of a binary, or its gaps, to a stream; prints a message for each part of the binary that
  * is damaged. False, with errno set, if the stream reports an error. */

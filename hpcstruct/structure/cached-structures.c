@@ -60,7 +60,34 @@ static char *path_for(const char *directory, const struct binary *binary,
     return structure_cache_path(directory, id.at, id.size, detail_hash(binary, options));
 }
 
-char *cached_structure(const char *path, const struct analysis_options *options)
+/* Frees `found` and returns NULL if there is no such file. */
+static char *make_structure(const struct binary *binary, const struct analysis_options *options,
+                            char *found)
+{
+    struct analysis_options all = *options;
+    all.only = NULL;
+    if (binary_write(binary, &all, found))
+        return found;
+    free(found);
+    return NULL;
+}
+
+static char *structure_of(const struct binary *binary, const struct analysis_options *options,
+                          const char *directory, uint64_t large, FILE *out)
+{
+    char *found = path_for(directory, binary, options);
+    if (structure_cache_has(found))
+        return found;
+    if (!options->only || binary_size(binary) <= large)
+        return make_structure(binary, options, found);
+    free(found);
+    if (!binary_analyze(binary, options, out))
+        diag_error("standard output", "%s", strerror(errno));
+    return NULL;
+}
+
+char *cached_structure(const char *path, const struct analysis_options *options, uint64_t large,
+                       FILE *out)
 {
     struct binary binary;
     char *note, *found = NULL;
@@ -71,11 +98,7 @@ char *cached_structure(const char *path, const struct analysis_options *options)
         diag_note(NULL, "%s", note);
     free(note);
     if (directory && binary_open(&binary, path, options)) {
-        found = path_for(directory, &binary, options);
-        if (!structure_cache_has(found) && !binary_write(&binary, options, found)) {
-            free(found);
-            found = NULL;
-        }
+        found = structure_of(&binary, options, directory, large, out);
         binary_close(&binary);
     }
     free(directory);
@@ -176,7 +199,7 @@ static void print_structure(const struct recorded_modules *modules,
     const char *path = strtab_string(&modules->paths, module->path);
     if (!is_unchanged(module, path))
         return;
-    char *structure = cached_structure(path, options);
+    char *structure = cached_structure(path, options, 0, NULL);
     if (structure)
         print_pair(path, structure);
     free(structure);

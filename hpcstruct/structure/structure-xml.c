@@ -194,17 +194,20 @@ static bool same_file(const struct document_entry *a, const struct document_entr
     return a->file == b->file || (a->file && b->file && strcmp(a->file, b->file) == 0);
 }
 
-/* The procedures in the order of the document. The caller frees. */
-static struct document_entry *sorted_procedures(const struct structure *from)
+/* The procedures to write, *count of them, in the order of the document. The caller frees. */
+static struct document_entry *sorted_procedures(const struct structure *from, size_t *count)
 {
-    size_t count = from->code->procedures.all.n;
-    struct document_entry *entries = mem_alloc(count * sizeof *entries);
-    for (uint32_t i = 0; i < count; i++) {
+    size_t most = from->code->procedures.all.n;
+    struct document_entry *entries = mem_alloc(most * sizeof *entries);
+    *count = 0;
+    for (uint32_t i = 0; i < most; i++) {
         uint32_t file = from->procedures[i].file;
-        entries[i].number = i;
-        entries[i].file = file == DEBUG_NONE ? NULL : strtab_string(&from->info->files, file);
+        if (from->is_wanted && !from->is_wanted[i])
+            continue;
+        const char *name = file == DEBUG_NONE ? NULL : strtab_string(&from->info->files, file);
+        entries[(*count)++] = (struct document_entry){name, i};
     }
-    qsort(entries, count, sizeof *entries, by_file);
+    qsort(entries, *count, sizeof *entries, by_file);
     return entries;
 }
 
@@ -328,10 +331,9 @@ static void write_files(struct output *output, struct writer *w, unsigned worker
     static const struct parallel_steps steps = {build_part, number_part, make_text, write_part};
     size_t places = (size_t)workers * PARTS_AHEAD;
     struct part_writer *p = mem_alloc(sizeof *p + places * sizeof *p->texts);
-    struct document_entry *entries = sorted_procedures(w->from);
+    struct document_entry *entries = sorted_procedures(w->from, &p->count);
     p->from = w->from;
     p->entries = entries;
-    p->count = w->from->code->procedures.all.n;
     p->next_index = w->xml.next_index;
     p->output = output;
     p->places = places;
@@ -375,6 +377,19 @@ static void write_optimization(struct writer *w)
     xml_attribute(&w->xml, "u", text);
 }
 
+/* "12/4000": 12 of the 4000 procedures follow. */
+static void write_selection(struct writer *w)
+{
+    size_t count = w->from->code->procedures.all.n, wanted = 0;
+    char text[2 * 20 + 2];
+    if (!w->from->is_wanted)
+        return;
+    for (size_t i = 0; i < count; i++)
+        wanted += w->from->is_wanted[i];
+    snprintf(text, sizeof text, "%zu/%zu", wanted, count);
+    xml_attribute(&w->xml, "s", text);
+}
+
 static void write_module_attributes(struct writer *w, const char *path)
 {
     const struct elf_image *image = w->from->code->image;
@@ -390,7 +405,10 @@ static void write_module_attributes(struct writer *w, const char *path)
     xml_range(&w->xml, image->code.at[0].begin, image->code.at[image->code.n - 1].end);
     xml_end_ranges(&w->xml);
     xml_attribute(&w->xml, "g", STRUCTURE_GENERATOR);
+    if (w->from->info->names_lines)
+        xml_attribute(&w->xml, "d", "lines");
     write_optimization(w);
+    write_selection(w);
 }
 
 bool structure_write(FILE *out, const struct structure *structure, const char *path,

@@ -27,6 +27,7 @@ struct structure {
     const struct debug_info *info;
     /* One for each of code->procedures, in that order, with its file and line. */
     struct procedure_record *procedures;
+    const bool *is_wanted;  /* per procedure: it is written; NULL: all are */
     procedure_build *build; /* fills the rest of a record */
     void *context;          /* of `build` */
 };

@@ -5,7 +5,7 @@
  * Code in procedures tells the events that need no thief; the runtime tells the others, with its locks
  * held where they order events of different workers. A worker has a stack of procedures; the bottom
  * one is its base. `frame` identifies a procedure until it ends. */
-#define HPCTOOLKIT_CILK5_MAGIC 0x356b6c6963637068ull /* "hpccilk5" */
+#define HPCTOOLKIT_CILK5_MAGIC 0x326b6c6963637068ull /* "hpccilk2": the second version */
 
 struct hpctoolkit_cilk5_observer {
     /* A computation begins: some worker will resume this frame. `site` is the return address of the
@@ -15,8 +15,9 @@ struct hpctoolkit_cilk5_observer {
     /* The worker continues with a base: the first frame, a stolen one, or one that was suspended. */
     void (*resumed)(int worker, const void *frame);
     /* The top procedure calls another one, at `site`; `depth` is the new one's index on the stack, and
-     * *slow is the address of its slow clone. */
-    void (*spawned)(int worker, long depth, const void *const *slow, const void *site);
+     * *slow is the address of its slow clone. Not 0: until the new one returns, or the worker continues
+     * with another base, nothing is told of it and what it calls but thefts. */
+    int (*spawned)(int worker, long depth, const void *const *slow, const void *site);
     /* The top procedure has ended, and its parent continues. */
     void (*returned)(int worker);
     /* The top procedure has ended, and its parent was stolen from this worker. */

@@ -19,7 +19,6 @@
 #include "minicilk-runtime.h"
 
 _Atomic unsigned char minicilk_need_wake;
-unsigned char minicilk_slow_pops;
 
 static bool fenced; /* no membarrier: owners execute barriers themselves */
 
@@ -35,7 +34,7 @@ static _Alignas(64) atomic_int searchers; /* workers that search for work, awake
 static bool crowded;                      /* more workers than CPUs */
 
 #ifndef MINICILK_UNTAGGED
-#line 39 "hpctoolkit:parallel-overhead:steal"
+#line 38 "hpctoolkit:parallel-overhead:steal"
 #endif
 RUNTIME_CODE void minicilk_barrier_everywhere(void)
 {
@@ -43,11 +42,20 @@ RUNTIME_CODE void minicilk_barrier_everywhere(void)
         syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
+RUNTIME_CODE void minicilk_tell_before(struct worker *worker, struct minicilk_slot *slot)
+{
+    worker->told = slot;
+    worker->inlined.slow = fenced ? worker->inlined.limit : slot;
+}
+
 RUNTIME_CODE void minicilk_idle_init(void)
 {
     fenced = MINICILK_IN_MODE(MINICILK_NO_MEMBARRIER) ||
              syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
-    minicilk_slow_pops = fenced || minicilk_observer;
+    for (int i = 0; i < minicilk_runtime.count; i++) {
+        struct worker *worker = &minicilk_runtime.workers[i];
+        minicilk_tell_before(worker, minicilk_observer ? worker->inlined.limit : NULL);
+    }
     atomic_store(&searchers, 0);
     atomic_store(&minicilk_need_wake, 0);
     crowded = minicilk_runtime.count > minicilk_usable_cpus();

@@ -42,7 +42,7 @@
 #endif
 #endif
 #ifndef MINICILK_SLOW_POPS
-#define MINICILK_SLOW_POPS minicilk_slow_pops
+#define MINICILK_SLOW_POPS false
 #endif
 
 /* The first entry of a body is 0; the others are numbered from here. The number is large, so that a
@@ -76,8 +76,8 @@ struct minicilk_frame {
 };
 
 /* Flags in the join count. SUSPENDED: set by the scheduler in a waiting frame. The worker that
- * decrements the count to 0 resumes the frame. OBSERVED: in all frames of an observed runtime, so
- * that every sync takes the slow path. */
+ * decrements the count to 0 resumes the frame. OBSERVED: in all frames whose syncs the observer is
+ * told of, so that these take the slow path. */
 #define MINICILK_SUSPENDED      (UINT32_C(1) << 31)
 #define MINICILK_OBSERVED       (UINT32_C(1) << 30)
 #define MINICILK_CHILDREN(join) ((join) & ~(MINICILK_SUSPENDED | MINICILK_OBSERVED))
@@ -101,14 +101,12 @@ struct minicilk_worker {
     _Atomic(struct minicilk_slot *) head; /* the oldest frame; written under the lock */
     struct minicilk_slot *limit;          /* end of the slots */
     struct minicilk_frame *orphan;        /* the stolen parent of the last child that ended here */
+    struct minicilk_slot *slow; /* pops of the slots before this one take the slow path: the kernel
+                                   has no membarrier, or the observer is told of them */
 };
 
 /* Whether some worker sleeps and none searches for work: the next push must wake one. */
 MINICILK_API extern _Atomic unsigned char minicilk_need_wake;
-
-/* Set at initialization: owners must execute a barrier at every pop, since the kernel has no
- * membarrier, or an observer wants to know of it. */
-MINICILK_API extern unsigned char minicilk_slow_pops;
 
 MINICILK_API int minicilk_init_abi(int workers, unsigned abi);
 MINICILK_API int minicilk_prepare(const char *name, minicilk_body *body, size_t size,
@@ -117,7 +115,8 @@ MINICILK_API void minicilk_run(struct minicilk_frame *root);
 
 /* Slow paths. */
 MINICILK_API struct minicilk_frame *minicilk_refill(struct minicilk_worker *worker,
-                                                    struct minicilk_slot *slot, size_t size);
+                                                    struct minicilk_slot *slot,
+                                                    minicilk_body *body, size_t size);
 MINICILK_API void minicilk_free_spare(struct minicilk_slot *slot);
 MINICILK_API void minicilk_wake_one(void);
 MINICILK_API bool minicilk_pop_slowly(struct minicilk_worker *worker, struct minicilk_slot *slot,
@@ -170,7 +169,7 @@ MINICILK_API __attribute__((noreturn, cold)) void minicilk_lost(const char *name
     } while (0)
 
 #ifndef MINICILK_UNTAGGED
-#line 174 "hpctoolkit:parallel-overhead:spawn"
+#line 173 "hpctoolkit:parallel-overhead:spawn"
 #endif
 MINICILK_INLINE void minicilk_disturb(void)
 {
@@ -207,7 +206,7 @@ MINICILK_INLINE struct minicilk_frame *minicilk_new_child(struct minicilk_worker
     struct minicilk_frame *child = slot->spare;
     const bool too_small = MINICILK_UNITS(size) > 1 && child && child->units < MINICILK_UNITS(size);
     if (MINICILK_UNLIKELY(child == NULL || too_small))
-        child = minicilk_refill(worker, slot, size);
+        child = minicilk_refill(worker, slot, body, size);
     child->parent = parent;
     child->body = body;
     if (MINICILK_IN_MODE(MINICILK_MAGICAL))
@@ -243,7 +242,7 @@ MINICILK_INLINE bool minicilk_pop(struct minicilk_worker *worker, struct minicil
     }
     if (MINICILK_IN_MODE(MINICILK_MAGICAL))
         minicilk_mark(slot->spare, false);
-    if (MINICILK_UNLIKELY(MINICILK_SLOW_POPS))
+    if (MINICILK_UNLIKELY(MINICILK_SLOW_POPS || slot < worker->slow))
         return minicilk_pop_slowly(worker, slot, size);
     if (!MINICILK_IS_POOLED(size))
         minicilk_free_spare(slot);
@@ -257,7 +256,7 @@ MINICILK_INLINE bool minicilk_pop(struct minicilk_worker *worker, struct minicil
 }
 
 #ifndef MINICILK_UNTAGGED
-#line 261 "hpctoolkit:parallel-overhead:sync"
+#line 260 "hpctoolkit:parallel-overhead:sync"
 #endif
 /* Whether children run on other workers; then the body must suspend, and resumes at `entry`. */
 MINICILK_INLINE bool minicilk_must_wait(struct minicilk_worker *worker,

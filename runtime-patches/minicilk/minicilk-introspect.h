@@ -37,10 +37,11 @@
 #ifndef MINICILK_INTROSPECT_H
 #define MINICILK_INTROSPECT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Must be raised when a meaning or an offset changes that readers do not take from the object. */
-#define MINICILK_LAYOUT 2
+#define MINICILK_LAYOUT 3
 #define MINICILK_MAGIC  UINT64_C(0x6b6c6963696e696d) /* "minicilk" in memory */
 
 /* worker->state */
@@ -81,8 +82,12 @@ struct minicilk_observer {
     /* The worker executes this frame as its base: a root, a stolen frame, or one that was suspended
      * and whose children have all ended. */
     void (*resumed)(unsigned worker, const struct minicilk_frame *frame);
-    /* The top procedure spawns `child`, which becomes the top. */
-    void (*spawned)(unsigned worker, const struct minicilk_frame *child);
+    /* What the worker does until its next call of the observer is the runtime's work. */
+    void (*paused)(unsigned worker);
+    /* The top procedure spawns `child`, which becomes the top; its body is valid. True: until the
+     * child returns, or the worker resumes another base, nothing is told of the child and its
+     * descendants but steals, and they run as in a runtime that is not observed. */
+    bool (*spawned)(unsigned worker, const struct minicilk_frame *child);
     /* The top procedure has returned, and its children have ended. Its parent is the top now; or
      * the parent was stolen, and all of the worker's procedures, too. */
     void (*returned)(unsigned worker);

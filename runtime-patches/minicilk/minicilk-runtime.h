@@ -27,6 +27,9 @@ struct worker {
     pthread_t thread; /* not set in worker 0 */
     unsigned random;
     struct minicilk_slot *slots;
+    struct minicilk_slot *told; /* the observer is told of pops of the slots before this one, and of
+                                   what is spawned from these; NULL: there is no observer */
+    struct minicilk_slot *spares_end; /* observed: slots from here on have no spare frames */
     struct pool {
         struct minicilk_frame *free;
         int count;
@@ -77,6 +80,9 @@ void minicilk_reset_deque(struct worker *worker);
 
 /* idle.c: waits for work; NULL after minicilk_ended. */
 void minicilk_idle_init(void);
+
+/* Sets worker->told, with the pops that are slow for it. */
+void minicilk_tell_before(struct worker *worker, struct minicilk_slot *slot);
 struct minicilk_frame *minicilk_find_work(struct worker *worker);
 void minicilk_wake(struct worker *worker);
 
@@ -87,7 +93,7 @@ void minicilk_barrier_everywhere(void);
 /* pool.c: memory of frames. */
 struct minicilk_frame *minicilk_new_root(struct worker *worker, minicilk_body *body, size_t size);
 void minicilk_free_base(struct worker *worker, struct minicilk_frame *frame);
-void minicilk_drop_spare(struct worker *worker, struct minicilk_slot *slot);
+void minicilk_drop_spares(struct worker *worker, struct minicilk_slot *from);
 void minicilk_free_all(void); /* all pools; no worker may run */
 
 /* computation.c: prints one line to stderr. */

@@ -78,16 +78,18 @@ $(foreach variant,$(VARIANTS),$(eval $(call test_variant,stress,$(variant))))
 $(foreach variant,plain chaos fenced thread,$(eval $(call test_variant,wakeups,$(variant))))
 $(foreach variant,plain chaos eager,$(eval $(call test_variant,steps,$(variant))))
 
-check: $(MINICILK_VARIANTS)
+integration-build: $(MINICILK_VARIANTS)
 
 # The long form: millions of steals in every build, and millions of single steps.
 .PHONY: stress-minicilk
 stress: stress-minicilk
 stress-minicilk: $(MINICILK_VARIANTS)
 	$(MINICILK_TESTS)/stress-plain 16 20000
+	$(MINICILK_TESTS)/stress-plain 16 20000 observed
 	set -e; for variant in $(filter-out plain,$(VARIANTS)); do for workers in 1 2 4 8 16 32 64; do \
 		echo "stress-$$variant $$workers"; \
 		$(MINICILK_TESTS)/stress-$$variant $$workers $$((workers < 4 ? 50000 : 300000)); \
+		$(MINICILK_TESTS)/stress-$$variant $$workers $$((workers < 4 ? 50000 : 300000)) observed; \
 	done; done
 	set -e; for variant in plain chaos; do for workers in 1 2 4 8; do \
 		echo "steps-$$variant $$workers"; $(MINICILK_TESTS)/steps-$$variant $$workers 600000; \

@@ -97,26 +97,17 @@ RUNTIME_CODE static void pass_on(struct pool *pool, size_t units)
     pthread_mutex_unlock(&shared.lock);
 }
 
-/* Marks a new frame of an observed runtime, so that its syncs take the slow path. */
-RUNTIME_CODE static struct minicilk_frame *prepare(struct minicilk_frame *frame)
-{
-    if (minicilk_observer)
-        atomic_store_explicit(&frame->join, MINICILK_OBSERVED, memory_order_relaxed);
-    return frame;
-}
-
 RUNTIME_CODE static struct minicilk_frame *new_frame(struct worker *worker, size_t size)
 {
     const size_t units = MINICILK_UNITS(size);
     if (!MINICILK_IS_POOLED(size)) {
         void *memory = malloc(size);
-        return memory ? prepare(format(memory, units)) : NULL;
+        return memory ? format(memory, units) : NULL;
     }
     struct pool *pool = &worker->pools[units];
     if (!pool->free)
         fill(pool, units);
-    struct minicilk_frame *frame = take(pool);
-    return frame ? prepare(frame) : NULL;
+    return take(pool);
 }
 
 RUNTIME_CODE static void free_frame(struct worker *worker, struct minicilk_frame *frame)
@@ -132,11 +123,28 @@ RUNTIME_CODE static void free_frame(struct worker *worker, struct minicilk_frame
         pass_on(pool, units);
 }
 
+/* The syncs of the frame take the slow path, or not. */
+RUNTIME_CODE static void set_observed(struct minicilk_frame *frame, bool is_observed)
+{
+    atomic_store_explicit(&frame->join, is_observed ? MINICILK_OBSERVED : 0, memory_order_relaxed);
+}
+
+RUNTIME_CODE static void tell_spawn(struct worker *worker, struct minicilk_slot *slot)
+{
+    const bool is_grain = minicilk_observer->spawned(minicilk_number(&worker->inlined), slot->spare);
+    set_observed(slot->spare, !is_grain);
+    if (is_grain)
+        minicilk_tell_before(worker, slot + 1);
+}
+
 /* Gives a spare frame to a slot that has none or one that is too small. */
 RUNTIME_CODE struct minicilk_frame *minicilk_refill(struct minicilk_worker *worker,
-                                                    struct minicilk_slot *slot, size_t size)
+                                                    struct minicilk_slot *slot, minicilk_body *body,
+                                                    size_t size)
 {
     struct worker *owner = (struct worker *)worker;
+    if (slot < owner->told)
+        minicilk_observer->paused(minicilk_number(worker));
     if (slot->spare)
         free_frame(owner, slot->spare);
     slot->spare = new_frame(owner, size);
@@ -144,17 +152,25 @@ RUNTIME_CODE struct minicilk_frame *minicilk_refill(struct minicilk_worker *work
         minicilk_complain("no memory for a frame of %zu bytes", size);
         abort();
     }
-    if (minicilk_observer)
-        minicilk_observer->spawned(minicilk_number(worker), slot->spare);
+    slot->spare->body = body;
+    if (owner->spares_end <= slot)
+        owner->spares_end = slot + 1;
+    if (slot < owner->told)
+        tell_spawn(owner, slot);
+    else if (minicilk_observer)
+        set_observed(slot->spare, false);
     return slot->spare;
 }
 
-/* So that the next spawn from this slot takes the slow path, too. */
-RUNTIME_CODE void minicilk_drop_spare(struct worker *worker, struct minicilk_slot *slot)
+/* So that the next spawn from each of these slots takes the slow path, too. */
+RUNTIME_CODE void minicilk_drop_spares(struct worker *worker, struct minicilk_slot *from)
 {
-    if (slot->spare)
-        free_frame(worker, slot->spare);
-    slot->spare = NULL;
+    for (struct minicilk_slot *slot = from; slot < worker->spares_end; slot++) {
+        if (slot->spare)
+            free_frame(worker, slot->spare);
+        slot->spare = NULL;
+    }
+    worker->spares_end = from;
 }
 
 RUNTIME_CODE void minicilk_free_spare(struct minicilk_slot *slot)
@@ -172,6 +188,7 @@ RUNTIME_CODE struct minicilk_frame *minicilk_new_root(struct worker *worker, min
     root->parent = NULL;
     root->body = body;
     root->entry = 0;
+    set_observed(root, minicilk_observer);
     if (MINICILK_IN_MODE(MINICILK_MAGICAL))
         minicilk_mark(root, true);
     return root;

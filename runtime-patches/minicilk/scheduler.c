@@ -100,8 +100,10 @@ RUNTIME_CODE static struct minicilk_frame *execute(struct worker *worker,
                                                    struct minicilk_frame *frame)
 {
     minicilk_expect(frame);
-    if (minicilk_observer)
+    if (minicilk_observer) {
+        minicilk_tell_before(worker, worker->inlined.limit);
         minicilk_observer->resumed(minicilk_number(&worker->inlined), frame);
+    }
     if (frame->entry == ENTRY_RETURNED)
         return finish(worker, frame);
     const int outcome = cilk_call_base(&worker->inlined, frame);

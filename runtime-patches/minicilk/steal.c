@@ -9,17 +9,19 @@
 RUNTIME_CODE bool minicilk_pop_slowly(struct minicilk_worker *worker, struct minicilk_slot *slot,
                                       size_t size)
 {
+    struct worker *owner = (struct worker *)worker;
+    const bool is_told = slot < owner->told;
+    if (is_told)
+        minicilk_observer->paused(minicilk_number(worker));
     minicilk_disturb();
     atomic_exchange_explicit(&worker->tail, slot, memory_order_seq_cst);
     minicilk_disturb();
     const bool ours = atomic_load_explicit(&worker->head, memory_order_seq_cst) <= slot ||
                       minicilk_pop_contended(worker, slot);
-    if (minicilk_observer) {
-        if (ours)
-            minicilk_observer->returned(minicilk_number(worker));
-        else
-            minicilk_observer->orphaned(minicilk_number(worker));
-        minicilk_drop_spare((struct worker *)worker, slot);
+    if (ours && is_told) {
+        minicilk_drop_spares(owner, slot);
+        minicilk_tell_before(owner, worker->limit);
+        minicilk_observer->returned(minicilk_number(worker));
     } else if (!MINICILK_IS_POOLED(size)) {
         minicilk_free_spare(slot);
     }
@@ -40,6 +42,10 @@ RUNTIME_CODE bool minicilk_pop_contended(struct minicilk_worker *worker, struct 
     if (ours)
         return true;
     worker->orphan = slot->frame;
+    if (minicilk_observer) {
+        minicilk_observer->orphaned(minicilk_number(worker));
+        minicilk_drop_spares(owner, slot);
+    }
     minicilk_disturb();
     if (MINICILK_IN_MODE(MINICILK_EAGER_JOIN)) {
         worker->orphan = minicilk_join(slot->frame);
@@ -68,6 +74,8 @@ RUNTIME_CODE static struct minicilk_frame *take_oldest(struct minicilk_worker *v
     }
     minicilk_expect(head->frame);
     atomic_fetch_add_explicit(&head->frame->join, 1, memory_order_relaxed);
+    if (minicilk_observer) /* the thief tells what it executes */
+        atomic_fetch_or_explicit(&head->frame->join, MINICILK_OBSERVED, memory_order_relaxed);
     minicilk_disturb();
     return head->frame;
 }

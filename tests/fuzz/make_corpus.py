@@ -17,7 +17,6 @@ import tempfile
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "integration"))
-import dag_writer  # noqa: E402
 import measurement_writer as mw  # noqa: E402
 import v4_writer  # noqa: E402
 import viewer  # noqa: E402
@@ -73,6 +72,12 @@ def measurement():
         thread.associations[1] = 3
         thread.fate(0, mw.CPU_TIMER, mw.FIRED, 3, 3000)
     return run
+
+
+def with_children():
+    run = measurement()
+    run.children = [measurement(), mw.Measurement(pid=101)]
+    return run.encode()
 
 
 def arenas():
@@ -210,7 +215,8 @@ SET_INDEX = ("hpctoolkit-set 1\ncommand ./prog 12\nserial ./prog-serial\nrun 1 1
              "run 2 2 3 0.002101 workers-2-repeat-2\n")
 PROCESSES = ("begin 0 71 100 70 0 1000 /bin/sh\nbegin 4 72 101 71 2 2000 /bin/true\nunmeasured 4 72 1 2500 /bin/static\n"
              "end 72 101 3 0 2600 1 9 9 9 0 0 1 2 8\nfailed 72 2700\nend 72 101 1 0 2900 1 9 9 9 0 0 1 2 8\n"
-             "begin 0 73 102 71 2 3000 /bin/false\nwaited 73 9 3500\nend 71 100 1 0 4000 2 9 9 9 0 0 2 2 8 3 4\n")
+             "begin 0 73 102 71 2 3000 /bin/false\nwaited 73 9 3500 70 71\nwaited 74 0 3600 80 71\nfailed 75 3700\n"
+             "end 71 100 1 0 4000 2 9 9 9 0 0 2 2 8 3 4 2 28 50 90\n")
 PERF_MAP = "1000 10 first\n0x1010 20 second name\n1008 8 again\nfff0 ff last\n"
 
 
@@ -218,25 +224,29 @@ NONE = 0xffffffff
 
 
 def structure_image():
-    """hpcprof/modules/structure-image.h: a procedure with a loop, of the key 0."""
-    def part(form, *rows):
-        return struct.pack("<Q", len(rows)) + b"".join(struct.pack(form, *row) for row in rows)
-
+    """hpcprof/modules/structure-image-format.h: a procedure with a loop, of the key 0."""
     def strings(*texts):
-        data = b"".join(text + b"\0" for text in texts)
-        return struct.pack("<Q", len(data)) + data
-    return (struct.pack("<8s7Q", b"HPCIMG01", 0, 0, 0, 0, 1, 2, 1)
-            + strings(b"main", b"f") + strings(b"/s/a.c") + strings(b"/s") + strings(b"spawn")
-            + part("<3I4xQ", (0, 0, 3, 4096), (1, 0, 7, 0))
-            + part("<5I4xQ2?6x", (NONE, 0, 0, NONE, 0, 0, False, False), (0, 2, 0, 0, 5, 4112, True, False),
-                   (1, 1, 1, 0, 6, 0, False, False))
-            + part("<2Q4I", (4096, 4112, 0, 0, 3, NONE), (4112, 4128, 1, 0, 5, 0), (4128, 4144, 2, 0, 7, NONE))
-            + part("<2Q", (4100, 4102)) + part("<2Q", (4111, 8192)))
+        starts = [sum(len(text) + 1 for text in texts[:i]) for i in range(len(texts))]
+        return [("<Q", [(start,) for start in starts]), ("<B", [(byte,) for text in texts for byte in text + b"\0"])]
+    sections = [*strings(b"main", b"f"), *strings(b"/s/a.c"), *strings(b"/s"), *strings(b"spawn"),
+                ("<3I4xQ", [(0, 0, 3, 4096), (1, 0, 7, 0)]),
+                ("<5I4xQ3?5x", [(NONE, 0, 0, NONE, 0, 4096, False, False, False),
+                                (0, 2, 0, 0, 5, 4112, False, True, False),
+                                (1, 1, 1, 0, 6, 0, False, False, False)]),
+                ("<2Q4I", [(4096, 4112, 0, 0, 3, NONE), (4112, 4128, 1, 0, 5, 0), (4128, 4144, 2, 0, 7, NONE)]),
+                ("<2Q", [(4100, 4102)]), ("<2Q", [(4111, 8192)]),
+                ("<2I", [(0, 0), (3, 3)]), ("<I", [(0,), (1,), (2,)])]
+    data, places, at = b"", b"", 8 + 7 * 8 + 16 * len(sections)
+    for form, rows in sections:
+        places += struct.pack("<2Q", at + len(data), len(rows))
+        data += b"".join(struct.pack(form, *row) for row in rows)
+        data += bytes(-len(data) % 8)
+    return struct.pack("<8s7Q", b"HPCIMG02", 0, 0, 0, 0, 1, 2, 1) + places + data
 
 
 def all_seeds(build, folder):
     seeds = {
-        "measurement": {"all-chunks": measurement().encode()},
+        "measurement": {"all-chunks": measurement().encode(), "children": with_children()},
         "arenas": {"live": sound_arenas(build, folder / "arenas")},
         "perf-map": {"overlap": PERF_MAP.encode()},
         "structure-image": {"loop": structure_image()},
@@ -247,9 +257,6 @@ def all_seeds(build, folder):
         "database": databases(folder),
         "run-json": {"story": json.dumps(viewer_story.RUN).encode()},
         "instructions-json": {"one": json.dumps(INSTRUCTIONS).encode()},
-        "spawn-dag": {"loop": dag_writer.dag((0, (1, 4, 1e-6, 6e-6), (0, 1, 1e-6, 0)), (2,),
-                                             (1, (2, 3, 1e-6, 2.4e-5), (0, 1, 2e-6, 0)), burden=5120),
-                      "empty": dag_writer.dag((0,))},
     }
     return seeds | binaries(folder)
 

@@ -7,7 +7,7 @@ FUZZ_RUNTIME := $(wildcard $(shell $(FUZZ_CC) -print-runtime-dir 2>/dev/null)/li
 
 # Two programs: hpcrun and the tools have functions with the same names.
 FUZZ_OF_TOOLS  = measurement arenas perf-map structure structure-image elf elf-notes eh-frame debug-line debug-info set-index \
-	split-debug process-list database run-json instructions-json spawn-dag
+	split-debug process-list database run-json instructions-json
 FUZZ_OF_HPCRUN = cfi config memory-test
 
 # Undefined behavior ends in a trap instruction: half the compile time of a report, and the stack names the line.
@@ -17,7 +17,7 @@ FUZZ_COMMON  = $(addprefix tests/fuzz/,libfuzzer-main.c) $(wildcard lib/*.c)
 
 FUZZ_TOOLS_SOURCES = $(FUZZ_COMMON) $(addprefix tests/fuzz/,reader-checks.c \
 	$(addsuffix .c,$(addprefix target-,measurement structure elf dwarf lists database))) \
-	$(addprefix hpcprof/modules/,structure.c structure-reader.c structure-image.c) $(wildcard hpcstruct/elf/*.c hpcstruct/dwarf/*.c) \
+	$(addprefix hpcprof/modules/,structure.c structure-reader.c structure-image.c structure-image-write.c) $(wildcard hpcstruct/elf/*.c hpcstruct/dwarf/*.c) \
 	$(addprefix viewer-tui/base/,task.c text.c) $(wildcard viewer-tui/metrics/*.c) \
 	viewer-tui/scaling/steal-simulation.c viewer-tui/scaling/event-queue.c \
 	$(filter-out %/source-text.c %/syntax.c,$(wildcard viewer-tui/db/*.c))

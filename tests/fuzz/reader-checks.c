@@ -84,6 +84,8 @@ void check_measurement(const struct measurement *m)
         PROMISE(i == 0 || m->threads.at[i - 1].index < m->threads.at[i].index);
         look_at_thread(m, &m->threads.at[i]);
     }
+    for (size_t i = 0; i < m->children.n; i++)
+        check_measurement(m->children.at[i]);
 }
 
 void check_structure(const struct structure *s)

@@ -1,4 +1,4 @@
-/* Databases: the files of HPCToolkit's format, the two JSON files beside them, and recorded dags. */
+/* Databases: the files of HPCToolkit's format, and the two JSON files of the same folder. */
 #include "tests/fuzz/fuzz-target.h"
 
 #include "viewer-tui/base/task.h"
@@ -11,10 +11,7 @@
 #include "viewer-tui/db/metric-selection.h"
 #include "viewer-tui/db/procedure-code.h"
 #include "viewer-tui/db/run.h"
-#include "viewer-tui/db/spawn-dag.h"
-#include "viewer-tui/scaling/steal-simulation.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,22 +171,3 @@ static void run_instructions_json(const uint8_t *data, size_t size)
 
 const struct fuzz_target instructions_json_target = {"instructions-json", run_instructions_json,
                                                      1 << 18, 256};
-
-/* ---- spawn-dags ---- */
-
-static void run_spawn_dag(const uint8_t *data, size_t size)
-{
-    struct spawn_dag dag;
-    if (!spawn_dag_decode(&dag, data, size)) {
-        double work = dag.nodes.at[spawn_dag_root(&dag)].work, span = spawn_dag_span(&dag);
-        struct simulated_run one = simulate_stealing(&dag, 1, 1);
-        struct simulated_run three = simulate_stealing(&dag, 3, 1);
-        PROMISE(span <= work * (1 + 1e-9) && dag.summary >= 0 && dag.summary <= 1 + 1e-9);
-        PROMISE(one.time == work && one.steals == 0);
-        PROMISE(isnan(three.time) || three.time >= span * (1 - 1e-9));
-    }
-    spawn_dag_free(&dag);
-}
-
-/* Vectors that grow to twice their size; the frames of a simulation. */
-const struct fuzz_target spawn_dag_target = {"spawn-dag", run_spawn_dag, 1 << 22, 256};

@@ -113,21 +113,25 @@ const struct fuzz_target split_debug_target = {"split-debug", run_split_debug, 1
 
 /* ---- debug information ---- */
 
-/* The input is an ELF file. */
+/* The input is an ELF file. All of its code is wanted, then a part. */
 static void run_debug_info(const uint8_t *data, size_t size)
 {
-    char *cause = NULL;
-    struct elf_image *image = elf_open(input_file(data, size), &cause);
-    free(cause);
-    if (image && dwarf_is_in(image)) {
-        struct debug_info info = {0};
-        struct split_debug split = {0};
-        const struct dwarf_inputs inputs = {image, image, NULL, &split};
-        free(dwarf_read(&info, &inputs, 1));
-        check_info(&info);
-        debug_info_free(&info);
+    static struct code_range range = {0x1000, 0x1180};
+    const struct code_ranges part = {{&range, 1, 1}}, *const wanted[] = {NULL, &part};
+    for (size_t i = 0; i < 2; i++) {
+        char *cause = NULL;
+        struct elf_image *image = elf_open(input_file(data, size), &cause);
+        free(cause);
+        if (image && dwarf_is_in(image)) {
+            struct debug_info info = {0};
+            struct split_debug split = {0};
+            const struct dwarf_inputs inputs = {image, image, NULL, &split, wanted[i]};
+            free(dwarf_read(&info, &inputs, 1));
+            check_info(&info);
+            debug_info_free(&info);
+        }
+        elf_close(image);
     }
-    elf_close(image);
 }
 
 const struct fuzz_target debug_info_target = {"debug-info", run_debug_info, 1 << 24, 8192};

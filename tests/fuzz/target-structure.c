@@ -11,7 +11,7 @@
 static void run_structure(const uint8_t *data, size_t size)
 {
     char *text = mem_strndup((const char *)data, size), *cause = NULL;
-    struct structure *s = structure_read_text(text, &cause);
+    struct structure *s = structure_read(fmemopen(text, strlen(text), "r"), &cause);
     PROMISE(!s == (cause != NULL));
     if (s)
         check_structure(s);
@@ -22,17 +22,22 @@ static void run_structure(const uint8_t *data, size_t size)
     free(text);
 }
 
-/* An image of the key 0. */
+/* An image of the key 0; then the same of some procedures only. */
 static void run_structure_image(const uint8_t *data, size_t size)
 {
     static const struct image_key key;
-    FILE *file = size ? fmemopen((void *)data, size, "r") : NULL;
-    struct structure *s = file ? structure_image_read(file, &key) : NULL;
-    if (s)
-        check_structure(s);
-    structure_free(s);
-    if (file)
-        fclose(file);
+    static uint64_t addresses[] = {4096, 4128, 1 << 20};
+    const struct address_set set = {{addresses, 3, 3}}, *const only[] = {NULL, &set};
+    uint8_t *bytes = mem_alloc(size + 1);
+    if (size)
+        memcpy(bytes, data, size);
+    for (size_t i = 0; i < 2; i++) {
+        struct structure *s = structure_image_read(bytes, size, &key, only[i]);
+        if (s)
+            check_structure(s);
+        structure_free(s);
+    }
+    free(bytes);
 }
 
 const struct fuzz_target structure_image_target = {"structure-image", run_structure_image, 1 << 20,

@@ -11,13 +11,15 @@
 
 Amounts are in the event's fixed point. A thread's values are written as two increments where they
 can be split, which reveals readers that do not add up."""
+import itertools
 import os
 import struct
 import zlib
 
 PROCESS_CHUNK = 0xffffffff
 (PROCESS, EVENTS, METRICS, MODULES, NAMES, AGENTS, WORKERS, PROCESS_CLOCK, CODE_NAMES) = range(1, 10)
-REFUSALS, METRIC_STATES, REGIONS = 10, 12, 13
+REFUSALS, METRIC_STATES, REGIONS, CHILD = 10, 12, 13, 14
+NO_NUMBER = 0xffffffff
 (THREAD, THREAD_CLOCK, NODES, ASSOCIATIONS, VALUES, FATES, JOINS) = range(16, 23)
 
 TIME, WALL_CLOCK, BY_DEFAULT = 1, 2, 4
@@ -70,6 +72,7 @@ class Thread:
         self.index, self.tid, self.kind, self.name = index, tid, kind, name
         self.first, self.last, self.ended = first, last, ended  # clocks: (wall, CPU)
         self.creator = creator  # (thread, node) or None
+        self.ready = None  # ns without a CPU
         self.start = start  # start routine: (module, offset) or None
         self.joins = []
         self.nodes = []  # encoded, ids from 1
@@ -152,9 +155,10 @@ class Measurement:
         self.format_version = 2, 2
         self.events, self.metrics, self.modules, self.threads = [], [], [], []
         self.name_tables, self.agents, self.workers, self.refusals = [], [], [], []
-        self.metric_states = []  # (metric, state, why)
+        self.metric_states = []  # (metric, state, why, and perhaps error)
         self.regions = []  # (number, name, times, work, span, burdened span, spawns, flags)
         self.code_names = b""  # lines of a perf map
+        self.children = []  # measurements whose files are in this one
 
     def event(self, name, unit="ns", shift=None, period=5_000_000, flags=None, why=""):
         if shift is None:
@@ -224,7 +228,8 @@ class Measurement:
                                                     for agent, why in self.refusals])
         if self.metric_states:
             yield METRIC_STATES, PROCESS_CHUNK, counted([varints(metric, state) + string(why)
-                                                         for metric, state, why in self.metric_states])
+                                                         for metric, state, why, *_ in self.metric_states]) + varints(
+                *(error for _, _, _, *errors in self.metric_states for error in errors))
         for number, name, *values in self.regions:
             yield REGIONS, PROCESS_CHUNK, varint(number) + string(name) + varints(*values)
         for agent, changes in self.workers:
@@ -256,15 +261,28 @@ class Measurement:
         if thread.joins:
             yield JOINS, thread.index, varint(len(thread.joins)) + b"".join(thread.joins)
         if thread.last:
-            yield THREAD_CLOCK, thread.index, varints(*thread.last, int(thread.ended))
+            yield THREAD_CLOCK, thread.index, varints(*thread.last, int(thread.ended),
+                                                           0 if thread.ready is None else thread.ready + 1)
 
     def encoded_chunks(self):
         for number, (kind, thread, payload) in enumerate(self.chunks()):
             head = struct.pack("<IHHIII", 0x6b6e4843, kind, 0, len(payload), thread, number)
             yield head + struct.pack("<I", zlib.crc32(head + payload)) + payload
 
+    @staticmethod
+    def child_chunks(child):
+        """The child's file in pieces, which it writes one by one."""
+        whole, key = child.encode(), varints(child.pid, child.start_time)
+        for at in range(0, len(whole), 100):
+            payload = key + whole[at:at + 100]
+            head = struct.pack("<IHHIII", 0x6b6e4843, CHILD, 0, len(payload), PROCESS_CHUNK, NO_NUMBER)
+            yield head + struct.pack("<I", zlib.crc32(head + payload)) + payload
+
     def encode(self):
-        return b"HPCRUNMF" + struct.pack("<HHI", *self.format_version, 0) + b"".join(self.encoded_chunks())
+        """Pieces of children come between this process's chunks, in turn."""
+        pieces = [self.child_chunks(child) for child in self.children]
+        turns = itertools.zip_longest(self.encoded_chunks(), *pieces, fillvalue=b"")
+        return b"HPCRUNMF" + struct.pack("<HHI", *self.format_version, 0) + b"".join(itertools.chain.from_iterable(turns))
 
     def file_name(self):
         return f"{self.host}-{self.pid}-{self.start_time}-{self.exec_sequence}.hpcrun"

@@ -71,7 +71,7 @@ class SetWriter:
         database.mkdir()
         v4_writer.write_database(db, str(database))
         run = run_json([thread(1, 1.0)], wall, cpus, metrics=metrics)
-        run["processes"][0]["file"] = "x.hpcrun"
+        run["processes"][0].update(file="x.hpcrun", origin="launched")
         (database / "run.json").write_text(json.dumps(run))
 
 

@@ -150,7 +150,7 @@ class Structure:
         body = "".join(file.xml() for file in self.files)
         return ('<?xml version="1.0" encoding="UTF-8"?>\n'
                 '<HPCToolkitStructure i="0" version="4.9" n="">\n'
-                f'<LM{attributes(i=1, n=path, v="{}", g="hpcstruct 8")}>\n{body}</LM>\n'
+                f'<LM{attributes(i=1, n=path, v="{}", g="hpcstruct 9")}>\n{body}</LM>\n'
                 '</HPCToolkitStructure>\n')
 
     def labels(self, address):
@@ -211,9 +211,10 @@ if [ "$1 $2 $3" = "--calls -o -" ]; then
     exec cat "$structure.calls"
 fi
 [ "$1 $3" = "-j --cache" ] || { echo "hpcstruct: unexpected arguments: $*" >&2; exit 1; }
-case $4 in *"[vdso]") binary=vdso ;; *) binary=$4 ;; esac
-IFS= read -r magic <"$4"
-case $magic in ?ELF*) ;; *) echo "hpcstruct: $4: no ELF file" >&2; exit 1 ;; esac
+for file; do :; done # the last argument
+case $file in *"[vdso]") binary=vdso ;; *) binary=$file ;; esac
+IFS= read -r magic <"$file"
+case $magic in ?ELF*) ;; *) echo "hpcstruct: $file: no ELF file" >&2; exit 1 ;; esac
 printf '%s\n' "$binary" >>"$here/runs"
 file_of "$binary"
 export here structure binary

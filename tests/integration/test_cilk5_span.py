@@ -26,6 +26,17 @@ class Cilk5(LogicalTest):
                          {("cilk_main",), ("cilk_main", "left"), ("cilk_main", "right"), ("cilk_main", "right", "deep")})
         self.assertEqual(len(paths), 4, paths)
 
+    def test_without_the_patch_it_is_named(self):
+        program = self.directory / "unpatched"
+        self.run_tool("objcopy", "--strip-symbol=hpctoolkit_cilk5", STOLEN, program)
+        done, _ = self.measure(program, options=("--work-span",), status=1)
+        self.assertIn("work and span were not measured: Cilk-5 reports them only with the patch in runtime-patches/cilk5",
+                      done.stderr)
+        self.make_database()
+        states = {m["name"]: m.get("why") for m in self.view(view="summary")["metric_states"]}
+        for name in ("exact work", "span", "burdened span"):
+            self.assertIn("runtime-patches/cilk5", states[name])
+
     def test_nothing_is_told_without_the_option(self):
         done, _ = self.measure(STOLEN, status=1)
         self.assertEqual(done.stdout, "")

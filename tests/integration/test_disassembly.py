@@ -167,6 +167,21 @@ class WithoutInstructions(viewer_story.StoryTest):
         terminal.press("Enter", "D")
         return terminal
 
+    def test_a_narrow_screen_has_the_whole_reason(self):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        viewer_story.write(folder)
+        with gzip.open(os.path.join(folder, "instructions.json.gz"), "wt") as file:
+            file.write('{"format": "hpctoolkit-instructions 1", "procedures": []}')
+        with Viewer(folder, width=50, height=24) as terminal:
+            terminal.press("3", "/")
+            terminal.type("coder_run")
+            terminal.press("Enter", "D")
+            lines = terminal.until_seen("procedure is not inlined")
+            said = " ".join(line.strip() for line in lines[19:23])
+            self.assertIn("no instructions: the database has the instructions of a procedure only if they cost at least "
+                          "0.1 % of a metric, and if the procedure is not inlined everywhere", said)
+
     def test_a_database_of_another_tool(self):
         self.page().until_seen("no instructions: the database has no instructions.json.gz")
 

@@ -1,9 +1,14 @@
-"""README.md and doc/: relative links lead somewhere, and the paths of the tree that a page names exist."""
+"""README.md and doc/: relative links lead somewhere, the paths of the tree that a page names exist, and the programs in
+its examples."""
 import pathlib
 import re
+import subprocess
+import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests"))
+import tour
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "doc").glob("*.md"))]
 TOP = {entry.name for entry in ROOT.iterdir() if entry.is_dir()} - {"build", ".git"}
 ELSEWHERE = {"doc/FORMATS.md"}  # in HPCToolkit's repository, and in every database
@@ -38,6 +43,15 @@ class Documents(unittest.TestCase):
                 with self.subTest(page=page.name, path=path):
                     self.assertTrue(list(ROOT.glob(path.rstrip("/"))))
 
+    def test_programs_of_the_tests(self):
+        """`build/tests/programs/cilk/fib 30`: its source is there."""
+        sources = {path.relative_to(ROOT / "tests/programs").with_suffix("")
+                   for path in (ROOT / "tests/programs").rglob("*.*")}
+        for page in DOCUMENTS:
+            for path in re.findall(r"build/tests/programs/([\w/-]+)", page.read_text()):
+                with self.subTest(page=page.name, path=path):
+                    self.assertIn(pathlib.Path(path), sources)
+
     def test_every_page_is_linked_from_the_readme(self):
         text = (ROOT / "README.md").read_text()
         for page in DOCUMENTS[1:]:
@@ -47,6 +61,22 @@ class Documents(unittest.TestCase):
         lines = (ROOT / "README.md").read_text().splitlines()
         self.assertLessEqual(len(lines), README_LINES)
         self.assertEqual([line for line in lines if len(line) > MOST_COLUMNS], [])
+
+    def test_examples_are_run(self):
+        """make tour renews every page that has commands; the files that these name are there."""
+        with_commands = [str(page.relative_to(ROOT)) for page in DOCUMENTS if tour.commands_of(page.read_text())]
+        self.assertEqual(sorted(tour.PAGES), sorted(with_commands))
+        files = {path.name for folder in tour.FOLDERS for path in (ROOT / folder).iterdir()}
+        files |= {pathlib.Path(path).name for path in tour.OTHERS}
+        for page in tour.PAGES:
+            for command in tour.commands_of((ROOT / page).read_text()):
+                for name in re.findall(r"[\w-]+\.(?:c|cc|mk)\b", command):
+                    self.assertIn(name, files, f"{page}: {command}")
+
+    def test_examples_compile(self):
+        for path in sorted((ROOT / "examples").iterdir()):
+            compiler = ["gcc", "-fopenmp"] if path.suffix == ".c" else ["g++"]
+            subprocess.run([*compiler, "-fsyntax-only", "-O2", "-Wall", "-Wextra", "-Werror", path], check=True)
 
 
 if __name__ == "__main__":

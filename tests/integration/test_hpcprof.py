@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import resource
+import shutil
 import signal
 import subprocess
 import unittest.mock
@@ -240,14 +241,14 @@ class RunJsonTest(HpcprofCase):
             "index": 0, "host": "höst", "pid": 71, "parent_pid": 70, "exec_sequence": 2,
             "rank": None, "origin": "exec", "command": 'xz -9 a "b"', "executable": "/usr/bin/xz", "program": "xz",
             "file": "höst-71-123-2.hpcrun", "state": "signal", "signal": 15, "complete": True,
-            "data_until": None, "missing_at_most": None, "recovered": 0,
+            "data_until": None, "missing_at_most": None, "recovered": 0, "write_error": None,
             "workers": 3, "cpus": 4, "wall": 10.02, "cpu": 9.98, "startup_cpu": 0.002,
-            "unsampled_cpu": 9.48, "samples": 10,
+            "unsampled_cpu": 9.48, "ready": None, "quota": None, "throttled": None, "samples": 10,
             "recorded": 5, "idle": 2, "nobody_working": 1,
             "dropped": {"in hpcrun's own code": 2}, "partial": {"no unwind information": 3}})
         events, = threads.pop("events")
         self.assertEqual(threads, {"index": 0, "tid": 71, "name": "xz \x01", "kind": "initial",
-                                   "profile": 1, "wall": 10.0, "cpu": 0.5, "ended": True,
+                                   "profile": 1, "wall": 10.0, "cpu": 0.5, "ready": None, "ended": True,
                                    "start_routine": None, "root": "main thread", "created_at": None})
         self.assertEqual(events, {
             "event": "CPUTIME", "source": "POSIX timers", "note": "perf_event_open is refused",
@@ -271,6 +272,39 @@ class RunJsonTest(HpcprofCase):
         found, = self.run_json()["processes"]
         self.assertEqual(found["wall"], 10)
         self.assertEqual([event["rate"] for event in found["threads"][0]["events"]], [2, 2])
+
+    def test_time_without_a_cpu(self):
+        """Of each thread; of the process if it is known for all of them, with the quota."""
+        process = self.process(self.program(), end=(11 * 10**9, 9 * 10**9, mw.EXIT, 0, 500, 1 + 7 * 10**9))
+        first, = process.threads
+        first.ready = 250_000_000
+        second = process.thread(tid=72, last=(11 * 10**9, 10**9))
+        for ready in (None, 0, 10**9):
+            second.ready = ready
+            shutil.rmtree(self.scenario.at("db"), ignore_errors=True)
+            self.scenario.database()
+            found, = self.run_json()["processes"]
+            known = ready is not None
+            self.assertEqual([thread["ready"] for thread in found["threads"]],
+                             [0.25, ready / 10**9 if known else None])
+            self.assertEqual((found["ready"], found["quota"], found["throttled"]),
+                             (0.25 + ready / 10**9 if known else None, 0.5, 7))
+
+    def test_the_metric_ready_needs_an_account(self):
+        """Without one its time is in `off CPU`."""
+        process = self.process(self.program())
+        real = process.event("REALTIME", flags=mw.TIME | mw.WALL_CLOCK)
+        process.metric("off CPU", real)
+        ready = process.metric("ready", real)
+        process.threads[0].add(1, ready, mw.seconds(4))
+        for known in (False, True):
+            process.threads[0].ready = 4 * 10**9 if known else None
+            shutil.rmtree(self.scenario.at("db"), ignore_errors=True)
+            db = self.scenario.database()
+            described, = (m for m in self.run_json()["metrics"] if m["name"].startswith("ready"))
+            self.assertEqual((described["state"], "off CPU contains" in described.get("why", "")),
+                             ("measured", False) if known else ("not measurable", True))
+            self.assertEqual(any(m.name.startswith("ready") for m in db.metrics), known)
 
     def test_idleness_is_measured_where_workers_were_counted(self):
         process = self.process(self.program())

@@ -9,6 +9,7 @@ import unittest
 
 import measurement_writer as mw
 from hpcprof_case import HpcprofCase
+from profiling import HPCRUN
 from structure_model import A, F, L, P, S, Structure
 
 MPI_BUILD = pathlib.Path(os.environ["BUILD"]).resolve() / "bin" / "hpcprof-mpi"
@@ -65,8 +66,8 @@ class HpcprofMpi(HpcprofCase):
                             "OMPI_MCA_btl": "self,vader", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
                             "OMPI_MCA_hwloc_base_binding_policy": "none"}
 
-    def mpi(self, ranks, *arguments, **environment):
-        program = self.at("bin/hpcprof-mpi")
+    def mpi(self, ranks, *arguments, program=None, **environment):
+        program = program or self.at("bin/hpcprof-mpi")
         return subprocess.run(["mpirun", "-n", str(ranks), program, "-j", "1", *arguments], cwd=self.scenario.folder,
                               env={**self.environment, **environment}, capture_output=True, text=True,
                               errors="replace", timeout=600, stdin=subprocess.DEVNULL)
@@ -140,6 +141,20 @@ class HpcprofMpi(HpcprofCase):
         names = (pathlib.Path(self.at("alone/meta.db"))).read_bytes()
         for name in (b"parallel @ a.c:", b"<lock ", b"task 3", b"jit", b"tiny"):
             self.assertTrue(name in names, name)
+
+    def test_parts_of_structures(self):
+        """All ranks know the same procedures of large binaries: those in call paths of any rank."""
+        bins = HPCRUN.parent
+        where = self.at("real")
+        command = ["sh", "-c", f"{bins}/hpcstruct -o - {bins}/hpcrun | xz | cksum; grep -c e {bins}/hpcprof"]
+        subprocess.run([HPCRUN, "-e", "CPUTIME@f1000", "-o", where, *command], check=True, capture_output=True)
+        results = []
+        for ranks in (1, 3):
+            done = self.mpi(ranks, "--large", "0", "-o", self.at(f"parts-{ranks}"), where, program=MPI_BUILD)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            results.append(contents(self.at(f"parts-{ranks}")))
+        self.assertEqual(*results)
+        self.assertEqual(list(pathlib.Path(self.at("cache")).rglob("*.hpcstruct")), [])
 
     def test_another_order_and_damaged_files(self):
         """Other ranks get other files; one file is cut, one can't be read at all. With statistics over threads."""

@@ -33,24 +33,6 @@ class Runs(SetCase):
         self.assertEqual(self.index()[-1], (2, 0, 0, "workers-2-work-span"))
         self.assertIn("3 of 3 runs complete", done.stderr)
 
-    def test_a_dag_that_is_asked_for_later(self):
-        """The run of work and span is repeated once; g among the letters switches the dag on. A run that fails replaces
-        none."""
-        script = 'echo "$HPCRUN_OPTIONS" >>"$0"; [ ! -e "$0-fails" ]'
-        fails = self.log.with_name("log-fails")
-        self.run_log("1", 1, "--work-span", script=script)
-        before = self.index()
-        fails.touch()
-        self.assertEqual(self.run_log("1", 1, "--record-dag", script=script).returncode, 1)
-        self.assertEqual(self.index(), before)
-        fails.unlink()
-        for option in ("--record-dag", "--record-dag", "--work-span"):
-            done = self.run_log("1", 1, option, script=script)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn("2 of 2 runs complete", done.stderr)
-        self.assertEqual(["g" in line for line in self.logged()], [False, False, True, True])
-        self.assertEqual(self.index(), [before[0], (1, 0, 0, "workers-1-work-span-dag-2")])
-
     def test_every_place_is_replaced(self):
         self.run_log("7", 1, script='echo "$1{P}{P}" >>"$0"')
         self.assertEqual(self.logged(), ["777"])

@@ -54,6 +54,14 @@ class PerfMap(OfChance, LogicalTest):
     def test_a_child_goes_on_in_the_code_of_its_parent(self):
         self.check("fork")
 
+    def test_a_child_that_has_other_names(self):
+        """It makes code where its parent had some: the child's map counts."""
+        self.check("renamed", lambda name: name if name.startswith("c") else f"new {name}")
+
+    def test_a_large_map(self):
+        """It is copied in many pieces; a line may be in two of them."""
+        self.check("large")
+
     def test_maps_that_are_not_the_program_s(self):
         for how in ("none", "link", "old") + (("foreign",) if os.geteuid() == 0 else ()):
             with self.subTest(how):

@@ -253,7 +253,7 @@ class BadInput(LogicalTest):
     def test_layout_that_is_not_known(self):
         program = self.directory / "phases"
         content = PHASES.read_bytes()
-        at = content.index(b"minicilk\x02\x00\x00\x00")
+        at = content.index(b"minicilk\x03\x00\x00\x00")
         program.write_bytes(content[:at + 8] + b"\x63" + content[at + 9:])
         program.chmod(0o755)
         lines, log = self.native(profiling.HPCRUN, program)

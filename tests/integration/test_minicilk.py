@@ -113,6 +113,14 @@ class Stress(OfChance, MinicilkTest):
                 output = self.ok(VARIANTS / f"stress-{variant}", workers, steals)
                 self.assertRegex(output, rf"\Aright: {workers} workers, \d+ computations, \d+ steals\n\Z")
 
+    def test_what_an_observer_is_told(self):
+        """Events come in an order that is possible, and none from inside of a grain."""
+        for variant, workers, steals in (("plain", 2, 100), ("chaos", 4, 2000), ("magic", 3, 2000), ("fenced", 8, 2000),
+                                         ("address", 8, 1000), ("thread", 8, 500)):
+            with self.subTest(variant, workers=workers):
+                output = self.ok(VARIANTS / f"stress-{variant}", workers, steals, "observed")
+                self.assertRegex(output, rf"\Aright: {workers} workers, \d+ computations, \d+ steals\n\Z")
+
     def test_wakeups(self):
         """A lost wake-up would hang; n_w is exact; idle workers fall asleep."""
         for variant, workers in (("plain", 2), ("plain", 32), ("chaos", 8), ("fenced", 8), ("thread", 4)):

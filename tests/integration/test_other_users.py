@@ -268,7 +268,7 @@ class OthersDatabases(TwoUsers):
         folder = self.shared / "hpctoolkit-x-measurements"
         file, = (path for path in folder.glob("*.hpcrun"))
         for path in folder.iterdir():
-            os.utime(path, (1, 1))
+            os.utime(path, (1, 1), follow_symlinks=False)
         return folder, file.name
 
     def view(self, folder, user, *options, status=0):

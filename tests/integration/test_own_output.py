@@ -44,7 +44,7 @@ class OwnOutput(profiling.ProfilingTest):
 class Permissions(OwnOutput):
     def check_modes(self, directory, files):
         self.assertEqual(oct(mode(self.output)), oct(directory))
-        modes = {path.name: oct(mode(path)) for path in self.files()}
+        modes = {path.name: oct(mode(path)) for path in self.files() if not path.is_symlink()}
         self.assertLessEqual({".hpcrun", ".log"}, {path.suffix for path in self.files()})
         self.assertEqual(modes, dict.fromkeys(modes, oct(files)))
 
@@ -156,6 +156,83 @@ class Planted(OwnOutput):
                           'exec sh -c "exit 3"')
         self.assertEqual(done.returncode, 3)
         self.assertEqual(list(pathlib.Path(f"{self.output}.other").iterdir()), [])
+
+
+# A launcher with this library stops after it has read a directory, until the file named in GO exists.
+STOPS = r"""
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+int closedir(DIR *stream)
+{
+    int result = ((int (*)(DIR *))dlsym(RTLD_NEXT, "closedir"))(stream);
+    if (write(1, "read\n", 5) == 5)
+        while (access(getenv("GO"), F_OK) != 0)
+            usleep(1000);
+    return result;
+}
+"""
+
+
+class AtOnce(OwnOutput):
+    """Several hpcrun that name one directory at the same time: one of them gets it."""
+
+    def build_stopper(self):
+        library = self.directory / "stops.so"
+        subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-x", "c", "-", "-o", library], input=STOPS, text=True, check=True)
+        return library
+
+    def check_one_got_it(self, ended):
+        """ended: (status, standard error) of each."""
+        self.assertEqual(sorted(status for status, _ in ended), [0, 1, 1])
+        for status, said in ended:
+            if status:
+                self.assertRegex(said, r"(?m)^hpcrun: \S+: (another hpcrun is using this directory|"
+                                       r"exists and is not an empty directory)$")
+        self.assertEqual(len(profiling.read_measurements(self.output)), 1)
+
+    def test_all_find_it_empty(self):
+        environment = {**os.environ, "GO": str(self.directory / "go"), "LD_PRELOAD": str(self.build_stopper())}
+        self.output.mkdir(mode=0o700)
+        all_three = [subprocess.Popen([profiling.HPCRUN, "-o", self.output, "true"], env=environment, text=True,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(3)]
+        for one in all_three:
+            self.assertEqual(one.stdout.readline(), "read\n")
+        (self.directory / "go").touch()
+        said = [one.communicate(timeout=profiling.HANG)[1] for one in all_three]
+        self.check_one_got_it([(one.returncode, text) for one, text in zip(all_three, said)])
+
+    def test_one_after_the_other(self):
+        ended = [self.hpcrun("-o", self.output, "true") for _ in range(3)]
+        self.check_one_got_it([(done.returncode, done.stderr) for done in ended])
+
+    def test_default_names_are_one_for_each(self):
+        all_three = [subprocess.Popen([profiling.HPCRUN, "-q", "true"], cwd=self.directory) for _ in range(3)]
+        self.assertEqual([one.wait(timeout=profiling.HANG) for one in all_three], [0, 0, 0])
+        for directory in ("", "-2", "-3"):
+            where = self.directory / f"hpctoolkit-true-measurements{directory}"
+            self.assertEqual(len(profiling.read_measurements(where)), 1)
+
+    def test_a_command_that_cannot_run_leaves_it_free(self):
+        script = self.directory / "no-program"
+        script.write_text("?")
+        script.chmod(0o755)
+        self.assertEqual(self.hpcrun("-o", self.output, script).returncode, 126)
+        self.assertEqual(self.hpcrun("-o", self.output, "true").returncode, 0)
+
+    def test_a_set_of_runs(self):
+        first = subprocess.Popen([profiling.HPCRUN, "-o", self.output, "--workers", "1", "--repeat", "1", "sh", "-c",
+                                  'echo >&2; while [ ! -e "$0" ]; do sleep 0.01; done', self.directory / "go"],
+                                 stderr=subprocess.PIPE, text=True)
+        while first.stderr.readline() != "\n":
+            self.assertIsNone(first.poll())
+        second = self.hpcrun("-o", self.output, "--workers", "1", "true")
+        (self.directory / "go").touch()
+        first.communicate(timeout=profiling.HANG)
+        self.assertEqual((first.returncode, second.returncode), (0, 1))
+        self.assertEqual(second.stderr.splitlines()[-1], f"hpcrun: {self.output}: another hpcrun is adding runs to this set")
 
 
 class Names(OwnOutput):

@@ -7,7 +7,6 @@ import xml.etree.ElementTree as ElementTree
 
 import measurement_writer as mw
 import viewer
-from dag_writer import FIRST_NODE, NOTHING, SERIES, SPAWNS, STRAND, dag, dag_file
 from hpcprof_case import HpcprofCase
 from set_case import WORK_SPAN, KnownSet
 from test_viewer_advice import Program, run_json, thread
@@ -18,21 +17,21 @@ WHY = "the order of OpenMP's dependences and ordered loops was not followed"
 OVERLAP = "several threads ran parallel regions at the same time"
 EXACT, LOWER_BOUND, NOTHING_KNOWN = range(3)
 SPANS = ("exact work", "span", "burdened span")
-WRITTEN = (SERIES, (FIRST_NODE, 1, 0, 6), (NOTHING, 1, 2, 0))
 
 
 class Database(HpcprofCase):
     """hpcprof, from measurement files that say how well work and span are known."""
 
-    def add_process(self, pid, values=(6, 2, 3), states=(), why=WHY):
-        """States of the three metrics; `values` None: none of them."""
+    def add_process(self, pid, values=(6, 2, 3), states=(), why=WHY, errors=()):
+        """States of the three metrics, and seconds of error; `values` None: none of them."""
         process = self.process(self.program(), pid=pid)
         strands = process.event("STRANDS", flags=mw.TIME | 16)
         metrics = [process.metric(name, strands) for name in SPANS]
         for metric, value in zip(metrics, values or ()):
             process.threads[0].add(1, metric, mw.seconds(value))
         for metric, state in zip(metrics, states):
-            process.metric_states.append((metric, state, why if state else ""))
+            process.metric_states.append((metric, state, why if state else "",
+                                          *(mw.seconds(error) for error in errors[len(process.metric_states):][:1])))
 
     def states(self):
         self.scenario.database()
@@ -49,6 +48,20 @@ class Database(HpcprofCase):
                 self.setUp()
                 self.add_process(1, states=states)
                 self.assertEqual(self.states(), expected)
+
+    def test_errors(self):
+        """Those of all processes are added; without any, none is said."""
+        self.add_process(1, states=(EXACT,) * 3, errors=(0.5, 0.25, 0.125))
+        self.add_process(2, states=(EXACT,) * 3, errors=(1, 0, 0))
+        self.add_process(3)
+        self.scenario.database()
+        run = json.loads(pathlib.Path(self.at("db"), "run.json").read_text())
+        self.assertEqual([m.get("error") for name in SPANS for m in run["metrics"] if m["name"] == name],
+                         [1.5, 0.25, 0.125])
+        self.setUp()
+        self.add_process(1, states=(EXACT,) * 3)
+        self.scenario.database()
+        self.assertNotIn('"error"', pathlib.Path(self.at("db"), "run.json").read_text())
 
     def test_the_last_state_counts(self):
         """An image whose exec failed says it again."""
@@ -108,7 +121,7 @@ class Bounded(Case):
 class Views(Bounded):
     def test_summary(self):
         text = viewer.printed("summary", self.db)
-        self.assertRegex(text, rf"≥ 0\.7000 s  span; lower bound: {WHY}")
+        self.assertRegex(text, rf"≥ 0\.7000 s +span +the longest chain of strands; lower bound: {WHY}")
         self.assertIn("  at most %.2f  parallelism: work / span\n" % (self.work / self.span), text)
         self.assertIn("  at most %.2f  burdened parallelism: work / burdened span\n" % (self.work / self.burdened), text)
         self.assertIn(f"\n  the span is at least 700.0 ms: {WHY}\n", text)
@@ -171,6 +184,45 @@ class Views(Bounded):
         self.assertIsNone(serial["span"]["at_most"])
 
 
+class Errors(Case):
+    """Work, span and burdened span that are right within an error: the program of test_what_if.py."""
+    ERRORS = (0.05, 0.02, 0.03)
+
+    def setUp(self):
+        super().setUp()
+        self.values = [sum(column) for column in zip(*COSTS.values())]
+        p = Program(METRICS)
+        rows = {"sample_qsort": p.main.statement(p.file, 11).call(p.function("sample_qsort", 40))}
+        for name in COSTS:
+            rows.setdefault(name, p.db.entry(1, "main thread").call(p.db.function(name)))
+            for metric, cost in enumerate(COSTS[name], 1):
+                rows[name].charge(cost, metric)
+        run = run_json([thread(1, 4.0)], 4.0, metrics=METRICS)
+        for metric, error in zip((m for m in run["metrics"] if m["name"] in SPANS), self.ERRORS):
+            metric["error"] = error
+        self.write(p.db, run)
+
+    def test_intervals(self):
+        work, span, burdened = self.values
+        text = viewer.printed("summary", self.db)
+        self.assertRegex(text, r"%.3f s .* exact work .*[a-z] \(%.3f s to %.3f s\)\n" % (work, work - 0.05, work + 0.05))
+        self.assertIn("  parallelism: work / span (%.2f to %.2f)\n"
+                      % ((work - 0.05) / (span + 0.02), (work + 0.05) / (span - 0.02)), text)
+        self.assertIn("  burdened parallelism: work / burdened span (%.2f to %.2f)\n"
+                      % ((work - 0.05) / (burdened + 0.03), (work + 0.05) / (burdened - 0.03)), text)
+        self.assertIn("Parallelism is %.1f (%.1f to %.1f): " % (work / span, (work - 0.05) / (span + 0.02),
+                                                              (work + 0.05) / (span - 0.02)), text)
+
+    def test_data(self):
+        summary = viewer.printed_json("summary", self.db)
+        self.assertEqual(tuple(summary["work_span"][key] for key in ("work_error", "span_error", "burdened_span_error")),
+                         self.ERRORS)
+        self.assertEqual({m["name"]: m.get("error") for m in summary["metric_states"] if m["name"] in SPANS},
+                         dict(zip(SPANS, self.ERRORS)))
+        found = {r["item"]: r["value"] for r in self.records("summary") if r["section"] == "work and span"}
+        self.assertEqual((float(found["work error"]), float(found["span error"])), self.ERRORS[:2])
+
+
 class BoundedWork(Bounded):
     """If the work is a lower bound, too, nothing is known about parallelism."""
     BOUNDS = SPANS
@@ -179,11 +231,12 @@ class BoundedWork(Bounded):
         summary = self.summary()
         self.assertNotIn("work_span", summary)
         self.assertNotIn("parallelism", [f["kind"] for f in summary["advice"]])
-        self.assertRegex(viewer.printed("summary", self.db), rf"≥ 3\.940 s  exact work; lower bound: {WHY}")
+        self.assertRegex(viewer.printed("summary", self.db),
+                         rf"≥ 3\.940 s +exact work +all strands of a fork-join program; lower bound: {WHY}")
 
 
 class Sets(KnownSet):
-    """One run of three has work and span, and a recorded dag."""
+    """One run of three has work and span."""
 
     def setUp(self):
         super().setUp()
@@ -191,7 +244,6 @@ class Sets(KnownSet):
         self.add(4, 1, 3, (9, 1, 2))
         self.add(1, 0, 99, (90, 10, 0, 8, 3.5, 4), metrics=WORK_SPAN)
         database = self.set / "run-1-0-database"
-        (database / "spawn-dags").write_bytes(dag_file(dag((SPAWNS, (STRAND, 4, 0, 6), (NOTHING, 1, 0, 0)), WRITTEN)))
         run = json.loads((database / "run.json").read_text())
         for metric in run["metrics"][-2:]:
             metric.update(state="lower bound", why=WHY, bounds="total")
@@ -202,14 +254,12 @@ class Sets(KnownSet):
         self.assertEqual(found["work_span"], {"workers": 1, "runs": 1, "state": "lower bound", "why": WHY, "work": 8,
                                               "span": 3.5, "burdened_span": 4})
         self.assertEqual(found["rows"][1]["laws"], {"work_law": 5, "span_law": 10 / 3.5, "burdened": None})
-        self.assertNotIn("simulation", found)
         text = self.printed("text")
         self.assertIn("  work 8.000 s, span at least 3.500 s, burdened span at least 4.000 s, with 1 worker (1 run)\n"
-                      f"  the span is a lower bound: {WHY}; so no speedup is certain, and nothing is simulated\n", text)
+                      f"  the span is a lower bound: {WHY}; so no speedup is certain\n", text)
         self.assertRegex(text, r"\n +4 +5\.00 +2\.86 +-\n")
         rows = list(csv.DictReader(self.printed("csv").splitlines()))
         self.assertEqual([row["burdened"] for row in rows], ["-", "-"])
-        self.assertEqual([row["simulated"] for row in rows], ["-", "-"])
 
     def test_plots(self):
         drawing = ElementTree.fromstring(self.printed("svg").encode())
@@ -219,7 +269,3 @@ class Sets(KnownSet):
         self.assertRegex(script, r"(?m)^span = ?3\.5 # a lower bound$")
         for plot in ("".join(drawing.itertext()), script):
             self.assertNotIn("burdened", plot)
-            self.assertNotIn("imulated", plot)
-
-    def test_summary_of_the_run(self):
-        self.assertNotIn("simulated", viewer.printed("summary", self.set / "run-1-0-database"))

@@ -56,6 +56,31 @@ class Stacks(OfChance, profiling.ProfilingTest):
     def test_contexts_that_are_switched(self):
         self.check("contexts")
 
+    def check_fibers(self, kind, base, **how):
+        """Each path of a fiber is complete, and ends with these functions."""
+        evidence = self.evidence()
+        for _ in evidence.looks():
+            lines, image = self.run_stacks(None, name="fibers", arguments=(kind, 300), **how)
+            self.check_known(lines, image, evidence, "fibers")
+            for _, _, path in image.threads[0].paths:
+                names = self.functions(path, "fibers")
+                if "main" not in names and any(name.startswith("work_") for name in names):
+                    self.assertEqual(names[-len(base) - 1:], [name.replace("work", "first") for name in names
+                                                              if name.startswith("work_")] + base)
+            self.assertEqual(image.count("CPUTIME", PARTIAL), 0)
+
+    def test_fibers(self):
+        for kind, base in (("end", []), ("caller", ["call_stub"])):
+            for name, how in sources():
+                with self.subTest(f"{kind} {name}"):
+                    self.check_fibers(kind, base, **how)
+
+    def test_fibers_by_wall_clock(self):
+        for kind in ("function", "adjacent"):
+            _, (image,) = self.measure(program("fibers"), kind, 300, events=["REALTIME@f1000"])
+            self.assertEqual(image.count("REALTIME", PARTIAL), 0)
+            self.assertGreater(image.count("REALTIME", [RECORDED]), 0)
+
     def test_stacks_split_across_mappings(self):
         self.check("split")
 

@@ -142,7 +142,7 @@ class GapsTest(StructureCase):
             self.assertIn("cannot be combined", result.stderr)
         result = hpcstruct("--show-gaps", self.folder)
         self.assertEqual(result.returncode, 2)
-        self.assertIn("needs a binary", result.stderr)
+        self.assertIn("need a binary", result.stderr)
         with open("/dev/full", "w") as full:
             program = self.compile("loops.c", "-O1")
             done = subprocess.run([HPCSTRUCT, "--show-gaps", program], stdout=full, stderr=subprocess.PIPE, text=True)

@@ -150,10 +150,79 @@ class EverySwitch(profiling.ProfilingTest):
         self.assertLessEqual(len([end for end, _ in seen if end != self.complete]), 1)
 
 
+def steps_of(test, program_path, *arguments):
+    """Ends and names of the paths at every single instruction, innermost first. Code in no module is "?", frames of
+    libraries are left out."""
+    report = test.directory / "report"
+    done = test.run_tool(program_path, *arguments, env=dict(
+        os.environ, LD_PRELOAD=str(TOOLS / "unwind-steps.so"), UNWIND_REPORT=str(report)))
+    test.assertEqual(done.returncode, 0, done.stderr)
+    table = profiling.symbols(program_path)
+    *lines, (_, steps) = map(str.split, report.read_text().splitlines())
+    test.assertGreater(int(steps), 300)
+    for end, *frames in lines:
+        names = []
+        for module, address in (frame.rpartition("+")[::2] for frame in frames):
+            names += ["?"] if module == "?" else [
+                name.split(".")[0] for name, (start, size) in table.items()
+                if module == "" and start <= int(address, 16) < start + size]
+        yield end, names
+
+
+class EveryFiber(profiling.ProfilingTest):
+    """The path at every single instruction of fibers: it ends with the fiber's first function, or with the stub that
+    calls that, and is complete."""
+    kinds = {"zero": [], "data": [], "function": [], "adjacent": [], "end": [], "caller": ["call_stub"]}
+    complete = "0"
+
+    def test_fibers(self):
+        outside = [["main", "_start"], ["resume", "main", "_start"], ["switch_stacks", "resume", "main", "_start"]]
+        for kind, base in self.kinds.items():
+            with self.subTest(kind):
+                inside = [[*names, f"first_{i}", *base] for i in range(2)
+                          for names in ([], [f"work_{i}"], ["yield"], ["switch_stacks", "yield"])]
+                seen = list(steps_of(self, program("fibers"), kind))
+                self.assertEqual({end for end, _ in seen}, {self.complete})
+                self.assertEqual({tuple(names) for _, names in seen}, {tuple(names) for names in inside + outside})
+
+
+class EveryTrace(profiling.ProfilingTest):
+    """The path at every single instruction of code made at run time in the frame of a function, and of parts of that
+    function which unwind information does not tell from the rest."""
+    complete = "0"
+
+    def test_traces(self):
+        paths = {("main", "_start")}
+        for name in ("vm", "lax"):
+            outer = (f"calls_{name}", "main", "_start")
+            inner = [(), *((*back, *part) for back in ((), ("back",), ("leaf_back", "back"))
+                           for part in (("?",), (name, name))), (name,)]
+            paths |= {(*names, *outer) for names in inner}
+        seen = list(steps_of(self, program("traces")))
+        self.assertEqual({end for end, _ in seen}, {self.complete})
+        self.assertEqual({tuple(names) for _, names in seen}, paths)
+
+
+class EveryRealigned(profiling.ProfilingTest):
+    """The path at every single instruction of functions that realign their stack: gcc's unwind information is wrong at
+    their end."""
+    chain = ["leaf", "realigned", "by_rbp", "outer", "main", "_start"]
+    complete = "0"
+
+    def test_functions(self):
+        depths = set()
+        for end, names in steps_of(self, program("realigned")):
+            self.assertEqual(end, self.complete, names)
+            self.assertEqual(names, self.chain[-len(names):])
+            depths.add(len(names))
+        self.assertEqual(depths, set(range(2, 7)))
+
+
 class EveryShape(profiling.ProfilingTest):
     """The path at every single instruction of code without unwind information, in modules and made at run time: each
     frame has its true caller, or the path is partial."""
-    shapes = ("leaf", "pushes", "pointer", "aligned", "moves", "exits", "inner", "removes", "jumps")
+    shapes = ("leaf", "pushes", "pointer", "aligned", "moves", "exits", "inner", "removes", "jumps", "rounds", "table",
+              "slot", "adds", "stub", "leaves")
     twice = ("inner", "removes")  # with two frames of the same code
     complete = "0"
 
@@ -169,26 +238,9 @@ class EveryShape(profiling.ProfilingTest):
         found["?"].add("?")
         return found
 
-    def paths(self):
-        """Ends and names of each path, innermost first. Code in no module is "?", frames of libraries are left out."""
-        report = self.directory / "report"
-        done = self.run_tool(program("shapes"), env=dict(os.environ, LD_PRELOAD=str(TOOLS / "unwind-steps.so"),
-                                                         UNWIND_REPORT=str(report)))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        table = profiling.symbols(program("shapes"))
-        *lines, (_, steps) = map(str.split, report.read_text().splitlines())
-        self.assertGreater(int(steps), 10000)
-        for end, *frames in lines:
-            names = []
-            for module, address in (frame.rpartition("+")[::2] for frame in frames):
-                names += ["?"] if module == "?" else [
-                    name.split(".")[0] for name, (start, size) in table.items()
-                    if module == "" and start <= int(address, 16) < start + size]
-            yield end, names
-
     def test_callers(self):
         callers, seen, partial, total = self.callers(), set(), 0, 0
-        for end, names in self.paths():
+        for end, names in steps_of(self, program("shapes")):
             total += 1
             partial += end != self.complete
             for inner, outer in zip(names, names[1:]):
@@ -230,6 +282,14 @@ class WithoutInformation(OfChance, profiling.ProfilingTest):
                         found.enough(f"paths of {leaf}", [names[:1] for names in paths].count([leaf]), 1)
                     for _, _, path in image.threads[0].paths:
                         self.check_path(list(self.names(path, known)), path)
+
+    def test_system_calls_that_go_on(self):
+        """A sample that has ended a system call lets it go on in hpcrun's code, which will return to the program's."""
+        known = profiling.symbols(program("bare"))
+        _, (image,) = self.measure(program("bare"), 300, "sleep", events=["REALTIME@f1000"], paths=True)
+        paths = [list(self.names(path, known)) for _, _, path in image.threads[0].paths]
+        self.assertIn(["nap", "call_nap", "main", "_start"], paths)
+        self.assertEqual(image.count("REALTIME", profiling.PARTIAL), 0)
 
     def check_path(self, names, path):
         """One of leaf and with_frame is complete, and of callers that the program has."""

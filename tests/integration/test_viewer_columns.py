@@ -56,7 +56,7 @@ class InTerminal(unittest.TestCase):
 
     @staticmethod
     def heads(lines):
-        return lines[1], lines[2]
+        return lines[2], lines[3]
 
     @staticmethod
     def cells(lines, name, n, width=16):
@@ -82,8 +82,8 @@ class Defining(InTerminal):
     def test_shown_and_sorted_by(self):
         terminal = self.opened()
         lines = self.define(terminal, WASTE, "waste: 5.062 s in the whole program")
-        self.assertIn("waste, s", lines[1])
-        self.assertIn("▼ inclusive", lines[2][:16])
+        self.assertIn("waste, s", lines[2])
+        self.assertIn("▼ inclusive", lines[3][:16])
         expected = {name: costs["waste"] for name, costs in self.values(WASTE).items()}
         for name, cost in expected.items():
             share = 100 * cost["inclusive"] / 5.0625
@@ -123,7 +123,7 @@ class Defining(InTerminal):
         for key, name in (("2", "init  m.c:20"), ("3", "/bin/parallel")):
             terminal.press(key)
             lines = terminal.until_seen(name)
-            self.assertIn("waste, s", lines[1])
+            self.assertIn("waste, s", lines[2])
         path = os.path.join(self.db, "written.json")
         terminal.press("W")
         terminal.until_seen("write to:")
@@ -138,8 +138,8 @@ class Defining(InTerminal):
     def test_of_a_comparison(self):
         terminal = self.start("--names", "a,b", self.db, self.db, width=100)
         lines = self.define(terminal, 'twice = $"work [a]" + $"work [b]"', "twice: 18.00 s")
-        self.assertIn("twice, s", lines[1])
-        self.assertIn("18.00 100.0%", lines[3])
+        self.assertIn("twice, s", lines[2])
+        self.assertIn("18.00 100.0%", lines[4])
 
 
 class Stopping(unittest.TestCase):
@@ -185,8 +185,8 @@ class Choosing(InTerminal):
         terminal = self.opened()
         # Hides work; moves inclusive effort to the top.
         lines = self.in_list(terminal, "Space", "Down", "Space", *5 * ["Down"], *6 * ["K"])
-        self.assertRegex(lines[1], r"^ +effort, s +overhead, s +idleness, s$")
-        self.assertEqual(re.findall("(?:in|ex)clusive", lines[2]),
+        self.assertRegex(lines[2], r"^ +effort, s +overhead, s +idleness, s$")
+        self.assertEqual(re.findall("(?:in|ex)clusive", lines[3]),
                          ["inclusive", "inclusive", "exclusive", "inclusive"])
         for name, costs in self.values().items():
             shown = [number for cell in self.cells(lines, name, 4) for number in cell.split()[:1]]
@@ -196,27 +196,27 @@ class Choosing(InTerminal):
                                  costs["overhead"]["exclusive"],
                                  round(costs["idleness"]["inclusive"], 3))])
         lines = self.in_list(terminal, "a")
-        self.assertRegex(lines[1], r"^ +work, s +overhead, s +idleness, s +effort, s")
+        self.assertRegex(lines[2], r"^ +work, s +overhead, s +idleness, s +effort, s")
 
     def test_widths(self):
         terminal = self.opened()
         before = terminal.screen()
         lines = self.in_list(terminal, "+", "+", "Down", "-")
         # One column is 4 wider, the next one 2 narrower.
-        self.assertEqual(lines[2].index("inclusive"), before[2].index("inclusive") + 4)
-        self.assertEqual(lines[2].index("exclusive") + len("exclusive"), 16 + 4 + 16 - 2)
+        self.assertEqual(lines[3].index("inclusive"), before[3].index("inclusive") + 4)
+        self.assertEqual(lines[3].index("exclusive") + len("exclusive"), 16 + 4 + 16 - 2)
 
     def test_sorting_in_the_list_and_by_what_is_not_hidden(self):
         terminal = self.opened()
         lines = self.in_list(terminal, "Space", "Down", "Down", "s")
         self.assertEqual(self.order(lines), ["fib", "init", "solve"])  # two have none
-        self.assertIn("▼ inclusive", lines[2])
+        self.assertIn("▼ inclusive", lines[3])
         seen = []
         for _ in range(8):  # exclusive overhead, ..., effort, the name, exclusive work, overhead
             terminal.press("s")
-            lines = terminal.until(lambda lines: "▼" in lines[2] and
-                                   lines[2] not in seen[-1:], "another column")
-            seen.append(lines[2])
+            lines = terminal.until(lambda lines: "▼" in lines[3] and
+                                   lines[3] not in seen[-1:], "another column")
+            seen.append(lines[3])
         self.assertTrue(any("scope ▼" in head for head in seen))
         terminal.press("C")
         lines = terminal.until_seen("hpcviewer: columns")
@@ -230,7 +230,7 @@ class Choosing(InTerminal):
         terminal.until_gone("waste")
         terminal.press("Home", "d", "q")  # work cannot be deleted
         lines = terminal.until_seen("?:help")
-        self.assertIn("work, s", lines[1])
+        self.assertIn("work, s", lines[2])
         self.assertNotIn("waste", "\n".join(lines))
         self.define(terminal, "waste = $idleness", "waste: 3.062 s")
 
@@ -244,7 +244,7 @@ class Choosing(InTerminal):
                                     ("{", "4 to 7 of 8", "exclusive")]:
             terminal.press(key)
             lines = terminal.until_seen(f"columns {columns}")
-            self.assertEqual(lines[2].replace("▼", "").split()[0], first)
+            self.assertEqual(lines[3].replace("▼", "").split()[0], first)
         overhead = self.values()["fib"]["overhead"]["exclusive"]
         self.assertEqual(self.cells(lines, "fib", 1)[0].split()[0], f"{overhead:.3f}")
 
@@ -294,7 +294,7 @@ class Cells(InTerminal):
         check("scientific", lambda value: f"{value:.2e}")
         terminal.press("t")
         lines = terminal.until_seen("numbers: percent")
-        self.assertIn("work, %", lines[1])
+        self.assertIn("work, %", lines[2])
         for name, costs in values.items():
             self.assertEqual(self.cells(lines, name, 1, width=12),
                              [f"{100 * costs['work']['inclusive'] / PROGRAM:.1f}%"])

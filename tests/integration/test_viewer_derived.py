@@ -173,7 +173,7 @@ class Printed(unittest.TestCase):
         self.assertEqual(summary["metrics"]["waste"], 5.0625)
         self.assertEqual(summary["metrics"]["efficiency"], 9 / 14.0625)
         text = viewer.printed("summary", *self.EFFICIENCY, self.db)
-        self.assertIn("         0.640  efficiency = $work / $effort", text.splitlines())
+        self.assertIn("         0.640           efficiency  = $work / $effort", text.splitlines())
 
     def test_a_list_of_metrics_need_not_have_what_formulas_name(self):
         root = viewer.printed_json("top-down", "--metrics", "efficiency,waste", *self.WASTE,

@@ -281,8 +281,8 @@ class Formats(Case):
         self.assertAlmostEqual(float(records["metric", "percent_of_effort", "work"]),
                                900 / 14.0625)
         shown = viewer.printed("summary", self.db)
-        self.assertIn("       3.062 s  idleness, 21.8% of effort\n", shown)
-        self.assertIn("       14.06 s  effort\n", shown)
+        self.assertIn("       3.062 s    21.8%  idleness  other workers had nothing to do meanwhile\n", shown)
+        self.assertIn("       14.06 s   100.0%  effort    work + overhead + idleness\n", shown)
         self.assertIn("./71  [exit; 4 workers]\n", shown)
         self.assertIn("./72  [exit]\n", shown)
         self.assertIn("./73  [exit; 1 worker]\n", shown)
@@ -627,13 +627,13 @@ class InTerminal(Case):
         self.write(describe(), run_json(MEASURED))
         terminal = self.start(width=100)
         lines = terminal.until_seen("% of effort")
-        self.assertEqual(lines[1].split(), ["work,", "s", "overhead,", "s", "idleness,", "s",
+        self.assertEqual(lines[2].split(), ["work,", "s", "overhead,", "s", "idleness,", "s",
                                             "effort,", "s"])
         self.select(terminal, "init")
         row = next(line for line in terminal.screen() if " init  m.c:20" in line)
         self.assertEqual(row.split()[:7], ["1.000", "7.1%", "0", "3.000", "21.3%", "4.00", "28.4%"])
         terminal.resize(170, 24)
-        terminal.until(lambda lines: lines[2].split()[1:8] == ["inclusive", "exclusive"] * 3 +
+        terminal.until(lambda lines: lines[3].split()[1:8] == ["inclusive", "exclusive"] * 3 +
                        ["inclusive"], "both parts of all")
 
     def test_narrow_columns_of_several_events(self):
@@ -644,12 +644,12 @@ class InTerminal(Case):
             f.charge(2.0, metric)
         self.write(db, run_json([(name, "CPUTIME", None) for name in names]))
         terminal = self.start(width=100)
-        lines = terminal.until_seen("% of effort (CPUTIME) ")
-        self.assertEqual(lines[1].split(), ["work,", "s", "overhead,", "s", "idleness,", "s",
+        lines = terminal.until_seen("% of effort (CPUTIME)")
+        self.assertEqual(lines[2].split(), ["work,", "s", "overhead,", "s", "idleness,", "s",
                                             "effort,", "s"])
-        terminal.press("<", "<")  # the last metric, behind the name
-        lines = terminal.until_seen("% of effort (REALTIME) ")
-        self.assertEqual(lines[1].split(), ["effort,", "s", "work,", "s", "overhead,", "s",
+        terminal.press("<", "<")  # the last metric, after the name
+        lines = terminal.until_seen("% of effort (REALTIME)")
+        self.assertEqual(lines[2].split(), ["effort,", "s", "work,", "s", "overhead,", "s",
                                             "idleness,", "s"])
         terminal.resize(170, 24)
         terminal.until_seen("effort (REALTIME), s", "overhead (REALTIME), s")

@@ -53,7 +53,7 @@ class Case(unittest.TestCase):
     @staticmethod
     def shape(lines):
         """The heads of the columns and the first row's values."""
-        return [line.split("scope")[0].rstrip() for line in lines[1:4]]
+        return [line.split("scope")[0].rstrip() for line in lines[2:5]]
 
 
 class Keeping(Case):
@@ -61,7 +61,7 @@ class Keeping(Case):
         terminal = self.start()
         terminal.press("t", "t", "b")  # scientific, with bars
         terminal.until_seen("█")
-        # Work: inclusive widened and behind exclusive; misses hidden, flops only inclusive.
+        # Work: inclusive widened and after exclusive; misses hidden, flops only inclusive.
         text = self.save(terminal, "+", "+", "J", "j", "Space", "j", "Space", "j", "j", "Space")
         self.assertEqual(text, "numbers = scientific\nbars\n"
                                "columns = work (sec):exclusive,work (sec):inclusive+4,flops:inclusive\n")
@@ -109,7 +109,7 @@ class Keeping(Case):
                               "--numbers", "fit", self.db)
         lines = terminal.until_seen("█")
         self.assertEqual(self.shape(lines)[1].split(), ["exclusive", "inclusive"])
-        self.assertEqual(lines[2].index("exclusive") + len("exclusive"), 16 + 6)
+        self.assertEqual(lines[3].index("exclusive") + len("exclusive"), 16 + 6)
         self.assertEqual(self.shape(self.start("--no-config", self.db).screen())[1].split().count(
             "exclusive"), 3)
 

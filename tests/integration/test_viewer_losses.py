@@ -97,14 +97,15 @@ class Losses(KnownSet):
 
     def add_all(self, **more):
         self.add(1, 1, 10, self.tree((7, 0.5, 0), (2, 0, 0)), **more)
-        self.add(4, 1, 3.5, self.tree((9, 1, 0.5), (2, 0, 6)), **more)
-        self.add(4, 2, 3.5, self.tree((10, 1, 0.5), (2, 0, 7)), **more)
+        self.add(4, 1, 3, self.tree((9, 1, 0.5), (2, 0, 6)), **more)
+        self.add(4, 2, 4, self.tree((10, 1, 0.5), (2, 0, 7)), **more)
         self.add(2, 1, 5, self.tree((1, 1, 1), (1, 1, 1)), status=3)
 
     def test_text(self):
         self.add_all()
         text = viewer.printed("losses", self.set)
-        self.assertIn("./app {P}: top-down view", text)
+        self.assertEqual(text.splitlines()[:2], ["./app {P} [1 worker] and [4]   10.0 s wall -> 3.50 s, 1.00 s CPU -> 1.00 s",
+                                                 "top-down view, logical projection"])
         self.assertIn("loss = inflation + overhead + idleness", text)
         rows = re.findall(r"^ *(-?[\d.]+) +[\d.]+% +(-?[\d.]+) +(?:[\d.]+%)? +([\d.]+) +(?:[\d.]+%)? +([\d.]+)"
                           r" +(?:[\d.]+%)? +(?:\d+ » )?(\w+)  ", text, re.M)
@@ -183,7 +184,7 @@ class Losses(KnownSet):
         self.refused("not a set of runs", "--print", "losses", self.folder)
         self.add(4, 1, 3, (9, 1, 2), status=1)
         self.refused("no run of the set has a database", "--print", "losses", self.set)
-        self.refused("text, csv or json", "--print", "losses", "--format", "folded", self.set, status=2)
+        self.refused("text, csv, json", "--print", "losses", "--format", "folded", self.set, status=2)
         self.refused("losses have their own", "--print", "losses", "--metrics", "work", self.set, status=2)
         self.refused("one set of runs", "--print", "losses", self.set, self.set, status=2)
 

@@ -190,7 +190,7 @@ class Typing(InTerminal):
     """Lines are edited as in shells and editors."""
 
     def typed(self, terminal, prompt, text):
-        """Waits until that has been typed; what is said of it stands behind."""
+        """Waits until that has been typed; a remark may follow."""
         terminal.until(lambda lines: any(line.rstrip().split("   ")[0] == (prompt + text).rstrip()
                                          for line in lines), prompt + text)
 
@@ -293,9 +293,10 @@ class Hands(InTerminal):
             lines = [" " + " ".join(keys[:n]) for n in range(len(keys) + 1)]
             widest = max((line for line in lines if len(line) <= width), key=len)
             terminal.until(lambda now: now[23].rstrip() == widest, widest)
-        terminal.resize(120, 24)
-        terminal.until(lambda lines: lines[0].rstrip().endswith(
-            "1 top-down  2 bottom-up  3 flat  4 threads  5 summary"), "all pages")
+        for width in (200, 80):
+            terminal.resize(width, 24)
+            terminal.until(lambda lines: lines[1].startswith(
+                " 1 top-down  2 bottom-up  3 flat  4 threads  5 summary") and len(lines[23]) <= width, "all pages")
         terminal.press("z")
         terminal.until_seen("the view begins with this row")
 

@@ -56,6 +56,16 @@ class InTerminal(unittest.TestCase):
         terminal.press("[")  # back to where w was pressed
         terminal.until_seen("main > work > lock > futex")
 
+    def test_why_the_hot_path_ends(self):
+        terminal = self.start()
+        terminal.press("H", "H")
+        terminal.until_seen("the hot path ends below, in futex, whose source is not yours")
+        terminal.press("g", "T", "C-u")
+        terminal.type("90")
+        terminal.press("Enter", "H", "H")
+        terminal.until_seen("the hot path ends here: work has most of what is below, 81.8% of this row's work; less than "
+                            "90%")
+
     def test_in_the_source_pane(self):
         """Also without H, on the row of libc itself; not where there is source."""
         terminal = self.start()

@@ -289,8 +289,8 @@ class Moves(story.StoryTest):
         terminal.until_seen("hot child in percent: 46")
         terminal.press("C-u")
         terminal.type("100")
-        terminal.press("Enter", "1", "g", "_", "H")
-        self.at(terminal, "1/3", "1/3")  # no child has all of it
+        terminal.press("Enter", "1", "g", "_", "H")  # no child has all of it
+        terminal.until_seen("the hot path ends here: main thread has most of what is below, 75% of this")
         terminal.press("T")
         terminal.type("0")
         terminal.press("Enter")

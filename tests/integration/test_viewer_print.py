@@ -65,20 +65,22 @@ class Text(Story):
 
     def test_threads(self):
         shown = viewer.printed("threads", self.db).splitlines()
-        self.assertRegex(shown[3], r"^ +7\.50 +75\.0% +71 +71  xz  "
+        self.assertRegex(shown[4], r"^ +7\.50 +75\.0% +71 +71  xz  "
                                    r"\(of 1503 samples 3 dropped, 4 partial\)$")
-        self.assertRegex(shown[4], r"^ +2\.50 +25\.0% +71 +72  xz-worker$")
-        self.assertRegex(shown[6], r"^ +10\.00 +sum$")
-        self.assertRegex(shown[7], r"^ +2\.50 +25\.0% +min$")
-        self.assertRegex(shown[8], r"^ +5\.00 +50\.0% +mean$")
-        self.assertRegex(shown[9], r"^ +7\.50 +75\.0% +max$")
+        self.assertRegex(shown[5], r"^ +2\.50 +25\.0% +71 +72  xz-worker$")
+        self.assertRegex(shown[7], r"^ +10\.00 +sum$")
+        self.assertRegex(shown[8], r"^ +2\.50 +25\.0% +min$")
+        self.assertRegex(shown[9], r"^ +5\.00 +50\.0% +mean$")
+        self.assertRegex(shown[10], r"^ +7\.50 +75\.0% +max$")
 
     def test_summary(self):
         shown = viewer.printed("summary", self.db)
         for expected in (
-                "xz: 1 process, 2 threads",
+                "xz -9 file   8.25 s wall, 10.0 s CPU, 1.2 CPUs used\n1 process, 2 threads\n",
                 "       10.00 s  work",
-                "             -  idleness: not measured: no runtime with an agent took part",
+                "       10.00 s  work  the program's code\n"
+                "  Not measured (reasons are below): idleness.",
+                "Metrics that were not measured\n  idleness: no runtime with an agent took part\n",
                 "CPUTIME, a sample each 5.000 ms; 200.3 per second were taken",
                 "source: perf task-clock, in 1 thread",
                 "source: POSIX timer, in 1 thread (perf is refused)",
@@ -272,9 +274,19 @@ class Options(Story):
             self.assertEqual(shown("--metrics", "b"), {"b": 2})
             self.assertEqual(shown("--metrics", "b,a,zero"), {"b": 2, "a": 1, "zero": 0})
             self.assertEqual(shown("--metrics", "zero,a,b"), {"zero": 0, "a,b": 4})
+            for names, parts in (("b:inclusive,a", ["b:inclusive", "a:inclusive", "a:exclusive"]),
+                                 ("a,b:exclusive", ["a,b:exclusive"]), ("a:inclusive,b", ["a:inclusive", "b:inclusive",
+                                                                                         "b:exclusive"]),
+                                 ("b:exclusive,b:inclusive", ["b:inclusive", "b:exclusive"])):
+                head = viewer.printed("flat", "--metrics", names, "--format", "csv", folder).split("\n")[0]
+                self.assertEqual(next(csv.reader([head]))[8:], parts)
+                [costs] = {tuple(row["metrics"]["b"]) for _, row in viewer.rows_of(viewer.printed_json(
+                    "flat", "--metrics", names, folder)["root"]) if "b" in row["metrics"]} or {()}
+                self.assertEqual([f"b:{part}" for part in costs], [part for part in parts if part.startswith("b:")])
+            self.assertEqual(viewer.run("--print", "flat", "--metrics", "b:sideways", folder).returncode, 2)
             text = viewer.printed("flat", "--metrics", "a,b,b,zero", folder)
-            self.assertIn("a,b", text.splitlines()[7])
-            self.assertIn("zero", text.splitlines()[7])
+            self.assertIn("a,b", text.splitlines()[8])
+            self.assertIn("zero", text.splitlines()[8])
 
     def test_depth(self):
         def depth(*options):
@@ -333,8 +345,12 @@ class Options(Story):
                 (["a", "b", "c"], "more than two databases"),
                 (["--print", "sideways", self.db], "no view 'sideways'"),
                 (["--print", "flat", "--format", "xml", self.db], "no format 'xml'"),
-                (["--print", "threads", "--format", "folded", self.db], "this format shows trees"),
-                (["--print", "summary", "--format", "folded", self.db], "this format shows trees"),
+                (["--print", "threads", "--format", "folded", self.db],
+                 "folded is for trees (top-down, bottom-up, flat); this view can be printed as text, csv, json\n"),
+                (["--print", "summary", "--format", "gnuplot", self.db],
+                 "gnuplot is for --print scaling; this view can be printed as text, csv, json\n"),
+                (["--print", "flat", "--format", "svg", self.db],
+                 "can be printed as text, csv, json, folded, flamegraph, speedscope, pprof\n"),
                 (["--print", "flat", "--depth", "0", self.db], "--depth takes"),
                 (["--print", "flat", "--depth", "x", self.db], "--depth takes"),
                 (["--print", "flat", "--min-percent", "-1", self.db], "--min-percent takes"),

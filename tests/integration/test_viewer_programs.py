@@ -93,7 +93,7 @@ class Printed(Case):
     def test_text_and_stacks(self):
         write(self.db, describe())
         lines = viewer.printed("top-down", "--depth", 2, self.db).splitlines()
-        rows = [line.split("%")[-1].split("0", 1)[-1] for line in lines[8:13]]
+        rows = [line.split("%")[-1].split("0", 1)[-1] for line in lines[9:14]]
         self.assertEqual([row.strip() for row in rows],
                          ["<whole program>", "cc1", "main thread", "application thread", "make"])
         stacks = viewer.printed("top-down", "--format", "folded", self.db).splitlines()
@@ -119,7 +119,7 @@ class Printed(Case):
                        for entry in expected.db.entries]
             self.assertEqual(sorted(rows), sorted(entries))
         text = viewer.printed("flat", "--program", "cc1", self.db)
-        self.assertTrue(text.startswith("make  program: cc1 (2 of 3 threads): flat view"), text)
+        self.assertTrue(text.startswith("make  program: cc1 (2 of 3 threads)\nflat view"), text)
         threads = viewer.printed_json("threads", "--program", "cc1", self.db)
         self.assertEqual([t["pid"] for t in threads["threads"]], [72, 73])
 
@@ -168,7 +168,7 @@ class InTerminal(Case):
         self.assertEqual([line.strip() for line in lines[1:4]],
                          ["all programs", "make  (1 process)", "cc1  (2 processes)"])
         terminal.press("Enter")  # that of the selected row
-        terminal.until_seen("program: cc1 (2 of 3 threads)", "P: another program, or all", "14.00")
+        terminal.until_seen("program: cc1 (2 of 3 threads)", "P: another program; q: all", "14.00")
         terminal.press("3")
         lines = terminal.until_seen("/usr/bin/cc1")
         self.assertFalse(any("/usr/bin/make" in line for line in lines))

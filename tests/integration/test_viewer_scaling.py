@@ -12,7 +12,6 @@ import xml.etree.ElementTree as ElementTree
 
 import profiling
 import viewer
-from dag_writer import FIRST_NODE, NOTHING, SERIES, SPAWNS, STRAND, dag, dag_file
 from set_case import WORK_SPAN, KnownSet, SetWriter
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -84,7 +83,7 @@ class Tables(KnownSet):
         self.assertEqual(lines[0].rstrip("\r"), "workers,runs,time,time low,time high,work,overhead,idleness,inflation,"
                          "maximal,idle_specific,inflation_specific,actual,maximal low,maximal high,"
                          "idle_specific low,idle_specific high,inflation_specific low,inflation_specific high,"
-                         "actual low,actual high,work_law,span_law,burdened,simulated,simulated low,simulated high")
+                         "actual low,actual high,work_law,span_law,burdened")
         self.assertTrue(lines[2].startswith("4,2,3.5,3.5,3.5,11,1,2,2,4,"), lines[2])
 
     def test_neither_baseline_nor_one_worker(self):
@@ -113,94 +112,12 @@ class Tables(KnownSet):
         """hpcprof makes the databases."""
         self.set.rmdir()
         fib = profiling.BUILD / "tests" / "programs" / "cilk" / "fib"
-        self.assertEqual(self.hpcrun("--workers", "1,2", "--repeat", "1", "--record-dag", fib, 24).returncode, 0)
+        self.assertEqual(self.hpcrun("--workers", "1,2", "--repeat", "1", "--work-span", fib, 24).returncode, 0)
         found = json.loads(self.printed("json"))
-        simulated = found["simulation"]
-        self.assertAlmostEqual(simulated["points"][0]["simulated_time"], found["work_span"]["work"])
-        self.assertEqual((simulated["burden"], simulated["points"][-1]["workers"]), (5e-6, 1024))
+        self.assertEqual((found["work_span"]["workers"], found["work_span"]["runs"]), (1, 1))
         self.assertEqual([row["workers"] for row in found["rows"]], [1, 2])
         self.assertTrue((self.set / "workers-2-repeat-1-database" / "meta.db").exists())
         self.assertEqual(found["rows"][0]["factored"]["actual"], 1)
-
-
-class Simulated(KnownSet):
-    """8 s of work: four children of 1.5 s each, beside each other, and 2 s in series with them."""
-    DAG = dag((SPAWNS, (STRAND, 4, 0, 6), (NOTHING, 1, 0, 0)), (SERIES, (FIRST_NODE, 1, 0, 6), (NOTHING, 1, 2, 0)))
-    SPEEDUPS = {1: 1, 2: 1.6, 3: 1.6, 4: 8 / 3.5, 8: 8 / 3.5}
-
-    def add_all(self, *dags):
-        self.add(1, 1, 8, (8, 1, 0))
-        self.add(3, 1, 4, (9, 1, 2))
-        self.add(1, 0, 99, (90, 10, 0, 8, 3.5, 4), metrics=WORK_SPAN)
-        if dags:
-            (self.set / "run-1-0-database" / "spawn-dags").write_bytes(dag_file(*dags))
-
-    def test_json(self):
-        self.add_all(self.DAG)
-        found = json.loads(self.printed("json"))["simulation"]
-        self.assertEqual({key: found[key] for key in found if key != "points"},
-                         {"simulations": 5, "burden": 0, "work": 8, "span": 3.5, "work_without_shape": 0,
-                          "is_cut": False})
-        points = {point["workers"]: point for point in found["points"]}
-        self.assertEqual(sorted(points), sorted([3, *(2**i for i in range(11))]))
-        for workers, speedup in self.SPEEDUPS.items():
-            point = points[workers]
-            self.assertAlmostEqual(point["simulated_time"], 8 / speedup)
-            for key in ("simulated_speedup", "low", "high"):
-                self.assertAlmostEqual(point[key], speedup)
-
-    def test_text_csv_and_plots(self):
-        self.add_all(self.DAG)
-        text = self.printed("text")
-        self.assertIn("\nSimulated speedups, not measured\n", text)
-        self.assertRegex(text, r"\n +3 +5\.0000 +1\.60 +1\.60 to 1\.60 +2\.00\n")
-        self.assertRegex(text, r"\n +1024 +3\.5000 +2\.29 +2\.29 to 2\.29 +-\n")
-        rows = {int(row["workers"]): row for row in csv.DictReader(self.printed("csv").splitlines())}
-        self.assertAlmostEqual(float(rows[3]["simulated"]), 1.6)
-        self.assertEqual((rows[8]["runs"], rows[8]["time"], rows[8]["actual"]), ("0", "-", "-"))
-        self.assertAlmostEqual(float(rows[8]["simulated"]), 8 / 3.5)
-        root = ElementTree.fromstring(self.printed("svg").encode())
-        self.assertIn("simulated", [group.get("id") for group in root.iter(SVG + "g")])
-        self.assertIn("simulated, not measured", "".join(root.itertext()))
-        script = self.printed("gnuplot")
-        data = re.search(r"# not measured.*\$simulated << END\n(.*?)END\n", script, re.S)[1].splitlines()
-        self.assertEqual([line.split()[0] for line in data][-1], "1024")
-        self.assertIn("title 'simulated, not measured'", script)
-
-    def test_summary_of_the_run(self):
-        self.add_all(self.DAG)
-        database = self.set / "run-1-0-database"
-        self.assertIn("\n         4 CPUs  0.91 to 2.29 times faster than one; simulated 2.29\n",
-                      viewer.printed("summary", database))
-        speedups = json.loads(viewer.printed("summary", "--format", "json", database))["work_span"]["speedups"]
-        self.assertAlmostEqual(speedups[0]["simulated"], 1.6)
-        self.assertRegex(viewer.printed("summary", "--format", "csv", database), "simulated,speedup with 2 CPUs,1.6")
-        (database / "spawn-dags").unlink()
-        self.assertNotIn("simulated", viewer.printed("summary", database))
-
-    def test_without_a_dag_there_is_no_simulation(self):
-        self.add_all()
-        self.assertNotIn("simulation", json.loads(self.printed("json")))
-        self.assertNotIn("imulated", self.printed("text") + self.printed("svg") + self.printed("gnuplot"))
-
-    def check_refused(self, content, why):
-        self.add_all(self.DAG)
-        (self.set / "run-1-0-database" / "spawn-dags").write_bytes(content)
-        done = viewer.run("--print", "scaling", self.set)
-        self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"\Ahpcviewer: .*/spawn-dags: " + why + r"; there is no simulation\n\Z")
-        self.assertIn("work law", done.stdout)
-        self.assertNotIn("imulated", done.stdout)
-
-    def test_a_cut_file(self):
-        self.check_refused(dag_file(self.DAG)[:-1], "the file is cut off")
-
-    def test_a_damaged_dag(self):
-        self.check_refused(dag_file(dag((SPAWNS, (FIRST_NODE, 1, 0, 6)))), "the dag has an impossible item")
-
-    def test_several_processes(self):
-        self.add_all(self.DAG, self.DAG)
-        self.assertNotIn("imulated", self.printed("text"))
 
 
 def ends(values):
@@ -415,7 +332,8 @@ class BadInput(KnownSet):
         for kind in ("svg", "gnuplot"):
             self.refused("--print scaling", "--print", "summary", "--format", kind, self.folder, status=2)
         for kind in ("folded", "pprof", "flamegraph"):
-            self.refused("this format shows trees", "--print", "scaling", "--format", kind, self.set, status=2)
+            self.refused("is for trees; scaling can be printed as text, csv, json, svg, gnuplot", "--print",
+                         "scaling", "--format", kind, self.set, status=2)
 
     def test_the_run_of_work_and_span_has_no_time(self):
         self.add(1, 1, 10, (9, 1, 0))

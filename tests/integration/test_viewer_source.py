@@ -31,7 +31,7 @@ class WithUtil(InTerminal):
 
 class Finding(WithUtil):
     def code(self, *options):
-        """What stands behind util.h:41 in print, for these options."""
+        """The text after util.h:41 in print, with these options."""
         done = viewer.run("--print", "top-down", *options, self.db)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         line = next(line for line in done.stdout.splitlines() if " util.h:41" in line)
@@ -330,7 +330,7 @@ class Editor(WithUtil):
         self.assertEqual(self.arguments(), ["-x", "+20", copy])
         terminal.resize(100, 30)
         terminal.press("Enter")
-        terminal.until_seen("    20 > /* line 20 */", "hpcviewer")
+        terminal.until_seen("    20 > /* line 20 */", "xz -9 file")
         self.at(terminal, "5/8", "coder_run")
         terminal.until(lambda lines: lines[29].startswith(" ?:help"), "the new size")
         terminal.press("c", "e")

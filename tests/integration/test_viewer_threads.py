@@ -81,7 +81,7 @@ class Restricted(unittest.TestCase):
                 self.assertEqual(root["metrics"]["work"]["inclusive"], work)
 
     def test_ranks_and_hosts(self):
-        """Threads of a parallel job can be told by rank and host."""
+        """Threads of a parallel job can be distinguished by rank and host."""
         folder = self.folder.name
         story.write(folder, with_sources=False)
         run = json.loads(json.dumps(story.RUN))
@@ -167,10 +167,10 @@ class Printed(unittest.TestCase):
     def test_text_and_csv(self):
         story.write(self.folder, with_sources=False)
         text = viewer.printed("threads", "--of", "coder_run", self.folder).splitlines()
-        self.assertEqual(text[0], "coder_run: work, s, inclusive")
-        self.assertEqual([line.split() for line in text[2:4]],
+        self.assertEqual(text[:2], ["xz -9 file   8.25 s wall, 10.0 s CPU, 1.2 CPUs used", "coder_run: work, s, inclusive"])
+        self.assertEqual([line.split() for line in text[3:5]],
                          [["6.500", "72.2%", "xz", "71/71"], ["2.500", "27.8%", "xz-worker", "71/72"]])
-        self.assertEqual([line.split() for line in text[5:]],
+        self.assertEqual([line.split() for line in text[6:]],
                          [["2.500", "min"], ["4.500", "mean"], ["4.500", "median"],
                           ["6.500", "max"], ["2.000", "stddev"], ["1.44", "max/mean"]])
         csv = viewer.printed("threads", "--of", "coder_run", "--format", "csv", self.folder)
@@ -251,14 +251,14 @@ class Page(unittest.TestCase):
         return True
 
     def check_view(self, terminal, folder, key, view, oracle, most):
-        """Every row of a view, in every column; the first so many rows."""
+        """Every row of a view, in every column; the first `most` rows."""
         printed = viewer.printed_json(view, folder)["root"]
         expected = {}
         for path, row in rows_with_paths(oracle):
             expected.setdefault(path, []).append(row["metrics"])
         terminal.press(key, "g")
         for index, (path, row) in enumerate(list(rows_with_paths(printed))[:most]):
-            # Rows of one path are told apart by what they cost together.
+            # The costs of its threads distinguish rows of one path.
             wanted = [r for r in expected[path]
                       if all(math.isclose(sum(r[m, p][part] for p in range(1, N_PROFILES + 1)),
                                           row["metrics"][m][part])
@@ -417,6 +417,33 @@ class Page(unittest.TestCase):
         terminal.until_seen("all threads")
         self.assertEqual(round(sum(values)), 162)
         terminal.until(lambda at: any(re.search(r"\b162 100.0%.* f  f.c:1", line) for line in at), 162)
+
+    def test_back(self):
+        """q goes back to all threads, and to the page on which Enter chose one."""
+        folder, _ = self.uneven()
+        terminal = self.start(folder)
+        terminal.press("j", "j", "4")
+        terminal.until_seen("hpcviewer: threads: f")
+        terminal.press("Enter")
+        terminal.until_seen("1 of 12 threads: NODE 7 PROCESS 71 THREAD 11  (q: all threads)")
+        terminal.press("q")
+        terminal.until_seen("hpcviewer: threads: f")
+        terminal.press("q")
+        terminal.until(lambda at: any(re.search(r"\b162 100.0%.* f  f.c:1", line) for line in at), 162)
+        terminal.press("|")
+        terminal.type("thread [0-3]$")
+        terminal.press("Enter")
+        terminal.until_seen("threads: thread [0-3]$ (4 of 12)")
+        terminal.press("q")
+        terminal.until(lambda at: any(re.search(r"\b162 100.0%.* f  f.c:1", line) for line in at), 162)
+        terminal.press("q")
+        terminal.until_seen("ended 0")
+
+    def test_threads_of_the_command_line_stay(self):
+        folder, _ = self.uneven()
+        terminal = self.start(folder, "--threads", "thread [0-3]$")
+        terminal.press("q")
+        terminal.until_seen("ended 0")
 
     def test_regular_expressions(self):
         folder, values = self.uneven()

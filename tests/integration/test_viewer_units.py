@@ -62,8 +62,9 @@ class Text(Case):
         for view in ("top-down", "bottom-up", "flat", "threads"):
             self.assertNotRegex(self.text(view), "idleness|overhead|effort|not measured")
         summary = self.text("summary")
-        for name in ("idleness", "overhead"):
-            self.assertEqual(summary.count(f"{name}: not measured: {WHY}"), 1)
+        self.assertIn("  work  the program's code\n  Not measured (reasons are below): idleness, overhead.", summary)
+        self.assertIn(f"Metrics that were not measured\n  idleness, overhead: {WHY}\n", summary)
+        self.assertEqual(summary.count(WHY), 1)
 
     def test_what_is_asked_for_is_there(self):
         write(self.db, UNMEASURED)
@@ -111,8 +112,8 @@ class Text(Case):
         write(self.db, ALL, idleness=0.0000125, scale=1 / 1024)
         shown = self.row("top-down", "main  m.c:10", "--metrics", "work,idleness")
         self.assertEqual(shown, ["3.174", "3.174", "0.01250", "0.01250"])  # ms
-        self.assertRegex(self.text("summary"), r" 3\.174 ms  work.*\n +0 ms  overhead.*\n"
-                                               r" +0\.01250 ms  idleness")
+        self.assertRegex(self.text("summary"), r" 3\.174 ms    99\.6%  work .*\n +0\.01250 ms     0\.4%  idleness .*\n"
+                                               r" .* effort .*\n  0: overhead\. ?\n")
 
     def test_two_databases(self):
         """A run of 3.25 s and one of a quarter of that, which alone would be shown in ms."""
@@ -138,7 +139,7 @@ class InTerminal(Case):
     def test_columns_and_their_list(self):
         write(self.db, UNMEASURED)
         terminal = self.start()
-        self.assertEqual(terminal.screen()[1].split(), ["work,", "s"])
+        self.assertEqual(terminal.screen()[2].split(), ["work,", "s"])
         terminal.press("C")
         lines = terminal.until_seen("hpcviewer: columns")
         listed = [line.split(None, 2) for line in lines if "clusive" in line]
@@ -146,15 +147,15 @@ class InTerminal(Case):
                           if "clusive" in line], 2 * [("[x]", False)] + 4 * [("[ ]", True)])
         self.assertTrue(all(WHY in " ".join(line) for line in listed[2:]))
         terminal.press("Down", "Down", "Space", "q")  # all the same
-        terminal.until(lambda lines: "idleness" in lines[1], "the column of idleness")
+        terminal.until(lambda lines: "idleness" in lines[2], "the column of idleness")
         terminal.press("C", "Down", "Down", "Space", "q")
-        terminal.until(lambda lines: "work" in lines[1] and "idleness" not in lines[1], "no more")
+        terminal.until(lambda lines: "work" in lines[2] and "idleness" not in lines[2], "no more")
 
     def test_one_unit(self):
         write(self.db, ALL, idleness=0.0125)
         terminal = self.start()
-        self.assertEqual(re.findall(r", (\w+)", terminal.screen()[1]), 4 * ["s"])
-        self.assertIn("0.01250", terminal.screen()[3])
+        self.assertEqual(re.findall(r", (\w+)", terminal.screen()[2]), 3 * ["s"], "work, idleness, effort; no overhead, since it is 0")
+        self.assertIn("0.01250", terminal.screen()[4])
 
     def test_columns_that_are_kept(self):
         """A metric chosen in one view is hidden where it was not measured, and comes back."""
@@ -166,13 +167,13 @@ class InTerminal(Case):
             file.write("columns = idleness:inclusive,work:inclusive\n")
         write(self.db, UNMEASURED)
         terminal = self.start(config=config.name)
-        terminal.until(lambda lines: lines[1].split() == ["work,", "s"], "work alone")
+        terminal.until(lambda lines: lines[2].split() == ["work,", "s"], "work alone")
         terminal.press("C", "S")
         terminal.until_seen("saved for the next time")
         terminal.press("q")
         write(self.db, HALF, idleness=0.0125)
         terminal = self.start(config=config.name)
-        terminal.until(lambda lines: lines[1].split() == ["idleness,", "s", "work,", "s"],
+        terminal.until(lambda lines: lines[2].split() == ["idleness,", "s", "work,", "s"],
                        "idleness first, then work")
 
 

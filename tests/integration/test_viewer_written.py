@@ -126,12 +126,12 @@ class Text(Case):
         self.assertGreater(len(written), 0)
 
         def is_the_same(lines):
-            end = next((i for i, line in enumerate(lines) if i > 2 and not line.strip()), 0)
-            if not end or "scope" not in lines[2]:
+            end = next((i for i, line in enumerate(lines) if i > 3 and not line.strip()), 0)
+            if not end or "scope" not in lines[3]:
                 return False
             # On the screen each row has room for a sign.
             return written == [(costs, level - 2, is_closed, name)
-                               for costs, level, is_closed, name in self.rows(lines[:end], 2)]
+                               for costs, level, is_closed, name in self.rows(lines[:end], 3)]
         terminal.until(is_the_same, f"as in {path.read_text()}")
         return path.read_text()
 
@@ -171,7 +171,7 @@ class Text(Case):
         terminal.press("*")
         terminal.until_seen("f1")
         terminal.press("C", "Space", "J", "J", "+", "+", "q")  # inclusive work: hidden and moved
-        terminal.until(lambda lines: "inclusive" not in lines[2].split("scope")[0].split()[0], "heads")
+        terminal.until(lambda lines: "inclusive" not in lines[3].split("scope")[0].split()[0], "heads")
         text = self.compare(terminal)
         head = next(line for line in text.split("\n") if line.endswith("  scope"))
         self.assertEqual(head.split(), ["exclusive", "inclusive", "exclusive", "scope"])
@@ -262,7 +262,7 @@ class OtherFormats(Case):
         terminal = self.start()
         terminal.press("C", "J", "J", "J", "k", "k", "k", "Space", "q")
         # Inclusive work stands last, exclusive work is hidden.
-        terminal.until(lambda lines: lines[2].split() == ["inclusive", "exclusive", "▼", "inclusive",
+        terminal.until(lambda lines: lines[3].split() == ["inclusive", "exclusive", "▼", "inclusive",
                                                           "scope"], "the columns")
         lines = self.write(terminal, "view.csv")[0].read_text().splitlines()
         self.assertEqual(lines[0].split(",")[8:],
@@ -277,7 +277,7 @@ class OtherFormats(Case):
                              [("misses", costs["misses"]),
                               (WORK, {"inclusive": costs[WORK]["inclusive"]})])
         terminal.press("C", "j", "Space", "j", "Space", "q")  # without misses
-        terminal.until(lambda lines: lines[2].split() == ["▼", "inclusive", "scope"], "one column")
+        terminal.until(lambda lines: lines[3].split() == ["▼", "inclusive", "scope"], "one column")
         profile = protobuf_reader.Pprof(self.write(terminal, "view.pb.gz")[0].read_bytes())
         self.assertEqual([name for name, _ in profile.types], [WORK])
 

@@ -66,7 +66,8 @@ class WaitingCase(OfChance, LogicalTest):
         return of_samples(seconds, period) + of_ends(threads, period)
 
     def claim_barriers(self, procedure):
-        """All time in the waiting procedure is waiting, as much as the ledger has, within 1 %; the body has none. If
+        """All time in the waiting procedure is waiting, as much as the ledger has, within 1 %, or time without a CPU;
+        the body has none. If
         others have the CPU while a thread goes into waiting or out of it, that wall time is no waiting. A fault moves a
         quarter of the waiting."""
         threads = len(self.accounts)
@@ -74,20 +75,21 @@ class WaitingCase(OfChance, LogicalTest):
             truth = sum(getattr(account.waiting, event) for account in self.accounts.values())
             whole = truth + sum(getattr(account.body, event) for account in self.accounts.values())
             seen, rest = (self.value(f"{metric} ({event})", procedure) for metric in ("waiting", "work"))
+            ready = self.value("ready (REALTIME)", procedure) if event == "REALTIME" else 0
             chance, fault = self.chance(event, truth, threads), truth / 4 + whole / 20
             delayed = threads * self.taken_by_others if event == "REALTIME" else 0
-            self.found.between(f"{event} least", seen, 0.99 * truth, math.inf, chance, fault, delayed, too_high=0)
+            self.found.between(f"{event} least", seen + ready, 0.99 * truth, math.inf, chance, fault, delayed, too_high=0)
             self.found.between(f"{event} most", seen, -math.inf, 1.01 * truth, chance, fault)
             self.found.between(f"{event} no waiting", rest, -math.inf, 0.03 * truth,
                                self.chance(event, 0.03 * truth, threads), fault, unsure=0, too_high=delayed)
             self.assertEqual(self.value(f"waiting ({event})", "body"), 0)
 
     def check_sum(self):
-        """Work and waiting add up to what was recorded."""
+        """Work and waiting, and on the wall clock time without a CPU, add up to what was recorded."""
         for event in self.EVENTS:
             recorded = sum(image.seconds(event, [profiling.RECORDED]) for image in self.images)
             total = sum(self.tree["metrics"][f"{metric} ({event})"]["inclusive"]
-                        for metric in ("work", "waiting"))
+                        for metric in ("work", "waiting", *["ready"][event != "REALTIME":]))
             self.assertAlmostEqual(total, recorded, places=6)
 
 

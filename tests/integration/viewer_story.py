@@ -141,7 +141,8 @@ RULE = "─" * 100
 
 # Every number here follows from the tree above by hand.
 TOP_DOWN = """\
-xz: top-down view, logical projection
+xz -9 file   8.25 s wall, 10.0 s CPU, 1.2 CPUs used
+top-down view, logical projection
 calling contexts, from the outermost procedure inwards
 
   work  10.00 s

@@ -27,11 +27,12 @@ static void print_frame(const struct measurement *m, const struct measurement_no
         printf(" ?");
 }
 
-/* Whether a metric is what its event measured, not a part of it or a share of blame. */
+/* Whether a metric has a part of what its event measured that no other one has. */
 static bool is_complete(const struct measurement *m, const struct measurement_metric *metric)
 {
     return metric->event < m->events.n &&
            (strcmp(metric->name, "work") == 0 || strcmp(metric->name, "waiting") == 0 ||
+            strcmp(metric->name, "ready") == 0 ||
             strcmp(metric->name, m->events.at[metric->event].name) == 0);
 }
 

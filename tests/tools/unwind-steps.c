@@ -113,7 +113,6 @@ __attribute__((constructor)) static void begin(void)
         return;
     setvbuf(report, buffer, _IOFBF, sizeof buffer);
     modules_init("", (const void *)(uintptr_t)begin);
-    rule_cache_init();
     module_ranges_refresh();
     unwinder.cache = fresh_pages(sizeof *unwinder.cache);
     unwinder.path = fresh_pages(UNWIND_FRAMES * sizeof(struct frame));

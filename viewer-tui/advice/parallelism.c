@@ -14,6 +14,9 @@
 /* A scheduler needs several times as much parallelism as there are CPUs. */
 #define ENOUGH 10
 
+/* An interval of this part of the value is shown. */
+#define WORTH_SAYING 0.02
+
 /* Smaller parts of the span are no advice. */
 #define LEAST_SHARE_OF_SPAN 0.1
 
@@ -78,7 +81,11 @@ static void add_exact_seconds(struct text *text, double seconds)
 static void add_parallelism(const struct work_span *of, struct text *text)
 {
     const char *most = of->why_lower_bound ? "at most " : "";
-    text_printf(text, "Parallelism is %s%.1f: work ", most, of->work / of->span);
+    struct parallelism interval = work_span_parallelism(of, false);
+    text_printf(text, "Parallelism is %s%.1f", most, of->work / of->span);
+    if (interval.most - interval.least >= WORTH_SAYING * of->work / of->span)
+        text_printf(text, " (%.1f to %.1f)", interval.least, interval.most);
+    text_add(text, ": work ");
     add_exact_seconds(text, of->work);
     text_printf(text, ", span %s", of->why_lower_bound ? "at least " : "");
     add_exact_seconds(text, of->span);

@@ -86,7 +86,9 @@ static void add_column(struct comparison *comparison, struct merged_metric from,
         metric.is_in[set] = sides[0]->is_in[set] || sides[1]->is_in[set];
     metric.is_internal = sides[0]->is_internal && sides[1]->is_internal;
     metric.is_aside = sides[0]->is_aside && sides[1]->is_aside;
+    memcpy(metric.is_part_hidden, named->is_part_hidden, sizeof metric.is_part_hidden);
     metric.is_asked_for = sides[0]->is_asked_for || sides[1]->is_asked_for;
+    metric.is_zero = sides[0]->is_zero && sides[1]->is_zero;
     metric.repeats_work = sides[0]->repeats_work && sides[1]->repeats_work;
     if (named->kind.name) {
         metric.kind.name = name + (named->kind.name - named->name);
@@ -109,7 +111,7 @@ double comparison_workers(const struct comparison *comparison, int side)
     return (double)threads_count(of_side->db);
 }
 
-/* What a cost of the left side is multiplied by to give the cost expected on the right side. */
+/* Factor from a cost of the left side to the cost expected on the right side. */
 static double expected_factor(const struct comparison *comparison)
 {
     if (comparison->options->scaling != WEAK_SCALING)

@@ -189,8 +189,9 @@ struct view *merged_open(struct view *const sides[SIDES], const struct metrics *
     for (size_t m = 0; m < view->n_metrics; m++)
         view->totals[m] = column_cost(&from[m], sides[0]->totals[from[m].sides[0]],
                                       sides[1]->totals[from[m].sides[1]]);
-    view_sort(view, (struct sorting){.metric = first_difference(metrics, from),
-                                     .part = merged->class.sorted_by});
+    size_t first = first_difference(metrics, from);
+    enum cost_part part = metric_part(&metrics->at[first], merged->class.sorted_by);
+    view_sort(view, (struct sorting){.metric = first, .part = part});
     return view;
 }
 

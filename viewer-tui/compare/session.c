@@ -22,6 +22,7 @@ struct session *session_open(const char *folder, const char *metric_list)
     session->folder = mem_strdup(folder);
     session->metric_list = metric_list;
     session->run = run_read(folder);
+    session->times = run_times_of(session->run);
     return session;
 }
 
@@ -501,10 +502,12 @@ enum outcome session_restrict(struct session *session, enum projection projectio
     thread_set_free(before);
     free(session->title);
     session->title = NULL;
-    if (set)
-        session->title = mem_printf("%s  %s: %s (%zu of %zu%s)", session_title(session, db),
-                                    set->is_program ? "program" : "threads", set->what, set->n,
-                                    set->of, set->is_program ? " threads" : "");
+    if (set) {
+        struct text title = {0};
+        text_printf(&title, "%s  ", session_title(session, db));
+        thread_set_describe(set, false, &title);
+        session->title = title.at;
+    }
     return DONE;
 }
 

@@ -7,7 +7,7 @@
 #include "lib/path.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/fold.h"
-#include "viewer-tui/db/run.h"
+#include "viewer-tui/db/run-times.h"
 #include "viewer-tui/threads/thread-set.h"
 #include "viewer-tui/tree/view.h"
 
@@ -21,18 +21,19 @@ enum view_id { TOP_DOWN, BOTTOM_UP, FLAT, VIEWS };
 
 /* A projection that was opened. */
 struct opened {
-    struct database *db;  /* NULL until it is asked for, and of a comparison */
+    struct database *db;  /* NULL until it is asked for; always for a comparison */
     unsigned restriction; /* session->restriction at the time its values were computed */
     struct fold_choice folds; /* session->folds at that time */
     struct cct *cct;
-    struct comparison *comparison; /* NULL until it is asked for, and of one database */
-    struct losses *losses;         /* NULL until they are asked for, and but of a set */
+    struct comparison *comparison; /* NULL until it is asked for; always for one database */
+    struct losses *losses;         /* NULL until they are asked for; only for a set */
     struct view *views[VIEWS];
 };
 
 struct session {
     char *folder;                           /* NULL of a comparison */
     json_t *run;                            /* NULL without run.json, and of a comparison */
+    struct run_times times;                 /* of `run` */
     const char *metric_list;                /* --metrics; NULL: not given */
     VEC(char *) definitions;                /* of derived metrics, as users wrote them */
     const char *usual_metrics, *usual_sort; /* the user's defaults, or NULL */

@@ -4,6 +4,7 @@
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/metrics/efficiency.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,20 +12,26 @@
 struct choice {
     size_t *at, n;
     size_t n_kinds; /* kinds that were added with their overhead */
-    size_t n_shown; /* those after these are internal, or only named in formulas */
+    size_t n_shown; /* the selected ones after these are internal, or only named in formulas */
     bool *is_taken;
+    struct asked_parts {
+        bool is_asked[EXCLUSIVE + 1]; /* by cost_part */
+    } *parts;                         /* by metric: what the list asks for */
 };
 
 static struct choice new_choice(const struct database *db)
 {
     size_t n = db->metrics.n + 1;
-    return (struct choice){.at = mem_alloc(n * sizeof(size_t)), .is_taken = mem_alloc(n)};
+    return (struct choice){.at = mem_alloc(n * sizeof(size_t)),
+                           .is_taken = mem_alloc(n),
+                           .parts = mem_alloc(n * sizeof(struct asked_parts))};
 }
 
 static void free_choice(struct choice *choice)
 {
     free(choice->at);
     free(choice->is_taken);
+    free(choice->parts);
 }
 
 /* The user does not see an internal metric. */
@@ -112,6 +119,7 @@ static void take_described(struct database *db, const json_t *metrics)
             metric_state_of(run_text(described, "state")) == METRIC_LOWER_BOUND)
             metric_set_state(metric, METRIC_LOWER_BOUND, *why ? why : "run.json does not say why");
         metric->bounds_total = strcmp(run_text(described, "bounds"), "total") == 0;
+        metric->error = run_number(described, "error");
     }
 }
 
@@ -132,13 +140,19 @@ static void choose_described(const struct database *db, const json_t *metrics,
             choose_together(choice, &db->metrics, m);
 }
 
-/* False if its total is known to be zero. */
-static bool may_have_values(const struct database *db, const struct metric *metric)
+/* The total of a metric; NAN: unknown. */
+static double total_of(const struct database *db, const struct metric *metric)
 {
     uint64_t position = values_position(&db->values, 0, 0);
     int id = metric_ids(metric)->summary[METRIC_EXECUTION];
-    return id == METRIC_ABSENT || position == NO_POSITION ||
-           values_get(&db->values, position, id) != 0;
+    bool is_known = id != METRIC_ABSENT && position != NO_POSITION;
+    return is_known ? values_get(&db->values, position, id) : NAN;
+}
+
+/* False if its total is known to be zero. */
+static bool may_have_values(const struct database *db, const struct metric *metric)
+{
+    return total_of(db, metric) != 0;
 }
 
 static void choose_nonzero(const struct database *db, struct choice *choice)
@@ -152,6 +166,31 @@ static void choose_nonzero(const struct database *db, struct choice *choice)
         choose(choice, m);
 }
 
+static const char *const part_endings[] = {[INCLUSIVE] = ":inclusive", [EXCLUSIVE] = ":exclusive"};
+
+/* The rest of an item of the list after a name: "", or ":inclusive". */
+struct item_end {
+    bool is_one; /* false: the item goes on otherwise */
+    size_t length;
+    struct asked_parts parts;
+};
+
+static bool ends_item(char c)
+{
+    return c == ',' || c == '\0';
+}
+
+static struct item_end item_end_at(const char *text)
+{
+    struct item_end end = {ends_item(*text), 0, {{true, true}}};
+    for (int part = INCLUSIVE; part <= EXCLUSIVE && !end.is_one; part++) {
+        size_t length = strlen(part_endings[part]);
+        if (strncmp(text, part_endings[part], length) == 0 && ends_item(text[length]))
+            end = (struct item_end){true, length, {{part == INCLUSIVE, part == EXCLUSIVE}}};
+    }
+    return end;
+}
+
 /* The metric whose name begins the list, or metrics->n. Names may contain commas, so the longest
  * match counts. */
 static size_t first_in_list(const struct metrics *metrics, const char *list, size_t *length)
@@ -161,7 +200,7 @@ static size_t first_in_list(const struct metrics *metrics, const char *list, siz
     for (size_t m = 0; m < metrics->n; m++) {
         size_t size = strlen(metrics->at[m].name);
         bool fits = can_be_shown(metrics, m) && strncmp(list, metrics->at[m].name, size) == 0 &&
-                    (list[size] == ',' || list[size] == '\0');
+                    item_end_at(list + size).is_one;
         if (fits && (found == metrics->n || size > *length)) {
             found = m;
             *length = size;
@@ -170,24 +209,43 @@ static size_t first_in_list(const struct metrics *metrics, const char *list, siz
     return found;
 }
 
-/* Whether a name is `base` (of `length` bytes) with an event and `behind`: for "work" and "
- * difference" the name "work (CPUTIME) difference". */
-static bool is_of_event(const char *name, const char *base, size_t length, const char *behind)
+/* The length of the name in an item that is no metric's name. */
+static size_t name_length(const char *item)
+{
+    size_t length = strcspn(item, ",");
+    for (int part = INCLUSIVE; part <= EXCLUSIVE; part++) {
+        size_t ending = strlen(part_endings[part]);
+        if (length > ending && strncmp(item + length - ending, part_endings[part], ending) == 0)
+            return length - ending;
+    }
+    return length;
+}
+
+static void choose_parts(struct choice *choice, size_t metric, const struct asked_parts *parts)
+{
+    choose(choice, metric);
+    for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
+        choice->parts[metric].is_asked[part] |= parts->is_asked[part];
+}
+
+/* Whether a name is `base` (of `length` bytes), an event and `suffix`: "work (CPUTIME) difference" is, for
+ * "work" and " difference". */
+static bool is_of_event(const char *name, const char *base, size_t length, const char *suffix)
 {
     if (strncmp(name, base, length) != 0 || strncmp(name + length, " (", 2) != 0)
         return false;
     const char *end = strrchr(name + length, ')');
-    return end && strcmp(end + 1, behind) == 0;
+    return end && strcmp(end + 1, suffix) == 0;
 }
 
 /* Chooses "NAME (EVENT)" of all events; false if there are none. */
 static bool choose_of_events(struct choice *choice, const struct metrics *metrics, const char *name,
-                             size_t length)
+                             size_t length, const struct asked_parts *parts)
 {
     bool is_there = false;
     for (size_t m = 0; m < metrics->n; m++)
         if (can_be_shown(metrics, m) && is_of_event(metrics->at[m].name, name, length, "")) {
-            choose(choice, m);
+            choose_parts(choice, m, parts);
             is_there = true;
         }
     return is_there;
@@ -200,14 +258,15 @@ static char *choose_listed(const struct database *db, const char *list, bool len
     while (*list) {
         size_t length;
         size_t m = first_in_list(&db->metrics, list, &length);
-        if (m == db->metrics.n) {
-            length = strcspn(list, ",");
-            if (!choose_of_events(choice, &db->metrics, list, length) && !leniently)
-                return mem_strndup(list, length);
-        } else {
-            choose(choice, m);
-        }
-        list += length + (list[length] == ',');
+        if (m == db->metrics.n)
+            length = name_length(list);
+        struct item_end end = item_end_at(list + length);
+        if (m < db->metrics.n)
+            choose_parts(choice, m, &end.parts);
+        else if (!choose_of_events(choice, &db->metrics, list, length, &end.parts) && !leniently)
+            return mem_strndup(list, length + end.length);
+        list += length + end.length;
+        list += *list == ',';
     }
     return choice->n ? NULL : mem_strdup("");
 }
@@ -235,7 +294,19 @@ static void find_kinds_set(struct database *db, const struct choice *choice)
     }
 }
 
-/* Whether it is an effort of which only work has values. */
+/* Whether the metric is the share of the clock of a program whose threads never work at the same time: it
+ * is at most the work everywhere. */
+static bool is_serial_wall(const struct database *db, const struct metric *wall)
+{
+    if (strncmp(wall->name, METRIC_WALL, strlen(METRIC_WALL)) != 0)
+        return false;
+    char *work = mem_printf("%s%s", METRIC_WORK, wall->name + strlen(METRIC_WALL));
+    size_t m = metrics_find(&db->metrics, work);
+    free(work);
+    return m < db->metrics.n && total_of(db, wall) == total_of(db, &db->metrics.at[m]);
+}
+
+/* Whether the metric is an effort of which only work has values, or such a share of the clock. */
 static bool repeats_work(const struct database *db, size_t effort)
 {
     const char *work = efficiency_part_name(WORK);
@@ -246,7 +317,7 @@ static bool repeats_work(const struct database *db, size_t effort)
         if (is_other && may_have_values(db, part))
             return false;
     }
-    return metric_is_sum(&db->metrics.at[effort]);
+    return metric_is_sum(&db->metrics.at[effort]) || is_serial_wall(db, &db->metrics.at[effort]);
 }
 
 /* Sets what is shown: what is listed; without a list all but the kinds of overhead. */
@@ -256,7 +327,11 @@ static void find_sets(struct database *db, const struct choice *choice, size_t n
         struct metric *metric = &db->metrics.at[choice->at[i]];
         metric->is_in[SET_CHOSEN] = n_listed ? i < n_listed : !metric->kind.name;
         metric->is_asked_for = i < n_listed;
+        for (int part = INCLUSIVE; part <= EXCLUSIVE && i < n_listed; part++)
+            metric->is_part_hidden[part] = !choice->parts[choice->at[i]].is_asked[part];
         metric->repeats_work = repeats_work(db, choice->at[i]);
+        metric->is_zero = !metric_is_sum(metric) && metric->state == METRIC_MEASURED &&
+                          !may_have_values(db, metric);
     }
     find_kinds_set(db, choice);
 }
@@ -343,12 +418,12 @@ char *choose_metrics(struct database *db, const json_t *run, const char *list, b
     return unknown;
 }
 
-/* The only metric of that name of an event, with `behind` after that; metrics->n for none. */
-static size_t find_of_event(const struct metrics *metrics, const char *name, const char *behind)
+/* The metric "NAME (EVENT)SUFFIX" if there is only one; else metrics->n. */
+static size_t find_of_event(const struct metrics *metrics, const char *name, const char *suffix)
 {
     size_t found = metrics->n;
     for (size_t m = 0; m < metrics->n; m++)
-        if (can_be_shown(metrics, m) && is_of_event(metrics->at[m].name, name, strlen(name), behind)) {
+        if (can_be_shown(metrics, m) && is_of_event(metrics->at[m].name, name, strlen(name), suffix)) {
             if (found < metrics->n)
                 return metrics->n;
             found = m;
@@ -356,34 +431,33 @@ static size_t find_of_event(const struct metrics *metrics, const char *name, con
     return found;
 }
 
-/* The metric of that name, or in a comparison the difference (loss) of those of that name; or else
- * the one that has that name and an event. */
+/* The metric of that name; in a comparison, the difference or loss of the metrics of that name; else the
+ * only metric with that name and an event. */
 static size_t find_to_sort(const struct metrics *metrics, const char *name)
 {
-    static const char *const behind[] = {"", " difference", " loss"};
-    enum { N_BEHIND = sizeof behind / sizeof *behind };
+    static const char *const suffixes[] = {"", " difference", " loss"};
+    enum { N_SUFFIXES = sizeof suffixes / sizeof *suffixes };
     size_t found = metrics->n;
-    for (size_t i = 0; i < N_BEHIND && found == metrics->n; i++) {
-        char *whole = mem_printf("%s%s", name, behind[i]);
+    for (size_t i = 0; i < N_SUFFIXES && found == metrics->n; i++) {
+        char *whole = mem_printf("%s%s", name, suffixes[i]);
         found = metrics_find(metrics, whole);
         if (!can_be_shown(metrics, found))
             found = metrics->n;
         free(whole);
     }
-    for (size_t i = 0; i < N_BEHIND && found == metrics->n; i++)
-        found = find_of_event(metrics, name, behind[i]);
+    for (size_t i = 0; i < N_SUFFIXES && found == metrics->n; i++)
+        found = find_of_event(metrics, name, suffixes[i]);
     return found;
 }
 
 bool choose_sorting(const struct metrics *metrics, const char *text, struct sorting *sorting)
 {
-    static const char *const endings[] = {[INCLUSIVE] = ":inclusive", [EXCLUSIVE] = ":exclusive"};
     sorting->metric = find_to_sort(metrics, text);
     if (sorting->metric < metrics->n)
         return true;
     const char *colon = strrchr(text, ':');
     for (int part = INCLUSIVE; colon && part <= EXCLUSIVE; part++) {
-        if (strcmp(colon, endings[part]) != 0)
+        if (strcmp(colon, part_endings[part]) != 0)
             continue;
         char *name = mem_strndup(text, (size_t)(colon - text));
         sorting->metric = find_to_sort(metrics, name);

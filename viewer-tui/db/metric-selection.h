@@ -15,7 +15,8 @@ void choose_complete(struct database *db, const json_t *run);
 
 /* Reduces the database's metrics, after choose_complete, to those that are shown:
  *
- *   list                 names, separated by commas; "work" also stands for all "work (EVENT)"
+ *   list                 names, separated by commas; "work" also stands for all "work (EVENT)", and
+ *                        "work:inclusive" for the inclusive costs only
  *   no list, run.json    all metrics of run.json, then the others of the database
  *   neither              metrics whose total is not zero
  *

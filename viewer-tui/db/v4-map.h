@@ -6,6 +6,7 @@
 #define VIEWER_V4_MAP_H
 
 #include "lib/database-format.h"
+#include "lib/long-text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,7 +48,7 @@ bool v4_read(const struct v4_map *map, uint64_t at, void *out, size_t size);
 
 /* The NUL-terminated string at `at`; NULL if it has no end in the file, or is longer than
  * V4_LONGEST_STRING. The limit bounds the time for a file with many pointers to one long string. */
-#define V4_LONGEST_STRING 65535
+#define V4_LONGEST_STRING LONGEST_TEXT
 const char *v4_string(const struct v4_map *map, uint64_t at);
 
 #endif

@@ -1,7 +1,7 @@
 /* Metrics: what their values mean, and where these come from.
  *
  * Metrics with values of their own are *stored*; arrays of costs have room for these only. They
- * come first. Derived metrics come behind them: they are computed on demand (derived.h), so that
+ * come first. Derived metrics come after them: they are computed on demand (derived.h), so that
  * one can be added at any time. */
 #ifndef VIEWER_METRIC_H
 #define VIEWER_METRIC_H
@@ -58,8 +58,8 @@ struct metric_ids {
 /* A column of a comparison. */
 struct metric_comparison {
     size_t sides[SIDES]; /* indices of the two metrics that are compared; one may be this one */
-    int whole;           /* index of the metric of whose total its percentages are; METRIC_ABSENT:
-                            of its sum or of itself */
+    int whole;           /* index of the metric whose total is 100 %; METRIC_ABSENT: that of its sum, or
+                            its own */
     const char *called; /* name of the metric whose values these are, if it is another; else NULL */
     bool is_sum;        /* of one side, it is a sum */
     bool is_of_effort;  /* its percentages are of one side's effort */
@@ -87,6 +87,8 @@ struct metric {
     char unit[UNIT_SIZE]; /* "s", "count", or what stands in parentheses in the name */
     enum metric_state state;
     const char *why; /* reason why it is not measured, or a lower bound; else NULL */
+    double error;    /* the program's value is right within this; 0: nothing else is known but what chance does to
+                        samples */
     bool bounds_total; /* only the program's value is a lower bound: those of contexts are parts of
                           one chain of strands, and another chain may be longer */
     enum metric_source source;
@@ -100,10 +102,12 @@ struct metric {
     struct overhead_kind kind;
     bool is_ratio;     /* it does not add up: it has no percentages and may be undefined (NAN) */
     bool is_internal;  /* for the advice, formulas and JSON (metric_kind_of); never shown */
-    bool is_aside;     /* views have no column of it unless the user asks for one; the summary, the
-                          list of columns, the inspector, CSV and JSON have it */
+    bool is_aside;     /* shown in the summary, the list of columns, the inspector, CSV and JSON; a
+                          column of views only if the user asks for it */
     bool is_asked_for; /* the user named it */
-    bool repeats_work; /* an effort of which only work is not 0 */
+    bool is_part_hidden[EXCLUSIVE + 1]; /* by cost_part: the user named the other one only */
+    bool repeats_work; /* an effort of which only work is not 0; wall of serial code */
+    bool is_zero;      /* measured, and 0 in the whole program */
     bool is_in[METRIC_SETS];
 };
 
@@ -111,7 +115,7 @@ struct metrics {
     struct metric *at;
     size_t n;
     size_t n_stored; /* the first ones, which are not derived */
-    size_t n_hidden; /* metrics behind the n: parts of sums that are shown */
+    size_t n_hidden; /* metrics after the first n: parts of sums that are shown */
     enum metric_set set;
 };
 
@@ -255,12 +259,12 @@ enum metric_state metric_state_of(const char *name);
  * follow from others. */
 bool metric_is_complete(const struct metric *metric);
 
-/* Whether columns of the metric say something. Those of metrics that were not measured and copies
- * of work do not, unless the user asked for them. */
+/* Whether columns of the metric say something. Those of metrics that were not measured or are 0 and
+ * copies of work do not, unless the user asked for them. */
 static inline bool metric_says_something(const struct metric *metric)
 {
     bool is_wanted = metric->is_asked_for || metric_derivation(metric);
-    return is_wanted || (metric_is_measured(metric) && !metric->repeats_work);
+    return is_wanted || (metric_is_measured(metric) && !metric->repeats_work && !metric->is_zero);
 }
 
 /* Whether views and text have columns of the metric by default. CSV and JSON have all metrics that
@@ -278,6 +282,12 @@ static inline size_t metrics_with_columns(const struct metrics *metrics, size_t 
     while (m < metrics->n && metrics->set != SET_KINDS && !metric_has_columns(&metrics->at[m]))
         m = metrics_shown(metrics, m + 1);
     return m;
+}
+
+/* The part that rows are sorted by: this one, unless it is hidden. */
+static inline enum cost_part metric_part(const struct metric *metric, enum cost_part part)
+{
+    return metric->is_part_hidden[part] ? (part == INCLUSIVE ? EXCLUSIVE : INCLUSIVE) : part;
 }
 
 /* The index of the metric with this name, or metrics->n. */

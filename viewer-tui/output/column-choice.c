@@ -12,11 +12,13 @@ void column_choice_free(struct column_choice *choice)
 void column_choice_follow(struct column_choice *choice, const struct metrics *metrics)
 {
     for (size_t m = choice->list.n / 2; m < metrics->n; m++) {
-        bool is_hidden = metrics->at[m].is_aside;
+        const struct metric *metric = &metrics->at[m];
         for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
-            vec_push(&choice->list, (struct chosen_column){.metric = m,
-                                                           .part = (enum cost_part)part,
-                                                           .is_hidden = is_hidden});
+            vec_push(&choice->list,
+                     (struct chosen_column){.metric = m,
+                                            .part = (enum cost_part)part,
+                                            .is_hidden =
+                                                metric->is_aside || metric->is_part_hidden[part]});
     }
 }
 

@@ -12,10 +12,12 @@ static void add_column(struct columns *columns, size_t metric, enum cost_part pa
     columns->at[columns->n++] = (struct column){.metric = metric, .part = part};
 }
 
-static void add_both(struct columns *columns, size_t metric)
+/* Adds the parts of a metric that are shown. */
+static void add_both(struct columns *columns, const struct metrics *metrics, size_t metric)
 {
-    add_column(columns, metric, INCLUSIVE);
-    add_column(columns, metric, EXCLUSIVE);
+    for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
+        if (!metrics->at[metric].is_part_hidden[part])
+            add_column(columns, metric, (enum cost_part)part);
 }
 
 static bool belong_together(const struct metrics *metrics, size_t a, size_t b)
@@ -45,7 +47,7 @@ static void add_sorted(struct columns *columns, const struct view *view, size_t 
         if (!is_first && !is_other)
             continue;
         if (!is_in_one_part)
-            add_both(columns, m);
+            add_both(columns, metrics, m);
         else if (is_first || columns->n < most)
             add_column(columns, m, sorting->part);
     }
@@ -106,7 +108,7 @@ struct columns columns_fitting(const struct view *view, size_t most)
     for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n && columns.n + 2 <= most;
          m = metrics_with_columns(metrics, m + 1))
         if (!belong_together(metrics, m, view->sorting.metric) && !has_metric(&columns, m))
-            add_both(&columns, m);
+            add_both(&columns, metrics, m);
     return columns;
 }
 
@@ -124,7 +126,7 @@ struct columns columns_all(const struct view *view)
     const struct metrics *metrics = view->metrics;
     struct columns columns = no_columns(view);
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
-        add_both(&columns, m);
+        add_both(&columns, metrics, m);
     return columns;
 }
 
@@ -132,7 +134,7 @@ void columns_add_internal(struct columns *columns, const struct view *view)
 {
     for (size_t m = 0; m < view->metrics->n; m++)
         if (view->metrics->at[m].is_internal)
-            add_both(columns, m);
+            add_both(columns, view->metrics, m);
 }
 
 size_t columns_of_metric(const struct columns *columns, size_t first)

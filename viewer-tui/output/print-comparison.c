@@ -16,7 +16,7 @@
 /* Longer lists would not fit the summary's screen. */
 #define MOST_CHANGED 5
 
-/* Columns of text: a number with its unit, and the percentage behind the difference. */
+/* Columns of text: a number with its unit, and the percentage after the difference. */
 #define COLUMN  14
 #define PERCENT 9
 
@@ -183,8 +183,8 @@ static void print_changed(struct comparison_printer *printer, enum direction dir
 static void print_text(struct comparison_printer *printer)
 {
     struct writer *writer = &printer->writer;
-    writer_clean(writer, session_title(printer->session, NULL));
-    writer_line(writer, ": comparison, %s projection%s\n", projection_name(printer->projection),
+    writer_run_line(writer, printer->session, NULL);
+    writer_line(writer, "comparison, %s projection%s\n", projection_name(printer->projection),
                 session_folding_words(printer->session));
     print_facts(printer);
     print_metrics(printer);
@@ -454,6 +454,8 @@ int print_comparison(struct session *session, const struct print_options *option
     printer.changes = changes_of(printer.comparison, printer.topdown, 0);
     find_changed(&printer);
     writer_open(&printer.writer, print_class(options->format), out);
+    if (options->width)
+        printer.writer.width = options->width;
     printers[options->format](&printer);
     writer_free(&printer.writer);
     vec_free(&printer.changes);

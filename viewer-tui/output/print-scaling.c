@@ -137,10 +137,13 @@ static void print_laws(struct writer *writer, const struct scaling_table *table)
         of->work, least, of->span, least, of->burdened_span, table->work_span_workers,
         table->work_span_workers == 1 ? "" : "s", table->n_work_span,
         table->n_work_span == 1 ? "" : "s");
+    if (of->work_error >= 5e-4 || of->span_error >= 5e-4 || of->burdened_error >= 5e-4)
+        writer_line(writer, "  they are right within %.3f s, %.3f s and %.3f s", of->work_error,
+                    of->span_error, of->burdened_error);
     if (of->why_lower_bound) {
         text_add(&writer->line, "  the span is a lower bound: ");
         writer_clean(writer, of->why_lower_bound);
-        writer_line(writer, "; so no speedup is certain, and nothing is simulated");
+        writer_line(writer, "; so no speedup is certain");
     }
     if (!isfinite(table->baseline))
         return;
@@ -153,50 +156,6 @@ static void print_laws(struct writer *writer, const struct scaling_table *table)
         add_speedup(&writer->line, laws.burdened, 20);
         writer_end_line(writer);
     }
-}
-
-static double measured_speedup(const struct scaling_table *table, unsigned workers)
-{
-    for (size_t i = 0; i < table->rows.n; i++)
-        if (table->rows.at[i].workers == workers)
-            return table->rows.at[i].speedups[ACTUAL_SPEEDUP].value;
-    return NAN;
-}
-
-static void print_simulated_point(struct writer *writer, const struct scaling_table *table,
-                                  const struct simulated_point *point)
-{
-    char interval[64] = "-";
-    if (isfinite(table->baseline))
-        snprintf(interval, sizeof interval, "%.2f to %.2f", scaling_simulated(table, point->high),
-                 scaling_simulated(table, point->low));
-    text_printf(&writer->line, "%9u%19.4f", point->workers, point->time);
-    add_speedup(&writer->line, scaling_simulated(table, point->time), 20);
-    text_printf(&writer->line, "%20s", interval);
-    add_speedup(&writer->line, measured_speedup(table, point->workers), 10);
-    writer_end_line(writer);
-}
-
-static void print_simulated(struct writer *writer, const struct scaling_table *table)
-{
-    const struct simulated_speedups *of = &table->simulated;
-    if (!of->points.n && !of->is_cut)
-        return;
-    writer_heading(writer, "Simulated speedups, not measured");
-    writer_line(writer,
-                "  a simulated work stealer on the recorded dag: work %.3f s, span %.3f s, %.1f us "
-                "for each steal",
-                of->work, of->span, of->burden * 1e6);
-    writer_line(writer, "  medians of %d simulations, from the least to the largest", SIMULATIONS);
-    if (of->summary > 0)
-        writer_line(writer, "  %.1f%% of the work was recorded without its shape",
-                    100 * of->summary);
-    writer_line(writer, "%9s%19s%20s%20s%10s", "workers", "simulated T_P, s", "simulated speedup",
-                "interval", "actual");
-    for (size_t i = 0; i < of->points.n; i++)
-        print_simulated_point(writer, table, &of->points.at[i]);
-    if (of->is_cut)
-        writer_line(writer, "  more workers take too long to simulate: there are too many steals");
 }
 
 /* The smallest probability of the intervals. */
@@ -244,8 +203,7 @@ static void print_notes(struct writer *writer, const struct run_set *set,
                     100 * scaling_share_of_cpus(without), without->workers,
                     without->workers == 1 ? "" : "s");
     if (without && table->has_work_span)
-        writer_line(writer, "  T_s has that, too; the work has not: speedups by laws and simulation "
-                            "are too high");
+        writer_line(writer, "  T_s has that, too; the work has not: speedups by laws are too high");
     writer_line(writer,
                 "  T_P: median of the runs, and an interval that has the true median with "
                 "%.1f%% or more",
@@ -279,7 +237,6 @@ static void print_text(struct writer *writer, const struct run_set *set,
     print_times(writer, table);
     print_factored(writer, table);
     print_laws(writer, table);
-    print_simulated(writer, table);
     print_notes(writer, set, table);
 }
 
@@ -351,35 +308,7 @@ static void put_work_span(struct json_writer *json, const struct scaling_table *
     json_put_number(json, "work", table->work_span.work);
     json_put_number(json, "span", table->work_span.span);
     json_put_number(json, "burdened_span", table->work_span.burdened_span);
-    json_write_object_end(json);
-}
-
-static void put_simulated(struct json_writer *json, const struct scaling_table *table)
-{
-    const struct simulated_speedups *of = &table->simulated;
-    if (!of->points.n && !of->is_cut)
-        return;
-    json_put_object(json, "simulation");
-    json_put_integer(json, "simulations", SIMULATIONS);
-    json_put_number(json, "burden", of->burden);
-    json_put_number(json, "work", of->work);
-    json_put_number(json, "span", of->span);
-    json_put_number(json, "work_without_shape", of->summary);
-    json_write_key(json, "is_cut");
-    json_write_bool(json, of->is_cut);
-    json_put_array(json, "points");
-    for (size_t i = 0; i < of->points.n; i++) {
-        const struct simulated_point *point = &of->points.at[i];
-        json_write_break(json);
-        json_write_object(json);
-        json_put_integer(json, "workers", point->workers);
-        json_put_number(json, "simulated_time", point->time);
-        json_put_number(json, "simulated_speedup", scaling_simulated(table, point->time));
-        json_put_number(json, "low", scaling_simulated(table, point->high));
-        json_put_number(json, "high", scaling_simulated(table, point->low));
-        json_write_object_end(json);
-    }
-    json_write_array_end(json);
+    json_put_errors(json, &table->work_span);
     json_write_object_end(json);
 }
 
@@ -418,7 +347,6 @@ static void print_json(struct writer *writer, const struct run_set *set,
         put_row(json, table, &table->rows.at[i]);
     json_write_array_end(json);
     put_work_span(json, table);
-    put_simulated(json, table);
     put_failures(json, set);
 }
 
@@ -440,6 +368,10 @@ static void csv_time(struct writer *writer, const struct median_interval *time, 
     csv_value(writer, time->high);
 }
 
+/* Columns after the time. */
+#define OTHER_COLUMNS (LENGTH(costs) + 3 * LENGTH(factored) + LAWS)
+#define LAWS          3
+
 static void print_csv_heads(struct writer *writer)
 {
     csv_texts(writer, (const char *const[]){"workers", "runs", "time", "time low", "time high"}, 5);
@@ -456,31 +388,14 @@ static void print_csv_heads(struct writer *writer)
         free(high);
     }
     csv_texts(writer,
-              (const char *const[]){"work_law", "span_law", "burdened", "simulated",
-                                    "simulated low", "simulated high"},
-              6);
+              (const char *const[]){"work_law", "span_law", "burdened"}, LAWS);
     csv_end_record(writer);
 }
-
-/* Columns behind the time. */
-#define OTHER_COLUMNS (LENGTH(costs) + 3 * LENGTH(factored) + LAWS + SIMULATED)
-#define LAWS          3
-#define SIMULATED     3
 
 static void csv_missing(struct writer *writer, size_t columns)
 {
     for (size_t i = 0; i < columns; i++)
         csv_text(writer, "-");
-}
-
-/* `point` NULL: it was not simulated. */
-static void csv_simulated(struct writer *writer, const struct scaling_table *table,
-                          const struct simulated_point *point)
-{
-    csv_value(writer, point ? scaling_simulated(table, point->time) : NAN);
-    csv_value(writer, point ? scaling_simulated(table, point->high) : NAN);
-    csv_value(writer, point ? scaling_simulated(table, point->low) : NAN);
-    csv_end_record(writer);
 }
 
 static void print_csv_row(struct writer *writer, const struct scaling_table *table,
@@ -503,20 +418,7 @@ static void print_csv_row(struct writer *writer, const struct scaling_table *tab
     csv_value(writer, laws.work_law);
     csv_value(writer, laws.span_law);
     csv_value(writer, laws.burdened);
-    csv_simulated(writer, table, simulated_point_of(&table->simulated, row->workers));
-}
-
-/* A number of workers that was simulated only: it has no runs. */
-static void print_csv_simulated(struct writer *writer, const struct scaling_table *table,
-                                const struct simulated_point *point)
-{
-    for (size_t i = 0; i < table->rows.n; i++)
-        if (table->rows.at[i].workers == point->workers)
-            return;
-    csv_integer(writer, point->workers);
-    csv_integer(writer, 0);
-    csv_missing(writer, 3 + OTHER_COLUMNS - SIMULATED);
-    csv_simulated(writer, table, point);
+    csv_end_record(writer);
 }
 
 static void print_csv(struct writer *writer, const struct scaling_table *table)
@@ -530,8 +432,6 @@ static void print_csv(struct writer *writer, const struct scaling_table *table)
     }
     for (size_t r = 0; r < table->rows.n; r++)
         print_csv_row(writer, table, &table->rows.at[r]);
-    for (size_t i = 0; i < table->simulated.points.n; i++)
-        print_csv_simulated(writer, table, &table->simulated.points.at[i]);
 }
 
 void print_scaling(const struct run_set *set, const struct scaling_table *table, enum format format,

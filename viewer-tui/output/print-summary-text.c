@@ -4,8 +4,6 @@
 
 #include "viewer-tui/advice/advice-text.h"
 #include "viewer-tui/db/run.h"
-#include "viewer-tui/metrics/derived.h"
-#include "viewer-tui/output/columns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +33,7 @@ static void print_title(struct summary *summary)
 {
     struct writer *writer = &summary->writer;
     size_t n_processes = json_array_size(json_object_get(summary->run, "processes"));
-    writer_clean(writer, summary->title);
-    text_add(&writer->line, ": ");
+    writer_run_line(writer, summary->session, summary->db);
     if (n_processes) {
         add_count(writer, (double)n_processes, "process");
         text_add(&writer->line, ", ");
@@ -46,48 +43,6 @@ static void print_title(struct summary *summary)
     if (!summary->run)
         writer_line(writer, "The database was not made by this hpcprof: "
                             "it says nothing about samples and processes.");
-}
-
-/* "work, 74.0% of effort", "waste = $idleness + $overhead", and why a metric is not simply measured
- */
-static void print_metric(struct summary *summary, size_t m)
-{
-    struct writer *writer = &summary->writer;
-    const struct metric *metric = &summary->db->metrics.at[m];
-    double value = view_total(summary->view, m), effort = summary_effort(summary, m);
-    char total[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE] = "";
-    columns_with_unit(summary->view, m, value, total);
-    text_add_right(&writer->line, total, 14);
-    text_add(&writer->line, "  ");
-    writer_clean(writer, metric->name);
-    if (metric_is_of_effort(metric) && !metric_is_sum(metric))
-        columns_percent(metric, value, effort, percent);
-    if (*percent)
-        text_printf(&writer->line, ", %s%% of effort", percent);
-    struct overhead_kinds kinds = overhead_kinds_of(summary->view, 0, m, INCLUSIVE);
-    overhead_kinds_describe(&kinds, effort, writer->ascii, &writer->right);
-    if (writer->right.n)
-        text_printf(&writer->line, ": %s", text_string(&writer->right));
-    text_clear(&writer->right);
-    if (metric_derivation(metric)) {
-        text_add(&writer->line, " = ");
-        writer_clean(writer, derived_formula(metric));
-    }
-    if (metric->state != METRIC_MEASURED) {
-        text_printf(&writer->line, "%s%s: ", metric_is_measured(metric) ? "; " : ": ",
-                    columns_state_words(metric));
-        writer_clean(writer, metric->why);
-    }
-    writer_end_line(writer);
-}
-
-static void print_metrics(struct summary *summary)
-{
-    const struct metrics *metrics = &summary->db->metrics;
-    writer_heading(&summary->writer, "Metrics");
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
-        if (!metrics->at[m].repeats_work || metrics->at[m].is_asked_for)
-            print_metric(summary, m);
 }
 
 static void print_advice(struct summary *summary)
@@ -172,6 +127,10 @@ static void add_end(struct writer *writer, const json_t *process)
         text_add(&writer->line, "end unknown: killed, or by a bare system call");
     else
         writer_clean(writer, state);
+    if (json_is_string(json_object_get(process, "write_error"))) {
+        text_add(&writer->line, "; not all could be written: ");
+        writer_clean(writer, run_text(process, "write_error"));
+    }
     if (run_number(process, "recovered") > 0)
         text_printf(&writer->line, ": recovered until %.1f s", run_number(process, "data_until"));
     else if (json_is_number(json_object_get(process, "data_until")))
@@ -242,7 +201,10 @@ static void print_processes(struct summary *summary)
 
 /* ---- Lists of run.json ---- */
 
-/* "             3  static program: busybox, rescue", a reason why programs have no data */
+/* Less CPU time of programs without data is not worth a number. */
+#define TOLD_SECONDS 0.01
+
+/* "             3  static program: busybox, rescue; 1.520 s CPU time", why programs have no data */
 static void print_unmeasured(struct writer *writer, const json_t *reason)
 {
     size_t i;
@@ -254,6 +216,8 @@ static void print_unmeasured(struct writer *writer, const json_t *reason)
         text_add(&writer->line, i ? ", " : ": ");
         writer_clean(writer, json_is_string(program) ? json_string_value(program) : "");
     }
+    if (run_number(reason, "cpu") >= TOLD_SECONDS)
+        text_printf(&writer->line, "; %.3f s CPU time", run_number(reason, "cpu"));
     writer_end_line(writer);
 }
 
@@ -342,11 +306,12 @@ static void print_lists(struct summary *summary)
 void print_summary_text(struct summary *summary)
 {
     print_title(summary);
-    print_metrics(summary);
+    print_metric_totals(summary);
     print_work_span_text(summary);
     print_regions_text(summary);
     print_advice(summary);
     print_events(summary);
     print_processes(summary);
+    print_unmeasured_metrics(summary);
     print_lists(summary);
 }

@@ -15,10 +15,13 @@
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 /* The members of a process in run.json that are written as they are. */
-static const char *const members[] = {
-    "pid",         "command",         "host",      "rank",     "origin",  "state",         "signal",
-    "data_until",  "missing_at_most", "recovered", "complete", "workers", "wall",          "cpu",
-    "startup_cpu", "unsampled_cpu",   "samples",   "recorded", "idle",    "nobody_working"};
+static const char *const members[] = {"pid",         "command",       "host",
+                                      "rank",        "origin",        "state",
+                                      "signal",      "data_until",    "missing_at_most",
+                                      "recovered",   "write_error",   "complete",
+                                      "workers",     "wall",          "cpu",
+                                      "startup_cpu", "unsampled_cpu", "samples",
+                                      "recorded",    "idle",          "nobody_working"};
 
 double summary_sum(const json_t *counts)
 {
@@ -264,6 +267,8 @@ void print_summary_csv(struct summary *summary)
     {
         csv_fact_number(writer, "unmeasured", json_string_value(json_object_get(reason, "reason")),
                         "count", json_number_value(json_object_get(reason, "count")));
+        csv_fact_number(writer, "unmeasured", json_string_value(json_object_get(reason, "reason")),
+                        "cpu", json_number_value(json_object_get(reason, "cpu")));
     }
     json_array_foreach(json_object_get(summary->run, "problems"), i, problem)
     {
@@ -284,7 +289,8 @@ int print_summary(struct session *session, const struct print_options *options, 
     const struct database *db = view ? view->db : NULL;
     if (!db)
         return session_exit_status(session);
-    struct summary summary = {.db = db,
+    struct summary summary = {.session = session,
+                              .db = db,
                               .run = session->run,
                               .title = session_title(session, db),
                               .n_threads = threads_count(db),
@@ -297,11 +303,12 @@ int print_summary(struct session *session, const struct print_options *options, 
     }
     fates_read(&summary.fates, session->run);
     writer_open(&summary.writer, print_class(options->format), out);
+    if (options->width)
+        summary.writer.width = options->width;
     printers[options->format](&summary);
     writer_free(&summary.writer);
     fates_free(&summary.fates);
     vec_free(&summary.what_ifs);
-    simulated_speedups_free(&summary.simulated);
     advice_free(&summary.advice);
     return problem_text() ? 1 : 0;
 }

@@ -119,8 +119,8 @@ static void text_heads(struct threads_table *table)
     size_t n = table->threads.list.n;
     struct column_titles titles = {0};
     struct text title = {0};
-    writer_clean(writer, session_title(table->session, table->db));
-    writer_line(writer, ": %zu thread%s", n, n == 1 ? "" : "s");
+    writer_run_line(writer, table->session, table->db);
+    writer_line(writer, "%zu thread%s", n, n == 1 ? "" : "s");
     for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n;
          m = metrics_with_columns(metrics, m + 1)) {
         if (metric_is_sum(&metrics->at[m])) {
@@ -303,13 +303,14 @@ static const char *part_name(const struct procedure_table *table)
     return table->costs.part == INCLUSIVE ? "inclusive" : "exclusive";
 }
 
-static void write_procedure_text(struct procedure_table *table)
+static void write_procedure_text(struct procedure_table *table, const struct session *session)
 {
     const struct thread_costs *costs = &table->costs;
     struct writer *writer = &table->writer;
     struct thread_table lines = thread_table_of(costs, costs->distribution.max, writer->ascii);
     struct thread_statistic statistics[THREAD_STATISTICS];
     char number[NUMBER_SIZE];
+    writer_run_line(writer, session, costs->view->db);
     writer_clean(writer, text_string(&table->name));
     text_add(&writer->line, ": ");
     thread_table_add_title(&lines, &writer->line);
@@ -425,7 +426,7 @@ static void write_procedure(struct procedure_table *table, const struct session 
 {
     writer_open(&table->writer, print_class(options->format), out);
     if (options->format == FORMAT_TEXT)
-        write_procedure_text(table);
+        write_procedure_text(table, session);
     else if (options->format == FORMAT_CSV)
         write_procedure_csv(table);
     else
@@ -478,6 +479,8 @@ int print_threads(struct session *session, const struct print_options *options, 
     if (options->sort)
         threads_sort(&table.threads, sorting.metric);
     writer_open(&table.writer, print_class(options->format), out);
+    if (options->width)
+        table.writer.width = options->width;
     write_threads(&table, options->projection);
     writer_free(&table.writer);
     threads_free(&table.threads);

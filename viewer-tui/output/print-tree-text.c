@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_WIDTH 100
-
 /* Deeper levels are not indented further; their number is shown, "[21]". */
 #define MOST_INDENTED 20
 #define INDENT        2
@@ -87,8 +85,8 @@ static void print_totals(struct writer *writer, const struct view *view)
 
 static void print_head(struct writer *writer, const struct tree *tree)
 {
-    writer_clean(writer, session_title(tree->session, tree->view->db));
-    writer_line(writer, ": %s view, %s projection%s\n%s\n", tree->view->class->name,
+    writer_run_line(writer, tree->session, tree->view->db);
+    writer_line(writer, "%s view, %s projection%s\n%s\n", tree->view->class->name,
                 projection_name(tree->projection), session_folding_words(tree->session),
                 tree->view->class->title);
     print_totals(writer, tree->view);

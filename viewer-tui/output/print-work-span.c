@@ -3,18 +3,9 @@
 #include "viewer-tui/output/run-summary.h"
 
 #include "lib/diag.h"
-#include "viewer-tui/db/spawn-dag.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static void simulate(struct summary *summary)
-{
-    struct spawn_dag dag;
-    if (spawn_dag_read(summary->db->folder, &dag) == DAG_READ)
-        summary->simulated = simulated_speedups_of(&dag, MOST_PROCESSORS, NULL, 0);
-    spawn_dag_free(&dag);
-}
 
 bool summary_take_changes(struct summary *summary, const speed_change_list *changes)
 {
@@ -26,8 +17,6 @@ bool summary_take_changes(struct summary *summary, const speed_change_list *chan
             diag_error(folder, "--what-if needs work and span, which hpcrun --work-span measures");
         return !changes || changes->n == 0;
     }
-    if (!of->why_lower_bound) /* the dag lacks the same order */
-        simulate(summary);
     for (size_t i = 0; changes && i < changes->n; i++) {
         const struct speed_change *change = &changes->at[i];
         struct what_if costs;
@@ -128,13 +117,6 @@ static void print_bounds(struct writer *writer, const struct bounds *bounds,
     vec_free(&value);
 }
 
-/* The simulated speedup with a number of processors; NAN if there is none. */
-static double simulated_speedup(const struct simulated_speedups *simulated, unsigned cpus)
-{
-    const struct simulated_point *point = simulated ? simulated_point_of(simulated, cpus) : NULL;
-    return point && point->time > 0 ? simulated->work / point->time : NAN;
-}
-
 /* "6.91 to 8.00", or "at most 8.00" if nothing is known about the least speedup */
 static void add_speedup(struct text *line, const struct bounds *speedup)
 {
@@ -144,11 +126,10 @@ static void add_speedup(struct text *line, const struct bounds *speedup)
         text_printf(line, "at most %.2f", speedup->most);
 }
 
-/* "         8 CPUs  6.91 to 8.00 times faster than one (was 5.20 to 5.49)", or with "; simulated
- * 7.52". `before` and `simulated` may be NULL. */
+/* "         8 CPUs  6.91 to 8.00 times faster than one (was 5.20 to 5.49)". `before` NULL: without
+ * the parentheses. */
 static void print_speedups(struct writer *writer, const struct predicted *of,
-                           const struct predicted *before,
-                           const struct simulated_speedups *simulated)
+                           const struct predicted *before)
 {
     for (unsigned cpus = 2; cpus <= MOST_PROCESSORS; cpus *= 2) {
         struct bounds speedup = predicted_speedup(of, cpus);
@@ -161,8 +142,6 @@ static void print_speedups(struct writer *writer, const struct predicted *of,
             add_speedup(&writer->line, &was);
             text_add(&writer->line, ")");
         }
-        if (isfinite(simulated_speedup(simulated, cpus)))
-            text_printf(&writer->line, "; simulated %.2f", simulated_speedup(simulated, cpus));
         writer_end_line(writer);
     }
 }
@@ -186,18 +165,23 @@ static void print_change(struct writer *writer, const struct summary_change *cha
     print_bounds(writer, &work, &work_was, "s", "work", true);
     print_bounds(writer, &predicted->span, &was.span, "s", "span", true);
     print_bounds(writer, &predicted->parallelism, &was.parallelism, NULL, "parallelism", false);
-    print_speedups(writer, predicted, &was, NULL);
+    print_speedups(writer, predicted, &was);
 }
 
-/* "      at most 8.66  parallelism: work / span" */
-static void print_ratio(struct writer *writer, const struct work_span *of, double span,
+/* "      at most 8.66  parallelism: work / span", "8.66  parallelism: work / span (8.60 to 8.72)" */
+static void print_ratio(struct writer *writer, const struct work_span *of, bool is_burdened,
                         const char *what)
 {
-    struct text ratio = {0};
-    text_printf(&ratio, "%s%.2f", of->why_lower_bound ? "at most " : "", of->work / span);
-    text_add_right(&writer->line, text_string(&ratio), 14);
-    writer_line(writer, "  %s", what);
-    vec_free(&ratio);
+    double ratio = of->work / (is_burdened ? of->burdened_span : of->span);
+    struct parallelism interval = work_span_parallelism(of, is_burdened);
+    struct text text = {0};
+    text_printf(&text, "%s%.2f", of->why_lower_bound ? "at most " : "", ratio);
+    text_add_right(&writer->line, text_string(&text), 14);
+    text_printf(&writer->line, "  %s", what);
+    if (interval.most - interval.least >= 0.01)
+        text_printf(&writer->line, " (%.2f to %.2f)", interval.least, interval.most);
+    writer_end_line(writer);
+    vec_free(&text);
 }
 
 static void print_lower_bound(struct writer *writer, const struct work_span *of)
@@ -219,10 +203,11 @@ void print_work_span_text(struct summary *summary)
     if (of->work == 0)
         return;
     writer_heading(writer, "Work and span");
-    print_ratio(writer, of, of->span, "parallelism: work / span");
-    print_ratio(writer, of, of->burdened_span, "burdened parallelism: work / burdened span");
+    print_ratio(writer, of, false, "parallelism: work / span");
+    print_ratio(writer, of, true, "burdened parallelism: work / burdened span");
     print_lower_bound(writer, of);
-    print_speedups(writer, &was, NULL, &summary->simulated);
+    writer_line(writer, "  creating and joining threads is in neither: it depends on their number");
+    print_speedups(writer, &was, NULL);
     for (size_t i = 0; i < summary->what_ifs.n; i++)
         print_change(writer, &summary->what_ifs.at[i], of);
 }
@@ -244,9 +229,7 @@ static void put_bounds(struct json_writer *json, const char *key, const struct b
     json_write_object_end(json);
 }
 
-/* `simulated` may be NULL. */
-static void put_speedups(struct json_writer *json, const struct predicted *of,
-                         const struct simulated_speedups *simulated)
+static void put_speedups(struct json_writer *json, const struct predicted *of)
 {
     json_put_array(json, "speedups");
     for (unsigned cpus = 2; cpus <= MOST_PROCESSORS; cpus *= 2) {
@@ -255,8 +238,6 @@ static void put_speedups(struct json_writer *json, const struct predicted *of,
         json_put_integer(json, "cpus", cpus);
         put_least(json, &speedup);
         json_put_number(json, "at_most", speedup.most);
-        if (isfinite(simulated_speedup(simulated, cpus)))
-            json_put_number(json, "simulated", simulated_speedup(simulated, cpus));
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -278,7 +259,7 @@ static void put_change(struct json_writer *json, const struct summary_change *ch
     put_least(json, &predicted->parallelism);
     json_put_number(json, "at_most", predicted->parallelism.most);
     json_write_object_end(json);
-    put_speedups(json, predicted, NULL);
+    put_speedups(json, predicted);
     json_write_object_end(json);
     vec_free(&speed);
 }
@@ -299,7 +280,8 @@ void print_work_span_json(struct summary *summary)
     json_put_number(json, "burdened_span", of->burdened_span);
     json_put_number(json, "parallelism", of->work / of->span);
     json_put_number(json, "burdened_parallelism", of->work / of->burdened_span);
-    put_speedups(json, &was, &summary->simulated);
+    json_put_errors(json, of);
+    put_speedups(json, &was);
     json_write_object_end(json);
     if (summary->what_ifs.n == 0)
         return;
@@ -325,17 +307,6 @@ static void add_records(struct writer *writer, const char *subject, const struct
         csv_fact_number(writer, section, subject, "parallelism at most", of->parallelism.most);
 }
 
-static void add_simulated_records(struct writer *writer, const struct simulated_speedups *simulated)
-{
-    char fact[64];
-    for (size_t i = 0; i < simulated->points.n; i++) {
-        unsigned cpus = simulated->points.at[i].workers;
-        snprintf(fact, sizeof fact, "speedup with %u CPUs", cpus);
-        csv_fact_number(writer, "work and span", "simulated", fact,
-                        simulated_speedup(simulated, cpus));
-    }
-}
-
 void print_work_span_csv(struct summary *summary)
 {
     const struct predicted was = measured(&summary->work_span);
@@ -343,7 +314,12 @@ void print_work_span_csv(struct summary *summary)
     if (summary->work_span.work == 0)
         return;
     add_records(&summary->writer, "measured", &was);
-    add_simulated_records(&summary->writer, &summary->simulated);
+    if (summary->work_span.work_error > 0)
+        csv_fact_number(&summary->writer, "work and span", "measured", "work error",
+                        summary->work_span.work_error);
+    if (summary->work_span.span_error > 0)
+        csv_fact_number(&summary->writer, "work and span", "measured", "span error",
+                        summary->work_span.span_error);
     for (size_t i = 0; i < summary->what_ifs.n; i++) {
         const struct summary_change *change = &summary->what_ifs.at[i];
         text_clear(&subject);

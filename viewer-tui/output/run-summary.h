@@ -4,10 +4,10 @@
 
 #include "viewer-tui/advice/advice.h"
 #include "viewer-tui/advice/what-if.h"
+#include "viewer-tui/compare/session.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/fates.h"
 #include "viewer-tui/output/writer.h"
-#include "viewer-tui/scaling/simulated-speedups.h"
 
 /* A change that the user asked about. */
 struct summary_change {
@@ -17,6 +17,7 @@ struct summary_change {
 
 struct summary {
     struct writer writer;
+    const struct session *session;
     const struct database *db;
     const json_t *run; /* NULL if the database has no run.json */
     const char *title;
@@ -25,7 +26,6 @@ struct summary {
     struct view *view; /* top-down */
     struct advice advice;
     struct work_span work_span; /* all 0 if it was not measured */
-    struct simulated_speedups simulated; /* no points if no dag was recorded */
     VEC(struct summary_change) what_ifs;
     size_t width; /* of the advice, as in print_options */
 };
@@ -42,6 +42,11 @@ double summary_sum(const json_t *counts);
 void print_summary_text(struct summary *summary);
 void print_summary_csv(struct summary *summary);
 void print_summary_json(struct summary *summary);
+
+/* The metrics as text: totals and meanings, and a footnote of those without values; why these have
+ * none. */
+void print_metric_totals(struct summary *summary);
+void print_unmeasured_metrics(struct summary *summary);
 
 /* Work and span, and what they become by the changes that the user asked about. */
 void print_work_span_text(struct summary *summary);

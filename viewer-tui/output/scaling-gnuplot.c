@@ -92,30 +92,6 @@ static void write_laws(const struct scaling_table *table, FILE *out)
     fprintf(out, "\nburdened(P) = T_s / (work / P + 1.7 * burdened_span)\n");
 }
 
-/* All simulated points: those beyond the range of the axis, too. */
-static void write_simulated(const struct scaling_table *table, FILE *out)
-{
-    const struct simulated_speedups *of = &table->simulated;
-    fprintf(out, "# not measured: workers; simulated speedup, low, high; to see all of them:\n"
-                 "# set logscale xy 2; set xrange [1:1024]; set yrange [1:*]\n"
-                 "$simulated << END\n");
-    for (size_t i = 0; i < of->points.n; i++) {
-        fprintf(out, "%u", of->points.at[i].workers);
-        write_number(out, scaling_simulated(table, of->points.at[i].time));
-        write_number(out, scaling_simulated(table, of->points.at[i].high));
-        write_number(out, scaling_simulated(table, of->points.at[i].low));
-        fprintf(out, "\n");
-    }
-    fprintf(out, "END\n");
-}
-
-static void plot_simulated(const struct plot_curve *curve, FILE *out)
-{
-    fprintf(out,
-            ", \\\n     $simulated using 1:2 with lines dt 3 lw 2 lc rgb '%s' title '%s'",
-            curve->color, curve->name);
-}
-
 static void write_curve(const struct plot_curve *curve, size_t column, FILE *out)
 {
     bool has_band = false;
@@ -133,13 +109,10 @@ static void write_curve(const struct plot_curve *curve, size_t column, FILE *out
 void print_scaling_gnuplot(const char *command, const struct scaling_table *table, FILE *out)
 {
     struct speedup_plot plot = speedup_plot_of(table);
-    const struct plot_curve *simulated = &plot.curves[CURVE_SIMULATED];
     bool has_laws = plot.curves[CURVE_WORK_LAW].points.n > 0;
     write_data(table, &plot, out);
     if (has_laws)
         write_laws(table, out);
-    if (simulated->points.n)
-        write_simulated(table, out);
     write_settings(command, &plot, out);
     fprintf(out, "plot x with lines dt 3 lc 'black' title 'linear'");
     for (int c = MAXIMAL_SPEEDUP; c < SPEEDUP_KINDS; c++)
@@ -149,8 +122,6 @@ void print_scaling_gnuplot(const char *command, const struct scaling_table *tabl
         if (plot.curves[c].points.n)
             fprintf(out, ", \\\n     %s(x) with lines dt 2 lc rgb '%s' title '%s'",
                     plot.curves[c].key, plot.curves[c].color, plot.curves[c].name);
-    if (simulated->points.n)
-        plot_simulated(simulated, out);
     fprintf(out, "\n");
     speedup_plot_free(&plot);
 }

@@ -39,7 +39,6 @@ static const struct look looks[PLOT_CURVES] = {
     [CURVE_WORK_LAW] = {"10,4", 0, 1},
     [CURVE_SPAN_LAW] = {"10,4,2,4", 0, 1},
     [CURVE_BURDENED] = {"4,4", 0, 1.5},
-    [CURVE_SIMULATED] = {"1,3", 0, 2.2},
 };
 
 struct drawing {

@@ -1,6 +1,7 @@
 #include "viewer-tui/output/writer.h"
 
 #include "lib/printable.h"
+#include "viewer-tui/compare/run-line.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/tree/labels.h"
 
@@ -11,7 +12,8 @@
 
 void writer_open(struct writer *writer, const struct writer_class *class, FILE *out)
 {
-    *writer = (struct writer){.class = class, .out = out, .ascii = describe_in_ascii()};
+    *writer = (struct writer){
+        .class = class, .out = out, .ascii = describe_in_ascii(), .width = LINE_WIDTH};
     if (class != &json_class)
         return;
     json_write_start(&writer->json, out, 0);
@@ -38,6 +40,13 @@ void writer_clean(struct writer *writer, const char *text)
 void writer_end_line(struct writer *writer)
 {
     text_end_line(&writer->line, writer->out);
+}
+
+void writer_run_line(struct writer *writer, const struct session *session,
+                     const struct database *db)
+{
+    run_line_add(session, db, writer->width, writer->ascii, &writer->line);
+    writer_end_line(writer);
 }
 
 void writer_heading(struct writer *writer, const char *heading)
@@ -268,6 +277,15 @@ void json_put_place(struct json_writer *json, const char *file, uint32_t line)
     json_put_integer(json, "line", line ? (int64_t)line : -1);
 }
 
+void json_put_errors(struct json_writer *json, const struct work_span *of)
+{
+    if (of->work_error == 0 && of->span_error == 0)
+        return;
+    json_put_number(json, "work_error", of->work_error);
+    json_put_number(json, "span_error", of->span_error);
+    json_put_number(json, "burdened_span_error", of->burdened_error);
+}
+
 /* The names of the metrics that the one at `sum` adds up. */
 static void write_parts(struct json_writer *json, const struct metrics *metrics, size_t sum)
 {
@@ -289,6 +307,8 @@ void json_write_metric(struct json_writer *json, const struct metrics *metrics, 
         json_write_text(json, "bounds", "total");
     if (metric->state != METRIC_MEASURED)
         json_write_text(json, "why", metric->why);
+    if (metric->error > 0)
+        json_put_number(json, "error", metric->error);
     if (metric_called(metric))
         json_write_text(json, "called", metric_called(metric));
     if (metric_is_sum(metric))

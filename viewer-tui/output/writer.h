@@ -20,7 +20,9 @@
 #include "lib/json.h"
 #include "lib/number.h"
 #include "viewer-tui/base/text.h"
+#include "viewer-tui/compare/session.h"
 #include "viewer-tui/metrics/metric.h"
+#include "viewer-tui/tree/speedup-bounds.h"
 #include "viewer-tui/tree/view.h"
 
 #include <stdio.h>
@@ -41,11 +43,15 @@ struct writer {
     const struct writer_class *class;
     FILE *out;
     bool ascii;              /* text: no other characters */
+    size_t width;            /* text: columns of running text; set by the printer, else LINE_WIDTH */
     struct text line;        /* text: the line in the making */
     struct text right;       /* text: what stands on the right of the costs of the row */
     bool has_fields;         /* csv: the record has a field already */
     struct json_writer json; /* json */
 };
+
+/* Columns of text for people. */
+#define LINE_WIDTH 100
 
 /* The caller frees it with writer_free, which ends a JSON document. */
 void writer_open(struct writer *writer, const struct writer_class *class, FILE *out);
@@ -83,6 +89,9 @@ void writer_end_line(struct writer *writer);
 /* Ends the line with formatted text. */
 #define writer_line(writer, ...)                                                                   \
     (text_printf(&(writer)->line, __VA_ARGS__), writer_end_line(writer))
+/* The first line of every view (run-line.h). */
+void writer_run_line(struct writer *writer, const struct session *session,
+                     const struct database *db);
 /* An empty line and a heading. */
 void writer_heading(struct writer *writer, const char *heading);
 
@@ -150,6 +159,9 @@ static inline void json_put_number(struct json_writer *json, const char *key, do
 
 /* null below 0. */
 void json_put_integer(struct json_writer *json, const char *key, int64_t value);
+
+/* Members work_error, span_error and burdened_span_error, if there are errors. */
+void json_put_errors(struct json_writer *json, const struct work_span *of);
 
 /* null if the metric was not measured, or the value is not defined. */
 void json_put_cost(struct json_writer *json, const char *key, const struct metric *metric,

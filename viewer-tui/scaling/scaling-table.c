@@ -243,6 +243,10 @@ static void add_work_span(struct scaling_table *table, const run_value_list *run
     of->span = median_at(runs, fewest, offsetof(struct run_values, work_span.span));
     of->burdened_span =
         median_at(runs, fewest, offsetof(struct run_values, work_span.burdened_span));
+    of->work_error = median_at(runs, fewest, offsetof(struct run_values, work_span.work_error));
+    of->span_error = median_at(runs, fewest, offsetof(struct run_values, work_span.span_error));
+    of->burdened_error =
+        median_at(runs, fewest, offsetof(struct run_values, work_span.burdened_error));
     of->why_lower_bound = why_lower_bound(runs, fewest);
 }
 
@@ -262,21 +266,6 @@ struct speedup_laws scaling_laws(const struct scaling_table *table, double worke
     if (of->why_lower_bound)
         laws.burdened = NAN;
     return laws;
-}
-
-double scaling_simulated(const struct scaling_table *table, double time)
-{
-    return ratio(table->baseline, time);
-}
-
-void scaling_simulate(struct scaling_table *table, const struct spawn_dag *dag)
-{
-    VEC(unsigned) measured = {0};
-    for (size_t i = 0; i < table->rows.n; i++)
-        vec_push(&measured, table->rows.at[i].workers);
-    simulated_speedups_free(&table->simulated);
-    table->simulated = simulated_speedups_of(dag, MOST_SIMULATED_WORKERS, measured.at, measured.n);
-    vec_free(&measured);
 }
 
 /* ---- the table ---- */
@@ -305,5 +294,4 @@ void scaling_table_free(struct scaling_table *table)
 {
     vec_free(&table->rows);
     free((char *)table->work_span.why_lower_bound);
-    simulated_speedups_free(&table->simulated);
 }

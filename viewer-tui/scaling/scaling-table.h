@@ -19,7 +19,6 @@
 #define VIEWER_SCALING_TABLE_H
 
 #include "viewer-tui/base/distribution.h"
-#include "viewer-tui/scaling/simulated-speedups.h"
 #include "viewer-tui/tree/speedup-bounds.h"
 
 #include "lib/alloc.h"
@@ -83,9 +82,6 @@ struct scaling_table {
     struct work_span work_span; /* owns the reason of its bound, the first run's that has one */
     unsigned work_span_workers;
     size_t n_work_span; /* those runs */
-    /* Of the first of these runs that has a recorded dag; none if the span is only a lower bound, since
-     * the dag lacks the same order. */
-    struct simulated_speedups simulated;
 };
 
 /* The caller frees with scaling_table_free. */
@@ -98,12 +94,6 @@ double scaling_share_of_cpus(const struct scaling_row *row);
 
 /* The table must have work and span. */
 struct speedup_laws scaling_laws(const struct scaling_table *table, double workers);
-
-/* The speedup for a simulated time, relative to the baseline as the laws are. */
-double scaling_simulated(const struct scaling_table *table, double time);
-
-/* Simulates the dag of a run with work and span, with up to MOST_SIMULATED_WORKERS. */
-void scaling_simulate(struct scaling_table *table, const struct spawn_dag *dag);
 
 /* The smallest probability of all bands; 0 if there are none. */
 double scaling_band_coverage(const struct scaling_table *table);

@@ -50,17 +50,11 @@ static const struct plot_curve empty_curves[PLOT_CURVES] = {
                         .formula = "T_s / (work / P + 1.7 burdened span)",
                         .color = "#56b4e9",
                         .letter = 'b'},
-    [CURVE_SIMULATED] = {.name = "simulated, not measured",
-                         .key = "simulated",
-                         .formula = "T_s / simulated T_P",
-                         .color = "#882255",
-                         .letter = 'x'},
 };
 
 const int plot_order[PLOT_CURVES] = {
-    LINEAR_SPEEDUP,  CURVE_WORK_LAW,  CURVE_SPAN_LAW,        CURVE_BURDENED,
-    CURVE_SIMULATED, MAXIMAL_SPEEDUP, IDLE_SPECIFIC_SPEEDUP, INFLATION_SPECIFIC_SPEEDUP,
-    ACTUAL_SPEEDUP};
+    LINEAR_SPEEDUP,  CURVE_WORK_LAW,        CURVE_SPAN_LAW,             CURVE_BURDENED,
+    MAXIMAL_SPEEDUP, IDLE_SPECIFIC_SPEEDUP, INFLATION_SPECIFIC_SPEEDUP, ACTUAL_SPEEDUP};
 
 static void add_point(struct plot_curve *curve, double workers, double speedup)
 {
@@ -100,54 +94,15 @@ static void add_laws(struct speedup_plot *plot, const struct scaling_table *tabl
     }
 }
 
-static bool is_simulated(const struct scaling_table *table)
-{
-    return table->simulated.points.n && isfinite(table->baseline);
-}
-
-/* The largest simulated number on the axis; that of the measured ones, if that is larger. */
-static double most_workers(const struct scaling_table *table)
-{
-    double most = table->rows.at[table->rows.n - 1].workers, end = BEYOND_MEASURED * most;
-    for (size_t i = 0; is_simulated(table) && i < table->simulated.points.n; i++)
-        if (table->simulated.points.at[i].workers <= end)
-            most = fmax(most, table->simulated.points.at[i].workers);
-    return most;
-}
-
-static void add_simulated(struct speedup_plot *plot, const struct scaling_table *table)
-{
-    for (size_t i = 0; is_simulated(table) && i < table->simulated.points.n; i++) {
-        const struct simulated_point *of = &table->simulated.points.at[i];
-        if (of->workers <= plot->most_workers)
-            add_point(&plot->curves[CURVE_SIMULATED], of->workers,
-                      scaling_simulated(table, of->time));
-    }
-}
-
-/* Simulated numbers contain the measured ones, but for those that were too many to simulate. */
-static void add_ticks(struct speedup_plot *plot, const struct scaling_table *table)
-{
-    const struct plot_curve *simulated = &plot->curves[CURVE_SIMULATED];
-    double last = 0;
-    for (size_t i = 0; i < simulated->points.n; i++) {
-        last = simulated->points.at[i].workers;
-        vec_push(&plot->workers, last);
-    }
-    for (size_t i = 0; i < table->rows.n; i++)
-        if (table->rows.at[i].workers > last)
-            vec_push(&plot->workers, table->rows.at[i].workers);
-}
-
 struct speedup_plot speedup_plot_of(const struct scaling_table *table)
 {
     struct speedup_plot plot = {.coverage = scaling_band_coverage(table)};
     for (int c = 0; c < PLOT_CURVES; c++)
         plot.curves[c] = empty_curves[c];
-    plot.most_workers = most_workers(table);
+    plot.most_workers = table->rows.at[table->rows.n - 1].workers;
     plot.most_speedup = plot.most_workers;
-    add_simulated(&plot, table);
-    add_ticks(&plot, table);
+    for (size_t i = 0; i < table->rows.n; i++)
+        vec_push(&plot.workers, (double)table->rows.at[i].workers);
     add_point(&plot.curves[LINEAR_SPEEDUP], 0, 0);
     add_point(&plot.curves[LINEAR_SPEEDUP], plot.most_workers, plot.most_workers);
     for (int kind = LINEAR_SPEEDUP + 1; kind < SPEEDUP_KINDS; kind++) {

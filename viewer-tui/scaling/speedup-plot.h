@@ -4,18 +4,13 @@
 
 #include "viewer-tui/scaling/scaling-table.h"
 
-/* The curves: those of enum speedup_kind, the laws of work and span, and what was simulated. */
+/* The curves: those of enum speedup_kind, and the laws of work and span. */
 enum plot_curve_id {
     CURVE_WORK_LAW = SPEEDUP_KINDS,
     CURVE_SPAN_LAW,
     CURVE_BURDENED,
-    CURVE_SIMULATED,
     PLOT_CURVES
 };
-
-/* With simulated speedups, the axis of workers is as many times longer than the measured ones
- * need. */
-#define BEYOND_MEASURED 4
 
 /* NAN: the speedup is unknown. low and high are its band; NAN: there is none. */
 struct plot_point {
@@ -34,7 +29,7 @@ struct plot_curve {
 
 struct speedup_plot {
     struct plot_curve curves[PLOT_CURVES];
-    VEC(double) workers;               /* measured and simulated numbers, fewest first */
+    VEC(double) workers;               /* measured numbers, fewest first */
     double most_workers, most_speedup; /* upper ends of the axes, which begin at 0 */
     double coverage;                   /* scaling_band_coverage */
 };

@@ -7,12 +7,12 @@
 #define HEIGHT_FOR_HELP   8
 #define HEIGHT_FOR_PLACES 10 /* filters and zoom */
 #define HEIGHT_FOR_SOURCE 14
-#define HEIGHT_FOR_ADVICE 20
+#define HEIGHT_FOR_ADVICE 20 /* and the run */
 
-/* The source stands beside the tree if the screen has at least this width in columns, and at least
+/* The source is to the right of the tree if the screen has at least this width in columns, and at least
  * this ratio of columns to lines. */
-#define WIDTH_FOR_BESIDE  160
-#define ASPECT_FOR_BESIDE 3
+#define WIDTH_SIDE_BY_SIDE  160
+#define ASPECT_SIDE_BY_SIDE 3
 
 /* Lines that the tree keeps if the source below it has more lines than fit. */
 #define LEAST_TREE_HEIGHT 5
@@ -47,8 +47,14 @@ static void split_horizontally(struct layout *layout)
 
 struct layout layout_make(int width, int height, const struct layout_content *content)
 {
-    struct layout layout = {NO_LINE, NO_LINE, NO_LINE,          NO_LINE, NO_LINE,
-                            NO_LINE, {0},     {0, 0, 0, width}, {0}};
+    struct layout layout = {.run = NO_LINE,
+                            .title = NO_LINE,
+                            .advice = NO_LINE,
+                            .zoom = NO_LINE,
+                            .filters = NO_LINE,
+                            .status = NO_LINE,
+                            .help = NO_LINE,
+                            .tree = {.width = width}};
     int top = 0, bottom = height;
     if (height >= HEIGHT_FOR_HELP)
         layout.help = --bottom;
@@ -56,6 +62,8 @@ struct layout layout_make(int width, int height, const struct layout_content *co
         layout.status = --bottom;
     if (height >= HEIGHT_FOR_PLACES && content->has_filters)
         layout.filters = --bottom;
+    if (height >= HEIGHT_FOR_ADVICE)
+        layout.run = top++;
     if (height >= HEIGHT_FOR_HEADS) {
         layout.title = top++;
         if (height >= HEIGHT_FOR_ADVICE && content->has_advice)
@@ -70,7 +78,7 @@ struct layout layout_make(int width, int height, const struct layout_content *co
     assert(bottom >= top || height <= 1);
     if (!content->has_source || height < HEIGHT_FOR_SOURCE)
         return layout;
-    bool is_wide = width >= WIDTH_FOR_BESIDE && width >= ASPECT_FOR_BESIDE * height;
+    bool is_wide = width >= WIDTH_SIDE_BY_SIDE && width >= ASPECT_SIDE_BY_SIDE * height;
     if (is_wide && content->is_source)
         split_horizontally(&layout);
     else

@@ -1,6 +1,7 @@
 /* Where the parts of the main screen are.
  *
- *     title
+ *     run                        what ran, and how long
+ *     title                      the views
  *     advice                     its first line
  *     heads                      2 lines
  *     zoom                       if zoomed
@@ -28,7 +29,7 @@ struct layout_content {
 #define NO_LINE (-1)
 
 struct layout {
-    int title, advice, zoom, filters, status, help; /* line, or NO_LINE */
+    int run, title, advice, zoom, filters, status, help; /* line, or NO_LINE */
     struct area heads, tree, source;                /* height 0: not shown */
 };
 

@@ -247,9 +247,7 @@ void pane_collapse_all(struct pane *pane)
     list_rows(pane, row);
 }
 
-/* The child with the largest cost, or if the row's cost is negative (a difference) with the smallest;
- * `row` itself if no child has the share. */
-static uint32_t hottest_child(struct pane *pane, uint32_t row, double share)
+uint32_t pane_hottest_child(struct pane *pane, uint32_t row, double share)
 {
     struct view *view = pane->view;
     size_t metric = view->sorting.metric;
@@ -275,7 +273,7 @@ void pane_hot_path(struct pane *pane, double share)
     assert(share >= 0 && share <= 1);
     view_start_walk(pane->view);
     uint32_t row = pane_row(pane), next;
-    while ((next = hottest_child(pane, row, share)) != row)
+    while ((next = pane_hottest_child(pane, row, share)) != row)
         row = next;
     pane_select(pane, row);
 }

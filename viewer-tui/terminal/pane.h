@@ -81,9 +81,12 @@ void pane_collapse(struct pane *pane);
 bool pane_expand_all(struct pane *pane);
 void pane_collapse_all(struct pane *pane);
 
+/* The child with the largest cost, or if the row's cost is negative (a difference) with the smallest;
+ * `row` itself if no child has that share of its cost. */
+uint32_t pane_hottest_child(struct pane *pane, uint32_t row, double share);
+
 /* Opens the children with the largest cost, one below the other, while each has at least this share
- * of its parent's cost, and selects the last. Below a negative difference it follows the smallest
- * cost. */
+ * of its parent's cost, and selects the last. */
 void pane_hot_path(struct pane *pane, double share);
 
 /* Shows the rows of all chains of start code, or folds them again. */

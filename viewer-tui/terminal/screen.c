@@ -39,9 +39,8 @@ static const struct heat {
 static const struct {
     int of_256, of_8;
 } curves[STYLES - STYLE_CURVE] = {
-    {245, COLOR_WHITE},   {32, COLOR_BLUE},  {214, COLOR_YELLOW},
-    {36, COLOR_GREEN},    {202, COLOR_RED},  {249, COLOR_WHITE},
-    {175, COLOR_MAGENTA}, {117, COLOR_CYAN}, {125, COLOR_MAGENTA},
+    {245, COLOR_WHITE}, {32, COLOR_BLUE},   {214, COLOR_YELLOW},  {36, COLOR_GREEN},
+    {202, COLOR_RED},   {249, COLOR_WHITE}, {175, COLOR_MAGENTA}, {117, COLOR_CYAN},
 };
 
 static void set_monochrome(void)

@@ -1,6 +1,5 @@
 #include "viewer-tui/threads/thread-set.h"
 
-#include "viewer-tui/base/text.h"
 #include "viewer-tui/db/run.h"
 
 #include <assert.h>
@@ -108,6 +107,13 @@ struct thread_set *thread_set_picked(const struct threads *threads, const size_t
         add(set, &threads->list.at[picked[i]]);
     }
     return set;
+}
+
+void thread_set_describe(const struct thread_set *set, bool ascii, struct text *out)
+{
+    text_add(out, set->is_program ? "program: " : "threads: ");
+    text_add_clean(out, set->what, ascii);
+    text_printf(out, " (%zu of %zu%s)", set->n, set->of, set->is_program ? " threads" : "");
 }
 
 void thread_set_free(struct thread_set *set)

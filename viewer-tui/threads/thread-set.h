@@ -3,6 +3,7 @@
 #ifndef VIEWER_THREAD_SET_H
 #define VIEWER_THREAD_SET_H
 
+#include "viewer-tui/base/text.h"
 #include "viewer-tui/threads/run-threads.h"
 
 struct thread_set {
@@ -29,6 +30,9 @@ struct thread_set *thread_set_picked(const struct threads *threads, const size_t
                                      const char *what);
 
 void thread_set_free(struct thread_set *set); /* NULL allowed */
+
+/* Adds "threads: worker (2 of 4)". */
+void thread_set_describe(const struct thread_set *set, bool ascii, struct text *out);
 
 /* Whether a profile is in the set; NULL is the set of all. */
 static inline bool thread_set_has(const struct thread_set *set, uint32_t profile)

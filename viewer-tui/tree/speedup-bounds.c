@@ -25,7 +25,19 @@ bool work_span_of(const struct view *view, struct work_span *of)
     of->work = view_total(view, of->work_metric);
     of->span = view_total(view, of->span_metric);
     of->burdened_span = view_total(view, of->burdened_metric);
+    of->work_error = metrics[of->work_metric].error;
+    of->span_error = metrics[of->span_metric].error;
+    of->burdened_error = metrics[of->burdened_metric].error;
     return of->work > 0 && of->span > 0 && of->burdened_span > 0;
+}
+
+struct parallelism work_span_parallelism(const struct work_span *of, bool is_burdened)
+{
+    double span = is_burdened ? of->burdened_span : of->span;
+    double error = is_burdened ? of->burdened_error : of->span_error;
+    double most_work = of->work + of->work_error, least_work = fmax(of->work - of->work_error, 0);
+    return (struct parallelism){least_work / (span + error),
+                                error < span ? most_work / (span - error) : INFINITY};
 }
 
 double work_span_upper_bound(const struct work_span *of, double processors)

@@ -54,8 +54,9 @@ struct view *view_open(const struct view_class *class, struct database *db, cons
     view->cct = cct;
     database_totals(db, view->totals);
     memcpy(view->costs, view->totals, view->n_metrics * sizeof *view->costs);
-    view_sort(view, (struct sorting){.metric = metrics_first_measured(view->metrics),
-                                     .part = class->sorted_by});
+    size_t first = metrics_first_measured(view->metrics);
+    enum cost_part part = metric_part(&view->metrics->at[first], class->sorted_by);
+    view_sort(view, (struct sorting){.metric = first, .part = part});
     if (class->open(view) == DONE)
         return view;
     view_close(view);

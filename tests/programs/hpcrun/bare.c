@@ -1,6 +1,6 @@
-/* bare MS: assembly code without unwind information uses MS of CPU time: a leaf, one with a frame
+/* bare MS [sleep]: assembly code without unwind information uses MS of CPU time: a leaf, one with a frame
  * full of return addresses that earlier calls, direct and indirect, left on the stack, and one that
- * calls back. */
+ * calls back. Or it sleeps so long, by a system call of its own. */
 #include "burn.h"
 #include "litter.h"
 
@@ -8,6 +8,7 @@
 
 /* Count rdi down; call rsi. */
 void leaf(uint64_t rounds), with_frame(uint64_t rounds), calls_back(void (*function)(void));
+void nap(const struct timespec *time);
 
 __asm__(".text\n"
         ".type leaf, @function\n"
@@ -29,7 +30,15 @@ __asm__(".text\n"
         "  add $48, %rsp\n"
         "  pop %rbx\n"
         "  ret\n"
-        ".size calls_back, . - calls_back\n");
+        ".size calls_back, . - calls_back\n"
+        ".type nap, @function\n"
+        "nap: sub $24, %rsp\n"
+        "  xor %esi, %esi\n"
+        "  mov $35, %eax\n" /* nanosleep */
+        "  syscall\n"
+        "  add $24, %rsp\n"
+        "  ret\n"
+        ".size nap, . - nap\n");
 
 __attribute__((noinline)) static void call_leaf(void)
 {
@@ -58,11 +67,22 @@ __attribute__((noinline)) static void call_calls_back(void)
     sink++;
 }
 
+__attribute__((noinline)) static void call_nap(uint64_t ns)
+{
+    struct timespec time = {.tv_nsec = (long)ns};
+    nap(&time);
+    sink++;
+}
+
 int main(int count, char **arguments)
 {
-    if (count != 2)
+    if (count < 2)
         return 1;
     uint64_t end = (uint64_t)(atof(arguments[1]) * 1e6);
+    if (count == 3) {
+        call_nap(end);
+        return 0;
+    }
     while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end) {
         call_leaf();
         call_with_frame();

@@ -8,7 +8,8 @@
  *
  * MAP: "good"; "none"; "link" (a symbolic link to a good one); "old" (a good one, from before the
  * program began); "foreign" (another user's); "garbage"; "fork" (a good one, and the work is done
- * by a child). */
+ * by a child); "renamed" (the same, and the child has a map with other names, "new NAME"); "large" (a
+ * good one, after many other lines, one of them long). */
 #include "burn.h"
 
 #include <errno.h>
@@ -57,14 +58,37 @@ static void make_code(void)
     mprotect(made, 4096, PROT_READ | PROT_EXEC);
 }
 
+static const char *prefix = ""; /* of the names in the map */
+
 static void write_names(FILE *file)
 {
-    /* Code that existed before, and invalid lines. */
-    fprintf(file, "%lx 1000 stale\nno numbers here\n\n0x%lx\n", (long)made, (long)made);
     for (int i = 0; i < CODES; i++)
-        fprintf(file, i % 2 ? "0x%lx 0x%x %s\n" : "%lx %x %s\n", (long)made + i * SPACING,
-                codes[i].size, codes[i].name);
+        fprintf(file, i % 2 ? "0x%lx 0x%x %s%s\n" : "%lx %x %s%s\n", (long)made + i * SPACING,
+                codes[i].size, prefix, codes[i].name);
+}
+
+/* Between a name of code that existed before and invalid lines. */
+static void write_names_and_others(FILE *file)
+{
+    fprintf(file, "%lx 1000 stale\nno numbers here\n\n0x%lx\n", (long)made, (long)made);
+    write_names(file);
     fprintf(file, "%lx %x never finish", (long)made, SPACING * CODES);
+}
+
+/* hpcrun copies a map in pieces of so many bytes, or fewer that end with a line. */
+#define PIECE 16384
+
+/* Names of code in other places: lines of 32 bytes, one of six pieces, and a last one that leaves five
+ * bytes of its piece, so that the first name of our code is in two pieces. */
+static void write_large(FILE *file)
+{
+    for (int i = 0; i < 40 * PIECE / 32; i++)
+        fprintf(file, "%08x 10 %-19d\n", 0x1000 + 16 * i, i);
+    fprintf(file, "%-*s\n", 6 * PIECE - 1, "800000 10 long");
+    for (int i = 0; i < PIECE / 32 - 1; i++)
+        fprintf(file, "%08x 10 %-19d\n", 0x900000 + 16 * i, i);
+    fprintf(file, "%08x 10 %-14s\n", 0xa00000, "short");
+    write_names(file);
 }
 
 static void get_map_path(char *path, size_t size)
@@ -98,8 +122,10 @@ static void write_map(const char *how)
     if (strcmp(how, "garbage") == 0)
         for (int i = 0; i < 100000; i++)
             putc(i * i % 251, file);
+    else if (strcmp(how, "large") == 0)
+        write_large(file);
     else
-        write_names(file);
+        write_names_and_others(file);
     fclose(file);
     if (strcmp(how, "link") == 0 && symlink(path, map_path) != 0)
         exit(3);
@@ -167,9 +193,14 @@ int main(int count, char **arguments)
     make_code();
     if (strcmp(arguments[1], "none") != 0)
         write_map(arguments[1]);
-    if (strcmp(arguments[1], "fork") == 0) {
+    bool is_renamed = strcmp(arguments[1], "renamed") == 0;
+    if (is_renamed || strcmp(arguments[1], "fork") == 0) {
         if (fork() != 0)
             return wait(NULL) < 0;
+        if (is_renamed) {
+            prefix = "new ";
+            write_map("good");
+        }
         last_line = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     }
     run("call_framed", call_framed, 0, false);

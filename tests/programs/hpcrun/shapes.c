@@ -56,6 +56,34 @@ SHAPE(removes, "push %rbp\n mov %rsp, %rbp\n push %rax\n push %rax\n call 1f\n m
 SHAPE(jumps, "push %rbx\n sub $32, %rsp\n nop\n add $32, %rsp\n pop %rbx\n jmp 1f\n ud2\n"
              "1: sub $136, %rsp\n call *%rdi\n add $136, %rsp\n ret")
 
+/* A loop whose exit is at its begin: the way back to there passes code from before. */
+SHAPE(rounds, "push %rbx\n push %r12\n sub $104, %rsp\n mov %rdi, %r12\n mov $2, %ebx\n"
+              "1: dec %ebx\n js 4f\n cmp $8, %ebx\n je 2f\n call *%r12\n"
+              "2: cmp $9, %ebx\n jne 3f\n nop\n 3: test %ebx, %ebx\n js 2b\n jmp 1b\n ud2\n"
+              "4: add $104, %rsp\n pop %r12\n pop %rbx\n ret")
+
+/* A jump table before the end. */
+SHAPE(table, "push %rbx\n push %rbp\n sub $200, %rsp\n xor %ebp, %ebp\n call *%rdi\n"
+             "lea 2f(%rip), %rdx\n movslq 4(%rdx), %rax\n add %rdx, %rax\n jmp *%rax\n ud2\n"
+             "1: add $200, %rsp\n pop %rbp\n pop %rbx\n ret\n"
+             "2: .long 1b - 2b, 1b - 2b")
+
+/* The old stack pointer in the frame, as in x265. */
+SHAPE(slot, "push %rbx\n mov %rsp, %rax\n and $-64, %rsp\n sub $320, %rsp\n mov %rax, 256(%rsp)\n"
+            "call *%rdi\n mov 256(%rsp), %rsp\n pop %rbx\n ret")
+
+/* An instruction that begins with a byte of 0. */
+SHAPE(adds, "sub $72, %rsp\n add %al, %cl\n call *%rdi\n add %al, %cl\n add $72, %rsp\n ret")
+
+/* A stub that goes to its function through memory. */
+SHAPE(stub, "lea 1f(%rip), %rax\n mov %rax, -16(%rsp)\n jmp *-16(%rsp)\n ud2\n"
+            "1: sub $136, %rsp\n call *%rdi\n add $136, %rsp\n ret")
+
+/* The end is reached by a jump that tells nothing, as in HotSpot's loops that are entered in the middle. */
+SHAPE(leaves, "push %rbp\n mov %rsp, %rbp\n sub $208, %rsp\n xor %eax, %eax\n"
+              "test %eax, %eax\n jne 2f\n 1: call *%rdi\n lea 3f(%rip), %rcx\n jmp *%rcx\n ud2\n"
+              "2: jmp 1b\n ud2\n 3: leave\n ret")
+
 #define CALL_CHAIN(name, what)                                                                     \
     __attribute__((noinline)) static void back_##name(void)                                        \
     {                                                                                              \
@@ -69,7 +97,8 @@ SHAPE(jumps, "push %rbx\n sub $32, %rsp\n nop\n add $32, %rsp\n pop %rbx\n jmp 1
     }
 
 #define SHAPES(DO)                                                                                 \
-    DO(leaf) DO(pushes) DO(pointer) DO(aligned) DO(moves) DO(exits) DO(inner) DO(removes) DO(jumps)
+    DO(leaf) DO(pushes) DO(pointer) DO(aligned) DO(moves) DO(exits) DO(inner) DO(removes) DO(jumps)  \
+    DO(rounds) DO(table) DO(slot) DO(adds) DO(stub) DO(leaves)
 
 #define CHAIN(name) CALL_CHAIN(name, name_) CALL_CHAIN(copy_##name, copied)
 SHAPES(CHAIN)

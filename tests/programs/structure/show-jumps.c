@@ -39,7 +39,7 @@ int main(int argc, char **argv)
     struct elf_image *image = argc == 2 ? elf_open(argv[1], &cause) : NULL;
     if (!image)
         diag_fatal(argv[1], "%s", cause);
-    module_code_read(&code, image, NULL, NULL, 0, 1);
+    module_code_read(&code, image, NULL, 1);
     for (size_t i = 0; i < code.map.fragments.n; i++)
         show(&code, i);
     module_code_free(&code);

@@ -37,10 +37,13 @@ static void resumed(unsigned worker, const void *key)
     tell("resumed", worker);
 }
 
-static void spawned(unsigned worker, struct agent_activation child)
+static bool spawns_grain;
+
+static bool spawned(unsigned worker, struct agent_activation child)
 {
     last = child;
     tell("spawned", worker);
+    return spawns_grain;
 }
 
 static void returned(unsigned worker)
@@ -80,8 +83,16 @@ static void cannot_follow(const char *why)
     refusal = why;
 }
 
-static const struct agent_dag dag = {run_begins, run_ended, resumed,   spawned, returned,
-                                     orphaned,   synced,    suspended, ended,   stolen};
+static const struct agent_dag dag = {.run_begins = run_begins,
+                                     .run_ended = run_ended,
+                                     .resumed = resumed,
+                                     .spawned = spawned,
+                                     .returned = returned,
+                                     .orphaned = orphaned,
+                                     .synced = synced,
+                                     .suspended = suspended,
+                                     .ended = ended,
+                                     .stolen = stolen};
 static const struct agent_tasks tasks = {.cannot_follow = cannot_follow};
 static const struct agent_host host = {.dag = &dag, .tasks = &tasks};
 
@@ -178,10 +189,14 @@ static void events_are_passed_on(void **state)
     observer->suspended(1, &main_frame);
     assert_ptr_equal(last_key, &main_frame);
     observer->ended(3);
+    spawns_grain = true;
+    assert_true(observer->spawned(0, 1, &slow[0], &code_of[0][4]));
+    spawns_grain = false;
+    assert_false(observer->spawned(0, 1, &slow[0], &code_of[0][4]));
     observer->run_ended();
     assert_string_equal(told,
                         " resumed-0 spawned-0 stolen-0 resumed-1 returned-0 synced-2 orphaned-0"
-                        " suspended-1 ended-3");
+                        " suspended-1 ended-3 spawned-0 spawned-0");
 }
 
 static void a_second_computation_at_the_same_time_is_not_observed(void **state)

@@ -50,6 +50,7 @@ static void put_every_chunk(void)
     end_chunk(10, PROCESS);
     ENCODE(1, 1, RECORDED_LOWER_BOUND);
     encode_string(&payload, "no order");
+    ENCODE(99);
     end_chunk(12, PROCESS);
     encode_v(&payload, 0);
     encode_string(&payload, "sort");
@@ -100,6 +101,7 @@ static void assert_same_tables(const struct measurement *copy)
     assert_int_equal(copy->metric_states.at[0].metric_id, 1);
     assert_int_equal(copy->metric_states.at[0].state, RECORDED_LOWER_BOUND);
     assert_string_equal(copy->metric_states.at[0].why, "no order");
+    assert_int_equal(copy->metric_states.at[0].error, 99);
     assert_int_equal(copy->workers.at[1].n, 3);
     assert_string_equal(copy->regions.at[0].name, "sort");
     assert_int_equal(copy->regions.at[0].times, 2);

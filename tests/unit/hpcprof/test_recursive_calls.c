@@ -108,6 +108,52 @@ static void random_trees_collapse_path_by_path(void **state)
     }
 }
 
+static bool has_recursion(const char *path)
+{
+    char collapsed[DEEPEST + 1];
+    collapse_text(path, collapsed);
+    return strcmp(path, collapsed) != 0;
+}
+
+/* The number of contexts is known before they are collapsed. */
+static void contexts_are_counted(void **state)
+{
+    (void)state;
+    static struct function functions[FUNCTIONS];
+    struct measurements measurements = {0};
+    struct symbol_table symbols = {.measurements = &measurements};
+    symbols.functions.at = functions;
+    symbols.functions.n = FUNCTIONS;
+    for (char name[] = "0"; name[0] <= '9'; name[0]++)
+        strtab_id(&symbols.files, name);
+    for (size_t i = 0; i < FUNCTIONS; i++)
+        functions[i] = (struct function){.name = is_placeholder[i] ? "<unknown>" : "f",
+                                         .file = NO_SYMBOL, .module = NO_SYMBOL};
+    for (random_state = 1; random_state < 5; random_state++) {
+        uint64_t seed = random_state;
+        struct context_tree tree;
+        struct context_ids none = {0};
+        context_tree_start(&tree);
+        grow(&tree);
+        struct numbered_contexts contexts;
+        free(contexts_number(&contexts, &tree, &symbols, 1));
+        size_t n = count_without_recursion(&contexts, SIZE_MAX);
+        size_t outside = 0;
+        for (uint32_t i = 0; i < tree.contexts.n; i++)
+            outside += !has_recursion(path_of(&tree, i));
+        assert_int_equal(count_without_recursion(&contexts, 0), outside);
+        assert_int_equal(count_without_recursion(&contexts, outside), outside);
+        assert_int_equal(count_without_recursion(&contexts, outside + 1), n);
+        assert_true(n < contexts.n);
+        free(collapse_recursion(&tree, is_placeholder, &none));
+        assert_int_equal(n, tree.contexts.n);
+        contexts_free(&contexts);
+        context_tree_free(&tree);
+        random_state = seed;
+    }
+    strtab_free(&symbols.files);
+}
+
 static void recursive_calls_from_unknown_sites_are_dropped(void **state)
 {
     (void)state;
@@ -133,6 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_lead_back_to_the_outermost_one),
         cmocka_unit_test(random_trees_collapse_path_by_path),
+        cmocka_unit_test(contexts_are_counted),
         cmocka_unit_test(recursive_calls_from_unknown_sites_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

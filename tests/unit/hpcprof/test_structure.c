@@ -232,6 +232,30 @@ static void check_invariants(const struct structure *s)
     }
 }
 
+/* A function with two copies begins where its sampled one does; one without sampled copies, nowhere, as if
+ * the structure lacked it. */
+static void sampled_procedures_are_marked(void **state)
+{
+    (void)state;
+    static const uint64_t addresses[] = {0x2010, 0x20ff, 0x9999};
+    for (int others_matter = 0; others_matter < 2; others_matter++) {
+        struct structure *s = read_text(document("<F n=\"/s/a.c\">"
+                                                 "<P n=\"f\" l=\"2\" v=\"{[0x1000-0x1100)}\">"
+                                                 "<S l=\"3\" v=\"{[0x1000-0x1100)}\"/></P>"
+                                                 "<P n=\"f\" l=\"2\" v=\"{[0x2000-0x2100)}\">"
+                                                 "<S l=\"3\" v=\"{[0x2000-0x2100)}\"/></P>"
+                                                 "<P n=\"g\" l=\"9\" v=\"{[0x3000-0x3100)}\">"
+                                                 "<S l=\"9\" v=\"{[0x3000-0x3100)}\"/></P></F>"));
+        structure_mark_sampled(s, addresses, 3, others_matter);
+        for (size_t i = 0; i < 3; i++)
+            assert_int_equal(s->scopes.at[i].is_sampled, i == 1);
+        assert_int_equal(s->functions.n, 2);
+        assert_int_equal(s->functions.at[0].entry, others_matter ? 0x1000 : 0x2000);
+        assert_int_equal(s->functions.at[1].entry, others_matter ? 0x3000 : 0);
+        structure_free(s);
+    }
+}
+
 /* Buckets of addresses: one, few of many statements, and as many as bits allow. */
 static void addresses_are_found_wherever_they_are(void **state)
 {
@@ -243,10 +267,9 @@ static void addresses_are_found_wherever_they_are(void **state)
         "<S l=\"2\" v=\"{[0x11-0x12) [0x15-0x18) [0xfffff-0x100000)}\"/>",
     };
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
-        char body[1024], *cause = NULL;
+        char body[1024];
         snprintf(body, sizeof body, "<P n=\"f\">%s</P>", statements[i]);
-        struct structure *s = structure_read_text(document(body), &cause);
-        assert_non_null(s);
+        struct structure *s = read_text(document(body));
         assert_int_equal(s->statements.n, i == 0 ? 1 : i == 1 ? 2 : 7);
         check_invariants(s);
         structure_free(s);
@@ -347,6 +370,7 @@ int main(void)
         cmocka_unit_test(what_is_no_structure_is_refused),
         cmocka_unit_test(elements_in_wrong_places_are_ignored),
         cmocka_unit_test(addresses_are_found_wherever_they_are),
+        cmocka_unit_test(sampled_procedures_are_marked),
         cmocka_unit_test(random_damage_is_survived),
     };
     return cmocka_run_group_tests(tests, start, finish);

@@ -52,6 +52,24 @@ static void expect_caller(const struct frame *caller, const uint8_t *ra, unsigne
     assert_int_equal(caller->sp, address(&stack[sp_word]));
 }
 
+static inline void put(unsigned at, const void *bytes, size_t size)
+{
+    memcpy(code + at, bytes, size);
+}
+
+#define PUT(at, ...) put(at, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
+
+/* add $24, %rsp; pop %rbp; ret */
+static const uint8_t epilogue[] __attribute__((unused)) = {0x48, 0x83, 0xc4, 24, 0x5d, 0xc3};
+
+/* The step of a new sample. */
+static inline bool steps(struct frame *frame, bool interrupted, struct frame *caller)
+{
+    struct memory memory = by_kernel();
+    struct bare_frame bare = {frame, NULL, interrupted, false};
+    return fallback_step(&memory, &cache, &bare, caller) == STEP_OK;
+}
+
 static int clear(void **state)
 {
     (void)state;

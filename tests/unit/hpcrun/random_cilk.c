@@ -65,13 +65,11 @@ void free_body(struct body *body)
 struct defined defined[MAX_CONTEXTS];
 int defined_count = 1;
 
-int defined_below(int parent, unsigned code, unsigned site, bool *is_outermost)
+int defined_below(int parent, unsigned code, unsigned site)
 {
-    *is_outermost = false;
     for (int at = parent; at > 0; at = defined[at].parent)
         if (defined[at].code == code)
             return at;
-    *is_outermost = true;
     for (int i = 1; i < defined_count; i++)
         if (defined[i].parent == parent && defined[i].code == code && defined[i].site == site)
             return i;
@@ -110,19 +108,17 @@ static unsigned seen_site(const struct body *body)
 }
 
 /* The context of a body's own code. */
-static int context_of(const struct body *body, int outer, bool *is_outermost)
+static int context_of(const struct body *body, int outer)
 {
-    *is_outermost = false;
     if (body->is_task || !body->has_hooks)
         return outer;
-    return defined_below(outer, body->code, seen_site(body), is_outermost);
+    return defined_below(outer, body->code, seen_site(body));
 }
 
 /* The longest path of a body; heap: paths are large. */
 static struct path *longest_path(const struct body *body, int outer, unsigned kind)
 {
-    bool is_outermost;
-    int context = context_of(body, outer, &is_outermost);
+    int context = context_of(body, outer);
     struct path *here = calloc(1, sizeof *here), *longest = calloc(1, sizeof *longest);
     for (int i = 0; i <= body->n; i++) {
         const struct step *step = i < body->n ? &body->steps[i] : NULL;
@@ -143,16 +139,13 @@ static struct path *longest_path(const struct body *body, int outer, unsigned ki
         free(path);
     }
     free(longest);
-    if (is_outermost && kind == PLAIN)
-        defined[context].values.call_span += here->length;
     return here;
 }
 
 /* Adds the work of a body to contexts, and returns it. */
 static uint64_t count_work(const struct body *body, int outer)
 {
-    bool is_outermost;
-    int context = context_of(body, outer, &is_outermost);
+    int context = context_of(body, outer);
     struct span_values *values = &defined[context].values;
     uint64_t work = 0;
     for (int i = 0; i <= body->n; i++) {
@@ -163,8 +156,6 @@ static uint64_t count_work(const struct body *body, int outer)
         values->spawns += body->steps[i].kind == SPAWN;
         work += count_work(body->steps[i].child, context);
     }
-    values->calls += is_outermost;
-    values->call_work += is_outermost ? work : 0;
     return work;
 }
 

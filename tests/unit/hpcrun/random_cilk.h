@@ -50,7 +50,7 @@ extern struct defined defined[MAX_CONTEXTS];
 extern int defined_count;
 
 /* The context of a procedure, made if it is new. */
-int defined_below(int parent, unsigned code, unsigned site, bool *is_outermost);
+int defined_below(int parent, unsigned code, unsigned site);
 
 /* Of all programs so far. */
 extern struct lengths expected;

@@ -2,7 +2,7 @@
 
 #include "hpcrun/span/strand-clock.h"
 
-uint64_t strand_time;
+uint64_t strand_time, strand_excess, strand_error;
 
 void strand_clock_calibrate(void)
 {
@@ -22,6 +22,19 @@ void strand_begin_in(struct strand_clock *clock, int thread)
 uint64_t strand_end(struct strand_clock *clock)
 {
     (void)clock;
+    uint64_t time = strand_time + strand_excess;
+    strand_time = 0;
+    return time;
+}
+
+void strand_stop(struct strand_clock *clock)
+{
+    (void)clock;
+}
+
+uint64_t strand_cut(struct strand_clock *clock)
+{
+    (void)clock;
     uint64_t time = strand_time;
     strand_time = 0;
     return time;
@@ -33,12 +46,7 @@ uint64_t strand_passed(const struct strand_clock *clock)
     return strand_time;
 }
 
-uint64_t strand_next(struct strand_clock *clock)
+uint64_t strand_uncertainty(void)
 {
-    return strand_end(clock);
-}
-
-void strand_clock_set_event_cost(uint64_t ticks)
-{
-    (void)ticks;
+    return strand_error;
 }

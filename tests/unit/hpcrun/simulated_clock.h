@@ -5,7 +5,10 @@
 
 #include <stdint.h>
 
-/* Of the strand that ends next; 0 afterwards. */
+/* Of the strand that ends next, or is cut next; 0 afterwards. */
 extern uint64_t strand_time;
+
+/* What measuring adds to each strand, and its uncertainty; 0 at first. */
+extern uint64_t strand_excess, strand_error;
 
 #endif

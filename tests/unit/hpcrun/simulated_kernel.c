@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -82,6 +83,18 @@ void sim_wait(uint64_t ns)
     pass(ns, 0);
 }
 
+void sim_sleep(uint64_t ns)
+{
+    for (uint64_t slept = 0, step; slept < ns && !any_waits(); slept += step)
+        pass(step = next_expiry(ns - slept), 0);
+}
+
+void sim_wait_for_cpu(uint64_t ns)
+{
+    sim.delay += ns;
+    pass(ns, 0);
+}
+
 bool sim_take(siginfo_t *info)
 {
     memset(info, 0, sizeof *info);
@@ -153,6 +166,19 @@ static long control_event(long request, const uint64_t *argument)
     return 0;
 }
 
+static long open_file(const char *path)
+{
+    return strcmp(path, "/proc/self/task/1/schedstat") == 0 ? SIM_FILE : -ENOENT;
+}
+
+static long read_file(int fd, char *to, size_t room)
+{
+    if (fd == SIM_FILE)
+        return snprintf(to, room, "%lu %lu 3\n", sim.has_no_accounts ? 0 : sim.cpu, sim.delay);
+    memcpy(to, &sim.event_count, sizeof sim.event_count);
+    return (long)room;
+}
+
 long sys6(long number, long a, long b, long c, long d, long e, long f)
 {
     (void)e;
@@ -164,7 +190,8 @@ long sys6(long number, long a, long b, long c, long d, long e, long f)
     case SYS_timer_delete: sim.timers[a].used = false; return 0;
     case SYS_perf_event_open: return sim.refuses_perf ? -EACCES : SIM_FD;
     case SYS_ioctl: return control_event(b, (const uint64_t *)c);
-    case SYS_read: memcpy((void *)b, &sim.event_count, sizeof sim.event_count); return c;
+    case SYS_openat: return open_file((const char *)b);
+    case SYS_read: return read_file((int)a, (char *)b, (size_t)c);
     case SYS_prlimit64: ((struct rlimit *)d)->rlim_cur = 1000; return 0;
     case SYS_close:
     case SYS_fcntl: return 0;

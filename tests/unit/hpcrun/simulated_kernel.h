@@ -16,6 +16,7 @@
 
 #define SIM_TIMERS 4
 #define SIM_FD     7 /* the perf event's */
+#define SIM_FILE   8 /* schedstat of the thread */
 
 long sys6(long number, long a, long b, long c, long d, long e, long f);
 
@@ -27,7 +28,8 @@ struct sim_timer {
 };
 
 struct sim {
-    uint64_t wall, cpu; /* ns */
+    uint64_t wall, cpu, delay; /* ns; delay: time without a CPU that the thread wanted */
+    bool has_no_accounts;      /* the kernel does not keep `delay` */
     bool refuses_perf;
     int timer_limit;  /* number of timers that can be created */
     bool keeps_stale; /* setting a timer leaves its pending signal, as before Linux 6.13 */
@@ -48,8 +50,11 @@ uint64_t sim_run(uint64_t ns);
 /* The thread runs for `ns` with its signals blocked. */
 void sim_run_blocked(uint64_t ns);
 
-/* The thread does not run for `ns`: it waits or is stopped. */
+/* The thread does not run for `ns`: it waits or is stopped; or it has no CPU. sim_sleep ends when a
+ * signal is pending. */
 void sim_wait(uint64_t ns);
+void sim_wait_for_cpu(uint64_t ns);
+void sim_sleep(uint64_t ns);
 
 /* Takes the pending signal, as the handler gets it; false if there is none. */
 bool sim_take(siginfo_t *info);

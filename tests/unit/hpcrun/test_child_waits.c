@@ -21,10 +21,11 @@ struct process process;
 struct sampling sampling;
 __thread struct agent_slot *own_slot;
 
-/* What the real function returns and stores: where `at` says. */
+/* What the real wait4 or waitid returns and stores. */
 static struct {
     long result;
-    int at, status;
+    int status;
+    struct rusage usage;
     siginfo_t info;
     bool stores_info;
     long argument[6];
@@ -33,21 +34,30 @@ static struct {
 /* What was noted; no child: 0. */
 static pid_t noted;
 static int noted_signal, notes;
+static uint64_t noted_cpu;
 
 static long made_up(long a, long b, long c, long d, long e, long f)
 {
     memcpy(sim.argument, (long[]){a, b, c, d, e, f}, sizeof sim.argument);
-    if (sim.stores_info)
-        *(siginfo_t *)sim.argument[sim.at] = sim.info;
-    else
-        *(int *)sim.argument[sim.at] = sim.status;
+    if (sim.stores_info) {
+        *(siginfo_t *)sim.argument[2] = sim.info;
+        return sim.result;
+    }
+    *(int *)sim.argument[1] = sim.status;
+    *(struct rusage *)sim.argument[3] = sim.usage;
     return sim.result;
 }
 
-void note_child_end(pid_t child, int signal)
+bool process_is_restricted(void)
+{
+    return false;
+}
+
+void note_child_end(int child, int signal, uint64_t cpu)
 {
     noted = child;
     noted_signal = signal;
+    noted_cpu = cpu;
     notes++;
 }
 
@@ -57,6 +67,7 @@ static int begin(void **state)
     memset(&sim, 0, sizeof sim);
     process.active = true;
     noted = notes = 0;
+    noted_cpu = 0;
     noted_signal = -1;
     return 0;
 }
@@ -69,7 +80,7 @@ static void assert_noted(int status, long result, int signal)
         begin(NULL);
         sim.status = status;
         sim.result = result;
-        sim.at = i % 4 == 2 ? 0 : 1; /* wait3 has no pid */
+        sim.usage = (struct rusage){.ru_utime = {2, 300}, .ru_stime = {1, 5}};
         pid_t child = i % 4 == 0   ? waitpid(CHILD, to, WUNTRACED)
                       : i % 4 == 1 ? wait(to)
                       : i % 4 == 2 ? wait3(to, WUNTRACED, NULL)
@@ -78,7 +89,21 @@ static void assert_noted(int status, long result, int signal)
         assert_int_equal(got, to ? status : 77);
         assert_int_equal(noted, signal < 0 ? 0 : CHILD);
         assert_int_equal(noted_signal, signal);
+        assert_int_equal(noted_cpu, signal < 0 ? 0 : 3000305000);
     }
+}
+
+/* The program gets the kernel's CPU times, too. */
+static void the_usage_is_the_kernels(void **state)
+{
+    struct rusage got[2];
+    begin(state);
+    sim.result = CHILD;
+    memset(&sim.usage, 0x11, sizeof sim.usage);
+    assert_int_equal(wait3(NULL, 0, &got[0]), CHILD);
+    assert_int_equal(wait4(CHILD, NULL, 0, &got[1]), CHILD);
+    assert_memory_equal(&got[0], &sim.usage, sizeof sim.usage);
+    assert_memory_equal(&got[1], &sim.usage, sizeof sim.usage);
 }
 
 static void an_end_is_noted_with_its_signal(void **state)
@@ -104,7 +129,6 @@ static void assert_noted_by_info(int code, int status, int signal)
     for (int i = 0; i < 2; i++) {
         begin(NULL);
         sim.stores_info = true;
-        sim.at = 2;
         sim.info.si_pid = CHILD;
         sim.info.si_code = code;
         sim.info.si_status = status;
@@ -130,13 +154,11 @@ static void waitid_tells_ends_by_code(void **state)
 static void waitid_without_a_child_notes_nothing(void **state)
 {
     sim.stores_info = true;
-    sim.at = 2;
     sim.info.si_code = CLD_EXITED; /* left from before: the pid counts */
     assert_int_equal(waitid(P_ALL, 0, NULL, WEXITED | WNOHANG), 0);
     assert_int_equal(notes, 0);
     begin(state);
     sim.stores_info = true;
-    sim.at = 2;
     sim.info.si_code = CLD_EXITED;
     sim.info.si_pid = CHILD;
     sim.result = -1;
@@ -144,16 +166,24 @@ static void waitid_without_a_child_notes_nothing(void **state)
     assert_int_equal(noted, 0);
 }
 
+static void waitid_without_taking_the_child_notes_nothing(void **state)
+{
+    (void)state;
+    sim.stores_info = true;
+    sim.info.si_code = CLD_EXITED;
+    sim.info.si_pid = CHILD;
+    assert_int_equal(waitid(P_ALL, 0, NULL, WEXITED | WNOWAIT), 0);
+    assert_int_equal(notes, 0);
+}
+
 static void a_process_that_is_not_measured_notes_nothing(void **state)
 {
     (void)state;
     process.active = false;
-    sim.at = 1;
     sim.result = CHILD;
     assert_int_equal(waitpid(CHILD, NULL, 0), CHILD);
     assert_int_equal(noted, 0);
     sim.stores_info = true;
-    sim.at = 2;
     sim.result = 0;
     sim.info.si_pid = CHILD;
     sim.info.si_code = CLD_EXITED;
@@ -165,9 +195,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(an_end_is_noted_with_its_signal, begin),
+        cmocka_unit_test_setup(the_usage_is_the_kernels, begin),
         cmocka_unit_test_setup(no_end_is_not_noted, begin),
         cmocka_unit_test_setup(waitid_tells_ends_by_code, begin),
         cmocka_unit_test_setup(waitid_without_a_child_notes_nothing, begin),
+        cmocka_unit_test_setup(waitid_without_taking_the_child_notes_nothing, begin),
         cmocka_unit_test_setup(a_process_that_is_not_measured_notes_nothing, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

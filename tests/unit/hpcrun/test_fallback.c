@@ -10,22 +10,8 @@
 /* Code in a module, without unwind information, that says nothing about its frame. */
 void bare_code(void);
 __asm__(".text\n"
-        "bare_code: jmp *(%rax)\n"
+        "bare_code: jmp *(%rax, %rbx, 8)\n"
         ".skip 16, 0xcc\n");
-
-static void put(unsigned at, const void *bytes, size_t size)
-{
-    memcpy(code + at, bytes, size);
-}
-
-#define PUT(at, ...) put(at, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
-
-/* The step of a new sample. */
-static bool steps(struct frame *frame, bool interrupted, struct frame *caller)
-{
-    struct memory memory = by_kernel();
-    return fallback_step(NULL, &memory, &cache, frame, interrupted, caller);
-}
 
 /* ---- guesses, in modules ---- */
 
@@ -83,14 +69,11 @@ static void code_made_at_run_time_is_not_guessed(void **state)
     (void)state;
     struct frame frame = frame_at(address(code)), caller;
     stack[0] = address(RA);
-    PUT(0, 0xff, 0x20); /* jmp *(%rax) */
+    PUT(0, 0xff, 0x24, 0xd8); /* jmp *(%rax, %rbx, 8) */
     assert_false(steps(&frame, true, &caller));
 }
 
 /* ---- rules from the code ---- */
-
-/* add $24, %rsp; pop %rbp; ret */
-static const uint8_t epilogue[] = {0x48, 0x83, 0xc4, 24, 0x5d, 0xc3};
 
 static void the_code_tells_where_the_return_address_is(void **state)
 {
@@ -210,6 +193,19 @@ static void hotspot_s_interpreter_is_not_called(void **state)
     expect_caller(&caller, RA, 30);
 }
 
+static void the_kernel_calls_handlers(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address(code)), caller;
+    put(0, epilogue, sizeof epilogue);
+    PUT(2000, 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05); /* mov $15, %rax; syscall */
+    stack[4] = address(code + 2000);
+    assert_true(steps(&frame, true, &caller));
+    expect_caller(&caller, code + 2000, 5);
+    code[2003] = 14; /* another system call */
+    assert_false(steps(&frame, true, &caller));
+}
+
 /* ---- learned rules ---- */
 
 static void rules_of_replaced_code_do_not_hold(void **state)
@@ -279,12 +275,13 @@ static void a_search_ends_when_the_budget_is_spent(void **state)
 {
     (void)state;
     struct frame frame = frame_at(address(code)), caller;
+    struct bare_frame bare = {&frame, NULL, true, false};
     struct memory memory = by_kernel();
     memory.budget = 100;
     memset(code, NOP, 1500);
     put(1500, epilogue, sizeof epilogue);
     stack[4] = address(RA);
-    assert_false(fallback_step(NULL, &memory, &cache, &frame, true, &caller));
+    assert_int_equal(fallback_step(&memory, &cache, &bare, &caller), STEP_FAILED);
     assert_true(memory_is_exhausted(&memory));
     assert_true(steps(&frame, true, &caller)); /* the next sample has a new budget */
     expect_caller(&caller, RA, 5);
@@ -350,10 +347,78 @@ static void a_path_ends_where_a_goroutine_begins(void **state)
     PUT(2000, NOP, CALL, 1, 0, 0, 0, NOP);
     stack[4] = address(code + 2001);
     assert_int_equal(sample(code), UNWIND_COMPLETE);
-    assert_int_equal(unwinder.depth, 2);
+    assert_int_equal(unwinder.depth, 1);
     PUT(2006, 0xcc);
     unwind_forget(&unwinder);
     assert_int_equal(sample(code), UNWIND_NO_FDE);
+}
+
+/* Functions whose unwind information says that the return address is one word above. Only the code of the
+ * second tells that it is not. */
+void silent_function(void), wrong_function(void);
+__asm__(".text\n"
+        "silent_function: .cfi_startproc\n .cfi_def_cfa_offset 16\n"
+        "nop\n jmp *(%rax, %rbx, 8)\n .cfi_endproc\n"
+        "wrong_function: .cfi_startproc\n .cfi_def_cfa_offset 16\n nop\n ret\n .cfi_endproc\n"
+        ".skip 16, 0xcc\n");
+
+static enum unwind_end sample_function(void (*function)(void), bool on_own_stack)
+{
+    unwinder.stack_low = on_own_stack ? address(stack) : 0;
+    unwinder.stack_high = on_own_stack ? address(stack + WORDS) : 0;
+    unwind_forget(&unwinder);
+    enum unwind_end end = sample((const uint8_t *)(uintptr_t)function);
+    unwinder.stack_low = unwinder.stack_high = 0;
+    return end;
+}
+
+static void words_that_end_a_path_on_other_stacks(void **state)
+{
+    (void)state;
+    const uint64_t words[] = {0, 77, address(stack), address(code + 100)};
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
+        stack[1] = words[i];
+        assert_int_equal(sample_function(silent_function, false), UNWIND_COMPLETE);
+        assert_int_equal(unwinder.depth, 1);
+        assert_int_equal(sample_function(silent_function, true), UNWIND_NOT_A_RETURN_ADDRESS);
+        assert_int_equal(unwinder.depth, 1);
+    }
+}
+
+/* Where a function begins, no call has pushed the address, on any stack. */
+/* Only lazy PLTs have unwind information that tells their entries apart. */
+static void a_plt_entry_begins_there(void **state)
+{
+    (void)state;
+    enum { PUSH = 0x68 };
+    uint64_t entry;
+    __asm__("lea strpbrk@PLT(%%rip), %0" : "=r"(entry));
+    if (((const uint8_t *)(uintptr_t)entry)[6] != PUSH)
+        skip();
+    assert_true(rule_cache_get(&cache, entry - 1).begins);
+    assert_false(rule_cache_get(&cache, entry).begins);
+}
+
+static void a_function_s_begin_ends_a_path(void **state)
+{
+    (void)state;
+    stack[1] = address((void *)(uintptr_t)wrong_function);
+    for (unsigned own = 0; own < 2; own++) {
+        assert_int_equal(sample_function(silent_function, own), UNWIND_COMPLETE);
+        assert_int_equal(unwinder.depth, 1);
+    }
+}
+
+static void code_helps_where_unwind_information_is_wrong(void **state)
+{
+    (void)state;
+    for (unsigned own = 0; own < 2; own++) {
+        stack[0] = address(RA);
+        stack[1] = 0;
+        sample_function(wrong_function, own);
+        assert_int_equal(unwinder.depth, 2);
+        assert_int_equal(unwinder.path[0].pc, address(RA) - 1);
+    }
 }
 
 /* Rules that were learned before the budget was spent help the next sample. */
@@ -376,7 +441,7 @@ static void long_searches_are_spread_over_samples(void **state)
     for (; sample(code + 4096 + 10) == UNWIND_BUDGET; depth = unwinder.depth)
         assert_true(unwinder.depth > depth);
     assert_int_equal(unwinder.end, UNWIND_COMPLETE);
-    assert_int_equal(unwinder.depth, FRAMES + 1);
+    assert_int_equal(unwinder.depth, FRAMES);
 }
 
 /* ---- call sites ---- */
@@ -449,6 +514,7 @@ int main(void)
         TEST(return_addresses_that_are_moved),
         TEST(the_return_address_must_be_behind_a_call),
         TEST(hotspot_s_interpreter_is_not_called),
+        TEST(the_kernel_calls_handlers),
         TEST(rules_of_replaced_code_do_not_hold),
         TEST(a_learned_rule_is_not_searched_again),
         TEST(code_around_has_frame_pointers),
@@ -456,6 +522,10 @@ int main(void)
         TEST(the_kernel_reads_pages),
         TEST(each_failing_page_costs_once),
         TEST(a_path_ends_where_a_goroutine_begins),
+        TEST(words_that_end_a_path_on_other_stacks),
+        TEST(a_function_s_begin_ends_a_path),
+        TEST(a_plt_entry_begins_there),
+        TEST(code_helps_where_unwind_information_is_wrong),
         TEST(long_searches_are_spread_over_samples),
         TEST(code_may_begin_with_a_call),
         TEST(a_call_leads_there_by_the_plt_and_by_a_word_too),

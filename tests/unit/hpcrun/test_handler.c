@@ -11,6 +11,7 @@
 #include "hpcrun/restart/restart.h"
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/sample.h"
+#include "hpcrun/span/strand-clock.h"
 #include "hpcrun/thread/thread-image.h"
 
 #include <signal.h>
@@ -28,7 +29,7 @@ static struct thread thread;
 static struct arena_thread image;
 
 /* What happened, a letter each: m mark, g the call goes on, k test for cancellation, s measure, r record, c commit, a arm, x count a missed one,
- * b begin the arena file, l look at the clock, p write pending chunks, f flush. */
+ * b begin the arena file, l look at the clock, p write pending chunks, f flush, S a strand pauses, G it goes on. */
 static char done[64];
 static bool was_busy; /* in all of it */
 
@@ -70,6 +71,19 @@ void cancel_if_requested(const ucontext_t *context)
     (void)context;
     assert_false(atomic_load(&thread.busy)); /* it may not return */
     done[strlen(done)] = 'k';
+}
+
+struct strand_pause strand_pause(bool may_wait)
+{
+    assert_false(may_wait); /* that is not for signal handlers */
+    done[strlen(done)] = 'S';
+    return (struct strand_pause){.begin = 77};
+}
+
+void strand_go_on(const struct strand_pause *pause)
+{
+    assert_int_equal(pause->begin, 77);
+    done[strlen(done)] = 'G';
 }
 
 struct thread_event *source_of_signal(struct thread *its, const siginfo_t *info)
@@ -216,6 +230,15 @@ static void a_canceled_thread_is_done_with_its_sample(void **state)
     assert_true(handle(SI_TIMER, 0));
     assert_string_equal(done, "msrcagk");
     is_cancelable_call = false;
+}
+
+static void a_sample_is_no_part_of_a_strand(void **state)
+{
+    (void)state;
+    process.config.work_span = true;
+    assert_true(handle(SI_TIMER, 0));
+    assert_string_equal(done, "SmsrcaGg");
+    process.config.work_span = false;
 }
 
 static void signals_of_others_are_no_samples(void **state)
@@ -380,6 +403,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_sample_is_recorded_before_the_next_is_armed),
         TEST(a_canceled_thread_is_done_with_its_sample),
+        TEST(a_sample_is_no_part_of_a_strand),
         TEST(signals_of_others_are_no_samples),
         TEST(without_sampling_nothing_is_measured),
         TEST(samples_at_the_end_are_only_counted),

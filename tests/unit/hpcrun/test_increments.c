@@ -11,6 +11,7 @@
 #include "hpcrun/source/source-perf.c"
 #include "hpcrun/source/source-timer.c"
 #include "hpcrun/source/wall-clock-source.c"
+#include "hpcrun/thread/ready-time.c"
 
 #include <math.h>
 #include <string.h>
@@ -23,6 +24,13 @@ struct sampling sampling;
 static bool waiting;       /* whether a sample interrupts a system call */
 static uint64_t sample_ns; /* time that taking a sample takes */
 static uint32_t live;      /* number of threads */
+
+static bool is_restricted;
+
+bool process_is_restricted(void)
+{
+    return is_restricted;
+}
 
 static struct agent_slot slot;
 __thread struct agent_slot *own_slot;
@@ -117,6 +125,7 @@ static void begin(enum way way, uint64_t seed)
                                                           : EVENT_CPUTIME,
                            .period = PERIOD};
     memset(&thread, 0, sizeof thread);
+    thread.tid = 1;
     thread.random = seed * 0x9e3779b97f4a7c15u;
     thread.event_count = 1;
     thread.events[0].event = &event;
@@ -156,14 +165,16 @@ static void begin_counter(uint64_t seed)
 
 /* Sums of increments, ns. */
 struct paid {
-    uint64_t amount, off_cpu, samples;
+    uint64_t amount, off_cpu, ready, samples;
 };
+
+/* The registers that a sample finds. */
+static ucontext_t context;
 
 /* Handles a pending signal as handler_on_signal does. */
 static void take(struct paid *paid)
 {
     siginfo_t info;
-    const ucontext_t context = {0};
     if (!sim_take(&info))
         return;
     struct thread_event *its = source_of_signal(&thread, &info);
@@ -174,6 +185,7 @@ static void take(struct paid *paid)
     paid->amount +=
         its->source == SOURCE_COUNTER ? increment.amount : increment.amount >> TIME_SHIFT;
     paid->off_cpu += increment.off_cpu >> TIME_SHIFT;
+    paid->ready += increment.ready >> TIME_SHIFT;
     paid->samples++;
     sim_run_blocked(sample_ns);
     source_arm(&thread, its);
@@ -289,6 +301,107 @@ static void a_stopped_thread_pays_for_the_time_that_it_was_stopped(void **state)
         assert_true(paid.off_cpu + PERIOD > 500 * MS && paid.off_cpu < 500 * MS + PERIOD);
         assert_true(paid.samples < 40); /* the pause itself is one sample */
     }
+}
+
+/* ---- threads without a CPU ---- */
+
+/* The registers of a thread in user code, after a system call that the kernel will make again, and after
+ * one that it has ended. */
+enum place { IN_CODE, BEFORE_CALL, AFTER_CALL, PLACES };
+
+static void set_place(enum place place)
+{
+    greg_t *reg = context.uc_mcontext.gregs;
+    reg[REG_RIP] = 0x1000;
+    reg[REG_RCX] = place == IN_CODE ? 0x2000 : place == BEFORE_CALL ? 0x1002 : 0x1000;
+    reg[REG_RAX] = place == AFTER_CALL ? -EINTR : 0;
+}
+
+static void begin_by_wall_clock(unsigned seed)
+{
+    begin(seed % 4 < 2 ? BY_WALL_CLOCK : BY_ONE_WALL_TIMER, seed);
+    set_place(IN_CODE);
+    is_restricted = false;
+    thread.began_ready = run_delay(thread.tid);
+}
+
+/* A thread that computes, and has no CPU half of the time: 1 ms with one, 1 ms without. Its time without
+ * one is told apart to the nanosecond, whenever samples come. */
+static void time_without_a_cpu_is_ready(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 100; seed++) {
+        struct paid paid = {0};
+        begin_by_wall_clock(seed);
+        for (unsigned i = 0; i < 200; i++) {
+            run(MS, &paid);
+            sim_wait_for_cpu(MS);
+            take(&paid);
+        }
+        assert_true(paid.ready <= 200 * MS && paid.ready + 2 * PERIOD >= 200 * MS);
+        assert_true(paid.off_cpu <= 2 * PERIOD);
+        assert_int_equal(ready_time(&thread), 200 * MS);
+    }
+    context = (ucontext_t){0};
+}
+
+/* A thread that sleeps. A sample wakes it, and it waits 2 ms for a CPU: that is no wish of the program.
+ * A thread that a sample finds in code did wish to run. */
+static void the_wait_that_a_sample_causes_is_not_ready(void **state)
+{
+    (void)state;
+    for (enum place place = IN_CODE; place < PLACES; place++) {
+        struct paid paid = {0};
+        begin_by_wall_clock(2);
+        set_place(place);
+        for (unsigned i = 0; i < 100; i++) {
+            sim_sleep(100 * MS);
+            sim_wait_for_cpu(2 * MS);
+            take(&paid);
+        }
+        uint64_t ready = place == IN_CODE ? 200 * MS : 0;
+        assert_int_equal(paid.ready, ready);
+        assert_int_equal(ready_time(&thread), ready);
+        assert_int_equal(paid.amount, paid.off_cpu + paid.ready);
+    }
+    context = (ucontext_t){0};
+}
+
+/* It waits 0.2 ms for a CPU, then sleeps: only what comes after the sample is due is the sample's. */
+static void an_earlier_wait_of_a_sleeper_is_ready(void **state)
+{
+    (void)state;
+    struct paid paid = {0};
+    begin_by_wall_clock(2);
+    set_place(AFTER_CALL);
+    for (unsigned i = 0; i < 20; i++) {
+        sim_wait_for_cpu(MS / 5);
+        sim_sleep(100 * MS);
+        sim_wait_for_cpu(MS);
+        take(&paid);
+    }
+    assert_int_equal(paid.ready, 20 * MS / 5);
+    assert_int_equal(ready_time(&thread), 20 * MS / 5);
+    context = (ucontext_t){0};
+}
+
+static void without_accounts_nothing_is_ready(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct paid paid = {0};
+        begin_by_wall_clock(1);
+        sim.has_no_accounts = i == 0;
+        is_restricted = i == 1;
+        thread.began_ready = run_delay(thread.tid);
+        run(20 * MS, &paid);
+        sim_wait_for_cpu(500 * MS);
+        take(&paid);
+        assert_int_equal(ready_time(&thread), READY_UNKNOWN);
+        assert_int_equal(paid.ready, 0);
+        assert_true(paid.off_cpu + PERIOD > 500 * MS);
+    }
+    context = (ucontext_t){0};
 }
 
 /* The same for a thread that blocks the signal, with its first sample, too: its period is random,
@@ -561,6 +674,10 @@ int main(void)
         cmocka_unit_test(a_counter_by_rate_finds_its_period),
         cmocka_unit_test(a_counter_by_rate_searches_once),
         cmocka_unit_test(a_stopped_thread_pays_for_the_time_that_it_was_stopped),
+        cmocka_unit_test(time_without_a_cpu_is_ready),
+        cmocka_unit_test(the_wait_that_a_sample_causes_is_not_ready),
+        cmocka_unit_test(an_earlier_wait_of_a_sleeper_is_ready),
+        cmocka_unit_test(without_accounts_nothing_is_ready),
         cmocka_unit_test(a_thread_that_blocks_its_signals_pays_when_it_lets_them_come),
         cmocka_unit_test(a_late_first_sample_begins_anew),
         cmocka_unit_test(periods_follow_the_number_of_threads),

@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define ROUNDS 2000000
 
@@ -112,6 +113,39 @@ static void instructions_need_room(void **state)
     assert_int_equal(i.immediate, 513);
 }
 
+/* Prefixes, mov $1, %ax (4 bytes with its prefix), and more bytes that can be read. */
+static void instructions_are_not_longer_than_15_bytes(void **state)
+{
+    (void)state;
+    uint8_t code[64];
+    struct instruction i;
+    for (unsigned prefixes = 1; prefixes < 40; prefixes++) {
+        memset(code, 0x66, sizeof code);
+        memcpy(code + prefixes, (const uint8_t[]){0xb8, 1, 0}, 3);
+        assert_int_equal(instruction_decode(code, sizeof code, &i), prefixes + 3 <= 15);
+    }
+}
+
+/* Bytes that look like ever more instruction are read up to a bound: the next page can't be read. */
+static void no_bytes_after_the_room_are_read(void **state)
+{
+    (void)state;
+    static const uint8_t vector[] = {0x62, 0xf3, 0x7d, 0x48, 0x25, 0x84, 0x24}; /* with SIB, disp32 and imm8 */
+    uint8_t *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct instruction i;
+    assert_ptr_not_equal(pages, MAP_FAILED);
+    assert_int_equal(mprotect(pages + 4096, 4096, PROT_NONE), 0);
+    for (size_t room = 0; room < 64; room++)
+        for (size_t prefixes = 0; prefixes <= room; prefixes++) {
+            uint8_t *code = pages + 4096 - room;
+            size_t rest = room - prefixes;
+            memset(code, 0x66, room);
+            memcpy(code + prefixes, vector, rest < sizeof vector ? rest : sizeof vector);
+            instruction_decode(code, room, &i);
+        }
+    munmap(pages, 8192);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -126,6 +160,8 @@ int main(void)
         cmocka_unit_test(random_bytes),
         cmocka_unit_test(the_code_of_libraries),
         cmocka_unit_test(instructions_need_room),
+        cmocka_unit_test(instructions_are_not_longer_than_15_bytes),
+        cmocka_unit_test(no_bytes_after_the_room_are_read),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

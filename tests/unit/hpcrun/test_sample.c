@@ -13,7 +13,7 @@
 struct process process;
 struct sampling sampling;
 
-enum { WORK, OFF_CPU, IDLENESS, INCOMPLETE, WAITING, LOCK_BLAME, METRICS };
+enum { WORK, WALL, OFF_CPU, READY, IDLENESS, INCOMPLETE, WAITING, LOCK_BLAME, METRICS };
 
 #define NODE    5u
 #define UNKNOWN 6u
@@ -33,6 +33,14 @@ void slots_find_long_calls(uint64_t ticks)
 {
     (void)ticks;
 }
+
+static uint32_t running; /* threads that work, by their slots */
+
+uint32_t slots_running(void)
+{
+    return running;
+}
+
 static uint32_t waiters; /* for locks of the thread */
 static uint64_t charged; /* the amount that each of them was charged */
 
@@ -130,14 +138,16 @@ static int begin(void **state)
     thread.image = thread.own_image = &image;
     process.usable_cpus = 8;
     *event = (struct thread_event){.work = WORK,
+                                   .wall_time = WALL,
                                    .off_cpu = OFF_CPU,
+                                   .ready = READY,
                                    .idleness = IDLENESS,
                                    .incomplete = INCOMPLETE,
                                    .waiting = WAITING,
                                    .lock_blame = LOCK_BLAME,
                                    .fates = image.fates[0]};
     own_slot = NULL;
-    waiters = 0;
+    waiters = running = 0;
     status = (struct thread_status){.kind = AGENT_FOREIGN};
     path_end = UNWIND_COMPLETE;
     node_of_path = NODE;
@@ -250,6 +260,60 @@ static void a_thread_that_waits_pays_waiting(void **state)
     assert_paid(0, 0, 0);
     assert_int_equal(paid[NODE][WAITING], 1000);
     assert_int_equal(paid[NODE][OFF_CPU], 0);
+}
+
+/* Time without a CPU is of no other metric: not work, nor blame for others. */
+static void time_without_a_cpu_is_only_ready(void **state)
+{
+    static const ucontext_t context;
+    struct increment increment = {.fired = true, .amount = 1000, .off_cpu = 100, .ready = 600};
+    for (unsigned i = 0; i < 2; i++) {
+        begin(state);
+        set_status(i ? AGENT_WAITING : AGENT_WORKING, 4, 1);
+        waiters = 1;
+        sample_record(&thread, event, &increment, &context);
+        assert_only_fate(FATE_RECORDED, 1000);
+        assert_int_equal(paid[NODE][READY], 600);
+        assert_int_equal(paid[NODE][i ? WAITING : WORK], 400);
+        assert_int_equal(paid[NODE][OFF_CPU], i ? 0 : 100);
+        assert_int_equal(paid[NODE][IDLENESS], i ? 0 : 1200);
+        assert_int_equal(paid[NODE][LOCK_BLAME], 400);
+    }
+}
+
+/* ---- the clock ---- */
+
+/* Threads that work at the same time share the clock. CPU time counts, of as many threads as can run. */
+static void threads_that_work_share_the_clock(void **state)
+{
+    static const ucontext_t context;
+    static const struct {
+        enum agent_thread_status kind;
+        uint32_t workers, working, running, cpus;
+        uint64_t wall; /* for 1200, 300 of them without a CPU or off it */
+    } cases[] = {
+        {AGENT_WORKING, 4, 4, 9, 8, 225}, {AGENT_WORKING, 4, 1, 9, 8, 900},
+        {AGENT_WORKING, 8, 8, 9, 2, 450}, {AGENT_WORKING, 4, 0, 9, 8, 900},
+        {AGENT_FOREIGN, 0, 0, 3, 8, 300}, {AGENT_FOREIGN, 0, 0, 0, 8, 900},
+        {AGENT_FOREIGN, 0, 0, 9, 2, 450}, {AGENT_WAITING, 4, 1, 9, 8, 0},
+    };
+    struct increment increment = {.fired = true, .amount = 1200, .off_cpu = 100, .ready = 200};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        begin(state);
+        process.usable_cpus = cases[i].cpus;
+        running = cases[i].running;
+        set_status(cases[i].kind, cases[i].workers, cases[i].working);
+        sample_record(&thread, event, &increment, &context);
+        assert_int_equal(paid[NODE][WALL], cases[i].wall);
+    }
+}
+
+static void an_event_without_time_has_no_clock(void **state)
+{
+    (void)state;
+    event->wall_time = NO_METRIC;
+    take(1000);
+    assert_paid(1000, 0, 0);
 }
 
 /* A holder may itself wait. */
@@ -479,6 +543,9 @@ int main(void)
         cmocka_unit_test_setup(a_sample_is_recorded_and_pays_its_node, begin),
         cmocka_unit_test_setup(time_off_the_cpu_is_told_apart, begin),
         cmocka_unit_test_setup(a_thread_that_waits_pays_waiting, begin),
+        cmocka_unit_test_setup(time_without_a_cpu_is_only_ready, begin),
+        cmocka_unit_test_setup(threads_that_work_share_the_clock, begin),
+        cmocka_unit_test_setup(an_event_without_time_has_no_clock, begin),
         cmocka_unit_test_setup(the_holder_of_a_lock_pays_for_each_thread_that_waits, begin),
         cmocka_unit_test_setup(a_wait_lasts_while_its_wrapper_is_on_the_stack, begin),
         cmocka_unit_test_setup(a_partial_path_ends_no_wait, begin),

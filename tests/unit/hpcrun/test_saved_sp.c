@@ -5,7 +5,7 @@
  * behind it that nothing else is in reach. */
 void lonely_code(void);
 __asm__(".text\n"
-        "lonely_code: jmp *(%rax)\n"
+        "lonely_code: jmp *(%rax, %rbx, 8)\n"
         ".skip 40000, 0xcc\n");
 
 /* Code in a module, without unwind information, whose old stack pointer is in rbx. Before its end
@@ -22,6 +22,20 @@ __asm__(".text\n"
         "add $96, %rsp\n"
         "end_of_aligned_code: ret\n"
         "mov %rbx, %rsp\n"
+        "ret\n"
+        ".skip 16, 0xcc\n");
+
+/* Code like that, whose end is near: its old stack pointer is in r10, 8 bytes above. */
+void near_code(void), copied_code(void);
+__asm__(".text\n"
+        "near_code: .fill 100, 1, 0x90\n"
+        "lea -8(%r10), %rsp\n"
+        "pop %rbp\n"
+        "ret\n"
+        "copied_code: mov %rsp, %r10\n"
+        "and $-64, %rsp\n"
+        "mov %r10, %rsp\n"
+        "add $8, %rsp\n"
         "ret\n"
         ".skip 16, 0xcc\n");
 
@@ -49,7 +63,8 @@ static bool step_from_aligned(unsigned sp_word, unsigned old_word, bool is_leaf,
     struct memory memory = by_kernel();
     struct frame frame = leaf_at(aligned_code, sp_word);
     leaf.uc_mcontext.gregs[REG_RBX] = (greg_t)address(&stack[old_word]);
-    return fallback_step(is_leaf ? &leaf : NULL, &memory, &cache, &frame, true, caller);
+    struct bare_frame bare = {&frame, is_leaf ? &leaf : NULL, true, false};
+    return fallback_step(&memory, &cache, &bare, caller) == STEP_OK;
 }
 
 static void the_old_sp_is_in_a_register(void **state)
@@ -107,6 +122,74 @@ static void several_registers_may_hold_the_old_sp(void **state)
     expect_caller(&caller, RA, 113);
 }
 
+/* The step from near_code. */
+static bool step_from_near(unsigned offset, unsigned old_word, bool interrupted, struct frame *caller)
+{
+    struct memory memory = by_kernel();
+    struct frame frame = leaf_at(near_code, 0);
+    struct bare_frame bare = {&frame, &leaf, interrupted, false};
+    frame.pc += offset;
+    leaf.uc_mcontext.gregs[REG_R10] = (greg_t)address(&stack[old_word]) + 8;
+    return fallback_step(&memory, &cache, &bare, caller) == STEP_OK;
+}
+
+/* In any register, also of a frame that has called another one. */
+static void the_walk_comes_to_the_register(void **state)
+{
+    (void)state;
+    struct frame caller;
+    stack[60] = 99; /* rbp */
+    stack[61] = address(RA);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(step_from_near(20 * i, 60, i != 1, &caller));
+        expect_caller(&caller, RA, 62);
+        assert_int_equal(caller.bp, 99);
+    }
+    stack[71] = address(OTHER); /* another time, another distance */
+    assert_true(step_from_near(40, 70, true, &caller));
+    expect_caller(&caller, OTHER, 72);
+}
+
+/* Code that is called by code like that, and leaves its registers alone. */
+void helper_code(void), after_helper(void);
+__asm__(".text\n"
+        "helper_code: nop\n ret\n"
+        "call helper_code\n"
+        "after_helper: lea -8(%r10), %rsp\n"
+        "ret\n"
+        ".skip 16, 0xcc\n");
+
+/* A whole path: the leaf's registers are those of its caller. */
+static void a_helper_keeps_the_register(void **state)
+{
+    (void)state;
+    static struct frame path[UNWIND_FRAMES];
+    static struct unwinder unwinder = {.cache = &cache, .path = path};
+    leaf.uc_mcontext.gregs[REG_RIP] = (greg_t)address((void *)(uintptr_t)helper_code);
+    leaf.uc_mcontext.gregs[REG_RSP] = (greg_t)address(&stack[3]);
+    leaf.uc_mcontext.gregs[REG_R10] = (greg_t)address(&stack[60]) + 8;
+    stack[3] = address((void *)(uintptr_t)after_helper);
+    stack[40] = address(OTHER); /* left by an earlier call */
+    stack[60] = address(RA);
+    unwind(&unwinder, &leaf);
+    assert_int_equal(unwinder.depth, 3);
+    assert_int_equal(path[1].pc, address((void *)(uintptr_t)after_helper) - 1);
+    expect_caller(&path[0], RA, 61);
+}
+
+static void sp_is_copied_and_taken_back(void **state)
+{
+    (void)state;
+    struct memory memory = by_kernel();
+    struct frame frame = leaf_at(copied_code, 1), caller;
+    struct bare_frame bare = {&frame, &leaf, true, false};
+    stack[1] = address(OTHER); /* left by an earlier call */
+    stack[2] = address(RA);
+    assert_int_equal(fallback_step(&memory, &cache, &bare, &caller), STEP_OK);
+    expect_caller(&caller, RA, 3);
+    assert_int_equal(caller.bp, frame.bp);
+}
+
 /* As argv and the environment do in the dynamic linker, which calls code without unwind information. */
 static void registers_may_hold_other_addresses_on_the_stack(void **state)
 {
@@ -114,16 +197,17 @@ static void registers_may_hold_other_addresses_on_the_stack(void **state)
     static const int registers[] = {REG_RBX, REG_R12, REG_R13, REG_R14, REG_R15};
     struct memory memory = by_kernel();
     struct frame frame = leaf_at(end_of_aligned_code, 0), caller;
+    struct bare_frame bare = {&frame, &leaf, true, false};
     for (unsigned i = 0; i < sizeof registers / sizeof *registers; i++)
         leaf.uc_mcontext.gregs[registers[i]] = (greg_t)address(&stack[20 + i]);
     stack[0] = address(RA);
     stack[20] = address(OTHER);
-    assert_true(fallback_step(&leaf, &memory, &cache, &frame, true, &caller));
+    assert_int_equal(fallback_step(&memory, &cache, &bare, &caller), STEP_OK);
     expect_caller(&caller, RA, 1); /* as the code says */
 
     memory = by_kernel();
     frame = leaf_at(lonely_code, 0);
-    assert_true(fallback_step(&leaf, &memory, &cache, &frame, true, &caller));
+    assert_int_equal(fallback_step(&memory, &cache, &bare, &caller), STEP_OK);
     expect_caller(&caller, RA, 1); /* a guess, after all code in reach was searched */
     assert_in_range(memory.budget, MEMORY_BUDGET / 2, MEMORY_BUDGET - 1024);
 }
@@ -133,6 +217,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(the_old_sp_is_in_a_register, clear_all),
         cmocka_unit_test_setup(a_register_that_holds_no_old_sp, clear_all),
+        cmocka_unit_test_setup(the_walk_comes_to_the_register, clear_all),
+        cmocka_unit_test_setup(a_helper_keeps_the_register, clear_all),
+        cmocka_unit_test_setup(sp_is_copied_and_taken_back, clear_all),
         cmocka_unit_test_setup(several_registers_may_hold_the_old_sp, clear_all),
         cmocka_unit_test_setup(registers_may_hold_other_addresses_on_the_stack, clear_all),
     };

@@ -15,9 +15,16 @@ static void run(uint64_t ns)
     cpu += ns;
 }
 
+/* Of strand-clock.c: what the dependent kind of strands computes. */
+static volatile uint64_t carried;
+
+static uint64_t tail;        /* ns that a reading takes longer after such a strand */
+static uint64_t last_carried;
+
 static uint64_t simulated_ticks(void)
 {
-    run(READING);
+    run(READING + (carried != last_carried ? tail : 0));
+    last_carried = carried;
     return wall;
 }
 
@@ -92,11 +99,94 @@ static void test_no_endless_tries(void **state)
     assert_in_range(calls, 1, ANCHOR_TRIES);
 }
 
+/* Samples, and threads that are created meanwhile, are no part of a strand, whether it is long or
+ * short. A pause in a pause counts once. */
+static void test_pauses(void **state)
+{
+    (void)state;
+    for (uint64_t ns = 1000; ns < 10000000; ns *= 1000) {
+        struct strand_clock clock = {0};
+        lost = 0;
+        strand_begin(&clock);
+        struct strand_pause handler = strand_pause(false);
+        run(3000);
+        strand_go_on(&handler);
+        run(ns);
+        struct strand_pause creation = strand_pause(true);
+        run(500000);
+        handler = strand_pause(false);
+        run(3000);
+        strand_go_on(&handler);
+        wall += AWAY;
+        strand_go_on(&creation);
+        uint64_t time = strand_end(&clock) >> STRAND_SHIFT;
+        assert_in_range(time, ns, ns + 4 * SYSTEM_CALL + 10 * READING);
+    }
+}
+
+/* How long a handler took itself is not known if it lost its CPU. */
+static void test_a_pause_without_a_cpu(void **state)
+{
+    (void)state;
+    struct strand_clock clock = {0};
+    lost = 0;
+    strand_begin(&clock);
+    struct strand_pause handler = strand_pause(false);
+    wall += AWAY;
+    strand_go_on(&handler);
+    run(1000000);
+    uint64_t time = strand_end(&clock) >> STRAND_SHIFT;
+    assert_in_range(time, 1000000, 1000000 + SYSTEM_CALL + 4 * READING);
+}
+
+/* The runtime's work after the strand, and what another thread has taken from it. */
+static void test_stop_and_cut(void **state)
+{
+    (void)state;
+    struct strand_clock clock = {0};
+    lost = 0;
+    strand_begin(&clock);
+    run(2000);
+    uint64_t first = strand_cut(&clock) >> STRAND_SHIFT;
+    assert_in_range(first, 2000, 2000 + 2 * READING);
+    run(3000);
+    strand_stop(&clock);
+    run(1000);
+    assert_in_range(strand_end(&clock) >> STRAND_SHIFT, 3000, 3000 + 2 * READING);
+    strand_begin(&clock);
+    run(1000000);
+    assert_int_equal(strand_cut(&clock), 0);
+    assert_in_range(strand_end(&clock) >> STRAND_SHIFT, 1000000,
+                    1000000 + SYSTEM_CALL + 4 * READING);
+}
+
+/* What a reading adds to strands differs by their kind: the middle is subtracted, half of the range is
+ * the error. */
+static void test_uncertainty(void **state)
+{
+    (void)state;
+    lost = 0;
+    strand_clock_calibrate();
+    assert_in_range(excess, READING - 1, 2 * READING);
+    assert_in_range(strand_uncertainty(), 0, 1 << STRAND_SHIFT);
+    uint64_t alike = (uint64_t)excess;
+    tail = 20;
+    strand_clock_calibrate();
+    assert_in_range(excess, alike + 9, alike + 11);
+    assert_in_range(strand_uncertainty(), 9 << STRAND_SHIFT, 11 << STRAND_SHIFT);
+    excess = 0;
+    tail = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_losses_at_the_begin),
         cmocka_unit_test(test_no_endless_tries),
+        cmocka_unit_test(test_pauses),
+        cmocka_unit_test(test_a_pause_without_a_cpu),
+        cmocka_unit_test(test_stop_and_cut),
+        cmocka_unit_test(test_uncertainty),
         cmocka_unit_test(test_calibration_beside_load),
     };
     return cmocka_run_group_tests(tests, init, NULL);

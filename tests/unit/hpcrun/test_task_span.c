@@ -36,14 +36,15 @@ static int defined_context(uint32_t id)
 static void compare(void)
 {
     struct span_totals totals = work_span_totals();
+    const struct strand_excess none = {0};
     work_span_go_on();
     assert_false(totals.is_incomplete);
     assert_null(task_span_problem());
-    assert_int_equal(totals.work, expected.work);
-    assert_int_equal(totals.span, expected.span[PLAIN]);
-    assert_int_equal(totals.burdened_span, expected.span[BURDENED]);
+    assert_int_equal(totals.work.time, expected.work);
+    assert_int_equal(totals.span.time, expected.span[PLAIN]);
+    assert_int_equal(totals.burdened_span.time, expected.span[BURDENED]);
     for (uint32_t id = 0; id < span_contexts_end(); id++) {
-        struct span_values values = work_span_values(id);
+        struct span_values values = work_span_values(id, &none);
         const struct span_values *right = &expected.by[defined_context(id)];
         assert_int_equal(values.work, right->work);
         assert_int_equal(values.span, right->span);
@@ -92,8 +93,8 @@ static void check_program(void *region, struct span_totals before, uint64_t work
     task_span_region_ended(region);
     struct span_totals after = work_span_totals();
     work_span_go_on();
-    assert_int_equal(after.work - before.work, work);
-    assert_int_equal(after.span - before.span, span);
+    assert_int_equal(after.work.time - before.work.time, work);
+    assert_int_equal(after.span.time - before.span.time, span);
 }
 
 static void run_task(void *task, uint64_t time)
@@ -215,7 +216,7 @@ static void test_a_member_that_does_not_end(void **state)
 static void test_two_threads_in_one_task(void **state)
 {
     (void)state;
-    task_span_init(BURDEN, false, root_site);
+    task_span_init(BURDEN, root_site);
     self = &records[1];
     void *task = task_span_created(code_of, site_of, AGENT_TASK_IN_PARTS);
     assert_non_null(task);
@@ -257,7 +258,7 @@ static void test_children_wait_for_a_member_that_arrives(void **state)
     struct span_task *member = task_new(&memory, region, NULL, 1);
     struct span_task *child = task_new(&memory, region, member, 2);
     for (unsigned kind = 0; kind < KINDS; kind++)
-        path_add_own(&child->path[kind], 10);
+        path_add_own(&child->path[kind], 10, 1);
     task_finish(child, &memory);
     lock_enter(&region->lock);
     assert_int_equal(pthread_create(&thread, NULL, arrive, member), 0);
@@ -303,9 +304,10 @@ static int init(void **state)
 {
     (void)state;
     self = &records[0];
-    if (!work_span_init(BURDEN, false))
+    if (!work_span_init(BURDEN))
         return -1;
-    task_span_init(BURDEN, false, root_site);
+    task_span_init(BURDEN, root_site);
+    work_span_go_on();
     return 0;
 }
 

@@ -3,7 +3,6 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/process/process.h"
-#include "hpcrun/span/dag-shape.h"
 #include "hpcrun/span/strand-clock.h"
 #include "hpcrun/span/work-span.h"
 #include "tests/unit/hpcrun/simulated_clock.h"
@@ -18,7 +17,8 @@ enum {
     SITES = 2,
     MAX_STEPS = 12,
     MAX_CONTEXTS = 1024,
-    MAX_WORKERS = 8
+    MAX_WORKERS = 8,
+    MAX_DEPTH = 64
 };
 
 struct sampling sampling;
@@ -37,7 +37,7 @@ struct call {
     bool suspended;
 };
 
-static char code_of[PROCEDURES], site_of[SITES];
+static char code_of[PROCEDURES], site_of[SITES], recursion;
 
 static struct call *make_call(int depth, int step)
 {
@@ -46,7 +46,7 @@ static struct call *make_call(int depth, int step)
     call->site = &site_of[step % SITES];
     call->steps = depth > 0 ? (int)random_below(MAX_STEPS) : 0;
     for (int i = 0; i <= call->steps; i++)
-        call->time[i] = 64 * (uint64_t)(1 + random_below(1 << 20)); /* up to 66 us */
+        call->time[i] = 64 * (uint64_t)((1 << 19) + random_below(1 << 20)); /* 33 to 98 us: no grains */
     for (int i = 0; i < call->steps; i++) {
         if (random_below(4) == 0)
             continue;
@@ -73,13 +73,11 @@ static struct {
 } contexts[MAX_CONTEXTS];
 static int context_count = 1;
 
-static int context_below(int parent, const void *code, const void *site, bool *outermost)
+static int context_below(int parent, const void *code, const void *site)
 {
-    *outermost = false;
     for (int at = parent; at > 0; at = contexts[at].parent)
         if (contexts[at].code == code)
             return at;
-    *outermost = true;
     for (int i = 1; i < context_count; i++)
         if (contexts[i].parent == parent && contexts[i].code == code && contexts[i].site == site)
             return i;
@@ -102,8 +100,7 @@ static struct {
 /* The longest path of an activation; `burden` lies behind every spawn. Heap: paths are large. */
 static struct path *longest_path(const struct call *call, int parent, uint64_t burden)
 {
-    bool outermost;
-    int context = context_below(parent, call->code, call->site, &outermost);
+    int context = context_below(parent, call->code, call->site);
     struct path *here = calloc(1, sizeof *here), *longest = calloc(1, sizeof *longest);
     for (int i = 0; i <= call->steps; i++) {
         here->length += call->time[i];
@@ -124,17 +121,12 @@ static struct path *longest_path(const struct call *call, int parent, uint64_t b
         }
     }
     free(longest);
-    if (outermost && burden == 0) {
-        expected.by[context].calls++;
-        expected.by[context].call_span += here->length;
-    }
     return here;
 }
 
 static uint64_t count_work(const struct call *call, int parent)
 {
-    bool outermost;
-    int context = context_below(parent, call->code, call->site, &outermost);
+    int context = context_below(parent, call->code, call->site);
     uint64_t work = 0;
     for (int i = 0; i <= call->steps; i++) {
         work += call->time[i];
@@ -144,7 +136,6 @@ static uint64_t count_work(const struct call *call, int parent)
             work += count_work(call->spawned[i], context);
         }
     }
-    expected.by[context].call_work += outermost ? work : 0;
     return work;
 }
 
@@ -169,16 +160,28 @@ static void expect(const struct call *root, uint64_t serial)
 /* ---- the simulated scheduler ---- */
 
 static struct worker {
-    struct call *stack[64];
+    struct call *stack[MAX_DEPTH];
     int depth, stolen;
+    int told;      /* what calls below this depth do is told; a grain has this depth */
     uint64_t time; /* of the current strand */
 } workers[MAX_WORKERS];
-static unsigned worker_count, steal_odds;
+static unsigned worker_count, steal_odds, grains, steals_in_grains;
 
-static void event(struct worker *worker)
+/* Whether an event of the top call is told, with the time of its strand. */
+static bool is_told(struct worker *worker)
 {
+    if (worker->depth > worker->told)
+        return false;
     strand_time = worker->time;
     worker->time = 0;
+    return true;
+}
+
+/* The same for what is always told. */
+static void event(struct worker *worker)
+{
+    worker->told = MAX_DEPTH;
+    is_told(worker);
 }
 
 static unsigned number_of(const struct worker *worker)
@@ -197,6 +200,7 @@ static void resume(struct worker *worker, struct call *call)
     worker->stack[0] = call;
     worker->depth = 1;
     worker->stolen = 0;
+    worker->told = MAX_DEPTH;
 }
 
 /* A child of the call has ended on this worker, which has no other work. */
@@ -231,14 +235,25 @@ static void end_call(struct worker *worker, struct call *call)
         return;
     }
     assert_int_equal(call->children, 0);
-    event(worker);
-    if (worker->stolen < worker->depth - 1) {
-        worker->depth--;
-        work_span_returned(number_of(worker));
-    } else {
+    if (worker->stolen == worker->depth - 1) {
+        event(worker);
         work_span_orphaned(number_of(worker));
         join(worker, call->parent);
+        return;
     }
+    if (--worker->depth > worker->told)
+        return;
+    event(worker);
+    work_span_returned(number_of(worker));
+}
+
+static void spawn(struct worker *worker, struct call *child)
+{
+    if (is_told(worker) && work_span_spawned(number_of(worker), procedure_of(child))) {
+        worker->told = worker->depth;
+        grains++;
+    }
+    worker->stack[worker->depth++] = child;
 }
 
 /* Executes one strand of the top call and what follows it. A call that waited continues behind the
@@ -256,13 +271,10 @@ static void step(struct worker *worker)
     if (at_end) {
         end_call(worker, call);
     } else if (child) {
-        event(worker);
-        work_span_spawned(number_of(worker), procedure_of(child));
-        worker->stack[worker->depth++] = child;
+        spawn(worker, child);
     } else if (call->children > 0) {
         suspend(worker, call);
-    } else {
-        event(worker);
+    } else if (is_told(worker)) {
         work_span_synced(number_of(worker));
     }
 }
@@ -274,7 +286,11 @@ static void try_to_steal(struct worker *thief)
         return;
     struct call *call = victim->stack[victim->stolen++];
     call->children++;
+    strand_time = victim->time;
     work_span_stolen(number_of(victim), call);
+    steals_in_grains += strand_time < victim->time;
+    victim->time = strand_time;
+    strand_time = 0;
     resume(thief, call);
 }
 
@@ -309,11 +325,9 @@ static int defined_context(uint32_t id)
     if (id == CONTEXT_PROGRAM)
         return 0;
     const struct span_context *context = span_context(id);
-    bool outermost;
     int count = context_count;
     int found = context_below(defined_context(context->parent), (const void *)context->procedure,
-                              (const void *)context->site, &outermost);
-    assert_true(outermost);
+                              (const void *)context->site);
     assert_int_equal(context_count, count);
     return found;
 }
@@ -321,93 +335,31 @@ static int defined_context(uint32_t id)
 static void compare(void)
 {
     struct span_totals totals = work_span_totals();
+    const struct strand_excess none = {0};
     strand_time = 1000;
-    assert_int_equal(work_span_totals().work, totals.work); /* the serial strand ended once */
+    assert_int_equal(work_span_totals().work.time,
+                     totals.work.time); /* the serial strand ended once */
+    strand_time = 0;
     assert_false(totals.is_incomplete);
     assert_false(span_contexts_overflowed());
-    assert_int_equal(totals.work, expected.work);
-    assert_int_equal(totals.span, expected.span);
-    assert_int_equal(totals.burdened_span, expected.burdened);
+    assert_int_equal(totals.work.time, expected.work);
+    assert_int_equal(totals.span.time, expected.span);
+    assert_int_equal(totals.burdened_span.time, expected.burdened);
     assert_int_equal(span_contexts_end(), context_count);
     for (uint32_t id = 0; id < span_contexts_end(); id++) {
-        struct span_values values = work_span_values(id);
+        struct span_values values = work_span_values(id, &none);
         const struct span_values *right = &expected.by[defined_context(id)];
         assert_int_equal(values.work, right->work);
         assert_int_equal(values.span, right->span);
         assert_int_equal(values.burdened_span, right->burdened_span);
-        assert_int_equal(values.calls, right->calls);
-        assert_int_equal(values.call_work, right->call_work);
-        assert_int_equal(values.call_span, right->call_span);
         assert_int_equal(values.spawns, right->spawns);
     }
-}
-
-/* The span of items of a recorded dag, whose nodes have these spans. */
-static double items_span(const struct dag_item *items, uint32_t n, enum dag_kind kind,
-                         const double *spans)
-{
-    double here = 0, longest = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        double work = (double)items[i].work / items[i].count, span = work;
-        if (items[i].node >= DAG_FIRST_NODE)
-            span = spans[items[i].node] * work / (double)dag_node(items[i].node)->work;
-        here += (double)items[i].strand;
-        if (kind == DAG_SERIES)
-            here += span * items[i].count;
-        else if (items[i].node == DAG_NOTHING)
-            here = here > longest ? here : longest;
-        else
-            longest = longest > here + span ? longest : here + span;
-    }
-    return here > longest ? here : longest;
-}
-
-static uint64_t items_work(const struct dag_item *items, uint32_t n, uint32_t id)
-{
-    uint64_t work = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        assert_true(items[i].count > 0 && items[i].node < id);
-        work += items[i].strand + items[i].work;
-    }
-    return work;
-}
-
-static bool is_near(double value, double expected, double part)
-{
-    return value <= expected * (1 + part) && value >= expected * (1 - part);
-}
-
-/* The recorded dag has exactly the work, and nearly the span: shared subtrees are not quite the
- * same. There is room for the nodes of half of the programs; then there are summaries, whose spans
- * may be far off. Returns whether there are any. */
-static bool compare_dag(void)
-{
-    bool has_summaries = false;
-    static double spans[DAG_MAX_NODES];
-    uint32_t n, end = dag_nodes_end();
-    const struct dag_item *items = work_span_items(&n);
-    assert_false(shape_has_failed());
-    assert_int_equal(items_work(items, n, end), expected.work);
-    for (uint32_t id = DAG_FIRST_NODE; id < end; id++) {
-        const struct dag_node *node = dag_node(id);
-        has_summaries |= node->kind == DAG_SUMMARY;
-        spans[id] = (double)node->span;
-        if (node->kind == DAG_SUMMARY)
-            continue;
-        assert_int_equal(items_work(dag_items(node), node->n, id), node->work);
-        spans[id] = items_span(dag_items(node), node->n, node->kind, spans);
-        assert_true(has_summaries || is_near(spans[id], (double)node->span, 0.3));
-    }
-    double span = items_span(items, n, DAG_SERIES, spans);
-    assert_true(has_summaries || is_near(span, (double)expected.span, 0.03));
-    return has_summaries;
 }
 
 static void test_random_programs(void **state)
 {
     (void)state;
     uint64_t steals = 0;
-    int rounds_with_summaries = 0;
     for (int round = 0; round < 150; round++) {
         worker_count = 1 + (unsigned)round % MAX_WORKERS;
         steal_odds = 1 + random_below(5);
@@ -417,106 +369,105 @@ static void test_random_programs(void **state)
         execute(root, serial);
         free_call(root);
         compare();
-        rounds_with_summaries += compare_dag();
         bool alone = worker_count == 1;
         assert_true(!alone || work_span_totals().steals == steals);
         steals = work_span_totals().steals;
         work_span_go_on();
     }
     assert_true(steals > 1000);
-    assert_in_range(rounds_with_summaries, 1, 149);
 }
 
-/* ---- what is recorded ---- */
+/* ---- grains ---- */
 
-static struct call *make_leaf(void)
+/* Recursion of one procedure with short strands. A quarter of the children is missing. */
+static struct call *make_recursion(int depth)
 {
     struct call *call = calloc(1, sizeof *call);
-    call->code = &code_of[0];
+    call->code = &recursion;
     call->site = &site_of[0];
-    call->time[0] = 1 << 20;
+    call->steps = depth > 0 ? 4 : 0;
+    for (int i = 0; i <= call->steps; i++)
+        call->time[i] = (20 + random_below(100)) << STRAND_SHIFT;
+    if (depth == 0)
+        call->time[0] *= 4;
+    for (int i = 0; i < call->steps; i++) {
+        if (i == 2 || random_below(4) == 0)
+            continue;
+        call->spawned[i] = make_recursion(depth - 1);
+        call->spawned[i]->parent = call;
+    }
     return call;
 }
 
-/* The spawns of a recorded subtree. */
-static uint64_t spawns_of(uint32_t id)
+static struct span_totals difference(const struct span_totals *from)
+{
+    struct span_totals to = work_span_totals();
+    work_span_go_on();
+    to.work.time -= from->work.time;
+    to.span.time -= from->span.time;
+    to.burdened_span.time -= from->burdened_span.time;
+    to.work.strands -= from->work.strands;
+    to.span.strands -= from->span.strands;
+    to.spawns -= from->spawns;
+    return to;
+}
+
+static void assert_near(uint64_t value, uint64_t right, double part)
+{
+    assert_in_range(value, (uint64_t)((double)right * (1 - part)),
+                    (uint64_t)((double)right * (1 + part)));
+}
+
+static uint64_t expected_spawns(void)
 {
     uint64_t spawns = 0;
-    if (id < DAG_FIRST_NODE)
-        return 0;
-    const struct dag_node *node = dag_node(id);
-    const struct dag_item *items = dag_items(node);
-    for (uint32_t i = 0; i < node->n; i++)
-        if (items[i].node != DAG_NOTHING)
-            spawns += items[i].count * ((node->kind == DAG_SPAWNS) + spawns_of(items[i].node));
+    for (int i = 0; i < MAX_CONTEXTS; i++)
+        spawns += expected.by[i].spawns;
     return spawns;
 }
 
-/* Spawns of the root of the program that is executed next; it is the program's last item. */
-static uint64_t recorded_spawns(struct call *root)
-{
-    uint32_t n;
-    worker_count = 1;
-    expect(root, 0);
-    execute(root, 0);
-    work_span_totals();
-    work_span_go_on();
-    const struct dag_item *items = work_span_items(&n);
-    assert_int_equal(items[n - 1].count, 1);
-    free_call(root);
-    return spawns_of(items[n - 1].node);
-}
-
-/* The links of a chain are alike, but none stands for another. This test comes first: later, the
- * program's items are averages. */
-static void test_chain(void **state)
+/* The work of grains is exact, however they are stolen; spans are estimated. */
+static void test_grains(void **state)
 {
     (void)state;
-    struct call *root = make_leaf();
-    for (int i = 0; i < 60; i++) {
-        struct call *outer = make_leaf();
-        outer->steps = 1;
-        outer->spawned[0] = root;
-        root->parent = outer;
-        root = outer;
+    steals_in_grains = 0;
+    for (int round = 0; round < 6; round++) {
+        struct span_totals before = work_span_totals();
+        work_span_go_on();
+        worker_count = 1 + (unsigned)round;
+        steal_odds = 50;
+        grains = 0;
+        struct call *root = make_recursion(13);
+        memset(&expected, 0, sizeof expected);
+        expect(root, 0);
+        execute(root, 0);
+        free_call(root);
+        struct span_totals of = difference(&before);
+        assert_false(of.is_incomplete);
+        assert_int_equal(of.work.time, expected.work);
+        assert_near(of.span.time, expected.span, 0.1);
+        assert_near(of.burdened_span.time, expected.burdened, 0.1);
+        assert_near(of.spawns, expected_spawns(), 0.1);
+        assert_true(grains > 50 && of.work.strands < of.spawns / 2);
+        assert_true(worker_count > 1 || steals_in_grains == 0);
     }
-    assert_int_equal(recorded_spawns(root), 60);
-}
-
-/* Two blocks of two and three children. */
-static void test_blocks(void **state)
-{
-    (void)state;
-    struct call *root = make_leaf();
-    root->steps = 6;
-    for (int i = 0; i < 6; i++)
-        if (i != 2) {
-            root->spawned[i] = make_leaf();
-            root->spawned[i]->parent = root;
-            root->spawned[i]->time[0] = 30 << 20;
-        }
-    assert_int_equal(recorded_spawns(root), 5);
-    uint32_t n;
-    const struct dag_item *items = work_span_items(&n);
-    const struct dag_node *node = dag_node(items[n - 1].node);
-    assert_int_equal(node->kind, DAG_SERIES);
-    assert_int_equal(node->n, 3);
-    assert_int_equal(node->work, (5 * 30 + 1) << 20);
-    assert_int_equal(node->span, (2 * 30 + 1) << 20);
+    assert_true(steals_in_grains > 0);
 }
 
 static int init(void **state)
 {
     (void)state;
-    return work_span_init(BURDEN, true) ? 0 : -1;
+    if (!work_span_init(BURDEN))
+        return -1;
+    work_span_go_on();
+    return 0;
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chain),
-        cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_random_programs),
+        cmocka_unit_test(test_grains),
     };
     return cmocka_run_group_tests(tests, init, NULL);
 }

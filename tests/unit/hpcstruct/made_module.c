@@ -141,15 +141,10 @@ void made_module_map(struct made_module *made, const uint64_t *called, size_t ca
 
 void made_module_procedures(struct made_module *made, const struct code_link *links, size_t count)
 {
-    const struct procedure_sources sources = {
-        .map = &made->module.map,
-        .flows = made->module.flows,
-        .image = &made->image,
-        .frames = &made->module.frames,
-        .links = links,
-        .link_count = count,
-    };
-    procedures_build(&made->module.procedures, &sources, 3);
+    const struct flow_sources sources = {&made->module.map, made->module.flows, &made->image,
+                                         &made->module.frames};
+    cross_jumps_find(&made->module.cross_jumps, &sources, 3);
+    module_code_join(&made->module, links, count);
 }
 
 uint64_t made_entry_of(const struct made_module *made, uint64_t address)

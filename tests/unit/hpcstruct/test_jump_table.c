@@ -4,6 +4,7 @@
 #include "tests/unit/hpcstruct/made_module.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { FUNCTION = 0x1100, FUNCTION_END = 0x1200, CASES = 0x1180 };
 
@@ -189,6 +190,88 @@ static void test_impossible_entries(void **state)
     CHECK_JUMPS(made, {0, 2});
 }
 
+/* The same without a bound: they do not end the table, wherever they are. */
+static void test_impossible_entries_without_bound(void **state)
+{
+    (void)state;
+    for (unsigned unused = 0; unused < 5; unused++) {
+        struct made_module *made = new_function();
+        for (unsigned i = 0, number = 0; i < 5; i++)
+            made_u32(made, DATA_AT + 4 * i,
+                     (i == unused ? (uint32_t)FUNCTION_END : case_at(number++)) - DATA_AT);
+        made_u32(made, DATA_AT + 20, 0x100000);
+        load_address(made, DATA_AT);
+        jump_relative(made);
+        CHECK_JUMPS(made, {0, 3});
+    }
+}
+
+/* A table of nothing else is none. */
+static void test_only_impossible_entries(void **state)
+{
+    (void)state;
+    struct made_module *made = new_function();
+    for (unsigned i = 0; i < 4; i++)
+        made_u32(made, DATA_AT + 4 * i, FUNCTION_END - DATA_AT);
+    compare_with(made, 3);
+    load_address(made, DATA_AT);
+    jump_relative(made);
+    CHECK_JUMPS(made, {0, -1});
+}
+
+/* Entries out of the function lead to parts that were split off from it, but to no other function. */
+static void test_entries_out_of_the_function(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool is_part;
+    } others[] = {{"function.cold", true}, {"other", false}};
+    for (size_t i = 0; i < 2; i++) {
+        struct made_module *made = new_function();
+        made_symbol(made, FUNCTION_END + 0x100, 0x20, others[i].name);
+        relative_table(made, DATA_AT, 0, 2);
+        made_u32(made, DATA_AT + 12, FUNCTION_END + 0x100 - DATA_AT);
+        compare_with(made, 3);
+        load_address(made, DATA_AT);
+        jump_relative(made);
+        made_module_map(made, NULL, 0);
+        const struct fragment_flow *flow =
+            &made->module.flows[code_map_find(&made->module.map, FUNCTION)];
+        assert_int_equal(flow->tables.n, 1);
+        assert_int_equal(flow->tables.at[0].count, others[i].is_part ? 4 : 3);
+        made_module_free(made);
+    }
+}
+
+/* Cases that share their code are one target. */
+static void test_repeated_entries(void **state)
+{
+    (void)state;
+    static const unsigned cases[] = {2, 0, 1, 0, 2, 2};
+    struct made_module *made = new_function();
+    for (unsigned i = 0; i < 6; i++)
+        made_u32(made, DATA_AT + 4 * i, case_at(cases[i]) - DATA_AT);
+    compare_with(made, 5);
+    load_address(made, DATA_AT);
+    jump_relative(made);
+    CHECK_JUMPS(made, {0, 2});
+}
+
+/* A bound counts more than the begin of another table. */
+static void test_bound_beyond_another_table(void **state)
+{
+    (void)state;
+    struct made_module *made = new_function();
+    for (unsigned i = 0; i < 6; i++)
+        made_u64(made, DATA_AT + 8 * i, case_at(i));
+    compare_with(made, 5);
+    jump_absolute(made, DATA_AT);
+    compare_with(made, 1);
+    jump_absolute(made, DATA_AT + 16);
+    CHECK_JUMPS(made, {0, 5}, {2, 3});
+}
+
 /* Code without optimization leaves the target on the stack (clang's computed goto at -O0). */
 static void test_through_stack(void **state)
 {
@@ -214,6 +297,31 @@ static void test_through_stack(void **state)
         made_code(made, 0xc3);                   /* ret */
         made_code(made, 0x48, 0x8b, 0x45, 0xe0); /* mov -32(%rbp), %rax */
         made_code(made, 0xff, 0xe0);             /* jmp *%rax */
+        CHECK_JUMPS(made, {0, cases[i].last});
+    }
+}
+
+/* Two branches lead to the load; the nearer one has the bound, the one before if both are as near. */
+static void test_nearest_branch(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t before, after; /* bytes between the branch and the load */
+        int last;
+    } cases[] = {{12, 20, 2}, {20, 12, 5}, {15, 15, 2}, {15, 14, 5}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct made_module *made = new_function();
+        const uint64_t load = FUNCTION + 0x40;
+        const uint8_t back = (uint8_t)(-cases[i].after - 2);
+        memset(made->code + (FUNCTION - CODE_AT), 0xc3, CASES - FUNCTION); /* ret */
+        relative_table(made, DATA_AT, 0, 9);
+        load_address(made, DATA_AT);
+        made->at = load - cases[i].before - 3;
+        made_code(made, 0x83, 0xff, 0x02, 0x76, (uint8_t)(cases[i].before - 2)); /* cmp $2, %edi; jbe */
+        made->at = load + cases[i].after - 3;
+        made_code(made, 0x83, 0xff, 0x05, 0x76, back); /* cmp $5, %edi; jbe */
+        made->at = load;
+        jump_relative(made);
         CHECK_JUMPS(made, {0, cases[i].last});
     }
 }
@@ -269,6 +377,12 @@ int main(void)
         cmocka_unit_test(test_relative),      cmocka_unit_test(test_absolute),
         cmocka_unit_test(test_masked),        cmocka_unit_test(test_hoisted),
         cmocka_unit_test(test_without_bound), cmocka_unit_test(test_impossible_entries),
+        cmocka_unit_test(test_impossible_entries_without_bound),
+        cmocka_unit_test(test_only_impossible_entries),
+        cmocka_unit_test(test_entries_out_of_the_function),
+        cmocka_unit_test(test_repeated_entries),
+        cmocka_unit_test(test_bound_beyond_another_table),
+        cmocka_unit_test(test_nearest_branch),
         cmocka_unit_test(test_through_stack), cmocka_unit_test(test_tail_calls),
         cmocka_unit_test(test_any_bytes),
     };

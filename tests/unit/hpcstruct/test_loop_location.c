@@ -212,6 +212,82 @@ static void test_caller_code(void **state)
     }
 }
 
+/* Code of the caller at the line of the call, but in another file, is not the preparation of the call: the
+ * loop is outside of that. */
+static void test_caller_code_of_another_file(void **state)
+{
+    (void)state;
+    struct fixture *f = new_fixture();
+    uint32_t g = inlined(f, EMPTY_CHAIN, "g", 10);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
+    block(f, 3, EMPTY_CHAIN, OTHER_FILE, 10);
+    block(f, 60, g, OTHER_FILE, 130);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
+    simple_loop(f);
+    find_locations(f);
+    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
+    free_fixture(f);
+}
+
+/* g calls h, both inlined: a few bytes of g at its call of h (line 140) leave the loop in h, on another line
+ * they move it to g; the line of the call of g does not count there. */
+static void test_caller_code_in_a_chain(void **state)
+{
+    (void)state;
+    static const uint32_t lines[] = {140, 11, 141};
+    for (size_t i = 0; i < 3; i++) {
+        struct fixture *f = new_fixture();
+        uint32_t g = inlined(f, EMPTY_CHAIN, "g", 11), h = inlined(f, g, "h", 140);
+        f->chains.all.at[h].call_file = OTHER_FILE;
+        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
+        block(f, 3, g, OTHER_FILE, lines[i]);
+        block(f, 60, h, OTHER_FILE, 151);
+        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
+        simple_loop(f);
+        find_locations(f);
+        check(f, 0, i == 0 ? h : g, OTHER_FILE, i == 0 ? 151 : 140);
+        free_fixture(f);
+    }
+}
+
+/* Code of two callers, both off their calls: the outermost of them has the loop, whichever comes first. */
+static void test_code_of_two_callers(void **state)
+{
+    (void)state;
+    for (int swapped = 0; swapped < 2; swapped++) {
+        struct fixture *f = new_fixture();
+        uint32_t g = inlined(f, EMPTY_CHAIN, "g", 11), h = inlined(f, g, "h", 140);
+        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
+        block(f, 3, swapped ? g : EMPTY_CHAIN, swapped ? OTHER_FILE : MAIN_FILE, 12);
+        block(f, 3, swapped ? EMPTY_CHAIN : g, swapped ? MAIN_FILE : OTHER_FILE, 12);
+        block(f, 60, h, OTHER_FILE, 151);
+        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
+        edges(f, 0, 1, NO_BLOCK);
+        edges(f, 1, 2, NO_BLOCK);
+        edges(f, 2, 3, NO_BLOCK);
+        edges(f, 3, 1, 4);
+        edges(f, 4, NO_BLOCK, NO_BLOCK);
+        find_locations(f);
+        check(f, 0, EMPTY_CHAIN, MAIN_FILE, 11);
+        free_fixture(f);
+    }
+}
+
+/* Without a line of a condition, the loop has that of its first code with one. */
+static void test_conditions_without_line(void **state)
+{
+    (void)state;
+    struct fixture *f = new_fixture();
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 12);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 0);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
+    simple_loop(f);
+    find_locations(f);
+    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 12);
+    free_fixture(f);
+}
+
 /* The same for code of the caller without a line. */
 static void test_caller_code_without_line(void **state)
 {
@@ -399,6 +475,10 @@ int main(void)
         cmocka_unit_test(test_condition_of_iterator),
         cmocka_unit_test(test_condition_inlined_alone),
         cmocka_unit_test(test_caller_code),
+        cmocka_unit_test(test_caller_code_of_another_file),
+        cmocka_unit_test(test_caller_code_in_a_chain),
+        cmocka_unit_test(test_code_of_two_callers),
+        cmocka_unit_test(test_conditions_without_line),
         cmocka_unit_test(test_caller_code_without_line),
         cmocka_unit_test(test_nest),
         cmocka_unit_test(test_outer_follows_inner),

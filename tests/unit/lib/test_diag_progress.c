@@ -6,9 +6,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+/* Time that passes for lib/diag.c and this file only. */
+static time_t skipped;
+
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    long error = syscall(SYS_clock_gettime, clock, time);
+    time->tv_sec += skipped;
+    return (int)error;
+}
 
 static double now(void)
 {
@@ -30,8 +41,20 @@ static void work(void)
     diag_progress_end();
 }
 
-/* The output of work() on a terminal, or else on a pipe; the caller frees. */
-static char *output_of_work(int terminal)
+/* A step of several minutes. */
+static void work_long(void)
+{
+    diag_init("tool");
+    diag_progress_begin_bytes("analyzing it", 300 * 1000 * 1000 - 1);
+    for (int i = 0; i < 10; i++) {
+        skipped += i < 2 ? 14 : 20;
+        diag_progress_add(50 * 1000 * 1000);
+    }
+    diag_progress_end();
+}
+
+/* What a piece of work prints on a terminal, or else on a pipe; the caller frees. */
+static char *output_of(void (*work)(void), int terminal)
 {
     int ends[2] = {-1, -1};
     pid_t child;
@@ -61,7 +84,7 @@ static char *output_of_work(int terminal)
 static void a_line_on_a_terminal_that_goes_away(void **state)
 {
     (void)state;
-    char *text = output_of_work(1);
+    char *text = output_of(work, 1);
     char *line = strstr(text, "\r\033[Kcounting: 50 %");
     assert_non_null(line);
     char *erased = strstr(line, "\r\033[Ktool: file: a word\r\n");
@@ -73,9 +96,39 @@ static void a_line_on_a_terminal_that_goes_away(void **state)
 static void nothing_elsewhere(void **state)
 {
     (void)state;
-    char *text = output_of_work(0);
+    char *text = output_of(work, 0);
     assert_string_equal(text, "tool: file: a word\n");
     free(text);
+}
+
+static void a_line_each_half_minute_elsewhere(void **state)
+{
+    (void)state;
+    char *text = output_of(work_long, 0);
+    /* After 48, 88, 128 and 168 s; more is done than was expected. */
+    assert_string_equal(text, "tool: analyzing it: 150 of 300 MB\ntool: analyzing it: 250 of 300 MB\n"
+                              "tool: analyzing it: 300 of 300 MB\ntool: analyzing it: 300 of 300 MB\n");
+    free(text);
+}
+
+static void another_program_shows_it(void **state)
+{
+    (void)state;
+    int ends[2];
+    struct diag_progress got;
+    assert_int_equal(pipe(ends), 0);
+    diag_progress_to(ends[1]);
+    diag_progress_begin("counting", 200);
+    diag_progress_add(120);
+    skipped++;
+    diag_progress_add(3);
+    assert_int_equal(read(ends[0], &got, sizeof got), sizeof got);
+    assert_true(got.done == 0 && got.total == 200);
+    assert_int_equal(read(ends[0], &got, sizeof got), sizeof got);
+    assert_true(got.done == 123 && got.total == 200);
+    diag_progress_end();
+    close(ends[0]);
+    close(ends[1]);
 }
 
 int main(void)
@@ -83,6 +136,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_on_a_terminal_that_goes_away),
         cmocka_unit_test(nothing_elsewhere),
+        cmocka_unit_test(a_line_each_half_minute_elsewhere),
+        cmocka_unit_test(another_program_shows_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

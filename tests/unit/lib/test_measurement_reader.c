@@ -284,6 +284,8 @@ static void unknown_kinds_and_trailing_fields_are_skipped(void **state)
     put_process();
     encode_string(&payload, "from the future");
     end_chunk(15, PROCESS);
+    encode_string(&payload, "a dag of --record-dag, an option of earlier versions");
+    end_chunk(CHUNK_OLD_DAG, PROCESS);
     encode_string(&payload, "from the future");
     end_chunk(900, 17);
     ENCODE(2100, 910, 1);
@@ -294,6 +296,45 @@ static void unknown_kinds_and_trailing_fields_are_skipped(void **state)
     assert_int_equal(m->problems.n, 0);
     assert_int_equal(m->threads.n, 1);
     assert_int_equal(m->threads.at[0].last_cpu, 910);
+    measurement_free(m);
+}
+
+/* Since version 2.3 clocks are followed by the time without a CPU + 1, and by the quota. */
+static void time_without_a_cpu_is_read_where_there_is_one(void **state)
+{
+    (void)state;
+    start_file();
+    put_process();
+    ENCODE(2100, 910, 1);
+    end_chunk(17, 0);
+    ENCODE(2100, 910, 1, 0);
+    end_chunk(17, 1);
+    ENCODE(2100, 910, 1, 1);
+    end_chunk(17, 2);
+    ENCODE(2100, 910, 1, 801);
+    end_chunk(17, 3);
+    ENCODE(3000, 1200, 1, 0, 1500, 71);
+    end_chunk(8, PROCESS);
+    for (uint32_t i = 0; i < 4; i++)
+        put_thread(i);
+    struct measurement *m = read_file();
+    static const uint64_t ready[] = {0, 0, 0, 800};
+    assert_int_equal(m->threads.n, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(m->threads.at[i].has_ready, i >= 2);
+        assert_int_equal(m->threads.at[i].ready, ready[i]);
+    }
+    assert_int_equal(m->clock.quota, 1500);
+    assert_true(m->clock.has_throttled);
+    assert_int_equal(m->clock.throttled, 70);
+    measurement_free(m);
+    start_file();
+    put_process();
+    ENCODE(3000, 1200, 1, 0);
+    end_chunk(8, PROCESS);
+    m = read_file();
+    assert_int_equal(m->clock.quota, 0);
+    assert_false(m->clock.has_throttled);
     measurement_free(m);
 }
 
@@ -460,14 +501,17 @@ static void the_last_state_of_a_metric_counts(void **state)
     encode_string(&payload, "too early");
     ENCODE(1, RECORDED_LOWER_BOUND);
     encode_string(&payload, "no order");
-    end_chunk(12, PROCESS);
+    end_chunk(12, PROCESS); /* of a version without errors */
     ENCODE(1, 0, RECORDED_EXACT);
     encode_string(&payload, "");
+    ENCODE(77);
     end_chunk(12, PROCESS);
     struct measurement *m = read_file();
     assert_true(m->complete);
     assert_int_equal(measurement_metric_state(m, 0)->state, RECORDED_EXACT);
     assert_string_equal(measurement_metric_state(m, 0)->why, "");
+    assert_int_equal(measurement_metric_state(m, 0)->error, 77);
+    assert_int_equal(measurement_metric_state(m, 1)->error, 0);
     assert_int_equal(measurement_metric_state(m, 1)->state, RECORDED_LOWER_BOUND);
     assert_string_equal(measurement_metric_state(m, 1)->why, "no order");
     measurement_free(m);
@@ -491,6 +535,7 @@ int main(void)
         IN_DIRECTORY(increments_add_up),
         IN_DIRECTORY(chunks_may_come_before_what_they_refer_to),
         IN_DIRECTORY(the_last_name_of_code_counts),
+        IN_DIRECTORY(time_without_a_cpu_is_read_where_there_is_one),
         IN_DIRECTORY(metrics_have_the_names_of_today),
         IN_DIRECTORY(unknown_kinds_and_trailing_fields_are_skipped),
         IN_DIRECTORY(creation_contexts_are_resolved),

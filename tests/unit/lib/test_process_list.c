@@ -112,6 +112,62 @@ static void numbers_of_processes_come_again(void **state)
     ASSERT_STATES(IMAGE_BEGUN);
 }
 
+static void a_child_without_a_line_is_known_by_its_parent(void **state)
+{
+    (void)state;
+    read_list("begin 3 7 5 6 0 10 /bin/a\nwaited 8 9 20 3000 7\n");
+    ASSERT_STATES(IMAGE_BEGUN, IMAGE_UNSEEN);
+    const struct process_image *child = &list.images[1];
+    assert_int_equal(child->why, UNMEASURED_UNSEEN);
+    assert_int_equal(child->pid, 8);
+    assert_int_equal(child->parent, 7);
+    assert_int_equal(child->rank, 2);
+    assert_int_equal(child->signal, 9);
+    assert_int_equal(child->waited_cpu, 3000);
+    assert_int_equal(child->program_length, strlen("/bin/a"));
+    assert_memory_equal(child->program, "/bin/a", child->program_length);
+    read_list("begin 0 7 5 6 0 10 a\nwaited 8 0 20 3000 7\nwaited 8 0 21 3000 9\n");
+    ASSERT_STATES(IMAGE_BEGUN, IMAGE_UNSEEN); /* by a tracer, too */
+    read_list("waited 8 0 20\n");             /* of an older version */
+    ASSERT_STATES();
+}
+
+static void children_of_a_vfork_that_did_not_exec(void **state)
+{
+    (void)state;
+    read_list("begin 0 7 5 6 0 10 a\nfailed 8 19\nwaited 8 0 20 3000 7\n");
+    ASSERT_STATES(IMAGE_BEGUN, IMAGE_EXEC_FAILED);
+    read_list("begin 0 8 5 6 3 10 a\nwaited 8 0 20 3000 7\nfailed 8 30\nwaited 8 0 31 9 7\n");
+    ASSERT_STATES(IMAGE_BEGUN, IMAGE_EXEC_FAILED);
+    assert_int_equal(list.images[0].waited_cpu, 3000);
+}
+
+/* The first process of a namespace has the number 1 there, and 0 for its parent. */
+static void numbers_of_namespaces(void **state)
+{
+    (void)state;
+    read_list("begin 0 7 5 6 0 10 a\nbegin 0 1 8 0 2 11 a\n" END(
+        "1", "1") "waited 8 0 20 3000 7\nwaited 9 0 21 4000 7\n");
+    ASSERT_STATES(IMAGE_BEGUN, IMAGE_BEGUN, IMAGE_EXEC_FAILED, IMAGE_UNSEEN);
+    read_list("begin 0 1 5 0 0 10 a\nwaited 9 0 21 4000 1\n"); /* launched in a container */
+    ASSERT_STATES(IMAGE_BEGUN, IMAGE_UNSEEN);
+}
+
+static void an_end_tells_what_could_not_be_written(void **state)
+{
+    (void)state;
+    read_list("begin 0 7 5 6 0 10 a\nend 7 5 1 0 90 2 70 60 80 1 3 1 12 4 2 28\n");
+    ASSERT_STATES(IMAGE_ENDED);
+    assert_int_equal(list.images[0].loss, LOSS_ALL);
+    assert_int_equal(list.images[0].error, 28);
+    read_list("begin 0 7 5 6 0 10 a\n" END("7", "1"));
+    assert_int_equal(list.images[0].loss, LOSS_NONE);
+    read_list(
+        "begin 0 7 5 6 0 10 a\nend 7 5 1 0 90 2 70 60 80 1 3 9 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 5\n");
+    assert_int_equal(list.images[0].loss, LOSS_PART); /* after more events than there can be */
+    assert_int_equal(list.images[0].error, 5);
+}
+
 static void what_is_damaged_is_passed_over(void **state)
 {
     (void)state;
@@ -119,8 +175,9 @@ static void what_is_damaged_is_passed_over(void **state)
     ASSERT_STATES();
     read_list(
         "begin\nbegin x\nbegin 0 7\nend\nend 7 5\nunmeasured 0 7 0 1 x\nfailed\nfailed 8 1\n"
-        "waited 9\nwaited 9 9 9\nnews 1 2\n\n\nbegin 0 7 5 6 0 10 a\nend 7 5 1 0 90 2\nbegin 0 8 5");
-    ASSERT_STATES(IMAGE_BEGUN);
+        "waited 9\nwaited 9 9 9\nwaited 9 9 9 9\nwaited 9 9 9 9 x\nnews 1 2\n\n\nbegin 0 7 5 6 0 10 a\n"
+        "end 7 5 1 0 90 2\nend 7 5 1 0 90 2 70 60 80 1 3 99999999999999\nbegin 0 8 5");
+    ASSERT_STATES(IMAGE_EXEC_FAILED, IMAGE_BEGUN);
 }
 
 int main(void)
@@ -132,6 +189,10 @@ int main(void)
         cmocka_unit_test(an_exec_of_what_is_not_measured),
         cmocka_unit_test(an_exec_that_fails_is_none),
         cmocka_unit_test(numbers_of_processes_come_again),
+        cmocka_unit_test(a_child_without_a_line_is_known_by_its_parent),
+        cmocka_unit_test(children_of_a_vfork_that_did_not_exec),
+        cmocka_unit_test(numbers_of_namespaces),
+        cmocka_unit_test(an_end_tells_what_could_not_be_written),
         cmocka_unit_test(what_is_damaged_is_passed_over),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 
 #include "lib/run-set.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,30 @@ static void it_is_read_as_written(void **state)
     assert_null(run_set_find(&read, 4, 2));
     run_set_free(&set);
     run_set_free(&read);
+}
+
+/* Commands have up to 2 MB (ARG_MAX). */
+static void the_largest_is_read_as_written(void **state)
+{
+    (void)state;
+    size_t size = 2 << 20;
+    char *command = mem_alloc(size + 1), *cause = NULL;
+    memset(command, 'c', size);
+    struct run_set set = {.command = mem_strdup(command), .serial = mem_strdup(command)};
+    struct run_set read = {0};
+    struct set_run run = {UINT_MAX, UINT_MAX, INT_MIN, 1e300, mem_strdup("run")};
+    run_set_add(&set, run);
+    assert_true(run_set_write(&set, folder, &cause));
+    assert_true(run_set_read(&read, folder, &cause));
+    assert_string_equal(read.command, command);
+    assert_string_equal(read.serial, command);
+    const struct set_run *found = run_set_find(&read, UINT_MAX, UINT_MAX);
+    assert_non_null(found);
+    assert_int_equal(found->status, INT_MIN);
+    assert_true(found->wall == 1e300);
+    run_set_free(&set);
+    run_set_free(&read);
+    free(command);
 }
 
 static void write_index(const char *text)
@@ -110,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_read_as_written),
+        cmocka_unit_test(the_largest_is_read_as_written),
         cmocka_unit_test(damage_is_found),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -1,12 +1,14 @@
-/* usage: stress WORKERS STEALS
+/* usage: stress WORKERS STEALS [observed]
  *
  * Runs random computations, one after another, until at least STEALS continuations have been
  * stolen, and compares the result of each with a serial computation. Prints counts; status 1 if
  * anything was wrong. It is built in several ways: with sanitizers, with random yields in the
- * runtime, with checks of every frame. */
+ * runtime, with checks of every frame. With `observed`, an observer wants to know nothing of a third of
+ * the procedures, and checks that it is told everything else, in an order that is possible. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <minicilk.h>
 
@@ -152,12 +154,132 @@ static bool memory_is_bounded(int workers)
     return false;
 }
 
+/* ---- the observer ---- */
+
+/* What a worker executes, as told to the observer. */
+static struct observed {
+    _Alignas(64) bool has_base;
+    int depth; /* procedures above the base */
+    int grain; /* depth of the one of which the observer wants to know nothing; 0: none */
+    uint64_t random;
+} observed[MINICILK_MAX_WORKERS];
+
+static atomic_bool is_wrong;
+static _Atomic uint64_t grains, told_steals;
+
+static void check(const char *event, unsigned worker, bool is_right)
+{
+    if (!is_right && !atomic_exchange(&is_wrong, true))
+        printf("worker %u: %s: depth %d, grain %d\n", worker, event, observed[worker].depth,
+               observed[worker].grain);
+}
+
+static void run_begins(unsigned worker, const struct minicilk_frame *root)
+{
+    check("run begins", worker, root != NULL);
+}
+
+static void run_ended(unsigned worker)
+{
+    check("run ended", worker, !observed[worker].has_base);
+}
+
+static void resumed(unsigned worker, const struct minicilk_frame *frame)
+{
+    struct observed *of = &observed[worker];
+    check("resumed", worker, frame != NULL && !of->has_base);
+    *of = (struct observed){.has_base = true, .random = of->random};
+}
+
+static void paused(unsigned worker)
+{
+    const struct observed *of = &observed[worker];
+    check("paused", worker, of->has_base && (of->grain == 0 || of->grain == of->depth));
+}
+
+static bool spawned(unsigned worker, const struct minicilk_frame *child)
+{
+    struct observed *of = &observed[worker];
+    check("spawned", worker, of->has_base && of->grain == 0 && child->body != NULL);
+    of->depth++;
+    of->random = mix(of->random + worker);
+    if (of->random % 3 > 0)
+        return false;
+    of->grain = of->depth;
+    atomic_fetch_add_explicit(&grains, 1, memory_order_relaxed);
+    return true;
+}
+
+static void returned(unsigned worker)
+{
+    struct observed *of = &observed[worker];
+    check("returned", worker,
+          of->has_base && of->depth > 0 && (of->grain == 0 || of->grain == of->depth));
+    of->depth--;
+    of->grain = 0;
+}
+
+static void orphaned(unsigned worker)
+{
+    struct observed *of = &observed[worker];
+    check("orphaned", worker, of->has_base && of->depth > 0);
+    of->has_base = false;
+}
+
+static void synced(unsigned worker)
+{
+    check("synced", worker, observed[worker].has_base && observed[worker].grain == 0);
+}
+
+/* The base waits, or ends. */
+static void left(unsigned worker, const struct minicilk_frame *base)
+{
+    struct observed *of = &observed[worker];
+    check("left", worker, base != NULL && of->has_base && of->depth == 0 && of->grain == 0);
+    of->has_base = false;
+}
+
+static void stolen(unsigned victim, const struct minicilk_frame *frame)
+{
+    check("stolen", victim, frame != NULL);
+    atomic_fetch_add_explicit(&told_steals, 1, memory_order_relaxed);
+}
+
+static void observe(void)
+{
+    static const struct minicilk_observer observer = {.run_begins = run_begins,
+                                                      .run_ended = run_ended,
+                                                      .resumed = resumed,
+                                                      .paused = paused,
+                                                      .spawned = spawned,
+                                                      .returned = returned,
+                                                      .orphaned = orphaned,
+                                                      .synced = synced,
+                                                      .suspended = left,
+                                                      .ended = left,
+                                                      .stolen = stolen};
+    struct minicilk_live *live = (struct minicilk_live *)(uintptr_t)minicilk_introspection.live;
+    atomic_store(&live->observer, &observer);
+}
+
+static bool observer_is_content(void)
+{
+    if (atomic_load(&told_steals) >= atomic_load(&steals) && atomic_load(&grains) > 0)
+        return !atomic_load(&is_wrong);
+    printf("%lu steals were told, %lu grains\n", (unsigned long)atomic_load(&told_steals),
+           (unsigned long)atomic_load(&grains));
+    return false;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        fprintf(stderr, "usage: stress WORKERS STEALS\n");
+    const bool is_observed = argc == 4 && strcmp(argv[3], "observed") == 0;
+    if (argc != 3 && !is_observed) {
+        fprintf(stderr, "usage: stress WORKERS STEALS [observed]\n");
         return 2;
     }
+    if (is_observed)
+        observe();
     const int workers = atoi(argv[1]);
     const uint64_t target = strtoull(argv[2], NULL, 10);
     uint64_t computations = 0;
@@ -167,12 +289,14 @@ int main(int argc, char **argv)
         if (minicilk_workers() == 0 && minicilk_init(workers) != 0)
             return 1;
         right = tree_is_right(computations) && loop_is_right((long)(computations % 500)) &&
-                memory_is_bounded(workers);
+                memory_is_bounded(workers) && !atomic_load(&is_wrong);
         if (++computations % 50 == 0)
             minicilk_shutdown();
     }
     if (minicilk_workers() > 0)
         minicilk_shutdown();
+    if (is_observed)
+        right = observer_is_content() && right;
     const uint32_t working = atomic_load(&minicilk_introspection.live->n_w);
     if (working != 0)
         printf("%u workers are said to work\n", working);

@@ -9,6 +9,8 @@
 
 #include "lib/number.h"
 #include "viewer-tui/compare/comparison.h"
+#include "viewer-tui/compare/run-line.h"
+#include "viewer-tui/output/writer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -224,8 +226,8 @@ static void write_head(struct flamegraph *graph, const char *metric)
 {
     const struct tree *tree = graph->tree;
     struct text title = {0}, clean = {0};
-    text_printf(&title, "%s: %s of %s, %s projection%s",
-                session_title(tree->session, tree->view->db), metric, tree->view->class->name,
+    run_line_add(tree->session, tree->view->db, LINE_WIDTH, false, &title);
+    text_printf(&title, ": %s of %s, %s projection%s", metric, tree->view->class->name,
                 projection_name(tree->projection), session_folding_words(tree->session));
     text_add(&title, filters_n(tree->filtered->filters) ? "  filters: " : "");
     tree_add_filters(tree, false, &title);

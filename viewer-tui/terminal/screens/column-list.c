@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of columns of the screen by which + and - change a width. */
+/* Change of a width by + and -, in columns of the screen. */
 #define STEP 2
 
 struct column_list {
@@ -57,6 +57,8 @@ static void add_line(const void *context, size_t index, struct text *out)
         text_add_clean(out, metric->why, page->tui->ascii);
     } else if (metric->repeats_work) {
         text_add(out, "  the same as work");
+    } else if (metric->is_zero) {
+        text_add(out, "  0");
     }
     if (metric_derivation(metric)) {
         text_add(out, "  = ");

@@ -18,8 +18,12 @@ bool tui_obey_threads(struct tui *tui, enum command command);
 bool tui_obey_mouse(struct tui *tui, enum command command);
 
 /* Opens the hot path below the selected row to where it branches, and selects the last row on it that
- * has a line of the program's own source, if any. */
-void tui_follow_hot_path(struct tui *tui);
+ * has a line of the program's own source, if any. Returns the last row on it. */
+uint32_t tui_follow_hot_path(struct tui *tui);
+
+/* If the user has chosen threads or a program in the viewer: shows all of them again, and the page on
+ * which the user chose; else false. */
+bool tui_leave_restriction(struct tui *tui);
 
 /* Shows a view, making it if needed. Nothing changes if that fails. */
 void tui_show_view(struct tui *tui, enum projection projection, enum view_id id);

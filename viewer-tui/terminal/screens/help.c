@@ -1,6 +1,7 @@
 /* The help screen. */
 #include "viewer-tui/terminal/screens/text-pages.h"
 
+#include "lib/metric-kinds.h"
 #include "viewer-tui/terminal/keys.h"
 
 #include <stdlib.h>
@@ -53,6 +54,18 @@ static const struct explanation {
 #define N_EXPLANATION (sizeof explanation / sizeof *explanation)
 #define KEYS_WIDTH    16
 
+/* What the metrics mean. */
+static void add_metrics(struct text *out)
+{
+    size_t n;
+    const struct metric_kind *kinds = metric_kinds(&n);
+    text_add(out, "Metrics\n");
+    for (size_t i = 0; i < n; i++)
+        if (!kinds[i].is_internal)
+            text_printf(out, "  %-*s%s\n", KEYS_WIDTH, kinds[i].name, kinds[i].meaning);
+    text_add(out, "\n");
+}
+
 static void add_keys(struct text *out)
 {
     size_t n;
@@ -77,6 +90,7 @@ void tui_help(struct tui *tui)
     struct text text = {0};
     add_keys(&text);
     text_add(&text, "\n");
+    add_metrics(&text);
     add_explanation(tui->ascii, &text);
     tui_show_text(tui, "help", text_string(&text), COMMAND_HELP);
     vec_free(&text);

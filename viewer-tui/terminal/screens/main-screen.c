@@ -2,13 +2,11 @@
 #include "viewer-tui/terminal/screens/main-screen.h"
 #include "viewer-tui/terminal/screens/source-pane.h"
 
+#include "viewer-tui/compare/run-line.h"
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <string.h>
-
-/* Smallest width that names all views and pages in the title, not only the views. */
-#define WIDTH_FOR_PAGES 110
 
 static const struct {
     enum command command;
@@ -21,56 +19,58 @@ static const struct {
 
 #define N_VIEW_NAMES (sizeof view_names / sizeof *view_names)
 
-/* The column before which the i-th name begins, on the right of the title. */
+/* The column at which the space before the i-th name is. */
 static int view_name_column(size_t i)
 {
-    size_t n = screen_width() >= WIDTH_FOR_PAGES ? N_VIEW_NAMES : VIEWS;
-    int at = screen_width();
-    while (n > i)
-        at -= (int)strlen(view_names[--n].name) + 2;
+    int at = 0;
+    while (i > 0)
+        at += (int)strlen(view_names[--i].name) + 2;
     return at;
 }
 
-enum command tui_command_at(const struct tui *tui, int column)
+enum command tui_command_at(int column)
 {
-    enum command command = COMMAND_NONE;
-    size_t n = screen_width() >= WIDTH_FOR_PAGES ? N_VIEW_NAMES : VIEWS;
-    (void)tui;
-    for (size_t i = 0; i < n && view_name_column(i) <= column; i++)
-        command = view_names[i].command;
-    return command;
+    for (size_t i = 0; i < N_VIEW_NAMES; i++)
+        if (column < view_name_column(i + 1))
+            return view_names[i].command;
+    return COMMAND_NONE;
 }
 
-static void draw_view_names(const struct tui *tui, int line)
+static void draw_run(const struct tui *tui, int line)
 {
-    size_t n = screen_width() >= WIDTH_FOR_PAGES ? N_VIEW_NAMES : VIEWS;
-    for (size_t i = 0; i < n; i++) {
-        int at = view_name_column(i), length = (int)strlen(view_names[i].name);
-        enum style style = i == (size_t)tui->id ? STYLE_PLAIN : STYLE_BAR;
-        screen_fill(line, at, length + 2, style);
-        screen_put(line, at + 1, length, style, view_names[i].name);
-    }
+    struct text run = {0};
+    int width = screen_width();
+    run_line_add(tui->session, tui_drawn_pane(tui)->view->db, width > 2 ? (size_t)width - 2 : 1,
+                 tui->ascii, &run);
+    screen_put(line, 1, width - 1, STYLE_PLAIN, text_string(&run));
+    vec_free(&run);
 }
 
+/* Draws the names of the views and pages; on the right, what the numbers are. */
 static void draw_title(const struct tui *tui, int line)
 {
     const struct view *view = tui_drawn_pane(tui)->view;
-    struct text title = {0};
-    screen_fill(line, 0, screen_width(), STYLE_BAR);
-    draw_view_names(tui, line);
-    text_add(&title, " hpcviewer  ");
-    text_add_clean(&title, session_title(tui->session, view->db), tui->ascii);
-    text_printf(&title, "  [%s%s]", projection_name(tui->projection),
+    struct text right = {0};
+    int width = screen_width(), end = view_name_column(N_VIEW_NAMES);
+    screen_fill(line, 0, width, STYLE_BAR);
+    for (size_t i = 0; i < N_VIEW_NAMES && view_name_column(i) < width; i++) {
+        int at = view_name_column(i), length = (int)strlen(view_names[i].name);
+        enum style style = i == (size_t)tui->id ? STYLE_PLAIN : STYLE_BAR;
+        screen_fill(line, at, at + length + 2 > width ? width - at : length + 2, style);
+        screen_put(line, at + 1, width - at - 1, style, view_names[i].name);
+    }
+    text_printf(&right, "[%s%s]", projection_name(tui->projection),
                 session_folding_words(tui->session));
     size_t sorted = view->sorting.metric;
     if (metrics_whole(view->metrics, sorted) != sorted ||
         metric_is_of_effort(&view->metrics->at[sorted])) {
-        text_add(&title, "  % of ");
-        text_add_clean(&title, view->metrics->at[metrics_whole(view->metrics, sorted)].name,
+        text_add(&right, "  % of ");
+        text_add_clean(&right, view->metrics->at[metrics_whole(view->metrics, sorted)].name,
                        tui->ascii);
     }
-    screen_put(line, 0, view_name_column(0) - 1, STYLE_BAR, text_string(&title));
-    vec_free(&title);
+    int length = (int)text_columns(text_string(&right)), at = width - length - 1;
+    screen_put(line, at > end + 1 ? at : end + 1, width - end - 1, STYLE_BAR, text_string(&right));
+    vec_free(&right);
 }
 
 static void draw_headline(const struct tui *tui, int line)
@@ -88,8 +88,8 @@ static void draw_headline(const struct tui *tui, int line)
 /* Most columns of a name in a path. */
 #define MOST_NAME_COLUMNS 40
 
-/* Adds the name of a row, behind "... > " for the rows that a folded chain of start code hides; moves
- * on to the row above. */
+/* Adds the name of a row, after "... > " if a folded chain of start code hides rows above it. Returns the
+ * next row of the path. */
 static uint32_t add_step(const struct tui *tui, uint32_t row, struct text *out)
 {
     const struct pane *pane = tui_drawn_pane(tui);
@@ -185,13 +185,30 @@ static void draw_filters(const struct tui *tui, int line)
     vec_free(&chip);
 }
 
+/* Draws the whole message: if it is long, over the lines above the status line, too. */
+static void draw_message(const struct tui *tui, int line)
+{
+    size_t width = (size_t)screen_width();
+    const char *rest = text_string(&tui->message);
+    struct text piece = {0};
+    int n = 0;
+    while (text_take_line(&rest, width, &piece))
+        n++;
+    rest = text_string(&tui->message);
+    for (int at = n > line ? 0 : line - n + 1; text_take_line(&rest, width, &piece); at++) {
+        screen_fill(at, 0, (int)width, STYLE_PLAIN);
+        screen_put(at, 0, (int)width, STYLE_WARNING, text_string(&piece));
+    }
+    vec_free(&piece);
+}
+
 static void draw_status(const struct tui *tui, int line)
 {
     screen_fill(line, 0, screen_width(), STYLE_PLAIN);
     if (tui->prompt)
         draw_question(tui, line);
     else if (tui->message.n)
-        screen_put(line, 0, screen_width(), STYLE_WARNING, text_string(&tui->message));
+        draw_message(tui, line);
     else
         draw_position(tui, line);
 }
@@ -243,6 +260,8 @@ static void draw(const struct tui *tui)
 {
     const struct layout *layout = &tui->layout;
     screen_begin();
+    if (layout->run != NO_LINE)
+        draw_run(tui, layout->run);
     if (layout->title != NO_LINE)
         draw_title(tui, layout->title);
     if (layout->advice != NO_LINE)

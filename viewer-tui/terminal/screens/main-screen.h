@@ -19,7 +19,7 @@ bool tui_tell_progress(const char *what, int percent);
 void tui_add_path(const struct tui *tui, uint32_t row, struct text *out, size_t width);
 
 /* The view or page whose name is in a column of the title; COMMAND_NONE: none. */
-enum command tui_command_at(const struct tui *tui, int column);
+enum command tui_command_at(int column);
 
 /* Columns that fit a screen of that width; the caller frees. */
 struct columns tui_columns(const struct tui *tui, int width);

@@ -29,7 +29,7 @@ static void click_row(struct tui *tui, struct mouse mouse)
 
 static void click(struct tui *tui, struct mouse mouse)
 {
-    enum command command = tui_command_at(tui, mouse.column);
+    enum command command = tui_command_at(mouse.column);
     if (mouse.line == tui->layout.title)
         tui->next = command;
     else if (area_contains(tui->layout.heads, mouse.line, mouse.column))

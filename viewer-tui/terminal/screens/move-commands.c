@@ -3,6 +3,8 @@
 #include "viewer-tui/terminal/screens/main-screen.h"
 #include "viewer-tui/terminal/screens/source-pane.h"
 
+#include "viewer-tui/tree/labels.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -35,15 +37,57 @@ static void toggle(struct pane *pane)
         pane_expand(pane);
 }
 
-/* Where the path ends in code without source of the program's own, as a futex, the row with the
- * nearest line of the program is selected; what it calls stays open below it. */
-void tui_follow_hot_path(struct tui *tui)
+/* If the path ends in code without source of the program's own, such as a futex, selects the nearest row
+ * above that has a line of the program. The rows below it stay open. */
+uint32_t tui_follow_hot_path(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
     pane_hot_path(pane, tui->hot_share);
+    uint32_t end = pane_row(pane);
     tui->source_scroll = (struct source_scroll){0};
     tui_go_to_own_call(tui);
     pane->shows_below = true;
+    return end;
+}
+
+/* Most columns of a name in a message. */
+#define MOST_NAME_COLUMNS 40
+
+/* Says why the hot path ends in a row: the selected one, or one below it without source. */
+static void say_why_it_ends(struct tui *tui, uint32_t end)
+{
+    struct pane *pane = tui_pane(tui);
+    const struct view *view = pane->view;
+    size_t metric = view->sorting.metric;
+    const char *name = view->metrics->at[metric].name;
+    uint32_t child = pane_hottest_child(pane, end, 0);
+    struct text *out = &tui->message;
+    text_add(out, "the hot path ends ");
+    if (end != pane_row(pane)) {
+        text_add(out, "below, in ");
+        describe_short_name(view, end, tui->ascii, MOST_NAME_COLUMNS, out);
+        text_add(out, ", whose source is not yours");
+    } else if (child == end) {
+        text_add(out, "here: no row below has ");
+        text_add_clean(out, name, tui->ascii);
+    } else {
+        enum cost_part part = view->class->sorted_by;
+        double whole = view_cost(pane->view, end, metric, part);
+        text_add(out, "here: ");
+        describe_short_name(view, child, tui->ascii, MOST_NAME_COLUMNS, out);
+        text_printf(out, " has most of what is below, %.3g%% of this row's ",
+                    100 * view_cost(pane->view, child, metric, part) / whole);
+        text_add_clean(out, name, tui->ascii);
+        text_printf(out, "; less than %g%% is not followed (T changes that)",
+                    100 * tui->hot_share);
+    }
+}
+
+static void follow_hot_path(struct tui *tui)
+{
+    uint32_t before = pane_row(tui_pane(tui)), end = tui_follow_hot_path(tui);
+    if (pane_row(tui_pane(tui)) == before)
+        say_why_it_ends(tui, end);
 }
 
 static void zoom_in(struct tui *tui)
@@ -127,7 +171,7 @@ bool tui_obey_moves(struct tui *tui, enum command command)
     case COMMAND_COLLAPSE: pane_collapse(pane); break;
     case COMMAND_EXPAND_ALL: open_all(tui); break;
     case COMMAND_COLLAPSE_ALL: pane_collapse_all(pane); break;
-    case COMMAND_HOT_PATH: tui_follow_hot_path(tui); return true;
+    case COMMAND_HOT_PATH: follow_hot_path(tui); return true;
     case COMMAND_HOT_SHARE: ask_hot_share(tui); break;
     case COMMAND_FLATTEN: flatten(tui); break;
     case COMMAND_UNFLATTEN: unflatten(tui); break;

@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-/* So few open rows leave room for more on the smallest usual screen (80x24). */
+/* Most open rows that leave room for more on the smallest usual screen (80x24). */
 #define FEW_ROWS 6
 
 /* Smallest share of its parent's cost of a child on a hot path; key T changes it. */
@@ -61,7 +61,7 @@ static void say_no_such_key(struct tui *tui, int key)
 }
 
 /* Shows the first line of the advice as soon as it is known. A key stops the search, which begins
- * again behind it. */
+ * again after the key's command. */
 static void show_headline(struct tui *tui)
 {
     if (tui->knows_headline || tui->next != COMMAND_NONE)
@@ -84,10 +84,14 @@ static void loop(struct tui *tui)
         show_headline(tui);
         int key = tui->next == COMMAND_NONE ? screen_key() : KEY_NOTHING;
         enum command command = tui->next == COMMAND_NONE ? keys_command(key) : tui->next;
-        if (key == KEY_GONE || command == COMMAND_QUIT)
-            return;
         tui->next = COMMAND_NONE;
         text_clear(&tui->message);
+        if (key == KEY_GONE)
+            return;
+        if (command == COMMAND_QUIT && tui_leave_restriction(tui))
+            continue;
+        if (command == COMMAND_QUIT)
+            return;
         tui_obey_and_remember(tui, command, obey);
         if (command == COMMAND_NONE)
             say_no_such_key(tui, key);

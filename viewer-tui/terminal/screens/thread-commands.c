@@ -25,8 +25,7 @@ static void say_which(struct tui *tui)
     }
     text_printf(&tui->message, "%zu of %zu threads: ", set->n, set->of);
     text_add_clean(&tui->message, set->what, tui->ascii);
-    text_add(&tui->message, set->is_program ? "  (P: another program, or all)"
-                                            : "  (| and an empty line: all of them)");
+    text_add(&tui->message, set->is_program ? "  (P: another program; q: all)" : "  (q: all threads)");
 }
 
 /* Restricts all values to a set of threads (NULL: all) and takes ownership of it. */
@@ -40,11 +39,23 @@ static void restrict_to(struct tui *tui, struct thread_set *set)
         close_panes(tui);
         tui_reopen(tui, sorting);
         pane_select(tui_pane(tui), path_find(tui_pane(tui)->view, &path, &found));
+        tui->restricted_by = set ? tui->command : COMMAND_NONE;
         say_which(tui);
     } else if (outcome == STOPPED) {
         text_add(&tui->message, "stopped");
     }
     path_free(&path);
+}
+
+bool tui_leave_restriction(struct tui *tui)
+{
+    enum command by = tui->restricted_by;
+    if (by == COMMAND_NONE)
+        return false;
+    restrict_to(tui, NULL);
+    if (tui->restricted_by == COMMAND_NONE && by != COMMAND_RESTRICT)
+        tui->next = by;
+    return true;
 }
 
 /* Asks for a regular expression for threads; an empty one means all. */

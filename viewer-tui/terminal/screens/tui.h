@@ -40,7 +40,8 @@ struct tui {
     const char *prompt;  /* question being asked; NULL: none */
     struct text message; /* for the status line, until the next key */
     bool has_said_problem;
-    struct text headline; /* first line of the advice, or "" */
+    enum command restricted_by; /* the key by which the user chose the threads in view; COMMAND_NONE */
+    struct text headline;       /* first line of the advice, or "" */
     bool has_headline, knows_headline; /* has: there is a line for it; knows: it was looked for */
     struct layout layout;              /* found by tui_show, as the following: */
     struct columns shown_columns;

@@ -1,0 +1,8 @@
+/* Normal context. */
+#ifndef HPCRUN_HOOKS_RIGHTS_H
+#define HPCRUN_HOOKS_RIGHTS_H
+
+/* The program is about to change its user, its groups or its root. */
+void rights_change(void);
+
+#endif

@@ -1,0 +1,144 @@
+"""Time in which threads want a CPU and have none: on a CPU + ready + off the CPU is the wall time of each thread, and
+only what the program wanted counts."""
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import unittest
+
+import profiling
+from evidence import EXACT, OfChance, of_ends
+from logical_case import LogicalTest
+
+HUNGRY = profiling.program("hungry")
+MILLISECONDS = 600
+GROUPS = pathlib.Path("/sys/fs/cgroup")
+
+
+class Account:
+    """What a thread of the program says of itself, in seconds."""
+
+    def __init__(self, line):
+        self.kind, tid, *numbers = line.split()
+        self.tid = int(tid)
+        self.wall, self.cpu, self.ready, self.late = (int(number) / 1e9 for number in numbers)
+
+
+class ReadyTest(OfChance, LogicalTest):
+    measures_time = True
+
+    def take(self, computing, sleeping, *, events, command=()):
+        """The threads' own accounts, each with its entry in run.json."""
+        done, _ = self.measure(*command, HUNGRY, computing, sleeping, MILLISECONDS, events=events)
+        self.analyse()
+        own = [Account(line) for line in done.stdout.splitlines()]
+        self.run = json.loads((self.database / "run.json").read_text())
+        self.process, = (p for p in self.run["processes"] if p["program"] == "hungry")
+        threads = {thread["tid"]: thread for thread in self.process["threads"]}
+        self.assertEqual(len(threads), len(own) + 1)  # the main one
+        return [(account, threads[account.tid]) for account in own]
+
+    def total(self, metric):
+        return self.view(view="summary")["metrics"][metric]
+
+    def claim_law(self, own, thread):
+        """The interval that hpcrun sees contains the program's: the kernel's own numbers agree. A hypervisor's time is
+        in neither account."""
+        self.assertGreaterEqual(thread["wall"], own.wall)
+        self.assertGreaterEqual(thread["ready"], own.ready)
+        self.assertLessEqual(thread["cpu"] + thread["ready"], thread["wall"] + 1e-3)
+        self.found.between(f"law of {own.kind}", thread["cpu"] + thread["ready"], 0.99 * thread["wall"],
+                           1.01 * thread["wall"], EXACT, 0.1 * thread["wall"], unsure=self.stolen)
+
+
+class Law(ReadyTest):
+    def test_threads_that_share_a_cpu(self):
+        """Each of three threads has it a third of the time, or less if others use it."""
+        for events in (["CPUTIME@f200"], ["REALTIME@f200"]):
+            with self.subTest(events=events):
+                self.found = self.evidence()
+                for _ in self.found.looks():
+                    for own, thread in self.take(3, 0, events=events):
+                        self.claim_law(own, thread)
+                    self.assertAlmostEqual(self.process["ready"], sum(t["ready"] for t in self.process["threads"]),
+                                           places=6)
+
+    def test_samples_pay_what_the_kernel_says(self):
+        """Of the wall clock: work, ready and off CPU of a computing thread are its three parts."""
+        self.found = self.evidence()
+        for _ in self.found.looks():
+            threads = self.take(3, 0, events=["REALTIME@f1000"])
+            period = 1e-3
+            ready = sum(thread["ready"] for _, thread in threads)
+            self.found.between("ready", self.total("ready"), 0.98 * ready, 1.02 * ready,
+                               of_ends(4, 3 * period), 0.1 * ready, unsure=self.stolen)
+            on_cpu = sum(thread["cpu"] for _, thread in threads)
+            work = self.value("work", "compute") - self.value("off CPU", "compute")
+            self.found.between("on a CPU", work, 0.96 * on_cpu, 1.02 * on_cpu, of_ends(4, 3 * period), 0.1 * on_cpu,
+                               unsure=self.stolen)
+
+    def test_a_sleeper_is_not_ready_because_of_samples(self):
+        """With computing threads on its CPU, it waits at each of 200 samples a second to be put to sleep again. What
+        it waits at the ends of its naps is its own."""
+        self.found = self.evidence()
+        for _ in self.found.looks():
+            for own, thread in self.take(3, 1, events=["REALTIME@f200"]):
+                if own.kind == "nap":
+                    most = own.late + 0.1 * own.wall
+                    self.found.between("ready", thread["ready"], 0, most, EXACT, 0.3 * own.wall, unsure=self.stolen)
+
+
+class Recovery(ReadyTest):
+    def test_a_killed_process(self):
+        """It has what its threads knew when they last looked, at their first samples at the latest."""
+        self.measure("timeout", "-s", "KILL", "0.5", HUNGRY, 3, 0, 60000, status=-9)
+        self.make_database()
+        run = json.loads((self.database / "run.json").read_text())
+        threads, = (p["threads"] for p in run["processes"] if p["program"] == "hungry")
+        sampled = [thread for thread in threads if thread["events"]]
+        self.assertGreater(len(sampled), 0)
+        for thread in sampled:
+            self.assertGreaterEqual(thread["wall"], thread["ready"])
+
+
+class Quota(ReadyTest):
+    @contextlib.contextmanager
+    def group(self, per_cent):
+        """The words before a command that run it in a group with so much of a CPU."""
+        name = f"hpctest-{os.getpid()}"
+        v1 = GROUPS / "cpu" / name
+        group = v1 if (GROUPS / "cpu" / "cpu.shares").exists() else GROUPS / name
+        try:
+            group.mkdir()
+        except OSError as why:
+            raise unittest.SkipTest(f"no control group can be made: {why}")
+        try:
+            try:
+                if group == v1:
+                    (group / "cpu.cfs_quota_us").write_text(str(per_cent * 1000))
+                else:
+                    (group / "cpu.max").write_text(f"{per_cent * 1000} 100000")
+            except OSError as why:
+                raise unittest.SkipTest(f"a control group takes no quota: {why}")
+            yield "sh", "-c", 'echo $$ > "$0"; exec "$@"', group / "cgroup.procs"
+        finally:
+            subprocess.run(["rmdir", group], check=False)
+
+    def test_a_quota_is_named(self):
+        """A thread that computes on a fifth of a CPU is ready for the rest, and the quota has stopped it."""
+        with self.group(20) as words:
+            self.found = self.evidence()
+            for _ in self.found.looks():
+                (own, thread), = self.take(1, 0, events=["CPUTIME@f200"], command=words)
+                self.claim_law(own, thread)
+                self.assertEqual(self.process["quota"], 0.2)
+                self.assertLess(thread["cpu"], 0.5 * thread["wall"])
+                self.found.between("throttled", self.process["throttled"], 0, thread["ready"] + 0.1, EXACT,
+                                   0.5 * thread["wall"])
+
+    def test_no_quota_is_none(self):
+        if (GROUPS / "cpu.max").exists():
+            self.skipTest("this process may have a quota itself")
+        self.take(1, 0, events=["CPUTIME@f200"])
+        self.assertEqual((self.process["quota"], self.process["throttled"]), (None, None))

@@ -1,0 +1,160 @@
+#include "viewer-tui/compare/run-line.h"
+
+#include <string.h>
+
+/* "1.58 s": three digits. */
+static void add_seconds(double seconds, struct text *out)
+{
+    bool is_short = seconds < 1;
+    double number = is_short ? 1000 * seconds : seconds;
+    int decimals = number < 10 ? 2 : number < 100 ? 1 : 0;
+    text_printf(out, "%.*f %s", decimals, number, is_short ? "ms" : "s");
+}
+
+/* The runs of a line; each number of a run has an arrow to that of the next one: "1.58 s -> 1.21 s". */
+struct compared_times {
+    struct run_times of[SIDES];
+    size_t n;
+};
+
+static void add_wall(const struct compared_times *times, struct text *out)
+{
+    for (size_t i = 0; i < times->n; i++) {
+        text_add(out, i ? " -> " : "   ");
+        add_seconds(times->of[i].wall, out);
+        text_add(out, i ? "" : " wall");
+    }
+}
+
+static void add_cpu(const struct compared_times *times, struct text *out)
+{
+    for (size_t i = 0; i < times->n; i++) {
+        text_add(out, i ? " -> " : ", ");
+        add_seconds(times->of[i].cpu, out);
+        text_add(out, i ? "" : " CPU");
+    }
+    if (times->n == 1 && times->of[0].processes > 1)
+        text_printf(out, " in %zu processes", times->of[0].processes);
+}
+
+static void add_used(const struct compared_times *times, struct text *out)
+{
+    double cpus = times->of[times->n - 1].cpus;
+    for (size_t i = 0; i < times->n; i++) {
+        double used = run_cpus_used(&times->of[i]);
+        text_printf(out, "%s%.*f", i ? " -> " : ", ", used < 0.1 ? 2 : 1, used);
+    }
+    if (cpus > 0)
+        text_printf(out, " of %.0f", cpus);
+    text_printf(out, " CPU%s used", cpus == 1 ? "" : "s");
+}
+
+/* Least columns of the beginning of the line. */
+static size_t least_room(const struct compared_times *times, const char *command)
+{
+    size_t columns = text_columns(command), least = times->n > 1 ? RUN_LINE_NAMES : RUN_LINE_COMMAND;
+    return columns < least ? columns : least;
+}
+
+/* Adds as many numbers as fit into `width` columns. */
+static void add_times(const struct compared_times *times, size_t width, struct text *out)
+{
+    static void (*const parts[])(const struct compared_times *, struct text *) = {
+        add_wall, add_cpu, add_used};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        size_t before = out->n;
+        parts[i](times, out);
+        if (i > 0 && text_columns(out->at) > width) {
+            text_cut(out, before);
+            return;
+        }
+    }
+}
+
+/* The command without the folders of its program: "xz -9" of "/usr/bin/xz -9". */
+static const char *without_folders(const char *command)
+{
+    const char *begin = command;
+    for (const char *at = command; *at && *at != ' '; at++)
+        if (*at == '/' && at[1] && at[1] != ' ')
+            begin = at + 1;
+    return begin;
+}
+
+/* Adds the command, cut to the columns that `rest` leaves, and the rest. */
+static void add_line(const char *command, const char *rest, size_t width, size_t least, bool ascii,
+                     struct text *out)
+{
+    static const char cut[] = "...";
+    struct text clean = {0};
+    size_t needed = text_columns(rest);
+    size_t room = width > needed + least ? width - needed : least;
+    text_add_clean(&clean, command, ascii);
+    if (text_columns(text_string(&clean)) > room) {
+        text_clear(&clean);
+        text_add_clean(&clean, without_folders(command), ascii);
+    }
+    if (text_columns(text_string(&clean)) > room) {
+        text_cut(&clean, room - strlen(cut));
+        text_add(&clean, cut);
+    }
+    text_printf(out, "%s%s", text_string(&clean), rest);
+    vec_free(&clean);
+}
+
+/* The mean times of the runs of a set with that number of workers; 0 if one of them is unknown. */
+static struct run_times mean_times(const struct session *session, unsigned workers)
+{
+    struct run_times mean = {.cpus = session->runs[0]->times.cpus};
+    bool are_known = true;
+    size_t n = 0;
+    for (size_t i = 0; i < session->n_runs; i++)
+        if (session->run_workers[i] == workers) {
+            mean.wall += session->runs[i]->times.wall;
+            mean.cpu += session->runs[i]->times.cpu;
+            are_known &= session->runs[i]->times.wall > 0;
+            n++;
+        }
+    mean.wall = are_known ? mean.wall / (double)n : 0;
+    mean.cpu /= (double)n;
+    return mean;
+}
+
+/* The times of the runs that the session compares. Sets `names` to what follows the command. */
+static struct compared_times times_of(const struct session *session, struct text *names)
+{
+    if (session_is_comparison(session))
+        return (struct compared_times){{session->sides[0]->times, session->sides[1]->times}, SIDES};
+    if (session->n_runs == 0)
+        return (struct compared_times){{session->times}, 1};
+    unsigned fewest = session->run_workers[0], most = fewest;
+    for (size_t i = 1; i < session->n_runs; i++) {
+        unsigned workers = session->run_workers[i];
+        fewest = workers < fewest ? workers : fewest;
+        most = workers > most ? workers : most;
+    }
+    text_printf(names, " [%u worker%s] and [%u]", fewest, fewest == 1 ? "" : "s", most);
+    return (struct compared_times){{mean_times(session, fewest), mean_times(session, most)}, SIDES};
+}
+
+void run_line_add(const struct session *session, const struct database *db, size_t width,
+                  bool ascii, struct text *out)
+{
+    struct text command = {0}, names = {0}, rest = {0};
+    struct compared_times times = times_of(session, &names);
+    bool are_known = times.of[0].wall > 0 && times.of[times.n - 1].wall > 0;
+    text_add(&command, are_known && times.n == 1 ? times.of[0].command : session_title(session, db));
+    if (are_known)
+        text_add(&command, text_string(&names));
+    size_t least = least_room(&times, text_string(&command));
+    if (are_known)
+        add_times(&times, width > least ? width - least : 0, &rest);
+    if (are_known && session->threads) {
+        text_add(&rest, "   ");
+        thread_set_describe(session->threads, ascii, &rest);
+    }
+    add_line(text_string(&command), text_string(&rest), width, least, ascii, out);
+    vec_free(&rest);
+    vec_free(&names);
+    vec_free(&command);
+}

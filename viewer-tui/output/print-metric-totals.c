@@ -1,0 +1,183 @@
+/* The metrics of a summary: a line each, with the total and what it means; those without values in one
+ * footnote.
+ *
+ *            1.001 s   69.6%  work        the program's code
+ *           0.4380 s   30.4%  idleness    other workers had nothing to do meanwhile
+ *       0: lock wait. Not measured (reasons are below): overhead. */
+#include "viewer-tui/output/run-summary.h"
+
+#include "lib/metric-kinds.h"
+#include "viewer-tui/metrics/derived.h"
+#include "viewer-tui/output/columns.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOTAL_WIDTH 14
+
+
+/* Whether the metric has a line: it has a value, or the user named it. */
+static bool has_line(const struct summary *summary, size_t m)
+{
+    const struct metric *metric = &summary->db->metrics.at[m];
+    if (metric->is_asked_for || metric_derivation(metric))
+        return true;
+    return metric_is_measured(metric) && view_total(summary->view, m) != 0 && !metric->repeats_work;
+}
+
+/* " (1.805 s to 1.833 s)", unless both ends are the value as it is shown */
+static void add_interval(struct writer *writer, const struct metric *metric, double value)
+{
+    char low[NUMBER_WITH_UNIT_SIZE], high[NUMBER_WITH_UNIT_SIZE];
+    number_with_unit(fmax(value - metric->error, 0), metric->unit, low);
+    number_with_unit(value + metric->error, metric->unit, high);
+    if (strcmp(low, high) != 0)
+        text_printf(&writer->line, " (%s to %s)", low, high);
+}
+
+/* The part of a metric's kinds of overhead, "5.2% spawn, 1.0% steal", the interval of its error, and
+ * why it is not simply measured. */
+static void add_remarks(struct summary *summary, size_t m)
+{
+    struct writer *writer = &summary->writer;
+    const struct metric *metric = &summary->db->metrics.at[m];
+    struct overhead_kinds kinds = overhead_kinds_of(summary->view, 0, m, INCLUSIVE);
+    overhead_kinds_describe(&kinds, summary_effort(summary, m), writer->ascii, &writer->right);
+    if (writer->right.n)
+        text_printf(&writer->line, ": %s", text_string(&writer->right));
+    text_clear(&writer->right);
+    if (metric->error > 0)
+        add_interval(writer, metric, view_total(summary->view, m));
+    if (metric->state == METRIC_MEASURED)
+        return;
+    text_printf(&writer->line, "%s%s: ", metric_is_measured(metric) ? "; " : "",
+                columns_state_words(metric));
+    writer_clean(writer, metric->why);
+}
+
+static void print_total(struct summary *summary, size_t m, size_t name_width, bool has_percent)
+{
+    struct writer *writer = &summary->writer;
+    const struct metric *metric = &summary->db->metrics.at[m];
+    const struct metric_kind *kind = metric_kind_of(metric->name);
+    double value = view_total(summary->view, m);
+    char total[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE] = "";
+    columns_with_unit(summary->view, m, value, total);
+    text_add_right(&writer->line, total, TOTAL_WIDTH);
+    if (metric_is_of_effort(metric))
+        columns_percent(metric, value, summary_effort(summary, m), percent);
+    if (has_percent) {
+        text_add_right(&writer->line, percent, PERCENT_WIDTH + 1);
+        text_add(&writer->line, *percent ? "%" : " ");
+    }
+    text_add(&writer->line, "  ");
+    writer_clean(writer, metric->name);
+    size_t used = text_columns(metric->name);
+    text_pad(&writer->line, ' ', 2 + (name_width > used ? name_width - used : 0));
+    if (metric_derivation(metric)) {
+        text_add(&writer->line, "= ");
+        writer_clean(writer, derived_formula(metric));
+    } else if (metric->kind.name) {
+        text_add(&writer->line, "a part of overhead");
+    } else if (kind && metric_is_measured(metric)) {
+        text_add(&writer->line, kind->meaning);
+    }
+    add_remarks(summary, m);
+    while (writer->line.n && writer->line.at[writer->line.n - 1] == ' ')
+        writer->line.at[--writer->line.n] = '\0';
+    writer_end_line(writer);
+}
+
+/* A lower bound of 0 says nothing either. */
+static bool is_unmeasured(const struct summary *summary, size_t m)
+{
+    return summary->db->metrics.at[m].state != METRIC_MEASURED && !has_line(summary, m);
+}
+
+static bool is_zero(const struct summary *summary, size_t m)
+{
+    const struct metric *metric = &summary->db->metrics.at[m];
+    return metric->state == METRIC_MEASURED && !metric->repeats_work && !has_line(summary, m);
+}
+
+/* Adds a title and the names of some metrics. */
+static void add_names(const struct summary *summary, const char *title,
+                      bool (*is_one)(const struct summary *, size_t), struct text *out)
+{
+    const struct metrics *metrics = &summary->db->metrics;
+    const char *before = title;
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+        if (is_one(summary, m)) {
+            text_add(out, before);
+            text_add_clean(out, metrics->at[m].name, summary->writer.ascii);
+            before = ", ";
+        }
+    text_add(out, before == title ? "" : ". ");
+}
+
+static void print_footnote(struct summary *summary)
+{
+    struct writer *writer = &summary->writer;
+    struct text note = {0}, piece = {0};
+    add_names(summary, "0: ", is_zero, &note);
+    add_names(summary, "Not measured (reasons are below): ", is_unmeasured, &note);
+    const char *rest = text_string(&note);
+    while (*rest && text_take_line(&rest, writer->width - 2, &piece))
+        writer_line(writer, "  %s", text_string(&piece));
+    vec_free(&piece);
+    vec_free(&note);
+}
+
+/* Whether an earlier metric that was not measured has the same reason. */
+static bool has_same_reason(const struct summary *summary, size_t metric)
+{
+    const struct metrics *metrics = &summary->db->metrics;
+    const char *why = metrics->at[metric].why;
+    size_t m = metrics_shown(metrics, 0);
+    while (m < metric && !(is_unmeasured(summary, m) && strcmp(metrics->at[m].why, why) == 0))
+        m = metrics_shown(metrics, m + 1);
+    return m < metric;
+}
+
+void print_unmeasured_metrics(struct summary *summary)
+{
+    struct writer *writer = &summary->writer;
+    const struct metrics *metrics = &summary->db->metrics;
+    const char *heading = "Metrics that were not measured";
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+        if (!is_unmeasured(summary, m) || has_same_reason(summary, m))
+            continue;
+        if (heading)
+            writer_heading(writer, heading);
+        heading = NULL;
+        const char *before = "  ";
+        for (size_t o = m; o < metrics->n; o = metrics_shown(metrics, o + 1))
+            if (is_unmeasured(summary, o) && strcmp(metrics->at[o].why, metrics->at[m].why) == 0) {
+                text_add(&writer->line, before);
+                writer_clean(writer, metrics->at[o].name);
+                before = ", ";
+            }
+        text_add(&writer->line, ": ");
+        writer_clean(writer, metrics->at[m].why);
+        writer_end_line(writer);
+    }
+}
+
+void print_metric_totals(struct summary *summary)
+{
+    const struct metrics *metrics = &summary->db->metrics;
+    size_t width = 0;
+    bool has_percent = false;
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+        size_t columns = text_columns(metrics->at[m].name);
+        width = has_line(summary, m) && columns > width ? columns : width;
+        has_percent |= has_line(summary, m) && metric_is_of_effort(&metrics->at[m]);
+    }
+    writer_heading(&summary->writer, has_percent ? "Metrics, and their shares of the effort"
+                                                 : "Metrics");
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+        if (has_line(summary, m))
+            print_total(summary, m, width, has_percent);
+    print_footnote(summary);
+}
