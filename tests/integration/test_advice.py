@@ -188,10 +188,10 @@ class Cases(Case):
 
     def test_a_triangular_loop(self):
         self.needs_two_cpus()
-        binary = self.compile("triangle.c", "-g", "-O2", "-fopenmp")
+        binary = self.compile("triangular_loop.c", "-g", "-O2", "-fopenmp")
         found = self.first("imbalance", [binary, 8000], "-e", "CPUTIME@f1000", OMP_NUM_THREADS="2")
-        self.assertEqual(pathlib.Path(found["file"]).name, "triangle.c")
-        self.assertRegex(found["text"], r"^Thread 1 has (2|3)(\.[0-9])? times the work of thread 0 in the loop at triangle\.c:"
+        self.assertEqual(pathlib.Path(found["file"]).name, "triangular_loop.c")
+        self.assertRegex(found["text"], r"^Thread 1 has (2|3)(\.[0-9])? times the work of thread 0 in the loop at triangular_loop\.c:"
                                         r"[0-9]+: schedule\(dynamic\) could win 1\.[0-9]x\.$")
         self.assertTrue([f for f in self.found[:3] if f["kind"] == "hot place" and "most of it in sin (libm)" in f["text"]])
         self.assertNotIn("one thread", [f["kind"] for f in self.found])
@@ -291,7 +291,7 @@ class OnABusyMachine(Case):
 
     def test_a_triangular_loop(self):
         self.needs_two_cpus()
-        self.check([self.compile("triangle.c", "-g", "-O2", "-fopenmp"), 8000], "-e", "CPUTIME@f1000", then="imbalance",
+        self.check([self.compile("triangular_loop.c", "-g", "-O2", "-fopenmp"), 8000], "-e", "CPUTIME@f1000", then="imbalance",
                    OMP_NUM_THREADS="2")
 
     def test_threads_that_share_one_cpu(self):

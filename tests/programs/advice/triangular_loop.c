@@ -1,5 +1,5 @@
 /* A static schedule of a triangular loop: one of two threads has 3 times the work of the other.
- * Usage: triangle [ROWS] */
+ * Usage: triangular_loop [ROWS] */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
