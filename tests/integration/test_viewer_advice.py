@@ -145,7 +145,7 @@ class Threads(Advice):
         body = region.loop(p.file, 42).statement(p.file, 43)
         for profile, seconds in enumerate(parts, 1):
             body.charge(seconds, 0, profile)
-        run = run_json([thread(i, s, "gomp") for i, s in enumerate(parts, 1)], max(parts))
+        run = run_json([thread(i, s, "gomp", ready=ready and ready / len(parts)) for i, s in enumerate(parts, 1)], max(parts))
         run["agents"] = [{"name": "gomp"}]
         run["processes"][0]["ready"] = ready
         return self.of_kind(self.advice(p, run), "imbalance")
@@ -359,7 +359,7 @@ class Supply(Advice):
 
     def test_threads_that_share_cpus_with_helpers(self):
         """Two threads on two CPUs, and one that sleeps: they cannot take CPUs from each other."""
-        run = self.run_of(0.7, cpu=(5, 1, 0.1), cpus=2)
+        run = self.run_of(0.7, cpu=(5, 1, 0.05), cpus=2)
         run["processes"][0]["threads"][2]["ready"] = 0.1
         self.assertEqual(self.kinds(run)[0], "no cpu")
 

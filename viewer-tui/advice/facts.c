@@ -192,19 +192,29 @@ static double crowded_share(const struct facts *facts)
     return fmax(1 - view_cost(facts->view, 0, facts->idleness, INCLUSIVE) / (cpu * others), 0);
 }
 
-/* How long the run's own threads can have had all CPUs while a thread was ready: at most the CPU time of the others
- * in which enough had work, on all CPUs; never if there are enough CPUs for all. What is ready for longer is so
- * because of others. */
-static double ready_by_own(const struct facts *facts)
+/* The seconds for which threads were ready because of others, at least. The run's own threads can have had all CPUs for
+ * the CPU time of the others in which enough had work, divided by the CPUs; never if there are enough for all. */
+static double ready_by_others(const struct facts *facts)
 {
     const struct main_process *process = &facts->process;
-    bool are_enough = (double)(process->most_wanting + process->n_others) <= process->cpus;
+    bool are_enough = (double)(process->most_working + process->n_others) <= process->cpus;
     double seconds = 0, crowded = process->is_only_one ? crowded_share(facts) : 1;
-    for (size_t i = 0; !are_enough && process->cpus > 0 && i < process->threads.n; i++) {
+    for (size_t i = 0; i < process->threads.n; i++) {
         const struct process_thread *thread = &process->threads.at[i];
-        seconds += fmin(thread->ready, crowded * (process->cpu_of_run - thread->cpu) / process->cpus);
+        double by_own = crowded * (process->cpu_of_run - thread->cpu) / fmax(process->cpus, 1);
+        if (!thread->is_helper)
+            seconds += fmax(thread->ready - (are_enough ? 0 : by_own), 0);
     }
     return seconds;
+}
+
+/* Of the threads that work; NAN if it was not measured. */
+static double ready_of(const struct main_process *process)
+{
+    double seconds = 0;
+    for (size_t i = 0; i < process->threads.n; i++)
+        seconds += process->threads.at[i].is_helper ? 0 : process->threads.at[i].ready;
+    return isnan(process->ready) ? NAN : seconds;
 }
 
 /* The least wall clock that the process takes on its CPUs if others do not use them. */
@@ -219,9 +229,9 @@ static double quiet_wall_of(const struct main_process *process)
 static struct cpu_supply cpu_supply_of(const struct facts *facts)
 {
     const struct main_process *process = &facts->process;
-    struct cpu_supply supply = {.ready = process->ready, .running = process->cpu, .wall = process->wall};
+    struct cpu_supply supply = {.ready = ready_of(process), .running = process->cpu, .wall = process->wall};
     double least = NOTABLE_READY_SHARE * (supply.ready + supply.running);
-    supply.lost = isnan(supply.ready) ? NAN : fmax(supply.ready - ready_by_own(facts), 0);
+    supply.lost = isnan(supply.ready) ? NAN : ready_by_others(facts);
     supply.is_throttled = process->wall > 0 && process->throttled >= NOTABLE_READY_SHARE * process->wall;
     supply.is_disturbed = supply.is_throttled || (supply.lost > 0 && supply.lost >= least);
     if (supply.is_disturbed)
@@ -341,13 +351,13 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run)
         facts.parallelizations = parallelization_of(view, row, run);
     if (view->class != &topdown_class)
         return facts;
-    if (view->db->is_restricted) { /* of some threads only, so the process's numbers do not apply */
-        vec_free(&facts.process.threads);
-        facts.process.wall = 0;
-    }
     choose_metrics(&facts);
     facts.runtime = runtime_of(run);
     facts.supply = cpu_supply_of(&facts);
+    if (view->db->is_restricted) { /* of some threads only, so the process's numbers do not apply */
+        vec_free(&facts.process.threads);
+        facts.process.wall = facts.supply.wall = 0;
+    }
     find_places(&facts);
     find_locks(&facts);
     find_threads(&facts);

@@ -83,7 +83,7 @@ static bool have_too_few_cpus(const struct facts *facts, size_t *from, struct su
 {
     const struct main_process *process = &facts->process;
     const struct cpu_supply *supply = &facts->supply;
-    if (!is_first(from) || !(process->cpus > 0) || (double)process->most_wanting <= process->cpus)
+    if (!is_first(from) || !(process->cpus > 0) || (double)process->most_working <= process->cpus)
         return false;
     subject->share = nobody_share(facts);
     bool nobody_works = facts->runtime && subject->share.low >= LEAST_NOBODY_SHARE;
@@ -110,7 +110,7 @@ static size_t threads_of_runtime(const struct main_process *process)
 static void say_too_few_cpus(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     const struct main_process *process = &facts->process;
-    text_printf(text, "%zu threads share %.0f CPU%s: ", process->most_wanting, process->cpus,
+    text_printf(text, "%zu threads share %.0f CPU%s: ", process->most_working, process->cpus,
                 process->cpus > 1 ? "s" : "");
     if (isnan(facts->supply.ready)) {
         text_add(text, "in ");

@@ -89,29 +89,20 @@ static size_t most_of(const double *seconds_with, size_t n)
     return 0;
 }
 
-/* A helper that waits: less of its life than this it wants a CPU, and all such threads less than that of all threads'
- * time with and without one. */
-#define NOTABLE_DEMAND 0.05
+/* A thread with less than this share of the CPU time is a helper, and all of these together have less than that. */
+#define HELPER_SHARE  0.01
+#define HELPERS_SHARE 0.05
 
-static double demand(const struct process_thread *thread)
+static void find_helpers(struct main_process *main)
 {
-    return thread->cpu + thread->ready;
-}
-
-static bool wants_cpu(const struct process_thread *thread)
-{
-    return demand(thread) >= NOTABLE_DEMAND * thread->wall;
-}
-
-static bool are_others_helpers(const struct main_process *main)
-{
-    double all = 0, helpers = 0;
+    double helpers = 0;
     for (size_t i = 0; i < main->threads.n; i++) {
-        const struct process_thread *thread = &main->threads.at[i];
-        all += demand(thread);
-        helpers += wants_cpu(thread) ? 0 : demand(thread);
+        struct process_thread *thread = &main->threads.at[i];
+        thread->is_helper = thread->work < HELPER_SHARE * main->cpu;
+        helpers += thread->is_helper ? thread->work : 0;
     }
-    return helpers < NOTABLE_DEMAND * all;
+    for (size_t i = 0; i < main->threads.n; i++)
+        main->threads.at[i].is_helper &= helpers < HELPERS_SHARE * main->cpu;
 }
 
 static size_t most_alive(const struct main_process *main, bool with_helpers)
@@ -121,7 +112,7 @@ static size_t most_alive(const struct main_process *main, bool with_helpers)
     double *seconds_with = mem_alloc((n + 1) * sizeof *seconds_with); /* by number of threads alive */
     for (size_t i = 0; i < main->threads.n; i++) {
         const struct process_thread *thread = &main->threads.at[i];
-        if (!with_helpers && !wants_cpu(thread))
+        if (!with_helpers && thread->is_helper)
             continue;
         vec_push(&changes, ((struct change){thread->begin, 1}));
         vec_push(&changes, ((struct change){thread->begin + thread->wall, -1}));
@@ -185,8 +176,9 @@ struct main_process main_process_of(const json_t *run)
     main.throttled = fmin(run_number(main.process, "throttled"), main.wall); /* the kernel adds up CPUs */
     main.quota = run_number(main.process, "quota");
     add_threads(&main);
+    find_helpers(&main);
     main.most_alive = most_alive(&main, true);
-    main.most_wanting = are_others_helpers(&main) ? most_alive(&main, false) : main.most_alive;
+    main.most_working = most_alive(&main, false);
     return main;
 }
 

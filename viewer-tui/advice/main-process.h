@@ -16,6 +16,7 @@ struct process_thread {
     const char
         *start_routine; /* the procedure in which it began; "" if unknown or the initial thread */
     bool is_initial;
+    bool is_helper;          /* hardly works, so that it takes no CPU from others */
     double begin, wall, cpu; /* seconds; `begin` since the process began */
     double work;             /* of `cpu`, without what samples of a waiting thread cost it */
     double ready;            /* seconds in which it wanted a CPU and had none; 0: not measured */
@@ -34,7 +35,7 @@ struct main_process {
     size_t n_others;   /* other processes of the run that used at least a tenth of its CPU time */
     bool is_only_one;  /* there are none of these */
     size_t most_alive; /* threads that lived at the same time, for a notable part of the run */
-    size_t most_wanting; /* the same without those that hardly want a CPU */
+    size_t most_working; /* the same without helpers */
     VEC(struct process_thread) threads;
 };
 
