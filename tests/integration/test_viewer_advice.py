@@ -160,6 +160,17 @@ class Threads(Advice):
         self.assertIn(": smaller pieces could win 1.5x.", found["text"])
         self.assertEqual(self.construct("parallel @ p.c:41", [2, 2.05]), [])
 
+    def test_idleness_of_unequal_parts(self):
+        """3 and 1 s of few samples, and 2 s of idleness: the unequal parts say it."""
+        p = Program(("work", "idleness"), 2)
+        region = p.main.statement(p.file, 11).call(p.function("parallel @ p.c:41", 41))
+        body = region.loop(p.file, 42).statement(p.file, 43)
+        body.charge(0.13, 0, 1).charge(0.38, 0, 2).charge(0.25, 1, 2)
+        run = run_json([thread(1, 0.13, wall=0.4), thread(2, 0.38, "gomp", wall=0.4)], 0.4, 2, metrics=("work", "idleness"))
+        run["agents"] = [{"name": "gomp"}]
+        run["processes"][0]["workers"] = 2
+        self.assertEqual([f["kind"] for f in self.advice(p, run)][:2], ["imbalance", "hot place"])
+
     def test_unequal_parts_on_a_busy_machine(self):
         """Of a queue, a thread takes what another one leaves to it that is ready for 2.5 s; of a static schedule it does not.
         The mean is 1 s less, and that is less than 2.5 / 2."""
@@ -651,6 +662,14 @@ class HotPlaces(Advice):
         run["processes"].append(dict(run["processes"][0], pid=71, threads=[thread(4, 1)]))
         kinds = [f["kind"] for f in self.advice(p, run)]
         self.assertLess(kinds.index("imbalance"), kinds.index("system calls"))
+
+    def test_calls_that_may_wait(self):
+        """By REALTIME, 5 s on a CPU in read are from before it if it waits, too."""
+        for off_cpu, kinds in ((0, ["hot place"]), (3, [])):
+            p = Program(("work", "off CPU"))
+            p.main.statement(p.file, 18).call(p.of_libc("read")).charge(5 + off_cpu, 0).charge(off_cpu, 1)
+            run = run_json([thread(1, 5)], 10, events=("REALTIME",), metrics=("work", "off CPU"))
+            self.assertEqual([f["kind"] for f in self.advice(p, run) if f["kind"] != "blocked"], kinds)
 
     def test_intervals_of_long_samples(self):
         """A sample is as long as those that were taken, in all threads, if that is longer than the period: of 250 samples

@@ -18,13 +18,26 @@
 /* Programs without such a place have many small procedures. */
 #define LEAST_HOT_SHARE 0.05
 
+/* From this share of its CPU time off the CPU on, a call waits. */
+#define WAITING_SHARE 0.10
+
+static double seconds_off_cpu(const struct facts *facts, const struct hotspot *hotspot)
+{
+    double seconds = 0;
+    for (size_t i = 0; i < facts->off_cpu_places.list.n; i++)
+        if (hotspot_has(hotspot, &facts->off_cpu_places.list.at[i]))
+            seconds += facts->off_cpu_places.list.at[i].seconds;
+    return seconds;
+}
+
 /* Whether the time may be from elsewhere: by REALTIME the CPU time since the last sample is charged
  * to the place where the thread waits next. */
 static bool is_elsewhere(const struct facts *facts, const struct hotspot *hotspot)
 {
     char buffer[NAME_SIZE];
     return facts->cpu.without != NO_METRIC && hotspot->callee != NOTHING &&
-           wait_of(database_procedure_name(facts->view->db, hotspot->callee, buffer)) != WAIT_NONE;
+           wait_of(database_procedure_name(facts->view->db, hotspot->callee, buffer)) != WAIT_NONE &&
+           seconds_off_cpu(facts, hotspot) >= WAITING_SHARE * hotspot->cost;
 }
 
 static bool is_hot(const struct facts *facts, size_t *from, struct subject *subject)

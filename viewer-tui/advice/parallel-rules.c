@@ -50,7 +50,7 @@ static bool is_explained(const struct facts *facts, const struct judgement *judg
     if (facts->lock.is_much && facts->lock.seconds >= judgement->idleness.value * judgement->effort / 2)
         return true;
     for (size_t i = 0; wall > 0 && facts->process.is_only_one && i < facts->balance.list.n; i++)
-        if (facts->balance.list.at[i].excess.low / wall >= idle / 2)
+        if (facts->balance.list.at[i].excess.low > 0 && facts->balance.list.at[i].excess.value / wall >= idle / 2)
             return true;
     return false;
 }
