@@ -442,6 +442,16 @@ class Locks(Advice):
             self.assertEqual(found["text"], f"Lock queue_lock (80 %) and others: threads wait {wait}, 100 % of that while "
                                             f"parallel, p.c:31 holds it; at most {gain:.1f}x faster without it.")
 
+    def test_what_waiting_costs_goes_with_the_lock(self):
+        """Two threads with 4 s each, of which 2 are spinning for the lock: on two CPUs 2 s are left of 8."""
+        p = Program(("work", "lock blame", "lock wait", "waiting"), 2)
+        for profile in (1, 2):
+            p.thread.statement(p.file, 31).charge(2, 0, profile).charge(3, 1, profile)
+            p.thread.statement(p.file, 32).charge(3, 2, profile).charge(2, 3, profile)
+        run = run_json([thread(1, 4), thread(2, 4, "parallel")], 8, 2, metrics=p.db.metrics)
+        found, = self.of_kind(self.advice(p, run), "lock")
+        self.assertAlmostEqual(found["gain"], 4)
+
     def test_a_lock_that_explains_idleness(self):
         """Of 4 s of idleness the lock, for which threads wait 5 s, explains half, of 11 s it does not."""
         kinds = [f["kind"] for f in self.found("CPUTIME", "work", idleness=4)]

@@ -291,20 +291,20 @@ static double *without_cpu_of(const struct facts *facts)
     return seconds;
 }
 
-static double busiest_of(const struct facts *facts)
+static void find_busiest(struct facts *facts)
 {
-    double most = 0, *spinning = spinning_of(facts), *without_cpu = without_cpu_of(facts);
+    double *spinning = spinning_of(facts), *without_cpu = without_cpu_of(facts);
     uint32_t n = database_n_profiles(facts->view->db);
     for (size_t i = 0; i < facts->process.threads.n; i++) {
         const struct process_thread *thread = &facts->process.threads.at[i];
         bool is_known = thread->profile < n;
         double spun = spinning && is_known ? spinning[thread->profile] : 0;
         double had_none = without_cpu && is_known ? without_cpu[thread->profile] : 0;
-        most = fmax(most, thread->cpu - spun + fmax(had_none, thread->ready));
+        facts->spun += spun;
+        facts->busiest = fmax(facts->busiest, thread->cpu - spun + fmax(had_none, thread->ready));
     }
     free(spinning);
     free(without_cpu);
-    return most;
 }
 
 /* Whose code the advice is about: a package's if the user has none in the program. */
@@ -318,7 +318,7 @@ static enum code_owner whose_code(const struct facts *facts)
 
 static void find_threads(struct facts *facts)
 {
-    facts->busiest = busiest_of(facts);
+    find_busiest(facts);
     if (facts->cpu.metric == NO_METRIC)
         return;
     struct balanced of = {facts->view,          facts->row,        facts->cpu,
@@ -379,7 +379,8 @@ void facts_free(struct facts *facts)
 static double factor_without(const struct facts *facts, double seconds)
 {
     const struct main_process *process = &facts->process;
-    double least = fmax(process->cpu / main_process_most_running(process), facts->busiest);
+    double cpu = process->cpu - facts->spun;
+    double least = fmax(cpu / main_process_most_running(process), facts->busiest);
     double rest = fmax(process->wall - seconds, fmin(least, process->wall));
     return rest > 0 ? process->wall / rest : INFINITY;
 }
