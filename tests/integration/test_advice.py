@@ -109,7 +109,7 @@ class WithoutAgent(Case):
         binary = self.compile("convoy.c", "-g", "-O2")
         found = self.first("blocked", [binary, 100], "-e", "REALTIME")
         self.check_place(found, "convoy.c", "wait", "worker")
-        self.assertRegex(found["text"], r"^[0-9]+ of 3[0-3] threads wait for a lock at worker, convoy\.c:.* "
+        self.assertRegex(found["text"], r"^[0-9]+ of [23][0-9] threads wait for a lock at worker, convoy\.c:.* "
                                         r"\(pthread_mutex_lock\); at most .*x faster")
         self.assertGreater(found["gain"], 1)
 
@@ -256,10 +256,11 @@ class Cases(Case):
     @unittest.skipUnless(shutil.which("mpicc") and shutil.which("mpirun"), "needs MPI")
     def test_unequal_ranks(self):
         self.needs_two_cpus()
-        program = [self.compile("unequal_ranks.c", "-g", "-O2", compiler="mpicc"), 40]
+        program = [self.compile("unequal_ranks.c", "-g", "-O2", compiler="mpicc"), 100]
         allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         found = self.first("ranks", ["mpirun", "--oversubscribe", "-n", "2", *program], **allowed)
-        self.assertRegex(found["text"], r"^Rank 1 computes (2\.[5-9]|3|3\.[0-5]) times as long as rank 0; rank 0 waits [0-9]+ % of its time "
+        # what starts MPI takes 0.1 s of each
+        self.assertRegex(found["text"], r"^Rank 1 computes (2\.[3-9]|3|3\.[0-5]) times as long as rank 0; rank 0 waits [0-9]+ % of its time "
                                         rf"in P?MPI_Allreduce, unequal_ranks\.c:{marked('unequal_ranks.c', 'wait')}; equal parts could "
                                         r"win 1\.[0-9]x\.$")
 
