@@ -72,6 +72,8 @@ static void print_help(const struct option_table *table)
     fputs(table->before, stdout);
     for (size_t i = 0; i < row_count(table); i++) {
         const struct option_row *row = row_at(table, i);
+        if (!row->brief)
+            continue;
         char *head = head_of(row);
         bool is_long = (int)strlen(head) > column;
         printf("  %-*s%s%*s%s\n", column, head, is_long ? "\n" : "", is_long ? column + 4 : 2, "",
@@ -122,7 +124,7 @@ static void fill(struct getopt_tables *tables, const struct option_table *table)
     size_t n = row_count(table);
     for (size_t i = 0; i < n; i++) {
         const struct option_row *row = row_at(table, i);
-        assert(row->name && row->brief);
+        assert(row->name && (row->brief || row->manual));
         int has_value = takes_value(row) ? required_argument : no_argument;
         tables->names[i] = (struct option){row->name, has_value, NULL, LONG_OPTION + (int)i};
         if (row->letters)

@@ -23,7 +23,7 @@ struct option_row {
     /* What bash offers as values: words separated by blanks, or @file, @directory, @event; NULL:
      * nothing. */
     const char *completion;
-    const char *brief; /* for --help */
+    const char *brief; /* for --help; NULL: only the manual page has the option */
     /* Paragraph for the manual page: `bold`; the words of `value` become italic. NULL: `brief`. */
     const char *manual;
 };

@@ -90,6 +90,11 @@ void path_add_search(struct path_rules *rules, const char *directory)
     vec_push(&rules->search, mem_strdup(directory));
 }
 
+void path_add_own(struct path_rules *rules, const char *directory)
+{
+    vec_push(&rules->own, mem_strdup(directory));
+}
+
 void path_rules_free(struct path_rules *rules)
 {
     for (size_t i = 0; i < rules->replacements.n; i++) {
@@ -98,6 +103,9 @@ void path_rules_free(struct path_rules *rules)
     }
     for (size_t i = 0; i < rules->search.n; i++)
         free(rules->search.at[i]);
+    for (size_t i = 0; i < rules->own.n; i++)
+        free(rules->own.at[i]);
+    vec_free(&rules->own);
     vec_free(&rules->replacements);
     vec_free(&rules->search);
 }

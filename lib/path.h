@@ -26,6 +26,7 @@ struct path_replacement { /* -R OLD=NEW */
 struct path_rules {
     VEC(struct path_replacement) replacements; /* the first match is applied */
     VEC(char *) search;                        /* directories, -I */
+    VEC(char *) own; /* directories whose code is the user's; with '!' before them: is not */
 };
 
 /* Adds a rule OLD=NEW; false if the text has no '=' or OLD is empty. */
@@ -33,6 +34,9 @@ bool path_add_replacement(struct path_rules *rules, const char *text);
 
 /* Adds a directory to the search list; reports an error if it is not a directory. */
 void path_add_search(struct path_rules *rules, const char *directory);
+
+/* Adds a directory with code of the user's, or "!DIR". */
+void path_add_own(struct path_rules *rules, const char *directory);
 
 void path_rules_free(struct path_rules *rules);
 

@@ -12,8 +12,8 @@
 /* Indexes of rows[], in the order of --help. */
 enum {
     PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, COLLAPSE, FILTER,
-    DEPTH, MIN_PERCENT, PROGRAM, THREADS, OF, WHAT_IF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, COLUMNS,
-    NUMBERS, BARS, NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
+    DEPTH, MIN_PERCENT, PROGRAM, THREADS, OF, WHAT_IF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, OWN,
+    COLUMNS, NUMBERS, BARS, NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
 };
 
 static const struct option_row rows[OPTIONS] = {
@@ -96,6 +96,9 @@ static const struct option_row rows[OPTIONS] = {
                  "path that exists there. Can be given several times."},
     [REPLACE] = {"R", "replace", "OLD=NEW", NULL, "look under NEW for paths that begin with OLD",
                  "If the path of such a file begins with OLD, look under NEW."},
+    [OWN] = {NULL, "own", "DIR", "@directory", NULL,
+             "Source files and binaries below DIR are your own code, or with `!DIR` are not. Can be given several "
+             "times; the longest DIR decides. See Your own code."},
     [COLUMNS] = {NULL, "columns", "A,B", NULL, "columns of the viewer: work:inclusive,work:exclusive",
                  "The columns with which the viewer begins, for one database: `METRIC:inclusive` or "
                  "`METRIC:exclusive`, with `+4` after it to be 4 wider than usual (`work:exclusive+4`). Other "
@@ -263,6 +266,7 @@ static void take_option(void *target, size_t option, const char *value)
     case WORKERS: take_workers(options->comparison.workers, value); break;
     case INCLUDE: path_add_search(&options->rules, value); break;
     case REPLACE: take_replacement(&options->rules, value); break;
+    case OWN: path_add_own(&options->rules, value); break;
     case COLUMNS: options->columns = value; break;
     case NUMBERS: options->units = units_in(value); break;
     case BARS: options->has_bars = true; break;
@@ -394,6 +398,7 @@ static const char *take_setting(struct options *options, const bool given[OPTION
         options->units = given[NUMBERS] ? options->units : cell_units_of_key(setting->value);
         break;
     case INCLUDE: path_add_search(&options->rules, setting->value); break;
+    case OWN: path_add_own(&options->rules, setting->value); break;
     case REPLACE:
         if (!path_add_replacement(&options->rules, setting->value))
             return "it takes OLD=NEW";

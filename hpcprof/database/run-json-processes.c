@@ -116,11 +116,6 @@ static void write_workers(struct json_writer *json, const struct measurement *m)
     json_write_known_number(json, "workers", m->workers.n > 0, (int64_t)n);
 }
 
-static double difference(uint64_t from, uint64_t to)
-{
-    return to > from ? seconds(to - from) : 0;
-}
-
 /* CPU time of the process that its threads' clocks lack: threads that hpcrun does not know, and
  * what threads do before it knows them and after. */
 static double unsampled_cpu(const struct measurement *m)
@@ -128,7 +123,7 @@ static double unsampled_cpu(const struct measurement *m)
     uint64_t of_threads = m->process.cpu;
     for (size_t i = 0; i < m->threads.n; i++)
         of_threads += m->threads.at[i].last_cpu - m->threads.at[i].first_cpu;
-    return difference(of_threads, m->clock.cpu);
+    return seconds_between(of_threads, m->clock.cpu);
 }
 
 /* Writes how long the process's threads had no CPU that they wanted, if that is known for all of them,
@@ -154,8 +149,8 @@ static void write_life(struct json_writer *json, const struct measurement *m)
         if (m->threads.at[i].last_monotonic > last_monotonic)
             last_monotonic = m->threads.at[i].last_monotonic;
     json_write_number(json, "cpus", m->process.cpus);
-    json_write_amount(json, "wall", difference(m->process.monotonic, last_monotonic));
-    json_write_amount(json, "cpu", difference(m->process.cpu, m->clock.cpu));
+    json_write_amount(json, "wall", seconds_between(m->process.monotonic, last_monotonic));
+    json_write_amount(json, "cpu", seconds_between(m->process.cpu, m->clock.cpu));
     json_write_amount(json, "startup_cpu", seconds(m->process.cpu));
     json_write_amount(json, "unsampled_cpu", unsampled_cpu(m));
     write_supply(json, m);

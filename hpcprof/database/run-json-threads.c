@@ -129,6 +129,8 @@ void run_json_write_thread(struct run_json *run, const struct measurement_file *
     json_write_text(json, "name", thread->name);
     json_write_code(json, "kind", thread_kind_name(thread->kind), thread->kind);
     json_write_number(json, "profile", profile);
+    json_write_amount(json, "begin", 
+                      seconds_between(file->m->process.monotonic, thread->first_monotonic));
     json_write_amount(json, "wall", seconds(thread->last_monotonic - thread->first_monotonic));
     json_write_amount(json, "cpu", seconds(thread->last_cpu - thread->first_cpu));
     json_write_known_amount(json, "ready", thread->has_ready, seconds(thread->ready));

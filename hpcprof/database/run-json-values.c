@@ -52,3 +52,8 @@ double seconds(uint64_t nanoseconds)
 {
     return (double)nanoseconds / 1e9;
 }
+
+double seconds_between(uint64_t from, uint64_t to)
+{
+    return to > from ? seconds(to - from) : 0;
+}

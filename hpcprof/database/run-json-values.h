@@ -19,4 +19,7 @@ void json_write_code(struct json_writer *json, const char *key, const char *name
 
 double seconds(uint64_t nanoseconds);
 
+/* 0 if the end is before the beginning. */
+double seconds_between(uint64_t from, uint64_t to);
+
 #endif

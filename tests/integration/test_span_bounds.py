@@ -161,7 +161,7 @@ class Views(Bounded):
         self.assertIn("Parallelism is at most %.1f: work 3.940 s, span at least 700.0 ms; at most %.1f if every spawn is "
                       "stolen. The span is a lower bound: %s." % (self.work / self.span, self.work / self.burdened, WHY),
                       found["text"])
-        self.assertIn("87.1%% of the longest known chain is in partition, p.c:50, called from sample_qsort, from main: if it "
+        self.assertIn("87.1%% of the longest known chain is in partition, p.c:50: if it "
                       "were parallel, parallelism would be at most %.1f." % (self.work / (self.span - 0.61)), found["text"])
         self.assertNotIn("raises", found["text"])
         self.assertNotIn("Tasks are so small", found["text"])

@@ -91,8 +91,8 @@ class Text(Case):
     def test_advice_names_no_grain(self):
         text = " ".join(viewer.printed("summary", self.db).split())
         self.assertIn(f"Overhead is a lower bound: {WHY}.", text)
-        self.assertNotRegex(text, "(?i)well parallelized|grain|Parallelize")
-        self.assertRegex(text, r"overhead at least 14\.2%")
+        self.assertNotRegex(text, "(?i)nothing to gain|grain")
+        self.assertRegex(text, r"overhead at least 14 %")
         advice, = viewer.parallelization(viewer.printed_json("summary", self.db))
         self.assertEqual(advice["overhead_state"], "lower bound")
 

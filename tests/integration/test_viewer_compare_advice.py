@@ -136,8 +136,8 @@ class ByHand(Compared):
         self.write(program(("gone", "/a.c", 100)), program(("new", "/a.c", 150)))
         self.assertEqual(self.told(), {"more": [("new", "a.c", 150)], "less": [("gone", "a.c", -100)]})
         text = viewer.printed("summary", *self.folders)
-        self.assertIn("+150 (13.6%) new, a.c:10, called from main", text)
-        self.assertIn("-100 (9.1%) gone, a.c:10, called from main", text)
+        self.assertIn("+150 (13.6%) new, a.c:10", text)
+        self.assertIn("-100 (9.1%) gone, a.c:10", text)
 
     def test_what_is_small_is_not_told(self):
         self.write(program(("f", "/a.c", 100)), program(("f", "/a.c", 110)))

@@ -100,7 +100,7 @@ class WhatIf(Case):
 
     def test_advice_says_what_it_would_gain(self):
         found = next(f for f in self.summary()["advice"] if f["kind"] == "parallelism")
-        self.assertIn("87.1%% of the span is in partition, p.c:50, called from sample_qsort, from main: making it "
+        self.assertIn("87.1%% of the span is in partition, p.c:50: making it "
                       "parallel raises parallelism from %.1f to at most %.1f."
                       % (self.work / self.span, self.work / (self.span - 0.61)), found["text"])
 

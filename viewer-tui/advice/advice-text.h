@@ -16,12 +16,8 @@ struct advice_lines {
     bool ascii;
 };
 
-/* Adds all findings with their details, or that there are none. */
+/* Adds all findings, a paragraph each, then their details; or that there are none. */
 void advice_describe(const struct advice *advice, struct advice_lines *lines);
-
-/* The same in few lines: the findings with the largest gains, and as many details of the first one
- * as fit. */
-void advice_describe_shortly(const struct advice *advice, struct advice_lines *lines);
 
 /* Adds a paragraph, indented by `indent`, its lines after the first one by `hanging` more. */
 void advice_add_paragraph(struct advice_lines *lines, size_t indent, size_t hanging,

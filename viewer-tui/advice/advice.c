@@ -1,42 +1,45 @@
 #include "viewer-tui/advice/advice.h"
 
-#include "viewer-tui/advice/situation.h"
-#include "viewer-tui/tree/speedup-bounds.h"
+#include "viewer-tui/advice/advice-rules.h"
 
-static void find_others(struct view *view, uint32_t row, const json_t *run, bool has_exact_span,
-                        struct findings *findings)
+/* Adds the finding on a subject. */
+static void add(const struct rule *rule, const struct facts *facts, const struct subject *subject,
+                struct findings *findings)
 {
-    struct situation situation = situation_of(view, row, run);
-    find_unknown_code(&situation, findings);
-    find_too_many_threads(&situation, findings);
-    find_not_optimized(&situation, findings);
-    find_locks(&situation, findings);
-    find_blocked(&situation, findings);
-    double explained = find_imbalance(&situation, findings);
-    find_one_thread(&situation, explained, findings);
-    find_parallelism(&situation, findings);
-    if (!has_exact_span)
-        find_span(&situation, findings);
-    find_waiting(&situation, findings);
-    find_system_calls(&situation, findings);
-    find_memory_calls(&situation, findings);
-    find_hot_place(&situation, findings);
-    situation_free(&situation);
+    struct text text = {0};
+    rule->words(facts, subject, &text);
+    struct finding *finding = findings_add(findings, rule->kind, &text);
+    vec_free(&text);
+    finding->order = subject->order;
+    finding->gain = subject->gain;
+    finding->is_gain_claimed = rule->claims_gain && subject->gain.factor > 1;
+    finding->procedure = subject->place.procedure;
+    finding->file = subject->place.at.file;
+    finding->line = subject->place.at.line;
+    if (rule->details)
+        rule->details(facts, subject, finding);
 }
 
-/* Where work and span were measured, overhead and incomplete time include what measuring them cost: no
- * advice is drawn from these. */
+static void apply(const struct rule *rule, const struct facts *facts, struct findings *findings)
+{
+    size_t from = 0;
+    struct subject subject = subject_of_rule(rule);
+    if ((rule->is_of_run && facts->row != 0) || (rule->needs_quiet && facts->supply.is_disturbed))
+        return;
+    for (; rule->condition(facts, &from, &subject); subject = subject_of_rule(rule)) {
+        struct gain none = {1, 1, 1}, gain = rule->gain ? rule->gain(facts, &subject) : none;
+        /* If others had the CPUs, the wall clock bounds no gain. */
+        subject.gain = rule->claims_gain && facts->supply.is_disturbed ? none : gain;
+        if (!rule->needs_gain || gain.factor >= LEAST_GAIN)
+            add(rule, facts, &subject, findings);
+    }
+}
+
 struct advice advice_on(struct view *view, uint32_t row, const json_t *run)
 {
-    struct advice advice = {0};
-    struct work_span exact;
-    bool has_exact_span = work_span_of(view, &exact);
-    if (!has_exact_span)
-        advice.parallelizations = parallelization_of(view, row, run);
-    for (size_t i = 0; i < advice.parallelizations.list.n; i++)
-        parallelization_find(&advice.parallelizations.list.at[i], view, row, &advice.findings);
-    if (view->class == &topdown_class)
-        find_others(view, row, run, has_exact_span, &advice.findings);
+    struct advice advice = {.facts = facts_of(view, row, run)};
+    for (const struct rule *const *rule = all_rules; *rule; rule++)
+        apply(*rule, &advice.facts, &advice.findings);
     findings_sort(&advice.findings);
     return advice;
 }
@@ -44,5 +47,5 @@ struct advice advice_on(struct view *view, uint32_t row, const json_t *run)
 void advice_free(struct advice *advice)
 {
     findings_free(&advice->findings);
-    vec_free(&advice->parallelizations.list);
+    facts_free(&advice->facts);
 }

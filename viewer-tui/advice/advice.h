@@ -1,14 +1,14 @@
 /* Advice on a run or a scope in it: what a reader can act on, the largest gain first. Each kind of
- * finding has a file of its own; this one runs them all. */
+ * finding is a rule over facts (advice-rules.h). */
 #ifndef VIEWER_ADVICE_H
 #define VIEWER_ADVICE_H
 
+#include "viewer-tui/advice/facts.h"
 #include "viewer-tui/advice/finding.h"
-#include "viewer-tui/advice/parallelization.h"
 
 struct advice {
     struct findings findings;
-    struct parallelizations parallelizations; /* to which findings point */
+    struct facts facts; /* to which findings point */
 };
 
 /* Advice on a row of a view. For views other than top-down it is only about idleness and overhead;

@@ -1,35 +1,17 @@
 #include "viewer-tui/advice/finding.h"
 
-#include "lib/number.h"
-
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 
 struct finding *findings_add(struct findings *findings, enum finding_kind kind,
                              const struct text *text)
 {
     struct finding new = {.kind = kind,
-                          .order = (int)kind,
                           .procedure = NOTHING,
                           .file = NOTHING,
                           .text = mem_strdup(text_string(text))};
     vec_push(&findings->list, new);
     return &findings->list.at[findings->list.n - 1];
-}
-
-void finding_set_text(struct finding *finding, const struct text *text)
-{
-    free(finding->text);
-    finding->text = mem_strdup(text_string(text));
-}
-
-bool findings_have(const struct findings *findings, enum finding_kind kind)
-{
-    for (size_t i = 0; i < findings->list.n; i++)
-        if (findings->list.at[i].kind == kind)
-            return true;
-    return false;
 }
 
 void finding_add_detail(struct finding *finding, const struct text *text)
@@ -40,21 +22,36 @@ void finding_add_detail(struct finding *finding, const struct text *text)
 static int compare(const void *left, const void *right)
 {
     const struct finding *a = left, *b = right;
-    bool a_is_first = a->order == FINDING_BEFORE_ALL, b_is_first = b->order == FINDING_BEFORE_ALL;
-    if (a_is_first != b_is_first)
-        return a_is_first ? -1 : 1;
-    bool a_gains = a->gain_state == GAIN_AT_MOST, b_gains = b->gain_state == GAIN_AT_MOST;
-    if (a_gains != b_gains)
-        return a_gains ? -1 : 1;
-    if (a_gains && a->gain.low != b->gain.low)
+    if (a->order != b->order)
+        return a->order < b->order ? -1 : 1;
+    if (a->order == ORDER_GAIN && a->gain.low != b->gain.low)
         return a->gain.low > b->gain.low ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
+    return (a->kind > b->kind) - (a->kind < b->kind);
 }
+
+/* Index of the hot place among the findings; their number if there is none. */
+static size_t hot_place(const struct findings *findings)
+{
+    size_t i = 0;
+    while (i < findings->list.n && findings->list.at[i].kind != FINDING_HOT_PLACE)
+        i++;
+    return i;
+}
+
+/* What a hurried reader reads. */
+#define FIRST_LINES 3
 
 void findings_sort(struct findings *findings)
 {
-    if (findings->list.n)
-        qsort(findings->list.at, findings->list.n, sizeof *findings->list.at, compare);
+    if (findings->list.n == 0)
+        return;
+    struct finding *list = findings->list.at;
+    qsort(list, findings->list.n, sizeof *list, compare);
+    for (size_t i = hot_place(findings); i >= FIRST_LINES && i < findings->list.n; i--) {
+        struct finding moved = list[i];
+        list[i] = list[i - 1];
+        list[i - 1] = moved;
+    }
 }
 
 void findings_free(struct findings *findings)
@@ -87,69 +84,10 @@ const char *finding_kind_name(enum finding_kind kind)
         [FINDING_NO_LINES] = "no lines",
         [FINDING_TOO_MANY_THREADS] = "too many threads",
         [FINDING_NO_CPU] = "no cpu",
+        [FINDING_QUOTA] = "quota",
+        [FINDING_RANKS] = "ranks",
         [FINDING_WAITING] = "waiting",
         [FINDING_HOT_PLACE] = "hot place",
     };
     return names[kind];
-}
-
-/* ---- Gains ---- */
-
-/* Larger factors are printed as this bound: they are too uncertain. */
-#define MOST_GAIN 100
-
-static double factor_without(double share)
-{
-    return share < 1 ? 1 / (1 - share) : INFINITY;
-}
-
-struct gain gain_without(const struct share *share)
-{
-    return (struct gain){.factor = factor_without(share->value),
-                         .low = factor_without(share->low),
-                         .high = factor_without(share->high)};
-}
-
-static void add_factor(double factor, struct text *out)
-{
-    if (factor > MOST_GAIN)
-        text_printf(out, "more than %dx", MOST_GAIN);
-    else
-        text_printf(out, "%.2fx", factor);
-}
-
-/* Whether two factors are printed alike. */
-static bool are_alike(double a, double b)
-{
-    return fabs(a - b) < 0.005;
-}
-
-void gain_describe(const struct gain *gain, struct text *out)
-{
-    add_factor(gain->factor, out);
-    text_add(out, " faster");
-    if (are_alike(gain->low, gain->factor) && are_alike(gain->factor, gain->high))
-        return;
-    text_add(out, " (");
-    add_factor(gain->low, out);
-    text_add(out, " to ");
-    add_factor(gain->high, out);
-    text_add(out, ")");
-}
-
-static void add_percent(double share, struct text *out)
-{
-    char percent[NUMBER_SIZE];
-    number_percent(share, 1, percent);
-    text_printf(out, "%s%%", percent);
-}
-
-void share_describe(const struct share *share, const char *more, struct text *out)
-{
-    add_percent(share->value, out);
-    text_add(out, " (");
-    add_percent(share->low, out);
-    text_add(out, " to ");
-    add_percent(share->high, out);
-    text_printf(out, "%s%s)", *more ? "; " : "", more);
 }

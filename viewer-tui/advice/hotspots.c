@@ -1,214 +1,136 @@
 #include "viewer-tui/advice/hotspots.h"
 
-#include "viewer-tui/advice/user-code.h"
-#include "viewer-tui/base/text.h"
 #include "viewer-tui/tree/labels.h"
-#include "viewer-tui/tree/view.h"
-#include "viewer-tui/tree/walk.h"
 
 #include <assert.h>
-#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The base name of tagged source files, before ":KIND". */
-#define OVERHEAD_TAG "hpctoolkit:parallel-overhead"
+/* ---- Grouping ---- */
 
-/* The cost of a procedure in calls from the same callers. */
-struct calls_from {
-    uint32_t procedure;
-    uint32_t callers[MOST_CALLERS];
+/* A callee of a hotspot and its cost, while places are grouped. */
+struct callee_cost {
+    uint32_t hotspot, callee, module;
+    bool is_system_call;
     double cost;
 };
 
-/* Costs by procedure, and by procedure and callers. */
-struct hotspot_collection {
-    struct hotspot_list procedures;
-    VEC(struct calls_from) calls;
-    struct idmap procedure_numbers, call_numbers; /* -> index in `procedures`, `calls` */
-    uint32_t row;                                 /* whose hotspots these are */
-    size_t metric;
-    double in_procedures; /* cost of the outermost procedures in the row */
-};
-
-/* The nearest procedure above a row; 0 if there is none. */
-static uint32_t procedure_above(const struct view *view, uint32_t row)
+/* The declaration of the procedure, if the line of a place in it is not known. */
+static struct source_line known_line(const struct database *db, struct source_line at, uint32_t procedure)
 {
-    do
-        row = view_row(view, row)->parent;
-    while (row != 0 && !row_is_procedure(view_row(view, row)));
-    return row;
+    if ((at.file != NOTHING && at.line) || procedure == NOTHING)
+        return at;
+    struct procedure of = database_procedure(db, procedure);
+    return (struct source_line){of.file, of.line};
 }
 
-static bool is_tagged(const struct view *view, uint32_t row)
+static struct hotspot hotspot_of(const struct database *db, const struct time_place *place, bool by_loop)
 {
-    struct procedure procedure = database_procedure(view->db, view_row(view, row)->place);
-    const char *path = database_file_path(view->db, procedure.file);
-    const char *name = path ? path_name(path) : "";
-    size_t length = strlen(OVERHEAD_TAG);
-    return strncmp(name, OVERHEAD_TAG, length) == 0 && (name[length] == ':' || !name[length]);
+    bool is_loop = by_loop && place->loop.file != NOTHING;
+    struct source_line line = by_loop ? place->at : (struct source_line){NOTHING, 0};
+    return (struct hotspot){.procedure = place->procedure,
+                            .owner = place->owner,
+                            .at = is_loop ? place->loop : known_line(db, line, place->procedure),
+                            .is_loop = is_loop,
+                            .around = place->around,
+                            .callee = NOTHING,
+                            .callee_module = NOTHING};
 }
 
-/* Whether a row is not below `first`, where the walk began. Rows above were made earlier, so they
- * have smaller numbers. */
-static bool is_outside(uint32_t row, uint32_t first)
+bool hotspot_has(const struct hotspot *hotspot, const struct time_place *place)
 {
-    return row == 0 || row < first;
+    bool is_in_loop = place->loop.file != NOTHING;
+    return place->procedure == hotspot->procedure && is_in_loop == hotspot->is_loop &&
+           (!is_in_loop || (place->loop.file == hotspot->at.file && place->loop.line == hotspot->at.line));
 }
 
-/* The nearest tagged procedure, from a row upwards, with nothing between them but the library of
- * the row; NOTHING if there is none below `first`. */
-static uint32_t tagged_above(const struct view *view, uint32_t row, uint32_t first)
+struct hotspot hotspot_of_place(const struct database *db, const struct time_place *place)
 {
-    if (is_tagged(view, row))
-        return row;
-    uint32_t library = label_module(view, row), above = procedure_above(view, row);
-    while (!is_outside(above, first) && !is_tagged(view, above) &&
-           label_module(view, above) == library)
-        above = procedure_above(view, above);
-    bool is_found =
-        !is_outside(above, first) && is_tagged(view, above) && label_module(view, above) != library;
-    return is_found ? above : NOTHING;
+    struct hotspot hotspot = hotspot_of(db, place, false);
+    hotspot.at = known_line(db, place->at, place->procedure);
+    hotspot.callee = place->callee;
+    hotspot.callee_module = place->callee_module;
+    hotspot.is_system_call = place->is_system_call;
+    hotspot.cost = hotspot.callee_cost = place->seconds;
+    return hotspot;
 }
 
-/* The procedure to which the cost of the one at `row` is attributed. */
-static uint32_t hotspot_of(const struct view *view, uint32_t row, uint32_t first)
+/* By cost, the largest first; then in the order of procedures and lines in the database. */
+static int compare(const void *left, const void *right)
 {
-    uint32_t tagged = tagged_above(view, row, first);
-    if (tagged == NOTHING)
-        return row;
-    uint32_t above = tagged;
-    while (!is_outside(above, first) && is_tagged(view, above))
-        above = procedure_above(view, above);
-    return is_outside(above, first) ? row : above;
+    const struct hotspot *a = left, *b = right;
+    if (a->cost != b->cost)
+        return a->cost < b->cost ? 1 : -1;
+    if (a->procedure != b->procedure)
+        return a->procedure < b->procedure ? -1 : 1;
+    return (a->at.line > b->at.line) - (a->at.line < b->at.line);
 }
 
-static void add_procedure(struct hotspot_collection *collection, const struct hotspot *hotspot)
+struct hotspot_list hotspots_of(const struct database *db, const struct time_places *places, bool by_loop)
 {
-    struct idmap *numbers = &collection->procedure_numbers;
-    uint32_t number = idmap_get(numbers, hotspot->procedure, 0);
-    if (number == IDMAP_NONE) {
-        idmap_put(numbers, hotspot->procedure, 0, (uint32_t)collection->procedures.n);
-        vec_push(&collection->procedures, *hotspot);
-    } else {
-        collection->procedures.at[number].cost += hotspot->cost;
+    struct hotspot_list list = {0};
+    struct idmap numbers = {0}, callee_numbers = {0};
+    VEC(struct callee_cost) callees = {0};
+    for (size_t i = 0; i < places->list.n; i++) {
+        const struct time_place *place = &places->list.at[i];
+        struct hotspot new = hotspot_of(db, place, by_loop);
+        uint64_t loop = new.is_loop ? (uint64_t) new.at.file << 32 | new.at.line : UINT64_MAX;
+        uint32_t number = idmap_get(&numbers, new.procedure, loop);
+        if (number == IDMAP_NONE) {
+            idmap_put(&numbers, new.procedure, loop, number = (uint32_t)list.n);
+            vec_push(&list, new);
+        }
+        list.at[number].cost += place->seconds;
+        uint32_t callee = idmap_get(&callee_numbers, number, place->callee);
+        if (callee == IDMAP_NONE) {
+            idmap_put(&callee_numbers, number, place->callee, callee = (uint32_t)callees.n);
+            vec_push(&callees,
+                     (struct callee_cost){number, place->callee, place->callee_module, place->is_system_call, 0});
+        }
+        callees.at[callee].cost += place->seconds;
     }
-}
-
-static void add_calls(struct hotspot_collection *collection, const struct hotspot *hotspot)
-{
-    struct idmap *numbers = &collection->call_numbers;
-    uint64_t procedure_and_caller = (uint64_t)hotspot->procedure << 32 | hotspot->callers[0];
-    uint32_t number = idmap_get(numbers, procedure_and_caller, hotspot->callers[1]);
-    if (number == IDMAP_NONE) {
-        struct calls_from calls = {.procedure = hotspot->procedure, .cost = hotspot->cost};
-        memcpy(calls.callers, hotspot->callers, sizeof calls.callers);
-        idmap_put(numbers, procedure_and_caller, hotspot->callers[1],
-                  (uint32_t)collection->calls.n);
-        vec_push(&collection->calls, calls);
-    } else {
-        collection->calls.at[number].cost += hotspot->cost;
-    }
-}
-
-/* User code is looked for among so many calls outwards: a whole program may be system code. */
-#define MOST_OUTWARDS 24
-
-/* Finds the callers of the procedure at `row`, without repetitions; for user code also without the
- * runtime's procedures. If all of these are a system library's, the last one is the nearest user
- * code: that is what the reader can change. */
-static void find_callers(const struct view *view, uint32_t row, uint32_t callers[MOST_CALLERS])
-{
-    uint32_t last = view_row(view, row)->place;
-    bool is_of_runtime = is_tagged(view, row), has_user_code = is_user_code(view, row, NULL);
-    unsigned n = 0, calls = 0;
-    for (uint32_t above = procedure_above(view, row);
-         above != 0 && (n < MOST_CALLERS || (!has_user_code && calls < MOST_OUTWARDS));
-         above = procedure_above(view, above), calls++) {
-        uint32_t caller = view_row(view, above)->place;
-        if (!is_of_runtime && is_tagged(view, above))
+    for (size_t i = 0; i < callees.n; i++) {
+        const struct callee_cost *callee = &callees.at[i];
+        struct hotspot *hotspot = &list.at[callee->hotspot];
+        if (callee->callee == NOTHING || callee->cost < hotspot->cost / 2)
             continue;
-        bool is_users = is_user_code(view, above, NULL);
-        if (caller != last && n < MOST_CALLERS)
-            callers[n++] = caller;
-        else if (is_users)
-            callers[MOST_CALLERS - 1] = caller;
-        has_user_code |= is_users;
-        last = caller;
+        hotspot->callee = callee->callee;
+        hotspot->callee_module = callee->module;
+        hotspot->callee_cost = callee->cost;
+        hotspot->is_system_call = callee->is_system_call;
     }
-    while (n < MOST_CALLERS)
-        callers[n++] = NOTHING;
+    vec_free(&callees);
+    idmap_free(&numbers);
+    idmap_free(&callee_numbers);
+    if (list.n)
+        qsort(list.at, list.n, sizeof *list.at, compare);
+    return list;
 }
 
-/* Adds a row of the walk if it is a procedure. Costs outside of the outermost procedures are the
- * own costs of the row where the walk began. */
-static void enter(void *context, struct view *view, uint32_t number, uint32_t level)
-{
-    (void)level;
-    struct hotspot_collection *collection = context;
-    const struct row *row = view_row(view, number);
-    if (!row_is_procedure(row))
-        return;
-    bool is_outermost =
-        number == collection->row || is_outside(procedure_above(view, number), collection->row);
-    if (is_outermost)
-        collection->in_procedures += view_cost(view, number, collection->metric, INCLUSIVE);
-    double cost = view_cost(view, number, collection->metric, EXCLUSIVE);
-    if (cost <= 0)
-        return;
-    number = hotspot_of(view, number, collection->row);
-    uint32_t place = view_row(view, number)->place;
-    struct procedure procedure = database_procedure(view->db, place);
-    struct hotspot hotspot = {
-        .procedure = place, .file = procedure.file, .line = procedure.line, .cost = cost};
-    find_callers(view, number, hotspot.callers);
-    add_procedure(collection, &hotspot);
-    add_calls(collection, &hotspot);
-}
+/* ---- Of a row ---- */
 
-/* Visits everything below the row that has some of the cost. */
-static void collect_below(struct view *view, struct hotspot_collection *collection)
+/* The callers; one that calls from several lines is several rows. */
+static struct hotspot_list callers_of(struct view *view, uint32_t row, size_t metric)
 {
-    struct limits limits = {.depth = NO_DEPTH_LIMIT,
-                            .share = DBL_MIN,
-                            .by = {.metric = collection->metric, .part = INCLUSIVE}};
-    struct visitor visitor = {.enter = enter, .context = collection};
-    walk_view(view, collection->row, &limits, &visitor);
-}
-
-/* Adds the own cost of a loop or statement, which is outside of the procedures in it. */
-static void add_own(struct view *view, struct hotspot_collection *collection)
-{
-    const struct row *row = view_row(view, collection->row);
-    if (row->kind != KIND_LOOP && row->kind != KIND_STATEMENT)
-        return;
-    double whole = view_cost(view, collection->row, collection->metric, INCLUSIVE);
-    struct hotspot itself = {.procedure = NOTHING,
-                             .callers = {NOTHING, NOTHING},
-                             .file = row->place,
-                             .line = row->line,
-                             .cost = whole - collection->in_procedures};
-    add_procedure(collection, &itself);
-}
-
-/* Adds the callers; one that calls from several lines is several rows. */
-static void collect_callers(struct view *view, struct hotspot_collection *collection)
-{
+    struct hotspot_list list = {0};
     view_start_walk(view);
-    view_expand(view, collection->row);
-    uint32_t n = view_row(view, collection->row)->n_children;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t child = view_child(view, collection->row, i);
-        const struct row *row = view_row(view, child);
-        struct procedure procedure = database_procedure(view->db, row->place);
-        bool has_place = row->call_line != 0;
-        struct hotspot caller = {.procedure = row->place,
-                                 .callers = {NOTHING, NOTHING},
-                                 .file = has_place ? row->call_file : procedure.file,
-                                 .line = has_place ? row->call_line : procedure.line,
-                                 .cost = view_cost(view, child, collection->metric, EXCLUSIVE)};
-        vec_push(&collection->procedures, caller);
+    view_expand(view, row);
+    for (uint32_t i = 0; i < view_row(view, row)->n_children; i++) {
+        uint32_t child = view_child(view, row, i);
+        const struct row *at = view_row(view, child);
+        struct source_line call = {at->call_file, at->call_line};
+        struct hotspot caller = {.procedure = at->place,
+                                 .owner = code_owner(view, child),
+                                 .at = known_line(view->db, call, at->place),
+                                 .around = {NOTHING, 0},
+                                 .callee = NOTHING,
+                                 .cost = view_cost(view, child, metric, EXCLUSIVE)};
+        if (caller.cost > 0)
+            vec_push(&list, caller);
     }
+    if (list.n)
+        qsort(list.at, list.n, sizeof *list.at, compare);
+    return list;
 }
 
 /* Whether the row contains what is below it. In the flat view procedures do not contain what they
@@ -220,110 +142,106 @@ static bool is_divided(const struct view *view, uint32_t row)
            kind == KIND_FILE;
 }
 
-/* By cost, the largest first; then in the order of procedures and lines in the database. */
-static int compare(const void *left, const void *right)
+struct hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric, bool by_loop)
 {
-    const struct hotspot *a = left, *b = right;
-    if (a->cost != b->cost)
-        return a->cost < b->cost ? 1 : -1;
-    if (a->procedure != b->procedure)
-        return a->procedure < b->procedure ? -1 : 1;
-    return (a->line > b->line) - (a->line < b->line);
-}
-
-/* Chooses the callers from which most of each procedure's cost comes. */
-static void choose_callers(struct hotspot_collection *collection)
-{
-    const struct calls_from **most = mem_alloc((collection->procedures.n + 1) * sizeof(*most));
-    for (size_t i = 0; i < collection->calls.n; i++) {
-        const struct calls_from *calls = &collection->calls.at[i];
-        uint32_t number = idmap_get(&collection->procedure_numbers, calls->procedure, 0);
-        struct hotspot *hotspot = &collection->procedures.at[number];
-        hotspot->has_other_callers = most[number] != NULL;
-        if (!most[number] || calls->cost > most[number]->cost)
-            most[number] = calls;
-        memcpy(hotspot->callers, most[number]->callers, sizeof hotspot->callers);
-    }
-    free(most);
-}
-
-static void collect(struct view *view, struct hotspot_collection *collection)
-{
-    if (view->class == &bottomup_class) {
-        collect_callers(view, collection);
-    } else if (is_divided(view, collection->row)) {
-        collect_below(view, collection);
-        choose_callers(collection);
-        add_own(view, collection);
-    }
-    if (collection->procedures.n)
-        qsort(collection->procedures.at, collection->procedures.n,
-              sizeof *collection->procedures.at, compare);
-}
-
-struct hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric)
-{
+    struct hotspot_list none = {0};
     assert(row < view->rows.n && metric < view->metrics->n);
-    struct hotspot_collection collection = {.row = row, .metric = metric};
-    collect(view, &collection);
-    vec_free(&collection.calls);
-    idmap_free(&collection.procedure_numbers);
-    idmap_free(&collection.call_numbers);
-    return collection.procedures;
+    if (view->class == &bottomup_class)
+        return callers_of(view, row, metric);
+    if (!is_divided(view, row))
+        return none;
+    struct time_places places = time_places_find(view, row, (struct time_metric){metric, NO_METRIC});
+    struct hotspot_list list = hotspots_of(view->db, &places, by_loop);
+    time_places_free(&places);
+    return list;
 }
 
 struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric)
 {
-    struct hotspot_list all = hotspots_all(view, row, metric);
+    struct hotspot_list all = hotspots_all(view, row, metric, true);
     struct hotspots chosen = {0};
-    while (chosen.n < MOST_HOTSPOTS && chosen.n < all.n && all.at[chosen.n].cost > 0) {
+    for (; chosen.n < MOST_HOTSPOTS && chosen.n < all.n; chosen.n++)
         chosen.at[chosen.n] = all.at[chosen.n];
-        chosen.n++;
-    }
     vec_free(&all);
     return chosen;
 }
 
 /* ---- In words ---- */
 
-static void add_procedure_name(struct text *text, const struct database *db, uint32_t procedure,
-                               bool ascii)
+static void add_clean(struct text *out, struct text *raw, bool ascii)
 {
-    struct text name = {0};
-    label_in_sentence(db, procedure, &name);
-    text_add_clean(text, text_string(&name), ascii);
-    vec_free(&name);
+    text_add_clean(out, text_string(raw), ascii);
+    vec_free(raw);
 }
 
-static void add_place(struct text *text, const struct database *db, const struct hotspot *hotspot,
-                      bool ascii)
+static void add_line(const struct database *db, struct source_line at, bool ascii, struct text *text)
 {
     struct text place = {0};
-    label_file_line(db, hotspot->file, hotspot->line, &place);
-    text_add_clean(text, text_string(&place), ascii);
-    vec_free(&place);
+    label_file_line(db, at.file, at.line, &place);
+    add_clean(text, &place, ascii);
 }
 
-/* Adds ", called from free, from free_matrix". */
-static void add_callers(struct text *text, const struct database *db, const struct hotspot *hotspot,
-                        bool ascii)
+void hotspot_describe(const struct database *db, const struct hotspot *hotspot, bool ascii, struct text *text)
 {
-    const char *how = hotspot->has_other_callers ? ", mostly called from " : ", called from ";
-    for (int i = 0; i < MOST_CALLERS && hotspot->callers[i] != NOTHING; i++) {
-        text_add(text, i == 0 ? how : ", from ");
-        add_procedure_name(text, db, hotspot->callers[i], ascii);
-    }
-}
-
-void hotspot_describe(const struct database *db, const struct hotspot *hotspot, bool ascii,
-                      struct text *text)
-{
-    bool has_name = hotspot->procedure != NOTHING;
+    bool has_name = hotspot->procedure != NOTHING, has_line = hotspot->at.file != NOTHING && hotspot->at.line;
+    struct text name = {0};
     if (has_name)
-        add_procedure_name(text, db, hotspot->procedure, ascii);
-    if (!has_name || (hotspot->file != NOTHING && hotspot->line)) {
-        text_add(text, has_name ? ", " : "");
-        add_place(text, db, hotspot, ascii);
+        label_in_sentence(db, hotspot->procedure, &name);
+    if (hotspot->is_loop) {
+        bool is_construct = strstr(text_string(&name), " @ "); /* "parallel @ m.c:8" */
+        text_add(text, "the loop at ");
+        add_line(db, hotspot->at, ascii, text);
+        text_add(text, has_name && !is_construct ? " of " : "");
+        if (is_construct)
+            text_clear(&name);
     }
-    add_callers(text, db, hotspot, ascii);
+    add_clean(text, &name, ascii);
+    if (!hotspot->is_loop && has_line) {
+        text_add(text, has_name ? ", " : "");
+        add_line(db, hotspot->at, ascii, text);
+    }
+    if (!has_name && !has_line && !hotspot->is_loop)
+        text_add(text, "unknown code");
+    if (!hotspot->is_loop && hotspot->around.file != NOTHING) {
+        text_add(text, ", in the loop at ");
+        add_line(db, hotspot->around, ascii, text);
+    }
+}
+
+/* Adds "libm" for /lib/x86_64-linux-gnu/libm.so.6. */
+static void add_library(const struct database *db, uint32_t module, struct text *text)
+{
+    const char *path = database_module_path(db, module);
+    const char *name = path ? path_name(path) : "";
+    const char *end = strstr(name, ".so");
+    if (end || *name == '[') {
+        text_add(text, " (");
+        text_add_bytes(text, name, end ? (size_t)(end - name) : strlen(name));
+        text_add(text, ")");
+    }
+}
+
+static bool is_of_c_library(const struct database *db, uint32_t procedure)
+{
+    const char *path = database_module_path(db, database_procedure(db, procedure).module);
+    const char *name = path ? path_name(path) : "";
+    return strncmp(name, "libc.", 5) == 0 || strncmp(name, "libm.", 5) == 0;
+}
+
+void callee_describe(const struct database *db, uint32_t procedure, uint32_t module, struct text *text)
+{
+    char buffer[NAME_SIZE];
+    if (is_of_c_library(db, procedure))
+        add_called_name(database_procedure_name(db, procedure, buffer), text);
+    else
+        label_in_sentence(db, procedure, text);
+    add_library(db, module, text);
+}
+
+void hotspot_describe_callee(const struct database *db, const struct hotspot *hotspot, struct text *text)
+{
+    if (hotspot->callee == NOTHING)
+        return;
+    text_add(text, ", most of it in ");
+    callee_describe(db, hotspot->callee, hotspot->callee_module, text);
 }

@@ -1,39 +1,33 @@
-/* Which procedures carry a cost: what most of it in a row of a view was charged to.
- *
- * What was charged to a runtime's own procedures, whose source file is tagged as overhead
- * (doc/FORMAT-structure.md), or to a library in a call from them, is carried by the procedure that
- * they are inlined into or called from: that is what can be changed. */
+/* The rows of the user's own source (code-owner.h) that carry a cost: loops, and procedures for what is in no loop of
+ * theirs. What others' code costs is carried by the row that calls it. */
 #ifndef VIEWER_HOTSPOTS_H
 #define VIEWER_HOTSPOTS_H
 
+#include "viewer-tui/advice/time-places.h"
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/tree/view.h"
 
 /* More places would not fit the advice text. */
 #define MOST_HOTSPOTS 3
 
-/* Callers that are shown: one is often only a wrapper, as free is of _int_free. */
-#define MOST_CALLERS 2
-
-/* A procedure, and the callers from which most of its cost comes: its callers or the procedures
- * into which it is inlined, innermost first, without recursion. If the procedure and its callers are
- * a system library's, the last one is the nearest user code outwards (user-code.h). */
 struct hotspot {
-    uint32_t procedure;             /* id; NOTHING: the row itself, a loop or statement */
-    uint32_t callers[MOST_CALLERS]; /* ids; NOTHING: none */
-    bool has_other_callers;
-    uint32_t file, line; /* the declaration of the procedure; of a caller the line of the call */
-    double cost;         /* from all callers */
-};
-
-struct hotspots {
-    struct hotspot at[MOST_HOTSPOTS]; /* the largest costs first, without zeros */
-    size_t n;
+    uint32_t procedure; /* id; NOTHING: unknown, or the row itself, a loop or statement */
+    enum code_owner owner;
+    struct source_line at; /* the loop; or in the procedure the line with most of the cost, else its declaration */
+    bool is_loop;
+    struct source_line around; /* if it is no loop: the user's own loop around its call */
+    uint32_t callee, callee_module; /* what has most of the cost, if others' code; NOTHING: none has half of it */
+    bool is_system_call;            /* a system call has most of it */
+    double cost, callee_cost;
 };
 
 struct hotspot_list {
-    struct hotspot *at;
+    struct hotspot *at; /* the largest costs first, without zeros */
     size_t n, cap;
+};
+
+struct hotspots {
+    struct hotspot at[MOST_HOTSPOTS];
+    size_t n;
 };
 
 /* The part of a row's costs that its hotspots divide: inclusive in the top-down view, else
@@ -44,15 +38,28 @@ static inline enum cost_part hotspots_part(const struct view *view)
     return view_origin(view, &row)->class == &topdown_class ? INCLUSIVE : EXCLUSIVE;
 }
 
-/* The hotspots of a row: the procedures below it and itself; in the bottom-up view its callers.
- * Procedures and smaller scopes of the flat view have none. */
+/* Groups the places by loops and procedures, or by procedures alone, which are then at their declarations. The caller
+ * frees with vec_free. */
+struct hotspot_list hotspots_of(const struct database *db, const struct time_places *places, bool by_loop);
+
+/* Whether a place is one of those of which a hotspot, grouped by loops, has the cost. */
+bool hotspot_has(const struct hotspot *hotspot, const struct time_place *place);
+
+/* One line, as a hotspot that is no loop. */
+struct hotspot hotspot_of_place(const struct database *db, const struct time_place *place);
+
+/* The hotspots of a row: in the bottom-up view its callers. Procedures and smaller scopes of the flat view have
+ * none. */
+struct hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric, bool by_loop);
 struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric);
 
-/* All of them, the largest costs first. The caller frees with vec_free. */
-struct hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric);
+/* Adds "the loop at pipe.cc:24 of score", "cell, triangle.c:5", or "unknown code". */
+void hotspot_describe(const struct database *db, const struct hotspot *hotspot, bool ascii, struct text *text);
 
-/* Adds "block, cholesky.c:63, called from multiply". */
-void hotspot_describe(const struct database *db, const struct hotspot *hotspot, bool ascii,
-                      struct text *text);
+/* Adds what has most of the cost: ", most of it in sin (libm)"; nothing if that is the hotspot itself. */
+void hotspot_describe_callee(const struct database *db, const struct hotspot *hotspot, struct text *text);
+
+/* Adds the name of a procedure of others, and its library: "sin (libm)". */
+void callee_describe(const struct database *db, uint32_t procedure, uint32_t module, struct text *text);
 
 #endif

@@ -44,7 +44,9 @@ static enum verdict verdict_on(const struct judgement *judgement)
     bool all_is_known = judgement->idleness_known == KNOWN && judgement->overhead_known == KNOWN;
     if (judgement->waste.low > FINE_SHARE)
         return verdict_on_waste(judgement);
-    return all_is_known && judgement->waste.high < FINE_SHARE ? VERDICT_FINE : VERDICT_OPEN;
+    if (all_is_known)
+        return judgement->waste.high < FINE_SHARE ? VERDICT_FINE : VERDICT_OPEN;
+    return judgement->idleness_known == KNOWN ? VERDICT_BUSY : VERDICT_OPEN;
 }
 
 static struct efforts known_efforts(struct efforts efforts, const struct judged *judged)

@@ -46,6 +46,7 @@ enum verdict {
     VERDICT_TOO_FEW_SAMPLES,
     VERDICT_OPEN,              /* cannot tell: it may be fine or not */
     VERDICT_FINE,              /* little is wasted; the serial code comes next */
+    VERDICT_BUSY,              /* idleness is not too much; overhead is not known, or only a lower bound */
     VERDICT_WASTE,             /* too much is wasted, but the samples do not tell on what */
     VERDICT_TOO_LITTLE,        /* idleness is high; overhead is not known to be */
     VERDICT_TOO_FINE,          /* overhead is high; idleness is not known to be */

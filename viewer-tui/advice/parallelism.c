@@ -3,9 +3,7 @@
  * Parallelism is work / span. A procedure's local part of the span is a serial chain of its own
  * code. If that chain were perfectly parallel, the span would be shorter by it, at most: another
  * path may become the longest (what-if.h). */
-#include "viewer-tui/advice/advice-text.h"
-#include "viewer-tui/advice/hotspots.h"
-#include "viewer-tui/advice/situation.h"
+#include "viewer-tui/advice/advice-rules.h"
 #include "viewer-tui/advice/what-if.h"
 #include "viewer-tui/tree/speedup-bounds.h"
 
@@ -23,11 +21,11 @@
 #define LEAST_SHARE_OF_SPAN 0.1
 
 /* ": making it parallel raises parallelism from 5.6 to at most 43.0" */
-static void add_gain(const struct situation *situation, const struct work_span *of,
+static void add_gain(const struct facts *facts, const struct work_span *of,
                      uint32_t procedure, struct text *text)
 {
     struct what_if costs;
-    if (!what_if_costs(situation->view, of, NULL, procedure, &costs))
+    if (!what_if_costs(facts->view, of, NULL, procedure, &costs))
         return;
     struct predicted predicted = what_if_predict(&costs, INFINITY);
     if (!isfinite(predicted.parallelism.most))
@@ -40,23 +38,18 @@ static void add_gain(const struct situation *situation, const struct work_span *
                     of->work / of->span, predicted.parallelism.most);
 }
 
-static void add_place(const struct situation *situation, const struct work_span *of,
-                      struct text *text, struct finding *finding)
+static void add_span_place(const struct facts *facts, const struct work_span *of, const struct hotspot *largest,
+                           struct text *text)
 {
-    struct hotspots hotspots = hotspots_find(situation->view, 0, of->span_metric);
     char percent[NUMBER_SIZE];
-    if (hotspots.n == 0 || hotspots.at[0].cost < LEAST_SHARE_OF_SPAN * of->span)
+    if (largest->procedure == NOTHING)
         return;
-    const struct hotspot *largest = &hotspots.at[0];
     number_percent(largest->cost, of->span, percent);
     text_printf(text, " %s%% of %s is in ", percent,
                 of->why_lower_bound ? "the longest known chain" : "the span");
-    hotspot_describe(situation->view->db, largest, false, text);
-    add_gain(situation, of, largest->procedure, text);
+    add_place(facts, largest, text);
+    add_gain(facts, of, largest->procedure, text);
     text_add(text, ".");
-    finding->procedure = largest->procedure;
-    finding->file = largest->file;
-    finding->line = largest->line;
 }
 
 /* Compares with the CPUs of the machine that measured. From a lower bound of the span, only what a longer
@@ -77,6 +70,13 @@ static void add_verdict(const struct work_span *of, double cpus, struct text *te
         text_add(text, " Tasks are so small that moving them costs too much: make them larger.");
 }
 
+static void add_exact_seconds(struct text *text, double seconds)
+{
+    char value[NUMBER_WITH_UNIT_SIZE];
+    number_with_unit(seconds, "s", value);
+    text_add(text, value);
+}
+
 /* "Parallelism is 5.6: work 1.200 s, span 0.213 s; 5.4 if every spawn is stolen." */
 static void add_parallelism(const struct work_span *of, struct text *text)
 {
@@ -86,9 +86,9 @@ static void add_parallelism(const struct work_span *of, struct text *text)
     if (interval.most - interval.least >= WORTH_SAYING * of->work / of->span)
         text_printf(text, " (%.1f to %.1f)", interval.least, interval.most);
     text_add(text, ": work ");
-    add_seconds(text, of->work);
+    add_exact_seconds(text, of->work);
     text_printf(text, ", span %s", of->why_lower_bound ? "at least " : "");
-    add_seconds(text, of->span);
+    add_exact_seconds(text, of->span);
     text_printf(text, "; %s%.1f if every spawn is stolen.", most, of->work / of->burdened_span);
     if (!of->why_lower_bound)
         return;
@@ -97,17 +97,30 @@ static void add_parallelism(const struct work_span *of, struct text *text)
     text_add(text, ".");
 }
 
-void find_parallelism(const struct situation *situation, struct findings *findings)
+static bool has_work_span(const struct facts *facts, size_t *from, struct subject *subject)
 {
     struct work_span of;
-    struct text text = {0};
-    if (situation->row != 0 || !work_span_of(situation->view, &of))
-        return;
-    add_parallelism(&of, &text);
-    struct finding *finding = findings_add(findings, FINDING_PARALLELISM, &text);
-    finding->order = FINDING_BEFORE_ALL;
-    add_verdict(&of, situation->process.cpus, &text);
-    add_place(situation, &of, &text, finding);
-    finding_set_text(finding, &text);
-    vec_free(&text);
+    if (!is_first(from) || !facts->has_work_span || !work_span_of(facts->view, &of))
+        return false;
+    struct hotspot_list hotspots = hotspots_all(facts->view, 0, of.span_metric, false);
+    if (hotspots.n && hotspots.at[0].cost >= LEAST_SHARE_OF_SPAN * of.span)
+        subject->place = hotspots.at[0];
+    vec_free(&hotspots);
+    return true;
 }
+
+static void say_parallelism(const struct facts *facts, const struct subject *subject, struct text *text)
+{
+    struct work_span of;
+    if (!work_span_of(facts->view, &of))
+        return;
+    add_parallelism(&of, text);
+    add_verdict(&of, facts->process.cpus, text);
+    add_span_place(facts, &of, &subject->place, text);
+}
+
+const struct rule parallelism_rule = {.kind = FINDING_PARALLELISM,
+                                      .order = ORDER_FIRST,
+                                      .is_of_run = true,
+                                      .condition = has_work_span,
+                                      .words = say_parallelism};

@@ -3,7 +3,6 @@
 #ifndef VIEWER_PARALLELIZATION_H
 #define VIEWER_PARALLELIZATION_H
 
-#include "viewer-tui/advice/finding.h"
 #include "viewer-tui/advice/hotspots.h"
 #include "viewer-tui/advice/judgement.h"
 #include "viewer-tui/advice/overhead-kinds.h"
@@ -35,10 +34,6 @@ static inline bool parallelization_is_known(const struct parallelization *of)
 {
     return of->judgement.idleness_known != NOT_KNOWN || of->judgement.overhead_known != NOT_KNOWN;
 }
-
-/* Adds the finding on one event. `of` must outlive it. */
-void parallelization_find(const struct parallelization *of, const struct view *view, uint32_t row,
-                          struct findings *findings);
 
 /* "idleness" or "overhead". */
 static inline const char *waste_name(enum waste waste)

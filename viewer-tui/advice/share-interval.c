@@ -70,3 +70,15 @@ struct share share_of_samples(double part, double whole, double increment)
     double share = fmin(larger(part / whole, 0), 1);
     return wilson(share, increment > 0 ? whole / unit : 0);
 }
+
+static double factor_without(double share)
+{
+    return share < 1 ? 1 / (1 - share) : INFINITY;
+}
+
+struct gain gain_without(const struct share *share)
+{
+    return (struct gain){.factor = factor_without(share->value),
+                         .low = factor_without(share->low),
+                         .high = factor_without(share->high)};
+}

@@ -59,4 +59,14 @@ struct share share_of_effort(const struct efforts *scope, enum share_of_effort w
  * time. */
 struct share share_of_samples(double part, double whole, double increment);
 
+/* The factor by which a run becomes faster when a part of its time is saved. 1 for no gain, INFINITY if all of the time
+ * may be saved; low and high are a 95 % interval. */
+struct gain {
+    double factor, low, high;
+};
+
+/* The largest gain if a share of the time of the run's workers, or of its wall clock, is saved: without it they need
+ * 1 - share of the time. The rest may turn out to be serial. */
+struct gain gain_without(const struct share *share);
+
 #endif

@@ -1,5 +1,6 @@
 #include "viewer-tui/advice/time-places.h"
 
+#include "viewer-tui/threads/thread-values.h"
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/walk.h"
 
@@ -18,14 +19,13 @@ struct open_scope {
 
 struct place_collection {
     struct time_places *places;
-    struct idmap numbers; /* of places, by procedure, line and what is waited for */
+    struct idmap lines;   /* dense numbers of lines in loops */
+    struct idmap numbers; /* of places, by procedure, line in its loop, callee and what is waited for */
     struct time_metric time;
-    const json_t *run;
     VEC(struct open_scope) open;
 };
 
-double time_cost(const struct view *view, uint32_t row, struct time_metric time,
-                 enum cost_part part)
+double time_cost(const struct view *view, uint32_t row, struct time_metric time, enum cost_part part)
 {
     double cost = view_cost(view, row, time.metric, part);
     return time.without == NO_METRIC ? cost : cost - view_cost(view, row, time.without, part);
@@ -39,92 +39,110 @@ static uint32_t procedure_at(const struct view *view, uint32_t row)
     return row;
 }
 
-/* Sets the innermost loop between a row and its procedure. */
-static void set_loop(struct time_place *place, const struct view *view, uint32_t row)
+/* The innermost loop between a row and its procedure. */
+static struct source_line loop_around(const struct view *view, uint32_t row)
 {
     while (row != 0 && !row_is_procedure(view_row(view, row))) {
         const struct row *at = view_row(view, row);
-        if (at->kind == KIND_LOOP) {
-            place->loop_file = at->place;
-            place->loop_line = at->line;
-            return;
-        }
+        if (at->kind == KIND_LOOP)
+            return (struct source_line){at->place, at->line};
         row = at->parent;
     }
+    return (struct source_line){NOTHING, 0};
 }
 
-/* Searches user code from the procedure at `row` outwards; false if there is none on the thread's
- * path. */
-static bool find_user_code(const struct place_collection *collection, const struct view *view,
-                           uint32_t row, struct time_place *place)
+/* The innermost loop around the call of the procedure at `row`, if the caller is the user's own. */
+static struct source_line loop_around_call(const struct view *view, uint32_t row)
 {
+    uint32_t call = view_row(view, row)->parent, caller = procedure_at(view, call);
+    return code_owner(view, caller) == CODE_OWN ? loop_around(view, call) : (struct source_line){NOTHING, 0};
+}
+
+/* Whether the procedure at a row can be the place: it is more the user's own than the one that was found. */
+static bool is_nearer(const struct view *view, uint32_t row, const struct time_place *found)
+{
+    enum code_owner owner = code_owner(view, row);
+    const char *name = database_procedure(view->db, view_row(view, row)->place).name;
+    return owner > found->owner && (owner == CODE_OWN || name);
+}
+
+/* Looks for the place from the procedure at `row` outwards, up to the beginning of the thread. `leaf`: the place if
+ * there is no other. */
+static struct time_place find_place(const struct view *view, uint32_t row, struct time_place leaf)
+{
+    struct time_place found = leaf, outside = leaf;
     char buffer[NAME_SIZE];
-    while (row != 0) {
+    while (row != 0 && row_is_procedure(view_row(view, row)) && found.owner != CODE_OWN) {
         const struct row *at = view_row(view, row);
         const char *name = database_procedure_name(view->db, at->place, buffer);
         if (begins_thread(name))
-            return false;
-        if (is_user_code(view, row, collection->run)) {
-            place->procedure = at->place;
-            return true;
+            break;
+        if (is_nearer(view, row, &found)) {
+            found = outside;
+            found.procedure = at->place;
+            found.owner = code_owner(view, row);
+            if (found.loop.file == NOTHING)
+                found.around = loop_around_call(view, row);
         }
-        if (place->wait == WAIT_NONE || wait_of(name) != WAIT_NONE)
-            place->wait = wait_of(name);
-        place->callee = at->place;
-        place->file = at->call_file;
-        place->line = at->call_line;
-        set_loop(place, view, at->parent);
+        if (outside.wait == WAIT_NONE || wait_of(name) != WAIT_NONE)
+            outside.wait = wait_of(name);
+        outside.callee = at->place;
+        outside.callee_module = label_module(view, row);
+        outside.at = (struct source_line){at->call_file, at->call_line};
+        outside.loop = loop_around(view, at->parent);
         row = procedure_at(view, at->parent);
     }
-    return false;
+    if (found.owner == CODE_OF_SYSTEM)
+        found.wait = outside.wait;
+    return found;
 }
 
 /* The place of a row's own time. */
-static struct time_place place_of(const struct place_collection *collection,
-                                  const struct view *view, uint32_t number)
+static struct time_place place_of(const struct view *view, uint32_t number)
 {
     const struct row *row = view_row(view, number);
     uint32_t innermost = procedure_at(view, number);
     char buffer[NAME_SIZE];
-    struct time_place place = {.file = row->place,
-                               .line = row->line,
+    bool is_line = row->kind == KIND_STATEMENT || row->kind == KIND_LOOP;
+    struct time_place place = {.at = {is_line ? row->place : NOTHING, is_line ? row->line : 0},
+                               .loop = loop_around(view, number),
+                               .around = {NOTHING, 0},
                                .callee = NOTHING,
-                               .loop_file = NOTHING,
-                               .leaf = view_row(view, innermost)->place,
+                               .callee_module = NOTHING,
+                               .procedure = NOTHING,
+                               .leaf = NOTHING,
                                .leaf_module = NOTHING,
                                .has_line = row->kind == KIND_STATEMENT && row->line != 0};
-    if (row->kind != KIND_STATEMENT && row->kind != KIND_LOOP)
-        place.file = NOTHING, place.line = 0;
-    if (innermost == 0) {
-        place.procedure = place.leaf = NOTHING;
+    if (innermost == 0)
         return place;
-    }
-    const char *name = database_procedure_name(view->db, place.leaf, buffer);
+    place.procedure = place.leaf = view_row(view, innermost)->place;
     place.leaf_module = label_module(view, innermost);
-    place.is_system_call = is_system_call(name);
-    set_loop(&place, view, number);
-    struct time_place outside = place;
-    if (find_user_code(collection, view, innermost, &outside)) {
-        outside.is_user_code = true;
-        return outside;
-    }
-    place.procedure = place.leaf;
-    place.wait = outside.wait;
-    return place;
+    place.is_system_call = is_system_call(database_procedure_name(view->db, place.leaf, buffer));
+    return find_place(view, innermost, place);
 }
 
-static void add_time(struct place_collection *collection, struct view *view, uint32_t row,
-                     double seconds)
+static uint32_t line_in_loop(struct idmap *lines, const struct time_place *place)
+{
+    uint64_t line = (uint64_t)place->at.file << 32 | place->at.line;
+    uint64_t loop = (uint64_t)place->loop.file << 32 | place->loop.line;
+    uint32_t number = idmap_get(lines, line, loop);
+    if (number == IDMAP_NONE)
+        idmap_put(lines, line, loop, number = (uint32_t)lines->count);
+    return number;
+}
+
+static void add_time(struct place_collection *collection, struct view *view, uint32_t row, double seconds)
 {
     if (!(seconds > 0))
         return;
-    struct time_place new = place_of(collection, view, row);
-    uint64_t procedure_and_line = (uint64_t) new.procedure << 32 | new.line;
-    uint32_t kind = (uint32_t) new.wait << 2 | (uint32_t) new.is_system_call << 1 | new.has_line;
-    uint32_t number = idmap_get(&collection->numbers, procedure_and_line, kind);
+    struct time_place new = place_of(view, row);
+    uint64_t procedure_and_line = (uint64_t) new.procedure << 32 | line_in_loop(&collection->lines, &new);
+    uint64_t kind = (uint64_t) new.wait << 2 | (uint64_t) new.is_system_call << 1 | new.has_line;
+    uint64_t callee_and_kind = (uint64_t) new.callee << 32 | kind;
+    uint32_t number = idmap_get(&collection->numbers, procedure_and_line, callee_and_kind);
     if (number == IDMAP_NONE) {
         number = (uint32_t)collection->places->list.n;
-        idmap_put(&collection->numbers, procedure_and_line, kind, number);
+        idmap_put(&collection->numbers, procedure_and_line, callee_and_kind, number);
         vec_push(&collection->places->list, new);
     }
     struct time_place *place = &collection->places->list.at[number];
@@ -133,15 +151,15 @@ static void add_time(struct place_collection *collection, struct view *view, uin
     view_value_refs(view, row, EXCLUSIVE, &place->refs);
 }
 
-/* Subtracts the time of a loop or statement from the procedure or loop around it. */
-static void take_from_above(struct place_collection *collection, const struct view *view,
-                            uint32_t row, double seconds)
+/* Subtracts the time of a loop or statement from the procedure around it, that of a statement also from the loop: the
+ * own time of a loop is without the loops in it. */
+static void take_from_above(struct place_collection *collection, const struct view *view, uint32_t row, double seconds)
 {
-    uint32_t above = view_row(view, row)->parent;
+    const struct row *at = view_row(view, row);
     for (size_t i = collection->open.n; i-- > 0;) {
         struct open_scope *scope = &collection->open.at[i];
         bool is_loop = view_row(view, scope->row)->kind == KIND_LOOP;
-        if (scope->row == above || !is_loop)
+        if (!is_loop || (scope->row == at->parent && at->kind == KIND_STATEMENT))
             scope->rest -= seconds;
         if (!is_loop)
             return;
@@ -185,20 +203,19 @@ static int compare(const void *left, const void *right)
         return a->seconds < b->seconds ? 1 : -1;
     if (a->procedure != b->procedure)
         return a->procedure < b->procedure ? -1 : 1;
-    return (a->line > b->line) - (a->line < b->line);
+    return (a->at.line > b->at.line) - (a->at.line < b->at.line);
 }
 
-struct time_places time_places_find(struct view *view, uint32_t row, struct time_metric time,
-                                    const json_t *run)
+struct time_places time_places_find(struct view *view, uint32_t row, struct time_metric time)
 {
-    assert(view->class == &topdown_class && time.metric != NO_METRIC);
+    assert(time.metric != NO_METRIC);
     struct time_places places = {0};
-    struct place_collection collection = {.places = &places, .time = time, .run = run};
-    struct limits limits = {.depth = NO_DEPTH_LIMIT,
-                            .share = DBL_MIN,
-                            .by = {.metric = time.metric, .part = INCLUSIVE}};
+    struct place_collection collection = {.places = &places, .time = time};
+    struct limits limits = {
+        .depth = NO_DEPTH_LIMIT, .share = DBL_MIN, .by = {.metric = time.metric, .part = INCLUSIVE}};
     struct visitor visitor = {.enter = enter, .leave = leave, .context = &collection};
     walk_view(view, row, &limits, &visitor);
+    idmap_free(&collection.lines);
     idmap_free(&collection.numbers);
     vec_free(&collection.open);
     if (places.list.n)
@@ -211,4 +228,22 @@ void time_places_free(struct time_places *places)
     for (size_t i = 0; i < places->list.n; i++)
         vec_free(&places->list.at[i].refs.list);
     vec_free(&places->list);
+}
+
+double *time_by_profile(const struct view *view, struct value_refs *refs, struct time_metric time)
+{
+    size_t n = database_n_profiles(view->db) + 1;
+    double *values = mem_alloc(n * sizeof *values), *without = NULL;
+    enum outcome outcome = thread_values(view->db, refs, time.metric, values);
+    if (outcome == DONE && time.without != NO_METRIC) {
+        without = mem_alloc(n * sizeof *without);
+        outcome = thread_values(view->db, refs, time.without, without);
+        for (size_t i = 0; outcome == DONE && i < n; i++)
+            values[i] -= without[i];
+        free(without);
+    }
+    if (outcome == DONE)
+        return values;
+    free(values);
+    return NULL;
 }

@@ -1,10 +1,11 @@
-/* The lines of user code where a program's time goes: the line itself has the time, or it calls the
- * system's procedures that have it. */
+/* The lines of the user's own code (code-owner.h) where a program's time goes: the line itself has the time, or it
+ * calls procedures of others that have it. */
 #ifndef VIEWER_TIME_PLACES_H
 #define VIEWER_TIME_PLACES_H
 
-#include "viewer-tui/advice/user-code.h"
+#include "viewer-tui/advice/libc-procedures.h"
 #include "viewer-tui/threads/value-refs.h"
+#include "viewer-tui/tree/code-owner.h"
 
 /* A time: a metric, or a metric minus one that is a part of it. */
 struct time_metric {
@@ -13,17 +14,24 @@ struct time_metric {
 
 #define NO_METRIC SIZE_MAX
 
+struct source_line {
+    uint32_t file, line; /* NOTHING, 0 if unknown */
+};
+
 struct time_place {
-    uint32_t procedure;  /* of user code; if there is none on the path, the one with the time */
-    uint32_t file, line; /* in the procedure; NOTHING, 0 if unknown */
-    bool is_user_code;   /* false: there is none on the path */
-    uint32_t callee;     /* the system's procedure that the line calls; NOTHING: none */
-    uint32_t loop_file, loop_line; /* of the innermost loop around the line; NOTHING, 0: none */
-    enum wait wait;                /* what the callee waits for */
-    bool is_system_call;           /* the time is in a system call */
-    uint32_t leaf;                 /* a procedure that has the time itself */
-    uint32_t leaf_module;          /* of the leaf; NOTHING if unknown */
-    bool has_line;                 /* the code that has the time has source lines */
+    uint32_t procedure;    /* the innermost one of the user's own on the path; if there is none, the innermost one of a
+                               package that has a name; else the one with the time; NOTHING: unknown */
+    enum code_owner owner; /* of the procedure */
+    struct source_line at; /* in the procedure */
+    struct source_line loop;   /* the innermost loop around that line in the procedure */
+    struct source_line around; /* without one: the innermost loop around the call of the procedure, if the user's own */
+    uint32_t callee;           /* the procedure of others that the line calls; NOTHING: none */
+    uint32_t callee_module;    /* NOTHING: unknown */
+    enum wait wait;            /* what the callee waits for */
+    bool is_system_call;       /* the time is in a system call */
+    uint32_t leaf;             /* the procedure that has the time itself */
+    uint32_t leaf_module;      /* NOTHING: unknown */
+    bool has_line;             /* the code that has the time has source lines */
     double seconds;
     struct value_refs refs; /* the values of which this is the sum */
 };
@@ -33,13 +41,14 @@ struct time_places {
     double total;
 };
 
-/* The places of a row of a top-down view. The caller frees. */
-struct time_places time_places_find(struct view *view, uint32_t row, struct time_metric time,
-                                    const json_t *run);
+/* The places of a row of a top-down view, or of a row above all procedures of a flat one. The caller frees. */
+struct time_places time_places_find(struct view *view, uint32_t row, struct time_metric time);
 void time_places_free(struct time_places *places);
 
+/* The sum of the values in each profile, which the caller frees; NULL if the user stopped it. Sorts the refs. */
+double *time_by_profile(const struct view *view, struct value_refs *refs, struct time_metric time);
+
 /* The time of a row, summed over the threads. */
-double time_cost(const struct view *view, uint32_t row, struct time_metric time,
-                 enum cost_part part);
+double time_cost(const struct view *view, uint32_t row, struct time_metric time, enum cost_part part);
 
 #endif

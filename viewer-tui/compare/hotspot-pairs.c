@@ -9,7 +9,7 @@ static struct hotspot_pair alone(const struct database *db, int side, const stru
 {
     char buffer[NAME_SIZE];
     bool has_name = hotspot->procedure != NOTHING;
-    const char *path = database_file_path(db, hotspot->file);
+    const char *path = database_file_path(db, hotspot->at.file);
     struct hotspot_pair pair = {.file = path ? path_name(path) : ""};
     pair.name = mem_strdup(has_name ? database_procedure_name(db, hotspot->procedure, buffer) : "");
     pair.is_in[side] = true;
@@ -30,8 +30,8 @@ static int compare(const void *left, const void *right)
         result = (a->sides[side].cost < b->sides[side].cost) -
                  (a->sides[side].cost > b->sides[side].cost);
     for (int side = 0; side < SIDES && result == 0; side++)
-        result = (a->sides[side].line > b->sides[side].line) -
-                 (a->sides[side].line < b->sides[side].line);
+        result = (a->sides[side].at.line > b->sides[side].at.line) -
+                 (a->sides[side].at.line < b->sides[side].at.line);
     return result;
 }
 
@@ -107,7 +107,7 @@ struct hotspot_pairs hotspot_pairs_find(struct view *const views[SIDES], const u
     for (int side = 0; side < SIDES; side++) {
         if (rows[side] == NOTHING)
             continue;
-        struct hotspot_list all = hotspots_all(views[side], rows[side], metrics[side]);
+        struct hotspot_list all = hotspots_all(views[side], rows[side], metrics[side], false);
         for (size_t i = 0; i < all.n; i++)
             vec_push(&pairs, alone(views[side]->db, side, &all.at[i]));
         vec_free(&all);

@@ -88,6 +88,13 @@ void session_set_defaults(struct session *session, const char *metrics, const ch
         session->sides[side]->usual_metrics = metrics; /* losses have metrics of their own */
 }
 
+void session_set_rules(struct session *session, const struct path_rules *rules)
+{
+    session->rules = rules;
+    for (size_t i = 0; member(session, i); i++)
+        member(session, i)->rules = rules;
+}
+
 void session_define(struct session *session, const char *definition)
 {
     vec_push(&session->definitions, mem_strdup(definition));
@@ -248,6 +255,8 @@ static struct database *open_projection(struct session *session, enum projection
     char *folder = projection_folder(session, projection);
     struct database *db = database_open(folder);
     free(folder);
+    if (db)
+        db->rules = session->rules;
     if (db && projection == LOGICAL)
         database_set_no_call_site(db, json_object_get(session->run, "unknown_call_sites"));
     if (db && !settle_metrics(session, db)) {

@@ -71,6 +71,10 @@ void session_close(struct session *session);
  * may be NULL. */
 void session_set_defaults(struct session *session, const char *metrics, const char *sort);
 
+/* Sets where sources are now, and whose code is the user's, before a database is opened. The rules must outlive the
+ * session. */
+void session_set_rules(struct session *session, const struct path_rules *rules);
+
 /* Defines a derived metric (derived.h) in every database that will be opened. */
 void session_define(struct session *session, const char *definition);
 

@@ -170,6 +170,7 @@ void database_close(struct database *db)
     v4_map_close(&db->profile);
     vec_free(&db->points);
     idmap_free(&db->point_ids);
+    idmap_free(&db->owners);
     vec_free(&db->no_call_site);
     free(db->programs.names);
     free(db->programs.of_entry);

@@ -12,6 +12,7 @@
 
 #include "lib/alloc.h"
 #include "lib/hash-tables.h"
+#include "lib/path.h"
 #include "viewer-tui/base/scope.h"
 #include "viewer-tui/db/summary-values.h"
 #include "viewer-tui/db/v4-map.h"
@@ -55,6 +56,8 @@ struct database {
     struct idmap point_ids;
     context_ids no_call_site; /* ascending: contexts called from unknown sites */
     struct fold *fold;        /* of contexts (fold.h); NULL if they are as in the files */
+    const struct path_rules *rules; /* where sources are, and whose code; NULL: none */
+    struct idmap owners;            /* (index, is a module, else a file) -> owner (code-owner.h) */
 };
 
 /* A procedure; unknown parts are NULL, NOTHING and 0. */

@@ -1,12 +1,14 @@
 #include "viewer-tui/metrics/efficiency.h"
 
+#include "lib/metric-kinds.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 const char *efficiency_part_name(enum efficiency_part part)
 {
     static const char *const names[EFFICIENCY_PARTS] = {
-        [WORK] = "work", [OVERHEAD] = "overhead", [IDLENESS] = "idleness", [EFFORT] = "effort"};
+        [WORK] = METRIC_WORK, [OVERHEAD] = METRIC_OVERHEAD, [IDLENESS] = METRIC_IDLENESS, [EFFORT] = METRIC_EFFORT};
     return names[part];
 }
 

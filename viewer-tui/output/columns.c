@@ -1,5 +1,6 @@
 #include "viewer-tui/output/columns.h"
 
+#include "lib/metric-kinds.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <math.h>
@@ -52,21 +53,40 @@ static void add_sorted(struct columns *columns, const struct view *view, size_t 
     }
 }
 
+/* Smaller shares of the work are no reason for columns of their own. */
+#define NOTABLE_LOCK_SHARE 0.02
+
+static bool is_of(const char *name, const char *metric)
+{
+    size_t length = strlen(metric);
+    return strncmp(name, metric, length) == 0 && (!name[length] || name[length] == ' ');
+}
+
+/* Whether waiting for locks takes so much that readers should see it at once. */
+static bool is_notable_lock(const struct view *view, size_t metric)
+{
+    const struct metric *of = &view->metrics->at[metric];
+    size_t work = metrics_find_measured(view->metrics, METRIC_WORK);
+    return (is_of(of->name, METRIC_LOCK_BLAME) || is_of(of->name, METRIC_LOCK_WAIT)) && metric_is_measured(of) &&
+           !metric_is_compared(of) && work < view->metrics->n &&
+           view_total(view, metric) > NOTABLE_LOCK_SHARE * view_total(view, work);
+}
+
+/* The notable metrics of locks, at most so many: one column each, in the part that is sorted by. */
+static struct columns lock_columns(const struct view *view, size_t most)
+{
+    const struct metrics *metrics = view->metrics;
+    struct columns columns = {.at = mem_alloc((metrics->n + 1) * sizeof(struct column))};
+    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n && columns.n < most;
+         m = metrics_with_columns(metrics, m + 1))
+        if (m != view->sorting.metric && is_notable_lock(view, m))
+            add_column(&columns, m, view->sorting.part);
+    return columns;
+}
+
 static struct columns no_columns(const struct view *view)
 {
     return (struct columns){.at = mem_alloc((2 * view->metrics->n + 2) * sizeof(struct column))};
-}
-
-struct columns columns_fitting(const struct view *view, size_t most)
-{
-    const struct metrics *metrics = view->metrics;
-    struct columns columns = no_columns(view);
-    add_sorted(&columns, view, most);
-    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n && columns.n + 2 <= most;
-         m = metrics_with_columns(metrics, m + 1))
-        if (!belong_together(metrics, m, view->sorting.metric))
-            add_both(&columns, metrics, m);
-    return columns;
 }
 
 static bool has_metric(const struct columns *columns, size_t metric)
@@ -75,6 +95,21 @@ static bool has_metric(const struct columns *columns, size_t metric)
     while (i < columns->n && columns->at[i].metric != metric)
         i++;
     return i < columns->n;
+}
+
+struct columns columns_fitting(const struct view *view, size_t most)
+{
+    const struct metrics *metrics = view->metrics;
+    struct columns columns = no_columns(view), locks = lock_columns(view, most > 0 ? most - 1 : 0);
+    add_sorted(&columns, view, most - locks.n);
+    for (size_t i = 0; i < locks.n; i++)
+        columns.at[columns.n++] = locks.at[i];
+    free(locks.at);
+    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n && columns.n + 2 <= most;
+         m = metrics_with_columns(metrics, m + 1))
+        if (!belong_together(metrics, m, view->sorting.metric) && !has_metric(&columns, m))
+            add_both(&columns, metrics, m);
+    return columns;
 }
 
 void columns_add_derived(struct columns *columns, const struct view *view)

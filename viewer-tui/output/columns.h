@@ -29,8 +29,8 @@ struct columns {
     size_t n;
 };
 
-/* At most `most` columns: those of the metric that is sorted by, even if they do not fit, then
- * those of other metrics (metric_has_columns). The caller frees columns.at. */
+/* At most `most` columns: those of the metric that is sorted by, even if they do not fit; one for each metric of locks if
+ * that is more than 2 % of the work; then those of other metrics (metric_has_columns). The caller frees columns.at. */
 struct columns columns_fitting(const struct view *view, size_t most);
 
 /* Adds the missing derived metrics, in the part that is sorted by. */

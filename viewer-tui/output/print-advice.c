@@ -21,13 +21,9 @@ static void write_hotspots(struct json_writer *json, const char *key,
         const struct hotspot *hotspot = &hotspots->at[i];
         json_write_object(json);
         json_write_text(json, "name", name_of(db, hotspot->procedure, buffer));
-        json_put_place(json, database_file_path(db, hotspot->file), hotspot->line);
-        json_put_array(json, "callers");
-        for (int c = 0; c < MOST_CALLERS && hotspot->callers[c] != NOTHING; c++)
-            json_write_string(json, name_of(db, hotspot->callers[c], buffer));
-        json_write_array_end(json);
-        json_write_key(json, "has_other_callers");
-        json_write_bool(json, hotspot->has_other_callers);
+        json_put_place(json, database_file_path(db, hotspot->at.file), hotspot->at.line);
+        json_write_key(json, "loop");
+        json_write_bool(json, hotspot->is_loop);
         json_put_number(json, "exclusive", hotspot->cost);
         json_write_object_end(json);
     }
@@ -91,11 +87,10 @@ static void write_finding(struct json_writer *json, const struct finding *findin
                           const struct database *db)
 {
     char buffer[NAME_SIZE];
-    bool has_gain = finding->gain_state != GAIN_NONE;
     json_write_object(json);
     json_write_text(json, "kind", finding_kind_name(finding->kind));
-    json_put_number(json, "gain", has_gain ? finding->gain.factor : NAN);
-    write_interval(json, "gain_interval", has_gain, finding->gain.low, finding->gain.high);
+    json_put_number(json, "gain", finding->is_gain_claimed ? finding->gain.factor : NAN);
+    write_interval(json, "gain_interval", finding->is_gain_claimed, finding->gain.low, finding->gain.high);
     json_write_text(json, "scope", name_of(db, finding->procedure, buffer));
     json_put_place(json, database_file_path(db, finding->file), finding->line);
     json_write_text(json, "text", finding->text);
@@ -167,7 +162,7 @@ static void add_finding(struct writer *writer, const struct finding *finding,
         finding->kind == FINDING_PARALLELIZATION ? finding->source : NULL;
     char *subject = mem_printf("%s%s", finding_kind_name(finding->kind), of ? of->event : "");
     csv_fact(writer, "advice", subject, "text", finding->text);
-    if (finding->gain_state != GAIN_NONE) {
+    if (finding->is_gain_claimed) {
         add_number(writer, subject, "gain", finding->gain.factor);
         add_number(writer, subject, "gain low", finding->gain.low);
         add_number(writer, subject, "gain high", finding->gain.high);

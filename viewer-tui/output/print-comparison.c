@@ -364,7 +364,8 @@ static void write_hotspots(struct comparison_printer *printer, const char *key,
         const struct database *db = merged_side(printer->topdown, hotspot->side)->db;
         json_write_object(json);
         json_write_text(json, "name", hotspot_name(printer, hotspot, buffer));
-        json_put_place(json, database_file_path(db, hotspot->hotspot.file), hotspot->hotspot.line);
+        json_put_place(json, database_file_path(db, hotspot->hotspot.at.file),
+                       hotspot->hotspot.at.line);
         write_both(printer, &hotspot->costs);
         json_write_object_end(json);
     }

@@ -50,7 +50,7 @@ static void print_advice(struct summary *summary)
     bool is_narrow = summary->width && summary->width < ADVICE_WIDTH;
     struct advice_lines lines = {.width = is_narrow ? summary->width : ADVICE_WIDTH,
                                  .ascii = summary->writer.ascii};
-    advice_describe_shortly(&summary->advice, &lines);
+    advice_describe(&summary->advice, &lines);
     advice_lines_print(&lines, summary->writer.out);
     advice_lines_free(&lines);
 }

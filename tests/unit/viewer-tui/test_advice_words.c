@@ -2,7 +2,8 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "viewer-tui/advice/finding.h"
-#include "viewer-tui/advice/user-code.h"
+#include "viewer-tui/advice/libc-procedures.h"
+#include "viewer-tui/advice/wording.h"
 
 #include <math.h>
 
@@ -80,49 +81,109 @@ static void a_gain_is_what_is_left(void **state)
     assert_true(isinf(gain_without(&all).factor));
 }
 
-static void assert_described(struct gain gain, const char *expected)
+static void assert_words(void (*add)(struct text *text, double value), double value, const char *expected)
 {
     struct text text = {0};
-    gain_describe(&gain, &text);
+    add(&text, value);
     assert_string_equal(text_string(&text), expected);
     vec_free(&text);
 }
 
-static void gains_in_words(void **state)
+static void numbers_have_two_digits(void **state)
 {
     (void)state;
-    assert_described((struct gain){1.25, 1.11, 2}, "1.25x faster (1.11x to 2.00x)");
-    assert_described((struct gain){1.25, 1.25, 1.25}, "1.25x faster");
-    assert_described((struct gain){INFINITY, 50, INFINITY},
-                     "more than 100x faster (50.00x to more than 100x)");
+    assert_words(add_percent, 0.327, "33 %");
+    assert_words(add_percent, 0.005, "0.5 %");
+    assert_words(add_percent, 0.0996, "10 %");
+    assert_words(add_percent, 0.9951, "100 %");
+    assert_words(add_percent, 0.0004, "<0.1 %");
+    assert_words(add_percent, 0, "0 %");
+    assert_words(add_seconds, 2.94, "2.9 s");
+    assert_words(add_seconds, 22.04, "22 s");
+    assert_words(add_seconds, 1234, "1200 s");
+    assert_words(add_seconds, 0.26, "0.26 s");
+    assert_words(add_seconds, 0.048, "48 ms");
+    assert_words(add_seconds, 0.00004, "40 us");
+    assert_words(add_factor, 1.949, "1.9x");
+    assert_words(add_factor, 2, "2.0x");
+    assert_words(add_factor, 41.6, "42x");
+    assert_words(add_factor, 101, "more than 100x");
+    assert_words(add_factor, INFINITY, "more than 100x");
 }
 
-static void add(struct findings *findings, enum finding_kind kind, double low, int order)
+static void shares_with_intervals(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    share_describe(&(struct share){0.158, 0.141, 0.176}, "", &text);
+    text_add(&text, ", ");
+    share_describe(&(struct share){0, 0, 0.007}, "3.0% spawn", &text);
+    assert_string_equal(text_string(&text), "16 % (14 to 18 %), 0 % (0 to 0.7 %; 3.0% spawn)");
+    vec_free(&text);
+}
+
+static void assert_called(const char *procedure, const char *expected)
+{
+    struct text text = {0};
+    add_called_name(procedure, &text);
+    assert_string_equal(text_string(&text), expected);
+    vec_free(&text);
+}
+
+static void variants_have_the_name_that_is_called(void **state)
+{
+    (void)state;
+    assert_called("__sin_fma", "sin");
+    assert_called("__memmove_avx_unaligned_erms", "memmove");
+    assert_called("__strlen_evex", "strlen");
+    assert_called("__GI___libc_read", "read");
+    assert_called("_int_malloc", "int_malloc");
+    assert_called("qsort", "qsort");
+}
+
+static void add(struct findings *findings, enum finding_kind kind, enum finding_order order, double low)
 {
     struct text text = {0};
     struct finding *finding = findings_add(findings, kind, &text);
-    if (low > 0)
-        finding_set_gain(finding, (struct gain){low, low, low});
-    if (order)
-        finding->order = order;
+    finding->order = order;
+    finding->gain = (struct gain){low, low, low};
+    vec_free(&text);
 }
 
-/* What hides the program first, then the largest certain gain, then what claims none. */
+static void assert_order(struct findings *findings, const enum finding_kind *expected)
+{
+    findings_sort(findings);
+    for (size_t i = 0; i < findings->list.n; i++)
+        assert_int_equal(findings->list.at[i].kind, expected[i]);
+    findings_free(findings);
+}
+
+/* What explains the rest first, then the largest certain gain, then where the time is. */
 static void findings_are_in_order(void **state)
 {
     (void)state;
     struct findings findings = {0};
-    add(&findings, FINDING_HOT_PLACE, 0, 0);
-    add(&findings, FINDING_BLOCKED, 1.2, 0);
-    add(&findings, FINDING_NO_CPU, 0, 0);
-    add(&findings, FINDING_IMBALANCE, 1.5, 0);
-    add(&findings, FINDING_NO_LINES, 0, FINDING_BEFORE_ALL);
-    findings_sort(&findings);
-    static const enum finding_kind expected[] = {
-        FINDING_NO_LINES, FINDING_IMBALANCE, FINDING_BLOCKED, FINDING_NO_CPU, FINDING_HOT_PLACE};
-    for (size_t i = 0; i < findings.list.n; i++)
-        assert_int_equal(findings.list.at[i].kind, expected[i]);
-    findings_free(&findings);
+    add(&findings, FINDING_PARALLELIZATION, ORDER_OPEN, 9);
+    add(&findings, FINDING_HOT_PLACE, ORDER_PLACE, 1);
+    add(&findings, FINDING_NO_LINES, ORDER_FACT, 1);
+    add(&findings, FINDING_IMBALANCE, ORDER_GAIN, 1.5);
+    add(&findings, FINDING_NO_CPU, ORDER_MACHINE, 1);
+    assert_order(&findings, (const enum finding_kind[]){FINDING_NO_CPU, FINDING_IMBALANCE, FINDING_HOT_PLACE,
+                                                        FINDING_NO_LINES, FINDING_PARALLELIZATION});
+}
+
+/* However much can be gained elsewhere. */
+static void the_hot_place_is_among_the_first_three(void **state)
+{
+    (void)state;
+    struct findings findings = {0};
+    add(&findings, FINDING_BLOCKED, ORDER_GAIN, 1.2);
+    add(&findings, FINDING_IMBALANCE, ORDER_GAIN, 1.5);
+    add(&findings, FINDING_LOCK, ORDER_FIRST, 1.1);
+    add(&findings, FINDING_ONE_THREAD, ORDER_GAIN, 1.3);
+    add(&findings, FINDING_HOT_PLACE, ORDER_PLACE, 1);
+    assert_order(&findings, (const enum finding_kind[]){FINDING_LOCK, FINDING_IMBALANCE, FINDING_HOT_PLACE,
+                                                        FINDING_ONE_THREAD, FINDING_BLOCKED});
 }
 
 int main(void)
@@ -132,8 +193,11 @@ int main(void)
         cmocka_unit_test(system_calls_are_known),
         cmocka_unit_test(threads_begin_in_libc),
         cmocka_unit_test(a_gain_is_what_is_left),
-        cmocka_unit_test(gains_in_words),
+        cmocka_unit_test(numbers_have_two_digits),
+        cmocka_unit_test(shares_with_intervals),
+        cmocka_unit_test(variants_have_the_name_that_is_called),
         cmocka_unit_test(findings_are_in_order),
+        cmocka_unit_test(the_hot_place_is_among_the_first_three),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,13 +157,14 @@ static void samples_of_unknown_size_leave_everything_open(void **state)
     assert_int_equal(judge(&it).verdict, VERDICT_OPEN);
 }
 
-/* From a lower bound: high is high; nothing is low, or fine, and no grain is named. */
+/* From a lower bound: high is high; overhead is not low, or fine, and no grain is named. Idleness is not too much, since
+ * more overhead would make its share smaller. */
 static void a_lower_bound_decides_only_what_more_would_not_refute(void **state)
 {
     (void)state;
     const struct efforts low = {98, 1, 1}, busy = {80, 18, 2}, idle = {80, 1, 19},
                          both = {60, 20, 20};
-    assert_int_equal(judged(low, KNOWN, KNOWN_AT_LEAST).verdict, VERDICT_OPEN);
+    assert_int_equal(judged(low, KNOWN, KNOWN_AT_LEAST).verdict, VERDICT_BUSY);
     assert_int_equal(judged(busy, KNOWN, KNOWN_AT_LEAST).verdict, VERDICT_OVERHEAD);
     assert_int_equal(judged(idle, KNOWN, KNOWN_AT_LEAST).verdict, VERDICT_TOO_LITTLE);
     assert_int_equal(judged(idle, KNOWN, KNOWN_AT_LEAST).overhead_side, SIDE_OPEN);
@@ -175,9 +176,9 @@ static void what_was_not_measured_decides_nothing(void **state)
 {
     (void)state;
     const struct efforts low = {98, 1, 1}, busy = {60, 38, 2}, idle = {60, 2, 38};
-    assert_int_equal(judged(low, KNOWN, NOT_KNOWN).verdict, VERDICT_OPEN);
+    assert_int_equal(judged(low, KNOWN, NOT_KNOWN).verdict, VERDICT_BUSY);
     assert_int_equal(judged(low, NOT_KNOWN, KNOWN).verdict, VERDICT_OPEN);
-    assert_int_equal(judged(busy, KNOWN, NOT_KNOWN).verdict, VERDICT_OPEN);
+    assert_int_equal(judged(busy, KNOWN, NOT_KNOWN).verdict, VERDICT_BUSY);
     assert_int_equal(judged(busy, NOT_KNOWN, KNOWN).verdict, VERDICT_OVERHEAD);
     assert_int_equal(judged(idle, NOT_KNOWN, KNOWN).verdict, VERDICT_OPEN);
     struct judgement judgement = judged(idle, KNOWN, NOT_KNOWN);

@@ -1,21 +1,17 @@
-/* The nearest line of the program's own source that leads to a row without such source, e.g. a
+/* The nearest line of the user's own code (code-owner.h) that leads to a row in code of others, e.g. a
  * futex or another procedure of the C library. */
 #include "viewer-tui/terminal/screens/source-pane.h"
 
+#include "viewer-tui/tree/code-owner.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <string.h>
-
-/* Whether a source file belongs to a compiler or a library. */
-static bool is_of_system(const char *path)
+/* Whether the innermost procedure around a row, or the row itself, is the user's own. */
+static bool is_in_own_code(const struct view *view, uint32_t row)
 {
-    return strncmp(path, "/usr/include/", 13) == 0 || strncmp(path, "/usr/lib", 8) == 0;
-}
-
-static bool is_own(struct tui *tui, const struct view *origin, uint32_t file)
-{
-    const char *path = database_file_path(origin->db, file);
-    return path && !is_of_system(path) && sources_get(&tui->sources, origin->db, file)->n_lines > 0;
+    view = view_origin(view, &row);
+    while (row != 0 && !row_is_procedure(view_row(view, row)))
+        row = view_row(view, row)->parent;
+    return code_owner(view, row) == CODE_OWN;
 }
 
 static bool is_topdown(const struct view *view)
@@ -24,21 +20,21 @@ static bool is_topdown(const struct view *view)
     return view_origin(view, &row)->class == &topdown_class;
 }
 
+static bool has_call_line(const struct view *view, uint32_t row)
+{
+    view = view_origin(view, &row);
+    return view_row(view, row)->call_line != 0;
+}
+
 uint32_t tui_nearest_own_call(struct tui *tui)
 {
     const struct view *view = tui_pane(tui)->view;
-    uint32_t selected = pane_row(tui_pane(tui)), own_row = selected, file, line;
-    const struct view *origin = view_origin(view, &own_row);
-    label_place(origin, own_row, &file, &line);
-    if (!is_topdown(view) || is_own(tui, origin, file))
+    uint32_t row = pane_row(tui_pane(tui));
+    if (!is_topdown(view) || is_in_own_code(view, row))
         return NOTHING;
-    for (uint32_t row = selected; row != 0; row = view_row(view, row)->parent) {
-        own_row = row;
-        origin = view_origin(view, &own_row);
-        const struct row *call = view_row(origin, own_row);
-        if (call->call_line && is_own(tui, origin, call->call_file))
+    for (; row != 0; row = view_row(view, row)->parent)
+        if (has_call_line(view, row) && is_in_own_code(view, view_row(view, row)->parent))
             return row;
-    }
     return NOTHING;
 }
 

@@ -1,6 +1,4 @@
-#include "viewer-tui/advice/user-code.h"
-
-#include "viewer-tui/tree/labels.h"
+#include "viewer-tui/advice/libc-procedures.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,41 +6,6 @@
 static bool begins_with(const char *text, const char *beginning)
 {
     return strncmp(text, beginning, strlen(beginning)) == 0;
-}
-
-static bool is_executable(const json_t *run, const char *path)
-{
-    size_t i;
-    json_t *process;
-    json_array_foreach(json_object_get(run, "processes"), i, process)
-    {
-        if (strcmp(run_text(process, "executable"), path) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool is_of_system(const char *path)
-{
-    return begins_with(path, "/lib") || begins_with(path, "/usr/lib");
-}
-
-/* Code made at run time has no module. hpcprof's placeholders look like "<unknown code>". */
-static bool is_made_at_run_time(const struct procedure *procedure)
-{
-    return procedure->name && *procedure->name && *procedure->name != '<';
-}
-
-bool is_user_code(const struct view *view, uint32_t row, const json_t *run)
-{
-    struct procedure procedure = database_procedure(view->db, view_row(view, row)->place);
-    const char *module = database_module_path(view->db, label_module(view, row));
-    const char *file = database_file_path(view->db, procedure.file);
-    if (file && begins_with(file, "/usr/"))
-        return false;
-    if (!module)
-        return is_made_at_run_time(&procedure);
-    return !is_of_system(module) || is_executable(run, module);
 }
 
 bool begins_thread(const char *procedure)
@@ -240,4 +203,17 @@ const char *wait_name(enum wait wait)
         [WAIT_CHILD] = "for a child process",
     };
     return names[wait];
+}
+
+void add_called_name(const char *procedure, struct text *out)
+{
+    static const char *const variants[] = {"_sse", "_ssse3", "_avx", "_evex", "_fma", "_erms", "_unaligned"};
+    char bare[64];
+    bare_name(procedure, bare, sizeof bare);
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
+        char *variant = strstr(bare, variants[i]);
+        if (variant && variant > bare)
+            *variant = '\0';
+    }
+    text_add(out, bare);
 }

@@ -1,12 +1,8 @@
-/* Which procedures are code that the reader can change, and what libc's procedures do.
- *
- * System code is in modules below /lib or /usr/lib (except for the program itself), or inlined from
- * headers below /usr. All other code is user code, also code made at run time that has a name. */
-#ifndef VIEWER_USER_CODE_H
-#define VIEWER_USER_CODE_H
+/* What procedures of the C library do. */
+#ifndef VIEWER_LIBC_PROCEDURES_H
+#define VIEWER_LIBC_PROCEDURES_H
 
-#include "viewer-tui/db/run.h"
-#include "viewer-tui/tree/view.h"
+#include "viewer-tui/base/text.h"
 
 /* What a thread waits for in a procedure of libc. */
 enum wait {
@@ -23,10 +19,6 @@ enum wait {
     WAITS
 };
 
-/* Whether a row is user code: a procedure or inlined procedure of a top-down view. Without `run`
- * (NULL) a program below /usr/lib counts as system code. */
-bool is_user_code(const struct view *view, uint32_t row, const json_t *run);
-
 /* Whether threads begin in the procedure; frames further out belong to the creator. */
 bool begins_thread(const char *procedure);
 
@@ -41,5 +33,9 @@ bool is_system_call(const char *procedure);
 /* Whether a system call that user code makes by calling `callee`, directly or not, takes memory for
  * the allocator or gives it back. */
 bool is_call_of_allocator(const char *system_call, const char *callee);
+
+/* Adds the name under which a program calls a procedure of libc or libm: "sin" for "__sin_fma", "memmove" for
+ * "__memmove_avx_unaligned_erms". */
+void add_called_name(const char *procedure, struct text *out);
 
 #endif

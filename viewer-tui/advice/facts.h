@@ -1,0 +1,82 @@
+/* The facts about a row of a view and its run from which advice follows, computed once. */
+#ifndef VIEWER_FACTS_H
+#define VIEWER_FACTS_H
+
+#include "viewer-tui/advice/balance.h"
+#include "viewer-tui/advice/hotspots.h"
+#include "viewer-tui/advice/main-process.h"
+#include "viewer-tui/advice/parallelization.h"
+#include "viewer-tui/advice/time-places.h"
+#include "viewer-tui/tree/speedup-bounds.h"
+
+/* A parallel runtime that has an agent. */
+struct runtime_facts {
+    const char *agent;
+    const char *setting;  /* what sets the number of its threads */
+    bool has_fixed_tasks; /* its tasks do not depend on the number of workers */
+    const char *tagging;  /* what tags its code in user's procedures as overhead; NULL: that is not needed */
+};
+
+/* Time with a CPU, and without one: of the main process. */
+struct cpu_supply {
+    double ready, running; /* seconds, summed over threads, `ready` without helpers; NAN if not measured */
+    double lost;           /* the part of `ready` that the run's own threads cannot have caused */
+    double wall;           /* the wall clock; if others had the CPUs, the least one without them */
+    bool is_disturbed; /* others, or a quota, took so much that wall time and idleness say little about the program */
+    bool is_throttled; /* by a quota */
+};
+
+/* The lock for which threads wait longest. */
+struct lock_facts {
+    char name[NAME_SIZE]; /* "queue_lock"; "" if no lock has a name */
+    double share;         /* of the waiting for all locks */
+    double seconds;       /* for all locks, summed over the threads that wait */
+    bool is_lower_bound;
+    bool is_much; /* it may be what limits the program */
+};
+
+struct facts {
+    struct view *view;
+    uint32_t row;
+    const json_t *run;           /* may be NULL */
+    struct main_process process; /* without threads and wall clock if the view is restricted to some threads */
+    double busiest; /* seconds of the thread that had work for longest: on a CPU, but for spinning in a runtime, or
+                       without one in code that does not wait */
+    double spun;    /* CPU seconds of its threads in waiting code of runtimes and locks */
+    struct cpu_supply supply;
+    const struct runtime_facts *runtime; /* NULL: no agent of a parallel runtime took part */
+    /* Metrics; NO_METRIC: not measured. Those that say nothing else are of the event of `cpu`. */
+    struct time_metric cpu;          /* by CPUTIME, else by REALTIME */
+    struct time_metric off_cpu;      /* by REALTIME */
+    struct time_metric thread_waits; /* waiting of plain threads by REALTIME */
+    size_t overhead, idleness, waiting, lock_blame, lock_wait, incomplete;
+    double cpu_increment; /* mean of a sample */
+    double cpu_total;     /* seconds of CPU time that were sampled: `cpu`, overhead and spinning */
+    double off_cpu_increment;
+    /* Of a top-down view; else empty. */
+    struct time_places cpu_places, off_cpu_places, waiting_places, held_places;
+    struct hotspot_list hotspots; /* of the CPU time */
+    struct hotspot_list held_in;  /* holders of locks, by what others wait for them */
+    struct lock_facts lock;
+    struct balance balance;
+    struct parallelizations parallelizations; /* none if work and span were measured, whose cost is in them */
+    bool has_work_span;
+};
+
+struct facts facts_of(struct view *view, uint32_t row, const json_t *run);
+void facts_free(struct facts *facts);
+
+/* The gain, at most, if threads of the main process did not wait for `seconds` in all. What remains is at least
+ *
+ *   - the rest of the wall clock,
+ *   - the time for which the busiest thread had work, since it runs on one CPU at a time, and
+ *   - the CPU time of all, but for spinning, on as many CPUs as can be used. */
+struct gain facts_gain_without(const struct facts *facts, const struct share *seconds);
+
+/* The share of a part in the sampled CPU time. */
+struct share facts_share_of_cpu(const struct facts *facts, double seconds);
+
+/* The cost of the row in a metric; 0 for NO_METRIC. */
+double facts_cost(const struct facts *facts, size_t metric);
+
+#endif

@@ -1,0 +1,132 @@
+#include "viewer-tui/tree/code-owner.h"
+
+#include "lib/path.h"
+#include "lib/source-names.h"
+#include "viewer-tui/base/packages.h"
+#include "viewer-tui/tree/labels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An owner that the rules about source files leave open. */
+#define OPEN (CODE_OWN + 1)
+
+static bool begins_with_one_of(const char *text, const char *const *beginnings)
+{
+    for (; *beginnings; beginnings++)
+        if (strncmp(text, *beginnings, strlen(*beginnings)) == 0)
+            return true;
+    return false;
+}
+
+static bool is_below_usr(const char *path)
+{
+    static const char *const others[] = {"/usr/local/", "/usr/src/", NULL};
+    return strncmp(path, "/usr/", 5) == 0 && !begins_with_one_of(path, others);
+}
+
+static bool is_of_package(const char *path)
+{
+    char *package = strncmp(path, "/opt/", 5) == 0 ? package_of(path) : NULL;
+    free(package);
+    return package != NULL;
+}
+
+static bool is_in(const char *path, const char *directory)
+{
+    size_t length = strlen(directory);
+    return length && strncmp(path, directory, length) == 0 &&
+           (path[length] == '/' || path[length] == '\0' || directory[length - 1] == '/');
+}
+
+/* What the user's list says. */
+static unsigned listed_owner(const struct path_rules *rules, const char *path)
+{
+    unsigned owner = OPEN;
+    size_t longest = 0;
+    for (size_t i = 0; rules && i < rules->own.n; i++) {
+        const char *entry = rules->own.at[i], *directory = entry + (*entry == '!');
+        if (is_in(path, directory) && strlen(directory) >= longest) {
+            longest = strlen(directory);
+            owner = *entry == '!' ? CODE_OF_PACKAGE : CODE_OWN;
+        }
+    }
+    return owner;
+}
+
+/* A path_visitor: any file will do. */
+static bool is_there(void *context, const char *file, const char *tree)
+{
+    (void)context, (void)file, (void)tree;
+    return true;
+}
+
+static unsigned find_owner_of_file(const struct database *db, uint32_t file)
+{
+    static const struct path_rules none;
+    const char *path = database_file_path(db, file);
+    const struct path_rules *rules = db->rules ? db->rules : &none;
+    unsigned listed = path ? listed_owner(rules, path) : OPEN;
+    if (!path || listed != OPEN)
+        return listed;
+    if (overhead_kind(path) || is_below_usr(path))
+        return CODE_OF_SYSTEM;
+    if (!database_file_copy(db, file) && !path_visit_sources(rules, path, is_there, NULL))
+        return OPEN;
+    return is_of_package(path) ? CODE_OF_PACKAGE : CODE_OWN;
+}
+
+/* Beginnings of the names of libraries that belong to a language or a parallel runtime. */
+static const char *const system_libraries[] = {
+    "ld-linux", "libc.so",   "libc-2",  "libm.so", "libm-2",  "libmvec",  "libpthread", "libdl.so", "librt.so",
+    "libgcc_s", "libstdc++", "libc++",  "libgomp", "libomp.", "libiomp5", "libtbb",     "libasan",  "libubsan",
+    "libhpcrun", "linux-vdso", "[vdso]", NULL};
+
+static unsigned find_owner_of_module(const struct database *db, uint32_t module)
+{
+    static const char *const of_packages[] = {"/lib", "/bin/", "/sbin/", "/snap/", NULL};
+    const char *path = database_module_path(db, module);
+    unsigned listed = path ? listed_owner(db->rules, path) : CODE_OF_SYSTEM;
+    if (listed != OPEN)
+        return listed;
+    if (begins_with_one_of(path_base(path), system_libraries))
+        return CODE_OF_SYSTEM;
+    bool is_packaged = is_below_usr(path) || begins_with_one_of(path, of_packages);
+    return is_packaged || is_of_package(path) ? CODE_OF_PACKAGE : CODE_OWN;
+}
+
+static unsigned owner_of(struct database *db, uint32_t number, bool is_module)
+{
+    uint32_t known = idmap_get(&db->owners, number, is_module);
+    if (known != IDMAP_NONE)
+        return known;
+    unsigned owner = is_module ? find_owner_of_module(db, number) : find_owner_of_file(db, number);
+    idmap_put(&db->owners, number, is_module, owner);
+    return owner;
+}
+
+enum code_owner code_owner_of_file(struct database *db, uint32_t file)
+{
+    unsigned owner = owner_of(db, file, false);
+    return owner == OPEN ? CODE_OF_SYSTEM : (enum code_owner)owner;
+}
+
+/* hpcprof's placeholders look like "<unknown code>". */
+static bool has_name(const struct procedure *procedure)
+{
+    return procedure->name && *procedure->name && *procedure->name != '<';
+}
+
+enum code_owner code_owner(const struct view *view, uint32_t row)
+{
+    if (!row_is_procedure(view_row(view, row)))
+        return CODE_OF_SYSTEM;
+    struct procedure procedure = database_procedure(view->db, view_row(view, row)->place);
+    unsigned owner = owner_of(view->db, procedure.file, false);
+    uint32_t module = label_module(view, row);
+    if (owner != OPEN)
+        return (enum code_owner)owner;
+    if (module == NOTHING)
+        return has_name(&procedure) ? CODE_OWN : CODE_OF_SYSTEM;
+    return (enum code_owner)owner_of(view->db, module, true);
+}

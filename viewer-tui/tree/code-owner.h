@@ -1,0 +1,27 @@
+/* Whose code a procedure is: what a reader of a profile can change is the user's own.
+ *
+ * The first of these rules that applies decides:
+ *
+ *   1. the user's list (--own DIR, --own '!DIR'): the longest directory that contains the source file, else the binary
+ *   2. a source file that a parallel runtime tagged as overhead, or below /usr but not in /usr/local or /usr/src
+ *      (headers of the compiler and of libraries): the system's
+ *   3. a source file that exists here, or of which the database has a copy: the user's, unless a package has it
+ *   4. the binary: libraries of languages and parallel runtimes are the system's; other binaries below /usr (as above),
+ *      /bin, /lib, /sbin, /snap, and those that a package has, are a package's; the others are the user's
+ *   5. code made at run time: the user's if it has a name, else the system's
+ *
+ * Only files in /opt are looked up in dpkg's lists: packages install nowhere else outside of /usr. */
+#ifndef VIEWER_CODE_OWNER_H
+#define VIEWER_CODE_OWNER_H
+
+#include "viewer-tui/tree/view.h"
+
+enum code_owner { CODE_OF_SYSTEM, CODE_OF_PACKAGE, CODE_OWN };
+
+/* Of a row that is a procedure or inlined procedure; CODE_OF_SYSTEM for other rows. */
+enum code_owner code_owner(const struct view *view, uint32_t row);
+
+/* Of a source file by rules 1 to 3; CODE_OF_SYSTEM if these leave it open. */
+enum code_owner code_owner_of_file(struct database *db, uint32_t file);
+
+#endif
