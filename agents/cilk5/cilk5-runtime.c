@@ -202,11 +202,13 @@ static void set_procedure(const struct symbol *symbol, void *data)
             list->at[i].procedure_at = list->bias + symbol->address;
 }
 
-/* Whether the import calls its procedure. Checks at every byte, as if an instruction began
- * there. */
-static bool calls_procedure(const struct import *import)
+/* Whether the import, which is in the module's range, calls its procedure. Checks at every byte, as if an
+ * instruction began there. The file may be another one than that of the module by now. */
+static bool calls_procedure(const struct import *import, struct code_range range)
 {
     enum { CALL = 0xe8, BYTES = 5 };
+    if (!is_in_range(import->code.start, range) || !is_in_range(import->code.end - 1, range))
+        return false;
     for (uint64_t at = import->code.start; at + BYTES <= import->code.end; at++) {
         int32_t distance;
         memcpy(&distance, (const char *)at + 1, sizeof distance);
@@ -228,7 +230,7 @@ struct agent_claim *imports_find(const struct agent_module *module, size_t *coun
     bool is_pinned = claims && module_pin(module->start, module->path, &pinned);
     *count = 0;
     for (size_t i = 0; i < list.count; i++) {
-        if (is_pinned && calls_procedure(&list.at[i]))
+        if (is_pinned && calls_procedure(&list.at[i], pinned.range))
             claims[(*count)++] =
                 (struct agent_claim){list.at[i].code.start, list.at[i].code.end, IMPORT};
         free(list.at[i].procedure);

@@ -178,7 +178,7 @@ bool only_definition(const char *symbol, uint64_t except, uint64_t user, struct 
 
 struct place {
     uint64_t address, bias;
-    const char *wanted;      /* path; NULL: any */
+    const char *wanted;      /* path of the module that begins at the address; NULL: any that has it */
     struct code_range range; /* end 0: no module has the address */
     char path[PATH_MAX];
 };
@@ -190,7 +190,7 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *data)
     struct code_range range = module_range(info);
     const char *path = info->dlpi_name ? info->dlpi_name : "";
     if (!is_in_range(place->address, range) || strlen(path) >= sizeof place->path ||
-        (place->wanted && strcmp(path, place->wanted) != 0))
+        (place->wanted && (range.start != place->address || strcmp(path, place->wanted) != 0)))
         return 0;
     place->bias = info->dlpi_addr;
     place->range = range;

@@ -58,8 +58,9 @@ struct pinned_module {
     struct code_range range;
 };
 
-/* The module that has an address; false: there is none, or it is not in the main namespace, or its path
- * is not `path`. NULL: any path. */
+/* The module that begins at an address and has this path; with path NULL, the one that has the address.
+ * False: there is none, or it is not in the main namespace. A module that has been closed and opened
+ * again may have the address elsewhere in it. */
 bool module_pin(uint64_t address, const char *path, struct pinned_module *module);
 void module_unpin(const struct pinned_module *module);
 

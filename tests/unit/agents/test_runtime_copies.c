@@ -2,6 +2,7 @@
  * agents use it. The library is simulated-copy.c, not linked to this program. */
 #include "tests/unit/cmocka_suite.h"
 
+#include "agents/common/loaded-modules.h"
 #include "agents/gomp/gomp-copies.h"
 #include "agents/tbb/tbb-copies.h"
 
@@ -241,6 +242,24 @@ static int status_of(check_function *check)
     return status;
 }
 
+/* A module that is closed and opened again may cover the address at which it began. What was learned of
+ * the file must not be read from it then. */
+static void a_module_is_pinned_by_its_begin(void)
+{
+    struct opened copy = open_copy("simulated-copy-1.so", RTLD_LOCAL);
+    struct pinned_module pinned;
+    struct link_map *map;
+    assert_int_equal(dlinfo(copy.library, RTLD_DI_LINKMAP, &map), 0);
+    assert_true(module_pin(map->l_addr, map->l_name, &pinned));
+    assert_int_equal(pinned.range.start, map->l_addr);
+    assert_true(is_in_range(copy.inside, pinned.range));
+    module_unpin(&pinned);
+    assert_false(module_pin(map->l_addr + 16, map->l_name, &pinned));
+    assert_false(module_pin(map->l_addr, "/elsewhere", &pinned));
+    assert_true(module_pin(map->l_addr + 16, NULL, &pinned));
+    module_unpin(&pinned);
+}
+
 static void each_caller_gets_its_copy(void **state)
 {
     (void)state;
@@ -253,7 +272,8 @@ static void each_caller_gets_its_copy(void **state)
                                       a_library_means_the_copy_in_the_global_scope,
                                       the_agent_means_no_wrapper_of_its_own,
                                       a_known_caller_costs_no_search,
-                                      the_first_copy_needs_no_memory};
+                                      the_first_copy_needs_no_memory,
+                                      a_module_is_pinned_by_its_begin};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         assert_int_equal(status_of(checks[i]), 0);
 }
