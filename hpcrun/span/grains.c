@@ -9,6 +9,10 @@
 #define LARGE      (8 * GRAIN)
 #define MOST_LARGE 16u /* large ones may have this part of the work */
 #define PROBES     8u
+#define MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
+
+/* A class that was not used in as many look-ups is as good as free. */
+#define STALE 4096u
 
 /* The excess is computed anew after as many grains. */
 #define GRAINS_PER_EXCESS 1024u
@@ -20,24 +24,33 @@
 
 static uint64_t key_of(uint32_t parent, uint64_t code, uint32_t depth)
 {
-    uint64_t key = (code ^ (uint64_t)parent << 40 ^ depth) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t key = (((uint64_t)parent << 32 | depth) * MULTIPLIER ^ code) * MULTIPLIER;
     return (key ^ key >> 32) | 1;
+}
+
+/* If classes that an earlier phase of the program used often stayed, the classes of a later phase would
+ * share the few places left, and forget each other before they are known. */
+static uint64_t uses_of(const struct grain_classes *classes, const struct grain_class *class)
+{
+    return classes->lookups - class->last_lookup < STALE ? class->count : 0;
 }
 
 struct grain_class *grain_class_of(struct grain_classes *classes, uint32_t parent, uint64_t code,
                                    uint32_t depth)
 {
     uint64_t key = key_of(parent, code, depth);
-    struct grain_class *rarest = NULL;
-    for (unsigned i = 0; i < PROBES; i++) {
+    struct grain_class *rarest = NULL, *found = NULL;
+    for (unsigned i = 0; i < PROBES && !found; i++) {
         struct grain_class *class = &classes->at[((key >> 8) + i) % GRAIN_CLASSES];
         if (class->key == key)
-            return class;
-        if (!rarest || class->count < rarest->count)
+            found = class;
+        if (!rarest || uses_of(classes, class) < uses_of(classes, rarest))
             rarest = class;
     }
-    *rarest = (struct grain_class){.key = key};
-    return rarest;
+    if (!found)
+        *(found = rarest) = (struct grain_class){.key = key};
+    found->last_lookup = ++classes->lookups;
+    return found;
 }
 
 /* splitmix64. */

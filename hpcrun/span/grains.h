@@ -32,7 +32,8 @@
 #define OBSERVED_FIRST  16u
 #define OBSERVED_ONE_IN 16u
 
-#define GRAIN_CLASSES 256u /* of a worker; with more, the rarest are forgotten */
+/* Of a worker. With more, the rarest are forgotten; so are those that are no longer used. */
+#define GRAIN_CLASSES 256u
 
 /* What an activation, with all that it has spawned, contributes. */
 struct grain_lengths {
@@ -49,6 +50,7 @@ struct grain_group {
 
 struct grain_class {
     uint64_t key;                /* 0: free */
+    uint64_t last_lookup;        /* its number */
     uint64_t count, work, large; /* all activations; the work of large ones */
     bool is_mixed;               /* some are in several contexts */
     struct {
@@ -61,7 +63,7 @@ struct grain_class {
 /* Zeroed memory has no classes. */
 struct grain_classes {
     struct grain_class at[GRAIN_CLASSES];
-    uint64_t random;
+    uint64_t lookups, random;
     uint64_t ended; /* grains */
     double excess;  /* what measuring adds to a strand, as known so far */
 };

@@ -68,16 +68,33 @@ static void classes_differ_by_parent_code_and_depth(void **state)
     assert_ptr_not_equal(class_at(DEPTH + 1), class);
     assert_ptr_not_equal(grain_class_of(classes, PARENT + 1, CODE, DEPTH), class);
     assert_ptr_not_equal(grain_class_of(classes, PARENT, CODE + 1, DEPTH), class);
+    assert_ptr_not_equal(grain_class_of(classes, PARENT, CODE ^ 16, DEPTH ^ 16), class);
 }
 
 static void rare_classes_are_forgotten(void **state)
 {
     (void)state;
     observe(class_at(DEPTH), NS(10000), 1000);
-    for (uint32_t depth = 100; depth < 10000; depth++)
+    for (uint32_t depth = 100; depth < 10000; depth++) {
         observe(class_at(depth), NS(10000), 1);
-    assert_int_equal(class_at(DEPTH)->count, 1000);
+        if (depth % 1000 == 0)
+            observe(class_at(DEPTH), NS(10000), 1);
+    }
+    assert_int_equal(class_at(DEPTH)->count, 1009);
     assert_int_equal(class_at(100)->count, 0);
+}
+
+/* The classes of a phase become known, whichever places they have in a table that an earlier phase filled. */
+static void phases_do_not_depend_on_earlier_ones(void **state)
+{
+    (void)state;
+    for (uint32_t depth = 0; depth < 10000; depth++)
+        observe(class_at(depth), NS(10000), 1000);
+    for (int round = 0; round < 1000; round++)
+        for (uint32_t depth = 0; depth < 30; depth++)
+            observe(grain_class_of(classes, PARENT + 1, CODE, depth), NS(10000), 1);
+    for (uint32_t depth = 0; depth < 30; depth++)
+        assert_true(grain_class_of(classes, PARENT + 1, CODE, depth)->count > 500);
 }
 
 static void the_first_ones_are_observed_and_some_later(void **state)
@@ -156,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(classes_differ_by_parent_code_and_depth, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rare_classes_are_forgotten, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(phases_do_not_depend_on_earlier_ones, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_first_ones_are_observed_and_some_later, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(large_and_mixed_ones_and_leaves_are_no_grains, set_up,
