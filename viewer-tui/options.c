@@ -96,7 +96,7 @@ static const struct option_row rows[OPTIONS] = {
                  "path that exists there. Can be given several times."},
     [REPLACE] = {"R", "replace", "OLD=NEW", NULL, "look under NEW for paths that begin with OLD",
                  "If the path of such a file begins with OLD, look under NEW."},
-    [OWN] = {NULL, "own", "DIR", "@directory", NULL,
+    [OWN] = {NULL, "own", "DIR", "@directory", "code below DIR is your own; !DIR: it is not",
              "Source files and binaries below DIR are your own code, or with `!DIR` are not. Can be given several "
              "times; the longest DIR decides. See Your own code."},
     [COLUMNS] = {NULL, "columns", "A,B", NULL, "columns of the viewer: work:inclusive,work:exclusive",
@@ -121,10 +121,10 @@ static const struct option_row rows[OPTIONS] = {
 static const struct option_table table = {
     .tool = "hpcviewer",
     .before = "usage: hpcviewer [options] [DB [DB2]]  viewer (? lists keys), or prints a view\n"
-              "Shows a database of hpcprof or HPCToolkit (version 4), or of a measurement\n"
-              "directory, or how a set of runs scales; default: the one here. DB2: compares.\n"
+              "Shows a database of hpcprof or HPCToolkit, or of a measurement directory, or how\n"
+              "a set of runs scales; default: the one here. DB2: compares. See hpcviewer(1).\n"
               "\n",
-    .after = "The manual page hpcviewer(1) says more. Exit status: 1 damaged input, 2 usage.\n",
+    .after = "",
     .rows = rows,
     .n = OPTIONS,
 };

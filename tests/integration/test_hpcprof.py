@@ -248,7 +248,7 @@ class RunJsonTest(HpcprofCase):
             "dropped": {"in hpcrun's own code": 2}, "partial": {"no unwind information": 3}})
         events, = threads.pop("events")
         self.assertEqual(threads, {"index": 0, "tid": 71, "name": "xz \x01", "kind": "initial",
-                                   "profile": 1, "wall": 10.0, "cpu": 0.5, "ready": None, "ended": True,
+                                   "profile": 1, "begin": 0, "wall": 10.0, "cpu": 0.5, "ready": None, "ended": True,
                                    "start_routine": None, "root": "main thread", "created_at": None})
         self.assertEqual(events, {
             "event": "CPUTIME", "source": "POSIX timers", "note": "perf_event_open is refused",

@@ -78,7 +78,8 @@ static bool is_judged(const struct facts *facts, size_t *from, struct subject *s
         enum verdict verdict = judgement->verdict;
         bool is_high_idleness = judgement->idleness_side == SIDE_HIGH;
         bool is_good = verdict == VERDICT_FINE || verdict == VERDICT_BUSY;
-        if (!parallelization_is_known(of) || !is_parallel(facts) || (is_good && !are_all_cpus_busy(facts)))
+        bool has_runtime = is_parallel(facts) || judgement->overhead_side == SIDE_HIGH;
+        if (!parallelization_is_known(of) || !has_runtime || (is_good && !are_all_cpus_busy(facts)))
             continue;
         if (is_about_idleness(verdict) && verdict != VERDICT_WRONG_PARALLELISM && is_explained(facts, judgement))
             continue;
