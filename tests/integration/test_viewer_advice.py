@@ -240,7 +240,7 @@ class Blocked(Advice):
         found = self.advice(self.program({"__pthread_mutex_lock": 6}), self.run_of((4, 1, 1)))[0]
         self.assertEqual((found["kind"], *self.place(found)), ("blocked", "parallel", "/src/p.c", 32))
         self.assertEqual(found["text"], "A thread waits 60 % of the time for a lock at parallel, p.c:32 (pthread_mutex_lock); at "
-                                        "most 2.5x faster without it.")
+                                        "most 2.5x faster without it, if the rest takes as long.")
         self.assertAlmostEqual(found["gain"], 10 / 4)
 
     def test_what_limits_the_gain(self):
@@ -440,7 +440,7 @@ class Locks(Advice):
             found = self.found(*metrics)[0]
             self.assertEqual(self.place(found), ("parallel", "/src/p.c", 31))
             self.assertEqual(found["text"], f"Lock queue_lock (80 %) and others: threads wait {wait}, 100 % of that while "
-                                            f"parallel, p.c:31 holds it; at most {gain:.1f}x faster without it.")
+                                            f"parallel, p.c:31 holds it; at most {gain:.1f}x faster without it, if the rest takes as long.")
 
     def test_what_waiting_costs_goes_with_the_lock(self):
         """Two threads with 4 s each, of which 2 are spinning for the lock: on two CPUs 2 s are left of 8."""

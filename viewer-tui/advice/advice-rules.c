@@ -26,7 +26,7 @@ void add_gain_without_it(const struct subject *subject, struct text *text)
         return;
     text_add(text, "; at most ");
     add_factor(text, subject->gain.factor);
-    text_add(text, " faster without it");
+    text_add(text, " faster without it, if the rest takes as long");
 }
 
 void add_call(const struct facts *facts, const struct hotspot *place, struct text *text)
