@@ -445,8 +445,10 @@ static void test_grains(void **state)
         struct span_totals of = difference(&before);
         assert_false(of.is_incomplete);
         assert_int_equal(of.work.time, expected.work);
-        assert_near(of.span.time, expected.span, 0.1);
-        assert_near(of.burdened_span.time, expected.burdened, 0.1);
+        /* Estimated. Which activations the estimate rests on depends on addresses: in 350 runs with random
+         * ones the largest error was 11 %. */
+        assert_near(of.span.time, expected.span, 0.15);
+        assert_near(of.burdened_span.time, expected.burdened, 0.15);
         assert_near(of.spawns, expected_spawns(), 0.1);
 
         /* Without grains an activation has three strands and more. */
