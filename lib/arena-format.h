@@ -129,7 +129,7 @@ struct arena_thread {
     uint32_t creator, creation_node;
     uint64_t began_wall, began_cpu, start_ip;
     uint64_t looked_ticks, looked_wall, looked_cpu; /* clocks at one time, about every second */
-    uint64_t looked_ready; /* time without a CPU until then, as in THREAD CLOCK */
+    uint64_t looked_ready, looked_timeslices; /* until then, as in THREAD CLOCK */
     char name[16];
     struct arena_segments node_segments, lnote_segments, value_segments;
     uint32_t join_count;

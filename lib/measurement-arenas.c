@@ -371,6 +371,7 @@ static bool read_clock(struct image_reader *r)
     add_v(&r->payload, cpu);
     add_v(&r->payload, 0);
     add_v(&r->payload, r->thread.looked_ready);
+    add_v(&r->payload, r->thread.looked_timeslices);
     return decode(r->b, &r->payload, CHUNK_THREAD_CLOCK, r->thread.index);
 }
 

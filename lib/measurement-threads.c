@@ -224,10 +224,12 @@ static void decode_thread_clock(struct thread_parts t, struct cursor *c)
 {
     uint64_t monotonic = read_v(c), cpu = read_v(c), state = read_v(c);
     uint64_t ready = c->at == c->end ? 0 : read_v(c); /* since 2.3 */
+    uint64_t timeslices = c->at == c->end ? 0 : read_v(c);
     if (c->bad)
         return;
     t.thread->has_ready = ready > 0;
     t.thread->ready = ready - (ready > 0);
+    t.thread->timeslices = timeslices;
     t.thread->last_monotonic = monotonic;
     t.thread->last_cpu = cpu;
     t.thread->ended = state != 0;

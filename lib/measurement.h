@@ -179,7 +179,8 @@ struct measurement_thread {
     uint64_t first_monotonic, first_cpu;
     uint64_t last_monotonic, last_cpu; /* not before the first */
     bool has_ready;
-    uint64_t ready; /* if has_ready: time from first to last in which the thread had no CPU, ns */
+    /* If has_ready: time from first to last in which the thread had no CPU, ns; times that it got one. */
+    uint64_t ready, timeslices;
     bool ended;
     bool recovered; /* its data comes from the arena file; at most its last sample is missing */
     VEC(struct measurement_node) nodes;

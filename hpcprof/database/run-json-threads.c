@@ -134,6 +134,7 @@ void run_json_write_thread(struct run_json *run, const struct measurement_file *
     json_write_amount(json, "wall", seconds(thread->last_monotonic - thread->first_monotonic));
     json_write_amount(json, "cpu", seconds(thread->last_cpu - thread->first_cpu));
     json_write_known_amount(json, "ready", thread->has_ready, seconds(thread->ready));
+    json_write_known_number(json, "timeslices", thread->has_ready, (int64_t)thread->timeslices);
     json_write_truth(json, "ended", thread->ended);
     write_origin(run, thread, &run->creations->threads.at[profile - 1]);
     write_events(run, file, thread);

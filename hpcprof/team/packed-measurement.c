@@ -194,6 +194,7 @@ static void transfer_thread(struct transfer *t, struct measurement_thread *threa
     FIELD(t, thread->last_cpu);
     FIELD(t, thread->has_ready);
     FIELD(t, thread->ready);
+    FIELD(t, thread->timeslices);
     FIELD(t, thread->ended);
     FIELD(t, thread->recovered);
     transfer_text(t, &thread->name);

@@ -283,12 +283,12 @@ static bool write_fates(struct chunk *chunk, struct thread *thread, unsigned whi
 }
 
 /* The thread's clocks now, or at its end. */
-static void read_clocks(struct thread *thread, uint64_t *cpu, uint64_t *wall, uint64_t *ready)
+static void read_clocks(struct thread *thread, uint64_t *cpu, uint64_t *wall, struct cpu_waits *waits)
 {
     uint64_t ended_wall = atomic_load(&thread->ended_wall);
     *wall = ended_wall ? ended_wall : sys_clock(CLOCK_MONOTONIC);
     *cpu = ended_wall ? thread->ended_cpu : sys_clock(sys_thread_clock(thread->tid));
-    *ready = ended_wall ? thread->ended_ready : ready_time(thread);
+    *waits = ended_wall ? thread->ended_waits : cpu_waits_since_begin(thread);
 }
 
 static void count_end(struct thread *thread, uint64_t cpu, uint64_t wall)
@@ -302,13 +302,15 @@ static void count_end(struct thread *thread, uint64_t cpu, uint64_t wall)
 
 static bool write_clock(struct chunk *chunk, struct thread *thread, bool ended)
 {
-    uint64_t cpu, wall, ready;
-    read_clocks(thread, &cpu, &wall, &ready);
+    uint64_t cpu, wall;
+    struct cpu_waits waits;
+    read_clocks(thread, &cpu, &wall, &waits);
     chunk_begin(chunk, CHUNK_THREAD_CLOCK, thread->index);
     chunk_v(chunk, wall);
     chunk_v(chunk, cpu);
     chunk_v(chunk, ended);
-    chunk_v(chunk, ready + 1);
+    chunk_v(chunk, waits.ready + 1);
+    chunk_v(chunk, waits.timeslices);
     if (!chunk_commit(chunk))
         return false;
     if (ended)
@@ -373,7 +375,8 @@ static bool can_keep(struct thread *thread)
 /* The image stays live: counts what is in it, and renews its clocks. */
 static void keep(struct thread *thread, const struct written *written)
 {
-    uint64_t cpu, wall, ready;
+    uint64_t cpu, wall;
+    struct cpu_waits waits;
     thread->kept = true;
     arena_file_keep();
     if (thread->tid == sys_gettid())
@@ -383,7 +386,7 @@ static void keep(struct thread *thread, const struct written *written)
         count_source(&thread->events[i], i);
         count_fates(&thread->events[i], i);
     }
-    read_clocks(thread, &cpu, &wall, &ready);
+    read_clocks(thread, &cpu, &wall, &waits);
     count_end(thread, cpu, wall);
     add(&totals.threads, !thread->identity_written);
 }

@@ -130,7 +130,7 @@ static bool has_woken(const greg_t *reg)
 static uint64_t measure_ready(struct thread *thread, struct thread_event *event, uint64_t off,
                               uint64_t late, const ucontext_t *context)
 {
-    uint64_t ready = off > 0 ? ready_time(thread) : READY_UNKNOWN;
+    uint64_t ready = off > 0 ? cpu_waits_since_begin(thread).ready : READY_UNKNOWN;
     if (ready == READY_UNKNOWN)
         return 0;
     uint64_t pays = ready > event->paid_ready ? ready - event->paid_ready : 0;

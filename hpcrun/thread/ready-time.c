@@ -4,28 +4,34 @@
 #include "hpcrun/base/text-buffer.h"
 #include "hpcrun/process/process.h"
 
-uint64_t run_delay(int tid)
+struct cpu_waits cpu_waits_of(int tid)
 {
+    static const struct cpu_waits unknown = {.ready = READY_UNKNOWN};
     char name[48], numbers[80];
     struct text path = TEXT(name);
     const char *at = numbers;
-    uint64_t on_cpu, delay;
+    uint64_t on_cpu;
+    struct cpu_waits waits;
     if (process_is_restricted())
-        return READY_UNKNOWN;
+        return unknown;
     text_add(&path, "/proc/self/task/");
     text_add_number(&path, (uint64_t)tid);
     text_add(&path, "/schedstat");
     small_file_read(name, numbers, sizeof numbers);
-    if (!text_parse_number(&at, &on_cpu) || *at++ != ' ' || !text_parse_number(&at, &delay))
-        return READY_UNKNOWN;
-    return on_cpu > 0 ? delay : READY_UNKNOWN; /* a kernel without accounts says 0 0 0 */
+    if (!text_parse_number(&at, &on_cpu) || *at++ != ' ' || !text_parse_number(&at, &waits.ready) ||
+        *at++ != ' ' || !text_parse_number(&at, &waits.timeslices))
+        return unknown;
+    return on_cpu > 0 ? waits : unknown; /* a kernel without accounts says 0 0 0 */
 }
 
-uint64_t ready_time(const struct thread *thread)
+struct cpu_waits cpu_waits_since_begin(const struct thread *thread)
 {
-    uint64_t delay = thread->began_ready == READY_UNKNOWN ? READY_UNKNOWN : run_delay(thread->tid);
-    uint64_t none = thread->began_ready + thread->sampled_ready;
-    if (delay == READY_UNKNOWN)
-        return READY_UNKNOWN;
-    return delay > none ? delay - none : 0;
+    bool is_known = thread->began_waits.ready != READY_UNKNOWN;
+    struct cpu_waits waits = is_known ? cpu_waits_of(thread->tid) : thread->began_waits;
+    if (waits.ready == READY_UNKNOWN)
+        return (struct cpu_waits){.ready = READY_UNKNOWN};
+    uint64_t none = thread->began_waits.ready + thread->sampled_ready;
+    waits.ready = waits.ready > none ? waits.ready - none : 0;
+    waits.timeslices -= thread->began_waits.timeslices;
+    return waits;
 }

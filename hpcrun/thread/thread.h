@@ -22,6 +22,13 @@
 
 struct joinable;
 
+/* What the scheduler knows of a thread (ready-time.h). */
+struct cpu_waits {
+    uint64_t ready;      /* ns without a CPU; READY_UNKNOWN if the kernel keeps no account, or if its file
+                            can't be read */
+    uint64_t timeslices; /* times that the thread got a CPU */
+};
+
 /* One event in one thread; source/sample-source.h. */
 struct thread_event {
     const struct event *event;
@@ -47,7 +54,7 @@ struct thread_event {
     uint64_t last_cpu;    /* CPUTIME: see `wall`; others: thread's CPU clock at the last sample */
     uint64_t measured_at; /* ticks_now() at the last sample */
     uint32_t call;        /* EVENT_REALTIME: slot_call() at the last sample */
-    uint64_t paid_ready;  /* EVENT_REALTIME: the part of ready_time() that samples have paid, ns */
+    uint64_t paid_ready;  /* EVENT_REALTIME: the part of cpu_waits_since_begin() that samples have paid, ns */
     uint64_t pc, sp;      /* EVENT_COUNTER: of the thread at the last sample */
     unsigned repeats;     /* EVENT_COUNTER: number of samples before it with the same pc and sp */
     struct fate_count *fates; /* FATE_SLOTS, in the thread's image */
@@ -87,7 +94,7 @@ struct thread {
     uint32_t creator, creation_node;
     struct saved_path *creation_path; /* the creation path itself, from the initial thread on */
     uint64_t began_wall, began_cpu;   /* clocks at first sight */
-    uint64_t began_ready;             /* run_delay() at first sight */
+    struct cpu_waits began_waits;     /* cpu_waits_of() at first sight */
     uint64_t sampled_ready;           /* the part of it since then that samples have caused */
     struct joinable *joinable;      /* before it begins: its creator's record for a join, or NULL */
     struct arena_thread *own_image; /* the image in private memory */
@@ -97,7 +104,7 @@ struct thread {
     bool written;                   /* its end is written; it is about to leave the list */
     bool kept; /* its end can't be written: its data stays in the arena file (record/flush.h) */
     uint64_t ended_cpu;                 /* its CPU clock at its end; set before ended_wall */
-    uint64_t ended_ready;               /* ready_time() at its end */
+    struct cpu_waits ended_waits;       /* cpu_waits_since_begin() at its end */
     _Atomic uint64_t ended_wall;        /* CLOCK_MONOTONIC at its end; 0: it lives */
     uint64_t start[4];                  /* struct start of hooks/thread-hooks.c */
     uint64_t calls[THREAD_CALL_WORDS];  /* struct thread_calls of restart/resumed-calls.h */

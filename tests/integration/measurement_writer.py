@@ -72,7 +72,7 @@ class Thread:
         self.index, self.tid, self.kind, self.name = index, tid, kind, name
         self.first, self.last, self.ended = first, last, ended  # clocks: (wall, CPU)
         self.creator = creator  # (thread, node) or None
-        self.ready = None  # ns without a CPU
+        self.ready, self.timeslices = None, 0  # ns without a CPU; times that it got one
         self.start = start  # start routine: (module, offset) or None
         self.joins = []
         self.nodes = []  # encoded, ids from 1
@@ -262,7 +262,8 @@ class Measurement:
             yield JOINS, thread.index, varint(len(thread.joins)) + b"".join(thread.joins)
         if thread.last:
             yield THREAD_CLOCK, thread.index, varints(*thread.last, int(thread.ended),
-                                                           0 if thread.ready is None else thread.ready + 1)
+                                                           0 if thread.ready is None else thread.ready + 1,
+                                                           thread.timeslices)
 
     def encoded_chunks(self):
         for number, (kind, thread, payload) in enumerate(self.chunks()):

@@ -248,7 +248,7 @@ class RunJsonTest(HpcprofCase):
             "dropped": {"in hpcrun's own code": 2}, "partial": {"no unwind information": 3}})
         events, = threads.pop("events")
         self.assertEqual(threads, {"index": 0, "tid": 71, "name": "xz \x01", "kind": "initial",
-                                   "profile": 1, "begin": 0, "wall": 10.0, "cpu": 0.5, "ready": None, "ended": True,
+                                   "profile": 1, "begin": 0, "wall": 10.0, "cpu": 0.5, "ready": None, "timeslices": None, "ended": True,
                                    "start_routine": None, "root": "main thread", "created_at": None})
         self.assertEqual(events, {
             "event": "CPUTIME", "source": "POSIX timers", "note": "perf_event_open is refused",
@@ -277,7 +277,7 @@ class RunJsonTest(HpcprofCase):
         """Of each thread; of the process if it is known for all of them, with the quota."""
         process = self.process(self.program(), end=(11 * 10**9, 9 * 10**9, mw.EXIT, 0, 500, 1 + 7 * 10**9))
         first, = process.threads
-        first.ready = 250_000_000
+        first.ready, first.timeslices = 250_000_000, 7
         second = process.thread(tid=72, last=(11 * 10**9, 10**9))
         for ready in (None, 0, 10**9):
             second.ready = ready
@@ -287,6 +287,7 @@ class RunJsonTest(HpcprofCase):
             known = ready is not None
             self.assertEqual([thread["ready"] for thread in found["threads"]],
                              [0.25, ready / 10**9 if known else None])
+            self.assertEqual([thread["timeslices"] for thread in found["threads"]], [7, 0 if known else None])
             self.assertEqual((found["ready"], found["quota"], found["throttled"]),
                              (0.25 + ready / 10**9 if known else None, 0.5, 7))
 

@@ -19,7 +19,7 @@ struct process_thread {
     bool is_helper;          /* hardly works, so that it takes no CPU from others */
     double begin, wall, cpu; /* seconds; `begin` since the process began */
     double work;             /* of `cpu`, without what samples of a waiting thread cost it */
-    double ready;            /* seconds in which it wanted a CPU and had none; 0: not measured */
+    double ready;            /* seconds in which it wanted a CPU and others had them; 0: not measured */
 };
 
 struct main_process {

@@ -92,6 +92,7 @@ void sim_sleep(uint64_t ns)
 void sim_wait_for_cpu(uint64_t ns)
 {
     sim.delay += ns;
+    sim.timeslices++;
     pass(ns, 0);
 }
 
@@ -174,7 +175,8 @@ static long open_file(const char *path)
 static long read_file(int fd, char *to, size_t room)
 {
     if (fd == SIM_FILE)
-        return snprintf(to, room, "%lu %lu 3\n", sim.has_no_accounts ? 0 : sim.cpu, sim.delay);
+        return snprintf(to, room, "%lu %lu %lu\n", sim.has_no_accounts ? 0 : sim.cpu, sim.delay,
+                        sim.timeslices);
     memcpy(to, &sim.event_count, sizeof sim.event_count);
     return (long)room;
 }

@@ -29,7 +29,8 @@ struct sim_timer {
 
 struct sim {
     uint64_t wall, cpu, delay; /* ns; delay: time without a CPU that the thread wanted */
-    bool has_no_accounts;      /* the kernel does not keep `delay` */
+    uint64_t timeslices;       /* waits for a CPU */
+    bool has_no_accounts;      /* the kernel does not keep these */
     bool refuses_perf;
     int timer_limit;  /* number of timers that can be created */
     bool keeps_stale; /* setting a timer leaves its pending signal, as before Linux 6.13 */

@@ -322,7 +322,7 @@ static void begin_by_wall_clock(unsigned seed)
     begin(seed % 4 < 2 ? BY_WALL_CLOCK : BY_ONE_WALL_TIMER, seed);
     set_place(IN_CODE);
     is_restricted = false;
-    thread.began_ready = run_delay(thread.tid);
+    thread.began_waits = cpu_waits_of(thread.tid);
 }
 
 /* A thread that computes, and has no CPU half of the time: 1 ms with one, 1 ms without. Its time without
@@ -340,7 +340,7 @@ static void time_without_a_cpu_is_ready(void **state)
         }
         assert_true(paid.ready <= 200 * MS && paid.ready + 2 * PERIOD >= 200 * MS);
         assert_true(paid.off_cpu <= 2 * PERIOD);
-        assert_int_equal(ready_time(&thread), 200 * MS);
+        assert_int_equal(cpu_waits_since_begin(&thread).ready, 200 * MS);
     }
     context = (ucontext_t){0};
 }
@@ -361,7 +361,7 @@ static void the_wait_that_a_sample_causes_is_not_ready(void **state)
         }
         uint64_t ready = place == IN_CODE ? 200 * MS : 0;
         assert_int_equal(paid.ready, ready);
-        assert_int_equal(ready_time(&thread), ready);
+        assert_int_equal(cpu_waits_since_begin(&thread).ready, ready);
         assert_int_equal(paid.amount, paid.off_cpu + paid.ready);
     }
     context = (ucontext_t){0};
@@ -381,7 +381,8 @@ static void an_earlier_wait_of_a_sleeper_is_ready(void **state)
         take(&paid);
     }
     assert_int_equal(paid.ready, 20 * MS / 5);
-    assert_int_equal(ready_time(&thread), 20 * MS / 5);
+    assert_int_equal(cpu_waits_since_begin(&thread).timeslices, 40);
+    assert_int_equal(cpu_waits_since_begin(&thread).ready, 20 * MS / 5);
     context = (ucontext_t){0};
 }
 
@@ -393,11 +394,11 @@ static void without_accounts_nothing_is_ready(void **state)
         begin_by_wall_clock(1);
         sim.has_no_accounts = i == 0;
         is_restricted = i == 1;
-        thread.began_ready = run_delay(thread.tid);
+        thread.began_waits = cpu_waits_of(thread.tid);
         run(20 * MS, &paid);
         sim_wait_for_cpu(500 * MS);
         take(&paid);
-        assert_int_equal(ready_time(&thread), READY_UNKNOWN);
+        assert_int_equal(cpu_waits_since_begin(&thread).ready, READY_UNKNOWN);
         assert_int_equal(paid.ready, 0);
         assert_true(paid.off_cpu + PERIOD > 500 * MS);
     }

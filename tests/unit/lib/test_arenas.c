@@ -43,6 +43,7 @@ static void begin_thread(struct arena_thread *thread, uint32_t index)
         .looked_wall = 9000,
         .looked_cpu = 700,
         .looked_ready = 41,
+        .looked_timeslices = 5,
         .looked_ticks = 4000,
         .ticks = 6000,
         .name = "worker",
@@ -142,6 +143,7 @@ static void a_live_thread_is_read(void **state)
     assert_int_equal(thread->last_cpu, 700);
     assert_true(thread->has_ready);
     assert_int_equal(thread->ready, 40);
+    assert_int_equal(thread->timeslices, 5);
     assert_int_equal(thread->last_monotonic, 9000 + 2 * 2000);
     assert_int_equal(m->clock.monotonic, thread->last_monotonic);
     assert_int_equal(m->clock.cpu, m->process.cpu + 700 - 10);

@@ -311,7 +311,7 @@ static void time_without_a_cpu_is_read_where_there_is_one(void **state)
     end_chunk(17, 1);
     ENCODE(2100, 910, 1, 1);
     end_chunk(17, 2);
-    ENCODE(2100, 910, 1, 801);
+    ENCODE(2100, 910, 1, 801, 9);
     end_chunk(17, 3);
     ENCODE(3000, 1200, 1, 0, 1500, 71);
     end_chunk(8, PROCESS);
@@ -323,6 +323,7 @@ static void time_without_a_cpu_is_read_where_there_is_one(void **state)
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(m->threads.at[i].has_ready, i >= 2);
         assert_int_equal(m->threads.at[i].ready, ready[i]);
+        assert_int_equal(m->threads.at[i].timeslices, i == 3 ? 9 : 0);
     }
     assert_int_equal(m->clock.quota, 1500);
     assert_true(m->clock.has_throttled);
