@@ -27,7 +27,7 @@ static const struct {
     {"libomp.so", "threads of LLVM's OpenMP spin while they wait, so idleness is not known"},
     {"libiomp5.so", "threads of Intel's OpenMP spin while they wait, so idleness is not known"},
 };
-/* Start addresses of such modules, of which a process may have several of one name; 0: free. */
+/* Start addresses of the loaded ones; 0: a free place. A process may have two with the same name. */
 static uint64_t other_starts[16];
 static _Atomic unsigned others_loaded;
 

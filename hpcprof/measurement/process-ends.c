@@ -241,8 +241,8 @@ char *lost_end_text(const struct lost_end *end)
 /* Programs listed per reason. */
 #define MAX_PROGRAMS 20
 
-/* Why an image that has reported its end has no file. An image that ended with an exec is followed by
- * another one, of which nothing is known. */
+/* Why an image that has reported its end has no file. If the image ended with an exec,
+ * another one followed, and hpcrun does not know what became of it. */
 static char *why_without_file(const struct process_image *image)
 {
     if (image->mark == HAS_FILE)

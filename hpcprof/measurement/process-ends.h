@@ -33,8 +33,7 @@ char *lost_end_text(const struct lost_end *end);
 struct unmeasured_programs {
     char *reason;
     size_t count; /* processes */
-    double
-        cpu; /* CPU time, s, of those of which it is known; their children's, too, that they waited for */
+    double cpu; /* CPU time, s, of those whose time is known, with the children that they waited for */
     VEC(char *) programs; /* distinct, the first few, as hpcrun wrote them in its list */
 };
 

@@ -37,9 +37,9 @@ struct structure_search {
 };
 
 /* Gives each used module its structure:
- * 1. by running the hpcstruct beside this program's executable: that of all procedures, which goes to the
- *    cache (lib/structure-cache.h), or, of a large binary that the cache does not have, that of the
- *    procedures in call paths;
+ * 1. by running hpcstruct, from the folder of this program. It recovers all procedures, and the result goes
+ *    to the cache (lib/structure-cache.h). If the binary is large and not in the cache, it recovers only
+ *    the procedures in call paths;
  * 2. from the cache if the binary is gone or was rebuilt.
  * If both fail, the module's `why` says why, and so does a message (lib/diag.h).
  * Marks the procedures that call paths go through. Call before there are threads. */

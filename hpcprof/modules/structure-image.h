@@ -1,6 +1,6 @@
 /* Images of structure files, so that hpcprof need not parse a large one again, nor read all of it. An image
- * has what structure_read makes of the file. It lies beside the file in the cache
- * (lib/structure-cache.h), as FILE.image, and is mapped into memory.
+ * has what structure_read makes of the file. It is FILE.image in the cache's folder of
+ * FILE (lib/structure-cache.h), and is mapped into memory.
  *
  * An image belongs to one state of the file, by its size and time, and to one build of hpcprof. Of
  * any other state or build, and if anything in it is impossible, it counts as none: then the file is

@@ -89,6 +89,31 @@ class Law(ReadyTest):
                     self.found.between("ready", thread["ready"], 0, most, EXACT, 0.3 * own.wall, unsure=self.stolen)
 
 
+class Clock(ReadyTest):
+    """The metric `wall`: threads that work at the same time share the clock."""
+
+    def wall_of(self, threads, at_once):
+        _, (image,) = self.measure(profiling.program("threads"), threads, 200, at_once, events=["CPUTIME@f1000"])
+        self.make_database()
+        work, period = self.total("work"), image.mean_period("CPUTIME")
+        return self.total("wall"), work, of_ends(threads + 1, period)
+
+    def test_one_after_the_other(self):
+        """Alone, each pays all its time. When one ends and the next begins, both have samples as working ones."""
+        self.found = self.evidence()
+        for _ in self.found.looks():
+            wall, work, chance = self.wall_of(3, 1)
+            self.found.between("wall", wall, 0.97 * work, 1.001 * work, chance, work / 4)
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two CPUs")
+    def test_two_at_once(self):
+        """Half of the time for each, but where others keep one of them from its end."""
+        self.found = self.evidence()
+        for _ in self.found.looks():
+            wall, work, chance = self.wall_of(2, 2)
+            self.found.between("wall", wall, 0.49 * work, 0.54 * work, chance, work / 8, unsure=self.taken_by_others)
+
+
 class Recovery(ReadyTest):
     def test_a_killed_process(self):
         """It has what its threads knew when they last looked, at their first samples at the latest."""
