@@ -24,7 +24,6 @@ struct opened {
     struct database *db;  /* NULL until it is asked for; always for a comparison */
     unsigned restriction; /* session->restriction at the time its values were computed */
     struct fold_choice folds; /* session->folds at that time */
-    struct cct *cct;
     struct comparison *comparison; /* NULL until it is asked for; always for one database */
     struct losses *losses;         /* NULL until they are asked for; only for a set */
     struct view *views[VIEWS];
