@@ -327,6 +327,28 @@ static void find_threads(struct facts *facts)
     facts->balance.ranks = rank_balance_of(facts->view, facts->cpu, facts->waiting, &facts->waiting_places, facts->run);
 }
 
+/* CPU seconds of the process's threads in which no worker of the runtime worked: it begins or ends a region, or all have
+ * come to a barrier. 0 if workers may have waited for CPUs meanwhile, or for a part of the program. */
+static double nobody_of(const struct facts *facts)
+{
+    const struct main_process *process = &facts->process;
+    size_t t, e;
+    json_t *thread, *event;
+    double seconds = 0;
+    if (!facts->runtime || facts->row != 0 || facts->supply.is_disturbed || !process->is_only_one ||
+        facts->view->db->is_restricted || (double)process->most_working > process->cpus)
+        return 0;
+    json_array_foreach(json_object_get(process->process, "threads"), t, thread)
+    {
+        json_array_foreach(json_object_get(thread, "events"), e, event)
+        {
+            const json_t *fate = json_object_get(json_object_get(event, "fates"), "nobody working");
+            seconds += strcmp(run_text(event, "event"), "CPUTIME") == 0 ? run_number(fate, "amount") : 0;
+        }
+    }
+    return seconds;
+}
+
 /* ---- All of it ---- */
 
 struct facts facts_of(struct view *view, uint32_t row, const json_t *run)
@@ -347,13 +369,16 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run)
                           .lock_wait = NO_METRIC,
                           .incomplete = NO_METRIC,
                           .has_work_span = work_span_of(view, &exact)};
+    bool is_top_down = view->class == &topdown_class;
+    if (is_top_down) {
+        choose_metrics(&facts);
+        facts.runtime = runtime_of(run);
+        facts.supply = cpu_supply_of(&facts);
+    }
     if (!facts.has_work_span)
-        facts.parallelizations = parallelization_of(view, row, run);
-    if (view->class != &topdown_class)
+        facts.parallelizations = parallelization_of(view, row, run, nobody_of(&facts));
+    if (!is_top_down)
         return facts;
-    choose_metrics(&facts);
-    facts.runtime = runtime_of(run);
-    facts.supply = cpu_supply_of(&facts);
     if (view->db->is_restricted) { /* of some threads only, so the process's numbers do not apply */
         vec_free(&facts.process.threads);
         facts.process.wall = facts.supply.wall = 0;
