@@ -192,8 +192,26 @@ static double crowded_share(const struct facts *facts)
     return fmax(1 - view_cost(facts->view, 0, facts->idleness, INCLUSIVE) / (cpu * others), 0);
 }
 
+/* More threads are not compared with each other: that takes a second. */
+#define MOST_COMPARED 16384
+
+/* The CPU seconds that other threads of the run can have had while a thread lived, at most. */
+static double cpu_meanwhile(const struct main_process *process, const struct process_thread *thread)
+{
+    double seconds = process->cpu_of_run - process->cpu;
+    if (process->threads.n > MOST_COMPARED)
+        return process->cpu_of_run - thread->cpu;
+    for (size_t i = 0; i < process->threads.n; i++) {
+        const struct process_thread *other = &process->threads.at[i];
+        double end = fmin(thread->begin + thread->wall, other->begin + other->wall);
+        double both = end - fmax(thread->begin, other->begin);
+        seconds += other == thread ? 0 : fmax(fmin(other->cpu, both), 0);
+    }
+    return seconds;
+}
+
 /* The seconds for which threads were ready because of others, at least. The run's own threads can have had all CPUs for
- * the CPU time of the others in which enough had work, divided by the CPUs; never if there are enough for all. */
+ * their CPU time meanwhile in which enough had work, divided by the CPUs; never if there are enough for all. */
 static double ready_by_others(const struct facts *facts)
 {
     const struct main_process *process = &facts->process;
@@ -201,7 +219,7 @@ static double ready_by_others(const struct facts *facts)
     double seconds = 0, crowded = process->is_only_one ? crowded_share(facts) : 1;
     for (size_t i = 0; i < process->threads.n; i++) {
         const struct process_thread *thread = &process->threads.at[i];
-        double by_own = crowded * (process->cpu_of_run - thread->cpu) / fmax(process->cpus, 1);
+        double by_own = crowded * cpu_meanwhile(process, thread) / fmax(process->cpus, 1);
         if (!thread->is_helper)
             seconds += fmax(thread->ready - (are_enough ? 0 : by_own), 0);
     }
