@@ -471,6 +471,18 @@ class Locks(Advice):
         found, = self.of_kind(self.advice(p, run), "lock")
         self.assertAlmostEqual(found["gain"], 4)
 
+    def test_what_waking_others_costs_goes_with_the_lock(self):
+        """Two threads with 4 s each, of which 1 is in the call that releases the lock: on two CPUs 3 s are left of 8."""
+        p = Program(("work", "lock blame", "lock wait"), 2)
+        for profile in (1, 2):
+            p.thread.statement(p.file, 31).charge(3, 0, profile).charge(3, 1, profile)
+            p.thread.statement(p.file, 32).charge(3, 2, profile)
+            p.thread.statement(p.file, 33).call(p.of_libc("__pthread_mutex_unlock_usercnt")) \
+                .call(p.of_libc("__lll_lock_wake")).charge(1, 0, profile)
+        run = run_json([thread(1, 4), thread(2, 4, "parallel")], 8, 2, metrics=p.db.metrics)
+        found, = self.of_kind(self.advice(p, run), "lock")
+        self.assertAlmostEqual(found["gain"], 8 / 3)
+
     def test_a_lock_that_explains_idleness(self):
         """Of 4 s of idleness the lock, for which threads wait 5 s, explains half, of 11 s it does not."""
         kinds = [f["kind"] for f in self.found("CPUTIME", "work", idleness=4)]
@@ -541,7 +553,8 @@ class Grain(Advice):
         for profile in (1, 2):
             loop.statement(p.file, 32).charge(2, 0, profile).charge(2, 2, profile).charge(overhead / 2, 1, profile)
         threads = [thread(i, 3 + overhead / 2, "gomp", ready=ready, timeslices=9,
-                          events=[{"event": event, "fates": {"nobody working": {"count": 200, "amount": nobody}}}]) for i in (1, 2)]
+                          events=[{"event": name, "fates": {"nobody working": {"count": 200, "amount": amount}}}
+                                  for name, amount in ((event, nobody), ("REALTIME", 5))]) for i in (1, 2)]
         run = run_json(threads, 10, cpus, (event,), metrics=p.db.metrics)
         run["agents"] = [{"name": agent}]
         run["processes"][0].update(workers=2, ready=2 * ready)

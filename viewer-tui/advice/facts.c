@@ -293,35 +293,51 @@ static double *spinning_of(const struct facts *facts)
     return seconds;
 }
 
-/* The same of time off the CPU in code that does not wait; a bare system call may be a wait. */
-static double *without_cpu_of(const struct facts *facts)
+/* The same of the places that a test chooses. */
+static double *seconds_in(const struct facts *facts, const struct time_places *places, struct time_metric time,
+                          bool (*is_chosen)(const struct facts *facts, const struct time_place *place))
 {
-    const struct time_places *places = &facts->off_cpu_places;
     struct value_refs refs = {0};
     for (size_t i = 0; i < places->list.n; i++) {
         const struct time_place *place = &places->list.at[i];
-        bool may_wait = place->wait != WAIT_NONE || place->is_system_call;
-        for (size_t r = 0; !may_wait && r < place->refs.list.n; r++)
+        for (size_t r = 0; is_chosen(facts, place) && r < place->refs.list.n; r++)
             vec_push(&refs.list, place->refs.list.at[r]);
     }
-    double *seconds = refs.list.n ? time_by_profile(facts->view, &refs, facts->off_cpu) : NULL;
+    double *seconds = refs.list.n ? time_by_profile(facts->view, &refs, time) : NULL;
     vec_free(&refs.list);
     return seconds;
 }
 
+/* Whether time off the CPU is in code that does not wait; a bare system call may be a wait. */
+static bool cannot_wait(const struct facts *facts, const struct time_place *place)
+{
+    (void)facts;
+    return place->wait == WAIT_NONE && !place->is_system_call;
+}
+
+static bool is_for_lock(const struct facts *facts, const struct time_place *place)
+{
+    char buffer[NAME_SIZE];
+    return place->leaf != NOTHING && is_call_of_lock(database_procedure_name(facts->view->db, place->leaf, buffer));
+}
+
 static void find_busiest(struct facts *facts)
 {
-    double *spinning = spinning_of(facts), *without_cpu = without_cpu_of(facts);
+    double *spinning = spinning_of(facts);
+    double *locking = seconds_in(facts, &facts->cpu_places, facts->cpu, is_for_lock);
+    double *without_cpu = seconds_in(facts, &facts->off_cpu_places, facts->off_cpu, cannot_wait);
     uint32_t n = database_n_profiles(facts->view->db);
     for (size_t i = 0; i < facts->process.threads.n; i++) {
         const struct process_thread *thread = &facts->process.threads.at[i];
         bool is_known = thread->profile < n;
-        double spun = spinning && is_known ? spinning[thread->profile] : 0;
+        double spun = (spinning && is_known ? spinning[thread->profile] : 0) +
+                      (locking && is_known ? locking[thread->profile] : 0);
         double had_none = without_cpu && is_known ? without_cpu[thread->profile] : 0;
         facts->spun += spun;
         facts->busiest = fmax(facts->busiest, thread->cpu - spun + fmax(had_none, thread->ready));
     }
     free(spinning);
+    free(locking);
     free(without_cpu);
 }
 

@@ -42,7 +42,7 @@ struct facts {
     struct main_process process; /* without threads and wall clock if the view is restricted to some threads */
     double busiest; /* seconds of the thread that had work for longest: on a CPU, but for spinning in a runtime, or
                        without one in code that does not wait */
-    double spun;    /* CPU seconds of its threads in waiting code of runtimes and locks */
+    double spun;    /* CPU seconds of its threads that waits cost: spinning in runtimes and for locks, waking up others */
     struct cpu_supply supply;
     const struct runtime_facts *runtime; /* NULL: no agent of a parallel runtime took part */
     /* Metrics; NO_METRIC: not measured. Those that say nothing else are of the event of `cpu`. */
@@ -70,7 +70,9 @@ void facts_free(struct facts *facts);
  *
  *   - the rest of the wall clock,
  *   - the time for which the busiest thread had work, since it runs on one CPU at a time, and
- *   - the CPU time of all, but for spinning, on as many CPUs as can be used. */
+ *   - the CPU time of all, but for what waits cost, on as many CPUs as can be used.
+ *
+ * All this is no bound where threads contend for a lock: they also pass its data between CPUs. */
 struct gain facts_gain_without(const struct facts *facts, const struct share *seconds);
 
 /* The share of a part in the sampled CPU time. */
