@@ -547,7 +547,8 @@ class Grain(Advice):
     """Two workers of OpenMP on two CPUs: each works for 2 s in the loop at line 31 while the other one is idle, and for 1 s,
     or another time, nobody works."""
 
-    def found(self, nobody=1.0, event="CPUTIME", agent="gomp", overhead=0.1, cpus=2, ready=0.0, processes=1):
+    def found(self, nobody=1.0, event="CPUTIME", agent="gomp", overhead=0.1, cpus=2, ready=0.0, processes=1,
+              throttled=0.0):
         p = Program(("work", "overhead", "idleness"), 2)
         loop = p.thread.loop(p.file, 31)
         for profile in (1, 2):
@@ -557,10 +558,22 @@ class Grain(Advice):
                                   for name, amount in ((event, nobody), ("REALTIME", 5))]) for i in (1, 2)]
         run = run_json(threads, 10, cpus, (event,), metrics=p.db.metrics)
         run["agents"] = [{"name": agent}]
-        run["processes"][0].update(workers=2, ready=2 * ready)
+        run["processes"][0].update(workers=2, ready=2 * ready, throttled=throttled, quota=0.5)
         for pid in range(1, processes):
             run["processes"].append(dict(run["processes"][0], pid=70 + pid))
-        return self.of_kind(self.advice(p, run), "parallelization")
+        self.all = self.advice(p, run)
+        return self.of_kind(self.all, "parallelization")
+
+    def test_threads_that_spin_on_a_busy_machine(self):
+        """2 of 6.1 s. Threads of TBB sleep anyway, and 1 of 6.1 s is not worth a word."""
+        words = "; threads spent 33 % of their CPU time waiting for each other: try OMP_WAIT_POLICY=passive."
+        self.found(ready=1.0)
+        self.assertEqual(self.all[0]["text"], f"Others had the CPUs: threads were ready for 2.0 s and ran for 6.1 s{words}")
+        for other in ({"agent": "tbb"}, {"nobody": 0.5}, {"event": "REALTIME"}):
+            self.found(ready=1.0, **other)
+            self.assertEqual(self.all[0]["text"], "Others had the CPUs: threads were ready for 2.0 s and ran for 6.1 s.", other)
+        self.found(throttled=4.0)
+        self.assertEqual(self.all[0]["text"], f"A quota of 0.5 CPUs stopped the program for 4.0 s of 10 s{words}")
 
     def test_nobody_works(self):
         """2 of 10.1 s. Without them, and 0.1 s of overhead, 8 s are left."""

@@ -260,12 +260,12 @@ static struct cpu_supply cpu_supply_of(const struct facts *facts)
 #define OPENMP_SETTING "OMP_NUM_THREADS, num_threads, no nested regions"
 
 static const struct runtime_facts runtimes[] = {
-    {"gomp", OPENMP_SETTING, false, NULL},
-    {"openmp", OPENMP_SETTING, false, NULL},
-    {"minicilk", "MINICILK_WORKERS", true, NULL},
-    {"opencilk", "CILK_NWORKERS", true, NULL},
-    {"cilk5", "--nproc", true, "runtime-patches/cilk5/tag-overhead.py FILE.cilkc FILE.cilkc"},
-    {"tbb", "tbb::global_control", false, NULL},
+    {"gomp", OPENMP_SETTING, false, "OMP_WAIT_POLICY=passive", NULL},
+    {"openmp", OPENMP_SETTING, false, "OMP_WAIT_POLICY=passive", NULL},
+    {"minicilk", "MINICILK_WORKERS", true, NULL, NULL},
+    {"opencilk", "CILK_NWORKERS", true, NULL, NULL},
+    {"cilk5", "--nproc", true, NULL, "runtime-patches/cilk5/tag-overhead.py FILE.cilkc FILE.cilkc"},
+    {"tbb", "tbb::global_control", false, NULL, NULL},
 };
 
 /* The first runtime of the run that has workers. */
@@ -361,26 +361,32 @@ static void find_threads(struct facts *facts)
     facts->balance.ranks = rank_balance_of(facts->view, facts->cpu, facts->waiting, &facts->waiting_places, facts->run);
 }
 
+/* CPU seconds of the process's threads whose samples had a fate; 0 if that is unknown. */
+static double seconds_of_fate(const struct main_process *process, const char *fate)
+{
+    size_t t, e;
+    json_t *thread, *event;
+    double seconds = 0;
+    json_array_foreach(json_object_get(process->process, "threads"), t, thread)
+    {
+        json_array_foreach(json_object_get(thread, "events"), e, event)
+        {
+            const json_t *samples = json_object_get(json_object_get(event, "fates"), fate);
+            seconds += strcmp(run_text(event, "event"), "CPUTIME") == 0 ? run_number(samples, "amount") : 0;
+        }
+    }
+    return seconds;
+}
+
 /* CPU seconds of the process's threads in which no worker of the runtime worked: it begins or ends a region, or all have
  * come to a barrier. 0 if workers may have waited for CPUs meanwhile, or for a part of the program. */
 static double nobody_of(const struct facts *facts)
 {
     const struct main_process *process = &facts->process;
-    size_t t, e;
-    json_t *thread, *event;
-    double seconds = 0;
     if (!facts->runtime || facts->row != 0 || facts->supply.is_disturbed || !process->is_only_one ||
         facts->view->db->is_restricted || (double)process->most_working > process->cpus)
         return 0;
-    json_array_foreach(json_object_get(process->process, "threads"), t, thread)
-    {
-        json_array_foreach(json_object_get(thread, "events"), e, event)
-        {
-            const json_t *fate = json_object_get(json_object_get(event, "fates"), "nobody working");
-            seconds += strcmp(run_text(event, "event"), "CPUTIME") == 0 ? run_number(fate, "amount") : 0;
-        }
-    }
-    return seconds;
+    return seconds_of_fate(process, "nobody working");
 }
 
 /* ---- All of it ---- */
@@ -408,6 +414,7 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run)
         choose_metrics(&facts);
         facts.runtime = runtime_of(run);
         facts.supply = cpu_supply_of(&facts);
+        facts.waited = seconds_of_fate(&facts.process, "idle thread") + seconds_of_fate(&facts.process, "nobody working");
     }
     if (!facts.has_work_span)
         facts.parallelizations = parallelization_of(view, row, run, nobody_of(&facts));

@@ -14,6 +14,7 @@ struct runtime_facts {
     const char *agent;
     const char *setting;  /* what sets the number of its threads */
     bool has_fixed_tasks; /* its tasks do not depend on the number of workers */
+    const char *sleeping; /* what makes threads that wait sleep; NULL: they do, or spin for short times only */
     const char *tagging;  /* what tags its code in user's procedures as overhead; NULL: that is not needed */
 };
 
@@ -44,6 +45,7 @@ struct facts {
                        without one in code that does not wait */
     double spun;    /* CPU seconds of its threads that waits cost: spinning in runtimes and for locks, waking up others */
     struct cpu_supply supply;
+    double waited; /* CPU seconds of its threads in which they waited in a runtime with an agent; 0 if unknown */
     const struct runtime_facts *runtime; /* NULL: no agent of a parallel runtime took part */
     /* Metrics; NO_METRIC: not measured. Those that say nothing else are of the event of `cpu`. */
     struct time_metric cpu;          /* by CPUTIME, else by REALTIME */
