@@ -547,7 +547,7 @@ class Grain(Advice):
     """Two workers of OpenMP on two CPUs: each works for 2 s in the loop at line 31 while the other one is idle, and for 1 s,
     or another time, nobody works."""
 
-    def found(self, nobody=1.0, event="CPUTIME", agent="gomp", overhead=0.1, cpus=2, ready=0.0, processes=1,
+    def found(self, nobody=1.0, of_worker=1.0, event="CPUTIME", agent="gomp", overhead=0.1, cpus=2, ready=0.0, processes=1,
               throttled=0.0):
         p = Program(("work", "overhead", "idleness"), 2)
         loop = p.thread.loop(p.file, 31)
@@ -555,7 +555,7 @@ class Grain(Advice):
             loop.statement(p.file, 32).charge(2, 0, profile).charge(2, 2, profile).charge(overhead / 2, 1, profile)
         threads = [thread(i, 3 + overhead / 2, "gomp", ready=ready, timeslices=9,
                           events=[{"event": name, "fates": {"nobody working": {"count": 200, "amount": amount}}}
-                                  for name, amount in ((event, nobody), ("REALTIME", 5))]) for i in (1, 2)]
+                                  for name, amount in ((event, (nobody, of_worker)[i - 1]), ("REALTIME", 5))]) for i in (1, 2)]
         run = run_json(threads, 10, cpus, (event,), metrics=p.db.metrics)
         run["agents"] = [{"name": agent}]
         run["processes"][0].update(workers=2, ready=2 * ready, throttled=throttled, quota=0.5)
@@ -569,7 +569,7 @@ class Grain(Advice):
         words = "; threads spent 33 % of their CPU time waiting for each other: try OMP_WAIT_POLICY=passive."
         self.found(ready=1.0)
         self.assertEqual(self.all[0]["text"], f"Others had the CPUs: threads were ready for 2.0 s and ran for 6.1 s{words}")
-        for other in ({"agent": "tbb"}, {"nobody": 0.5}, {"event": "REALTIME"}):
+        for other in ({"agent": "tbb"}, {"nobody": 0.5, "of_worker": 0.5}, {"event": "REALTIME"}):
             self.found(ready=1.0, **other)
             self.assertEqual(self.all[0]["text"], "Others had the CPUs: threads were ready for 2.0 s and ran for 6.1 s.", other)
         self.found(throttled=4.0)
@@ -589,9 +589,9 @@ class Grain(Advice):
         self.assertTrue(finding["text"].startswith("Too little parallelism: "), finding)
 
     def test_other_reasons(self):
-        """Workers that wait for one of too few CPUs, or for others' programs; the wall clock of workers that are blocked;
-        processes that share the CPUs; threads without a runtime."""
-        for other in ({"cpus": 1}, {"event": "REALTIME"}, {"processes": 2}, {"agent": "pthread"}):
+        """Workers that spin while the initial thread sleeps; that wait for one of too few CPUs, or for others' programs; the
+        wall clock of workers that are blocked; processes that share the CPUs; threads without a runtime."""
+        for other in ({"nobody": 0}, {"cpus": 1}, {"event": "REALTIME"}, {"processes": 2}, {"agent": "pthread"}):
             for finding in self.found(**other):
                 self.assertNotIn("Too fine a grain", finding["text"], other)
         self.assertEqual(self.found(ready=1.0), [])

@@ -361,32 +361,43 @@ static void find_threads(struct facts *facts)
     facts->balance.ranks = rank_balance_of(facts->view, facts->cpu, facts->waiting, &facts->waiting_places, facts->run);
 }
 
-/* CPU seconds of the process's threads whose samples had a fate; 0 if that is unknown. */
-static double seconds_of_fate(const struct main_process *process, const char *fate)
+/* CPU seconds of a thread whose samples had a fate; 0 if that is unknown. */
+static double seconds_of_fate(const json_t *thread, const char *fate)
 {
-    size_t t, e;
-    json_t *thread, *event;
+    size_t i;
+    json_t *event;
     double seconds = 0;
-    json_array_foreach(json_object_get(process->process, "threads"), t, thread)
+    json_array_foreach(json_object_get(thread, "events"), i, event)
     {
-        json_array_foreach(json_object_get(thread, "events"), e, event)
-        {
-            const json_t *samples = json_object_get(json_object_get(event, "fates"), fate);
-            seconds += strcmp(run_text(event, "event"), "CPUTIME") == 0 ? run_number(samples, "amount") : 0;
-        }
+        const json_t *samples = json_object_get(json_object_get(event, "fates"), fate);
+        seconds += strcmp(run_text(event, "event"), "CPUTIME") == 0 ? run_number(samples, "amount") : 0;
     }
     return seconds;
 }
 
-/* CPU seconds of the process's threads in which no worker of the runtime worked: it begins or ends a region, or all have
- * come to a barrier. 0 if workers may have waited for CPUs meanwhile, or for a part of the program. */
+/* CPU seconds of the process's threads in which they waited in a runtime that has an agent. */
+static double waited_of(const struct main_process *process)
+{
+    size_t i;
+    json_t *thread;
+    double seconds = 0;
+    json_array_foreach(json_object_get(process->process, "threads"), i, thread)
+    {
+        seconds += seconds_of_fate(thread, "idle thread") + seconds_of_fate(thread, "nobody working");
+    }
+    return seconds;
+}
+
+/* CPU seconds of the initial thread in which no worker of the runtime worked: it begins or ends a region, or all have come
+ * to a barrier. Other workers may spin for some milliseconds while the initial thread waits for something else. 0 if
+ * workers may have waited for CPUs meanwhile, or for a part of the program. */
 static double nobody_of(const struct facts *facts)
 {
     const struct main_process *process = &facts->process;
     if (!facts->runtime || facts->row != 0 || facts->supply.is_disturbed || !process->is_only_one ||
         facts->view->db->is_restricted || (double)process->most_working > process->cpus)
         return 0;
-    return seconds_of_fate(process, "nobody working");
+    return seconds_of_fate(json_array_get(json_object_get(process->process, "threads"), 0), "nobody working");
 }
 
 /* ---- All of it ---- */
@@ -414,7 +425,7 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run)
         choose_metrics(&facts);
         facts.runtime = runtime_of(run);
         facts.supply = cpu_supply_of(&facts);
-        facts.waited = seconds_of_fate(&facts.process, "idle thread") + seconds_of_fate(&facts.process, "nobody working");
+        facts.waited = waited_of(&facts.process);
     }
     if (!facts.has_work_span)
         facts.parallelizations = parallelization_of(view, row, run, nobody_of(&facts));

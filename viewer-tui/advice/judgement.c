@@ -86,8 +86,9 @@ struct judgement judge(const struct judged *given)
     struct judged judged = *given;
     judged.scope = known_efforts(judged.scope, given);
     judged.run = known_efforts(judged.run, given);
-    double effort = effort_sum(&judged.scope), whole = effort_sum(&judged.run), nobody = judged.nobody;
-    double increment = judged.sampling.increment;
+    double effort = effort_sum(&judged.scope), whole = effort_sum(&judged.run);
+    double of_all = judged.sampling.workers * judged.sampling.increment; /* what a sample of one stands for */
+    double nobody = judged.sampling.workers * judged.nobody;
     struct judgement judgement = {
         .idleness_known = judged.idleness,
         .overhead_known = judged.overhead,
@@ -98,8 +99,8 @@ struct judgement judge(const struct judged *given)
         .idleness_of_run = share_of_run(&judged, SHARE_IDLENESS),
         .overhead_of_run = share_of_run(&judged, SHARE_OVERHEAD),
         .waste_of_run = share_of_run(&judged, SHARE_BOTH),
-        .nobody = share_of_samples(nobody, effort + nobody, increment),
-        .fine_grain = share_of_samples(judged.scope.overhead + nobody, whole + nobody, increment),
+        .nobody = share_of_samples(nobody, effort + nobody, of_all),
+        .fine_grain = share_of_samples(judged.scope.overhead + nobody, whole + nobody, of_all),
         .effort_of_run = whole > 0 ? effort / whole : 0,
         .would_rate_help = judged.sampling.increment > IDLE_SPELL,
     };

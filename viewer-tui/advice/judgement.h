@@ -77,8 +77,8 @@ struct judgement {
     enum side idleness_side, overhead_side;
     struct share idleness_of_run, overhead_of_run; /* as shares of the whole run's effort */
     struct share waste_of_run;
-    struct share nobody;     /* share of the workers' time in which none of them worked */
-    struct share fine_grain; /* that and the scope's overhead, as a share of the whole run's */
+    struct share nobody;     /* share of the time in which no worker worked */
+    struct share fine_grain; /* share of that and of the scope's overhead in the whole run's */
     bool is_nobody_high;
     double effort_of_run; /* share of the scope's effort in that of the whole run */
     bool is_notable;      /* what is high is worth a change */
@@ -89,8 +89,8 @@ struct judged {
     struct efforts scope, run;
     enum knowledge idleness, overhead;
     struct sampling sampling;
-    double nobody; /* time in which no worker worked, summed over the workers, in the unit of the efforts; 0: unknown, or
-                      the scope is a part of the run */
+    double nobody; /* time in which no worker worked, in samples of one of them, in the unit of the efforts; 0: unknown,
+                      or the scope is a part of the run */
 };
 
 /* Judges a scope of a run. */

@@ -186,7 +186,7 @@ static void what_was_not_measured_decides_nothing(void **state)
     assert_true(judgement.idleness.value == 0.38 && judgement.overhead.value == 0);
 }
 
-/* 30 of 130 s in which no worker works; the idleness, which the others pay, is a consequence. */
+/* 15 of 65 s in which no worker works; the idleness, which the others pay, is a consequence. */
 static void where_nobody_works_the_grain_is_too_fine(void **state)
 {
     (void)state;
@@ -196,7 +196,7 @@ static void where_nobody_works_the_grain_is_too_fine(void **state)
                         .overhead = KNOWN,
                         .sampling = {.increment = 0.01, .workers = 2}};
     assert_int_equal(judge(&it).verdict, VERDICT_TOO_LITTLE);
-    it.nobody = 30;
+    it.nobody = 15;
     struct judgement judgement = judge(&it);
     assert_int_equal(judgement.verdict, VERDICT_TOO_FINE);
     assert_true(judgement.is_nobody_high && judgement.is_notable);
@@ -205,7 +205,7 @@ static void where_nobody_works_the_grain_is_too_fine(void **state)
     assert_int_equal(judge(&it).verdict, VERDICT_TOO_FINE);
 }
 
-/* 11 of 100: in so few samples 10 % may well be the truth. */
+/* 5.5 of 50 s: in so few samples 10 % may well be the truth. */
 static void nobody_needs_an_interval(void **state)
 {
     (void)state;
@@ -214,7 +214,7 @@ static void nobody_needs_an_interval(void **state)
                         .idleness = KNOWN,
                         .overhead = KNOWN,
                         .sampling = {.increment = 0.1, .workers = 2},
-                        .nobody = 11};
+                        .nobody = 5.5};
     assert_int_equal(judge(&it).verdict, VERDICT_TOO_LITTLE);
     it.sampling.increment = 1e-4;
     assert_int_equal(judge(&it).verdict, VERDICT_TOO_FINE);
