@@ -413,16 +413,17 @@ class Supply(Advice):
 class Ranks(Advice):
     METRICS = ("work", "waiting")
 
-    def found(self, waits):
+    def found(self, waits, wall=6.5, ready=None):
         """Rank 0 computes for 2 s, rank 1 for 6 s; rank 0 waits meanwhile, in line 14."""
         p = Program(self.METRICS, 2)
         mpi = p.db.module("/usr/lib/x86_64-linux-gnu/libmpi.so.40")
         p.main.loop(p.file, 15).statement(p.file, 16).charge(2, 0, 1).charge(6, 0, 2)
         call = p.main.statement(p.file, 14).call(p.db.function("PMPI_Allreduce", mpi, 64))
         call.call(p.db.function("opal_progress", mpi, 128)).charge(waits, 1, 1)
-        run = run_json([thread(1, 2 + waits)], 6.5, metrics=self.METRICS)
+        run = run_json([thread(1, 2 + waits, ready=ready)], wall, metrics=self.METRICS)
         process, = run["processes"]
-        run["processes"].append(dict(process, pid=71, threads=[thread(2, 6, kind="initial")]))
+        process["ready"] = ready
+        run["processes"].append(dict(process, pid=71, threads=[thread(2, 6, kind="initial", ready=ready)]))
         for rank, described in enumerate(run["processes"]):
             described["rank"] = rank
         return self.advice(p, run)
@@ -434,6 +435,12 @@ class Ranks(Advice):
                                            "PMPI_Allreduce, p.c:14; equal parts could win 1.4x.")
         self.assertEqual([f["kind"] for f in found], ["ranks", "hot place"])
         self.assertAlmostEqual(found[0]["gain"], 6.5 / 4.5)
+
+    def test_on_a_busy_machine(self):
+        """Of 60 s, rank 0 had no CPU for 54, and waits in 0.6 of the other 6."""
+        found = self.found(0.6, wall=60, ready=54)
+        self.assertEqual([f["kind"] for f in found], ["no cpu", "ranks", "hot place"])
+        self.assertEqual(found[1]["text"], "Rank 1 computes 3 times as long as rank 0; rank 0 waits in PMPI_Allreduce, p.c:14.")
 
     def test_nobody_waits(self):
         self.assertEqual([f["kind"] for f in self.found(0.1)], ["hot place"])
