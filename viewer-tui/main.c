@@ -71,7 +71,7 @@ static struct session *open_databases(const struct options *options)
         session_close(left);
         return NULL;
     }
-    return session_compare(left, right, &options->comparison);
+    return session_compare((struct session *[]){left, right}, 1, 1, &options->comparison);
 }
 
 /* Restricts values to the threads that the user named; the exit status. */
