@@ -14,7 +14,7 @@
 #ifndef VIEWER_LOSSES_H
 #define VIEWER_LOSSES_H
 
-#include "viewer-tui/compare/merged.h"
+#include "viewer-tui/compare/merged-runs.h"
 
 /* A run of the set. */
 struct loss_run {

@@ -24,7 +24,8 @@
 #ifndef VIEWER_MATCH_H
 #define VIEWER_MATCH_H
 
-#include "viewer-tui/compare/merged.h"
+#include "viewer-tui/compare/merged-runs.h"
+#include "viewer-tui/tree/view.h"
 
 struct match;
 
