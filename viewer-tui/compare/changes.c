@@ -92,21 +92,6 @@ static size_t column_of(const struct comparison *comparison, const struct effici
     return comparison->merged.metrics.n;
 }
 
-/* What a row costs in each run; the caller frees. */
-static double *costs_by_run(const struct compared_event *compared, size_t quantity, enum cost_part part)
-{
-    const struct merged_runs *merged = &compared->comparison->merged;
-    const uint32_t *rows = merged_rows(compared->view, compared->row);
-    size_t n_runs = merged->runs.n;
-    double *costs = mem_alloc(n_runs * sizeof *costs);
-    for (size_t run = 0; run < n_runs; run++) {
-        size_t metric = merged->sources.at[quantity * n_runs + run];
-        if (rows[run] != NOTHING && metric != SIZE_MAX)
-            costs[run] = view_cost(merged_view_of(compared->view, run), rows[run], metric, part);
-    }
-    return costs;
-}
-
 static struct change change_of(const struct compared_event *compared,
                                const struct efficiency *event, enum efficiency_part part)
 {
@@ -118,7 +103,7 @@ static struct change change_of(const struct compared_event *compared,
         return change;
     enum cost_part of = compared->row == 0 ? INCLUSIVE : hotspots_part(view);
     double whole = view_whole(view, difference);
-    double *costs = costs_by_run(compared, change.metric / MERGED_COLUMNS, of);
+    double *costs = merged_costs(view, compared->row, change.metric / MERGED_COLUMNS, of);
     change.costs = both(compared, costs);
     free(costs);
     change.verdict = judge_change(&change.costs, whole);
@@ -203,15 +188,19 @@ static void add_value(const struct changes_printer *printer, double value, size_
     text_add(text, number);
 }
 
-/* Adds "75.97 ms (14.1%)", without a sign. */
+/* Adds "75.97 ms (14.1%)", without a sign; of repeated runs with what it is uncertain by: "75.97 ms (14.1% +- 2.0%)". */
 static void add_size(const struct changes_printer *printer, const struct change *change,
-                     double difference, struct text *text)
+                     const struct costs_of_both *costs, struct text *text)
 {
-    char percent[NUMBER_SIZE];
+    char percent[NUMBER_SIZE], uncertainty[NUMBER_SIZE];
     double whole = view_whole(printer->view, change->metric + MERGED_DIFFERENCE);
-    add_value(printer, fabs(difference), change->metric, text);
-    number_percent(fabs(difference), whole, percent);
-    if (*percent)
+    add_value(printer, fabs(costs->difference), change->metric, text);
+    number_percent(fabs(costs->difference), whole, percent);
+    number_percent(costs->uncertainty, whole, uncertainty);
+    bool is_repeated = printer->comparison->merged.runs.n > SIDES && *uncertainty;
+    if (*percent && is_repeated)
+        text_printf(text, " (%s%% %s %s%%)", percent, printer->lines->ascii ? "+-" : "±", uncertainty);
+    else if (*percent)
         text_printf(text, " (%s%%)", percent);
 }
 
@@ -219,7 +208,7 @@ static void add_size(const struct changes_printer *printer, const struct change 
 static void add_change(const struct changes_printer *printer, const struct change *change,
                        struct text *text)
 {
-    add_size(printer, change, change->costs.difference, text);
+    add_size(printer, change, &change->costs, text);
     text_add(text, change->costs.difference > 0 ? " more" : " less");
 }
 
@@ -285,7 +274,7 @@ static void describe_verdict(const struct changes_printer *printer, const struct
         text_add(&text, efficiency_part_name((enum efficiency_part)part));
         if (verdict == CHANGE_WORSE || verdict == CHANGE_BETTER) {
             text_add(&text, " by ");
-            add_size(printer, change, change->costs.difference, &text);
+            add_size(printer, change, &change->costs, &text);
         } else if (verdict == CHANGE_BY_CHANCE) {
             text_add(&text, " ");
             add_change(printer, change, &text);
@@ -305,7 +294,7 @@ static void describe_hotspot(const struct changes_printer *printer, const struct
     struct text text = {0};
     const struct view *view = comparison_side(printer->view, hotspot->side);
     text_add(&text, hotspot->costs.difference > 0 ? "+" : "-");
-    add_size(printer, change, hotspot->costs.difference, &text);
+    add_size(printer, change, &hotspot->costs, &text);
     text_add(&text, " ");
     hotspot_describe(view->db, &hotspot->hotspot, printer->lines->ascii, &text);
     advice_add_paragraph(printer->lines, 4, 4, text_string(&text));

@@ -230,3 +230,17 @@ const uint32_t *merged_rows(const struct view *view, uint32_t row)
 {
     return state_of(view) ? rows_of(state_of(view), row) : NULL;
 }
+
+double *merged_costs(const struct view *view, uint32_t row, size_t quantity, enum cost_part part)
+{
+    const struct merged_runs *merged = merged_runs_of(view);
+    const uint32_t *rows = merged_rows(view, row);
+    size_t n_runs = merged->runs.n;
+    double *costs = mem_alloc(n_runs * sizeof *costs);
+    for (size_t run = 0; run < n_runs; run++) {
+        size_t metric = merged->sources.at[quantity * n_runs + run];
+        if (rows[run] != NOTHING && metric != SIZE_MAX)
+            costs[run] = view_cost(merged_view_of(view, run), rows[run], metric, part);
+    }
+    return costs;
+}

@@ -22,4 +22,7 @@ struct view *merged_view_of(const struct view *view, size_t run);
  * run. Valid until the next row is made. */
 const uint32_t *merged_rows(const struct view *view, uint32_t row);
 
+/* What a row costs in each run: a quantity of merged_runs. The caller frees. */
+double *merged_costs(const struct view *view, uint32_t row, size_t quantity, enum cost_part part);
+
 #endif

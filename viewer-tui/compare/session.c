@@ -342,15 +342,29 @@ static void sort_as_usual(const struct session *session, struct view *view)
         view_sort(view, sorting);
 }
 
-/* "xz -9 [before] and [after]"; the caller frees. */
-static char *compared_title(const struct session *session, const struct database *const dbs[SIDES])
+/* "[before]", or of repeated runs "[before, 5 runs]". */
+static void add_side(const struct session *session, const struct merged_runs *merged, int side, struct text *out)
 {
-    const char *left = session_title(session->sides[0], dbs[0]);
-    const char *right = session_title(session->sides[1], dbs[1]);
-    char *const *names = session->comparing->names;
-    bool is_same = strcmp(left, right) == 0;
-    return mem_printf("%s [%s] and %s%s[%s]", left, names[0], is_same ? "" : right,
-                      is_same ? "" : " ", names[1]);
+    size_t n = merged_group_size(merged, (size_t)side);
+    text_printf(out, "[%s", session->comparing->names[side]);
+    if (merged->runs.n > SIDES)
+        text_printf(out, ", %zu run%s", n, n == 1 ? "" : "s");
+    text_add(out, "]");
+}
+
+/* "xz -9 [before] and [after]"; the caller frees. */
+static char *compared_title(const struct session *session, const struct comparison *comparison)
+{
+    const char *left = session_title(session->sides[0], comparison->sides[0].db);
+    const char *right = session_title(session->sides[1], comparison->sides[1].db);
+    struct text title = {0};
+    text_printf(&title, "%s ", left);
+    add_side(session, &comparison->merged, 0, &title);
+    text_add(&title, " and ");
+    if (strcmp(left, right) != 0)
+        text_printf(&title, "%s ", right);
+    add_side(session, &comparison->merged, 1, &title);
+    return title.at;
 }
 
 /* The comparison of a projection. NULL, with the problem noted, if they have no metric in common. */
@@ -372,8 +386,7 @@ static struct comparison *compare_runs(struct session *session, enum projection 
         return NULL;
     }
     if (!session->title)
-        session->title = compared_title(
-            session, (const struct database *[SIDES]){comparison->sides[0].db, comparison->sides[1].db});
+        session->title = compared_title(session, comparison);
     return comparison;
 }
 

@@ -351,6 +351,8 @@ static void write_both(struct comparison_printer *printer, const struct costs_of
         json_put_number(json, printer->comparison->options->names[side], costs->sides[side]);
     json_put_number(json, comparison_column(printer->comparison, MERGED_DIFFERENCE),
                     costs->difference);
+    if (printer->comparison->merged.runs.n > SIDES)
+        json_put_number(json, comparison_column(printer->comparison, MERGED_UNCERTAINTY), costs->uncertainty);
 }
 
 static void write_hotspots(struct comparison_printer *printer, const char *key,
