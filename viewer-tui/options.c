@@ -89,7 +89,7 @@ static const struct option_row rows[OPTIONS] = {
                  "differences have intervals. Run the two versions in turns: what changes on the machine meanwhile is "
                  "then no difference. See Comparing two databases."},
     [FAIL_IF] = {NULL, "fail-if", "LIMIT", NULL, "status 3 if 'wall +5%' or 'work:PROC +10%' is exceeded",
-                 "With `--compare`: end with status 3 if a change is beyond the limit, with its whole interval of 95 %. "
+                 "With `--compare`: end with status 3 if a change is beyond the limit, with its whole interval of 99.9 %. "
                  "LIMIT is `wall +5%`, `cpu +5%`, `METRIC +5%` or `METRIC:PROCEDURE +5%`. Can be given several times. "
                  "One line for each says the change, and names the procedures that grew. Prints the summary unless "
                  "`--print` asks for something else."},

@@ -26,7 +26,7 @@ static struct costs_of_both both(const struct compared_event *compared, const do
     return (struct costs_of_both){
         .sides = {left, right},
         .difference = right - compared->factor * left,
-        .uncertainty = merged_uncertainty(merged, costs, compared->factor, compared->periods)};
+        .uncertainty = merged_uncertainty(merged, costs, compared->factor, compared->periods, CONFIDENCE_95)};
 }
 
 static enum change_verdict judge_change(const struct costs_of_both *costs, double whole)

@@ -154,8 +154,8 @@ enum limit_verdict limit_check(struct session *session, enum projection projecti
         return LIMIT_UNKNOWN;
     }
     double left = merged_mean(merged, 0, limited.values), right = merged_mean(merged, 1, limited.values);
-    double most = 1 + limit->percent / 100, half = merged_uncertainty(merged, limited.values, 1, NULL);
-    bool is_exceeded = right - most * left > merged_uncertainty(merged, limited.values, most, NULL);
+    double most = 1 + limit->percent / 100, half = merged_uncertainty(merged, limited.values, 1, NULL, CONFIDENCE_99_9);
+    bool is_exceeded = right - most * left > merged_uncertainty(merged, limited.values, most, NULL, CONFIDENCE_99_9);
     char numbers[SIDES][NUMBER_WITH_UNIT_SIZE];
     number_with_unit(left, limited.unit, numbers[0]);
     number_with_unit(right, limited.unit, numbers[1]);

@@ -4,8 +4,8 @@
  *     work +5%             a metric of the whole program, or "METRIC:exclusive"
  *     work:parse +10%      what a procedure and all that it calls cost, wherever it is called
  *
- * A limit is exceeded if the whole interval of the change, with 95 % on both ends (merged_uncertainty), is beyond it. So
- * what chance explains never exceeds it. */
+ * A limit is exceeded if the whole interval of the change is beyond it: that of 99.9 % (merged_uncertainty), since what
+ * runs every night must not fail by chance. */
 #ifndef VIEWER_LIMITS_H
 #define VIEWER_LIMITS_H
 

@@ -71,15 +71,19 @@ double merged_mean(const struct merged_runs *merged, size_t group, const double 
 
 /* ---- uncertainty ---- */
 
-/* The 97.5 % quantile of Student's t distribution, by degrees of freedom, rounded up to 2 standard deviations. */
-static double t_quantile(double freedom)
+/* Student's t distribution: how many standard deviations an interval reaches to either side, by degrees of freedom
+ * from 1 on. Of the interval of 95 % rounded up to 2. */
+static double t_quantile(enum confidence confidence, double freedom)
 {
-    static const double of[] = {INFINITY, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
-                                2.306,    2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131};
-    size_t n = sizeof of / sizeof *of;
-    if (freedom < (double)n)
-        return of[(size_t)freedom];
-    return fmax(1.96 + 2.54 / freedom, 2); /* within 0.003 of the quantile from 16 degrees on, until it is below 2 */
+    static const double of[CONFIDENCES][15] = {
+        [CONFIDENCE_95] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
+                           2.145, 2.131},
+        [CONFIDENCE_99_9] = {636.619, 31.599, 12.924, 8.610, 6.869, 5.959, 5.408, 5.041, 4.781, 4.587, 4.437, 4.318,
+                             4.221, 4.140, 4.073}};
+    if (freedom < 16)
+        return of[confidence][freedom < 1 ? 0 : (size_t)freedom - 1];
+    /* From 16 degrees on these are too large by less than 0.04. */
+    return confidence == CONFIDENCE_95 ? fmax(1.96 + 2.54 / freedom, 2) : 3.291 + 11.8 / freedom;
 }
 
 /* The variance of the mean of a group, and its degrees of freedom. */
@@ -94,7 +98,8 @@ static double variance_of_mean(const struct merged_runs *merged, size_t group, c
     return fmax(period * fabs(mean) / n, n > 1 ? squares / (n - 1) / n : 0);
 }
 
-double merged_uncertainty(const struct merged_runs *merged, const double *values, double factor, const double *periods)
+double merged_uncertainty(const struct merged_runs *merged, const double *values, double factor, const double *periods,
+                          enum confidence confidence)
 {
     double of[2], freedom[2];
     for (size_t group = 0; group < 2; group++)
@@ -103,5 +108,5 @@ double merged_uncertainty(const struct merged_runs *merged, const double *values
     double variance = of[0] + of[1], welch = of[0] * of[0] / freedom[0] + of[1] * of[1] / freedom[1];
     if (!(variance > 0))
         return 0;
-    return t_quantile(welch > 0 ? variance * variance / welch : INFINITY) * sqrt(variance);
+    return t_quantile(confidence, welch > 0 ? variance * variance / welch : INFINITY) * sqrt(variance);
 }

@@ -62,9 +62,11 @@ size_t merged_group_first(const struct merged_runs *merged, size_t group);
 /* The mean over the runs of a group; `values`: by run. */
 double merged_mean(const struct merged_runs *merged, size_t group, const double *values);
 
-/* Half of the interval that has the difference of the means of group 1 and of factor * group 0 with 95 %: Welch's t
- * interval. `values`: by run. `periods`: of the samples, by group; NULL: unknown. A group's variance is at least what
+enum confidence { CONFIDENCE_95, CONFIDENCE_99_9, CONFIDENCES };
+
+/* Half of the interval that has the difference of the means of group 1 and of factor * group 0: Welch's t interval. `values`: by run. `periods`: of the samples, by group; NULL: unknown. A group's variance is at least what
  * the noise of sampling makes it: a cost of n samples varies by period * sqrt(n). With one run that is all. */
-double merged_uncertainty(const struct merged_runs *merged, const double *values, double factor, const double *periods);
+double merged_uncertainty(const struct merged_runs *merged, const double *values, double factor, const double *periods,
+                          enum confidence confidence);
 
 #endif

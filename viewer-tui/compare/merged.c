@@ -42,7 +42,7 @@ static double formula_value_of(const struct merged_view *state, const struct mer
     default:
         return merged_uncertainty(state->merged,
                                   state->values + formula->terms[0].quantity * state->merged->runs.n,
-                                  fabs(formula->terms[1].factor), NULL);
+                                  fabs(formula->terms[1].factor), NULL, CONFIDENCE_95);
     }
 }
 
