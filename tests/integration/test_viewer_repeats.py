@@ -16,7 +16,11 @@ T999 = {1: 636.619, 2: 31.599, 3: 12.924, 4: 8.610, 5: 6.869, 6: 5.959}
 
 
 def half_width(left, right, table=T999):
-    """Half of Welch's interval of right - left, with its degrees of freedom rounded down as in the table."""
+    """Half of the interval of the mean of right - left: of pairs, or of Welch, with its degrees of freedom rounded down
+    as in the table."""
+    if len(left) == len(right):
+        differences = [r - l for l, r in zip(left, right)]
+        return table[len(left) - 1] * statistics.stdev(differences) / math.sqrt(len(left))
     a, b = statistics.variance(left) / len(left), statistics.variance(right) / len(right)
     freedom = (a + b) ** 2 / (a ** 2 / (len(left) - 1) + b ** 2 / (len(right) - 1))
     return table[int(freedom)] * math.sqrt(a + b)
@@ -73,9 +77,9 @@ class Repeats(unittest.TestCase):
         return done.returncode, [line.removeprefix("hpcviewer: ") for line in done.stderr.splitlines()]
 
     def test_limits(self):
-        base, new = (10, 10.1, 9.9, 10), (11, 11.1, 10.9, 11)
+        base, new = (10, 10.1, 9.9, 10), (11, 11.05, 10.95, 11)
         self.runs("base", base, (3, 3.1, 2.9, 3))
-        self.runs("new", new, (4, 4.1, 3.9, 4))
+        self.runs("new", new, (4, 4.05, 3.95, 4))
         low, high = (10 * (1 + sign * half_width(base, new)) for sign in (-1, 1))
         interval = f"+10.0% ({low:+.1f} to {high:+.1f})"
         status, (kept,) = self.verdicts("wall +9.9%")
@@ -91,11 +95,17 @@ class Repeats(unittest.TestCase):
 
     def test_the_limit_is_beyond_the_interval(self):
         """The change is 10 %; half of the interval of 1 + limit times the base decides."""
-        base, new = (9, 10, 11), (10, 11, 12)
+        base, new = (9, 10, 11), (10, 12, 11)
         self.runs("base", base, (3, 3, 3))
         self.runs("new", new, (3, 3, 3))
         self.assertLess(11 - 10, half_width(base, new))
         self.assertEqual(self.verdicts("wall +0%")[0], 0)
+
+    def test_runs_in_turns_are_pairs(self):
+        """What both runs of a pair have in common is no difference."""
+        self.runs("base", (10, 14, 19, 25), (3, 3, 3, 3))
+        self.runs("new", (11, 15.1, 20, 26.1), (3, 3, 3, 3))
+        self.assertEqual(self.verdicts("wall +0%")[0], 3)
 
     def test_what_cannot_be_checked(self):
         self.runs("base", (10, 10), (3, 3))

@@ -86,27 +86,49 @@ static double t_quantile(enum confidence confidence, double freedom)
     return confidence == CONFIDENCE_95 ? fmax(1.96 + 2.54 / freedom, 2) : 3.291 + 11.8 / freedom;
 }
 
-/* The variance of the mean of a group, and its degrees of freedom. */
-static double variance_of_mean(const struct merged_runs *merged, size_t group, const double *values, double period,
-                               double *freedom)
+/* The variance of the mean of n values */
+static double variance_of_mean(const double *values, size_t n)
 {
-    double mean = merged_mean(merged, group, values), squares = 0, n = (double)merged_group_size(merged, group);
-    for (size_t run = 0; run < merged->runs.n; run++)
-        if (merged->runs.at[run].group == group)
-            squares += (values[run] - mean) * (values[run] - mean);
-    *freedom = n > 1 ? n - 1 : INFINITY;
-    return fmax(period * fabs(mean) / n, n > 1 ? squares / (n - 1) / n : 0);
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < n; i++)
+        mean += values[i] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += (values[i] - mean) * (values[i] - mean);
+    return n > 1 ? squares / (double)(n - 1) / (double)n : 0;
+}
+
+/* The variance of the difference of the means of two groups of values, and its degrees of freedom: of as many values the
+ * i-th ones are a pair, else by Welch. */
+static double variance_of_difference(const double *left, size_t n_left, const double *right, size_t n_right,
+                                     double factor, double *freedom)
+{
+    *freedom = INFINITY;
+    if (n_left == n_right) {
+        double *differences = mem_alloc(n_left * sizeof *differences);
+        for (size_t i = 0; i < n_left; i++)
+            differences[i] = right[i] - factor * left[i];
+        double variance = variance_of_mean(differences, n_left);
+        free(differences);
+        *freedom = n_left > 1 ? (double)(n_left - 1) : INFINITY;
+        return variance;
+    }
+    double a = factor * factor * variance_of_mean(left, n_left), b = variance_of_mean(right, n_right);
+    double welch = (n_left > 1 ? a * a / (double)(n_left - 1) : 0) + (n_right > 1 ? b * b / (double)(n_right - 1) : 0);
+    if (welch > 0)
+        *freedom = (a + b) * (a + b) / welch;
+    return a + b;
 }
 
 double merged_uncertainty(const struct merged_runs *merged, const double *values, double factor, const double *periods,
                           enum confidence confidence)
 {
-    double of[2], freedom[2];
-    for (size_t group = 0; group < 2; group++)
-        of[group] = variance_of_mean(merged, group, values, periods ? periods[group] : 0, &freedom[group]);
-    of[0] *= factor * factor;
-    double variance = of[0] + of[1], welch = of[0] * of[0] / freedom[0] + of[1] * of[1] / freedom[1];
-    if (!(variance > 0))
-        return 0;
-    return t_quantile(confidence, welch > 0 ? variance * variance / welch : INFINITY) * sqrt(variance);
+    size_t n[2];
+    double freedom, sampling = 0, factors[2] = {factor, 1};
+    for (size_t group = 0; group < 2; group++) {
+        n[group] = merged_group_size(merged, group);
+        double period = periods ? periods[group] : 0;
+        sampling += factors[group] * factors[group] * period * fabs(merged_mean(merged, group, values)) / (double)n[group];
+    }
+    double variance = variance_of_difference(values, n[0], values + n[0], n[1], factor, &freedom);
+    return t_quantile(confidence, freedom) * sqrt(fmax(variance, sampling));
 }

@@ -64,8 +64,10 @@ double merged_mean(const struct merged_runs *merged, size_t group, const double 
 
 enum confidence { CONFIDENCE_95, CONFIDENCE_99_9, CONFIDENCES };
 
-/* Half of the interval that has the difference of the means of group 1 and of factor * group 0: Welch's t interval. `values`: by run. `periods`: of the samples, by group; NULL: unknown. A group's variance is at least what
- * the noise of sampling makes it: a cost of n samples varies by period * sqrt(n). With one run that is all. */
+/* Half of the interval that has the difference of the means of group 1 and of factor * group 0, by Student's t. Of as many
+ * runs in both groups the i-th ones are a pair: run in turns, they have what else happens on the machine in common. Else
+ * by Welch. `values`: by run. `periods`: of the samples, by group; NULL: unknown. The variance is at least that of the
+ * noise of sampling, a cost of n samples varies by period * sqrt(n); with one run on each side that is all. */
 double merged_uncertainty(const struct merged_runs *merged, const double *values, double factor, const double *periods,
                           enum confidence confidence);
 
