@@ -87,7 +87,7 @@ static const struct option_row rows[OPTIONS] = {
                  "Compare repeated runs: those of the list, databases or measurement directories, with those of a "
                  "second list, which takes the place of DB2. A set of runs stands for all its runs. Costs are means; "
                  "differences have intervals. See Comparing two databases."},
-    [FAIL_IF] = {NULL, "fail-if", "LIMIT", NULL, "status 3 if 'wall +5%' or 'work:PROC +10%' is exceeded",
+    [FAIL_IF] = {NULL, "fail-if", "LIMIT", NULL, "status 3 beyond 'wall +5%' or 'work:parse +9%'",
                  "With `--compare`: end with status 3 if a change is beyond the limit, with its whole interval of 99.9 %. "
                  "LIMIT is `wall +5%`, `cpu +5%`, `METRIC +5%` or `METRIC:PROCEDURE +5%`. Can be given several times. "
                  "One line for each says the change, and names the procedures that grew. Prints the summary unless "
