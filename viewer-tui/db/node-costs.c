@@ -1,5 +1,6 @@
 #include "viewer-tui/db/node-costs.h"
 
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/db/fold.h"
 
 #include <assert.h>
@@ -32,6 +33,27 @@ static void find_parts(struct node_costs *costs, const struct metrics *metrics)
     }
 }
 
+/* Finds the meaning of values in the summary. */
+static void find_roles(struct node_costs *costs, const struct metrics *metrics)
+{
+    costs->roles = mem_alloc(METRIC_IDS * sizeof *costs->roles);
+    costs->are_whole = true;
+    for (size_t id = 0; id < METRIC_IDS; id++)
+        costs->roles[id].metric = costs->roles[id].sum = METRIC_ABSENT;
+    for (size_t slot = 0; slot < costs->n_slots; slot++)
+        for (int scope = METRIC_FUNCTION; scope < METRIC_SCOPES; scope++) {
+            const struct metric *metric = &metrics->at[metrics_at_slot(metrics, slot)];
+            int id = metric_ids(metric)->summary[scope];
+            bool is_needed = metric->source == METRIC_FROM_FILE && metric_is_measured(metric);
+            costs->are_whole &= !is_needed || id != METRIC_ABSENT;
+            if (id != METRIC_ABSENT)
+                costs->roles[id] =
+                    (struct value_role){.metric = slot < metrics->n_stored ? (int32_t)slot : METRIC_ABSENT,
+                                        .sum = metric_is_added(metric) ? metric->sum : METRIC_ABSENT,
+                                        .scope = (uint8_t)scope};
+        }
+}
+
 struct node_costs *node_costs_new(const struct database *db, const struct nodes *nodes)
 {
     struct node_costs *costs = mem_alloc(sizeof *costs);
@@ -40,6 +62,7 @@ struct node_costs *node_costs_new(const struct database *db, const struct nodes 
     costs->completed = mem_alloc((2 * costs->n_slots + 1) * sizeof *costs->completed);
     costs->folded = mem_alloc((2 * costs->n_slots + 1) * sizeof *costs->folded);
     find_parts(costs, &db->metrics);
+    find_roles(costs, &db->metrics);
     return costs;
 }
 
@@ -58,6 +81,7 @@ void node_costs_free(struct node_costs *costs)
     free_columns(costs->completed, 2 * costs->n_slots);
     free_columns(costs->folded, 2 * costs->n_slots);
     free(costs->parts);
+    free(costs->roles);
     free(costs);
 }
 
@@ -174,10 +198,11 @@ static double *fold_column(const struct database *db, size_t metric, enum cost_p
             if (!fold_term_counts(term, part))
                 continue;
             double cost = cost_in_file(db, term->node, metric, part);
-            column[n] += term->role == TERM_LEFT ? -cost : cost;
+            if (cost != 0) /* pages of zeros need no memory */
+                column[n] += term->role == TERM_LEFT ? -cost : cost;
             added += term->role == TERM_LEFT ? 0 : cost;
         }
-        if (fabs(column[n]) <= ROUNDING * added)
+        if (column[n] != 0 && fabs(column[n]) <= ROUNDING * added)
             column[n] = 0;
     }
     return column;
@@ -206,6 +231,43 @@ double node_cost(const struct database *db, uint32_t node, size_t metric, enum c
     return (*column)[node];
 }
 
+static void add_value(struct cost *cost, enum metric_scope scope, double value)
+{
+    *(scope == METRIC_EXECUTION ? &cost->inclusive : &cost->exclusive) += value;
+}
+
+/* Adds the values of a node that profile.db has. */
+static void get_from_file(const struct database *db, uint32_t node, struct cost *costs)
+{
+    const struct nodes *nodes = db->costs->nodes;
+    enum metric_scope exclusive = nodes->kind[node] == KIND_LOOP ? METRIC_LEX_AWARE : METRIC_FUNCTION;
+    size_t n;
+    const struct v4_metric_value *at =
+        values_at(&db->values, nodes->position[node] == NOTHING ? NO_POSITION : nodes->position[node], &n);
+    for (; n > 0; n--, at++) {
+        const struct value_role *role = &db->costs->roles[at->metric_id];
+        if (role->scope != METRIC_EXECUTION && role->scope != exclusive)
+            continue;
+        if (!isfinite(at->value))
+            problem_found(db->values.path, "corrupt: a value is not a number");
+        else if (role->metric != METRIC_ABSENT)
+            add_value(&costs[role->metric], (enum metric_scope)role->scope, at->value);
+        if (isfinite(at->value) && role->sum != METRIC_ABSENT)
+            add_value(&costs[role->sum], (enum metric_scope)role->scope, at->value);
+    }
+}
+
+void node_costs_get(const struct database *db, uint32_t node, struct cost *costs)
+{
+    memset(costs, 0, db->metrics.n_stored * sizeof *costs);
+    if (db->costs->are_whole && !db->costs->sums && !db->fold && node != 0) {
+        get_from_file(db, node, costs);
+        return;
+    }
+    for (size_t m = 0; m < db->metrics.n_stored; m++)
+        costs[m] = (struct cost){node_cost(db, node, m, INCLUSIVE), node_cost(db, node, m, EXCLUSIVE)};
+}
+
 bool node_has_own_cost(const struct database *db, uint32_t node)
 {
     bool has = false;
@@ -216,6 +278,5 @@ bool node_has_own_cost(const struct database *db, uint32_t node)
 
 void database_totals(const struct database *db, struct cost *totals)
 {
-    for (size_t m = 0; m < db->metrics.n_stored; m++)
-        totals[m] = (struct cost){node_cost(db, 0, m, INCLUSIVE), node_cost(db, 0, m, EXCLUSIVE)};
+    node_costs_get(db, 0, totals);
 }

@@ -191,8 +191,7 @@ static uint32_t hottest_context(const struct context_search *search)
     for (uint32_t c = 1; c < nodes->n; c++) {
         if (!is_of_row(search, c))
             continue;
-        for (size_t m = 0; m < view->n_metrics; m++)
-            costs[m] = (struct cost){node_cost(view->db, c, m, INCLUSIVE), node_cost(view->db, c, m, EXCLUSIVE)};
+        node_costs_get(view->db, c, costs);
         bool is_own = nodes->kind[c] == KIND_STATEMENT;
         double value = view_value(view, costs, view->sorting.metric, is_own ? EXCLUSIVE : part);
         if (!hottest || value > most) {

@@ -8,8 +8,8 @@
  * - Inclusive costs of a statement are its own and those of the procedures that it calls. Code
  *   inlined at it is a scope of its own, beside it.
  *
- * All scopes are made in one pass over the nodes when the view is opened; another one adds up the
- * costs of all in a metric. In preorder a cost that covers an interval of nodes is new to a scope
+ * All scopes are made and their costs added up in one pass over the nodes when the view is opened.
+ * In preorder a cost that covers an interval of nodes is new to a scope
  * unless it begins before the end of the last interval that was counted for that scope. */
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/db/node-costs.h"
@@ -27,38 +27,58 @@ struct static_scope {
 
 struct flat {
     VEC(struct static_scope) scopes;
-    double **sums;                    /* by 2 * metric + part: costs by scope; NULL: not added up yet */
+    struct cost *costs;               /* n_metrics for each scope */
+    size_t costs_size;
     uint32_t *scope_of;               /* by node; NOTHING for none */
     uint32_t *children, *first_child; /* first_child[s] .. first_child[s + 1] - 1 in children;
                                          those of the program stand at s = scopes.n */
 };
 
-/* A pass over the nodes: it makes the scopes, adds up their costs in a metric, or lists the nodes of some of them. */
+/* A pass over the nodes: it makes the scopes and adds up their costs, or lists the nodes of some of them. */
 struct making {
     struct view *view;
     struct flat *flat;
     const struct nodes *nodes;
-    uint32_t *procedure_scopes; /* by id of the procedure; NOTHING for none yet; NULL: all scopes are made */
+    uint32_t *procedure_scopes; /* by id of the procedure; NOTHING for none yet */
     struct idmap scopes;        /* (parent and place, line or call site and kind) -> scope */
     struct line_numbers call_sites;
-    size_t metric;
-    double **sums;             /* of that metric, by part and scope; NULL: it does not add up */
-    const uint32_t *number_of; /* by scope: which of the wanted ones; NULL: it does not list */
+    struct cost *costs;        /* of the current node */
+    const uint32_t *number_of; /* by scope: which of the wanted ones; NULL: scopes are made */
     enum cost_part wanted;
     struct node_refs *refs;
 };
 
-/* One part of a scope's cost has that part of a node's. */
+/* One part of a scope's cost has that part of the current node's. */
 static void take(struct making *making, uint32_t scope, enum cost_part part, uint32_t node, enum cost_part of_node)
 {
-    if (making->sums)
-        making->sums[part][scope] += node_cost(making->view->db, node, making->metric, of_node);
-    if (making->number_of && part == making->wanted && making->number_of[scope] != NOTHING)
-        vec_push(&making->refs->list,
-                 ((struct node_ref){.node = node, .row = making->number_of[scope], .part = of_node}));
+    if (making->number_of) {
+        if (part == making->wanted && making->number_of[scope] != NOTHING)
+            vec_push(&making->refs->list,
+                     ((struct node_ref){.node = node, .row = making->number_of[scope], .part = of_node}));
+        return;
+    }
+    size_t n = making->view->n_metrics;
+    struct cost *costs = making->flat->costs + scope * n;
+    for (size_t m = 0; m < n; m++) {
+        double cost = of_node == INCLUSIVE ? making->costs[m].inclusive : making->costs[m].exclusive;
+        *(part == INCLUSIVE ? &costs[m].inclusive : &costs[m].exclusive) += cost;
+    }
 }
 
 /* ---- scopes ---- */
+
+static uint32_t new_scope(struct flat *flat, size_t n_metrics, struct static_scope scope)
+{
+    uint32_t number = (uint32_t)flat->scopes.n;
+    vec_push(&flat->scopes, scope);
+    size_t needed = flat->scopes.n * n_metrics;
+    if (needed > flat->costs_size) {
+        flat->costs_size = needed * 2 + 64;
+        flat->costs = mem_resize(flat->costs, flat->costs_size, sizeof *flat->costs);
+    }
+    memset(flat->costs + number * n_metrics, 0, n_metrics * sizeof *flat->costs);
+    return number;
+}
 
 /* The scope with this description, made if it is new. Inlined code is identified by the line at
  * which it is inlined, loops and statements by their own line. */
@@ -71,8 +91,7 @@ static uint32_t scope_for(struct making *making, struct static_scope scope)
     uint64_t itself = line << 8 | scope.kind;
     uint32_t number = idmap_get(&making->scopes, above, itself);
     if (number == IDMAP_NONE) {
-        number = (uint32_t)making->flat->scopes.n;
-        vec_push(&making->flat->scopes, scope);
+        number = new_scope(making->flat, making->view->n_metrics, scope);
         idmap_put(&making->scopes, above, itself, number);
     }
     return number;
@@ -125,7 +144,7 @@ static uint32_t inner_scope(struct making *making, uint32_t node)
 static uint32_t scope_of(struct making *making, uint32_t node)
 {
     uint32_t *scope = &making->flat->scope_of[node];
-    if (*scope == NOTHING && making->procedure_scopes)
+    if (*scope == NOTHING && !making->number_of)
         *scope = making->nodes->kind[node] == KIND_PROCEDURE ? procedure_scope(making, node)
                                                              : inner_scope(making, node);
     return *scope;
@@ -174,23 +193,25 @@ static void add_inlined_or_loop(struct making *making, uint32_t node)
 /* Statements get a scope only if they have costs. */
 static void add_statement(struct making *making, uint32_t node)
 {
-    bool is_skipped = making->procedure_scopes && !node_has_own_cost(making->view->db, node);
-    uint32_t scope = is_skipped ? NOTHING : scope_of(making, node);
+    bool has_costs = making->number_of;
+    for (size_t m = 0; m < making->view->n_metrics && !has_costs; m++)
+        has_costs = making->costs[m].exclusive != 0;
+    uint32_t scope = has_costs ? scope_of(making, node) : NOTHING;
     if (scope == NOTHING)
         return;
     take(making, scope, EXCLUSIVE, node, EXCLUSIVE);
     cover(making, scope, node, EXCLUSIVE);
 }
 
-/* DONE or STOPPED. A pass that adds up cannot be stopped: the user would see sums of a part of the nodes. */
 static enum outcome pass_over_nodes(struct making *making)
 {
     const struct nodes *nodes = making->nodes = database_nodes(making->view->db);
     for (size_t s = 0; s < making->flat->scopes.n; s++)
         making->flat->scopes.at[s].covered = 0;
-    if (!making->sums)
-        progress_begin("adding up scopes", nodes->n);
-    for (uint32_t node = 1; node < nodes->n && (making->sums || progress_at(node)); node++)
+    progress_begin("adding up scopes", nodes->n);
+    for (uint32_t node = 1; node < nodes->n && progress_at(node); node++) {
+        if (!making->number_of)
+            node_costs_get(making->view->db, node, making->costs);
         switch (nodes->kind[node]) {
         case KIND_PROCEDURE: add_procedure(making, node); break;
         case KIND_STATEMENT: add_statement(making, node); break;
@@ -198,7 +219,8 @@ static enum outcome pass_over_nodes(struct making *making)
         case KIND_LOOP: add_inlined_or_loop(making, node); break;
         default: break;
         }
-    return making->sums ? DONE : progress_end();
+    }
+    return progress_end();
 }
 
 /* Lists the children of each scope, in the order in which they were made. */
@@ -234,8 +256,8 @@ static enum outcome flat_open(struct view *view)
 {
     struct flat *flat = view->state = mem_alloc(sizeof *flat);
     struct making making = {
-        .view = view, .flat = flat, .procedure_scopes = nothings(database_n_procedures(view->db))};
-    flat->sums = mem_alloc((2 * view->n_metrics + 1) * sizeof *flat->sums);
+        .view = view, .flat = flat, .costs = view->scratch};
+    making.procedure_scopes = nothings(database_n_procedures(view->db));
     flat->scope_of = nothings(database_nodes(view->db)->n);
     enum outcome outcome = pass_over_nodes(&making);
     free(making.procedure_scopes);
@@ -250,9 +272,7 @@ static void flat_close(struct view *view)
 {
     struct flat *flat = view->state;
     vec_free(&flat->scopes);
-    for (size_t i = 0; i < 2 * view->n_metrics; i++)
-        free(flat->sums[i]);
-    free(flat->sums);
+    free(flat->costs);
     free(flat->scope_of);
     free(flat->children);
     free(flat->first_child);
@@ -280,15 +300,9 @@ static enum outcome flat_expand(struct view *view, uint32_t number)
 
 static double flat_cost(const struct view *view, uint32_t number, size_t metric, enum cost_part part)
 {
-    struct flat *flat = view->state;
-    double **sums = &flat->sums[2 * metric];
-    if (!sums[part]) {
-        struct making making = {.view = (struct view *)view, .flat = flat, .metric = metric, .sums = sums};
-        for (int p = INCLUSIVE; p <= EXCLUSIVE; p++)
-            sums[p] = mem_alloc((flat->scopes.n + 1) * sizeof(double));
-        pass_over_nodes(&making);
-    }
-    return sums[part][view_row(view, number)->data];
+    const struct flat *flat = view->state;
+    const struct cost *cost = &flat->costs[view_row(view, number)->data * view->n_metrics + metric];
+    return part == INCLUSIVE ? cost->inclusive : cost->exclusive;
 }
 
 static enum outcome flat_nodes(struct view *view, const uint32_t *rows, size_t n, enum cost_part part,

@@ -78,7 +78,7 @@ struct view {
     const struct view_class *class;
     struct database *db; /* NULL: two databases, see view_origin */
     const struct metrics *metrics;
-    int side;              /* 0 or 1: which of the two views of a comparison it is */
+    int side;              /* number of the run whose view it is, of those that are merged */
     size_t n_metrics;      /* number of stored metrics */
     VEC(struct row) rows;
     VEC(uint32_t) order; /* parallel to rows: a row's children in order, from first_child on */
@@ -125,8 +125,8 @@ static inline bool row_is_procedure(const struct row *row)
 /* A row's costs, by stored metric. Valid until the next call for the view. */
 const struct cost *view_costs(const struct view *view, uint32_t row);
 
-/* The view of one database that a row comes from; *row becomes its number there. In a comparison
- * this is the view of the side whose scope the row shows, else the view itself. */
+/* The view of one database that a row comes from; *row becomes its number there. Of merged runs this is the view of
+ * the run whose scope the row shows, else the view itself. */
 static inline const struct view *view_origin(const struct view *view, uint32_t *row)
 {
     return view->class->origin ? view->class->origin(view, row) : view;
