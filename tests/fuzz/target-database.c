@@ -51,7 +51,7 @@ static void look_at_tree(struct database *db)
             node_cost(db, i, m, EXCLUSIVE);
         }
     }
-    database_totals(db, costs);
+    node_costs_get(db, 0, costs);
     free(costs);
 }
 

@@ -274,11 +274,6 @@ bool node_has_own_cost(const struct database *db, uint32_t node)
     return has;
 }
 
-void database_totals(const struct database *db, struct cost *totals)
-{
-    node_costs_get(db, 0, totals);
-}
-
 /* ---- the trees of a database ---- */
 
 void database_set_nodes(struct database *db, struct nodes *nodes, struct node_costs *costs)

@@ -49,9 +49,6 @@ bool node_cost_is_stored(const struct database *db, const struct metric *metric,
 /* The costs of each node of the file's tree alone, in a measured metric of the file. The caller frees. */
 double *node_own_costs(const struct database *db, size_t metric);
 
-/* The costs of the whole program, by stored metric. Their exclusive part belongs to no entry point. */
-void database_totals(const struct database *db, struct cost *totals);
-
 /* The scope whose value is that part of a node's cost. */
 static inline enum metric_scope node_cost_scope(const struct nodes *nodes, uint32_t node, enum cost_part part)
 {

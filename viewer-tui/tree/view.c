@@ -47,6 +47,7 @@ struct view *view_new(const struct view_class *class, struct database *db,
     view->statistics = thread_statistics_new(db, rows_value_refs, view);
     append(view, (struct row){.kind = KIND_ROOT, .place = NOTHING, .call_file = NOTHING});
     view->totals = mem_alloc((view->n_metrics + 1) * sizeof *view->totals);
+    view->program = mem_alloc((view->n_metrics + 1) * sizeof *view->program);
     view->scratch = mem_alloc((view->n_metrics + 1) * sizeof *view->scratch);
     return view;
 }
@@ -56,7 +57,10 @@ struct view *view_open(const struct view_class *class, struct database *db)
     if (!database_nodes(db))
         return NULL;
     struct view *view = view_new(class, db, &db->metrics);
-    database_totals(db, view->totals);
+    node_costs_get(db, 0, view->totals);
+    for (size_t m = 0; m < view->n_metrics; m++)
+        view->program[m] = (struct cost){
+            view->totals[m].inclusive, class->has_all_code ? view->totals[m].inclusive : view->totals[m].exclusive};
     size_t first = metrics_first_measured(view->metrics);
     enum cost_part part = metric_part(&view->metrics->at[first], class->sorted_by);
     view_sort(view, (struct sorting){.metric = first, .part = part});
@@ -76,6 +80,7 @@ void view_close(struct view *view)
     vec_free(&view->order);
     free(view->costs);
     free(view->totals);
+    free(view->program);
     thread_statistics_free(view->statistics);
     free(view->scratch);
     free(view);
@@ -109,16 +114,12 @@ uint32_t view_add(struct view *view, uint32_t parent, struct row row)
     return append(view, row);
 }
 
-/* The whole program's exclusive cost is that of its code: all of it, except in the top-down view, where it is what no
- * entry point has. */
 static double stored_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
 {
     if (view->class->cost && row != 0)
         return view->class->cost(view, row, metric, part);
-    bool is_all = part == INCLUSIVE || view->class != &topdown_class;
-    const struct cost *cost = view->class->cost ? &view->totals[metric] : view->costs + row * view->n_metrics + metric;
-    return view->class->cost ? (is_all ? cost->inclusive : cost->exclusive)
-                             : (part == INCLUSIVE ? cost->inclusive : cost->exclusive);
+    const struct cost *costs = view->class->cost ? view->program : view->costs + row * view->n_metrics;
+    return part == INCLUSIVE ? costs[metric].inclusive : costs[metric].exclusive;
 }
 
 const struct cost *view_costs(const struct view *view, uint32_t row)
@@ -335,12 +336,6 @@ void view_dissolve(struct view *view, uint32_t parent, uint32_t child)
     view->rows.n--;
     view->order.n--;
     view->rows.at[parent].n_children = (uint32_t)view->rows.n - view_row(view, parent)->first_child;
-}
-
-void view_start_walk(struct view *view)
-{
-    if (view->class->start_walk)
-        view->class->start_walk(view);
 }
 
 void view_release(struct view *view, uint32_t row)
