@@ -6,7 +6,9 @@
  * the thread, and what an idle CPU takes to wake up.
  *
  * A reading takes 1.6 us (medians, Linux 6.18), a tenth of the cheapest sample of a waiting thread. So
- * samples of REALTIME read it, if the thread was off the CPU; others do so about every second. */
+ * samples of REALTIME read it, if the thread was off the CPU; others do so about every second. The first
+ * reading of a thread takes XX us, since the kernel makes the file then and removes it when the thread ends:
+ * threads that live for microseconds do without. */
 #ifndef HPCRUN_THREAD_READY_TIME_H
 #define HPCRUN_THREAD_READY_TIME_H
 
@@ -14,11 +16,22 @@
 
 #define READY_UNKNOWN UINT64_MAX
 
+/* A thread that begins this soon after its creation, ns, has not waited: as long as an idle CPU takes to
+ * wake up. */
+#define START_NS 200000u
+
 /* Of a thread of this process, since it was created. */
 struct cpu_waits cpu_waits_of(int tid);
+
+/* Of the calling thread, when hpcrun sees it first. Zeros without a reading if it began within START_NS
+ * after its creation: it can't have waited longer. */
+struct cpu_waits cpu_waits_at_begin(const struct thread *thread);
 
 /* Since hpcrun knows the thread; without the time that its samples have caused (`sampled_ready`): a
  * thread that sleeps is woken by a sample's signal, and waits for a CPU only since then. */
 struct cpu_waits cpu_waits_since_begin(const struct thread *thread);
+
+/* The same of the calling thread. Zeros without a reading if it has kept its CPU since it was created. */
+struct cpu_waits own_cpu_waits_since_begin(const struct thread *thread);
 
 #endif
