@@ -74,7 +74,9 @@ PROGRAMS += $(BUILD)/bin/hpcrun
 $(BUILD)/bin/hpcrun: $(HPCRUN_OBJS) $(TOOL_LIB)
 	$(call link,,)
 
-$(eval $(call unit_test,hpcrun/test_increments,$(BUILD)/obj/tests/unit/hpcrun/simulated_kernel.o $(BUILD)/obj/hpcrun/base/text-buffer.o,-lm))
+SAMPLED_THREAD = $(addprefix $(BUILD)/obj/,tests/unit/hpcrun/sampled_thread.o tests/unit/hpcrun/simulated_kernel.o hpcrun/base/text-buffer.o)
+$(eval $(call unit_test,hpcrun/test_increments,$(SAMPLED_THREAD),-lm))
+$(eval $(call unit_test,hpcrun/test_ready_time,$(SAMPLED_THREAD),))
 $(eval $(call unit_test,hpcrun/test_source_timer,$(BUILD)/obj/hpcrun/base/text-buffer.o,))
 $(eval $(call unit_test,hpcrun/test_cfi,$(BUILD)/obj/hpcrun/unwind/cfi.o,))
 $(eval $(call unit_test,hpcrun/test_instruction,$(BUILD)/obj/hpcrun/unwind/instruction.o,-lZydis))

@@ -6,9 +6,9 @@
  * the thread, and what an idle CPU takes to wake up.
  *
  * A reading takes 1.6 us (medians, Linux 6.18), a tenth of the cheapest sample of a waiting thread. So
- * samples of REALTIME read it, if the thread was off the CPU; others do so about every second. The first
- * reading of a thread takes XX us, since the kernel makes the file then and removes it when the thread ends:
- * threads that live for microseconds do without. */
+ * samples of REALTIME read it, if the thread was off the CPU; others do so about every second. The first of
+ * a thread takes 3 us, since the kernel makes the file then: threads that live for microseconds do
+ * without. */
 #ifndef HPCRUN_THREAD_READY_TIME_H
 #define HPCRUN_THREAD_READY_TIME_H
 
