@@ -117,14 +117,11 @@ static void print_names(struct tree_printer *printer)
     struct text title = {0};
     for (size_t i = 0, n; i < columns->n; i += n) {
         const struct column *first = &columns->at[i];
-        struct number_scale scale = cell_scale(&tree->cells, tree->view, first);
-        int width = 0;
+        struct number_scale scale = columns_scale(tree->view, first->metric);
         n = columns_of_metric(columns, i);
-        for (size_t c = 0; c < n; c++)
-            width += cell_width(&tree->cells, &first[c]);
         text_clear(&title);
         columns_title(&tree->view->metrics->at[first->metric], scale.unit, writer->ascii, &title);
-        column_titles_add(&titles, text_string(&title), (size_t)width);
+        column_titles_add(&titles, text_string(&title), n * PART_WIDTH);
     }
     while (column_titles_line(&titles, true, &writer->line))
         writer_end_line(writer);
@@ -137,9 +134,7 @@ static void print_column_heads(struct tree_printer *printer)
     struct writer *writer = &printer->writer;
     print_names(printer);
     for (size_t i = 0; i < printer->columns.n; i++)
-        text_printf(&writer->line, "%*s",
-                    cell_width(&printer->tree->cells, &printer->columns.at[i]),
-                    printer->columns.at[i].part == INCLUSIVE ? "inclusive" : "exclusive");
+        text_printf(&writer->line, "%*s", PART_WIDTH, printer->columns.at[i].part == INCLUSIVE ? "inclusive" : "exclusive");
     writer_line(writer, "  scope");
     for (size_t i = 0; i < LINE_WIDTH; i++)
         text_add(&writer->line, writer->ascii ? "-" : "─");

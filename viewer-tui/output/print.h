@@ -21,8 +21,7 @@ enum format {
     FORMAT_FLAMEGRAPH,
     FORMAT_SPEEDSCOPE, /* this and the next one hold one database only */
     FORMAT_PPROF,
-    FORMAT_SVG, /* this and the next one draw the scaling of a set only */
-    FORMAT_GNUPLOT,
+    FORMAT_SVG, /* draws the scaling of a set only */
     FORMATS
 };
 

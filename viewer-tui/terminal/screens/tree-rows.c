@@ -17,13 +17,12 @@ static void draw_costs(const struct tui *tui, uint32_t row, const struct columns
     struct text text = {0};
     for (size_t c = 0; c < columns->n; c++) {
         const struct column *column = &columns->at[c];
-        int width = cell_width(&tui->cells, column);
         enum style style =
             is_selected ? STYLE_SELECTED : screen_heat(cell_share(view, row, column));
         text_clear(&text);
         cell_add(&tui->cells, view, row, column, &text);
-        screen_put(line, at, width, style, text_string(&text));
-        at += width;
+        screen_put(line, at, PART_WIDTH, style, text_string(&text));
+        at += PART_WIDTH;
     }
     vec_free(&text);
 }
@@ -124,9 +123,7 @@ static void draw_name(const struct tui *tui, const struct pane *pane, uint32_t r
 /* The part of the area with the names of the rows; the costs are on its left. */
 static struct area names_area(const struct tui *tui, struct area area)
 {
-    int width = 0;
-    for (size_t c = 0; c < tui->shown_columns.n; c++)
-        width += cell_width(&tui->cells, &tui->shown_columns.at[c]);
+    int width = (int)tui->shown_columns.n * PART_WIDTH;
     width += width ? GAP : 0;
     return (struct area){area.line, area.column + width, area.height, area.width - width};
 }
