@@ -5,7 +5,7 @@
 #include "lib/diag.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/changes.h"
-#include "viewer-tui/output/columns.h"
+#include "viewer-tui/table/columns.h"
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/view.h"
 

@@ -4,7 +4,7 @@
 
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/metrics/derived.h"
-#include "viewer-tui/output/columns.h"
+#include "viewer-tui/table/columns.h"
 #include "viewer-tui/output/print.h"
 #include "viewer-tui/threads/run-threads.h"
 

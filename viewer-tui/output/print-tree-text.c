@@ -6,6 +6,7 @@
 #include "viewer-tui/db/source-text.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/metrics/efficiency.h"
+#include "viewer-tui/table/row-line.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <math.h>
@@ -24,6 +25,7 @@ struct tree_printer {
     const struct tree *tree;
     struct columns columns;
     struct sources sources;
+    struct row_line line;
 };
 
 /* The columns that the user asked for, or those that fit. */
@@ -141,25 +143,10 @@ static void print_column_heads(struct tree_printer *printer)
     writer_end_line(writer);
 }
 
-/* The indentation of a row; it ends with a mark if rows below are closed. */
-static void add_indent(struct tree_printer *printer, uint32_t row, uint32_t depth)
-{
-    const struct tree *tree = printer->tree;
-    struct text *line = &printer->writer.line;
-    size_t levels = depth < MOST_INDENTED ? depth : MOST_INDENTED;
-    text_pad(line, ' ', 2 + INDENT * levels);
-    if (row_is_closed(tree->open, row) && filtered_can_open(tree->filtered, row)) {
-        line->n -= INDENT;
-        text_add(line, printer->writer.ascii ? "> " : "▸ ");
-    }
-    if (depth > MOST_INDENTED)
-        text_printf(line, "[%u] ", depth);
-}
-
 /* Adds a statement's source text, as far as it fits. */
 static void add_source(struct tree_printer *printer, uint32_t number)
 {
-    struct text *line = &printer->writer.line;
+    struct text *line = &printer->line.text;
     const struct view *view = view_origin(printer->tree->view, &number);
     const struct row *row = view_row(view, number);
     const struct source *source = sources_get(&printer->sources, view->db, row->place);
@@ -180,19 +167,17 @@ static void add_source(struct tree_printer *printer, uint32_t number)
 static void enter(void *context, struct view *view, uint32_t number, uint32_t level)
 {
     struct tree_printer *printer = context;
-    struct writer *writer = &printer->writer;
-    for (size_t i = 0; i < printer->columns.n; i++)
-        cell_add(&printer->tree->cells, view, number, &printer->columns.at[i], &writer->line);
-    add_indent(printer, number, level);
-    describe_call(view, number, writer->ascii, &writer->line);
-    describe_name(view, number, writer->ascii, &writer->line);
-    describe_location(view, number, writer->ascii, &writer->right);
-    if (writer->right.n)
-        text_printf(&writer->line, "  %s", text_string(&writer->right));
-    text_clear(&writer->right);
+    const struct tree *tree = printer->tree;
+    bool is_closed = row_is_closed(tree->open, number) && filtered_can_open(tree->filtered, number);
+    char marker[32];
+    const char *sign = !is_closed ? "  " : tree->cells.ascii ? "> " : "▸ ";
+    snprintf(marker, sizeof marker, level > MOST_INDENTED ? "%s[%u] " : "%s", sign, level);
+    row_line_make(&printer->line, &tree->cells, view, number, &printer->columns,
+                  INDENT * (level < MOST_INDENTED ? level : MOST_INDENTED),
+                  &(struct row_label){.marker = marker, .room = SIZE_MAX});
     if (view_row(view, number)->kind == KIND_STATEMENT)
         add_source(printer, number);
-    writer_end_line(writer);
+    text_end_line(&printer->line.text, tree->out);
 }
 
 /* Adds what the limit is a share of: "work"; of two runs "work [a] and work [b]". */
@@ -251,5 +236,7 @@ void print_tree_text(const struct tree *tree)
     print_left_out(&printer.writer, tree, &left_out);
     free(usual.at);
     sources_free(&printer.sources);
+    vec_free(&printer.line.text);
+    vec_free(&printer.line.parts);
     writer_free(&printer.writer);
 }

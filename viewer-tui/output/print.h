@@ -7,8 +7,8 @@
 
 #include "viewer-tui/advice/what-if.h"
 #include "viewer-tui/compare/session.h"
-#include "viewer-tui/output/cell.h"
-#include "viewer-tui/output/writer.h"
+#include "viewer-tui/table/cell.h"
+#include "viewer-tui/table/writer.h"
 #include "viewer-tui/tree/walk.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "viewer-tui/compare/session.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/fates.h"
-#include "viewer-tui/output/writer.h"
+#include "viewer-tui/table/writer.h"
 
 /* A change that the user asked about. */
 struct summary_change {

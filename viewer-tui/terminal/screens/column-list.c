@@ -4,7 +4,7 @@
 #include "viewer-tui/terminal/screens/text-pages.h"
 
 #include "viewer-tui/base/viewer-config.h"
-#include "viewer-tui/output/column-choice.h"
+#include "viewer-tui/table/column-choice.h"
 #include "viewer-tui/terminal/screen.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "viewer-tui/terminal/screens/text-pages.h"
 
 #include "viewer-tui/compare/comparison.h"
-#include "viewer-tui/output/columns.h"
+#include "viewer-tui/table/columns.h"
 #include "viewer-tui/output/thread-table.h"
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/threads/thread-origin.h"

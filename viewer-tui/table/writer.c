@@ -1,4 +1,4 @@
-#include "viewer-tui/output/writer.h"
+#include "viewer-tui/table/writer.h"
 
 #include "lib/printable.h"
 #include "viewer-tui/compare/run-line.h"

@@ -3,7 +3,7 @@
 #ifndef VIEWER_COLUMN_CHOICE_H
 #define VIEWER_COLUMN_CHOICE_H
 
-#include "viewer-tui/output/columns.h"
+#include "viewer-tui/table/columns.h"
 
 struct chosen_column {
     size_t metric;

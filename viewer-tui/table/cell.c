@@ -1,4 +1,4 @@
-#include "viewer-tui/output/cell.h"
+#include "viewer-tui/table/cell.h"
 
 #include <math.h>
 

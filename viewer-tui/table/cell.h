@@ -2,7 +2,7 @@
 #ifndef VIEWER_CELL_H
 #define VIEWER_CELL_H
 
-#include "viewer-tui/output/columns.h"
+#include "viewer-tui/table/columns.h"
 
 struct cell_style {
     bool has_bars;

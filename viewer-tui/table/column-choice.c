@@ -1,4 +1,4 @@
-#include "viewer-tui/output/column-choice.h"
+#include "viewer-tui/table/column-choice.h"
 
 #include <assert.h>
 #include <stdlib.h>
