@@ -21,7 +21,7 @@
 #include "viewer-tui/output/print.h"
 
 #include "viewer-tui/compare/comparison.h"
-#include "viewer-tui/output/columns.h"
+#include "viewer-tui/table/columns.h"
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/row-origins.h"
 

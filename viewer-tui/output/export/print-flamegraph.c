@@ -10,7 +10,7 @@
 #include "lib/number.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/compare/run-line.h"
-#include "viewer-tui/output/writer.h"
+#include "viewer-tui/table/writer.h"
 
 #include <math.h>
 #include <stdlib.h>
