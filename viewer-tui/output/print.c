@@ -6,7 +6,6 @@
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/matching-paths.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,12 +67,6 @@ struct limits print_limits(const struct view *view, enum format format, double m
                            .share = percent > 0 ? percent / 100 : -INFINITY,
                            .share_of = min_percent < 0 ? SHARE_OF_TOTAL : SHARE_OF_WHOLE,
                            .by = view_judged_by(view)};
-}
-
-const struct writer_class *print_class(enum format format)
-{
-    assert(format <= FORMAT_JSON);
-    return format == FORMAT_TEXT ? &text_class : format == FORMAT_CSV ? &csv_class : &json_class;
 }
 
 bool print_sorting(const struct session *session, const struct metrics *metrics, const char *wanted,

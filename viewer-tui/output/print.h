@@ -13,18 +13,6 @@
 
 #include <stdio.h>
 
-enum format {
-    FORMAT_TEXT,
-    FORMAT_CSV,
-    FORMAT_JSON,
-    FORMAT_FOLDED, /* this and the next ones show trees only (export-stacks.h) */
-    FORMAT_FLAMEGRAPH,
-    FORMAT_SPEEDSCOPE, /* this and the next one hold one database only */
-    FORMAT_PPROF,
-    FORMAT_SVG, /* draws the scaling of a set only */
-    FORMATS
-};
-
 /* The format called so, "csv", or of a file called so, "a.csv"; FORMATS if there is none. */
 enum format format_named(const char *name);
 const char *format_name(enum format format);
@@ -82,9 +70,6 @@ int print_comparison(struct session *session, const struct print_options *option
  * there is no such metric or it was not measured. */
 bool print_sorting(const struct session *session, const struct metrics *metrics, const char *wanted,
                    struct sorting *sorting);
-
-/* The class of a format that all views have: text, CSV or JSON. */
-const struct writer_class *print_class(enum format format);
 
 /* Whether a format can show the metric that the view is sorted by: the costs of stacks must add up.
  */
