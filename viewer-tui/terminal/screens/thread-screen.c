@@ -185,12 +185,16 @@ static void open_side(struct thread_screen *page, size_t *metric)
 {
     const struct pane *pane = tui_pane(page->tui);
     const struct comparison *comparison = session_comparison(page->tui->session, page->tui->projection);
-    struct row_pair pair = merged_rows(pane->view, pane_row(pane));
-    if (pair.rows[page->side] == NOTHING)
+    const uint32_t *rows = merged_rows(pane->view, pane_row(pane));
+    size_t firsts[SIDES];
+    for (int side = 0; side < SIDES; side++)
+        firsts[side] = merged_group_first(merged_runs_of(pane->view), (size_t)side);
+    if (rows[firsts[page->side]] == NOTHING && rows[firsts[!page->side]] != NOTHING)
         page->side = !page->side;
+    uint32_t row = rows[firsts[page->side]];
     size_t compared = *metric < pane->view->metrics->n_stored ? *metric : metrics_first_measured(pane->view->metrics);
-    *metric = comparison->from[pane->view->metrics->at[compared].compared.sides[page->side]].sides[page->side];
-    thread_costs_open(&page->costs, merged_side(pane->view, page->side), pair.rows[page->side],
+    *metric = comparison->from.at[pane->view->metrics->at[compared].compared.sides[page->side]].sides[page->side];
+    thread_costs_open(&page->costs, comparison_side(pane->view, page->side), row == NOTHING ? 0 : row,
                       page->tui->session->sides[page->side]->run, NULL, page->tui->ascii);
     text_add(&page->title, "[");
     text_add_clean(&page->title, comparison->options->names[page->side], page->tui->ascii);
