@@ -23,8 +23,8 @@ static const struct option_row rows[OPTIONS] = {
                "`losses` of a set of runs, see Sets of runs."},
     [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg",
                 "text,csv,json,folded,flamegraph,speedscope,pprof,svg",
-                "Format of `--print`: `text` (the default), `csv`, `json`, `folded`, `flamegraph`, `speedscope` or "
-                "`pprof`; of `scaling` also `svg`. See Formats."},
+                "Format of `--print`: `text` (the default), `csv`, `json`, `folded`, `flamegraph`, `speedscope`, "
+                "`pprof` and `svg`. See Formats."},
     [OUTPUT] = {NULL, "output", "FILE", "@file", "print to FILE",
                 "Print to FILE instead of standard output. An existing file is overwritten."},
     [SORT] = {NULL, "sort", "METRIC", NULL, "largest METRIC first; also METRIC:exclusive",
@@ -306,17 +306,16 @@ static void check_format(const struct options *options)
     enum format format = options->print.format;
     const char *name = format_name(format);
     bool is_tree = options->printed < VIEWS;
-    if (format < FORMAT_FOLDED || (is_tree && format < FORMAT_SVG) ||
-        (options->printed == PRINT_SCALING && format >= FORMAT_SVG))
+    if (format < FORMAT_FOLDED || (is_tree && format <= FORMAT_SVG) ||
+        (options->printed == PRINT_SCALING && format == FORMAT_SVG))
         return;
     if (options->printed == PRINT_LOSSES)
         diag_usage("--format %s: losses may be negative; they can be printed as %s", name, any);
     if (options->printed == PRINT_SCALING)
         diag_usage("--format %s is for trees; scaling can be printed as %s, svg", name, any);
-    diag_usage("--format %s is for %s; this view can be printed as %s%s", name,
-               format < FORMAT_SVG ? "trees (top-down, bottom-up, flat)" : "--print scaling",
-               options->printed == PRINT_SUMMARY ? "text, json" : any,
-               is_tree ? ", folded, flamegraph, speedscope, pprof" : "");
+    diag_usage("--format %s is for trees (top-down, bottom-up, flat)%s; this view can be printed as %s", name,
+               format == FORMAT_SVG ? " and --print scaling" : "",
+               options->printed == PRINT_SUMMARY ? "text, json" : any);
 }
 
 static void check_combination(const struct options *options, const bool given[OPTIONS])
@@ -380,9 +379,6 @@ static void check_comparison(const struct options *options)
     if (options->printed == PRINT_THREADS)
         diag_usage("threads of two runs cannot be matched: print them for each database, or see those of "
                    "either run in the viewer (key 4)");
-    if (options->print.format >= FORMAT_SPEEDSCOPE)
-        diag_usage("speedscope and pprof files hold one database: write one for each, or compare as "
-                   "flamegraph, folded, text, csv or json");
 }
 
 /* Takes a default of the user's, a line "OPTION = VALUE" of the configuration file. Returns what is wrong with it, or

@@ -43,6 +43,7 @@ enum format format_of_file(const char *name)
                     {".json", FORMAT_JSON},
                     {".folded", FORMAT_FOLDED},
                     {".html", FORMAT_FLAMEGRAPH},
+                    {".svg", FORMAT_SVG},
                     {".pb.gz", FORMAT_PPROF}};
     size_t length = strlen(name);
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
@@ -59,7 +60,8 @@ struct limits print_limits(const struct view *view, enum format format, double m
                            uint32_t depth)
 {
     static const double least[FORMATS] = {
-        [FORMAT_TEXT] = TEXT_MIN_PERCENT, [FORMAT_FLAMEGRAPH] = FLAMEGRAPH_MIN_PERCENT};
+        [FORMAT_TEXT] = TEXT_MIN_PERCENT, [FORMAT_FLAMEGRAPH] = FLAMEGRAPH_MIN_PERCENT,
+        [FORMAT_SVG] = FLAMEGRAPH_MIN_PERCENT};
     double percent = min_percent < 0 ? least[format] : min_percent;
     if (depth == 0)
         depth = view->class->shows_callers ? BOTTOM_UP_DEPTH + 1 : NO_DEPTH_LIMIT;
@@ -114,6 +116,7 @@ int print_tree(const struct tree *tree, enum format format)
         [FORMAT_FLAMEGRAPH] = print_tree_flamegraph,
         [FORMAT_SPEEDSCOPE] = print_tree_speedscope,
         [FORMAT_PPROF] = print_tree_pprof,
+        [FORMAT_SVG] = print_tree_svg,
     };
     printers[format](tree);
     return problem_text() ? 1 : 0;

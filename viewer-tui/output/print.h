@@ -93,6 +93,7 @@ void print_tree_csv(const struct tree *tree);
 void print_tree_json(const struct tree *tree);
 void print_tree_folded(const struct tree *tree);
 void print_tree_flamegraph(const struct tree *tree);
+void print_tree_svg(const struct tree *tree);
 void print_tree_speedscope(const struct tree *tree);
 void print_tree_pprof(const struct tree *tree);
 

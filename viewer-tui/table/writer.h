@@ -28,7 +28,7 @@ enum format {
     FORMAT_FLAMEGRAPH,
     FORMAT_SPEEDSCOPE,
     FORMAT_PPROF,
-    FORMAT_SVG, /* draws the scaling of a set only */
+    FORMAT_SVG, /* of a tree the flame graph, of a set the speedups */
     FORMATS
 };
 
