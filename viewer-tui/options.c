@@ -108,8 +108,9 @@ static const struct option_row rows[OPTIONS] = {
     [OWN] = {NULL, "own", "DIR", "@directory", "code below DIR is your own; !DIR: it is not",
              "Source files and binaries below DIR are your own code, or with `!DIR` are not. Can be given several "
              "times; the longest DIR decides. See Your own code."},
-    [COLUMNS] = {NULL, "columns", "A,B", NULL, "columns of the viewer: work:inclusive,work:exclusive",
-                 "The columns with which the viewer begins, for one database: `METRIC:inclusive` or "
+    [COLUMNS] = {NULL, "columns", "A,B", NULL, "columns of costs: work:inclusive,work:exclusive",
+                 "The columns with which the viewer begins, or which a printed tree has, for one database: "
+                 "`METRIC:inclusive` or "
                  "`METRIC:exclusive`. Other columns are hidden."},
     [BARS] = {NULL, "bars", NULL, NULL, "bars in place of percentages (key b)",
               "Show bars in place of percentages, as the key `b` in the viewer."},
@@ -279,8 +280,8 @@ static void take_option(void *target, size_t option, const char *value)
     case INCLUDE: path_add_search(&options->rules, value); break;
     case REPLACE: take_replacement(&options->rules, value); break;
     case OWN: path_add_own(&options->rules, value); break;
-    case COLUMNS: options->columns = value; break;
-    case BARS: options->has_bars = true; break;
+    case COLUMNS: options->columns = options->print.columns = value; break;
+    case BARS: options->has_bars = options->print.has_bars = true; break;
     case NO_MOUSE: options->no_mouse = true; break;
     case CLOSED: options->starts_closed = true; break;
     }
@@ -306,8 +307,7 @@ static void check_format(const struct options *options)
     enum format format = options->print.format;
     const char *name = format_name(format);
     bool is_tree = options->printed < VIEWS;
-    if (format < FORMAT_FOLDED || (is_tree && format <= FORMAT_SVG) ||
-        (options->printed == PRINT_SCALING && format == FORMAT_SVG))
+    if (format < FORMAT_FOLDED || is_tree || (options->printed == PRINT_SCALING && format == FORMAT_SVG))
         return;
     if (options->printed == PRINT_LOSSES)
         diag_usage("--format %s: losses may be negative; they can be printed as %s", name, any);
@@ -345,8 +345,9 @@ static void check_combination(const struct options *options, const bool given[OP
     bool is_tree = options->printed < VIEWS || options->printed == PRINT_LOSSES;
     if (filters_n(&options->filters) && options->printed != PRINT_NOTHING && !is_tree)
         diag_usage("--filter works on trees: print top-down, bottom-up or flat");
-    if (options->printed != PRINT_NOTHING && (given[COLUMNS] || given[BARS]))
-        diag_usage("--columns and --bars are for the viewer, not for --print");
+    bool has_columns = is_tree && options->print.format < FORMAT_FOLDED;
+    if (options->printed != PRINT_NOTHING && (given[COLUMNS] || given[BARS]) && !has_columns)
+        diag_usage("--columns and --bars are for the viewer, and for trees as text, csv or json");
     if (options->printed == PRINT_NOTHING) {
         if (given[FORMAT] || given[DEPTH] || given[MIN_PERCENT] || options->output)
             diag_usage("--format, --output, --depth and --min-percent need --print");

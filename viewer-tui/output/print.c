@@ -3,6 +3,7 @@
 #include "lib/diag.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/db/metric-selection.h"
+#include "viewer-tui/table/column-choice.h"
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/matching-paths.h"
 
@@ -130,6 +131,23 @@ bool print_can(enum format format, const struct view *view)
            (is_of_two ? metric_is_compared(sorted) : metric_is_additive(sorted));
 }
 
+/* The columns that an option --columns names; false, with the error reported, if there are none of them. */
+static bool print_columns(const struct session *session, const struct metrics *metrics, const char *wanted,
+                          struct columns *columns)
+{
+    struct column_choice choice = {0};
+    column_text_take(&choice, metrics, wanted);
+    *columns = column_choice_shown(&choice, metrics);
+    if (!choice.is_made) {
+        char *names = choose_names(metrics);
+        diag_error(session->folder, "no column of '%s'; there are :inclusive and :exclusive of %s", wanted, names);
+        free(names);
+        free(columns->at);
+    }
+    column_choice_free(&choice);
+    return choice.is_made;
+}
+
 int print_view(struct session *session, enum view_id id, const struct print_options *options,
                FILE *out)
 {
@@ -147,6 +165,9 @@ int print_view(struct session *session, enum view_id id, const struct print_opti
                    view->metrics->at[sorting.metric].name);
         return 2;
     }
+    struct columns columns;
+    if (options->columns && !print_columns(session, view->metrics, options->columns, &columns))
+        return 2;
     struct filtered_tree filtered = {.view = view,
                                      .filters = options->filters ? options->filters : &no_filters};
     filtered_prepare(&filtered);
@@ -156,9 +177,12 @@ int print_view(struct session *session, enum view_id id, const struct print_opti
         .projection = options->projection,
         .filtered = &filtered,
         .limits = print_limits(view, options->format, options->min_percent, options->depth),
-        .cells = {.ascii = describe_in_ascii()},
+        .columns = options->columns ? &columns : NULL,
+        .cells = {.has_bars = options->has_bars, .ascii = describe_in_ascii()},
         .out = out};
     int status = print_tree(&tree, options->format);
     filtered_close(&filtered);
+    if (options->columns)
+        free(columns.at);
     return status;
 }

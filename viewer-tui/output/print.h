@@ -24,6 +24,8 @@ struct print_options {
     enum projection projection;
     const char *of;     /* threads only: a regular expression for one procedure; NULL: all costs */
     const char *sort;   /* as on the command line; NULL: the view's own order */
+    const char *columns; /* trees as text, CSV or JSON: only these (column-choice.h); NULL: the format's own */
+    bool has_bars;       /* trees as text: bars in place of percentages */
     uint32_t depth;     /* levels below the whole program; 0: the view's own limit */
     double min_percent; /* below 0: the format's own limit */
     size_t width;       /* of running text, in columns; 0: the usual width */
