@@ -45,22 +45,25 @@ static double number_of(const struct data_table *table, const struct table_colum
 
 /* ---- Text ---- */
 
-static bool is_titled(const struct table_column *column, bool is_left)
+/* From left to right. */
+enum part_of_line { COSTS, OTHERS, LAST, PARTS_OF_LINE };
+
+static bool is_in(const struct table_column *column, int part)
 {
-    return column->title && is_cost(column) == is_left;
+    return column->title && part == (is_cost(column) ? COSTS : column->width ? OTHERS : LAST);
 }
 
 void table_write_heads(const struct data_table *table, struct writer *writer)
 {
     struct column_titles titles = {0};
     const char *last = NULL;
-    for (int pass = 1; pass >= 0; pass--)
+    for (int part = COSTS; part < PARTS_OF_LINE; part++)
         for (size_t i = 0; i < table->n_columns; i++) {
             const struct table_column *column = &table->columns[i];
-            if (is_titled(column, pass) && column->width)
-                column_titles_add(&titles, column->title, (size_t)column->width);
-            else if (is_titled(column, pass))
+            if (is_in(column, part) && part == LAST)
                 last = column->title;
+            else if (is_in(column, part))
+                column_titles_add(&titles, column->title, (size_t)column->width);
         }
     while (column_titles_line(&titles, false, &writer->line)) {
         if (last)
@@ -106,13 +109,13 @@ static void add_cell(const struct table_column *column, const void *value, struc
 void table_write_lines(const struct data_table *table, struct writer *writer, size_t from, size_t to, bool has_shares)
 {
     for (size_t row = from; row < to; row++) {
-        for (int pass = 1; pass >= 0; pass--)
+        for (int part = COSTS; part < PARTS_OF_LINE; part++)
             for (size_t i = 0; i < table->n_columns; i++) {
                 const struct table_column *column = &table->columns[i];
                 const void *value = value_of(table, row, column);
-                if (is_titled(column, pass) && pass)
+                if (is_in(column, part) && part == COSTS)
                     add_cost(table, column, value, has_shares, &writer->line);
-                else if (is_titled(column, pass))
+                else if (is_in(column, part))
                     add_cell(column, value, writer);
             }
         writer_end_line(writer);
