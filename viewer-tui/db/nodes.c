@@ -14,6 +14,7 @@ struct nodes *nodes_new(uint64_t most)
     nodes->kind = mem_alloc(most * sizeof *nodes->kind);
     nodes->parent = mem_alloc(most * sizeof *nodes->parent);
     nodes->end = mem_alloc(most * sizeof *nodes->end);
+    nodes->procedure = mem_alloc(most * sizeof *nodes->procedure);
     nodes->place = mem_alloc(most * sizeof *nodes->place);
     nodes->line = mem_alloc(most * sizeof *nodes->line);
     nodes->position = mem_alloc(most * sizeof *nodes->position);
@@ -28,6 +29,7 @@ void nodes_free(struct nodes *nodes)
     free(nodes->kind);
     free(nodes->parent);
     free(nodes->end);
+    free(nodes->procedure);
     free(nodes->place);
     free(nodes->line);
     free(nodes->position);
@@ -41,6 +43,7 @@ uint32_t nodes_add(struct nodes *nodes, const struct node *node)
     nodes->kind[number] = (uint8_t)node->kind;
     nodes->parent[number] = node->parent;
     nodes->end[number] = number + 1;
+    nodes->procedure[number] = is_lexical_kind(node->kind) ? nodes->procedure[node->parent] : number;
     nodes->place[number] = node->place;
     nodes->line[number] = node->line;
     nodes->position[number] = node->position;

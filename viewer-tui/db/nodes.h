@@ -1,7 +1,7 @@
 /* The calling context tree in compact arrays, in preorder: the nodes below node n are n + 1 .. end[n] - 1, so one node
  * lies below another if its number lies in that interval, and a loop over the numbers visits every node after its
  * parent. Node 0 is the whole program; its children are the entry points (KIND_ROOT, place is the index of the entry).
- * 22 bytes per node.
+ * 26 bytes per node.
  *
  * The contexts of meta.db are nodes in the file's order. fold.h makes other trees of them. */
 #ifndef VIEWER_NODES_H
@@ -19,6 +19,8 @@ struct nodes {
     uint8_t *kind;    /* enum scope_kind */
     uint32_t *parent; /* 0 for the entry points and for 0 itself */
     uint32_t *end;
+    uint32_t *procedure; /* the innermost procedure or inlined procedure that contains it, or itself; its entry point
+                            or 0 if there is none */
     uint32_t *place;     /* id of the procedure; for a loop or statement the index of its file, or of the point in its
                             place (database_point_file); NOTHING for an instruction */
     uint32_t *line;      /* of a loop or statement; 0 unknown */
@@ -66,10 +68,7 @@ static inline bool is_lexical_kind(enum scope_kind kind)
 /* The procedure that called `node`, a procedure, or into which it was inlined; its entry point if there is none. */
 static inline uint32_t nodes_caller(const struct nodes *nodes, uint32_t node)
 {
-    do
-        node = nodes->parent[node];
-    while (is_lexical_kind(nodes->kind[node]));
-    return node;
+    return nodes->procedure[nodes->parent[node]];
 }
 
 /* The statement that called `node` or into which it was inlined: the innermost one that contains it in the same

@@ -6,9 +6,9 @@
  * for one path only. Row numbers stay valid while the rows exist, pointers until the next
  * view_expand.
  *
- * topdown.c, bottomup.c and flat.c implement the views of one database: each of their rows is a set
- * of nodes, and its costs are sums over these. merged.c compares two of them. Names and places of a row are indices into the database that it comes from: to look them
- * up, call view_origin first. */
+ * topdown.c, bottomup.c and flat.c implement the views of one database: each of their rows is a set of nodes, and its
+ * costs are sums over these. merged.c compares several of them. Names and places of a row are indices into the database
+ * that it comes from: to look them up, call view_origin first. */
 #ifndef VIEWER_VIEW_H
 #define VIEWER_VIEW_H
 
