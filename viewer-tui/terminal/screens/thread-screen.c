@@ -179,23 +179,24 @@ static struct thread_set *selected_threads(const struct thread_screen *page, siz
     return set;
 }
 
-/* Opens the costs of the run of a comparison that page->side says, or of the other one if that has no such row. Of a
+/* Opens the costs of the first run of a comparison that has the row, of the side that page->side says if possible. Of a
  * metric that no thread has, since it is derived, the first measured one stands for it. */
 static void open_side(struct thread_screen *page, size_t *metric)
 {
     const struct pane *pane = tui_pane(page->tui);
     const struct comparison *comparison = session_comparison(page->tui->session, page->tui->projection);
+    const struct merged_runs *merged = &comparison->merged;
     const uint32_t *rows = merged_rows(pane->view, pane_row(pane));
-    size_t firsts[SIDES];
-    for (int side = 0; side < SIDES; side++)
-        firsts[side] = merged_group_first(merged_runs_of(pane->view), (size_t)side);
-    if (rows[firsts[page->side]] == NOTHING && rows[firsts[!page->side]] != NOTHING)
-        page->side = !page->side;
-    uint32_t row = rows[firsts[page->side]];
+    size_t run = merged_group_first(merged, (size_t)page->side);
+    while (rows[run] == NOTHING)
+        run = (run + 1) % merged->runs.n;
+    page->side = (int)merged->runs.at[run].group;
     size_t compared = *metric < pane->view->metrics->n_stored ? *metric : metrics_first_measured(pane->view->metrics);
-    *metric = comparison->from.at[pane->view->metrics->at[compared].compared.sides[page->side]].sides[page->side];
-    thread_costs_open(&page->costs, comparison_side(pane->view, page->side), row == NOTHING ? 0 : row,
-                      page->tui->session->sides[page->side]->run, NULL, page->tui->ascii);
+    size_t quantity = pane->view->metrics->at[compared].compared.sides[0] / MERGED_COLUMNS;
+    size_t source = merged->sources.at[quantity * merged->runs.n + run];
+    struct view *view = merged_view_of(pane->view, run);
+    *metric = source == SIZE_MAX ? metrics_first_measured(view->metrics) : source;
+    thread_costs_open(&page->costs, view, rows[run], page->tui->session->runs[run]->run, NULL, page->tui->ascii);
     text_add(&page->title, "[");
     text_add_clean(&page->title, comparison->options->names[page->side], page->tui->ascii);
     text_add(&page->title, "] ");
