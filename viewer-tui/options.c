@@ -138,14 +138,18 @@ static const struct option_table table = {
 /* The index of a value among the words that the option offers. */
 static int word_of(size_t option, const char *what, const char *value)
 {
+    struct text words = {0};
     int index = 0;
     for (const char *at = rows[option].completion; *at; at += strspn(at, " "), index++) {
         size_t length = strcspn(at, " ");
-        if (strlen(value) == length && strncmp(at, value, length) == 0)
+        if (strlen(value) == length && strncmp(at, value, length) == 0) {
+            vec_free(&words);
             return index;
+        }
+        text_printf(&words, "%s%.*s", index ? ", " : "", (int)length, at);
         at += length;
     }
-    diag_usage("no %s '%s'; there are: %s", what, value, rows[option].completion);
+    diag_usage("no %s '%s'; there are %s", what, value, text_string(&words));
 }
 
 static uint32_t depth_in(const char *text)

@@ -132,8 +132,7 @@ static void print_head(struct threads_table *table)
     for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n; m = metrics_with_columns(metrics, m + 1)) {
         if (!metric_is_sum(&metrics->at[m]))
             continue;
-        writer_clean(writer, metrics->at[m].name);
-        text_add(&writer->line, " = ");
+        writer_say(writer, "%s = ", metrics->at[m].name);
         efficiency_add_formula(metrics, m, &writer->line);
         writer_line(writer, ", whose percentages are of the effort of all threads");
     }
@@ -302,8 +301,7 @@ static void write_procedure_text(struct procedure_table *table, const struct ses
     char number[NUMBER_SIZE];
     size_t n = costs->threads.list.n;
     writer_run_line(writer, session, costs->view->db);
-    writer_clean(writer, text_string(&table->name));
-    text_add(&writer->line, ": ");
+    writer_say(writer, "%s: ", text_string(&table->name));
     thread_table_add_title(threads, &writer->line);
     writer_line(writer, "\n");
     for (size_t i = 0; i < n; i++) {
