@@ -223,22 +223,14 @@ static void print_module(struct writer *writer, const json_t *module)
     writer_end_line(writer);
 }
 
-static void print_agent(struct writer *writer, const json_t *agent)
+/* "  cilk5: the runtime was stripped"; a version comes after the name, a reason after a colon; or just a text */
+static void print_element(struct writer *writer, const json_t *element)
 {
-    writer_say(writer, "  %s %s", run_text(agent, "name"), run_text(agent, "version"));
-    writer_end_line(writer);
-}
-
-/* "  cilk5: the runtime was stripped" */
-static void print_refusal(struct writer *writer, const json_t *refusal)
-{
-    writer_say(writer, "  %s: %s", run_text(refusal, "name"), run_text(refusal, "why"));
-    writer_end_line(writer);
-}
-
-static void print_problem(struct writer *writer, const json_t *problem)
-{
-    writer_say(writer, "  %s", json_is_string(problem) ? json_string_value(problem) : "");
+    const char *version = run_text(element, "version"), *why = run_text(element, "why");
+    if (json_is_object(element))
+        writer_say(writer, "  %s%s%s", run_text(element, "name"), *why ? ": " : " ", *why ? why : version);
+    else
+        writer_say(writer, "  %s", json_is_string(element) ? json_string_value(element) : "");
     writer_end_line(writer);
 }
 
@@ -268,9 +260,9 @@ static void print_lists(struct summary *summary)
     } lists[] = {
         {"unmeasured", "Not measured", print_unmeasured},
         {"modules", "Binaries", print_module},
-        {"agents", "Runtimes with an agent", print_agent},
-        {"refused_agents", "Agents that took no part: call paths are native", print_refusal},
-        {"problems", "Problems", print_problem}};
+        {"agents", "Runtimes with an agent", print_element},
+        {"refused_agents", "Agents that took no part: call paths are native", print_element},
+        {"problems", "Problems", print_element}};
     size_t i;
     json_t *element;
     for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
