@@ -15,8 +15,7 @@
 #   database/     the files of the database
 HPCPROF_FOLDERS = team base modules measurement runtime metrics names tree attribution sources database
 
-HPCPROF_LIBRARIES = -lxml2 -lelf -liberty -lz -lm -lpthread
-CFLAGS_hpcprof    := $(shell pkg-config --cflags libxml-2.0)
+HPCPROF_LIBRARIES = -lelf -liberty -lz -lm -lpthread
 
 PROGRAMS += $(BUILD)/bin/hpcprof
 

@@ -348,17 +348,13 @@ static void prune_tree(struct projection *projection)
  * make it. */
 static struct structure *structure_with_calls(const char *binary)
 {
-    char *hpcstruct = path_of_tool("hpcstruct"), *cause = NULL;
-    char *const arguments[] = {"hpcstruct", "--calls", "-o", "-", (char *)binary, NULL};
+    char *hpcstruct = path_of_tool("hpcstruct");
+    char *const arguments[] = {"hpcstruct", "--image", "--calls", "-o", "-", (char *)binary, NULL};
     struct program_output result = run_program(hpcstruct, arguments, NO_INPUT, NULL, NULL);
-    struct structure *s = NULL;
-    if (result.status == 0) {
-        s = structure_read(result.output, &cause);
-        result.output = NULL;
-    }
+    struct structure *s =
+        result.status == 0 ? structure_read_file(fileno(result.output), NULL) : NULL;
     program_output_free(&result);
     free(hpcstruct);
-    free(cause);
     return s;
 }
 
