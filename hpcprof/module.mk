@@ -51,8 +51,7 @@ endif
 
 hpcprof_objects = $(patsubst %,$(BUILD)/obj/hpcprof/%.o,$(1))
 
-$(eval $(call unit_test,hpcprof/test_structure,$(call hpcprof_objects,modules/structure modules/structure-reader) $(TOOL_LIB),$(HPCPROF_LIBRARIES)))
-$(eval $(call unit_test,hpcprof/test_structure_image,$(call hpcprof_objects,modules/structure modules/structure-reader modules/structure-image modules/structure-image-write) $(TOOL_LIB),$(HPCPROF_LIBRARIES)))
+$(eval $(call unit_test,hpcprof/test_structure,$(BUILD)/obj/tests/unit/hpcprof/made_image.o $(call hpcprof_objects,modules/structure modules/structure-reader) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcprof/test_context_tree,$(call hpcprof_objects,tree/context-tree) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcprof/test_recursive_calls,$(call hpcprof_objects,tree/context-tree tree/numbered-contexts tree/recursive-calls) $(TOOL_LIB),-lpthread))
 $(eval $(call unit_test,hpcprof/test_file_writer,$(call hpcprof_objects,base/file-writer base/output-file team/team-alone) $(TOOL_LIB),-lpthread))
@@ -66,8 +65,6 @@ FUZZ_READERS = $(BUILD)/tests/tools/fuzz-readers
 
 $(FUZZ_READERS): $(addprefix $(BUILD)/obj/tests/fuzz/,fuzz-readers.o reader-checks.o) $(call hpcprof_objects,modules/structure modules/structure-reader) $(TOOL_LIB)
 	$(call link,,$(HPCPROF_LIBRARIES))
-
-$(BUILD)/obj/tests/fuzz/fuzz-readers.o: CFLAGS += $(CFLAGS_hpcprof)
 
 check-build: $(FUZZ_READERS)
 
