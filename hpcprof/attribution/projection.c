@@ -2,13 +2,13 @@
 
 #include "hpcprof/attribution/path-attribution.h"
 #include "hpcprof/attribution/thread-root.h"
-#include "hpcprof/base/subprocess.h"
 #include "hpcprof/team/team.h"
 #include "hpcprof/tree/recursive-calls.h"
 
 #include "lib/diag.h"
 #include "lib/parallel.h"
 #include "lib/path.h"
+#include "lib/subprocess.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -350,7 +350,8 @@ static struct structure *structure_with_calls(const char *binary)
 {
     char *hpcstruct = path_of_tool("hpcstruct");
     char *const arguments[] = {"hpcstruct", "--image", "--calls", "-o", "-", (char *)binary, NULL};
-    struct program_output result = run_program(hpcstruct, arguments, NO_INPUT, NULL, NULL);
+    struct program_output result = run_program(
+        &(struct program_start){.path = hpcstruct, .arguments = arguments, .input = NO_INPUT});
     struct structure *s =
         result.status == 0 ? structure_read_file(fileno(result.output), NULL) : NULL;
     program_output_free(&result);

@@ -1,7 +1,6 @@
 #include "hpcprof/database/database-dir.h"
 
 #include "hpcprof/base/output-file.h"
-#include "hpcprof/base/subprocess.h"
 
 #include "lib/alloc.h"
 #include "lib/diag.h"

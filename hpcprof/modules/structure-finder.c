@@ -1,6 +1,5 @@
 #include "hpcprof/modules/structure-finder.h"
 
-#include "hpcprof/base/subprocess.h"
 #include "hpcprof/modules/measured-binary.h"
 
 #include "lib/diag.h"
@@ -8,6 +7,7 @@
 #include "lib/path.h"
 #include "lib/safe-input.h"
 #include "lib/structure-cache.h"
+#include "lib/subprocess.h"
 #include "lib/trusted-path.h"
 
 #include <errno.h>
@@ -141,8 +141,12 @@ static struct program_output run_hpcstruct(const struct finder *finder,
     struct module_progress progress = {.size = wanted->module->file_size};
     int addresses = wanted->needs_whole ? NO_INPUT : address_set_file(wanted->addresses);
     bool is_whole = addresses == NO_INPUT;
-    struct program_output result = run_program(finder->hpcstruct, is_whole ? whole : part,
-                                               addresses, watch_module, &progress);
+    struct program_output result =
+        run_program(&(struct program_start){.path = finder->hpcstruct,
+                                            .arguments = is_whole ? whole : part,
+                                            .input = addresses,
+                                            .watch = watch_module,
+                                            .context = &progress});
     move_on(&progress, progress.size);
     if (!is_whole)
         close(addresses);
