@@ -7,6 +7,7 @@
 #include "lib/path.h"
 #include "lib/safe-output.h"
 #include "lib/sanitized-text.h"
+#include "lib/subprocess.h"
 
 #include <assert.h>
 #include <dirent.h>
