@@ -10,10 +10,12 @@
 #   metrics/      which samples are overhead or waiting, and the metrics that they are paid into
 #   names/        functions and source files of all modules; clones of functions
 #   tree/         trees of calling contexts
-#   attribution/  from measured call paths to calling contexts: the two projections
+#   contexts/     from code addresses to calling contexts
+#   threads/      where threads and their paths hang
+#   attribution/  all threads: the two projections
 #   sources/      copies of source files
 #   database/     the files of the database
-HPCPROF_FOLDERS = team base modules measurement runtime metrics names tree attribution sources database
+HPCPROF_FOLDERS = team base modules measurement runtime metrics names tree contexts threads attribution sources database
 
 HPCPROF_LIBRARIES = -lelf -liberty -lz -lm -lpthread
 
