@@ -1,11 +1,11 @@
 #include "hpcprof/modules/structure.h"
 
 #include "lib/binary-search.h"
+#include "lib/safe-input.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 /* A table of strings in an image, and the ids of those that were taken. */
 struct strings {
@@ -282,10 +282,9 @@ struct structure *structure_read(const uint8_t *bytes, size_t size, const struct
 struct structure *structure_read_file(int fd, const struct address_set *only)
 {
     struct stat status;
-    size_t size = fd >= 0 && fstat(fd, &status) == 0 ? (size_t)status.st_size : 0;
-    void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-    struct structure *s = bytes == MAP_FAILED ? NULL : structure_read(bytes, size, only);
-    if (bytes != MAP_FAILED)
-        munmap(bytes, size);
+    const uint8_t *bytes = input_map_open(fd, &status);
+    struct structure *s = bytes ? structure_read(bytes, (size_t)status.st_size, only) : NULL;
+    if (bytes)
+        munmap((void *)bytes, (size_t)status.st_size);
     return s;
 }
