@@ -24,7 +24,10 @@ class Strings:
         self.ids = {}
 
     def id(self, text):
-        return NONE if text is None else self.ids.setdefault(text, len(self.ids))
+        """The id of a text; NONE of nothing: an unknown file, no kind."""
+        if not text:
+            return NONE
+        return self.ids.setdefault(text, len(self.ids))
 
     def sections(self):
         texts = [text.encode() + b"\0" for text in self.ids]
