@@ -340,7 +340,11 @@ static void what_is_no_image_is_refused(void **state)
     for (size_t cut = 0; cut < size; cut += cut < 64 ? 1 : 61)
         assert_null(structure_read(bytes, cut, NULL));
     uint8_t *longer = calloc(size + 8, 1);
+    size_t foot = size - sizeof(struct image_foot);
     memcpy(longer, bytes, size);
+    assert_null(structure_read(longer, size + 8, NULL));
+    memset(longer + foot, 0, 8);
+    memcpy(longer + foot + 8, bytes + foot, size - foot);
     assert_null(structure_read(longer, size + 8, NULL));
     free(longer);
     bytes[9]++; /* another version */
