@@ -10,8 +10,8 @@
 
 #define STRUCTURE_NONE UINT32_MAX
 
-/* Version of hpcstruct: the first bytes of an image, filled up with zeros, and the attribute `g` of LM. Must change
- * whenever hpcstruct may produce a different structure, or the structs below change. */
+/* Version of hpcstruct: the first bytes of an image, filled up with zeros, and the attribute `g` of LM. Must
+ * change whenever hpcstruct may produce a different structure, or the structs below change. */
 #define STRUCTURE_GENERATOR "hpcstruct 10"
 #define IMAGE_MAGIC_SIZE    16
 

@@ -35,7 +35,8 @@ struct program_start {
  * process is about to end. */
 void run_program_stop_all(void);
 
-/* Runs a program without blocked signals. Thread-safe. The caller frees the result with program_output_free. */
+/* Runs a program without blocked signals. Thread-safe. The caller frees the result with
+ * program_output_free. */
 struct program_output run_program(const struct program_start *program);
 
 void program_output_free(struct program_output *output);

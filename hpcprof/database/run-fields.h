@@ -151,7 +151,9 @@ FIELD(known_amount, "ready", thread->has_ready, seconds(thread->ready))
 FIELD(known_number, "timeslices", thread->has_ready, (int64_t)thread->timeslices)
 FIELD(truth, "ended", thread->ended)
 FIELD(text, "start_routine",
-      origin->start_routine == NO_SYMBOL ? NULL : run->analysis->symbols->functions.at[origin->start_routine].name)
+      origin->start_routine == NO_SYMBOL
+          ? NULL
+          : run->analysis->symbols->functions.at[origin->start_routine].name)
 FIELD(text, "root", root_name(thread, origin))
 FIELD(known_number, "created_at", origin->path != NO_SYMBOL, origin->path)
 INNER("events", write_events(run, file, thread))

@@ -159,7 +159,8 @@ static const struct address_set *only_of(const struct wanted_module *wanted)
     return wanted->needs_whole ? NULL : wanted->addresses;
 }
 
-/* Reads an image of the cache. NULL if there is none; *damaged is then its path, owned, if it cannot be read. */
+/* Reads an image of the cache. NULL if there is none; *damaged is then its path, owned, if it cannot be
+ * read. */
 static struct structure *read_cached(const char *path, const struct wanted_module *wanted,
                                      char **damaged)
 {

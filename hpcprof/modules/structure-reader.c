@@ -18,7 +18,6 @@ struct strings {
 
 struct reader {
     const uint8_t *bytes;
-    size_t size;
     const struct image_foot *foot;
     struct structure *s;
     struct strings names, files, directories, kinds;
@@ -58,10 +57,18 @@ static struct strings strings_of(const struct reader *r, enum image_section sect
     };
 }
 
+/* Whether a string begins where another one may have ended: strings that overlapped could take more memory than
+ * the image has. */
+static bool is_string(const struct strings *from, uint64_t start)
+{
+    return start < from->size && from->text[from->size - 1] == '\0' &&
+           (start == 0 || from->text[start - 1] == '\0');
+}
+
 /* The id in the structure of a string of the image. */
 static uint32_t take_string(struct reader *r, struct strings *from, uint32_t id)
 {
-    bool exists = id < from->n && from->starts[id] < from->size && from->text[from->size - 1] == '\0';
+    bool exists = id < from->n && is_string(from, from->starts[id]);
     r->is_good &= exists;
     if (!exists)
         return 0;
@@ -261,7 +268,7 @@ static void read_image(struct reader *r, const struct address_set *only)
 struct structure *structure_read(const uint8_t *bytes, size_t size, const struct address_set *only)
 {
     static const char magic[IMAGE_MAGIC_SIZE] = STRUCTURE_GENERATOR;
-    struct reader r = {.bytes = bytes, .size = size, .is_good = true};
+    struct reader r = {.bytes = bytes, .is_good = true};
     if (size % 8 || size < IMAGE_MAGIC_SIZE + sizeof *r.foot ||
         memcmp(bytes, magic, IMAGE_MAGIC_SIZE) != 0)
         return NULL;

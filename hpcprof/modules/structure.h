@@ -1,4 +1,5 @@
-/* The structure of one load module, read from its image (lib/structure-image.h) and indexed for the question that hpcprof asks most: which chain of scopes encloses an address?
+/* The structure of one load module, read from its image (lib/structure-image.h) and indexed for the
+ * question that hpcprof asks most: which chain of scopes encloses an address?
  *
  * - Scopes are procedures, inlined procedures and loops; each is linked to the scope around it.
  * - Statements are address ranges, sorted and disjoint; each knows its innermost scope.

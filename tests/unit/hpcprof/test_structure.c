@@ -182,7 +182,8 @@ static void kinds_of_overhead(void **state)
 
 /* ---- some procedures ---- */
 
-/* Twenty procedures of 64 bytes from 0x1000 on, each with a cold part at 0x9000, a loop and a call inlined in that. */
+/* Twenty procedures of 64 bytes from 0x1000 on, each with a cold part at 0x9000, a loop and a call inlined in
+ * that. */
 static void make_many(void)
 {
     static char names[20][16];
@@ -331,6 +332,22 @@ static void procedures_come_once(void **state)
     assert_null(structure_read(bytes, size, NULL));
 }
 
+/* Suffixes of one text would take more memory than the image has. */
+static void strings_do_not_overlap(void **state)
+{
+    (void)state;
+    made_image_begin();
+    made_directory("/first");
+    made_directory("/second");
+    size_t size;
+    uint8_t *bytes = (uint8_t *)made_image(&size);
+    const struct image_foot *foot = (const struct image_foot *)(bytes + size - sizeof *foot);
+    uint64_t *starts = (uint64_t *)(bytes + foot->sections[IMAGE_DIRECTORIES].at);
+    structure_free(structure_read(bytes, size, NULL));
+    starts[1]++;
+    assert_null(structure_read(bytes, size, NULL));
+}
+
 static void what_is_no_image_is_refused(void **state)
 {
     (void)state;
@@ -403,6 +420,7 @@ int main(void)
         cmocka_unit_test(addresses_are_found_wherever_they_are),
         cmocka_unit_test(overlapping_statements_are_refused),
         cmocka_unit_test(procedures_come_once),
+        cmocka_unit_test(strings_do_not_overlap),
         cmocka_unit_test(what_is_no_image_is_refused),
         cmocka_unit_test(impossible_numbers),
     };
