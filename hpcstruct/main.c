@@ -63,8 +63,8 @@ static const struct option_table table = {
               "       hpcstruct [options] MEASUREMENT-DIRECTORY\n"
               "\n"
               "Recovers the structure of a binary: its procedures, the functions inlined into\n"
-              "them, their loops and source lines. Writes it to NAME.hpcstruct in the current\n"
-              "directory; NAME is that of the binary. For a measurement directory, fills the\n"
+              "them, their loops and source lines. Writes it as XML to NAME.hpcstruct in the\n"
+              "current directory; NAME is that of the binary. For a measurement directory, fills the\n"
               "cache with the structure of all modules that have samples; so does hpcprof.\n"
               "\n",
     .after = "\n"
