@@ -64,8 +64,9 @@ static const struct option_table table = {
               "\n"
               "Recovers the structure of a binary: its procedures, the functions inlined into\n"
               "them, their loops and source lines. Writes it as XML to NAME.hpcstruct in the\n"
-              "current directory; NAME is that of the binary. For a measurement directory, fills the\n"
-              "cache with the structure of all modules that have samples; so does hpcprof.\n"
+              "current directory; NAME is that of the binary. For a measurement directory,\n"
+              "fills the cache with the structure of all modules that have samples; so does\n"
+              "hpcprof.\n"
               "\n",
     .after = "\n"
              "Works also without debug information and on stripped binaries, but finds less.\n"
