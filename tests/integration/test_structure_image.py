@@ -97,6 +97,25 @@ class FromImage:
         self.calls |= set(self.rows(PAIR, n_calls))
 
 
+# A tagged statement, and a tagged call of a function that is inlined, in a function that is not tagged.
+TAGGED = """
+static inline __attribute__((always_inline)) int helper(int n)
+{
+    volatile int v = n;
+    return v * n;
+}
+int main(int argc, char **argv)
+{
+    volatile int sum = argc + (argv != 0);
+#line 40 "hpctoolkit:parallel-overhead:steal"
+    sum *= 3;
+    sum += helper(argc);
+#line 14 "tagged.c"
+    return sum == 0;
+}
+"""
+
+
 class ImageTest(StructureCase):
     def check(self, binary):
         text = hpcstruct("--calls", "-o", "-", binary).stdout
@@ -117,5 +136,8 @@ class ImageTest(StructureCase):
                 self.assertTrue(found.calls)
 
     def test_tags_and_waits(self):
+        (self.folder / "tagged.c").write_text(TAGGED)
+        run("gcc", "-O1", "-g", "-o", self.folder / "tagged", self.folder / "tagged.c")
+        self.assertEqual(self.check(self.folder / "tagged").kinds, {"steal"})
         self.assertIn("steal", self.check(BUILD / "tests/programs/cilk/fib").kinds)
         self.assertTrue(self.check(run("gcc", "-print-file-name=libgomp.so.1").stdout.decode().strip()).waits)
