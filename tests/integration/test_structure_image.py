@@ -97,7 +97,8 @@ class FromImage:
         self.calls |= set(self.rows(PAIR, n_calls))
 
 
-# A tagged statement, and a tagged call of a function that is inlined, in a function that is not tagged.
+# A tagged statement, a tagged call of a function that is inlined, and a loop of another file, in a function that is
+# not tagged.
 TAGGED = """
 static inline __attribute__((always_inline)) int helper(int n)
 {
@@ -110,7 +111,10 @@ int main(int argc, char **argv)
 #line 40 "hpctoolkit:parallel-overhead:steal"
     sum *= 3;
     sum += helper(argc);
-#line 14 "tagged.c"
+#line 3 "loop.inc"
+    for (volatile int i = 0; i < argc; i++)
+        sum += i;
+#line 17 "tagged.c"
     return sum == 0;
 }
 """
