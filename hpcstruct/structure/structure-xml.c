@@ -257,8 +257,6 @@ bool structure_xml_write(FILE *out, const struct structure *structure, const cha
     xml_start(&w.xml, "LM");
     write_module_attributes(&w, path);
     write_directories(&w);
-    xml_end_tag(&w.xml);
-    write_text(&w);
     structure_write_procedures(structure, workers, write_next_procedure, &w);
     end_file(&w);
     xml_end(&w.xml, "LM");
