@@ -4,7 +4,7 @@
 #define HPCPROF_DATABASE_FILES_H
 
 #include "hpcprof/attribution/projection.h"
-#include "hpcprof/attribution/thread-creations.h"
+#include "hpcprof/threads/thread-creations.h"
 #include "hpcprof/tree/numbered-contexts.h"
 
 /* profile.db: the values of every thread, context by context, and of all threads together. The

@@ -3,7 +3,7 @@
 #ifndef HPCPROF_THREAD_CREATIONS_H
 #define HPCPROF_THREAD_CREATIONS_H
 
-#include "hpcprof/attribution/analysis.h"
+#include "hpcprof/contexts/analysis.h"
 
 /* A procedure of a creation path. */
 struct creation_frame {

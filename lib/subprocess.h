@@ -1,9 +1,10 @@
 /* Runs another program to its end and collects its output. */
-#ifndef HPCPROF_SUBPROCESS_H
-#define HPCPROF_SUBPROCESS_H
+#ifndef LIB_SUBPROCESS_H
+#define LIB_SUBPROCESS_H
 
 #include "lib/diag.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #define NO_INPUT (-1)
@@ -11,7 +12,8 @@
 struct program_output {
     int status;   /* from waitpid; -1: the program could not be started */
     FILE *output; /* stdout, from its beginning; owned; NULL: the program could not be started */
-    char *errors; /* stderr, at most some megabytes, owned; if the program could not be started, the cause */
+    char *errors; /* stderr, at most some megabytes, owned; if the program could not be started, the cause;
+                     "" if messages pass */
 };
 
 /* Called with the progress of a running program: what it writes to descriptor PROGRESS_FD
@@ -20,15 +22,22 @@ typedef void progress_watcher(void *context, const struct diag_progress *progres
 
 enum { PROGRESS_FD = 3 };
 
+struct program_start {
+    const char *path;
+    char *const *arguments;  /* NULL at the end */
+    int input;               /* a file for its stdin; NO_INPUT: empty */
+    bool messages_pass;      /* its stderr is ours */
+    progress_watcher *watch; /* called in this thread; NULL: none */
+    void *context;           /* of `watch` */
+};
+
 /* Stops all running programs. Threads that wait for one then wait forever, so call it only when the
  * process is about to end. */
 void run_program_stop_all(void);
 
-/* Runs `path` with `arguments` (NULL at the end) and without blocked signals. Its stdin is the file
- * `input`, or empty (NO_INPUT). Calls `watch`, unless it is NULL, in this thread. Thread-safe. The caller frees
- * the result with program_output_free. */
-struct program_output run_program(const char *path, char *const *arguments, int input,
-                                  progress_watcher *watch, void *context);
+/* Runs a program without blocked signals. Thread-safe. The caller frees the result with
+ * program_output_free. */
+struct program_output run_program(const struct program_start *program);
 
 void program_output_free(struct program_output *output);
 

@@ -9,7 +9,7 @@
 #ifndef HPCPROF_START_ROUTINE_H
 #define HPCPROF_START_ROUTINE_H
 
-#include "hpcprof/attribution/analysis.h"
+#include "hpcprof/contexts/analysis.h"
 
 /* The position of a node relative to the start routine. */
 enum start_mark {
@@ -38,11 +38,6 @@ uint32_t start_routine_function_at(const struct start_routine *start, uint32_t s
 /* Sets the mark of each node of the thread (enum start_mark); the root is OUTSIDE if the start
  * routine is known. */
 void start_routine_mark(const struct start_routine *start, uint8_t *marks);
-
-/* Returns how many nodes of a path, outermost first, are OUTSIDE. *is_below: the next one is
- * BELOW_START. */
-size_t start_routine_count_outside(const struct start_routine *start, const uint32_t *nodes,
-                                   size_t n, bool *is_below);
 
 /* Whether no agent changed a node: its l-note is its p-note. */
 static inline bool node_is_native(const struct measurement_node *node)

@@ -1,6 +1,6 @@
-#include "hpcprof/attribution/thread-creations.h"
+#include "hpcprof/threads/thread-creations.h"
 
-#include "hpcprof/attribution/thread-root.h"
+#include "hpcprof/threads/thread-paths.h"
 
 #include <stdlib.h>
 
@@ -44,21 +44,21 @@ static uint32_t path_of(struct thread_creations *creations, struct idmap *known,
 void thread_creations_find(struct thread_creations *creations, const struct analysis *analysis)
 {
     struct idmap known = {0};
-    struct context_builder builder;
-    builder_start(&builder, analysis, PROJECTION_LOGICAL);
+    struct thread_paths paths;
+    thread_paths_start(&paths, analysis, PROJECTION_LOGICAL);
     for (size_t i = 0; i < analysis->measurements->files.n; i++)
         for (size_t k = 0; k < analysis->measurements->files.at[i].m->threads.n; k++) {
             const struct thread_ref thread = thread_ref_of(analysis->measurements, i, k);
-            uint32_t context = creation_context(&builder, &thread);
+            uint32_t context = creation_context(&paths, &thread);
             const struct thread_origin origin = {
-                .path = path_of(creations, &known, &builder.tree, context),
-                .start_routine = thread_start_function(&builder, &thread),
+                .path = path_of(creations, &known, &paths.builder.tree, context),
+                .start_routine = thread_start_function(&paths.builder, &thread),
                 .is_in_creator = has_frame_in_creator(&thread),
             };
             vec_push(&creations->threads, origin);
         }
-    context_tree_free(&builder.tree);
-    builder_free(&builder);
+    context_tree_free(&paths.builder.tree);
+    thread_paths_free(&paths);
     idmap_free(&known);
 }
 

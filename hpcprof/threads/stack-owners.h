@@ -10,8 +10,8 @@
 #ifndef HPCPROF_STACK_OWNERS_H
 #define HPCPROF_STACK_OWNERS_H
 
-#include "hpcprof/attribution/analysis.h"
-#include "hpcprof/attribution/start-routine.h"
+#include "hpcprof/contexts/analysis.h"
+#include "hpcprof/threads/start-routine.h"
 
 struct stack_owner {
     uint32_t function;                       /* start routine */
@@ -27,13 +27,6 @@ struct stack_owners {
 
 void stack_owners_free(struct stack_owners *owners);
 
-/* Whether a node names the owner of the stack on which the notes inside of it begin. It has no note of
- * its own then. */
-static inline bool node_names_owner(const struct measurement_node *node)
-{
-    return node->lip_space == MEASUREMENT_PLACEHOLDER && node->lip_value >= PLACEHOLDER_STACK_OF;
-}
-
 /* The owner that a node names; NULL: it names none, or one that the file has lost. */
 const struct measurement_thread *stack_owner_named(const struct measurement *m,
                                                    const struct measurement_node *node);
@@ -48,10 +41,5 @@ const struct stack_owner *stack_owner_at(struct stack_owners *owners,
 /* Marks the notes of a thread outside of start routines of other threads as BORROWED. */
 void stack_owners_mark(struct stack_owners *owners, const struct analysis *analysis,
                        const struct thread_ref *thread, uint8_t *marks);
-
-/* The number of BORROWED nodes of a path, outermost first. */
-size_t stack_owners_count_borrowed(struct stack_owners *owners, const struct analysis *analysis,
-                                   const struct thread_ref *thread, const uint32_t *nodes,
-                                   size_t n);
 
 #endif

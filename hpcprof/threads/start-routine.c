@@ -1,4 +1,4 @@
-#include "hpcprof/attribution/start-routine.h"
+#include "hpcprof/threads/start-routine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +63,6 @@ static bool is_not_libc(const struct start_routine *start, const struct measurem
     return node->ip_space >= m->modules.n || !(m->modules.at[node->ip_space].flags & MODULE_LIBC);
 }
 
-/* ---- all nodes of a thread ---- */
-
 /* Mark of a node that may be outside, while marking: UNDECIDED + the number of frames around it. */
 #define UNDECIDED 16
 
@@ -119,34 +117,4 @@ void start_routine_mark(const struct start_routine *start, uint8_t *marks)
     if (!has_frame)
         mark_outside(start, is_not_libc, marks);
     mark_below(start, marks);
-}
-
-/* ---- one path ---- */
-
-/* The number of nodes before the first one that ends the frames outside; n if there is none. */
-static size_t count_outside(const struct start_routine *start, is_end *ends, const uint32_t *nodes,
-                            size_t n)
-{
-    for (size_t i = 0; i < n && i <= MAX_OUTSIDE; i++) {
-        const struct measurement_node *node = &start->thread->thread->nodes.at[nodes[i]];
-        if (!is_frame(start, node))
-            return n;
-        if (ends(start, node))
-            return i;
-    }
-    return n;
-}
-
-size_t start_routine_count_outside(const struct start_routine *start, const uint32_t *nodes,
-                                   size_t n, bool *is_below)
-{
-    *is_below = false;
-    if (start->function == NO_SYMBOL)
-        return 0;
-    size_t count = count_outside(start, is_start_routine, nodes, n);
-    if (count < n || !may_insert(start))
-        return count < n ? count : 0;
-    count = count_outside(start, is_not_libc, nodes, n);
-    *is_below = count < n;
-    return count < n ? count : 0;
 }

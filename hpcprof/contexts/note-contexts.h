@@ -8,7 +8,7 @@
 #ifndef HPCPROF_NOTE_CONTEXTS_H
 #define HPCPROF_NOTE_CONTEXTS_H
 
-#include "hpcprof/attribution/stack-owners.h"
+#include "hpcprof/contexts/analysis.h"
 #include "hpcprof/tree/context-tree.h"
 
 #include "lib/database-format.h"
@@ -38,7 +38,6 @@ struct context_builder {
     struct context_tree tree; /* grows; the caller frees it */
     VEC(uint32_t) chain;      /* scratch: scopes, innermost first */
     struct known_notes known;
-    struct stack_owners owners; /* of the file that the current thread is in */
 };
 
 void builder_start(struct context_builder *builder, const struct analysis *analysis,
@@ -54,6 +53,13 @@ struct note {
     bool has_site;  /* false: the note means a procedure as a whole */
     uint64_t site;
 };
+
+/* Whether a node names the owner of the stack on which the notes inside of it begin. It has no note of
+ * its own then. */
+static inline bool node_names_owner(const struct measurement_node *node)
+{
+    return node->lip_space == MEASUREMENT_PLACEHOLDER && node->lip_value >= PLACEHOLDER_STACK_OF;
+}
 
 /* The note of a node; its space is MEASUREMENT_NO_NOTE if the node has none in that projection. */
 struct note note_of(const struct measurement_node *node, enum projection_kind kind);

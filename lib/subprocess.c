@@ -1,4 +1,4 @@
-#include "hpcprof/base/subprocess.h"
+#include "lib/subprocess.h"
 
 #include "lib/alloc.h"
 
@@ -120,28 +120,28 @@ static void close_all(const int *files, size_t count)
             close(files[i]);
 }
 
-struct program_output run_program(const char *path, char *const *arguments, int input,
-                                  progress_watcher *watch, void *context)
+struct program_output run_program(const struct program_start *program)
 {
     int ends[2] = {-1, -1};
-    bool has_pipe = !watch || pipe2(ends, O_CLOEXEC) == 0;
-    const int files[FILES] = {input, memfd_create("output", MFD_CLOEXEC),
-                              memfd_create("errors", MFD_CLOEXEC), ends[1]};
+    bool has_pipe = !program->watch || pipe2(ends, O_CLOEXEC) == 0;
+    int errors = program->messages_pass ? -1 : memfd_create("errors", MFD_CLOEXEC);
+    const int files[FILES] = {program->input, memfd_create("output", MFD_CLOEXEC), errors, ends[1]};
     struct program_output result = {.status = -1};
     pid_t pid = -1;
-    bool has_files = files[1] >= 0 && files[2] >= 0 && has_pipe;
-    int error = has_files ? start(&pid, path, arguments, files) : errno;
+    bool has_files = files[1] >= 0 && (errors >= 0 || program->messages_pass) && has_pipe;
+    int error = has_files ? start(&pid, program->path, program->arguments, files) : errno;
     close_all(&ends[1], 1);
-    if (error == 0 && watch)
-        watch_progress(ends[0], watch, context);
+    if (error == 0 && program->watch)
+        watch_progress(ends[0], program->watch, program->context);
     if (error == 0)
         error = finish(pid, &result.status);
     if (error == 0 && !(result.output = stream_of(files[1])))
         error = errno;
-    result.errors = error ? mem_strdup(strerror(error)) : contents(files[2]);
+    bool has_errors = !error && !program->messages_pass;
+    result.errors = has_errors ? contents(errors) : mem_strdup(error ? strerror(error) : "");
     close_all(&ends[0], 1);
     close_all(&files[1], result.output ? 0 : 1);
-    close_all(&files[2], 1);
+    close_all(&errors, 1);
     return result;
 }
 

@@ -1,4 +1,6 @@
-#include "hpcprof/attribution/stack-owners.h"
+#include "hpcprof/threads/stack-owners.h"
+
+#include "hpcprof/contexts/note-contexts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -155,21 +157,4 @@ void stack_owners_mark(struct stack_owners *owners, const struct analysis *analy
         of_child[i] = outside_of_child(thread, i, frame, outside);
     }
     free(of_child);
-}
-
-size_t stack_owners_count_borrowed(struct stack_owners *owners, const struct analysis *analysis,
-                                   const struct thread_ref *thread, const uint32_t *nodes, size_t n)
-{
-    struct outside outside = {.notes = 1};
-    if (!measurement_has_agent(thread->m))
-        return 0;
-    for (size_t i = 0; i < n; i++) {
-        enum frame frame = frame_of(owners, analysis, thread, nodes[i], outside);
-        if (frame == START)
-            return i;
-        if (frame == END)
-            break;
-        outside = outside_of_child(thread, nodes[i], frame, outside);
-    }
-    return 0;
 }

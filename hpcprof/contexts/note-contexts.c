@@ -1,4 +1,4 @@
-#include "hpcprof/attribution/note-contexts.h"
+#include "hpcprof/contexts/note-contexts.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -16,7 +16,6 @@ void builder_free(struct context_builder *builder)
 {
     vec_free(&builder->chain);
     vec_free(&builder->known.list);
-    stack_owners_free(&builder->owners);
     free(builder->known.slots);
 }
 

@@ -1,4 +1,4 @@
-#include "hpcprof/attribution/creation-point.h"
+#include "hpcprof/threads/creation-point.h"
 
 #include "lib/source-names.h"
 
