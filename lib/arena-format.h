@@ -36,14 +36,6 @@
 /* Segment k of an array has 2^(ARENA_FIRST_BITS + k) items. */
 #define ARENA_FIRST_BITS 10
 
-/* Sums over what is in the measurement file: for hpcrun's last line, which does not read that file. Zero
- * in older files. */
-struct arena_totals {
-    uint64_t threads, cpu, wall; /* threads; CPU and wall time, ns, of those that have ended */
-    struct fate_count fates[ARENA_EVENTS][FATE_SLOTS];
-    uint8_t sources[ARENA_EVENTS]; /* sets of enum sample_source, by bit */
-};
-
 /* At offset 0. */
 struct arena_header {
     char magic[8];
@@ -54,7 +46,6 @@ struct arena_header {
     uint64_t began_ticks;  /* the time stamp counter at that time */
     uint64_t wall, cpu;    /* clocks of the process when a thread last looked, ns */
     uint64_t first_thread; /* offset of a thread image; 0: none */
-    struct arena_totals written;
 };
 
 struct arena_node {

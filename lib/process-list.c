@@ -1,5 +1,8 @@
 #include "lib/process-list.h"
 
+#include "lib/alloc.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /* Reads fields of a line from `at` to `end`. */
@@ -51,12 +54,6 @@ static size_t count_slots(size_t images)
     while (slots < 2 * images)
         slots *= 2;
     return slots;
-}
-
-size_t process_list_memory(const char *text, size_t size)
-{
-    size_t images = count_images(text, size);
-    return images * sizeof(struct process_image) + count_slots(images) * sizeof(uint32_t);
 }
 
 /* The slot of a process: empty, or the slot of its last image. */
@@ -381,13 +378,13 @@ static void find_lost_cpu(struct process_list *list)
             settle(image);
 }
 
-void process_list_read(struct process_list *list, const char *text, size_t size, void *memory)
+void process_list_read(struct process_list *list, const char *text, size_t size)
 {
     size_t images = count_images(text, size);
-    list->images = memory;
+    list->images = mem_alloc(images * sizeof *list->images);
     list->n = 0;
-    list->by_pid = (uint32_t *)(list->images + images);
     list->slots = count_slots(images);
+    list->by_pid = mem_alloc(list->slots * sizeof *list->by_pid);
     size_t order = 0;
     for (const char *at = text, *end = text + size; at < end;) {
         const char *stop = end_of_line(at, end);
@@ -397,4 +394,10 @@ void process_list_read(struct process_list *list, const char *text, size_t size,
     }
     match_namespaces(list);
     find_lost_cpu(list);
+}
+
+void process_list_free(struct process_list *list)
+{
+    free(list->images);
+    free(list->by_pid);
 }

@@ -1,10 +1,6 @@
 /* The list of processes that hpcrun keeps beside the measurement files (doc/FORMAT-hpcrun.md,
  * section 9): which program images began and ended, which could not be measured, and how the
- * parents saw their children end.
- *
- * libhpcrun.so also uses it, at the end of a process and possibly in a signal handler. So it does
- * not allocate and calls only mem* and str*. The caller provides the text and the memory and keeps
- * both while the list is used. Unknown, damaged and truncated lines are skipped. */
+ * parents saw their children end. Unknown, damaged and truncated lines are skipped. */
 #ifndef LIB_PROCESS_LIST_H
 #define LIB_PROCESS_LIST_H
 
@@ -71,10 +67,9 @@ struct process_list {
     size_t slots;     /* a power of two */
 };
 
-/* Bytes of memory that the list of this text needs. */
-size_t process_list_memory(const char *text, size_t size);
+/* Reads the text, which the caller keeps while the list is used. */
+void process_list_read(struct process_list *list, const char *text, size_t size);
 
-/* Reads the text. `memory` is zeroed and has process_list_memory(text, size) bytes. */
-void process_list_read(struct process_list *list, const char *text, size_t size, void *memory);
+void process_list_free(struct process_list *list);
 
 #endif

@@ -391,31 +391,6 @@ static void keep(struct thread *thread, const struct written *written)
     add(&totals.threads, !thread->identity_written);
 }
 
-static void copy(uint64_t *to, const uint64_t *from)
-{
-    __atomic_store_n(to, __atomic_load_n(from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
-}
-
-/* Copies the sums to where they outlive the process. Threads that end at the same time may write
- * older ones. */
-static void store_totals(void)
-{
-    struct arena_totals *stored = arena_file_totals();
-    if (!stored)
-        return;
-    copy(&stored->threads, &totals.threads);
-    copy(&stored->cpu, &totals.ends.cpu);
-    copy(&stored->wall, &totals.ends.wall);
-    for (unsigned event = 0; event < process.config.event_count; event++) {
-        uint8_t sources = __atomic_load_n(&totals.sources[event], __ATOMIC_RELAXED);
-        __atomic_store_n(&stored->sources[event], sources, __ATOMIC_RELAXED);
-        for (unsigned slot = 0; slot < FATE_SLOTS; slot++) {
-            copy(&stored->fates[event][slot].count, &totals.fates[event][slot].count);
-            copy(&stored->fates[event][slot].amount, &totals.fates[event][slot].amount);
-        }
-    }
-}
-
 bool flush_thread(struct thread *thread, bool ended)
 {
     struct chunk chunk;
@@ -437,8 +412,6 @@ bool flush_thread(struct thread *thread, bool ended)
         keep(thread, &written);
     else
         settle(thread, &written);
-    if (ended && good)
-        store_totals();
     chunk_release(&chunk);
     return good;
 }

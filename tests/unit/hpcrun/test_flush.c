@@ -43,13 +43,7 @@ bool measurement_create(void)
     return true;
 }
 
-static struct arena_totals stored;
 static unsigned arenas_kept;
-
-struct arena_totals *arena_file_totals(void)
-{
-    return &stored;
-}
 
 void arena_file_keep(void)
 {

@@ -7,14 +7,11 @@
 #include <string.h>
 
 static struct process_list list;
-static void *memory;
 
 static void read_list(const char *text)
 {
-    size_t size = process_list_memory(text, strlen(text));
-    free(memory);
-    memory = calloc(1, size);
-    process_list_read(&list, text, strlen(text), memory);
+    process_list_free(&list);
+    process_list_read(&list, text, strlen(text));
 }
 
 static void assert_states(size_t n, const enum image_state *states)
@@ -196,6 +193,5 @@ int main(void)
         cmocka_unit_test(what_is_damaged_is_passed_over),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    free(memory);
     return failed;
 }
