@@ -55,9 +55,9 @@ $(BUILD)/obj/hpcrun/shared/%.o: lib/%.c
 	$(if $(Q),@echo "  CC $<")
 	$(Q)$(CC) $(CFLAGS) $(CFLAGS_hpcrun) -c -o $@ $<
 
-CILKTOOL_PARTS = $(call objects_of,hpcrun/cilktool) $(addprefix $(BUILD)/obj/hpcrun/span/,frame-span.o span-frames.o)
+CILKTOOL_PARTS = $(call objects_of,hpcrun/cilktool) $(BUILD)/obj/hpcrun/span/frame-span.o
 CILKTOOL_ENGINE = $(addprefix $(BUILD)/obj/hpcrun/,$(addprefix span/,frame-span.o span-frames.o task-threads.o strand-clock.o \
-	work-span.o span-results.o activations.o span-contexts.o critical-path.o worker-memory.o grains.o) \
+	work-span.o span-results.o span-contexts.o critical-path.o worker-memory.o grains.o) \
 	base/own-pages.o base/own-section.o)
 CILKTOOL = $(BUILD)/lib/libhpctoolkit-cilktool.so
 PROGRAMS += $(CILKTOOL)
@@ -123,7 +123,7 @@ LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,logical/agent-table.o logical/c
 	logical/agent-host.o logical/logical.o logical/answer-cache.o logical/wait-slots.o logical/stack-owner.o tree/cct.o tree/lnotes.o tree/segments.o base/text-buffer.o \
 	base/shared-pages.o base/own-fds.o)
 $(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(UNWIND_PARTS),))
-SPAN_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,span/work-span.o span/span-results.o span/activations.o span/span-contexts.o span/critical-path.o span/worker-memory.o span/grains.o base/own-pages.o base/own-section.o) $(BUILD)/obj/tests/unit/hpcrun/simulated_clock.o
+SPAN_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,span/work-span.o span/span-frames.o span/span-results.o span/span-contexts.o span/critical-path.o span/worker-memory.o span/grains.o base/own-pages.o base/own-section.o) $(BUILD)/obj/tests/unit/hpcrun/simulated_clock.o
 $(eval $(call unit_test,hpcrun/test_work_span,$(SPAN_PARTS),))
 $(eval $(call unit_test,hpcrun/test_grains,$(BUILD)/obj/hpcrun/span/grains.o $(BUILD)/obj/tests/unit/hpcrun/simulated_clock.o,))
 $(eval $(call unit_test,hpcrun/test_task_span,$(SPAN_PARTS) $(addprefix $(BUILD)/obj/hpcrun/,span/task-span.o span/task-paths.o) \

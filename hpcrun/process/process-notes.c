@@ -50,8 +50,8 @@ static void add_program(struct text *note, const char *program)
     text_add_bytes(note, form, printable_copy(form, sizeof form, from));
 }
 
-/* Lines about children that could not be written. The last line of the run counts them, and the list
- * gets them if it can be written again. */
+/* Lines about children that could not be written. The list gets them if it can be written again; else
+ * the launched process says how many they are. */
 static struct {
     _Atomic bool taken;
     struct text lines;
