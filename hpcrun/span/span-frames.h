@@ -67,8 +67,7 @@ struct span_frame *frame_find(const void *address);
 static inline void frame_add(struct span_frame *frame, struct span_tally *tally, uint64_t time)
 {
     frame->work += time;
-    tally->by[frame->context].work += time;
-    tally->by[frame->context].strands++;
+    span_tally_add(tally, frame->context, time);
 }
 
 /* A strand of it has ended. */
