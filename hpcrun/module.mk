@@ -39,7 +39,7 @@ CFLAGS_hpcrun = -fPIC -fvisibility=hidden -ftls-model=initial-exec $(if $(ASSERT
 # What every sample runs comes first and lies together: few pages and lines of code to load.
 SAMPLE_OBJS = $(addprefix $(BUILD)/obj/hpcrun/restart/,restart.o ended-calls.o interruptible-calls.o call-number.o resumed-calls.o cancellation.o) \
 	$(foreach d,sample source unwind code logical tree thread,$(call objects_of,hpcrun/$(d)))
-LIBHPCRUN_OBJS = $(SAMPLE_OBJS) $(call objects_of,agents/pthread) $(addprefix $(BUILD)/obj/hpcrun/shared/,printable.o utf8.o measurement-format.o) \
+LIBHPCRUN_OBJS = $(SAMPLE_OBJS) $(call objects_of,agents/pthread) $(addprefix $(BUILD)/obj/hpcrun/shared/,printable.o utf8.o measurement-format.o chunk.o thread-chunks.o) \
 	$(filter-out $(SAMPLE_OBJS),$(foreach d,record restart hooks process life config base span,$(call objects_of,hpcrun/$(d))))
 
 PROGRAMS += $(BUILD)/lib/libhpcrun.so
@@ -109,7 +109,7 @@ $(eval $(call unit_test,hpcrun/test_code_rule,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_saved_sp,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_context_step,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_call_number,$(BUILD)/obj/hpcrun/restart/call-number.o $(UNWIND_PARTS),))
-FLUSH_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,record/flush.o record/chunk.o tree/cct.o tree/lnotes.o tree/segments.o \
+FLUSH_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,record/flush.o record/chunk-writer.o tree/cct.o tree/lnotes.o tree/segments.o \
 	thread/thread-image.o thread/ready-time.o base/own-pages.o base/shared-pages.o base/own-fds.o base/text-buffer.o)
 $(eval $(call unit_test,hpcrun/test_flush,$(FLUSH_PARTS) $(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
 $(eval $(call unit_test,hpcrun/test_joinable,$(addprefix $(BUILD)/obj/hpcrun/,thread/joinable.o base/own-pages.o base/own-section.o),))

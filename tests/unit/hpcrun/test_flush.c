@@ -6,7 +6,7 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/append-file.h"
 #include "hpcrun/record/arena-file.h"
-#include "hpcrun/record/chunk.h"
+#include "hpcrun/record/chunk-writer.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement-file.h"
 #include "hpcrun/record/process-chunks.h"

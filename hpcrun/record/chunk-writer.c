@@ -1,11 +1,10 @@
-#include "hpcrun/record/chunk.h"
+#include "hpcrun/record/chunk-writer.h"
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/record/append-file.h"
 #include "hpcrun/record/chunk-header.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 static _Atomic uint32_t chunks; /* number in the file so far */
 
@@ -36,64 +35,6 @@ void chunk_release(struct chunk *chunk)
         atomic_store(&last_resort.taken, false);
     else
         sys_pages_free(chunk->at, CHUNK_BYTES + SCRATCH_BYTES);
-}
-
-void chunk_begin(struct chunk *chunk, enum chunk_kind kind, uint32_t thread)
-{
-    chunk->used = CHUNK_HEADER_SIZE;
-    chunk->kind = kind;
-    chunk->thread = thread;
-}
-
-static bool fits(const struct chunk *chunk, size_t size)
-{
-    return size <= CHUNK_BYTES - chunk->used;
-}
-
-void chunk_u8(struct chunk *chunk, uint8_t value)
-{
-    if (fits(chunk, 1))
-        chunk->at[chunk->used++] = value;
-}
-
-void chunk_u64(struct chunk *chunk, uint64_t value)
-{
-    if (!fits(chunk, sizeof value))
-        return;
-    put_u64(chunk->at + chunk->used, value);
-    chunk->used += sizeof value;
-}
-
-void chunk_v(struct chunk *chunk, uint64_t value)
-{
-    if (fits(chunk, VARINT_MAX_BYTES))
-        chunk->used = (size_t)(put_varint(chunk->at + chunk->used, value) - chunk->at);
-}
-
-void chunk_z(struct chunk *chunk, int64_t value)
-{
-    chunk_v(chunk, zigzag(value));
-}
-
-void chunk_bytes(struct chunk *chunk, const void *data, size_t size)
-{
-    if (!fits(chunk, VARINT_MAX_BYTES))
-        return;
-    size_t room = CHUNK_BYTES - chunk->used - VARINT_MAX_BYTES;
-    if (size > room)
-        size = room;
-    chunk_v(chunk, size);
-    memcpy(chunk->at + chunk->used, data, size);
-    chunk->used += size;
-}
-
-void chunk_str(struct chunk *chunk, const char *string)
-{
-    static const char cut[] = "...";
-    size_t length = strlen(string), mark = strlen(cut);
-    chunk_bytes(chunk, string, length < CHUNK_STRING ? length : CHUNK_STRING);
-    if (length > CHUNK_STRING)
-        memcpy(chunk->at + chunk->used - mark, cut, mark);
 }
 
 bool chunk_commit(struct chunk *chunk)
