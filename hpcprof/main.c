@@ -2,7 +2,7 @@
 #include "hpcprof/base/output-file.h"
 #include "hpcprof/database/database-dir.h"
 #include "hpcprof/database/database-files.h"
-#include "hpcprof/database/run-line.h"
+#include "hpcprof/database/run-account.h"
 #include "hpcprof/database/v4-file.h"
 #include "hpcprof/measurement/path-addresses.h"
 #include "hpcprof/names/construct-names.h"
@@ -426,7 +426,7 @@ int main(int argc, char **argv)
     run.folder = folder;
     analyze(&run);
     write_database(&run);
-    run_line_print(&run.analysis, launched_program(&run.measurements));
+    run_account_print(&run.analysis, launched_program(&run.measurements));
     team_wait();
     if (team_is_first())
         publish();

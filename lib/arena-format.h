@@ -25,7 +25,7 @@
 #include "lib/fate-counts.h"
 
 #define ARENAS_MAGIC  "HPCRUNAR"
-#define ARENAS_MAJOR  2
+#define ARENAS_MAJOR  1
 #define ARENAS_SUFFIX ".arenas"
 
 #define ARENA_EVENTS   8

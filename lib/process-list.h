@@ -10,9 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Most events that a line has. */
-#define PROCESS_LIST_EVENTS 8
-
 enum image_state {
     IMAGE_BEGUN,       /* it did not report its end */
     IMAGE_ENDED,       /* it reported its end; `end` says how */
@@ -22,14 +19,6 @@ enum image_state {
     IMAGE_EXEC_FAILED, /* an unmeasured program whose exec failed: it never ran; or the child of a
                           vfork that ended without an exec */
     IMAGE_UNSEEN,      /* a process of which only its parent knows */
-};
-
-/* Totals of an image from its beginning to its end. Times in ns. */
-struct image_counts {
-    uint64_t threads, cpu;                                             /* CPU time of the process */
-    uint64_t thread_cpu, thread_wall;                                  /* lives of its threads */
-    uint64_t dropped, partial;                                         /* samples */
-    uint64_t fired[PROCESS_LIST_EVENTS], sources[PROCESS_LIST_EVENTS]; /* sets of sample_source */
 };
 
 struct process_image {
@@ -45,7 +34,6 @@ struct process_image {
     bool seen_by_parent; /* a measured parent waited for it */
     uint64_t began_at;   /* CLOCK_MONOTONIC, ns */
     uint64_t ended_at;   /* the same, by its own account, else its parent's; 0: unknown */
-    struct image_counts counts;
     enum image_loss loss; /* by its own account */
     int error;            /* errno of the last failure to write, if there is a loss */
     /* CPU times, ns; 0: unknown. By its own account at its end: of the process, and of the children that

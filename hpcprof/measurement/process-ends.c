@@ -306,7 +306,7 @@ static void add_images(struct unmeasured_list *list, const struct process_list *
         if (!why)
             continue;
         add_process(list, why, image,
-                    has_reported_end(image) ? image->counts.cpu : image->lost_cpu);
+                    has_reported_end(image) ? image->process_cpu : image->lost_cpu);
         free(why);
     }
     static const char of_parents[] = "children without a record, of these programs";

@@ -37,6 +37,15 @@ static void add_sources(struct text *line, uint8_t set)
     }
 }
 
+/* Totals of the image. Times in ns. */
+struct image_counts {
+    uint64_t threads, cpu;                                 /* CPU time of the process */
+    uint64_t thread_cpu, thread_wall;                      /* lives of its threads */
+    uint64_t dropped, partial;                             /* samples */
+    uint64_t fired[MAX_EVENTS];
+    uint8_t sources[MAX_EVENTS]; /* sets of enum sample_source, by bit */
+};
+
 static void add_fates(struct image_counts *counts, unsigned event,
                       const struct fate_count fates[FATE_SLOTS])
 {
@@ -78,7 +87,7 @@ static void add_event(struct text *line, unsigned which, const struct image_coun
     if (counts->sources[which] == 0)
         return; /* no thread could be written */
     text_add(line, " (");
-    add_sources(line, (uint8_t)counts->sources[which]);
+    add_sources(line, counts->sources[which]);
     if (event->interval)
         text_add(line, ", by rate");
     if ((event_is_time(event) || event->interval) && clock >= 1000000) {
@@ -265,7 +274,7 @@ void summarize(enum process_state state, int detail, bool continues, bool is_los
     struct text line = TEXT(text_buffer);
     struct image_counts counts = own_counts();
     struct image_account account = own_account(is_lost);
-    report_write_failure(&account, note_end(state, detail, &counts, &account));
+    report_write_failure(&account, note_end(state, detail, &account));
     report_unlisted();
     report_too_many_modules();
     for (unsigned event = 0; event < process.config.event_count; event++)

@@ -15,7 +15,7 @@
  * process by an exec, so that the command has the same process id, parent, signals and exit status
  * as without hpcrun; no process is left that could wait for it. So this line is about one process.
  * What all processes of the run have measured, and what was not measured, hpcprof says
- * (hpcprof/database/run-line.h). */
+ * (hpcprof/database/run-account.h). */
 void summarize(enum process_state state, int detail, bool continues, bool is_lost);
 
 #endif

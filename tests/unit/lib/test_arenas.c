@@ -236,7 +236,7 @@ static void damage_is_reported(void **state)
     assert_damaged("version 9");
     begin();
     arena.header.thread_bytes += 8;
-    assert_damaged("version 2-");
+    assert_damaged("version 1-");
     begin();
     arena.header.first_thread = sizeof arena;
     assert_damaged("list of threads");

@@ -1,4 +1,4 @@
-#include "hpcprof/database/run-line.h"
+#include "hpcprof/database/run-account.h"
 
 #include "lib/diag.h"
 #include "lib/path.h"
@@ -217,7 +217,7 @@ static void note_missing(const struct unmeasured_list *not_measured,
 
 /* ---- together ---- */
 
-void run_line_print(const struct analysis *analysis, const struct measurement_process *program)
+void run_account_print(const struct analysis *analysis, const struct measurement_process *program)
 {
     const struct measurements *measurements = analysis->measurements;
     struct unmeasured_list not_measured = process_ends_unmeasured(analysis->ends);
