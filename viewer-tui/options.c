@@ -12,7 +12,7 @@
 /* Indexes of rows[], in the order of --help. */
 enum {
     PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, COLLAPSE, FILTER,
-    DEPTH, MIN_PERCENT, PROGRAM, THREADS, OF, WHAT_IF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, OWN,
+    DEPTH, MIN_PERCENT, PROGRAM, THREADS, OF, WHAT_IF, COMPARE, FAIL_IF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, OWN,
     COLUMNS, NUMBERS, BARS, NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
 };
 
@@ -83,6 +83,15 @@ static const struct option_row rows[OPTIONS] = {
                  "ones: `PROCEDURE 2x` makes the own code of a spawned procedure twice as fast (any factor above 0), "
                  "`PROCEDURE parallel` makes it perfectly parallel. Can be given several times; each change is "
                  "made alone. Needs `hpcrun --work-span`. Values marked >= or <= are bounds."},
+    [COMPARE] = {NULL, "compare", "A,B,...", NULL, "compare runs A,B,... with those of the next list",
+                 "Compare repeated runs: those of the list, databases or measurement directories, with those of a "
+                 "second list, which takes the place of DB2. A set of runs stands for all its runs. Costs are means; "
+                 "differences have intervals. See Comparing two databases."},
+    [FAIL_IF] = {NULL, "fail-if", "LIMIT", NULL, "status 3 beyond 'wall +5%' or 'work:parse +9%'",
+                 "With `--compare`: end with status 3 if a change is beyond the limit, with its whole interval of 99.9 %. "
+                 "LIMIT is `wall +5%`, `cpu +5%`, `METRIC +5%` or `METRIC:PROCEDURE +5%`. Can be given several times. "
+                 "One line for each says the change, and names the procedures that grew. Prints the summary unless "
+                 "`--print` asks for something else."},
     [NAMES] = {NULL, "names", "A,B", NULL, "names of two databases",
                "Names of two databases. Default: the parts in which their paths differ."},
     [SCALING] = {NULL, "scaling", "KIND", "strong weak", "show loss of DB2 with more workers: strong, weak",
@@ -238,6 +247,22 @@ static void take_change(speed_change_list *changes, const char *text)
     vec_push(changes, change);
 }
 
+static void take_limit(limit_list *limits, const char *text)
+{
+    struct limit limit;
+    if (!limit_read(text, &limit))
+        diag_usage("--fail-if takes 'wall +5%%', 'METRIC +5%%' or 'METRIC:PROCEDURE +5%%', not '%s'", text);
+    vec_push(limits, limit);
+}
+
+static void take_list(struct command_line *line, const char *list)
+{
+    if (!*list)
+        diag_usage("--compare needs a list of runs");
+    line->options.paths[0] = list;
+    line->options.compares_lists = true;
+}
+
 static void take_option(void *target, size_t option, const char *value)
 {
     struct command_line *line = target;
@@ -261,6 +286,8 @@ static void take_option(void *target, size_t option, const char *value)
     case THREADS: options->threads = value; break;
     case OF: options->print.of = value; break;
     case WHAT_IF: take_change(&options->changes, value); break;
+    case COMPARE: take_list(line, value); break;
+    case FAIL_IF: take_limit(&options->limits, value); break;
     case NAMES: line->names = value; break;
     case SCALING: options->comparison.scaling = scaling_in(value); break;
     case WORKERS: take_workers(options->comparison.workers, value); break;
@@ -355,7 +382,9 @@ static void take_names(struct options *options, const char *list)
         diag_usage("--workers needs --scaling weak: strong scaling does not depend on the numbers");
     if (list && !comparison_names_in(list, options->comparison.names))
         diag_usage("--names takes two different names with a comma between them, not '%s'", list);
-    if (!list && options->paths[1])
+    if (!list && options->compares_lists)
+        comparison_names_in("base,new", options->comparison.names);
+    else if (!list && options->paths[1])
         comparison_names_of_paths(options->paths, options->comparison.names);
 }
 
@@ -424,10 +453,17 @@ struct options options_read(int argc, char **argv)
     struct command_line line = {.options = {.printed = PRINT_NOTHING, .print = {.min_percent = -1}}};
     struct options *options = &line.options;
     int at = option_table_parse(&table, argc, argv, take_option, &line);
-    if (argc - at > SIDES)
+    int n_given = options->compares_lists ? 1 : 0;
+    if (argc - at + n_given > SIDES)
         diag_usage("more than two databases given");
-    for (int side = 0; at + side < argc; side++)
-        options->paths[side] = argv[at + side];
+    for (int side = n_given; at + side - n_given < argc; side++)
+        options->paths[side] = argv[at + side - n_given];
+    if (options->compares_lists && (!options->paths[1] || !*options->paths[1]))
+        diag_usage("--compare needs a second list of runs after the options");
+    if (options->limits.n && !options->compares_lists)
+        diag_usage("--fail-if needs --compare with repeated runs");
+    if (options->limits.n && !line.given[PRINT])
+        options->printed = PRINT_SUMMARY;
     if (!line.given[NO_CONFIG])
         take_settings(options, line.given);
     if (options->changes.n && !line.given[PRINT])

@@ -90,7 +90,7 @@ static const char *hotspot_name(const struct comparison_printer *printer,
                                 const struct changed_hotspot *hotspot, char buffer[NAME_SIZE])
 {
     uint32_t procedure = hotspot->hotspot.procedure;
-    const struct database *db = merged_side(printer->topdown, hotspot->side)->db;
+    const struct database *db = comparison_side(printer->topdown, hotspot->side)->db;
     return procedure == NOTHING ? "" : database_procedure_name(db, procedure, buffer);
 }
 
@@ -351,6 +351,8 @@ static void write_both(struct comparison_printer *printer, const struct costs_of
         json_put_number(json, printer->comparison->options->names[side], costs->sides[side]);
     json_put_number(json, comparison_column(printer->comparison, MERGED_DIFFERENCE),
                     costs->difference);
+    if (printer->comparison->merged.runs.n > SIDES)
+        json_put_number(json, comparison_column(printer->comparison, MERGED_UNCERTAINTY), costs->uncertainty);
 }
 
 static void write_hotspots(struct comparison_printer *printer, const char *key,
@@ -361,7 +363,7 @@ static void write_hotspots(struct comparison_printer *printer, const char *key,
     json_put_array(json, key);
     for (size_t i = 0; i < hotspots->n; i++) {
         const struct changed_hotspot *hotspot = &hotspots->at[i];
-        const struct database *db = merged_side(printer->topdown, hotspot->side)->db;
+        const struct database *db = comparison_side(printer->topdown, hotspot->side)->db;
         json_write_object(json);
         json_write_text(json, "name", hotspot_name(printer, hotspot, buffer));
         json_put_place(json, database_file_path(db, hotspot->hotspot.at.file),

@@ -22,7 +22,7 @@
 struct pair_screen {
     struct tui *tui;
     const struct comparison *comparison;
-    struct row_pair rows;
+    const uint32_t *rows;
     size_t metric; /* of the comparison: the left side's */
     enum cost_part part;
     struct thread_costs costs[SIDES];
@@ -121,9 +121,9 @@ static enum outcome read_costs(struct pair_screen *page)
 {
     for (int side = 0; side < SIDES; side++) {
         struct thread_costs *costs = &page->costs[side];
-        costs->metric = page->comparison->from[page->metric].sides[side];
+        costs->metric = page->comparison->from.at[page->metric].sides[side];
         costs->part = page->part;
-        if (page->rows.rows[side] == NOTHING)
+        if (page->rows[side] == NOTHING)
             costs->why = "this database has no such scope";
         else if (thread_costs_read(costs, costs->metric, page->part) == STOPPED)
             return STOPPED;
@@ -136,13 +136,13 @@ static enum outcome read_costs(struct pair_screen *page)
  * what is compared. What it was stays where the user stops it. */
 static void show_column(struct pair_screen *page, int step)
 {
-    const struct metrics *metrics = &page->comparison->metrics;
+    const struct metrics *metrics = &page->comparison->merged.metrics;
     struct pair_screen before = *page;
     size_t n = 2 * metrics->n_stored, at = 2 * page->metric + (page->part == EXCLUSIVE);
     for (size_t tried = 0; tried < n; tried++) {
         at = (at + n + (size_t)step) % n;
         const struct metric *metric = &metrics->at[at / 2];
-        bool is_left = page->comparison->from[at / 2].column == MERGED_LEFT;
+        bool is_left = page->comparison->from.at[at / 2].column == MERGED_LEFT;
         if (is_left && metric->is_in[metrics->set] && metric_is_measured(metric) &&
             !metric->repeats_work)
             break;
@@ -196,8 +196,8 @@ static void open_page(struct pair_screen *page)
     page->metric = view->metrics->at[metric].compared.sides[0];
     page->part = view->sorting.part;
     for (int side = 0; side < SIDES; side++) {
-        uint32_t row = page->rows.rows[side];
-        thread_costs_open(&page->costs[side], merged_side(view, side), row == NOTHING ? 0 : row,
+        uint32_t row = page->rows[side];
+        thread_costs_open(&page->costs[side], comparison_side(view, side), row == NOTHING ? 0 : row,
                           page->tui->session->sides[side]->run, NULL, page->tui->ascii);
         size_t width = thread_costs_label_width(&page->costs[side]);
         page->label_width = width > page->label_width ? width : page->label_width;
