@@ -1,6 +1,6 @@
 /* Signal handler: everything here may be used there.
  *
- * The payload of a chunk of the measurement file (doc/FORMAT-hpcrun.md, section 5), built in memory. */
+ * A chunk of the measurement file (doc/FORMAT-hpcrun.md, sections 4 and 5), built in memory. */
 #ifndef LIB_CHUNK_H
 #define LIB_CHUNK_H
 
@@ -22,6 +22,19 @@ struct chunk {
 #define SCRATCH_BYTES 16384
 /* Bytes that chunks of many records leave free for their other numbers. */
 #define CHUNK_SLACK 512
+
+/* Writes the header (section 4) but for the CRC, which is at CHUNK_CRC_OFFSET and of what comes before it
+ * and the payload. */
+static inline void chunk_header_put(uint8_t *at, enum chunk_kind kind, uint32_t thread,
+                                    uint32_t number, size_t payload)
+{
+    put_u32(at, CHUNK_MAGIC);
+    put_u16(at + 4, (uint16_t)kind);
+    put_u16(at + 6, 0);
+    put_u32(at + 8, (uint32_t)payload);
+    put_u32(at + 12, thread);
+    put_u32(at + 16, number);
+}
 
 /* Begins a chunk. The previous one may be abandoned. */
 void chunk_begin(struct chunk *chunk, enum chunk_kind kind, uint32_t thread);

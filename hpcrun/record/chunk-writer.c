@@ -2,7 +2,6 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/record/append-file.h"
-#include "hpcrun/record/chunk-header.h"
 
 #include <stdatomic.h>
 
