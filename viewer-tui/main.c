@@ -120,7 +120,6 @@ static int show(struct session *session, struct options *options)
                                         .has_mouse = !options->no_mouse,
                                         .starts_closed = options->starts_closed,
                                         .columns = options->columns,
-                                        .units = options->units,
                                         .has_bars = options->has_bars,
                                         .filters = &options->filters};
     return terminal_run(session, &terminal);

@@ -13,7 +13,7 @@
 enum {
     PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, COLLAPSE, FILTER,
     DEPTH, MIN_PERCENT, PROGRAM, THREADS, OF, WHAT_IF, COMPARE, FAIL_IF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, OWN,
-    COLUMNS, NUMBERS, BARS, NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
+    COLUMNS, BARS, NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
 };
 
 static const struct option_row rows[OPTIONS] = {
@@ -21,10 +21,10 @@ static const struct option_row rows[OPTIONS] = {
                "top-down, bottom-up, flat, threads, summary, ...",
                "Print a view: `top-down`, `bottom-up`, `flat`, `threads` or `summary`, see Views; or `scaling` or "
                "`losses` of a set of runs, see Sets of runs."},
-    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg gnuplot",
+    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg",
                 "text,csv,json,folded,flamegraph,speedscope,pprof,svg",
-                "Format of `--print`: `text` (the default), `csv`, `json`, `folded`, `flamegraph`, `speedscope` or "
-                "`pprof`; of `scaling` also `svg` and `gnuplot`. See Formats."},
+                "Format of `--print`: `text` (the default), `csv`, `json`, `folded`, `flamegraph`, `speedscope`, "
+                "`pprof` and `svg`. See Formats."},
     [OUTPUT] = {NULL, "output", "FILE", "@file", "print to FILE",
                 "Print to FILE instead of standard output. An existing file is overwritten."},
     [SORT] = {NULL, "sort", "METRIC", NULL, "largest METRIC first; also METRIC:exclusive",
@@ -108,19 +108,16 @@ static const struct option_row rows[OPTIONS] = {
     [OWN] = {NULL, "own", "DIR", "@directory", "code below DIR is your own; !DIR: it is not",
              "Source files and binaries below DIR are your own code, or with `!DIR` are not. Can be given several "
              "times; the longest DIR decides. See Your own code."},
-    [COLUMNS] = {NULL, "columns", "A,B", NULL, "columns of the viewer: work:inclusive,work:exclusive",
-                 "The columns with which the viewer begins, for one database: `METRIC:inclusive` or "
-                 "`METRIC:exclusive`, with `+4` after it to be 4 wider than usual (`work:exclusive+4`). Other "
-                 "columns are hidden."},
-    [NUMBERS] = {NULL, "numbers", "KIND", "fit plain scientific percent", "fit, plain, scientific or percent (key t)",
-                 "Form of the numbers, as the key `t` in the viewer: `fit` (the default), `plain`, `scientific` or "
-                 "`percent`."},
+    [COLUMNS] = {NULL, "columns", "A,B", NULL, "columns of costs: work:inclusive,work:exclusive",
+                 "The columns with which the viewer begins, or which a printed tree has, for one database: "
+                 "`METRIC:inclusive` or "
+                 "`METRIC:exclusive`. Other columns are hidden."},
     [BARS] = {NULL, "bars", NULL, NULL, "bars in place of percentages (key b)",
               "Show bars in place of percentages, as the key `b` in the viewer."},
     [NO_MOUSE] = {NULL, "no-mouse", NULL, NULL, "leave the mouse to the terminal",
                   "Leave the mouse to the terminal, for selecting text. Most terminals also do that while Shift is "
                   "held."},
-    [CLOSED] = {NULL, "closed", NULL, NULL, "open with the tree closed and without advice",
+    [CLOSED] = {NULL, "closed", NULL, NULL, NULL,
                 "Open the viewer with the tree closed and without a line of advice. Default: the tree is open along "
                 "the hot path."},
     [NO_CONFIG] = {NULL, "no-config", NULL, NULL, "do not read the user's defaults",
@@ -173,14 +170,6 @@ static double percent_in(const char *text)
     return percent;
 }
 
-static enum cell_units units_in(const char *text)
-{
-    enum cell_units units = cell_units_of_key(text);
-    if (units == CELL_UNITS)
-        diag_usage("--numbers is fit, plain, scientific or percent, not '%s'", text);
-    return units;
-}
-
 static enum scaling scaling_in(const char *text)
 {
     if (strcmp(text, "strong") == 0)
@@ -219,10 +208,7 @@ static enum format format_in(const char *text)
 {
     enum format format = format_named(text);
     if (format == FORMATS)
-        diag_usage(
-            "no format '%s'; there are text, csv, json, folded, flamegraph, speedscope, pprof, svg, "
-            "gnuplot",
-            text);
+        diag_usage("no format '%s'; there are text, csv, json, folded, flamegraph, speedscope, pprof, svg", text);
     return format;
 }
 
@@ -294,9 +280,8 @@ static void take_option(void *target, size_t option, const char *value)
     case INCLUDE: path_add_search(&options->rules, value); break;
     case REPLACE: take_replacement(&options->rules, value); break;
     case OWN: path_add_own(&options->rules, value); break;
-    case COLUMNS: options->columns = value; break;
-    case NUMBERS: options->units = units_in(value); break;
-    case BARS: options->has_bars = true; break;
+    case COLUMNS: options->columns = options->print.columns = value; break;
+    case BARS: options->has_bars = options->print.has_bars = true; break;
     case NO_MOUSE: options->no_mouse = true; break;
     case CLOSED: options->starts_closed = true; break;
     }
@@ -317,19 +302,20 @@ static void check_set_options(const struct options *options)
 static void check_format(const struct options *options)
 {
     static const char any[] = "text, csv, json";
+    if (options->printed == PRINT_SUMMARY && options->print.format == FORMAT_CSV)
+        diag_usage("--format csv is for tables; the summary can be printed as text, json");
     enum format format = options->print.format;
     const char *name = format_name(format);
     bool is_tree = options->printed < VIEWS;
-    if (format < FORMAT_FOLDED || (is_tree && format < FORMAT_SVG) ||
-        (options->printed == PRINT_SCALING && format >= FORMAT_SVG))
+    if (format < FORMAT_FOLDED || is_tree || (options->printed == PRINT_SCALING && format == FORMAT_SVG))
         return;
     if (options->printed == PRINT_LOSSES)
         diag_usage("--format %s: losses may be negative; they can be printed as %s", name, any);
     if (options->printed == PRINT_SCALING)
-        diag_usage("--format %s is for trees; scaling can be printed as %s, svg, gnuplot", name, any);
-    diag_usage("--format %s is for %s; this view can be printed as %s%s", name,
-               format < FORMAT_SVG ? "trees (top-down, bottom-up, flat)" : "--print scaling", any,
-               is_tree ? ", folded, flamegraph, speedscope, pprof" : "");
+        diag_usage("--format %s is for trees; scaling can be printed as %s, svg", name, any);
+    diag_usage("--format %s is for trees (top-down, bottom-up, flat)%s; this view can be printed as %s", name,
+               format == FORMAT_SVG ? " and --print scaling" : "",
+               options->printed == PRINT_SUMMARY ? "text, json" : any);
 }
 
 static void check_combination(const struct options *options, const bool given[OPTIONS])
@@ -359,8 +345,9 @@ static void check_combination(const struct options *options, const bool given[OP
     bool is_tree = options->printed < VIEWS || options->printed == PRINT_LOSSES;
     if (filters_n(&options->filters) && options->printed != PRINT_NOTHING && !is_tree)
         diag_usage("--filter works on trees: print top-down, bottom-up or flat");
-    if (options->printed != PRINT_NOTHING && (given[COLUMNS] || given[NUMBERS] || given[BARS]))
-        diag_usage("--columns, --numbers and --bars are for the viewer, not for --print");
+    bool has_columns = is_tree && options->print.format < FORMAT_FOLDED;
+    if (options->printed != PRINT_NOTHING && (given[COLUMNS] || given[BARS]) && !has_columns)
+        diag_usage("--columns and --bars are for the viewer, and for trees as text, csv or json");
     if (options->printed == PRINT_NOTHING) {
         if (given[FORMAT] || given[DEPTH] || given[MIN_PERCENT] || options->output)
             diag_usage("--format, --output, --depth and --min-percent need --print");
@@ -391,17 +378,16 @@ static void take_names(struct options *options, const char *list)
 static void check_comparison(const struct options *options)
 {
     if (options->printed == PRINT_THREADS)
-        diag_usage("threads of two runs cannot be matched: print them for each database, or see them side by "
-                   "side in the viewer (key 4)");
-    if (options->print.format >= FORMAT_SPEEDSCOPE)
-        diag_usage("speedscope and pprof files hold one database: write one for each, or compare as "
-                   "flamegraph, folded, text, csv or json");
+        diag_usage("threads of two runs cannot be matched: print them for each database, or see those of "
+                   "either run in the viewer (key 4)");
 }
 
 /* Takes a default of the user's, a line "OPTION = VALUE" of the configuration file. Returns what is wrong with it, or
  * NULL. */
 static const char *take_setting(struct options *options, const bool given[OPTIONS], const struct setting *setting)
 {
+    if (strcmp(setting->name, "numbers") == 0) /* earlier versions kept it there */
+        return NULL;
     size_t option = option_table_find(&table, setting->name);
     if (option == OPTIONS)
         return "there is no such option";
@@ -421,11 +407,6 @@ static const char *take_setting(struct options *options, const bool given[OPTION
         options->columns = given[COLUMNS] ? options->columns : setting->value;
         break;
     case BARS: options->has_bars = true; break;
-    case NUMBERS:
-        if (cell_units_of_key(setting->value) == CELL_UNITS)
-            return "it is fit, plain, scientific or percent";
-        options->units = given[NUMBERS] ? options->units : cell_units_of_key(setting->value);
-        break;
     case INCLUDE: path_add_search(&options->rules, setting->value); break;
     case OWN: path_add_own(&options->rules, setting->value); break;
     case REPLACE:

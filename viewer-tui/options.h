@@ -38,7 +38,6 @@ struct options {
     bool no_mouse;
     bool starts_closed;  /* the viewer, with the tree closed and without advice */
     const char *columns; /* of the terminal viewer (column-choice.h); NULL: those that fit */
-    enum cell_units units;
     bool has_bars;
     struct config config; /* the configuration file that they were read from; the caller frees */
 };
