@@ -137,8 +137,8 @@ static struct process_image *find_image(const struct process_list *list, int pid
     return !image || image->start == start ? image : image_of(list, image, start);
 }
 
-/* Earlier versions have what the image measured between AT and LOSS: six numbers, the number of events, and two
- * for each. Those before 2.1 do not have the last four numbers. */
+/* Earlier versions have what the image measured between AT and LOSS: six numbers, the number of events,
+ * and two for each. Those before 2.1 do not have the last four numbers. */
 enum { END_NUMBERS = 9, EVENTS_AT = 11, MOST_END_NUMBERS = 64 };
 
 /* Finds LOSS and the three numbers after it. False if the line is not whole. */

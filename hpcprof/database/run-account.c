@@ -95,8 +95,7 @@ static double wall_time(const struct measurements *measurements)
 static void write_subject(FILE *out, const struct measurement_process *program,
                           const struct run_sums *sums)
 {
-    const char *name =
-        program->arguments.n > 0 ? program->arguments.at[0] : program->executable;
+    const char *name = program->arguments.n > 0 ? program->arguments.at[0] : program->executable;
     if (sums->ranks > 1)
         fprintf(out, "%zu ranks of %.200s", sums->ranks, name);
     else
@@ -161,8 +160,9 @@ static void note_measured(const struct measurements *measurements,
     double unsampled = sums->cpu - sums->thread_cpu;
     write_subject(out, program, sums);
     write_samples(out, measurements, events, sums);
-    fprintf(out, " in %.3f s CPU, %.3f s wall, %zu thread%s; %" PRIu64 " dropped, %" PRIu64
-                 " partial paths",
+    fprintf(out,
+            " in %.3f s CPU, %.3f s wall, %zu thread%s; %" PRIu64 " dropped, %" PRIu64
+            " partial paths",
             sums->cpu, wall_time(measurements), sums->threads, sums->threads == 1 ? "" : "s",
             sums->dropped, sums->partial);
     if (unsampled >= UNSAMPLED_CPU && unsampled >= sums->cpu / 100)

@@ -1,9 +1,10 @@
-/* Frames: the activations of procedures, and spawned tasks, of a fork-join program, each with its longest
- * paths so far; and the segments that they leave when they are stolen. work-span.h tells the method. It and
- * frame-span.h say from which events of a runtime a frame begins, is stolen, joined and ended. Normal context.
+/* Frames: the activations of procedures, and spawned tasks, of a fork-join program, each with its
+ * longest paths so far; and the segments that they leave when they are stolen. work-span.h explains the
+ * method. work-span.c and frame-span.c turn the events of runtimes into what happens to frames. Normal
+ * context.
  *
- * A frame stays the same whatever worker executes it. Those that no worker executes at the moment are found by
- * an address. The runtime orders what workers do with one frame; where it does not, the caller has a lock. */
+ * A frame stays the same whatever worker executes it. A frame that no worker executes is found by an
+ * address. Either the runtime orders what workers do with one frame, or the caller holds a lock. */
 #ifndef HPCRUN_SPAN_SPAN_FRAMES_H
 #define HPCRUN_SPAN_SPAN_FRAMES_H
 
@@ -23,18 +24,18 @@ struct frame_lengths {
 struct task_thread;
 
 struct span_frame {
-    const void *address;          /* in the table; NULL: it was never there */
-    bool is_listed;               /* in the table of addresses */
-    struct span_frame *next;      /* in the table */
-    struct span_frame *caller;    /* a task's: the frame that spawned it; NULL: serial code */
-    struct span_frame *child;     /* the task that was spawned last, if the frame waits for its end */
+    const void *address;       /* in the table; NULL: it was never there */
+    bool is_listed;            /* in the table of addresses */
+    struct span_frame *next;   /* in the table */
+    struct span_frame *caller; /* a task's: the frame that spawned it; NULL: serial code */
+    struct span_frame *child;  /* the task that was spawned last, if the frame waits for its end */
     struct frame_segment *result; /* a task's: where its result goes; NULL: to the caller */
-    struct frame_segment *before; /* its last segment; NULL: it was not stolen since its last sync */
+    struct frame_segment *before; /* its last segment since its last sync; NULL: none */
     _Atomic uint32_t open;        /* segments whose tasks have not ended */
     uint32_t context;
-    uint64_t work;                /* of it and its ended children, without `before` */
-    uint64_t branches;            /* of that: in tasks since the last sync */
-    struct frame_lengths passed;  /* from its begin on, what is in `before` */
+    uint64_t work;               /* of it and its ended children, without `before` */
+    uint64_t branches;           /* of that: in tasks since the last sync */
+    struct frame_lengths passed; /* from its begin on, what is in `before` */
     struct series series[KINDS];
 
     /* Of frame-span.h only. */
@@ -94,8 +95,8 @@ bool frame_cut(struct span_frame *frame, struct worker_memory *memory);
 /* All its tasks have ended: its prefixes are its longest paths. False if one has not. */
 bool frame_sync(struct span_frame *frame, struct worker_memory *memory);
 
-/* A task has ended with a sync: its paths are offered to the frame that spawned it. That waits for the task, or
- * goes on in another worker. */
+/* A task has ended with a sync: its paths are offered to the frame that spawned it. That frame waits for
+ * the task, or goes on in another worker. */
 void frame_join(struct span_frame *task, struct worker_memory *memory);
 
 /* A procedure has ended with a sync: its caller continues behind it. */

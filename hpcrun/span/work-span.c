@@ -12,9 +12,9 @@ struct activation {
     struct span_frame frame; /* its context is CONTEXT_NONE until its first event */
     struct agent_activation procedure;
     uint32_t parent_context;
-    uint32_t depth;           /* of spawns; 0: a root */
-    bool is_mixed;            /* a descendant is in another context */
-    bool is_trial;            /* grains.h */
+    uint32_t depth; /* of spawns; 0: a root */
+    bool is_mixed;  /* a descendant is in another context */
+    bool is_trial;  /* grains.h */
     bool was_stolen;
     bool is_suspended;        /* when it is resumed, its children have ended */
     uint64_t strands, spawns; /* of it and its ended children */
@@ -28,7 +28,8 @@ struct span_worker {
     struct worker_memory memory;
     struct span_tally *tally; /* its steals are those by others; under the runtime's lock */
     struct activation *top;   /* NULL: none */
-    struct span_frame *oldest; /* of the top and its callers that were not stolen; under the runtime's lock */
+    /* Of the top and its callers: the outermost that was not stolen. Under the runtime's lock. */
+    struct span_frame *oldest;
     struct grain_class *grain; /* of the top, or of the grain whose rest the top is; NULL: none */
     bool is_split;             /* the top is the rest of a grain */
 };
@@ -37,7 +38,7 @@ static struct {
     uint64_t burden;
     struct span_worker *workers[SPAN_WORKERS];
     struct lock lock; /* of `memory` */
-    struct worker_memory memory; /* of roots and segments: those who make them are no workers, or unknown */
+    struct worker_memory memory; /* of roots and segments, which no known worker makes */
 } program;
 
 /* ---- workers ---- */
@@ -100,9 +101,8 @@ static struct activation *top_at_event(struct span_worker *worker)
 {
     struct activation *top = worker->top;
     if (top->frame.context == CONTEXT_NONE)
-        top->frame.context =
-            span_context_of(top->parent_context, (uint64_t)*top->procedure.code,
-                            (uint64_t)*top->procedure.site);
+        top->frame.context = span_context_of(top->parent_context, (uint64_t)*top->procedure.code,
+                                             (uint64_t)*top->procedure.site);
     top->strands++;
     return top;
 }
