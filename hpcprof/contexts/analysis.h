@@ -4,12 +4,14 @@
 #define HPCPROF_ANALYSIS_H
 
 #include "hpcprof/measurement/executables.h"
+#include "hpcprof/measurement/process-ends.h"
 #include "hpcprof/metrics/metric-table.h"
 #include "hpcprof/names/clones.h"
 
 struct analysis {
     const struct measurements *measurements; /* trees are freed when all are attributed */
     const struct executables *executables;
+    const struct process_ends *ends;
     const struct structures *structures;
     const struct symbol_table *symbols;
     const struct clones *clones;

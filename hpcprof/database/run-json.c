@@ -232,10 +232,8 @@ void run_json_write(const char *path, const char *title, const struct analysis *
                     const struct context_ids *unknown_site_calls)
 {
     FILE *out = output_stream(path);
-    struct process_ends *ends = process_ends_read(analysis->measurements);
-    struct run_json run = {.analysis = analysis, .creations = creations, .ends = ends};
+    struct run_json run = {.analysis = analysis, .creations = creations, .ends = analysis->ends};
     json_write_start(&run.json, out, 2);
     write_run(&run, title, unknown_site_calls);
     output_stream_close(out, path, json_write_finish(&run.json));
-    process_ends_free(ends);
 }

@@ -211,7 +211,7 @@ CONFIG = ("HPCRUN_DIR=/m\nHPCRUN_EVENTS=CPUTIME|C|5000000|0|0|0|0|0|1;cycles|P|1
 SET_INDEX = ("hpctoolkit-set 1\ncommand ./prog 12\nserial ./prog-serial\nrun 1 1 0 3.251 workers-1-repeat-1\n"
              "run 2 2 3 0.002101 workers-2-repeat-2\n")
 PROCESSES = ("begin 0 71 100 70 0 1000 /bin/sh\nbegin 4 72 101 71 2 2000 /bin/true\nunmeasured 4 72 1 2500 /bin/static\n"
-             "end 72 101 3 0 2600 1 9 9 9 0 0 1 2 8\nfailed 72 2700\nend 72 101 1 0 2900 1 9 9 9 0 0 1 2 8\n"
+             "end 72 101 3 0 2600 0 0 9 9\nfailed 72 2700\nend 72 101 1 0 2900 1 9 9 9 0 0 1 2 8\n"
              "begin 0 73 102 71 2 3000 /bin/false\nwaited 73 9 3500 70 71\nwaited 74 0 3600 80 71\nfailed 75 3700\n"
              "end 71 100 1 0 4000 2 9 9 9 0 0 2 2 8 3 4 2 28 50 90\n")
 PERF_MAP = "1000 10 first\n0x1010 20 second name\n1008 8 again\nfff0 ff last\n"

@@ -1,9 +1,8 @@
 /* Signal handler: everything here may be used there.
  *
- * Chunks of the measurement file (doc/FORMAT-hpcrun.md). A chunk is built in memory and committed
- * by one write. If that fails, the caller keeps its data and may try again later. */
-#ifndef HPCRUN_RECORD_CHUNK_H
-#define HPCRUN_RECORD_CHUNK_H
+ * A chunk of the measurement file (doc/FORMAT-hpcrun.md, sections 4 and 5), built in memory. */
+#ifndef LIB_CHUNK_H
+#define LIB_CHUNK_H
 
 #include "lib/bytes.h"
 #include "lib/measurement-format.h"
@@ -24,13 +23,18 @@ struct chunk {
 /* Bytes that chunks of many records leave free for their other numbers. */
 #define CHUNK_SLACK 512
 
-/* Before the first chunk of a file, while no thread is building one. */
-void chunks_init(void);
-
-/* Memory for one chunk at a time. When the process gets no more memory, one thread at a time still
- * gets a static buffer; false for others. */
-bool chunk_memory(struct chunk *chunk);
-void chunk_release(struct chunk *chunk);
+/* Writes the header (section 4) but for the CRC, which is at CHUNK_CRC_OFFSET and of what comes before it
+ * and the payload. */
+static inline void chunk_header_put(uint8_t *at, enum chunk_kind kind, uint32_t thread,
+                                    uint32_t number, size_t payload)
+{
+    put_u32(at, CHUNK_MAGIC);
+    put_u16(at + 4, (uint16_t)kind);
+    put_u16(at + 6, 0);
+    put_u32(at + 8, (uint32_t)payload);
+    put_u32(at + 12, thread);
+    put_u32(at + 16, number);
+}
 
 /* Begins a chunk. The previous one may be abandoned. */
 void chunk_begin(struct chunk *chunk, enum chunk_kind kind, uint32_t thread);
@@ -45,6 +49,14 @@ void chunk_str(struct chunk *chunk, const char *string);
 /* Bytes, cut to what fits. */
 void chunk_bytes(struct chunk *chunk, const void *data, size_t size);
 
-/* Writes the chunk. False if it could not be written completely. */
-bool chunk_commit(struct chunk *chunk);
+/* Whether there is room for one more record of this size. */
+static inline bool chunk_has_room(const struct chunk *chunk, size_t size)
+{
+    return chunk->used + size <= CHUNK_BYTES - CHUNK_SLACK;
+}
+
+/* Leaves room for a number that chunk_count puts there. */
+size_t chunk_count_later(struct chunk *chunk);
+void chunk_count(struct chunk *chunk, size_t where, uint32_t count);
+
 #endif
