@@ -151,9 +151,7 @@ static void print_metrics(struct comparison_printer *printer)
         char *name = comparison_metric_name(printer->comparison, m);
         const char *why = metrics->at[m + MERGED_DIFFERENCE].why;
         add_costs(printer, 0, m, INCLUSIVE);
-        writer_clean(writer, name);
-        text_add(&writer->line, why ? ": " : "");
-        writer_clean(writer, why ? why : "");
+        writer_say(writer, "%s%s%s", name, why ? ": " : "", why ? why : "");
         writer_end_line(writer);
         free(name);
     }
@@ -164,9 +162,9 @@ static void print_changed(struct comparison_printer *printer, enum direction dir
     struct writer *writer = &printer->writer;
     char *metric = comparison_metric_name(printer->comparison, printer->metric);
     if (printer->n_changed[direction]) {
-        text_add(&writer->line, "\nProcedures whose own ");
-        writer_clean(writer, metric);
-        writer_line(writer, " %s most", change_names[direction]);
+        writer_end_line(writer);
+        writer_say(writer, "Procedures whose own %s %s most", metric, change_names[direction]);
+        writer_end_line(writer);
     }
     for (size_t i = 0; i < printer->n_changed[direction]; i++) {
         uint32_t row = printer->changed[direction][i];
