@@ -3,7 +3,7 @@
 #ifndef HPCPROF_RUN_ACCOUNT_H
 #define HPCPROF_RUN_ACCOUNT_H
 
-#include "hpcprof/attribution/analysis.h"
+#include "hpcprof/contexts/analysis.h"
 
 /* Prints the line, and one with what was not measured, if anything. Prints nothing of a run of one process
  * that was measured to its end: hpcrun has done so; nor if there is no list of processes. `program`: the
