@@ -63,7 +63,6 @@ static void find_changed(struct comparison_printer *printer)
     struct view *view = printer->view;
     size_t metric = printer->metric + MERGED_DIFFERENCE;
     view_sort(view, (struct sorting){.metric = metric, .part = EXCLUSIVE});
-    view_start_walk(view);
     view_expand(view, 0);
     uint32_t n = view_row(view, 0)->n_children;
     for (uint32_t i = 0; i < n && i < MOST_CHANGED; i++) {
