@@ -83,9 +83,7 @@ static void ask_and_write(struct tui *tui, int unused)
     name = mem_strdup(answer); /* since the answer is valid until the next question only */
     enum format format = format_of_file(name);
     if (format == FORMATS)
-        tui_say(tui, "the name must end with .txt .csv .json .html .folded .pb.gz or .speedscope.json");
-    else if (session_is_comparison(tui->session) && format >= FORMAT_SPEEDSCOPE)
-        tui_say(tui, "comparisons can be written as .txt .csv .json .html .folded");
+        tui_say(tui, "the name must end with .txt .csv .json .html .svg .folded .pb.gz or .speedscope.json");
     else if (!print_can(format, tui_pane(tui)->view))
         tui_say(tui, "the metric that rows are sorted by has no sums over stacks; sort by another metric, or write .txt "
                      ".csv .json");
