@@ -78,8 +78,9 @@ static void say_why_not_measured(struct tui *tui, const struct metric *metric)
 }
 
 /* Sorts by the next column that is not hidden, even if it does not fit; by name after the last one. */
-static void sort_by_neighbor(struct tui *tui, int step)
+static void sort_by_neighbor(struct tui *tui)
 {
+    int step = tui->command->argument;
     struct sorting sorting = tui_pane(tui)->view->sorting;
     struct columns columns = column_choice_shown(choice_of(tui), metrics_of(tui));
     long n = (long)columns.n, at = ((long)find_sorted(&columns, &sorting) + n + 1 + step) % (n + 1);
@@ -106,10 +107,9 @@ void tui_sort_by_column(struct tui *tui, struct sorting sorting)
     pane_sort(pane, sorting);
 }
 
-static void reverse_sorting(struct tui *tui, int unused)
+static void reverse_sorting(struct tui *tui)
 {
     struct sorting sorting = tui_pane(tui)->view->sorting;
-    (void)unused;
     sorting.is_reversed = !sorting.is_reversed;
     pane_sort(tui_pane(tui), sorting);
 }
@@ -205,7 +205,7 @@ static void keep_columns(struct tui *tui)
     vec_free(&columns);
 }
 
-void tui_choose_columns(struct tui *tui, int unused)
+void tui_choose_columns(struct tui *tui)
 {
     struct column_list page = {.tui = tui};
     struct list list = {.title = "columns",
@@ -213,7 +213,6 @@ void tui_choose_columns(struct tui *tui, int unused)
                         .line = add_line,
                         .context = &page};
     int key = KEY_NOTHING;
-    (void)unused;
     do {
         const struct metrics *metrics = metrics_of(tui);
         struct column_choice *choice = choice_of(tui);
@@ -240,11 +239,10 @@ void tui_choose_columns(struct tui *tui, int unused)
 
 /* ---- metrics ---- */
 
-static void show_kinds_or_not(struct tui *tui, int unused)
+static void show_kinds_or_not(struct tui *tui)
 {
     const struct metrics *metrics = metrics_of(tui);
     size_t m = 0;
-    (void)unused;
     while (m < metrics->n && !metrics->at[m].kind.name)
         m++;
     if (m == metrics->n) {
@@ -270,12 +268,11 @@ static void sort_by_defined(struct tui *tui)
 }
 
 /* Asks for a definition until it is valid. */
-static void define_metric(struct tui *tui, int unused)
+static void define_metric(struct tui *tui)
 {
     struct text question = {0}, definition = {0};
     struct formula_error error;
     const char *answer;
-    (void)unused;
     text_add(&question, "NAME = FORMULA of $METRIC: ");
     while ((answer = tui_ask(tui, text_string(&question), text_string(&definition), NULL)) && *answer) {
         text_clear(&definition);
@@ -293,8 +290,9 @@ static void define_metric(struct tui *tui, int unused)
 }
 
 /* Scrolls by one column, as far as there are columns beyond the screen. */
-static void scroll_columns(struct tui *tui, int step)
+static void scroll_columns(struct tui *tui)
 {
+    int step = tui->command->argument;
     struct column_choice *choice = choice_of(tui);
     struct columns all = column_choice_shown(choice, metrics_of(tui));
     free(all.at);
@@ -308,9 +306,8 @@ static void scroll_columns(struct tui *tui, int step)
         tui_say(tui, "columns %zu to %zu of %zu", choice->first + 1, choice->first + seen, all.n);
 }
 
-static void switch_bars(struct tui *tui, int unused)
+static void switch_bars(struct tui *tui)
 {
-    (void)unused;
     tui->cells.has_bars = !tui->cells.has_bars;
 }
 

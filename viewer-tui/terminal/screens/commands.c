@@ -69,7 +69,7 @@ const struct command *command_of_key(int key)
     return NULL;
 }
 
-bool key_is_of(int key, void (*obey)(struct tui *tui, int argument))
+bool key_is_of(int key, void (*obey)(struct tui *tui))
 {
     const struct command *command = command_of_key(key);
     return command && command->obey == obey;

@@ -17,7 +17,7 @@ enum command_flag {
 struct command {
     const char *keys; /* "Up, k, ^P"; words of the mouse */
     const char *help;
-    void (*obey)(struct tui *tui, int argument); /* messages for the user go to tui->message */
+    void (*obey)(struct tui *tui); /* as tui->command; messages for the user go to tui->message */
     int argument;
     unsigned flags;
 };
@@ -42,20 +42,18 @@ const struct command *command_of_key(int key);
 
 enum move { ROW_UP, ROW_DOWN, PAGE_UP, PAGE_DOWN, HALF_UP, HALF_DOWN, FIRST_ROW, LAST_ROW };
 
-void tui_move(struct tui *tui, int move);
-void tui_roll(struct tui *tui, int lines); /* the wheel of the mouse */
-void tui_toggle(struct tui *tui, int unused); /* Enter: chooses, or closes a page */
-void tui_quit(struct tui *tui, int unused);
-void tui_help(struct tui *tui, int unused);
-void tui_redraw(struct tui *tui, int unused);
-void tui_undo_filter(struct tui *tui, int unused);
-void tui_redo_filter(struct tui *tui, int unused);
+void tui_move(struct tui *tui);
+void tui_roll(struct tui *tui); /* the wheel of the mouse */
+void tui_toggle(struct tui *tui); /* Enter: chooses, or closes a page */
+void tui_quit(struct tui *tui);
+void tui_help(struct tui *tui);
+void tui_redraw(struct tui *tui);
 
 /* Rows by which a move goes down in a list of n rows, `page` of which are on the screen; negative: up. */
 long move_rows(enum move move, long page, long n);
 
-/* Whether the key's command is this one. */
-bool key_is_of(int key, void (*obey)(struct tui *tui, int argument));
+/* Whether the key's command does this. */
+bool key_is_of(int key, void (*obey)(struct tui *tui));
 
 /* Whether a key moves in a list, and by how many rows. */
 bool key_is_move(int key, long page, long n, long *rows);

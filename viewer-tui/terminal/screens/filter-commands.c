@@ -26,27 +26,26 @@ void tui_apply_filters(struct tui *tui)
         tui_say(tui, "%stoo many rows are filtered; the list is incomplete", tui->message.n ? "; " : "");
 }
 
-static void ask_what_matches(struct tui *tui, int unused)
+static void ask_what_matches(struct tui *tui)
 {
     const struct filter *before = filters_only(tui->filters);
     const char *answer = tui_ask(tui, "&", before ? before->pattern->text : "", NULL);
     const struct filter *filter = answer ? filters_match(tui->filters, answer) : NULL;
-    (void)unused;
     if (filter && filter->pattern->is_broken)
         tui_say(tui, "invalid regular expression; searching for it literally");
 }
 
-static void ask_share(struct tui *tui, int unused)
+static void ask_share(struct tui *tui)
 {
     double percent = tui_ask_percent(tui, "smallest share of a row in percent: ", -1, "; 0 shows all rows");
-    (void)unused;
     if (!isnan(percent))
         filters_set_share(tui->filters, percent);
 }
 
 /* Asks how to hide the selected scope, or with `folds` hides only what is below. */
-static void hide(struct tui *tui, int folds)
+static void hide(struct tui *tui)
 {
+    int folds = tui->command->argument;
     struct pane *pane = tui_pane(tui);
     uint32_t row = pane_row(pane);
     struct text name = {0}, question = {0};
@@ -67,18 +66,12 @@ static void hide(struct tui *tui, int folds)
     vec_free(&question);
 }
 
-void tui_undo_filter(struct tui *tui, int unused)
+/* Undoes the last change (argument -1), or redoes one. */
+static void step_filters(struct tui *tui)
 {
-    (void)unused;
-    if (!filters_undo(tui->filters))
-        tui_say(tui, "no change of filters to undo");
-}
-
-void tui_redo_filter(struct tui *tui, int unused)
-{
-    (void)unused;
-    if (!filters_redo(tui->filters))
-        tui_say(tui, "no change of filters to redo");
+    bool undoes = tui->command->argument < 0;
+    if (!(undoes ? filters_undo(tui->filters) : filters_redo(tui->filters)))
+        tui_say(tui, "no change of filters to %s", undoes ? "undo" : "redo");
 }
 
 static void describe(const void *context, size_t index, struct text *out)
@@ -88,7 +81,7 @@ static void describe(const void *context, size_t index, struct text *out)
     filter_describe_short(filters_at(tui->filters, index), tui->ascii, (size_t)screen_width(), out);
 }
 
-static void list_filters(struct tui *tui, int unused)
+static void list_filters(struct tui *tui)
 {
     struct list list = {.title = "filters",
                         .help = " d: delete   c: delete all   U: undo   ^R: redo   q: back",
@@ -96,7 +89,6 @@ static void list_filters(struct tui *tui, int unused)
                         .line = describe,
                         .context = tui};
     int key;
-    (void)unused;
     do {
         list.scroller.n = filters_n(tui->filters);
         key = list_run(&list);
@@ -104,9 +96,9 @@ static void list_filters(struct tui *tui, int unused)
             filters_remove(tui->filters, list.scroller.selected);
         else if (key == 'c')
             filters_clear(tui->filters);
-        else if (key_is_of(key, tui_undo_filter))
+        else if (key_is_of(key, step_filters) && command_of_key(key)->argument < 0)
             filters_undo(tui->filters);
-        else if (key_is_of(key, tui_redo_filter))
+        else if (key_is_of(key, step_filters))
             filters_redo(tui->filters);
     } while (!tui_closes(tui, key));
 }
@@ -118,5 +110,5 @@ const struct family filter_family = {
              {"X", "hide the rows below the scope, wherever it occurs", hide, true, 0},
              {"%", "show only rows with at least a given percentage", ask_share, 0, 0},
              {"\\", "list the filters, to delete them", list_filters, 0, 0},
-             {"U", "undo the last change of filters", tui_undo_filter, 0, 0},
-             {"^R", "redo the change", tui_redo_filter, 0, 0})};
+             {"U", "undo the last change of filters", step_filters, -1, 0},
+             {"^R", "redo the change", step_filters, 1, 0})};

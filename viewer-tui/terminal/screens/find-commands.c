@@ -29,9 +29,9 @@ static void search_from_here(struct tui *tui, struct search *search)
         tui_say(tui, "%sinvalid regular expression; searching for it literally", tui->message.n ? "; " : "");
 }
 
-static void find_again(struct tui *tui, int backwards)
+static void find_again(struct tui *tui)
 {
-    struct search search = {.backwards = backwards};
+    struct search search = {.backwards = tui->command->argument};
     if (tui->wanted)
         search_from_here(tui, &search);
     else
@@ -76,9 +76,8 @@ static void find_while_typing(void *context, const char *text)
 }
 
 /* Asks what to find, and searches while the user types. An empty answer repeats the last search. */
-static void find(struct tui *tui, int unused)
+static void find(struct tui *tui)
 {
-    (void)unused;
     tui->finding.outcome = STOPPED;
     tui->finding.before = tui->wanted;
     tui->finding.showed_matches = tui->shows_matches;
@@ -88,16 +87,15 @@ static void find(struct tui *tui, int unused)
         go_back(tui);
         tui->shows_matches = tui->finding.showed_matches;
     } else if (tui->wanted == tui->finding.before || tui->finding.outcome == STOPPED) {
-        find_again(tui, false);
+        find_again(tui);
     }
     if (tui->wanted != tui->finding.before)
         pattern_free(tui->finding.before);
     pane_state_free(&tui->finding.from);
 }
 
-static void end_finding(struct tui *tui, int unused)
+static void end_finding(struct tui *tui)
 {
-    (void)unused;
     tui->shows_matches = false;
 }
 

@@ -12,38 +12,36 @@
 /* Most columns of a name in a message. */
 #define MOST_NAME_COLUMNS 40
 
-void tui_move(struct tui *tui, int move)
+void tui_move(struct tui *tui)
 {
+    int move = tui->command->argument;
     struct scroller *scroller = &tui_pane(tui)->scroller;
     int page = tui->areas[PART_TREE].height > 1 ? tui->areas[PART_TREE].height - 1 : 1;
     scroller_move(scroller, move_rows((enum move)move, page, (long)scroller->n));
 }
 
-static void go_left(struct tui *tui, int unused)
+static void go_left(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
     uint32_t row = pane_row(pane);
-    (void)unused;
     if (pane_is_open(pane, row) && pane_can_open(pane, row))
         pane_collapse(pane);
     else
         pane_move_up_tree(pane);
 }
 
-static void go_right(struct tui *tui, int unused)
+static void go_right(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
     uint32_t row = pane_row(pane);
-    (void)unused;
     if (pane_can_open(pane, row) && pane_is_open(pane, row))
         scroller_move(&pane->scroller, 1);
     else if (pane_can_open(pane, row))
         pane_expand(pane);
 }
 
-static void go_up_tree(struct tui *tui, int unused)
+static void go_up_tree(struct tui *tui)
 {
-    (void)unused;
     pane_move_up_tree(tui_pane(tui));
 }
 
@@ -60,27 +58,28 @@ const struct family moving_family = {
                        {"Left, h", "close the row; if closed, go to the row above in the tree", go_left, 0, MOVE},
                        {"u", "go to the row above in the tree", go_up_tree, 0, MOVE})};
 
-void tui_toggle(struct tui *tui, int unused)
+void tui_toggle(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
     uint32_t row = pane_row(pane);
-    (void)unused;
     if (pane_is_open(pane, row) && !pane_folded_chain(pane, row))
         pane_collapse(pane);
     else if (pane_can_open(pane, row))
         pane_expand(pane);
 }
 
-static void open_or_close(struct tui *tui, int opens)
+static void open_or_close(struct tui *tui)
 {
+    int opens = tui->command->argument;
     if (opens)
         pane_expand(tui_pane(tui));
     else
         pane_collapse(tui_pane(tui));
 }
 
-static void open_or_close_all(struct tui *tui, int opens)
+static void open_or_close_all(struct tui *tui)
 {
+    int opens = tui->command->argument;
     if (!opens)
         pane_collapse_all(tui_pane(tui));
     else if (!pane_expand_all(tui_pane(tui)))
@@ -101,14 +100,13 @@ uint32_t tui_follow_hot_path(struct tui *tui)
 }
 
 /* Follows the path, or says why it ends in a row: the selected one, or one below it without source. */
-static void follow_hot_path(struct tui *tui, int unused)
+static void follow_hot_path(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
     const struct view *view = pane->view;
     uint32_t before = pane_row(pane), end = tui_follow_hot_path(tui);
     size_t metric = view->sorting.metric;
     struct text *out = &tui->message;
-    (void)unused;
     if (pane_row(pane) != before)
         return;
     uint32_t child = pane_hottest_child(pane, end, 0);
@@ -130,46 +128,35 @@ static void follow_hot_path(struct tui *tui, int unused)
     }
 }
 
-static void ask_hot_share(struct tui *tui, int unused)
+static void ask_hot_share(struct tui *tui)
 {
     double percent = tui_ask_percent(tui, "smallest share of a hot child in percent: ", 100 * tui->hot_share, "");
-    (void)unused;
     if (!isnan(percent))
         tui->hot_share = percent / 100;
 }
 
-static void zoom_in(struct tui *tui, int unused)
+static void zoom(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
-    (void)unused;
-    if (pane_row(pane) == pane->root)
+    bool out = !tui->command->argument;
+    if (out && !pane_zoom_out(pane))
+        tui_say(tui, "this is the whole program");
+    else if (!out && pane_row(pane) == pane->root)
         tui_say(tui, "the view begins with this row");
-    else
+    else if (!out)
         pane_zoom_in(pane);
 }
 
-static void zoom_out(struct tui *tui, int unused)
-{
-    (void)unused;
-    if (!pane_zoom_out(tui_pane(tui)))
-        tui_say(tui, "this is the whole program");
-}
-
-static void flatten(struct tui *tui, int unused)
+static void flatten(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
-    (void)unused;
-    if (pane->view->class->shows_callers)
-        tui_say(tui, "the %s view cannot be flattened", pane->view->class->name);
-    else if (!pane_flatten(pane))
-        tui_say(tui, "the rows of the first level have none below them");
-}
-
-static void unflatten(struct tui *tui, int unused)
-{
-    (void)unused;
-    if (!pane_unflatten(tui_pane(tui)))
+    bool undoes = !tui->command->argument;
+    if (undoes && !pane_unflatten(pane))
         tui_say(tui, "no level is flattened");
+    else if (!undoes && pane->view->class->shows_callers)
+        tui_say(tui, "the %s view cannot be flattened", pane->view->class->name);
+    else if (!undoes && !pane_flatten(pane))
+        tui_say(tui, "the rows of the first level have none below them");
 }
 
 const struct family opening_family = {
@@ -181,10 +168,10 @@ const struct family opening_family = {
              {"_", "close the row and everything below it", open_or_close_all, false, MOVE},
              {"H", "follow the hot path: children with at least half of the cost (see T)", follow_hot_path, 0, JUMP},
              {"T", "set the smallest share of a hot child, in percent", ask_hot_share, 0, MOVE},
-             {"z", "zoom in: show only the row and the rows below it", zoom_in, 0, MOVE | JUMP},
-             {"Z, Backspace", "zoom out", zoom_out, 0, MOVE | JUMP},
-             {"f", "flatten: replace the rows of the first level by their children", flatten, 0, MOVE},
-             {"F", "undo one flattening", unflatten, 0, MOVE})};
+             {"z", "zoom in: show only the row and the rows below it", zoom, true, MOVE | JUMP},
+             {"Z, Backspace", "zoom out", zoom, false, MOVE | JUMP},
+             {"f", "flatten: replace the rows of the first level by their children", flatten, true, MOVE},
+             {"F", "undo one flattening", flatten, false, MOVE})};
 
 /* ---- mouse ---- */
 
@@ -195,11 +182,10 @@ static bool is_in(struct area area, struct mouse mouse)
 }
 
 /* Clicking the selected row opens or closes it, as clicking a marker does. */
-static void click(struct tui *tui, int unused)
+static void click(struct tui *tui)
 {
     struct scroller *scroller = &tui_pane(tui)->scroller;
     struct mouse mouse = screen_mouse();
-    (void)unused;
     if (is_in(tui->areas[PART_TITLE], mouse)) {
         tui->next = tui_command_at(mouse.column);
     } else if (is_in(tui->areas[PART_HEADS], mouse)) {
@@ -212,12 +198,13 @@ static void click(struct tui *tui, int unused)
         scroller->selected = row;
         tui->source_scroll = (struct source_scroll){0};
         if (toggles)
-            tui_toggle(tui, 0);
+            tui_toggle(tui);
     }
 }
 
-void tui_roll(struct tui *tui, int lines)
+void tui_roll(struct tui *tui)
 {
+    int lines = tui->command->argument;
     int height = tui->areas[PART_TREE].height;
     if (is_in(tui->areas[PART_SOURCE], screen_mouse()))
         tui->source_scroll.lines += lines;

@@ -72,11 +72,10 @@ static void write_view(struct tui *tui, const char *name, enum format format)
     text_add(&tui->message, filters_n(tui->filters) ? ")" : "");
 }
 
-static void ask_and_write(struct tui *tui, int unused)
+static void ask_and_write(struct tui *tui)
 {
     char *name = mem_printf("%s.txt", tui_pane(tui)->view->class->name);
     const char *answer = tui_ask(tui, "write to: ", name, NULL);
-    (void)unused;
     free(name);
     if (!answer || !*answer)
         return;
@@ -135,8 +134,9 @@ static void describe_row(const struct view *view, uint32_t row, bool ascii, stru
 }
 
 /* Copies the row, or with `path` "main thread > main > coder_run", without recursion since paths may be long. */
-static void copy(struct tui *tui, int path)
+static void copy(struct tui *tui)
 {
+    int path = tui->command->argument;
     const struct view *view = tui_pane(tui)->view;
     struct text text = {0}, sequence = {0};
     VEC(uint32_t) rows = {0};

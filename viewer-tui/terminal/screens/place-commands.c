@@ -17,17 +17,12 @@ void tui_obey(struct tui *tui, const struct command *command)
     if (command->flags & MOVE)
         tui->source_scroll = (struct source_scroll){0};
     if (!(command->flags & JUMP)) {
-        command->obey(tui, command->argument);
+        command->obey(tui);
         return;
     }
     struct place before = here(tui);
-    command->obey(tui, command->argument);
-    struct place after = here(tui);
-    if (place_is(&before, &after))
-        place_free(&before);
-    else
-        places_leave(&tui->places, before);
-    place_free(&after);
+    command->obey(tui);
+    places_leave(&tui->places, before, here(tui));
 }
 
 void tui_select(struct tui *tui, uint32_t row)
@@ -38,10 +33,10 @@ void tui_select(struct tui *tui, uint32_t row)
 }
 
 /* Goes back (step -1) or forward (1). */
-static void go(struct tui *tui, int step)
+static void go(struct tui *tui)
 {
-    const struct place *place =
-        step < 0 ? places_back(&tui->places, here(tui)) : places_forward(&tui->places, here(tui));
+    int step = tui->command->argument;
+    const struct place *place = places_step(&tui->places, here(tui), step);
     if (!place) {
         tui_say(tui, step < 0 ? "no earlier place" : "no later place");
         return;
@@ -122,12 +117,11 @@ static const struct target *ask(struct tui *tui)
     return NULL;
 }
 
-static void go_to_same_scope(struct tui *tui, int unused)
+static void go_to_same_scope(struct tui *tui)
 {
     const struct view *from = tui_pane(tui)->view;
     uint32_t row = pane_row(tui_pane(tui));
     enum view_id before = tui->id;
-    (void)unused;
     const struct target *target =
         tui_is_of_one_run(tui, "going to another view of a scope", false) ? ask(tui) : NULL;
     if (!target)

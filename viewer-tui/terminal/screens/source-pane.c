@@ -284,11 +284,10 @@ void tui_draw_source(const struct tui *tui, struct area area)
 /* ---- commands ---- */
 
 /* Opens the original file if it exists: changes in the database's copy would be lost. */
-static void edit(struct tui *tui, int unused)
+static void edit(struct tui *tui)
 {
     struct text problem = {0};
     const struct shown_source *shown = &tui->source;
-    (void)unused;
     tui_prepare_source(tui);
     char *original = source_original(tui->session->rules, shown->view->db, shown->file);
     const char *path = original ? original : shown->source->path;
@@ -304,38 +303,37 @@ static void edit(struct tui *tui, int unused)
     vec_free(&problem);
 }
 
-static void show_source(struct tui *tui, int unused)
+static void show_source(struct tui *tui)
 {
-    (void)unused;
     tui->shows_source = !tui->shows_source;
 }
 
-static void switch_place(struct tui *tui, int unused)
+static void switch_place(struct tui *tui)
 {
-    (void)unused;
     tui->shows_call_site = !tui->shows_call_site && !tui->source_scroll.at_call;
     tui->source_scroll = (struct source_scroll){0};
 }
 
-static void go_to_own_call(struct tui *tui, int unused)
+static void go_to_own_call(struct tui *tui)
 {
     uint32_t row = pane_row(tui_pane(tui));
     const struct view *origin = view_origin(tui_pane(tui)->view, &row);
-    (void)unused;
     tui->shows_source = true;
     if (!tui_go_to_own_call(tui))
         tui_say(tui, origin->class == &topdown_class ? "no line of yours leads to this row, or it has one itself"
                                                      : "only in the top-down view, which has callers above");
 }
 
-static void scroll_lines(struct tui *tui, int lines)
+static void scroll_lines(struct tui *tui)
 {
+    int lines = tui->command->argument;
     tui->source_scroll.lines += lines;
 }
 
 /* Scrolls by half the width of the code. */
-static void scroll_sideways(struct tui *tui, int direction)
+static void scroll_sideways(struct tui *tui)
 {
+    int direction = tui->command->argument;
     long step = code_room(tui->areas[PART_SOURCE].width) / 2;
     tui->source_scroll.columns += direction * (step > 0 ? step : 1);
 }

@@ -26,7 +26,7 @@ static void show_page(struct tui *tui, struct page *page)
         if (!tui->next || tui->next->obey != tui_help)
             return;
         tui->next = NULL;
-        tui_help(tui, 0);
+        tui_help(tui);
     } while (!tui->next);
 }
 
@@ -42,7 +42,7 @@ bool tui_closes(struct tui *tui, int key)
     if (key == KEY_GONE || key == KEY_ESCAPE || key_is_of(key, tui_quit) || (command && command == tui->command))
         return true;
     if (command && command->obey == tui_help)
-        tui_help(tui, 0);
+        tui_help(tui);
     else if (command && command->flags & PAGE)
         tui->next = command;
     return tui->next != NULL;
@@ -66,14 +66,13 @@ static bool describe(const struct tui *tui, struct view *view, uint32_t row, str
     return is_any;
 }
 
-void tui_advice(struct tui *tui, int unused)
+void tui_advice(struct tui *tui)
 {
     struct view *view = tui_pane(tui)->view;
     uint32_t row = pane_row(tui_pane(tui));
     int width = screen_width();
     struct advice_lines lines = {.width = (size_t)(width < MOST_COLUMNS ? width : MOST_COLUMNS), .ascii = tui->ascii};
     struct text text = {0};
-    (void)unused;
     if (!tui_is_of_one_run(tui, "advice", true))
         return;
     tui_announce("looking for work, idleness and overhead ...");
@@ -123,24 +122,22 @@ bool tui_find_headline(struct tui *tui)
     return is_done;
 }
 
-void tui_inspect(struct tui *tui, int unused)
+void tui_inspect(struct tui *tui)
 {
     struct text text = {0};
-    (void)unused;
     inspect_row(tui_pane(tui)->view, pane_row(tui_pane(tui)), tui->session->run, tui->projection == PHYSICAL, tui->ascii,
                 &text);
     tui_show_text(tui, "one row", text_string(&text), tui->command);
     vec_free(&text);
 }
 
-void tui_disassemble(struct tui *tui, int unused)
+void tui_disassemble(struct tui *tui)
 {
     const struct pane *pane = tui_pane(tui);
     const char *why;
     struct text text = {0};
     struct disassembly listing = {
         .sources = &tui->sources, .width = (size_t)screen_width(), .ascii = tui->ascii, .out = &text};
-    (void)unused;
     if (disassembly_of_row(&listing, pane->view, pane_row(pane), &why)) {
         struct page page = {.title = "instructions",
                             .text = text_string(&text),
@@ -233,12 +230,11 @@ static void add_explanation(bool ascii, struct text *out)
 
 #define KEYS_WIDTH 16
 
-void tui_help(struct tui *tui, int unused)
+void tui_help(struct tui *tui)
 {
     struct text text = {0};
     size_t n;
     const struct metric_kind *kinds = metric_kinds(&n);
-    (void)unused;
     for (const struct family *const *family = command_families; *family; family++) {
         text_printf(&text, "%s\n", (*family)->heading);
         for (const struct command *command = (*family)->commands; command->keys; command++)
@@ -254,17 +250,15 @@ void tui_help(struct tui *tui, int unused)
     vec_free(&text);
 }
 
-void tui_redraw(struct tui *tui, int unused)
+void tui_redraw(struct tui *tui)
 {
     (void)tui;
-    (void)unused;
     screen_redraw();
 }
 
 /* The loop of the viewer ends after the command, unless threads that the user chose come back. */
-void tui_quit(struct tui *tui, int unused)
+void tui_quit(struct tui *tui)
 {
-    (void)unused;
     tui->has_quit = !tui_leave_restriction(tui);
 }
 

@@ -141,9 +141,9 @@ bool tui_find_headline(struct tui *tui);
  * chose to restrict the views to, owned by the caller; NULL: none. */
 struct thread_set *tui_threads(struct tui *tui);
 
-void tui_inspect(struct tui *tui, int unused);     /* all values of the selected row */
-void tui_disassemble(struct tui *tui, int unused); /* the instructions around the selected row */
-void tui_advice(struct tui *tui, int unused);      /* on the selected row; of two databases what changed */
+void tui_inspect(struct tui *tui);     /* all values of the selected row */
+void tui_disassemble(struct tui *tui); /* the instructions around the selected row */
+void tui_advice(struct tui *tui);      /* on the selected row; of two databases what changed */
 
 /* ---- views ---- */
 
@@ -177,7 +177,7 @@ void tui_apply_filters(struct tui *tui);
 void tui_sort_by_column(struct tui *tui, struct sorting sorting);
 
 /* Lets the user choose columns. */
-void tui_choose_columns(struct tui *tui, int unused);
+void tui_choose_columns(struct tui *tui);
 
 /* Scrolls the chosen columns to the one that rows are sorted by. */
 void tui_scroll_to_sorted(struct tui *tui);

@@ -49,29 +49,28 @@ bool tui_is_of_one_run(struct tui *tui, const char *what, bool or_comparison)
     return or_comparison ? !session_has_losses(tui->session) : !session_is_merged(tui->session);
 }
 
-static void show_view(struct tui *tui, int id)
+static void show_view(struct tui *tui)
 {
+    tui_show_view(tui, tui->projection, (enum view_id)tui->command->argument);
+}
+
+static void show_neighbor(struct tui *tui)
+{
+    int id = ((int)tui->id + tui->command->argument + VIEWS) % VIEWS;
     tui_show_view(tui, tui->projection, (enum view_id)id);
 }
 
-static void show_neighbor(struct tui *tui, int step)
-{
-    show_view(tui, ((int)tui->id + step + VIEWS) % VIEWS);
-}
-
-static void show_other_projection(struct tui *tui, int unused)
+static void show_other_projection(struct tui *tui)
 {
     enum projection other = tui->projection == LOGICAL ? PHYSICAL : LOGICAL;
-    (void)unused;
     if (session_has_projection(tui->session, other))
         tui_show_view(tui, other, tui->id);
     else
         tui_say(tui, "this database has no %s projection", projection_name(other));
 }
 
-static void show_summary(struct tui *tui, int unused)
+static void show_summary(struct tui *tui)
 {
-    (void)unused;
     if (tui_is_of_one_run(tui, "the summary", true))
         tui_report(tui, "summary", tui->command, print_summary);
 }
@@ -125,10 +124,9 @@ static void restrict_to(struct tui *tui, struct thread_set *set)
 }
 
 /* Asks for a regular expression for threads; an empty one means all. */
-static void ask_threads(struct tui *tui, int unused)
+static void ask_threads(struct tui *tui)
 {
     const struct thread_set *set = tui->session->threads;
-    (void)unused;
     if (!tui_is_of_one_run(tui, "choosing threads", false))
         return;
     const char *answer = tui_ask(tui, "threads: ", set && !set->is_program ? set->what : "", NULL);
@@ -154,17 +152,17 @@ bool tui_leave_restriction(struct tui *tui)
     return true;
 }
 
-static void show_threads(struct tui *tui, int unused)
+static void show_threads(struct tui *tui)
 {
     struct thread_set *wanted = tui_is_of_one_run(tui, "the view of threads", true) ? tui_threads(tui) : NULL;
-    (void)unused;
     if (wanted)
         restrict_to(tui, wanted);
 }
 
 /* Folds inlined code or recursion, or shows it. */
-static void switch_folding(struct tui *tui, int recursion)
+static void switch_folding(struct tui *tui)
 {
+    int recursion = tui->command->argument;
     struct pane *pane = tui_pane(tui);
     struct path path = path_of(pane->view, pane_row(pane));
     struct sorting sorting = pane->view->sorting;
@@ -219,9 +217,8 @@ static const char *current_program(struct tui *tui)
 }
 
 /* Lets the user choose a program. */
-static void choose_program(struct tui *tui, int unused)
+static void choose_program(struct tui *tui)
 {
-    (void)unused;
     if (!tui_is_of_one_run(tui, "choosing a program", false))
         return;
     struct programs programs = {.tui = tui, .names = run_programs(tui->session->run)};
