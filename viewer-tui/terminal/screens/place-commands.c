@@ -131,7 +131,6 @@ static void go_to_same_scope(struct tui *tui)
         return;
     struct view *view = tui_pane(tui)->view;
     tui_apply_filters(tui);
-    view_start_walk(view);
     uint32_t found = target->find(view, from, row);
     if (found != NOTHING) {
         tui_select(tui, found);
