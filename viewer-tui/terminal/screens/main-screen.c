@@ -209,9 +209,15 @@ static const struct {
     int lines;
     void (*draw)(const struct tui *tui, struct area area);
 } parts[PARTS] = {
-    [PART_RUN] = {20, 1, draw_run},       [PART_TITLE] = {6, 1, draw_title},     [PART_ADVICE] = {20, 1, draw_headline},
-    [PART_HEADS] = {6, 2, tui_draw_heads}, [PART_ZOOM] = {10, 1, draw_zoom},      [PART_TREE] = {0, 0, tui_draw_tree},
-    [PART_SOURCE] = {0, 0, tui_draw_source}, [PART_FILTERS] = {10, 1, draw_filters}, [PART_STATUS] = {2, 1, draw_status},
+    [PART_RUN] = {20, 1, draw_run},
+    [PART_TITLE] = {6, 1, draw_title},
+    [PART_ADVICE] = {20, 1, draw_headline},
+    [PART_HEADS] = {6, 2, tui_draw_heads},
+    [PART_ZOOM] = {10, 1, draw_zoom},
+    [PART_TREE] = {0, 0, tui_draw_tree},
+    [PART_SOURCE] = {0, 0, tui_draw_source},
+    [PART_FILTERS] = {10, 1, draw_filters},
+    [PART_STATUS] = {2, 1, draw_status},
     [PART_HELP] = {8, 1, draw_help_line}};
 
 static bool has_part(const struct tui *tui, enum part part)
