@@ -14,9 +14,11 @@ struct finding *findings_add(struct findings *findings, enum finding_kind kind,
     return &findings->list.at[findings->list.n - 1];
 }
 
-void finding_add_detail(struct finding *finding, const struct text *text)
+void finding_take_detail(struct finding *finding, struct text *text)
 {
-    vec_push(&finding->details, mem_strdup(text_string(text)));
+    if (text->n)
+        vec_push(&finding->details, mem_strdup(text_string(text)));
+    vec_free(text);
 }
 
 static int compare(const void *left, const void *right)
@@ -29,25 +31,18 @@ static int compare(const void *left, const void *right)
     return (a->kind > b->kind) - (a->kind < b->kind);
 }
 
-/* Index of the hot place among the findings; their number if there is none. */
-static size_t hot_place(const struct findings *findings)
-{
-    size_t i = 0;
-    while (i < findings->list.n && findings->list.at[i].kind != FINDING_HOT_PLACE)
-        i++;
-    return i;
-}
-
 /* What a hurried reader reads. */
 #define FIRST_LINES 3
 
 void findings_sort(struct findings *findings)
 {
-    if (findings->list.n == 0)
-        return;
     struct finding *list = findings->list.at;
-    qsort(list, findings->list.n, sizeof *list, compare);
-    for (size_t i = hot_place(findings); i >= FIRST_LINES && i < findings->list.n; i--) {
+    size_t n = findings->list.n, hot = 0;
+    if (n)
+        qsort(list, n, sizeof *list, compare);
+    while (hot < n && list[hot].kind != FINDING_HOT_PLACE)
+        hot++;
+    for (size_t i = hot; i >= FIRST_LINES && i < n; i--) {
         struct finding moved = list[i];
         list[i] = list[i - 1];
         list[i - 1] = moved;

@@ -61,7 +61,9 @@ struct findings {
 /* Adds a finding without a place; the result is valid until the next one is added. */
 struct finding *findings_add(struct findings *findings, enum finding_kind kind,
                              const struct text *text);
-void finding_add_detail(struct finding *finding, const struct text *text);
+
+/* Adds the text as a detail unless it is empty, and frees it. */
+void finding_take_detail(struct finding *finding, struct text *text);
 
 /* Sorts by order and gain (its lower end), and puts the hot place among the first three. */
 void findings_sort(struct findings *findings);
