@@ -119,36 +119,31 @@ static const json_t *module_of_run(const json_t *run, const char *path)
 }
 
 /* The module with the most time in code without lines; NOTHING if there is none. */
-static uint32_t most_without_lines(const struct time_places *places, double *seconds)
+static uint32_t most_without_lines(const struct time_places *places, const struct database *db, double *most)
 {
-    struct idmap numbers = {0};
-    VEC(double) times = {0};
-    uint32_t most = NOTHING;
-    *seconds = 0;
+    double *seconds = mem_alloc((db->modules.n + 1) * sizeof *seconds);
+    uint32_t module = NOTHING;
+    *most = 0;
     for (size_t i = 0; i < places->list.n; i++) {
         const struct time_place *place = &places->list.at[i];
-        if (place->has_line || (place->owner == CODE_OWN && place->at.line) || place->leaf_module == NOTHING)
+        bool has_line = place->has_line || (place->owner == CODE_OWN && place->at.line);
+        if (has_line || place->leaf_module >= db->modules.n)
             continue;
-        uint32_t number = idmap_get(&numbers, place->leaf_module, 0);
-        if (number == IDMAP_NONE) {
-            idmap_put(&numbers, place->leaf_module, 0, number = (uint32_t)times.n);
-            vec_push(&times, 0);
-        }
-        times.at[number] += place->seconds;
-        if (times.at[number] > *seconds) {
-            *seconds = times.at[number];
-            most = place->leaf_module;
+        seconds[place->leaf_module] += place->seconds;
+        if (seconds[place->leaf_module] > *most) {
+            *most = seconds[place->leaf_module];
+            module = place->leaf_module;
         }
     }
-    vec_free(&times);
-    idmap_free(&numbers);
-    return most;
+    free(seconds);
+    return module;
 }
 
 bool has_no_lines(const struct facts *facts, size_t i, struct subject *subject)
 {
     (void)i;
-    const char *path = database_module_path(facts->view->db, most_without_lines(&facts->cpu_places, &subject->seconds));
+    const struct database *db = facts->view->db;
+    const char *path = database_module_path(db, most_without_lines(&facts->cpu_places, db, &subject->seconds));
     subject->share = facts_share_of_cpu(facts, subject->seconds);
     subject->of = path;
     return path && *path != '[' && subject->share.low >= LEAST_SHARE;

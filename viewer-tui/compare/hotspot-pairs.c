@@ -26,16 +26,12 @@ static int compare(const void *left, const void *right)
 {
     const struct hotspot_pair *a = left, *b = right;
     int result = strcmp(a->name, b->name);
-    if (result == 0)
-        result = strcmp(a->file, b->file);
-    if (result == 0)
-        result = b->is_in[0] - a->is_in[0];
+    result = result ? result : strcmp(a->file, b->file);
+    result = result ? result : b->is_in[0] - a->is_in[0];
     for (int side = 0; side < SIDES && result == 0; side++)
-        result = (a->sides[side].cost < b->sides[side].cost) -
-                 (a->sides[side].cost > b->sides[side].cost);
+        result = (a->sides[side].cost < b->sides[side].cost) - (a->sides[side].cost > b->sides[side].cost);
     for (int side = 0; side < SIDES && result == 0; side++)
-        result = (a->sides[side].at.line > b->sides[side].at.line) -
-                 (a->sides[side].at.line < b->sides[side].at.line);
+        result = (a->sides[side].at.line > b->sides[side].at.line) - (a->sides[side].at.line < b->sides[side].at.line);
     return result;
 }
 
@@ -53,49 +49,30 @@ static void take_in(struct hotspot_pair *into, struct hotspot_pair *from, size_t
     free(from->costs);
 }
 
-/* Joins hotspots with the same name and file. */
-static void join_by_file(struct hotspot_pairs *pairs, size_t n_runs)
+/* Joins hotspots of the same name that have the same file, then the two that remain if each side has one. */
+static void join(struct hotspot_pairs *pairs, size_t n_runs)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < pairs->n; i++) {
-        struct hotspot_pair *last = kept ? &pairs->at[kept - 1] : NULL, *pair = &pairs->at[i];
-        if (last && strcmp(last->name, pair->name) == 0 && strcmp(last->file, pair->file) == 0)
-            take_in(last, pair, n_runs);
-        else
-            pairs->at[kept++] = *pair;
-    }
-    pairs->n = kept;
-}
-
-/* The only one among pairs[first .. end-1] that is in that side alone; `end` if there are none or
- * several. */
-static size_t only_one_in(const struct hotspot_pairs *pairs, size_t first, size_t end, int side)
-{
-    size_t found = end;
-    for (size_t i = first; i < end; i++)
-        if (pairs->at[i].is_in[side] && !pairs->at[i].is_in[1 - side]) {
-            if (found < end)
-                return end;
-            found = i;
-        }
-    return found;
-}
-
-/* Joins the two of a name that remain, if each side has one. */
-static void join_by_name(struct hotspot_pairs *pairs, size_t n_runs)
-{
-    size_t kept = 0, end;
-    for (size_t first = 0; first < pairs->n; first = end) {
-        for (end = first;
-             end < pairs->n && strcmp(pairs->at[end].name, pairs->at[first].name) == 0;)
-            end++;
-        size_t left = only_one_in(pairs, first, end, 0), right = only_one_in(pairs, first, end, 1);
-        bool are_joined = left < end && right < end;
-        if (are_joined)
-            take_in(&pairs->at[left], &pairs->at[right], n_runs);
-        for (size_t i = first; i < end; i++)
-            if (!are_joined || i != right)
+    for (size_t i = 0; i < pairs->n;) {
+        const size_t first = kept;
+        size_t only[SIDES] = {0}, n_only[SIDES] = {0}; /* in that side alone */
+        do {
+            if (kept > first && strcmp(pairs->at[kept - 1].file, pairs->at[i].file) == 0)
+                take_in(&pairs->at[kept - 1], &pairs->at[i], n_runs);
+            else
                 pairs->at[kept++] = pairs->at[i];
+        } while (++i < pairs->n && strcmp(pairs->at[i].name, pairs->at[first].name) == 0);
+        for (size_t k = first; k < kept; k++)
+            for (int side = 0; side < SIDES; side++)
+                if (pairs->at[k].is_in[side] && !pairs->at[k].is_in[1 - side]) {
+                    only[side] = k;
+                    n_only[side]++;
+                }
+        if (n_only[0] == 1 && n_only[1] == 1) {
+            struct hotspot_pair *right = &pairs->at[only[1]];
+            take_in(&pairs->at[only[0]], right, n_runs);
+            memmove(right, right + 1, (--kept - only[1]) * sizeof *right);
+        }
     }
     pairs->n = kept;
 }
@@ -118,8 +95,7 @@ struct hotspot_pairs hotspot_pairs_find(const struct comparison *comparison, con
     }
     if (pairs.n)
         qsort(pairs.at, pairs.n, sizeof *pairs.at, compare);
-    join_by_file(&pairs, n_runs);
-    join_by_name(&pairs, n_runs);
+    join(&pairs, n_runs);
     for (size_t i = 0; i < pairs.n; i++)
         for (int side = 0; side < SIDES; side++)
             pairs.at[i].sides[side].cost = merged_mean(merged, (size_t)side, pairs.at[i].costs);

@@ -49,22 +49,6 @@ static struct identity identify(const struct metric *metric, const json_t *run)
     return identity;
 }
 
-static struct identities identify_all(const struct compared_run *run)
-{
-    const struct metrics *metrics = &run->db->metrics;
-    struct identities identities = {.at = mem_alloc((metrics->n + 1) * sizeof *identities.at)};
-    for (; identities.n < metrics->n_stored; identities.n++)
-        identities.at[identities.n] = identify(&metrics->at[identities.n], run->run);
-    return identities;
-}
-
-static void free_identities(struct identities *identities)
-{
-    for (size_t i = 0; i < identities->n; i++)
-        free(identities->at[i].event);
-    free(identities->at);
-}
-
 /* Whether two texts are equal, or one is unknown. */
 static bool agree(const char *a, const char *b)
 {
@@ -75,12 +59,6 @@ static bool may_be_same(const struct identity *a, const struct identity *b)
 {
     return a->length == b->length && strncmp(a->name, b->name, a->length) == 0 &&
            agree(a->event, b->event) && agree(a->unit, b->unit);
-}
-
-/* Whether they are the same without doubt: both name their event, or their names are equal. */
-static bool is_same(const struct identity *a, const struct identity *b)
-{
-    return may_be_same(a, b) && ((*a->event && *b->event) || strcmp(a->name, b->name) == 0);
 }
 
 /* The only candidate; all->n if there are none or several. */
@@ -100,9 +78,12 @@ static size_t only_candidate(const struct identities *all, const struct identity
 static size_t like(const struct identities *own, size_t metric, const struct identities *others)
 {
     const struct identity *wanted = &own->at[metric];
-    for (size_t i = 0; i < others->n; i++)
-        if (is_same(wanted, &others->at[i]))
+    for (size_t i = 0; i < others->n; i++) {
+        const struct identity *other = &others->at[i];
+        bool is_without_doubt = (*wanted->event && *other->event) || strcmp(wanted->name, other->name) == 0;
+        if (is_without_doubt && may_be_same(wanted, other))
             return i;
+    }
     size_t found = only_candidate(others, wanted);
     bool is_mutual = found < others->n && only_candidate(own, &others->at[found]) == metric;
     return is_mutual ? found : others->n;
@@ -152,12 +133,19 @@ struct metric_pairs metric_pairs_of(const struct compared_run *sides)
 {
     struct metric_pairs pairs = {0};
     struct identities all[SIDES];
-    for (int side = 0; side < SIDES; side++)
-        all[side] = identify_all(&sides[side]);
+    for (int side = 0; side < SIDES; side++) {
+        const struct metrics *metrics = &sides[side].db->metrics;
+        all[side] = (struct identities){mem_alloc((metrics->n + 1) * sizeof *all[side].at), metrics->n_stored};
+        for (size_t m = 0; m < metrics->n_stored; m++)
+            all[side].at[m] = identify(&metrics->at[m], sides[side].run);
+    }
     for (int side = 0; side < SIDES; side++)
         add_pairs(&pairs, &sides[side].db->metrics, side, all);
-    for (int side = 0; side < SIDES; side++)
-        free_identities(&all[side]);
+    for (int side = 0; side < SIDES; side++) {
+        for (size_t m = 0; m < all[side].n; m++)
+            free(all[side].at[m].event);
+        free(all[side].at);
+    }
     return pairs;
 }
 
