@@ -37,6 +37,7 @@ enum rule_each { ONCE, EACH_WAIT, EACH_SHARED_WORK, EACH_EVENT };
 
 struct rule {
     enum finding_kind kind;
+    const char *name; /* of the kind, in JSON */
     enum finding_order order;
     unsigned flags;
     enum rule_each each;

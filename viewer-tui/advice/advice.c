@@ -10,6 +10,7 @@ static void add(const struct rule *rule, const struct facts *facts, struct subje
     subject->where = text_string(&where);
     rule->words(facts, subject, &text);
     struct finding *finding = findings_add(findings, rule->kind, &text);
+    finding->name = rule->name;
     finding->order = subject->order;
     finding->gain = subject->gain;
     finding->is_gain_claimed = rule->flags & CLAIMS_GAIN && subject->gain.factor > 1;

@@ -9,14 +9,11 @@
 
 /* ---- Metrics ---- */
 
-/* The metric "PART (EVENT)" or "PART"; NO_METRIC if it was not measured. */
-static size_t metric_of(const struct metrics *metrics, const char *part, const char *suffix)
+/* The metric of a quantity and an event; NO_METRIC if it was not measured. */
+static size_t metric_of(const struct metrics *metrics, const char *quantity, const char *event)
 {
-    char *name = mem_printf("%s%s", part, suffix);
-    size_t metric = metrics_find(metrics, name);
-    free(name);
-    bool is_there = metric < metrics->n && metric_is_measured(&metrics->at[metric]);
-    return is_there ? metric : NO_METRIC;
+    size_t metric = metrics_find_event(metrics, quantity, event);
+    return metric < metrics->n && metric_is_measured(&metrics->at[metric]) ? metric : NO_METRIC;
 }
 
 /* Chooses the metrics of CPU time, by CPUTIME if it was measured, and of waiting. */

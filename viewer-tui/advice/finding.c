@@ -1,6 +1,5 @@
 #include "viewer-tui/advice/finding.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 struct finding *findings_add(struct findings *findings, enum finding_kind kind,
@@ -59,30 +58,4 @@ void findings_free(struct findings *findings)
         free(finding->text);
     }
     vec_free(&findings->list);
-}
-
-const char *finding_kind_name(enum finding_kind kind)
-{
-    assert(kind < FINDING_KINDS);
-    static const char *const names[FINDING_KINDS] = {
-        [FINDING_PARALLELIZATION] = "parallelization",
-        [FINDING_PARALLELISM] = "parallelism",
-        [FINDING_SPAN] = "span",
-        [FINDING_IMBALANCE] = "imbalance",
-        [FINDING_ONE_THREAD] = "one thread",
-        [FINDING_LOCK] = "lock",
-        [FINDING_BLOCKED] = "blocked",
-        [FINDING_NOT_OPTIMIZED] = "not optimized",
-        [FINDING_SYSTEM_CALLS] = "system calls",
-        [FINDING_MEMORY_CALLS] = "memory calls",
-        [FINDING_NO_NAMES] = "no names",
-        [FINDING_NO_LINES] = "no lines",
-        [FINDING_TOO_MANY_THREADS] = "too many threads",
-        [FINDING_NO_CPU] = "no cpu",
-        [FINDING_QUOTA] = "quota",
-        [FINDING_RANKS] = "ranks",
-        [FINDING_WAITING] = "waiting",
-        [FINDING_HOT_PLACE] = "hot place",
-    };
-    return names[kind];
 }

@@ -2,7 +2,6 @@
 
 #include "lib/number.h"
 #include "viewer-tui/advice/judgement.h"
-#include "viewer-tui/compare/hotspot-pairs.h"
 #include "viewer-tui/db/run.h"
 
 #include <math.h>
@@ -39,28 +38,141 @@ static enum change_verdict judge_change(const struct costs_of_both *costs, doubl
     return costs->difference > 0 ? CHANGE_WORSE : CHANGE_BETTER;
 }
 
+/* ---- Procedures ---- */
+
+/* A hotspot of the runs: procedures of the same name and file name; then, of the rest, those of the same name if each side
+ * has only one. */
+struct hotspot_pair {
+    char *name;       /* owned */
+    const char *file; /* name without folders, "" if unknown */
+    bool is_in[SIDES];
+    struct hotspot sides[SIDES]; /* cost: of one run of the side; 0 on the side that does not have it */
+    double *costs;               /* by run; owned */
+};
+
+struct hotspot_pairs {
+    struct hotspot_pair *at;
+    size_t n, cap;
+};
+
+static void add_pair(struct hotspot_pairs *pairs, const struct merged_runs *merged, size_t run,
+                     const struct hotspot *hotspot)
+{
+    const struct database *db = merged->runs.at[run].db;
+    size_t side = merged->runs.at[run].group;
+    char buffer[NAME_SIZE];
+    const char *path = database_file_path(db, hotspot->at.file);
+    bool has_name = hotspot->procedure != NOTHING;
+    struct hotspot_pair pair = {
+        .name = mem_strdup(has_name ? database_procedure_name(db, hotspot->procedure, buffer) : ""),
+        .file = path ? path_name(path) : "",
+        .costs = mem_alloc(merged->runs.n * sizeof *pair.costs)};
+    pair.is_in[side] = true;
+    pair.sides[side] = *hotspot;
+    pair.costs[run] = hotspot->cost;
+    vec_push(pairs, pair);
+}
+
+/* By name and file; then the left side first; then by cost, the largest first. */
+static int by_procedure(const void *left, const void *right)
+{
+    const struct hotspot_pair *a = left, *b = right;
+    int result = strcmp(a->name, b->name);
+    result = result ? result : strcmp(a->file, b->file);
+    result = result ? result : b->is_in[0] - a->is_in[0];
+    for (int side = 0; side < SIDES && result == 0; side++)
+        result = (a->sides[side].cost < b->sides[side].cost) - (a->sides[side].cost > b->sides[side].cost);
+    for (int side = 0; side < SIDES && result == 0; side++)
+        result = (a->sides[side].at.line > b->sides[side].at.line) - (a->sides[side].at.line < b->sides[side].at.line);
+    return result;
+}
+
+/* Adds the costs of one to another. */
+static void take_in(struct hotspot_pair *into, struct hotspot_pair *from, size_t n_runs)
+{
+    for (int side = 0; side < SIDES; side++) {
+        if (!into->is_in[side])
+            into->sides[side] = from->sides[side];
+        into->is_in[side] |= from->is_in[side];
+    }
+    for (size_t run = 0; run < n_runs; run++)
+        into->costs[run] += from->costs[run];
+    free(from->name);
+    free(from->costs);
+}
+
+/* Joins hotspots of the same name that have the same file, then the two that remain if each side has one. */
+static void join(struct hotspot_pairs *pairs, size_t n_runs)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < pairs->n;) {
+        const size_t first = kept;
+        size_t only[SIDES] = {0}, n_only[SIDES] = {0}; /* in that side alone */
+        do {
+            if (kept > first && strcmp(pairs->at[kept - 1].file, pairs->at[i].file) == 0)
+                take_in(&pairs->at[kept - 1], &pairs->at[i], n_runs);
+            else
+                pairs->at[kept++] = pairs->at[i];
+        } while (++i < pairs->n && strcmp(pairs->at[i].name, pairs->at[first].name) == 0);
+        for (size_t k = first; k < kept; k++)
+            for (int side = 0; side < SIDES; side++)
+                if (pairs->at[k].is_in[side] && !pairs->at[k].is_in[1 - side]) {
+                    only[side] = k;
+                    n_only[side]++;
+                }
+        if (n_only[0] == 1 && n_only[1] == 1) {
+            struct hotspot_pair *right = &pairs->at[only[1]];
+            take_in(&pairs->at[only[0]], right, n_runs);
+            memmove(right, right + 1, (--kept - only[1]) * sizeof *right);
+        }
+    }
+    pairs->n = kept;
+}
+
+/* Inserts in order of size; drops the smallest if the list is full. */
+static void insert(struct changed_hotspots *hotspots, const struct changed_hotspot *new)
+{
+    size_t at = hotspots->n < MOST_HOTSPOTS ? hotspots->n++ : MOST_HOTSPOTS;
+    for (; at > 0 && fabs(hotspots->at[at - 1].costs.difference) < fabs(new->costs.difference); at--)
+        if (at < MOST_HOTSPOTS)
+            hotspots->at[at] = hotspots->at[at - 1];
+    if (at < MOST_HOTSPOTS)
+        hotspots->at[at] = *new;
+}
+
 /* Finds the procedures with the largest changes, in order of size. */
 static void find_hotspots(const struct compared_event *compared, struct change *change, double whole)
 {
-    struct hotspot_pairs pairs = hotspot_pairs_find(compared->comparison, compared->view, compared->row,
-                                                    change->metric / MERGED_COLUMNS);
+    const struct merged_runs *merged = &compared->comparison->merged;
+    const uint32_t *rows = merged_rows(compared->view, compared->row);
+    size_t n_runs = merged->runs.n, quantity = change->metric / MERGED_COLUMNS;
+    struct hotspot_pairs pairs = {0};
+    for (size_t run = 0; run < n_runs; run++) {
+        size_t metric = merged->sources.at[quantity * n_runs + run];
+        if (rows[run] == NOTHING || metric == SIZE_MAX)
+            continue;
+        struct hotspot_list all = hotspots_all(merged_view_of(compared->view, run), rows[run], metric, false);
+        for (size_t i = 0; i < all.n; i++)
+            add_pair(&pairs, merged, run, &all.at[i]);
+        vec_free(&all);
+    }
+    if (pairs.n)
+        qsort(pairs.at, pairs.n, sizeof *pairs.at, by_procedure);
+    join(&pairs, n_runs);
     for (size_t i = 0; i < pairs.n; i++) {
         const struct hotspot_pair *pair = &pairs.at[i];
         int side = pair->is_in[1] ? 1 : 0;
         struct changed_hotspot new = {side, pair->sides[side], both(compared, pair->costs)};
         enum change_verdict verdict = judge_change(&new.costs, whole);
-        if (verdict != CHANGE_WORSE && verdict != CHANGE_BETTER)
-            continue;
-        struct changed_hotspots *list = &change->hotspots[verdict == CHANGE_WORSE ? MORE : LESS];
-        size_t at = list->n < MOST_HOTSPOTS ? list->n++ : MOST_HOTSPOTS; /* the smallest is dropped if it is full */
-        for (; at > 0 && fabs(list->at[at - 1].costs.difference) < fabs(new.costs.difference); at--)
-            if (at < MOST_HOTSPOTS)
-                list->at[at] = list->at[at - 1];
-        if (at < MOST_HOTSPOTS)
-            list->at[at] = new;
+        if (verdict == CHANGE_WORSE || verdict == CHANGE_BETTER)
+            insert(&change->hotspots[verdict == CHANGE_WORSE ? MORE : LESS], &new);
+        free(pair->name);
+        free(pair->costs);
     }
-    hotspot_pairs_free(&pairs);
+    vec_free(&pairs);
 }
+
+/* ---- Parts of effort ---- */
 
 /* The first column of a part of effort; metrics.n if the runs do not have it in common. */
 static size_t column_of(const struct comparison *comparison, const struct efficiency *event,
