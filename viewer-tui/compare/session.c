@@ -142,20 +142,6 @@ bool session_define_now(struct session *session, enum projection projection, con
     return true;
 }
 
-/* Removes a definition from the list. */
-static void forget_definition(struct session *session, const char *definition)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < session->definitions.n; i++) {
-        char *other = session->definitions.at[i];
-        if (strcmp(other, definition) == 0)
-            free(other);
-        else
-            session->definitions.at[kept++] = other;
-    }
-    session->definitions.n = kept;
-}
-
 void session_undefine(struct session *session, const char *name)
 {
     char *given_up = mem_strdup(name);
@@ -164,7 +150,15 @@ void session_undefine(struct session *session, const char *name)
         size_t metric = metrics ? metrics_find(metrics, given_up) : 0;
         if (!metrics || metric == metrics->n || !metric_derivation(&metrics->at[metric]))
             continue;
-        forget_definition(session, metrics->at[metric].derived->text);
+        size_t kept = 0;
+        for (size_t i = 0; i < session->definitions.n; i++) {
+            char *definition = session->definitions.at[i];
+            if (strcmp(definition, metrics->at[metric].derived->text) == 0)
+                free(definition);
+            else
+                session->definitions.at[kept++] = definition;
+        }
+        session->definitions.n = kept;
         derived_give_up(metrics, metric);
     }
     free(given_up);
@@ -275,13 +269,6 @@ static struct database *open_projection(struct session *session, enum projection
     return db;
 }
 
-static void follow_folding(struct opened *opened, struct fold_choice folds)
-{
-    if (folds.inlined || folds.recursion)
-        fold_nodes(opened->db, folds);
-    opened->folds = folds;
-}
-
 /* Restricts the values to the session's threads, and folds what is to be folded. */
 static enum outcome follow_restriction(struct session *session, struct opened *opened)
 {
@@ -290,14 +277,14 @@ static enum outcome follow_restriction(struct session *session, struct opened *o
         return DONE;
     fold_undo(opened->db);
     enum outcome outcome = is_restricted ? DONE : database_restrict(opened->db, session->threads);
-    if (outcome != DONE) {
-        follow_folding(opened, opened->folds);
-        return outcome;
+    if (outcome == DONE) {
+        forget_views(opened);
+        opened->folds = session->folds;
+        opened->restriction = session->restriction;
     }
-    follow_folding(opened, session->folds);
-    forget_views(opened);
-    opened->restriction = session->restriction;
-    return DONE;
+    if (opened->folds.inlined || opened->folds.recursion)
+        fold_nodes(opened->db, opened->folds);
+    return outcome;
 }
 
 struct database *session_database(struct session *session, enum projection projection)
