@@ -115,6 +115,8 @@
  *         host->claim(&hpcrun_agent, &(struct agent_claim){run_start, base + offset[2], 0}, 1);
  *     }
  *
+ *     struct state { uint64_t code; };              // of the next l-note; 0: there is none
+ *
  *     static enum agent_thread_status unwind_begin(struct agent_cursor *c)
  *     {
  *         return AGENT_FOREIGN;                     // a serial interpreter has no workers
@@ -123,20 +125,23 @@
  *     static enum agent_association step_bichord(struct agent_cursor *c,
  *                                                const struct agent_frame *f)
  *     {
+ *         struct state *state = c->state;
  *         bool is_run = f->pc >= run_start && f->pc < run_end;
- *         c->state[0] = is_run ? agent_u64(host, c, f->bp - 24) : 0;
- *         return c->state[0] ? AGENT_1_1 : AGENT_1_0;
+ *         state->code = is_run ? agent_u64(host, c, f->bp - 24) : 0;
+ *         return state->code ? AGENT_1_1 : AGENT_1_0;
  *     }
  *
  *     static bool step_lnote(struct agent_cursor *c, struct agent_lnote *note)
  *     {
- *         *note = (struct agent_lnote){.space = AGENT_CODE, .value = c->state[0]};
- *         c->state[0] = 0;                          // so the second call says: no more l-notes
+ *         struct state *state = c->state;
+ *         *note = (struct agent_lnote){.space = AGENT_CODE, .value = state->code};
+ *         state->code = 0;                          // so the second call says: no more l-notes
  *         return note->value != 0;
  *     }
  *
  *     const struct agent hpcrun_agent = {
- *         .interface = AGENT_INTERFACE, .name = "calc", .version = "1.0", .start = start,
+ *         .interface = AGENT_INTERFACE, .name = "calc", .version = "1.0",
+ *         .state_bytes = sizeof(struct state), .start = start,
  *         .module_added = module_added, .unwind_begin = unwind_begin,
  *         .step_bichord = step_bichord, .step_lnote = step_lnote };
  */
@@ -149,7 +154,7 @@
 
 /* The interface was not released yet, so it may still change without becoming 2. */
 #define AGENT_INTERFACE             1
-#define AGENT_STATE_WORDS           10
+#define AGENT_MAX_STATE_BYTES       128
 #define AGENT_MAX_THREAD_DATA_BYTES 65536
 
 /* Numbered as in lib/measurement-format.h. */
@@ -320,9 +325,10 @@ struct agent_start_routine {
     uint64_t function, argument;
 };
 
-/* The position of one unwind. hpcrun sets all fields but the last five. */
+/* The position of one unwind. hpcrun sets all fields but the last four. */
 struct agent_cursor {
     void *thread_data; /* the agent's memory for this thread: thread_data_bytes, initially zero */
+    void *state; /* the agent's memory for this unwind: state_bytes, zero when the unwind begins */
     int tid;
     uint64_t stack_low, stack_high; /* bounds of the thread's own stack; equal if unknown */
     struct agent_frame leaf;        /* innermost frame of the physical path */
@@ -345,8 +351,6 @@ struct agent_cursor {
      * then shows the path where that thread hangs. 0: unknown. Where the frames themselves lead to
      * the stack of another thread, hpcrun finds it. */
     uint64_t owner;
-
-    uint64_t state[AGENT_STATE_WORDS]; /* the agent's; zero when the unwind begins */
 };
 
 /* A procedure's activation, for struct agent_dag: where its code's address and the return address
@@ -529,6 +533,7 @@ struct agent {
     uint32_t interface; /* AGENT_INTERFACE of the agent */
     const char *name, *version;
     size_t thread_data_bytes; /* per thread, at most AGENT_MAX_THREAD_DATA_BYTES */
+    size_t state_bytes;       /* of a cursor, at most AGENT_MAX_STATE_BYTES */
 
     /* True promises: the handler functions return the same as at the last sample if they would read
      * the same through the host (read, path_frame, step), are passed the same frames and state, and

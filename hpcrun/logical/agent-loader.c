@@ -190,7 +190,8 @@ static int start_agent(const struct installed_agent *installed, const struct age
     assert(installed->loaded == NOT_LOADED && count < MAX_AGENTS);
     if (agent->interface != AGENT_INTERFACE) {
         refusals_add(installed->name, "it was built for another version of the agent interface");
-    } else if (agent->thread_data_bytes > AGENT_MAX_THREAD_DATA_BYTES) {
+    } else if (agent->thread_data_bytes > AGENT_MAX_THREAD_DATA_BYTES ||
+               agent->state_bytes > AGENT_MAX_STATE_BYTES) {
         refusals_add(installed->name, "it asks for too much memory per thread");
     } else {
         agents.at[count] = agent;

@@ -40,7 +40,7 @@ static bool begin_cursor(struct agent_query *query, unsigned index)
     cursor->stack_high = u->stack_high;
     cursor->leaf = u->depth ? frame_of(u, u->depth - 1) : (struct agent_frame){0};
     cursor->host_private = bytes && !cursor->thread_data ? NULL : query;
-    memset(cursor->state, 0, sizeof cursor->state);
+    cursor->state = memset(&query->state[index], 0, agents.at[index]->state_bytes);
     return cursor->host_private != NULL;
 }
 
@@ -61,8 +61,9 @@ static enum agent_thread_status ask_status_of(struct agent_query *query, unsigne
     require_deterministic(&query->answers, agents.at[index]);
     if (begin_cursor(query, index) && !is_silent(agents.at[index]))
         kind = agents.at[index]->unwind_begin(cursor);
-    if (memcmp(query->begin_state[index], cursor->state, sizeof cursor->state) != 0) {
-        memcpy(query->begin_state[index], cursor->state, sizeof cursor->state);
+    size_t bytes = agents.at[index]->state_bytes;
+    if (memcmp(&query->begin_state[index], cursor->state, bytes) != 0) {
+        memcpy(&query->begin_state[index], cursor->state, bytes);
         query->answers.answer[QUESTION_PATH].is_complete = false;
     }
     return kind;
@@ -87,7 +88,7 @@ static void restore_cursors(struct agent_query *query)
     unsigned count = atomic_load_explicit(&agents.count, memory_order_acquire);
     for (unsigned i = 0; i < count && !query->cursors_begun; i++) {
         begin_cursor(query, i);
-        memcpy(query->cursor[i].state, query->begin_state[i], sizeof query->begin_state[i]);
+        memcpy(&query->state[i], &query->begin_state[i], agents.at[i]->state_bytes);
     }
     query->cursors_begun = true;
 }

@@ -58,7 +58,10 @@ struct agent_query {
     int32_t budget;     /* words that agents may still read at this sample (agent-host.c) */
     bool cursors_begun; /* at this sample the cursors have the state of unwind_begin */
     struct agent_cursor cursor[MAX_AGENTS];
-    uint64_t begin_state[MAX_AGENTS][AGENT_STATE_WORDS]; /* cursor states after unwind_begin */
+    /* The cursors' states, now and after unwind_begin. */
+    struct agent_state {
+        _Alignas(16) unsigned char bytes[AGENT_MAX_STATE_BYTES];
+    } state[MAX_AGENTS], begin_state[MAX_AGENTS];
 };
 
 /* Begins the agents' unwinds of the calling thread, after the physical unwind, and asks for the

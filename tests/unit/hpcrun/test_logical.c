@@ -66,7 +66,9 @@ static uint32_t class, workers;
 static const struct agent_host *host;
 static uint32_t asked; /* number of calls of the agent */
 
-enum { AT, TAKEN, SAID, FROM_BEGIN };
+struct state {
+    uint64_t at, taken, said, from_begin;
+};
 #define BEGUN 77
 
 static bool start(const struct agent_host *its)
@@ -78,7 +80,7 @@ static bool start(const struct agent_host *its)
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     asked++;
-    cursor->state[FROM_BEGIN] = BEGUN;
+    ((struct state *)cursor->state)->from_begin = BEGUN;
     return (enum agent_thread_status)agent_u32(host, cursor, (uint64_t) & class);
 }
 
@@ -106,12 +108,10 @@ static void check_callee(const struct agent_cursor *cursor, const struct agent_f
 static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
-    uint64_t *state = cursor->state;
+    struct state *state = cursor->state;
     asked++;
-    assert_int_equal(state[FROM_BEGIN], BEGUN);
-    state[AT] = frame->sp;
-    state[TAKEN] = 1;
-    state[SAID] = 0;
+    assert_int_equal(state->from_begin, BEGUN);
+    *state = (struct state){frame->sp, .taken = 1, .said = 0, .from_begin = BEGUN};
     if (agents.at[0] == &asked_always)
         check_callee(cursor, frame);
     cursor->include_callees = agent_u64(host, cursor, (uint64_t)&script[frame->sp].include_callees);
@@ -126,15 +126,16 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
 
 static bool step_pnote(struct agent_cursor *cursor, const struct agent_frame *frame)
 {
-    uint64_t *state = cursor->state;
-    assert_int_equal(frame->sp, state[AT] - state[TAKEN]);
-    return state[TAKEN]++ < agent_u64(host, cursor, (uint64_t)&script[state[AT]].pnotes);
+    struct state *state = cursor->state;
+    assert_int_equal(frame->sp, state->at - state->taken);
+    return state->taken++ < agent_u64(host, cursor, (uint64_t)&script[state->at].pnotes);
 }
 
 static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
 {
-    const struct script *its = &script[cursor->state[AT]];
-    uint64_t said = cursor->state[SAID]++;
+    struct state *state = cursor->state;
+    const struct script *its = &script[state->at];
+    uint64_t said = state->said++;
     if (said == agent_u64(host, cursor, (uint64_t)&its->lnotes))
         return false;
     uint64_t its_note = agent_u64(host, cursor, (uint64_t)&its->notes[said]);
@@ -145,8 +146,9 @@ static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
 #define AGENT(is_deterministic)                                                                    \
     {                                                                                              \
         .interface = AGENT_INTERFACE, .start = start, .deterministic = (is_deterministic),         \
-        .unwind_begin = unwind_begin, .worker_counts = worker_counts,                              \
-        .step_bichord = step_bichord, .step_pnote = step_pnote, .step_lnote = step_lnote           \
+        .state_bytes = sizeof(struct state), .unwind_begin = unwind_begin,                         \
+        .worker_counts = worker_counts, .step_bichord = step_bichord, .step_pnote = step_pnote,    \
+        .step_lnote = step_lnote                                                                   \
     }
 
 static const struct agent asked_always = AGENT(false), asked_seldom = AGENT(true);
