@@ -19,6 +19,7 @@
  *     leaf        the innermost frame; in all tables below "next" means the next frame outwards
  *
  *     association  p-notes  l-notes  example
+ *     AGENT_NATIVE    1        1     native code after all: the frame is in no bichord of the agent
  *     AGENT_1_1       1        1     code that stands for other code, e.g. a trampoline
  *     AGENT_1_0       1        0     a scheduler function; the user did not write it
  *     AGENT_M_0     many       0     all frames from the scheduler's to the thread's start
@@ -157,8 +158,8 @@
 #define AGENT_MAX_STATE_BYTES       128
 #define AGENT_MAX_THREAD_DATA_BYTES 65536
 
-/* Numbered as in lib/measurement-format.h. */
-enum agent_association { AGENT_1_1, AGENT_1_0, AGENT_M_0, AGENT_M_1, AGENT_1_M };
+/* Numbered as in lib/measurement-format.h, but for the last one. */
+enum agent_association { AGENT_1_1, AGENT_1_0, AGENT_M_0, AGENT_M_1, AGENT_1_M, AGENT_NATIVE };
 
 /* What a thread is to the runtime at the instant of the sample, and what the sample is charged. */
 enum agent_thread_status {
@@ -175,14 +176,57 @@ struct agent_frame {
     uint64_t sp, bp;
 };
 
-/* An l-note. */
-enum agent_space { AGENT_CODE };
+/* An l-note.
+ *
+ *     space        value                        site; 0: unknown, so the note has no line
+ *     AGENT_CODE   an address in the procedure  return address - 1 of the call in which it waits
+ *     AGENT_NAMES  a name of agent_host.name    1 + position in the procedure (agent_lines)
+ *
+ * Native frames of another stack, e.g. of the thread that began a parallel region, may be another
+ * agent's: an interpreter has called a function that began the region. An l-note that says where its
+ * frame is on a stack is replaced by the l-notes that this other agent gives for it. */
+enum agent_space { AGENT_CODE, AGENT_NAMES };
 struct agent_lnote {
-    enum agent_space space; /* of value and site */
-    uint64_t value;         /* AGENT_CODE: an address in the procedure */
-    uint64_t site;          /* return address - 1 of the call in which the procedure waits; 0 if
-                               unknown: the note then has a procedure but no line */
+    enum agent_space space;
+    uint64_t value;
+    uint64_t site;
+    uint64_t sp, bp; /* AGENT_CODE: registers of a frame whose pc is `value`; sp 0: there is none */
 };
+
+/* ---- names ----
+ *
+ * Procedures that have no machine code of their own, as an interpreter's, have names in the agent's
+ * name space. hpcrun copies what belongs to a name at its first sight, since the runtime may free it,
+ * and writes it into the measurement file; hpcprof finds the line of a position.
+ *
+ * A runtime may free a procedure and place another one at its address. So a name is the same only if all
+ * words of its key are: these are the procedure's address and whatever of it can change. */
+
+/* A string in the runtime's memory. */
+struct agent_text {
+    uint64_t at;
+    uint32_t length; /* in characters */
+    uint32_t width;  /* bytes of a character: 1 for Latin-1, 2 or 4 for code points */
+};
+
+/* How a table maps positions to lines. */
+enum agent_lines {
+    AGENT_LINES_NONE,   /* a position is a line */
+    AGENT_LINES_PYTHON, /* a position is an offset in code units; the table is a co_linetable (PEP 626) */
+};
+
+#define AGENT_NAME_KEY 8
+
+struct agent_name {
+    uint64_t key[AGENT_NAME_KEY];
+    struct agent_text procedure, file;
+    uint32_t line; /* of the procedure's begin; 0: unknown */
+    enum agent_lines lines;
+    uint64_t table;       /* address of the line table */
+    uint32_t table_bytes; /* at most AGENT_MAX_TABLE_BYTES are copied */
+};
+
+#define AGENT_MAX_TABLE_BYTES (1u << 20)
 
 /* A loaded module. */
 struct agent_module {
@@ -497,6 +541,10 @@ struct agent_host {
     /* Handler. The address at which the function begins that contains pc; 0: unknown. The parts of a
      * function that the compiler has split are functions of their own. */
     uint64_t (*function)(const struct agent_cursor *cursor, uint64_t pc);
+
+    /* Handler. The value of an l-note in space AGENT_NAMES; 0: no memory, or it cannot be read. Costs some
+     * 50 ns for a known name: agents may keep it, for the life of the process and its forks. */
+    uint64_t (*name)(const struct agent_cursor *cursor, const struct agent_name *name);
 
     /* Handler. Replaces a frame, of any stack that is not running, by its caller; false: it is the
      * outermost, or has no simple unwind rule. */

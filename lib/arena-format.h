@@ -70,12 +70,13 @@ struct arena_node {
 };
 
 struct arena_lnote {
-    uint64_t value; /* as an ip */
-    uint64_t site;  /* as an ip; 0: unknown */
+    uint64_t value; /* as an ip; with bit 62: bits 40-61 are a name table, bits 0-39 a key of it */
+    uint64_t site;  /* as an ip, or bits 0-39 are a position; 0: unknown */
 };
 
 #define ARENA_IP_OFFSET_BITS 40
 #define ARENA_IP_NO_MODULE   ((uint64_t)1 << 63)
+#define ARENA_IP_NAMED       ((uint64_t)1 << 62)
 #define ARENA_LIP_IS_IP      0
 #define ARENA_LIP_NONE       1
 #define ARENA_LIP_OWN        2

@@ -146,6 +146,13 @@ static uint64_t offset_of(uint64_t ip)
                                    : ip & (((uint64_t)1 << ARENA_IP_OFFSET_BITS) - 1);
 }
 
+/* The space of an lip. */
+static uint64_t space_of(uint64_t ip)
+{
+    bool is_named = (ip & (ARENA_IP_NO_MODULE | ARENA_IP_NAMED)) == ARENA_IP_NAMED;
+    return is_named ? 2 * instance_of(ip & ~ARENA_IP_NAMED) + 1 : 2 * instance_of(ip);
+}
+
 static void add_ip(struct payload *p, uint64_t ip)
 {
     add_v(p, instance_of(ip));
@@ -208,7 +215,7 @@ static bool add_node(struct image_reader *r, uint32_t id, const struct arena_nod
     if (!copy_item(r->file, &r->thread.lnote_segments, node->lip - ARENA_LIP_OWN, &lnote,
                    sizeof lnote))
         return false;
-    add_v(p, 2 * instance_of(lnote.value));
+    add_v(p, space_of(lnote.value));
     add_v(p, offset_of(lnote.value));
     add_v(p, lnote.site ? offset_of(lnote.site) + 1 : 0);
     return true;

@@ -6,7 +6,8 @@
  * gets an instance of its own.
  *
  * An instruction pointer in the tree, an *ip*, is one 64-bit word: a module instance and an ELF
- * virtual address in it, or an absolute address in no module, or a placeholder. */
+ * virtual address in it, or an absolute address in no module, or a placeholder. L-notes may also have a
+ * name table and a key of it, or a position in a procedure that has such a name. */
 #ifndef HPCRUN_CODE_MODULE_INSTANCES_H
 #define HPCRUN_CODE_MODULE_INSTANCES_H
 
@@ -14,6 +15,22 @@
 
 #define IP_OFFSET_BITS 40
 #define IP_NO_MODULE   ((uint64_t)1 << 63) /* set: the low 47 bits are an absolute address */
+
+#define IP_NAMED       ((uint64_t)1 << 62) /* set: bits 40 to 61 are a name table */
+
+/* The ip of a name, or of a position in such a procedure. */
+static inline uint64_t ip_named(uint32_t table, uint64_t key)
+{
+    return IP_NAMED | (uint64_t)table << IP_OFFSET_BITS | (key & (((uint64_t)1 << IP_OFFSET_BITS) - 1));
+}
+
+/* The space of an l-note's ip in the measurement file. */
+static inline uint64_t ip_space(uint64_t ip)
+{
+    bool is_named = (ip & (IP_NO_MODULE | IP_NAMED)) == IP_NAMED;
+    return is_named ? 2 * ((ip & ~IP_NAMED) >> IP_OFFSET_BITS) + 1
+                    : 2 * (ip & IP_NO_MODULE ? 0 : ip >> IP_OFFSET_BITS);
+}
 
 /* The ip of a placeholder of lib/measurement-format.h. */
 static inline uint64_t ip_placeholder(uint64_t which)

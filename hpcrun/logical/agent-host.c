@@ -1,6 +1,7 @@
-/* Signal handler: find_claim, is_claimed, read_memory, path_frame, callee, function, step and owner run there.
+/* Signal handler: find_claim, is_claimed, read_memory, path_frame, callee, function, name, step and owner run there.
  *
  * The services of hpcrun for agents: struct agent_host (agents/agent.h). */
+#include "hpcrun/logical/agent-names.h"
 #include "hpcrun/logical/agent-query.h"
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/claims.h"
@@ -156,6 +157,14 @@ static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
     return true;
 }
 
+/* The name is a part of the answer, and what it depends on was read. */
+static uint64_t name(const struct agent_cursor *cursor, const struct agent_name *its)
+{
+    struct agent_query *query = cursor->host_private;
+    unsigned index = (unsigned)(cursor - query->cursor);
+    return agent_names_number(index, its, &query->unwinder->memory);
+}
+
 /* Answers depend on it, but it is not compared. */
 static uint64_t owner(const struct agent_cursor *cursor, uint64_t address)
 {
@@ -191,6 +200,7 @@ const struct agent_host *host_for_agents(void)
         .path_frame = path_frame,
         .callee = callee,
         .function = function,
+        .name = name,
         .slots = &slots,
         .step = step,
         .stack_owner = owner,

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_RECOGNITIONS 4
+#define MAX_RECOGNITIONS 8
 #define MAX_WORD         128
 
 struct installed_agent {

@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-#define MAX_AGENTS 8
+#define MAX_AGENTS 12
 
 /* In order of loading; agents are never unloaded. */
 struct agents {

@@ -75,7 +75,7 @@ static bool write_identity(struct chunk *chunk, struct thread *thread)
 
 static void add_lnote(struct chunk *chunk, const struct lnote *note)
 {
-    chunk_v(chunk, 2 * (uint64_t)ip_instance(note->value));
+    chunk_v(chunk, ip_space(note->value));
     chunk_v(chunk, ip_offset(note->value));
     chunk_v(chunk, note->site ? ip_offset(note->site) + 1 : 0);
 }
