@@ -193,6 +193,12 @@ struct agent_lnote {
     uint64_t sp, bp; /* AGENT_CODE: registers of a frame whose pc is `value`; sp 0: there is none */
 };
 
+/* The l-note of a native frame. */
+static inline struct agent_lnote agent_native_note(const struct agent_frame *frame)
+{
+    return (struct agent_lnote){AGENT_CODE, frame->pc, frame->pc, frame->sp, frame->bp};
+}
+
 /* ---- names ----
  *
  * Procedures that have no machine code of their own, as an interpreter's, have names in the agent's

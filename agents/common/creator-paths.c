@@ -118,7 +118,7 @@ bool creator_path_next(struct agent_cursor *cursor, struct agent_lnote *note)
     }
     if (!pc)
         return false;
-    *note = (struct agent_lnote){.space = AGENT_CODE, .value = pc, .site = pc};
+    *note = agent_native_note(&state->next);
     state->last = pc;
     step_outwards(cursor);
     return true;

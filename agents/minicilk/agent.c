@@ -268,8 +268,7 @@ static bool step_ancestor(struct agent_cursor *cursor, struct agent_lnote *note)
 static bool step_caller(struct agent_cursor *cursor, struct agent_lnote *note)
 {
     struct state *state = cursor->state;
-    uint64_t pc = state->caller.pc;
-    *note = (struct agent_lnote){.space = AGENT_CODE, .value = pc, .site = pc};
+    *note = agent_native_note(&state->caller);
     if (!host->step(cursor, &state->caller))
         state->caller.pc = 0;
     return true;

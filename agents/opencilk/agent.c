@@ -463,10 +463,9 @@ static void step_to_caller(struct agent_cursor *cursor)
 static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
 {
     const struct state *state = cursor->state;
-    uint64_t pc = state->next.pc;
-    if (!pc)
+    if (!state->next.pc)
         return false;
-    *note = (struct agent_lnote){.space = AGENT_CODE, .value = pc, .site = pc};
+    *note = agent_native_note(&state->next);
     step_to_caller(cursor);
     return true;
 }
