@@ -156,9 +156,10 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     if (!state->layout || !find_activation(cursor, frame))
         return AGENT_NATIVE;
     const struct python_reader reader = reader_of(cursor);
-    state->frame = state->next.newest;
+    bool has_frames = state->next.newest != state->next.mark; /* else it is about to end */
+    state->frame = has_frames ? state->next.newest : 0;
     state->next = python_activation_around(&reader, &state->next);
-    return AGENT_1_M;
+    return has_frames ? AGENT_1_M : AGENT_NATIVE;
 }
 
 /* Frames that have not begun are not shown: their call's line is that of the caller. */
