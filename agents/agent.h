@@ -375,7 +375,7 @@ struct agent_start_routine {
     uint64_t function, argument;
 };
 
-/* The position of one unwind. hpcrun sets all fields but the last four. */
+/* The position of one unwind. hpcrun sets all fields but the last five. */
 struct agent_cursor {
     void *thread_data; /* the agent's memory for this thread: thread_data_bytes, initially zero */
     void *state; /* the agent's memory for this unwind: state_bytes, zero when the unwind begins */
@@ -395,6 +395,11 @@ struct agent_cursor {
     /* step_bichord may set this with AGENT_1_M; false before it. The l-notes go on to the outermost
      * caller, so what the stack has outside of this frame, as the thread's start, is hidden. */
     bool replaces_callers;
+
+    /* step_bichord may set this with AGENT_1_M; false before it. The frame is that of the innermost l-note,
+     * e.g. an interpreter's loop, whose pc changes while the procedures around do not. Else it is that
+     * of the outermost one. */
+    bool is_innermost;
 
     /* step_bichord and step_lnote may set this; 0 before step_bichord. If the l-notes go on to where a
      * thread began: agent_slot.thread of that thread, as it was when the frames were there. hpcprof
@@ -532,7 +537,8 @@ struct agent_host {
      * records it in the measurements; call paths are then native. */
     void (*refuse)(const struct agent *agent, const char *why);
 
-    /* Handler. Copies memory that may be unmapped; false: some byte cannot be read. */
+    /* Handler. Copies memory that may be unmapped; false: some byte cannot be read. Fastest: aligned words,
+     * one or several in a row. */
     bool (*read)(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size);
 
     /* Handler. Frame i of the physical path, 0 being the outermost; false: the path is shorter. */

@@ -39,6 +39,7 @@ struct state {
     bool has_begun;                     /* `next` is valid */
     struct python_activation next;      /* the innermost one that the walk has not passed */
     uint64_t frame;                     /* of the next l-note; 0: none */
+    uint64_t mark;                      /* of its activation */
 };
 
 static bool start(const struct agent_host *agent_host)
@@ -158,7 +159,9 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     const struct python_reader reader = reader_of(cursor);
     bool has_frames = state->next.newest != state->next.mark; /* else it is about to end */
     state->frame = has_frames ? state->next.newest : 0;
+    state->mark = state->next.mark;
     state->next = python_activation_around(&reader, &state->next);
+    cursor->is_innermost = true;
     return has_frames ? AGENT_1_M : AGENT_NATIVE;
 }
 
@@ -169,7 +172,7 @@ static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
     struct thread_data *data = cursor->thread_data;
     const struct python_reader reader = reader_of(cursor);
     while (state->frame) {
-        struct python_frame frame = python_frame_next(&reader, &state->frame);
+        struct python_frame frame = python_frame_next(&reader, state->mark, &state->frame);
         if (frame.is_last)
             state->frame = 0;
         const struct python_name *name =

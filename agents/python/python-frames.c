@@ -128,18 +128,30 @@ struct python_activation python_activation_in(const struct python_reader *r, uin
 /* References to objects have tags in their lowest bits in some builds. */
 #define TAGS 7u
 
-struct python_frame python_frame_next(const struct python_reader *r, uint64_t *at)
+/* A field of a structure that was read at once. */
+static uint64_t word_in(const uint64_t *words, uint32_t offset)
 {
-    uint64_t address = *at;
-    struct python_frame frame = {.code = READ(address + r->layout->frame_code) & ~(uint64_t)TAGS};
-    uint64_t instruction = READ(address + r->layout->frame_instruction);
-    uint8_t owner = byte_at(r, address + r->layout->frame_owner);
-    *at = READ(address + r->layout->frame_previous);
-    frame.is_last = r->layout->minor == 11 ? byte_at(r, address + r->layout->frame_is_entry) || !*at
-                                           : !*at || is_mark(r, *at);
-    frame.has_code =
-        frame.code && READ(frame.code + r->layout->object_type) == r->layout->code_type;
-    frame.is_generator = owner == OWNED_BY_GENERATOR;
-    frame.position = ((int64_t)(instruction - frame.code) - (int64_t)r->layout->code_start) / 2;
+    uint64_t word;
+    __builtin_memcpy(&word, (const char *)words + offset, sizeof word);
+    return word;
+}
+
+struct python_frame python_frame_next(const struct python_reader *r, uint64_t mark, uint64_t *at)
+{
+    const struct python_layout *layout = r->layout;
+    uint64_t words[FRAME_WORDS];
+    struct python_frame frame = {.is_last = true};
+    if (!r->host->read(r->cursor, *at, words, sizeof words))
+        return frame;
+    frame.code = word_in(words, layout->frame_code) & ~(uint64_t)TAGS;
+    *at = word_in(words, layout->frame_previous);
+    bool is_entry =
+        layout->minor == 11 ? word_in(words, layout->frame_is_entry) & 0xff : *at == mark;
+    frame.is_last = is_entry || !*at;
+    frame.has_code = frame.code && READ(frame.code + layout->object_type) == layout->code_type;
+    frame.is_generator = (word_in(words, layout->frame_owner) & 0xff) == OWNED_BY_GENERATOR;
+    frame.position = ((int64_t)(word_in(words, layout->frame_instruction) - frame.code) -
+                      (int64_t)layout->code_start) /
+                     2;
     return frame;
 }

@@ -51,7 +51,7 @@ struct python_activation python_activation_in(const struct python_reader *r, uin
 struct python_activation python_activation_around(const struct python_reader *r,
                                                   const struct python_activation *inner);
 
-/* Reads the frame at *at, and moves *at to the frame that called it. */
-struct python_frame python_frame_next(const struct python_reader *r, uint64_t *at);
+/* Reads the frame at *at, of the activation with this mark, and moves *at to the frame that called it. */
+struct python_frame python_frame_next(const struct python_reader *r, uint64_t mark, uint64_t *at);
 
 #endif

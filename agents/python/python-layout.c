@@ -145,7 +145,18 @@ static uint64_t instance_size(uint64_t type, const struct python_layout *layout)
  * for one. A str has a pointer more than the compact form. */
 static bool fits(const struct python_layout *layout, const struct python_exports *exports)
 {
-    return instance_size(exports->code_type, layout) == layout->code_start &&
+    uint32_t frame_end = layout->frame_code + 8, code_end = CODE_FROM + CODE_WORDS * 8;
+    const uint32_t in_frame[] = {layout->frame_previous, layout->frame_instruction,
+                                 layout->frame_owner, layout->frame_is_entry};
+    const uint32_t in_code[] = {layout->code_first_line, layout->code_file, layout->code_name,
+                                layout->code_lines};
+    for (int i = 0; i < 4; i++) {
+        frame_end = in_frame[i] + 8 > frame_end ? in_frame[i] + 8 : frame_end;
+        if (in_code[i] < CODE_FROM || in_code[i] + 8 > code_end)
+            return false;
+    }
+    return frame_end <= FRAME_WORDS * 8 &&
+           instance_size(exports->code_type, layout) == layout->code_start &&
            instance_size(exports->text_type, layout) == layout->text_compact + 8u;
 }
 

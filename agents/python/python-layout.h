@@ -12,6 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The parts of structures that are read at once, in 64-bit words. */
+enum { FRAME_WORDS = 10, CODE_FROM = 64, CODE_WORDS = 10 };
+
 struct python_layout {
     uint32_t minor;                /* 11 for 3.11 */
     uint64_t runtime;              /* address of _PyRuntime */

@@ -24,17 +24,22 @@ enum { CODE, NAME, FILE, LINES, FIRST_LINE, NAME_HASH, LINES_SIZE, LINES_BEGIN }
 
 _Static_assert(LINES_BEGIN + 1 == AGENT_NAME_KEY, "all words of a key");
 
-static void read_key(const struct python_reader *r, uint64_t code, uint64_t *key)
+static bool read_key(const struct python_reader *r, uint64_t code, uint64_t *key)
 {
     const struct python_layout *at = r->layout;
+    uint64_t words[CODE_WORDS];
+    if (!r->host->read(r->cursor, code + CODE_FROM, words, sizeof words))
+        return false;
     key[CODE] = code;
-    key[NAME] = READ(code + at->code_name);
-    key[FILE] = READ(code + at->code_file);
-    key[LINES] = READ(code + at->code_lines);
-    key[FIRST_LINE] = agent_u32(r->host, r->cursor, code + at->code_first_line);
+    key[NAME] = words[(at->code_name - CODE_FROM) / 8];
+    key[FILE] = words[(at->code_file - CODE_FROM) / 8];
+    key[LINES] = words[(at->code_lines - CODE_FROM) / 8];
+    uint64_t half = words[(at->code_first_line - CODE_FROM) / 8];
+    key[FIRST_LINE] = at->code_first_line % 8 ? half >> 32 : half & UINT32_MAX;
     key[NAME_HASH] = READ(key[NAME] + at->text_hash);
     key[LINES_SIZE] = READ(key[LINES] + at->bytes_size);
     key[LINES_BEGIN] = READ(key[LINES] + at->bytes_start);
+    return true;
 }
 
 static bool is_equal(const uint64_t *a, const uint64_t *b)
@@ -65,7 +70,8 @@ const struct python_name *python_name(const struct python_reader *r, struct pyth
 {
     struct python_name *name = &names->at[code / 16 * 0x9e3779b1u / 256 % PYTHON_NAMES];
     uint64_t key[AGENT_NAME_KEY];
-    read_key(r, code, key);
+    if (!read_key(r, code, key))
+        return NULL;
     if (name->value && is_equal(name->key, key))
         return name;
     name->value = value_of(r, key);

@@ -70,6 +70,24 @@ static void spend(struct agent_query *query, int32_t words)
         guard_exit(guard);
 }
 
+#define WORDS_AT_ONCE 16
+
+/* Aligned words never cross a page. */
+static bool read_words(struct agent_query *query, uint64_t address, uint64_t *to, size_t words)
+{
+    struct memory *memory = &query->unwinder->memory;
+    spend(query, (int32_t)words);
+    for (size_t i = 0; i < words; i++) {
+        if (!memory_load(memory, address + 8 * i, &to[i])) {
+            answer_invalidate(&query->answers);
+            spend(query, MEMORY_FAULT_WORDS);
+            return false;
+        }
+        answer_add_read(&query->answers, address + 8 * i, 8, to[i]);
+    }
+    return words > 0;
+}
+
 /* A field of a runtime lies within one aligned word, so the whole word is loaded: it never crosses
  * a page. Only such reads are cached. */
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
@@ -77,6 +95,8 @@ static bool read_memory(const struct agent_cursor *cursor, uint64_t address, voi
     struct agent_query *query = cursor->host_private;
     struct memory *memory = &query->unwinder->memory;
     uint64_t word, offset = address % sizeof word;
+    if (size % sizeof word == 0 && offset == 0 && size <= WORDS_AT_ONCE * sizeof word)
+        return read_words(query, address, to, size / sizeof word);
     if (size == 0 || offset + size > sizeof word) {
         answer_invalidate(&query->answers);
         spend(query, (int32_t)(size / sizeof word) + 1);

@@ -128,8 +128,7 @@ static const char *copy_text(const struct agent_text *text, struct memory *memor
 static void copy_table(struct named_code *to, const struct agent_name *name, struct memory *memory)
 {
     uint32_t bytes = name->table_bytes;
-    uint8_t *copy =
-        bytes && bytes <= AGENT_MAX_TABLE_BYTES && name->lines ? allocate(bytes) : NULL;
+    uint8_t *copy = bytes && bytes <= AGENT_MAX_TABLE_BYTES && name->lines ? allocate(bytes) : NULL;
     if (copy && memory_read_guarded(memory, name->table, copy, bytes)) {
         to->table = copy;
         to->table_bytes = bytes;

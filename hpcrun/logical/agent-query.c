@@ -210,7 +210,7 @@ static void add_lnote(struct agent_query *query, unsigned agent, const struct ag
 {
     struct bichords *now = query->current;
     struct lnote note = resolve_lnote(query, agent, answer);
-    now->lnotes[now->lnote_count++] = (struct answered_lnote){*answer, note};
+    now->lnotes[now->lnote_count++] = (struct answered_lnote){*answer, note, 0};
 }
 
 /* Whether an l-note of an agent is a native frame that another agent has claimed, and that one has
@@ -297,6 +297,7 @@ static uint32_t step_bichord(struct agent_query *query, unsigned index, uint32_t
     query->frame = i;
     *bichord = (struct bichord){.first = i, .last = i, .lnotes = now->lnote_count};
     cursor->include_callees = cursor->include_libc = cursor->replaces_callers = false;
+    cursor->is_innermost = false;
     cursor->owner = 0;
     bichord->association = agent->step_bichord(cursor, &frame);
     if (bichord->association == AGENT_NATIVE) {
@@ -314,6 +315,7 @@ static uint32_t step_bichord(struct agent_query *query, unsigned index, uint32_t
     if (now->lnote_count > bichord->lnotes)
         add_owner(query, cursor->owner);
     bichord->size = now->lnote_count - bichord->lnotes;
+    bichord->is_innermost = cursor->is_innermost && bichord->size > 1;
     if (cursor->include_callees || cursor->include_libc)
         include_callees_in(query, !cursor->include_callees);
     return cursor->replaces_callers ? replace_callers(query, bichord->first) : bichord->first;

@@ -15,12 +15,15 @@ struct bichord {
     uint32_t first, last;  /* indices in the path of its outermost and innermost p-note */
     uint32_t lnotes, size; /* index of its innermost l-note in bichords.lnotes, and their number */
     enum agent_association association;
+    bool is_innermost; /* its p-note is that of its innermost l-note (agent_cursor.is_innermost) */
+    uint32_t parent;   /* node of the tree below which it was entered */
 };
 
 /* An l-note as the agent returned it, and with its addresses as ips. */
 struct answered_lnote {
     struct agent_lnote answer;
     struct lnote note;
+    uint32_t node; /* of the tree; CCT_ROOT: it was not entered, or together with a p-note */
 };
 
 /* The bichords of one path, innermost first. Most paths have few: those lie in this struct, next to
