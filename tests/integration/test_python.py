@@ -1,0 +1,103 @@
+"""Python programs under the agent python: call paths of Python code, of the native code that it calls, and of threads
+of OpenMP below Python. The programs' functions say themselves what is right (tests/programs/python/)."""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sysconfig
+
+import logical_case
+import profiling
+
+SOURCES = profiling.ROOT / "tests" / "programs" / "python"
+PYTHON = "/usr/bin/python3"
+
+
+def version():
+    """The minor version of the system's interpreter; 0: there is none."""
+    done = subprocess.run([PYTHON, "-c", "import sys; print(sys.version_info[1])"], capture_output=True, text=True)
+    return int(done.stdout) if done.returncode == 0 else 0
+
+
+class Python(logical_case.LogicalTest):
+    def setUp(self):
+        super().setUp()
+        if not pathlib.Path(PYTHON).exists() or not 11 <= version() <= 13:
+            self.skipTest("there is no CPython of a version that the agent knows")
+
+    def made(self, path):
+        """The functions of a path that chains.py has made."""
+        return [name for name in path if re.fullmatch(r"f\d+(_\d)*", name)]
+
+
+class Paths(Python):
+    def test_each_function_is_below_the_one_that_called_it(self):
+        self.profile(PYTHON, SOURCES / "chains.py", 60, 2, events=("CPUTIME@f5000",))
+        burning = [path for path in self.sampled_paths() if path[-1:] == ("burn",)]
+        leaves = {self.made(path)[-1] for path in burning}
+        self.assertGreater(len(leaves), 24)  # of 32, each with 18 samples on average
+        for path in self.sampled_paths():
+            made = self.made(path)
+            for i, name in enumerate(made):
+                self.assertEqual(name, "_".join(made[-1].split("_")[:i + 1]), path)
+        for path in burning:
+            self.assertEqual(len(self.made(path)), 5, path)
+
+    def test_no_machinery_of_the_interpreter_is_shown_between_python_frames(self):
+        self.profile(PYTHON, SOURCES / "chains.py", 10, 1, events=("CPUTIME@f5000",))
+        seen = {name for path in self.sampled_paths() for name in path}
+        self.assertIn("burn", seen)
+        self.assertFalse([name for name in seen if re.match("_PyEval|PyObject_Vectorcall|<python", name)])
+        physical = json.dumps(self.view("--physical"))
+        self.assertIn("_PyEval_EvalFrameDefault", physical)
+
+    def test_source_lines(self):
+        """Time of burn is on its two lines of a loop; the calls are at the lines of the calls."""
+        self.profile(PYTHON, SOURCES / "chains.py", 10, 1, events=("CPUTIME@f5000",))
+        lines = SOURCES.joinpath("chains.py").read_text().splitlines()
+        loop = {i + 1 for i, line in enumerate(lines) if "for i in range(2000)" in line or "s += i" in line}
+        inside, all_of_it = 0, 0
+        for path in logical_case.walk(self.tree):
+            node, above = path[-1], path[-2] if len(path) > 1 else None
+            if node["kind"] == "statement" and above["name"] == "burn":
+                self.assertTrue(node["file"].endswith("chains.py"), node)
+                seconds = node["metrics"]["work"]["inclusive"]
+                all_of_it += seconds
+                inside += seconds if node["line"] in loop else 0
+        self.assertGreater(all_of_it, 0)
+        self.assertGreater(inside, 0.9 * all_of_it)  # 800 of the 805 instructions or so
+
+
+class BelowOpenMp(Python):
+    def build(self):
+        include = pathlib.Path(f"/usr/include/python3.{version()}")
+        if not (include / "Python.h").exists() or not shutil.which("gcc"):
+            self.skipTest("python3-dev or gcc is not installed")
+        suffix = sysconfig.get_config_var("SHLIB_SUFFIX")
+        subprocess.run(["gcc", "-O2", "-g", "-fopenmp", "-fPIC", "-shared", "-I", include, "-o",
+                        self.directory / f"regions{suffix}", SOURCES / "regions.c"], check=True)
+        shutil.copy(SOURCES / "drive_regions.py", self.directory)
+
+    def test_threads_are_below_the_python_code_that_began_their_region(self):
+        self.build()
+        _, (image,) = self.profile(PYTHON, self.directory / "drive_regions.py", events=("CPUTIME@f5000",))
+        self.assertEqual(len(image.threads), 3)
+        drivers = {"first": ["region"], "second": ["tasks"], "third": ["region"]}
+        seen = set()
+        for path in self.sampled_paths():
+            if not {"back", "back_inner"} & set(path) and not any("@ regions.c" in name for name in path):
+                continue
+            driver = [name for name in path if name in drivers]
+            self.assertEqual(len(driver), 1, path)
+            at = path.index(driver[0])
+            self.assertEqual(path[at - 1], "<module>", path)
+            self.assertEqual(list(path[at + 1:at + 2]), drivers[driver[0]], path)
+            seen.add((driver[0], path[-1]))
+            if "back" in path:
+                self.assertEqual(driver, ["third"])
+                self.assertGreater(path.index("back"), at + 1, path)
+            if path[-1] == "back_inner":
+                self.assertEqual(path[-2], "back")
+        self.assertTrue({("third", "back"), ("third", "back_inner")} <= seen, seen)
+        self.assertEqual({driver for driver, _ in seen}, set(drivers), seen)
