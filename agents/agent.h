@@ -217,7 +217,7 @@ struct agent_text {
 
 /* How a table maps positions to lines. */
 enum agent_lines {
-    AGENT_LINES_NONE,   /* a position is a line */
+    AGENT_LINES_NONE, /* a position is a line */
     AGENT_LINES_PYTHON, /* a position is an offset in code units; the table is a co_linetable (PEP 626) */
 };
 
@@ -289,6 +289,18 @@ enum agent_slot_state {
 
 #define AGENT_MAX_EVENTS 8
 
+/* A runtime's lock for which threads wait at a condition variable, such as an interpreter's. hpcrun's
+ * wrappers of these calls say in the slot that the thread waits for this lock. */
+struct agent_lock {
+    uint64_t condition; /* address of the pthread_cond_t */
+    uint64_t locked;    /* address of an int; 0 there: the lock is free */
+    uint64_t holder;  /* address of a pointer to a structure of the thread that has it, or had it */
+    uint64_t tid;     /* offset of this thread's tid in that structure */
+    const char *name; /* a constant, "<lock NAME>" */
+};
+
+#define AGENT_HOLDER_OF_LOCK ((uint64_t)1 << 63)
+
 /* A thread as a member of a team of OpenMP. Only the thread writes this. */
 struct agent_slot_team {
     _Atomic uint64_t id;      /* unique in the process; 0: the thread was in no team yet */
@@ -344,7 +356,8 @@ struct agent_slot {
         works_until;         /* calling: when the call takes too long for work; hpcrun's ticks */
     _Atomic uint64_t lock;   /* waiting: address of the lock; 0: no lock */
     _Atomic uint64_t holder; /* waiting: address of the word (4 bytes) with the tid of the lock's
-                                holder; 0: the lock has none */
+                                holder; 0: the lock has none. With AGENT_HOLDER_OF_LOCK: address of
+                                a struct agent_lock */
     _Atomic uint32_t is_charged;              /* delay[] has amounts */
     _Atomic uint64_t delay[AGENT_MAX_EVENTS]; /* time that holders have charged to this wait, by
                                                    event, in the event's unit */
@@ -537,6 +550,10 @@ struct agent_host {
      * records it in the measurements; call paths are then native. */
     void (*refuse)(const struct agent *agent, const char *why);
 
+    /* Normal context. The process has this lock, the only one of its kind; NULL: not any more. It stays
+     * where it is. */
+    void (*set_lock)(const struct agent *agent, const struct agent_lock *lock);
+
     /* Handler. Copies memory that may be unmapped; false: some byte cannot be read. Fastest: aligned words,
      * one or several in a row. */
     bool (*read)(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size);
@@ -606,6 +623,9 @@ struct agent {
 
     /* The agent for plain threads: it is asked if all other agents mark theirs. */
     bool is_for_threads;
+
+    /* Threads that begin in claimed code are plain ones: the agent is for an interpreter. */
+    bool has_plain_threads;
 
     /* Normal context, see the table above. */
     bool (*start)(const struct agent_host *host); /* false: the agent cannot serve */

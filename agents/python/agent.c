@@ -62,6 +62,21 @@ static uint64_t export_of(const struct pinned_module *module, const char *name, 
     return (uint64_t)at;
 }
 
+static void share_lock(const struct python_layout *layout)
+{
+    static struct published_copy *copies;
+    struct agent_lock lock;
+    __builtin_memset(&lock, 0, sizeof lock);
+    lock.condition = layout->gil_condition;
+    lock.locked = layout->gil_locked;
+    lock.holder = layout->gil_holder;
+    lock.tid = layout->thread_tid;
+    lock.name = "<lock GIL>";
+    const struct agent_lock *copy = published_copy(&copies, &lock, sizeof lock);
+    if (copy)
+        host->set_lock(&hpcrun_agent, copy);
+}
+
 static void learn(const struct agent_module *module, const struct pinned_module *pinned)
 {
     static struct published_copy *copies;
@@ -88,6 +103,7 @@ static void learn(const struct agent_module *module, const struct pinned_module 
         return;
     interpreter = pinned->range;
     atomic_store(&known_layout, copy);
+    share_lock(copy);
 }
 
 static void module_added(const struct agent_module *module)
@@ -101,8 +117,10 @@ static void module_added(const struct agent_module *module)
 
 static void module_removed(const struct agent_module *module)
 {
-    if (atomic_load(&known_layout) && module->start == interpreter.start)
-        atomic_store(&known_layout, NULL);
+    if (!atomic_load(&known_layout) || module->start != interpreter.start)
+        return;
+    atomic_store(&known_layout, NULL);
+    host->set_lock(&hpcrun_agent, NULL);
 }
 
 /* -------- bichords -------- */
@@ -193,6 +211,7 @@ const struct agent hpcrun_agent = {
     .thread_data_bytes = sizeof(struct thread_data),
     .state_bytes = sizeof(struct state),
     .marks_threads = true,
+    .has_plain_threads = true,
     .start = start,
     .module_added = module_added,
     .module_removed = module_removed,

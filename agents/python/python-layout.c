@@ -4,6 +4,9 @@
 
 static const struct python_layout v311 = {
     .minor = 11,
+    .gil_holder = 368,
+    .gil_locked = 376,
+    .thread_tid = 160,
     .interpreters = 40,
     .interpreter_next = 0,
     .interpreter_threads = 16,
@@ -33,8 +36,14 @@ static const struct python_layout v311 = {
     .bytes_start = 32,
 };
 
+/* The main interpreter is a part of _PyRuntime. */
+#define MAIN_INTERPRETER_312 76392
+
 static const struct python_layout v312 = {
     .minor = 12,
+    .gil_holder = MAIN_INTERPRETER_312 + 1048,
+    .gil_locked = MAIN_INTERPRETER_312 + 1056,
+    .thread_tid = 144,
     .interpreters = 40,
     .interpreter_next = 0,
     .interpreter_threads = 72,
@@ -66,12 +75,17 @@ static const struct python_layout v312 = {
 /* Indices of 64-bit words in _Py_DebugOffsets of 3.13. */
 enum {
     COOKIE = 0,
+    RUNTIME_SIZE = 3,
     INTERPRETERS_HEAD = 5,
+    INTERPRETER_SIZE = 6,
     INTERPRETER_NEXT = 8,
     THREADS_HEAD = 9,
+    GIL_LOCKED = 17,
+    GIL_HOLDER = 18,
     THREAD_NEXT = 21,
     CURRENT_FRAME = 23,
     THREAD_ID = 24,
+    THREAD_TID = 25,
     FRAME_PREVIOUS = 29,
     FRAME_EXECUTABLE = 30,
     FRAME_INSTRUCTION = 31,
@@ -103,8 +117,12 @@ static bool read_debug_offsets(uint64_t runtime, struct python_layout *layout)
     uint32_t at[WORDS];
     for (int i = 1; i < WORDS; i++)
         at[i] = (uint32_t)words[i];
+    uint64_t main = at[RUNTIME_SIZE] - at[INTERPRETER_SIZE]; /* the last part of _PyRuntime */
     *layout = (struct python_layout){
         .minor = 13,
+        .gil_holder = main + at[GIL_HOLDER],
+        .gil_locked = main + at[GIL_LOCKED],
+        .thread_tid = at[THREAD_TID],
         .interpreters = at[INTERPRETERS_HEAD],
         .interpreter_next = at[INTERPRETER_NEXT],
         .interpreter_threads = at[THREADS_HEAD],
@@ -160,6 +178,9 @@ static bool fits(const struct python_layout *layout, const struct python_exports
            instance_size(exports->text_type, layout) == layout->text_compact + 8u;
 }
 
+/* The holder, `locked` and a counter come before the condition variable. */
+#define CONDITION_AFTER_HOLDER 24
+
 const char *python_layout_find(const struct python_exports *exports, struct python_layout *layout)
 {
     uint64_t version = *(const uint64_t *)exports->version >> 16 & 0xffff; /* 0x030b for 3.11 */
@@ -173,6 +194,9 @@ const char *python_layout_find(const struct python_exports *exports, struct pyth
     if (!fits(layout, exports))
         return "this build of CPython has other structures than the agent knows";
     layout->runtime = exports->runtime;
+    layout->gil_holder += exports->runtime;
+    layout->gil_locked += exports->runtime;
+    layout->gil_condition = layout->gil_holder + CONDITION_AFTER_HOLDER;
     layout->code_type = exports->code_type;
     layout->eval_start = exports->eval_start;
     layout->eval_end = exports->eval_start + exports->eval_size;

@@ -13,7 +13,7 @@
  *     runtime-export NAME      a module that defines this procedure is a module of the runtime, too
  *     glue PATTERN             the logical projection does not show such a procedure of a module of the
  *                              runtime: the machinery of an interpreter between the calls of a program.
- *                              Its time belongs to its caller
+ *                              Its time belongs to its caller. Lines before it may except some
  *     clone PATTERN            see hpcprof/names/clones.h
  *     construct PATTERN WORDS  see hpcprof/names/construct-names.h
  *     outlined PATTERN WORDS   the same

@@ -1,6 +1,7 @@
 /* Signal handler: find_claim, is_claimed, read_memory, path_frame, callee, function, name, step and owner run there.
  *
  * The services of hpcrun for agents: struct agent_host (agents/agent.h). */
+#include "hpcrun/logical/agent-locks.h"
 #include "hpcrun/logical/agent-names.h"
 #include "hpcrun/logical/agent-query.h"
 #include "hpcrun/logical/agent-table.h"
@@ -11,24 +12,15 @@
 
 #include <string.h>
 
-/* The agent's index in `agents`; MAX_AGENTS if it is not there. */
-static unsigned index_of(const struct agent *agent)
-{
-    unsigned index = 0;
-    while (index < MAX_AGENTS && agents.at[index] != agent)
-        index++;
-    return index;
-}
-
 static bool claim(const struct agent *agent, const struct agent_claim *claims, size_t count)
 {
-    unsigned index = index_of(agent);
+    unsigned index = agents_index(agent);
     return index < MAX_AGENTS && claims_add(index, claims, count);
 }
 
 static bool find_claim(const struct agent *agent, uint64_t pc, struct agent_claim *found)
 {
-    return claims_find(index_of(agent), pc, found);
+    return claims_find(agents_index(agent), pc, found);
 }
 
 static bool is_claimed(uint64_t pc)
@@ -53,6 +45,12 @@ static void refuse(const struct agent *agent, const char *why)
         refusals_add(agent->name, why);
     else
         refusals_withdraw(agent->name);
+}
+
+static void set_lock(const struct agent *agent, const struct agent_lock *lock)
+{
+    (void)agent;
+    atomic_store(&agent_lock, lock);
 }
 
 /* An agent follows pointers and counts that it reads. If the runtime was unloaded, these are whatever is
@@ -216,6 +214,7 @@ const struct agent_host *host_for_agents(void)
         .is_claimed = is_claimed,
         .log = log_line,
         .refuse = refuse,
+        .set_lock = set_lock,
         .read = read_memory,
         .path_frame = path_frame,
         .callee = callee,

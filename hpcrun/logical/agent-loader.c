@@ -340,8 +340,9 @@ static struct installed_agent *unopened_agent_for_threads(void)
 
 void agents_expect_thread(uint64_t routine)
 {
+    int its = claims_agent(routine);
     if (!unopened_agent_for_threads() || atomic_load(&agents.hide_threads) ||
-        claims_agent(routine) >= 0 || !begin_update())
+        (its >= 0 && !agents.at[its]->has_plain_threads) || !begin_update())
         return;
     struct installed_agent *agent = unopened_agent_for_threads();
     if (agent) {

@@ -26,6 +26,9 @@ struct agents {
 
 extern struct agents agents;
 
+/* The index of an agent in `agents`; MAX_AGENTS if it is not there. */
+unsigned agents_index(const struct agent *agent);
+
 /* ---- refusals ----
  *
  * An agent refuses when its runtime is in the process but the agent can't serve it. Call paths are
