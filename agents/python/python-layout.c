@@ -75,6 +75,7 @@ static const struct python_layout v312 = {
 /* Indices of 64-bit words in _Py_DebugOffsets of 3.13. */
 enum {
     COOKIE = 0,
+    FREE_THREADED = 2,
     RUNTIME_SIZE = 3,
     INTERPRETERS_HEAD = 5,
     INTERPRETER_SIZE = 6,
@@ -120,7 +121,7 @@ static bool read_debug_offsets(uint64_t runtime, struct python_layout *layout)
     uint64_t main = at[RUNTIME_SIZE] - at[INTERPRETER_SIZE]; /* the last part of _PyRuntime */
     *layout = (struct python_layout){
         .minor = 13,
-        .gil_holder = main + at[GIL_HOLDER],
+        .gil_holder = at[FREE_THREADED] ? 0 : main + at[GIL_HOLDER],
         .gil_locked = main + at[GIL_LOCKED],
         .thread_tid = at[THREAD_TID],
         .interpreters = at[INTERPRETERS_HEAD],
@@ -178,27 +179,40 @@ static bool fits(const struct python_layout *layout, const struct python_exports
            instance_size(exports->text_type, layout) == layout->text_compact + 8u;
 }
 
+#define OTHER_STRUCTURES "this build of CPython has other structures than the agent knows"
+
 /* The holder, `locked` and a counter come before the condition variable. */
 #define CONDITION_AFTER_HOLDER 24
 
-const char *python_layout_find(const struct python_exports *exports, struct python_layout *layout)
+/* Takes the layout of a version, 0x30b for 3.11; why there is none, or NULL. */
+static const char *take_layout(uint64_t version, uint64_t runtime, struct python_layout *layout)
 {
-    uint64_t version = *(const uint64_t *)exports->version >> 16 & 0xffff; /* 0x030b for 3.11 */
-    if (version == 0x30b)
-        *layout = v311;
-    else if (version == 0x30c)
-        *layout = v312;
-    else if (version != 0x30d || !read_debug_offsets(exports->runtime, layout))
+    switch (version) {
+    case 0x30b: *layout = v311; return NULL;
+    case 0x30c: *layout = v312; return NULL;
+    case 0x30d: return read_debug_offsets(runtime, layout) ? NULL : OTHER_STRUCTURES;
+    default:
         return version > 0x30d ? "the agent knows CPython up to 3.13"
                                : "the agent knows CPython from 3.11 on";
+    }
+}
+
+const char *python_layout_find(const struct python_exports *exports, struct python_layout *layout)
+{
+    uint64_t version = *(const uint64_t *)exports->version >> 16 & 0xffff;
+    const char *why = take_layout(version, exports->runtime, layout);
+    if (why)
+        return why;
     if (!fits(layout, exports))
-        return "this build of CPython has other structures than the agent knows";
+        return OTHER_STRUCTURES;
     layout->runtime = exports->runtime;
-    layout->gil_holder += exports->runtime;
-    layout->gil_locked += exports->runtime;
-    layout->gil_condition = layout->gil_holder + CONDITION_AFTER_HOLDER;
     layout->code_type = exports->code_type;
     layout->eval_start = exports->eval_start;
     layout->eval_end = exports->eval_start + exports->eval_size;
+    if (layout->gil_holder) {
+        layout->gil_holder += exports->runtime;
+        layout->gil_locked += exports->runtime;
+        layout->gil_condition = layout->gil_holder + CONDITION_AFTER_HOLDER;
+    }
     return NULL;
 }

@@ -92,7 +92,7 @@ static char *put_utf8(char *to, uint32_t c)
         return to;
     }
     unsigned more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    *to++ = (char)((0xf00u >> more) | c >> (6 * more));
+    *to++ = (char)(0xff00u >> (more + 1) | c >> (6 * more)); /* as many leading ones as bytes */
     while (more-- > 0)
         *to++ = (char)(0x80 | (c >> (6 * more) & 0x3f));
     return to;

@@ -76,7 +76,7 @@ class BelowOpenMp(Python):
             self.skipTest("python3-dev or gcc is not installed")
         suffix = sysconfig.get_config_var("SHLIB_SUFFIX")
         subprocess.run(["gcc", "-O2", "-g", "-fopenmp", "-fPIC", "-shared", "-I", include, "-o",
-                        self.directory / f"regions{suffix}", SOURCES / "regions.c"], check=True)
+                        self.directory / f"regions{suffix}", SOURCES / "region-extension.c"], check=True)
         shutil.copy(SOURCES / "drive_regions.py", self.directory)
 
     def test_threads_are_below_the_python_code_that_began_their_region(self):
@@ -86,7 +86,7 @@ class BelowOpenMp(Python):
         drivers = {"first": ["region"], "second": ["tasks"], "third": ["region"]}
         seen = set()
         for path in self.sampled_paths():
-            if not {"back", "back_inner"} & set(path) and not any("@ regions.c" in name for name in path):
+            if not {"back", "back_inner"} & set(path) and not any("@ region-extension.c" in name for name in path):
                 continue
             driver = [name for name in path if name in drivers]
             self.assertEqual(len(driver), 1, path)

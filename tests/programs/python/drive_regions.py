@@ -1,4 +1,4 @@
-"""Python calls C (regions.c), which begins parallel regions of OpenMP, whose threads call Python."""
+"""Python calls C (region-extension.c), which begins parallel regions of OpenMP, whose threads call Python."""
 import regions
 
 
