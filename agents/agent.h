@@ -571,6 +571,9 @@ struct agent_host {
      * function that the compiler has split are functions of their own. */
     uint64_t (*function)(const struct agent_cursor *cursor, uint64_t pc);
 
+    /* Handler. The end of a frame on the stack, where its caller's begins; 0: unknown. */
+    uint64_t (*frame_end)(const struct agent_cursor *cursor, const struct agent_frame *frame);
+
     /* Handler. The value of an l-note in space AGENT_NAMES; 0: no memory, or it cannot be read. Costs some
      * 50 ns for a known name: agents may keep it, for the life of the process and its forks. */
     uint64_t (*name)(const struct agent_cursor *cursor, const struct agent_name *name);

@@ -143,20 +143,13 @@ static bool is_in(uint64_t address, uint64_t low, uint64_t high)
     return address >= low && address < high;
 }
 
-/* The end of a frame: its caller's stack pointer; 0: unknown. */
-static uint64_t end_of(const struct agent_cursor *cursor, const struct agent_frame *frame)
-{
-    struct agent_frame caller = *frame;
-    return host->step(cursor, &caller) ? caller.sp : 0;
-}
-
 /* Whether a frame is the activation state->next, which may have to be found first. */
 static bool find_activation(struct agent_cursor *cursor, const struct agent_frame *frame)
 {
     struct state *state = cursor->state;
     struct thread_data *data = cursor->thread_data;
     const struct python_reader reader = reader_of(cursor);
-    uint64_t end = end_of(cursor, frame);
+    uint64_t end = host->frame_end(cursor, frame);
     bool is_eval = is_in(frame->pc, state->layout->eval_start, state->layout->eval_end);
     if (!state->has_begun && is_in(frame->sp, cursor->stack_low, cursor->stack_high)) {
         state->next = python_newest(&reader, &data->state);

@@ -1,4 +1,4 @@
-/* Signal handler: find_claim, is_claimed, read_memory, path_frame, callee, function, name, step and owner run there.
+/* Signal handler: find_claim, is_claimed, read_memory, path_frame, callee, function, frame_end, name, step and owner run there.
  *
  * The services of hpcrun for agents: struct agent_host (agents/agent.h). */
 #include "hpcrun/logical/agent-locks.h"
@@ -73,17 +73,15 @@ static void spend(struct agent_query *query, int32_t words)
 /* Aligned words never cross a page. */
 static bool read_words(struct agent_query *query, uint64_t address, uint64_t *to, size_t words)
 {
-    struct memory *memory = &query->unwinder->memory;
     spend(query, (int32_t)words);
-    for (size_t i = 0; i < words; i++) {
-        if (!memory_load(memory, address + 8 * i, &to[i])) {
-            answer_invalidate(&query->answers);
-            spend(query, MEMORY_FAULT_WORDS);
-            return false;
-        }
-        answer_add_read(&query->answers, address + 8 * i, 8, to[i]);
+    if (!memory_load_words(&query->unwinder->memory, address, to, words)) {
+        answer_invalidate(&query->answers);
+        spend(query, MEMORY_FAULT_WORDS);
+        return false;
     }
-    return words > 0;
+    for (size_t i = 0; i < words; i++)
+        answer_add_read(&query->answers, address + 8 * i, 8, to[i]);
+    return true;
 }
 
 /* A field of a runtime lies within one aligned word, so the whole word is loaded: it never crosses
@@ -93,7 +91,7 @@ static bool read_memory(const struct agent_cursor *cursor, uint64_t address, voi
     struct agent_query *query = cursor->host_private;
     struct memory *memory = &query->unwinder->memory;
     uint64_t word, offset = address % sizeof word;
-    if (size % sizeof word == 0 && offset == 0 && size <= WORDS_AT_ONCE * sizeof word)
+    if (size % sizeof word == 0 && offset == 0 && size && size <= WORDS_AT_ONCE * sizeof word)
         return read_words(query, address, to, size / sizeof word);
     if (size == 0 || offset + size > sizeof word) {
         answer_invalidate(&query->answers);
@@ -175,6 +173,20 @@ static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
     return true;
 }
 
+/* In a path the caller is the next frame; hpcrun's own ones count, too. */
+static uint64_t frame_end(const struct agent_cursor *cursor, const struct agent_frame *frame)
+{
+    struct agent_query *query = cursor->host_private;
+    const struct unwinder *u = query->unwinder;
+    const struct frame *at = &u->path[query->frame];
+    struct agent_frame caller = *frame;
+    if (query->frame > 0 && at->sp == frame->sp && at->pc == frame->pc) {
+        answer_add_frame(&query->answers, query->frame - 1);
+        return u->path[query->frame - 1].sp;
+    }
+    return step(cursor, &caller) ? caller.sp : 0;
+}
+
 /* The name is a part of the answer, and what it depends on was read. */
 static uint64_t name(const struct agent_cursor *cursor, const struct agent_name *its)
 {
@@ -219,6 +231,7 @@ const struct agent_host *host_for_agents(void)
         .path_frame = path_frame,
         .callee = callee,
         .function = function,
+        .frame_end = frame_end,
         .name = name,
         .slots = &slots,
         .step = step,
