@@ -39,7 +39,6 @@ struct state {
     bool has_begun;                     /* `next` is valid */
     struct python_activation next;      /* the innermost one that the walk has not passed */
     uint64_t frame;                     /* of the next l-note; 0: none */
-    uint64_t mark;                      /* of its activation */
 };
 
 static bool start(const struct agent_host *agent_host)
@@ -168,9 +167,8 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     if (!state->layout || !find_activation(cursor, frame))
         return AGENT_NATIVE;
     const struct python_reader reader = reader_of(cursor);
-    bool has_frames = state->next.newest != state->next.mark; /* else it is about to end */
+    bool has_frames = !python_frame_is_end(&reader, state->next.newest);
     state->frame = has_frames ? state->next.newest : 0;
-    state->mark = state->next.mark;
     state->next = python_activation_around(&reader, &state->next);
     cursor->is_innermost = true;
     return has_frames ? AGENT_1_M : AGENT_NATIVE;
@@ -183,7 +181,7 @@ static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
     struct thread_data *data = cursor->thread_data;
     const struct python_reader reader = reader_of(cursor);
     while (state->frame) {
-        struct python_frame frame = python_frame_next(&reader, state->mark, &state->frame);
+        struct python_frame frame = python_frame_next(&reader, &state->frame);
         if (frame.is_last)
             state->frame = 0;
         const struct python_name *name =

@@ -18,28 +18,27 @@ static uint8_t byte_at(const struct python_reader *r, uint64_t address)
     return r->host->read(r->cursor, address, &byte, sizeof byte) ? byte : 0;
 }
 
-static bool is_mark(const struct python_reader *r, uint64_t frame)
+bool python_frame_is_end(const struct python_reader *r, uint64_t frame)
 {
-    return byte_at(r, frame + r->layout->frame_owner) == OWNED_BY_C_STACK;
+    return r->layout->minor > 11 && byte_at(r, frame + r->layout->frame_owner) == OWNED_BY_C_STACK;
 }
 
-/* The activation with this newest frame, from 3.12 on. */
+/* The activation with this newest frame, from 3.13 on. */
 static struct python_activation activation_of(const struct python_reader *r, uint64_t newest)
 {
     uint64_t frame = newest;
     for (int i = 0; i < MOST_FRAMES && frame; i++) {
-        if (is_mark(r, frame))
+        if (python_frame_is_end(r, frame))
             return (struct python_activation){newest, frame};
         frame = READ(frame + r->layout->frame_previous);
     }
     return (struct python_activation){0};
 }
 
+/* The same before. The outermost _PyCFrame has no frame: it is no activation's. */
 static struct python_activation activation_of_cframe(const struct python_reader *r, uint64_t cframe)
 {
     uint64_t newest = cframe ? READ(cframe + r->layout->cframe_frame) : 0;
-    if (r->layout->minor > 11)
-        return activation_of(r, newest);
     return (struct python_activation){newest, newest ? cframe : 0};
 }
 
@@ -52,7 +51,7 @@ static struct python_activation newest_of(const struct python_reader *r, uint64_
 struct python_activation python_activation_around(const struct python_reader *r,
                                                   const struct python_activation *inner)
 {
-    if (r->layout->minor == 11)
+    if (r->layout->minor <= 12)
         return activation_of_cframe(r, READ(inner->mark + r->layout->cframe_previous));
     return activation_of(r, READ(inner->mark + r->layout->frame_previous));
 }
@@ -136,20 +135,22 @@ static uint64_t word_in(const uint64_t *words, uint32_t offset)
     return word;
 }
 
-struct python_frame python_frame_next(const struct python_reader *r, uint64_t mark, uint64_t *at)
+struct python_frame python_frame_next(const struct python_reader *r, uint64_t *at)
 {
     const struct python_layout *layout = r->layout;
     uint64_t words[FRAME_WORDS];
     struct python_frame frame = {.is_last = true};
     if (!r->host->read(r->cursor, *at, words, sizeof words))
         return frame;
+    uint8_t owner = (uint8_t)word_in(words, layout->frame_owner);
     frame.code = word_in(words, layout->frame_code) & ~(uint64_t)TAGS;
     *at = word_in(words, layout->frame_previous);
-    bool is_entry =
-        layout->minor == 11 ? word_in(words, layout->frame_is_entry) & 0xff : *at == mark;
-    frame.is_last = is_entry || !*at;
-    frame.has_code = frame.code && READ(frame.code + layout->object_type) == layout->code_type;
-    frame.is_generator = (word_in(words, layout->frame_owner) & 0xff) == OWNED_BY_GENERATOR;
+    frame.is_last = !*at || (layout->minor == 11 ? (uint8_t)word_in(words, layout->frame_is_entry)
+                                                 : owner == OWNED_BY_C_STACK);
+    bool is_end = layout->minor > 11 && owner == OWNED_BY_C_STACK;
+    frame.has_code =
+        !is_end && frame.code && READ(frame.code + layout->object_type) == layout->code_type;
+    frame.is_generator = owner == OWNED_BY_GENERATOR;
     frame.position = ((int64_t)(word_in(words, layout->frame_instruction) - frame.code) -
                       (int64_t)layout->code_start) /
                      2;

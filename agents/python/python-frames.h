@@ -6,8 +6,9 @@
  *     3.11   the thread state points to the newest _PyCFrame; each is a variable of an activation, and
  *            points to that one's newest frame and to the _PyCFrame of the activation around it. The
  *            oldest frame of an activation is marked (is_entry)
- *     3.12   the oldest frame of an activation is followed by one that is no Python code's: a variable of
- *            the activation, owned by the C stack. The frames around it follow
+ *     3.12   the same, but the oldest frame of an activation is followed by one that is no Python code's:
+ *            another variable of the activation, owned by the C stack. The frames around it follow
+ *     3.13   there is only that frame, which has to be searched
  *
  * So the address of that variable says which frame of the physical path is the activation, also while
  * an activation begins or ends and has not linked itself yet. */
@@ -34,7 +35,7 @@ struct python_activation {
 struct python_frame {
     uint64_t code;
     int64_t position; /* of the instruction that it executes, in code units; -1: before the first */
-    bool is_last;     /* the oldest one of its activation */
+    bool is_last;     /* the oldest one of its activation, or what follows that */
     bool has_code;    /* false: the frame is no Python code's */
     bool is_generator;
 };
@@ -51,7 +52,11 @@ struct python_activation python_activation_in(const struct python_reader *r, uin
 struct python_activation python_activation_around(const struct python_reader *r,
                                                   const struct python_activation *inner);
 
-/* Reads the frame at *at, of the activation with this mark, and moves *at to the frame that called it. */
-struct python_frame python_frame_next(const struct python_reader *r, uint64_t mark, uint64_t *at);
+/* Whether a frame is the one after the oldest of an activation. An activation with such a newest frame is
+ * about to end. */
+bool python_frame_is_end(const struct python_reader *r, uint64_t frame);
+
+/* Reads the frame at *at, and moves *at to the frame that called it. */
+struct python_frame python_frame_next(const struct python_reader *r, uint64_t *at);
 
 #endif

@@ -56,8 +56,8 @@ static void set_lock(const struct agent *agent, const struct agent_lock *lock)
 /* An agent follows pointers and counts that it reads. If the runtime was unloaded, these are whatever is
  * there now, and a loop over them may take minutes. So what an agent may read at a sample is limited, in
  * words; then the agent is left where it is, and the thread is foreign or its path native. A worker
- * takes an agent some 3 words, an ancestor of a stolen procedure 3, so it suffices for 20,000 of them.
- * Takes at most 1 ms. */
+ * takes an agent some 3 words, an ancestor of a stolen procedure 3, so it suffices for 30,000 of them; a
+ * frame of Python 10, so for more than a path may have. Takes at most 1.5 ms. */
 #define STEP_WORDS 8
 
 static void spend(struct agent_query *query, int32_t words)
@@ -69,11 +69,12 @@ static void spend(struct agent_query *query, int32_t words)
 }
 
 #define WORDS_AT_ONCE 16
+#define WORDS_FOR_ONE 8 /* words in a row that take as long as one alone */
 
 /* Aligned words never cross a page. */
 static bool read_words(struct agent_query *query, uint64_t address, uint64_t *to, size_t words)
 {
-    spend(query, (int32_t)words);
+    spend(query, (int32_t)words / WORDS_FOR_ONE + 1);
     if (!memory_load_words(&query->unwinder->memory, address, to, words)) {
         answer_invalidate(&query->answers);
         spend(query, MEMORY_FAULT_WORDS);

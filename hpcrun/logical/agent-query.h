@@ -39,7 +39,7 @@ struct bichords {
     struct answered_lnote few_lnotes[FEW_LNOTES];
 };
 
-#define AGENT_BUDGET 65536
+#define AGENT_BUDGET 98304
 
 /* The status of a thread at a sample. */
 struct thread_status {

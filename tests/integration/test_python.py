@@ -9,6 +9,7 @@ import sysconfig
 
 import logical_case
 import profiling
+from evidence import OfChance, of_share
 
 SOURCES = profiling.ROOT / "tests" / "programs" / "python"
 PYTHON = "/usr/bin/python3"
@@ -101,3 +102,25 @@ class BelowOpenMp(Python):
                 self.assertEqual(path[-2], "back")
         self.assertTrue({("third", "back"), ("third", "back_inner")} <= seen, seen)
         self.assertEqual({driver for driver, _ in seen}, set(drivers), seen)
+
+
+class Gil(OfChance, Python):
+    """Who holds the interpreter's lock has the blame: the loops of three functions are the same but for their length."""
+    SHARES = {"heavy": 0.7, "middle": 0.2, "light": 0.1}
+
+    def test_holders(self):
+        found = self.evidence()
+        for _ in found.looks():
+            _, (image,) = self.profile(PYTHON, SOURCES / "holders.py", 200, 3, events=("CPUTIME@f4000",))
+            total = self.tree["metrics"]["lock blame"]["inclusive"]
+            waits = self.tree["metrics"]["lock wait"]["inclusive"]
+            self.assertGreater(total, 0)
+            self.assertAlmostEqual(waits, total, delta=0.05 * total)  # but for waits at the end
+            at_lock = sum(path[-1]["metrics"]["lock wait"]["inclusive"] for path in logical_case.walk(self.tree)
+                          if path[-1]["name"] == "<lock GIL>")
+            self.assertAlmostEqual(at_lock, waits, delta=1e-6)
+            period = 2 * image.mean_period("CPUTIME")  # there are two waiters at most
+            for name, share in self.SHARES.items():
+                blame = self.value("lock blame", name)
+                found.between(name, blame - share * total, -0.01 * total, 0.01 * total,
+                              of_share(share * total, total, period), 0.05 * total)
