@@ -63,11 +63,12 @@ static bool need_whole(const struct measurements *measurements, uint32_t module,
                        const struct rules_file *rules)
 {
     const char *path = measurements->modules.all.at[module].path;
-    bool is_own = rules_have_module(rules, path) && !rules_have(rules, RULE_GLUE);
-    return is_own || rules_have(rules, RULE_HEADER) ||
+    bool is_interpreter = rules_have(rules, RULE_RUNTIME_EXPORT); /* it is in no other module */
+    return (rules_have_module(rules, path) && !is_interpreter) || rules_have(rules, RULE_HEADER) ||
            (applies(measurements, module, rules) &&
             (rules_have(rules, RULE_CLONE) || rules_have(rules, RULE_COMPILED_IN))) ||
-           (rules_have(rules, RULE_OVERHEAD) && may_contain_runtime(measurements, module, rules));
+           (rules_have(rules, RULE_OVERHEAD) && !is_interpreter &&
+            may_contain_runtime(measurements, module, rules));
 }
 
 bool *runtime_rules_need_whole(const struct rules *rules, const struct measurements *measurements)
