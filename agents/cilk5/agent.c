@@ -8,7 +8,9 @@
  *       that the scheduler called
  *     Cilk_scheduler                               1-M: the ancestors of the slow clone's closure,
  *                                                  from the heap; their spawn sites are known only
- *                                                  if the runtime is patched
+ *                                                  if the runtime is patched. Then the path of the
+ *                                                  thread that has called the computation
+ *                                                  (cilk5-caller.h)
  *     Cilk_child_main ... the thread's start       M-0
  *     other functions of the runtime, the root,    1-0, or M-0 with the functions of libc that
  *       the import of its procedure                they call
@@ -36,6 +38,7 @@
  *   - Before the slow clone is called and after it has returned, the worker counts as idle. */
 #include "agents/agent.h"
 
+#include "agents/cilk5/cilk5-caller.h"
 #include "agents/cilk5/cilk5-runtime.h"
 
 #include <stdatomic.h>
@@ -61,6 +64,8 @@ struct state {
     uint64_t closure; /* of the next l-note */
     uint64_t site;    /* where this closure spawned the previous one; 0: unknown */
     uint64_t native;  /* pc of a native frame, the next l-note; 0: none */
+    struct agent_frame
+        caller; /* next l-note in the thread that has called the computation; pc 0: none */
 };
 
 /* -------- modules -------- */
@@ -80,11 +85,6 @@ static void module_added(const struct agent_module *module)
     if (imports)
         host->claim(&hpcrun_agent, imports, count);
     free(imports);
-}
-
-static bool is_in(struct range range, uint64_t pc)
-{
-    return pc >= range.begin && pc < range.end;
 }
 
 static bool is_claimed_as(uint32_t tag, uint64_t pc)
@@ -315,6 +315,15 @@ static bool has_lnote(const struct agent_cursor *cursor)
     return state->closure && agent_u64(host, cursor, state->closure + CLOSURE_PARENT);
 }
 
+/* The outermost l-notes are the caller's frames, on the stack of its thread. */
+static void begin_caller(struct agent_cursor *cursor)
+{
+    struct state *state = cursor->state;
+    const struct caller caller = find_caller(host, cursor);
+    cursor->owner = caller.thread;
+    state->caller = caller.frame;
+}
+
 static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
@@ -332,7 +341,8 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
         return AGENT_1_0;
     }
     state->is_below = true;
-    return has_lnote(cursor) ? AGENT_1_M : AGENT_1_0;
+    begin_caller(cursor);
+    return has_lnote(cursor) || state->caller.pc ? AGENT_1_M : AGENT_1_0;
 }
 
 /* All frames outside the scheduler's are the runtime's. */
@@ -351,13 +361,22 @@ static bool step_native(struct agent_cursor *cursor, struct agent_lnote *note)
     return true;
 }
 
+static bool step_caller(struct agent_cursor *cursor, struct agent_lnote *note)
+{
+    struct state *state = cursor->state;
+    *note = agent_native_note(&state->caller);
+    if (!state->caller.pc || !host->step(cursor, &state->caller))
+        state->caller.pc = 0;
+    return note->value != 0;
+}
+
 static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
 {
     struct state *state = cursor->state;
     if (state->native)
         return step_native(cursor, note);
     if (!has_lnote(cursor))
-        return false;
+        return step_caller(cursor, note);
     uint64_t frame = agent_u64(host, cursor, state->closure + CLOSURE_FRAME);
     uint64_t signature = agent_u64(host, cursor, frame + FRAME_SIGNATURE);
     *note = (struct agent_lnote){.space = AGENT_CODE,

@@ -35,6 +35,10 @@ class Calls(profiling.ProfilingTest):
         """System calls without libc's functions for them."""
         self.compare("calls_raw")
 
+    def test_raw_queues(self):
+        """The same for those on objects that keep data."""
+        self.compare("calls_raw_queues")
+
     def test_left(self):
         """Calls that the thread leaves: by cancellation, a jump, or for a handler's own calls."""
         plain = self.run_tool(program("calls_left"), timeout=600)

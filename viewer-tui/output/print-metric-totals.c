@@ -8,7 +8,7 @@
 
 #include "lib/metric-kinds.h"
 #include "viewer-tui/metrics/derived.h"
-#include "viewer-tui/output/columns.h"
+#include "viewer-tui/table/columns.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -84,8 +84,7 @@ static void print_total(struct summary *summary, size_t m, size_t name_width, bo
         text_add(&writer->line, kind->meaning);
     }
     add_remarks(summary, m);
-    while (writer->line.n && writer->line.at[writer->line.n - 1] == ' ')
-        writer->line.at[--writer->line.n] = '\0';
+    text_trim(&writer->line);
     writer_end_line(writer);
 }
 

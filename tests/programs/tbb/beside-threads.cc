@@ -2,6 +2,7 @@
  * lock; at the same time two of OpenMP's four threads work (in_team) and three of oneTBB's four
  * (in_tbb), while the others wait. The functions run only while that holds. Prints the agents'
  * counts of working threads meanwhile. */
+#include "lib/opaque.h"
 #include "tests/tools/working-yield.h"
 
 #include <atomic>
@@ -32,7 +33,7 @@ static void compute()
 }
 
 #define WORKER(name)                                                                               \
-    __attribute__((noipa)) static void name()                                                      \
+    OPAQUE static void name()                                                      \
     {                                                                                              \
         compute();                                                                                 \
         asm volatile("");                                                                          \

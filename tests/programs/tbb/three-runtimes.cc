@@ -1,6 +1,7 @@
 /* three-runtimes: each runtime has four threads. At the same time, one of OpenMP's works (in_openmp),
  * two of oneTBB's (in_tbb) and three of minicilk's (in_cilk), while their other threads wait. The
  * functions run only while that holds. Prints the agents' counts of OpenMP's and of oneTBB's working threads meanwhile. */
+#include "lib/opaque.h"
 #include "tests/tools/working-yield.h"
 
 #include <atomic>
@@ -27,7 +28,7 @@ static void compute()
 }
 
 #define WORKER(name)                                                                               \
-    __attribute__((noipa)) static void name()                                                      \
+    OPAQUE static void name()                                                      \
     {                                                                                              \
         compute();                                                                                 \
         asm volatile("");                                                                          \

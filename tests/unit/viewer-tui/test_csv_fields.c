@@ -1,7 +1,7 @@
 /* Fields of CSV: quotes, and what spreadsheets take for formulas. */
 #include "tests/unit/cmocka_suite.h"
 
-#include "viewer-tui/output/writer.h"
+#include "viewer-tui/table/writer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static size_t size;
 static struct writer begin(void)
 {
     struct writer writer;
-    writer_open(&writer, &csv_class, open_memstream(&record, &size));
+    writer_open(&writer, FORMAT_CSV, open_memstream(&record, &size));
     return writer;
 }
 

@@ -1,0 +1,28 @@
+/* The table of l-notes: one number for each. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "hpcrun/tree/cct.h"
+#include "hpcrun/tree/lnotes.h"
+
+static void l_notes_are_one_each(void **state)
+{
+    (void)state;
+    struct lnotes lnotes = {0};
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < 5000; i++) {
+            struct lnote note = {.value = i / 7, .site = i % 7};
+            uint32_t lip = lnotes_lip(&lnotes, note);
+            assert_int_equal(lip, LIP_OWN + i);
+            assert_int_equal(lnotes_get(&lnotes, lip)->value, note.value);
+            assert_int_equal(lnotes_get(&lnotes, lip)->site, note.site);
+        }
+    lnotes_free(&lnotes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(l_notes_are_one_each),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
