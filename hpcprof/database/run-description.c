@@ -13,14 +13,14 @@
 /* The last image of the launched process: earlier ones (env, a script that starts an interpreter)
  * are not the program that the user means. The first image of all if the launched process is
  * unknown. */
-static const struct measurement_process *measured_program(const struct measurements *measurements)
+static const struct measurement *measured_program(const struct measurements *measurements)
 {
     size_t i = 0, n = measurements->files.n;
     while (i < n && !(measurements->files.at[i].m->process.known &&
                       measurements->files.at[i].m->process.origin == ORIGIN_LAUNCHED))
         i++;
     if (i == n)
-        return &measurements->files.at[0].m->process;
+        return measurements->files.at[0].m;
     const struct measurement_process *launched = &measurements->files.at[i].m->process;
     for (; i + 1 < n; i++) {
         const struct measurement_process *next = &measurements->files.at[i + 1].m->process;
@@ -28,7 +28,7 @@ static const struct measurement_process *measured_program(const struct measureme
             next->start_time != launched->start_time)
             break;
     }
-    return &measurements->files.at[i].m->process;
+    return measurements->files.at[i].m;
 }
 
 char *run_title(const struct measurements *measurements)
@@ -44,7 +44,7 @@ char *run_description(const struct measurements *measurements)
     size_t threads = 0;
     for (size_t i = 0; i < measurements->files.n; i++)
         threads += measurements->files.at[i].m->threads.n;
-    const struct measurement_process *process = measured_program(measurements);
+    const struct measurement_process *process = &measured_program(measurements)->process;
     char *executable = printable_text(process->executable[0] ? process->executable : "unknown");
     char *host = printable_text(process->host[0] ? process->host : "unknown");
     char *text = mem_printf("* executable: %s\n"

@@ -5,7 +5,6 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sysconfig
 
 import logical_case
 import profiling
@@ -70,19 +69,41 @@ class Paths(Python):
         self.assertGreater(inside, 0.9 * all_of_it)  # 800 of the 805 instructions or so
 
 
-class BelowOpenMp(Python):
-    def build(self):
+class Extensions(Python):
+    """Python code above and below a parallel runtime."""
+
+    def build(self, name, source, driver, *options):
         include = pathlib.Path(f"/usr/include/python3.{version()}")
         if not (include / "Python.h").exists() or not shutil.which("gcc"):
             self.skipTest("python3-dev or gcc is not installed")
-        suffix = sysconfig.get_config_var("SHLIB_SUFFIX")
-        subprocess.run(["gcc", "-O2", "-g", "-fopenmp", "-fPIC", "-shared", "-I", include, "-o",
-                        self.directory / f"regions{suffix}", SOURCES / "region-extension.c"], check=True)
-        shutil.copy(SOURCES / "drive_regions.py", self.directory)
+        subprocess.run(["gcc", "-O2", "-g", "-fPIC", "-shared", "-I", include, "-I", profiling.ROOT, "-o",
+                        self.directory / f"{name}.so", SOURCES / source, *options], check=True)
+        shutil.copy(SOURCES / driver, self.directory)
+        return self.directory / driver
 
+
+class BelowMinicilk(Extensions):
+    """The chain of Tallent and Mellor-Crummey, PPoPP 2009: a Python driver, a work-stealing solver, and Python again."""
+
+    def test_stolen_work_is_below_the_python_code_that_began_it(self):
+        library = profiling.BUILD / "lib"
+        driver = self.build("solver", "solver-extension.c", "drive_solver.py", f"-L{library}", "-lminicilk",
+                            f"-Wl,-rpath,{library}")
+        self.profile(PYTHON, driver, events=("CPUTIME@f5000",))
+        above = ("<module>", "driver", "step", "solve", *["branch"] * 10, "leaf")
+        leaves = [path[path.index("<module>"):] for path in self.sampled_paths() if "leaf" in path]
+        self.assertGreater(len(leaves), 0)
+        for path in leaves:
+            self.assertEqual(path[:len(above)], above)
+        self.assertIn((*above, "at_leaf"), leaves)
+        called = [path for path in self.sampled_paths() if "at_leaf" in path]
+        self.assertFalse([path for path in called if "leaf" not in path])
+
+
+class BelowOpenMp(Extensions):
     def test_threads_are_below_the_python_code_that_began_their_region(self):
-        self.build()
-        _, (image,) = self.profile(PYTHON, self.directory / "drive_regions.py", events=("CPUTIME@f5000",))
+        driver = self.build("regions", "region-extension.c", "drive_regions.py", "-fopenmp")
+        _, (image,) = self.profile(PYTHON, driver, events=("CPUTIME@f5000",))
         self.assertEqual(len(image.threads), 3)
         drivers = {"first": ["region"], "second": ["tasks"], "third": ["region"]}
         seen = set()
