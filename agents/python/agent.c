@@ -174,7 +174,7 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     return has_frames ? AGENT_1_M : AGENT_NATIVE;
 }
 
-/* Frames that have not begun are not shown: their call's line is that of the caller. */
+/* Frames that have not begun are not shown: their call's line is that of the caller. Nor is importlib. */
 static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
 {
     struct state *state = cursor->state;
@@ -186,7 +186,8 @@ static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
             state->frame = 0;
         const struct python_name *name =
             frame.has_code ? python_name(&reader, &data->names, frame.code) : NULL;
-        if (!name || (!frame.is_generator && frame.position < name->first_traceable))
+        if (!name || name->is_hidden ||
+            (!frame.is_generator && frame.position < name->first_traceable))
             continue;
         uint64_t position = frame.position >= 0 ? (uint64_t)frame.position : 0;
         *note = (struct agent_lnote){AGENT_NAMES, .value = name->value, .site = position + 1};

@@ -65,6 +65,17 @@ static uint64_t value_of(const struct python_reader *r, const uint64_t *key)
     return r->host->name(r->cursor, &name);
 }
 
+/* Whether code is of importlib, which is between an import and the module's code: its file is
+ * "<frozen importlib._bootstrap>" or "<frozen importlib._bootstrap_external>". */
+static bool is_of_importlib(const struct python_reader *r, uint64_t file)
+{
+    static const char begin[] = "<frozen importlib._boots"; /* three words */
+    char text[sizeof begin - 1];
+    return READ(file + r->layout->text_length) > sizeof text &&
+           r->host->read(r->cursor, text_at(r, file).at, text, sizeof text) &&
+           __builtin_memcmp(text, begin, sizeof text) == 0;
+}
+
 const struct python_name *python_name(const struct python_reader *r, struct python_names *names,
                                       uint64_t code)
 {
@@ -79,5 +90,6 @@ const struct python_name *python_name(const struct python_reader *r, struct pyth
         name->key[i] = key[i];
     name->first_traceable =
         (int32_t)agent_u32(r->host, r->cursor, code + r->layout->code_first_traceable);
+    name->is_hidden = is_of_importlib(r, key[FILE]);
     return name->value ? name : NULL;
 }

@@ -16,6 +16,7 @@ struct python_names {
         uint64_t key[AGENT_NAME_KEY]; /* the first word is the code object's address */
         uint64_t value;               /* of the name; 0: not known */
         int64_t first_traceable;      /* the frame has not begun at positions before this one */
+        bool is_hidden;               /* it is a part of Python's machinery for imports */
     } at[PYTHON_NAMES];
 };
 

@@ -294,6 +294,17 @@ static void a_name_has_the_texts_of_its_code(void **state)
     assert_int_equal(names_given, given);
 }
 
+static void importlib_is_hidden(void **state)
+{
+    (void)state;
+    static struct python_names names;
+    assert_false(python_name(&reader, &names, address(&code))->is_hidden);
+    strcpy(file_text.data, "<frozen importlib._bootstrap>");
+    file_text.length = strlen(file_text.data);
+    names = (struct python_names){0};
+    assert_true(python_name(&reader, &names, address(&code))->is_hidden);
+}
+
 /* Another code object at the same address differs in one of these. */
 static void code_that_takes_the_place_of_freed_code_has_another_name(void **state)
 {
@@ -330,6 +341,7 @@ int main(void)
         cmocka_unit_test_setup(a_thread_state_that_is_gone_is_looked_for, begin),
         cmocka_unit_test_setup(what_is_no_code_has_none, begin),
         cmocka_unit_test_setup(a_name_has_the_texts_of_its_code, begin),
+        cmocka_unit_test_setup(importlib_is_hidden, begin),
         cmocka_unit_test_setup(code_that_takes_the_place_of_freed_code_has_another_name, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
