@@ -1,14 +1,23 @@
 """Python programs under the agent python: call paths of Python code, of the native code that it calls, and of threads
 of OpenMP below Python. The programs' functions say themselves what is right (tests/programs/python/)."""
+import argparse
+import collections
 import json
+import json.decoder
 import pathlib
 import re
 import shutil
 import subprocess
+import sys
+import textwrap
+import types
+import unittest
 
 import logical_case
+import measurement_writer as mw
 import profiling
 from evidence import OfChance, of_share
+from hpcprof_case import HpcprofCase
 
 SOURCES = profiling.ROOT / "tests" / "programs" / "python"
 PYTHON = "/usr/bin/python3"
@@ -67,6 +76,43 @@ class Paths(Python):
                 inside += seconds if node["line"] in loop else 0
         self.assertGreater(all_of_it, 0)
         self.assertGreater(inside, 0.9 * all_of_it)  # 800 of the 805 instructions or so
+
+
+def codes_of(code):
+    """A code object and those in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from codes_of(constant)
+
+
+class Lines(HpcprofCase):
+    """Lines of positions in code, as the interpreter that runs this test says them itself."""
+
+    @unittest.skipUnless(sys.version_info >= (3, 11), "the table of lines is that of Python 3.11 and later")
+    def test_every_instruction_of_some_modules(self):
+        process = self.process()
+        thread, expected, found = process.thread(), collections.Counter(), collections.Counter()
+        codes = [code for module in (argparse, json.decoder, textwrap)
+                 for code in codes_of(compile(pathlib.Path(module.__file__).read_text(), module.__file__, "exec"))]
+        table = process.names([(value, code.co_qualname, code.co_filename, code.co_firstlineno, code.co_linetable)
+                               for value, code in enumerate(codes)])
+        for value, code in enumerate(codes):
+            line = code.co_firstlineno
+            for begin, end, its in code.co_lines():
+                line = line if its is None else its  # one without a line counts to the one before it
+                if line:  # a module begins with an instruction at line 0, which is none
+                    expected[code.co_filename, line] += (end - begin) // 2
+            for unit in range(len(code.co_code) // 2):
+                thread.add(thread.node(mw.ROOT, None, ("names", table, value), unit), 0, mw.seconds(1))
+        db = self.scenario.database()
+        metric = db.metric("work", "point")
+        for context, row in db.profiles[0].values.items():
+            at = db.contexts[context]
+            if metric in row and at.kind == "line":
+                found[at.file.path, at.line] += row[metric]
+        self.assertGreater(len(expected), 1000)
+        self.assertEqual({place: round(seconds) for place, seconds in found.items()}, expected)
 
 
 class Extensions(Python):
