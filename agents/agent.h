@@ -81,7 +81,8 @@
  *
  *     key value                 the process uses the runtime if
  *     runtime-note OWNER        a module has an ELF note of this owner
- *     runtime-module NAME       a module's base name is NAME, or begins with "NAME."
+ *     runtime-module NAME       a module's base name is NAME, or begins with "NAME."; a star at the end of
+ *                               NAME stands for anything
  *     runtime-symbol NAME       the main program, not stripped, has this symbol: the runtime may be
  *                               linked into it
  *     runtime-threads any       the process creates a thread that is no runtime's. Only for the

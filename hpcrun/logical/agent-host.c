@@ -39,7 +39,7 @@ static void log_line(const char *line)
 /* An agent that does not serve its runtime does not mark that one's threads. */
 static void refuse(const struct agent *agent, const char *why)
 {
-    if (why && !agent->is_for_threads)
+    if (why && !agent->is_for_threads && !agent->has_plain_threads)
         atomic_store(&agents.hide_threads, true);
     if (why)
         refusals_add(agent->name, why);

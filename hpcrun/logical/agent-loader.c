@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_RECOGNITIONS 8
+#define MAX_RECOGNITIONS 4
 #define MAX_WORD         128
 
 struct installed_agent {
@@ -144,11 +144,15 @@ void agents_init(const char *list)
     }
 }
 
-/* Whether the file name of a path is NAME or NAME.<something>: "libfoo.so" fits lib/libfoo.so.5. */
+/* Whether the file name of a path is NAME or NAME.<something>: "libfoo.so" fits lib/libfoo.so.5. A star at
+ * the end of the name stands for anything. */
 static bool has_base_name(const char *path, const char *name)
 {
-    const char *slash = strrchr(path, '/');
-    const char *rest = text_after(slash ? slash + 1 : path, name);
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t length = strlen(name);
+    if (length && name[length - 1] == '*')
+        return strncmp(base, name, length - 1) == 0;
+    const char *rest = text_after(base, name);
     return rest && (*rest == '\0' || *rest == '.');
 }
 

@@ -185,7 +185,7 @@ class Gil(OfChance, Python):
             self.assertAlmostEqual(waits, total, delta=0.05 * total)  # but for waits at the end
             at_lock = sum(path[-1]["metrics"]["lock wait"]["inclusive"] for path in logical_case.walk(self.tree)
                           if path[-1]["name"] == "<lock GIL>")
-            self.assertAlmostEqual(at_lock, waits, delta=1e-6)
+            self.assertGreater(at_lock, 0.95 * waits)  # there are other locks, as the one of the lock's state
             period = 2 * image.mean_period("CPUTIME")  # there are two waiters at most
             for name, share in self.SHARES.items():
                 blame = self.value("lock blame", name)

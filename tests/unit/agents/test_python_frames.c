@@ -313,9 +313,9 @@ static void code_that_takes_the_place_of_freed_code_has_another_name(void **stat
     static struct text another;
     static struct lines other_table;
     uint64_t last = python_name(&reader, &names, address(&code))->value;
+    another = name_text;
+    other_table = table;
     for (int what = 0; what < 7; what++) {
-        another = name_text;
-        other_table = table;
         switch (what) {
         case 0: code.name = &another; break;
         case 1: code.file = &another; break;

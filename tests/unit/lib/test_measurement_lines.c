@@ -107,10 +107,10 @@ static void a_table_may_come_in_pieces_and_twice(void **state)
 {
     (void)state;
     begin_measurement();
-    put_note(1, NAME, 2);
-    put_lines(NAME, 0, table, 3);
-    put_lines(NAME, 0, table, 3);
-    put_lines(NAME, 3, table + 3, 2);
+    put_note(1, NAME, 1);
+    put_lines(NAME, 0, table, 2);
+    put_lines(NAME, 0, table, 2);
+    put_lines(NAME, 2, table + 2, 3);
     check_lines((const uint64_t[]){41}, 1);
 }
 
