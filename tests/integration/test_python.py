@@ -44,6 +44,8 @@ class Paths(Python):
     def test_each_function_is_below_the_one_that_called_it(self):
         self.profile(PYTHON, SOURCES / "chains.py", 60, 2, events=("CPUTIME@f5000",))
         burning = [path for path in self.sampled_paths() if path[-1:] == ("burn",)]
+        run = json.loads(pathlib.Path(self.database, "run.json").read_text())
+        self.assertEqual([process["program"] for process in run["processes"]], ["chains.py"])
         leaves = {self.made(path)[-1] for path in burning}
         self.assertGreater(len(leaves), 24)  # of 32, each with 18 samples on average
         for path in self.sampled_paths():
