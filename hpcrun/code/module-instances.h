@@ -12,41 +12,12 @@
 #define HPCRUN_CODE_MODULE_INSTANCES_H
 
 #include "hpcrun/code/module-ranges.h"
-
-#define IP_OFFSET_BITS 40
-#define IP_NO_MODULE   ((uint64_t)1 << 63) /* set: the low 47 bits are an absolute address */
-
-#define IP_NAMED       ((uint64_t)1 << 62) /* set: bits 40 to 61 are a name table */
-
-/* The ip of a name, or of a position in such a procedure. */
-static inline uint64_t ip_named(uint32_t table, uint64_t key)
-{
-    return IP_NAMED | (uint64_t)table << IP_OFFSET_BITS | (key & (((uint64_t)1 << IP_OFFSET_BITS) - 1));
-}
-
-/* The space of an l-note's ip in the measurement file. */
-static inline uint64_t ip_space(uint64_t ip)
-{
-    bool is_named = (ip & (IP_NO_MODULE | IP_NAMED)) == IP_NAMED;
-    return is_named ? 2 * ((ip & ~IP_NAMED) >> IP_OFFSET_BITS) + 1
-                    : 2 * (ip & IP_NO_MODULE ? 0 : ip >> IP_OFFSET_BITS);
-}
+#include "lib/arena-format.h"
 
 /* The ip of a placeholder of lib/measurement-format.h. */
 static inline uint64_t ip_placeholder(uint64_t which)
 {
     return (uint64_t)1 << IP_OFFSET_BITS | which;
-}
-
-/* Splits an ip into the instance and offset of the measurement file. */
-static inline uint32_t ip_instance(uint64_t ip)
-{
-    return ip & IP_NO_MODULE ? 0 : (uint32_t)(ip >> IP_OFFSET_BITS);
-}
-
-static inline uint64_t ip_offset(uint64_t ip)
-{
-    return ip & IP_NO_MODULE ? ip & ~IP_NO_MODULE : ip & (((uint64_t)1 << IP_OFFSET_BITS) - 1);
 }
 
 struct module_instance {
