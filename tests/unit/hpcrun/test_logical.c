@@ -46,7 +46,7 @@ static struct script {
     uint64_t pnotes; /* at most */
     uint64_t lnotes;
     uint64_t notes[MOST_NOTES]; /* innermost first; site_of and value_of */
-    uint64_t include_callees, include_libc, replaces_callers;
+    uint64_t include_callees, include_libc, replaces_callers, is_innermost;
     uint64_t owner; /* agent_cursor.owner */
 } script[MOST_FRAMES];
 
@@ -118,6 +118,7 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     cursor->include_libc = agent_u64(host, cursor, (uint64_t)&script[frame->sp].include_libc);
     cursor->replaces_callers =
         agent_u64(host, cursor, (uint64_t)&script[frame->sp].replaces_callers);
+    cursor->is_innermost = agent_u64(host, cursor, (uint64_t)&script[frame->sp].is_innermost);
     uint64_t owner = agent_u64(host, cursor, (uint64_t)&script[frame->sp].owner);
     cursor->owner = owner ? owner : cursor->owner;
     return (enum agent_association)agent_u64(host, cursor,
@@ -169,6 +170,7 @@ static void make_script(struct script *s)
     if (s->association == AGENT_1_M) {
         s->lnotes = 1 + choose(MOST_NOTES);
         s->replaces_callers = choose(2);
+        s->is_innermost = choose(2);
     } else if (s->association == AGENT_1_1 || s->association == AGENT_M_1)
         s->lnotes = 1;
     else
@@ -248,7 +250,9 @@ static uint32_t expect(const struct unwinder *u, struct expected *notes)
         i -= p - 1;
         for (uint32_t k = size; k > 0; k--) { /* k-th from outside */
             notes[count] = (struct expected){.first = k == 1, .association = association};
-            if (k <= p)
+            if (s->is_innermost && k == size)
+                notes[count].ip = ip_of(u->path[i].pc);
+            else if (!s->is_innermost && k <= p)
                 notes[count].ip = ip_of(u->path[i + k - 1].pc);
             if (k <= l)
                 notes[count].lip = lnote_of(s, l - k);
