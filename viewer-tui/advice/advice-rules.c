@@ -2,44 +2,46 @@
 
 #include "viewer-tui/tree/labels.h"
 
-const struct rule *const all_rules[] = {
-    &others_rule,        &quota_rule,     &too_few_cpus_rule, &no_names_rule,     &no_lines_rule,
-    &not_optimized_rule, &lock_rule,      &blocked_rule,      &imbalance_rule,    &ranks_rule,
-    &alone_rule,         &parallelism_rule, &parallelization_rule, &limit_rule,   &waiting_rule,
-    &system_calls_rule,  &memory_calls_rule, &hot_rule,       NULL};
+const struct rule all_rules[] = {
+    {FINDING_NO_CPU, "no cpu", ORDER_MACHINE, 0, ONCE, others_had_cpus, say_others, NULL, NULL},
+    {FINDING_QUOTA, "quota", ORDER_MACHINE, 0, ONCE, is_throttled, say_quota, NULL, NULL},
+    {FINDING_TOO_MANY_THREADS, "too many threads", ORDER_FACT, OF_RUN | NEEDS_QUIET, ONCE, have_too_few_cpus, say_too_few_cpus, NULL, NULL},
+    {FINDING_NO_NAMES, "no names", ORDER_FACT, 0, ONCE, has_no_names, say_no_names, NULL, NULL},
+    {FINDING_NO_LINES, "no lines", ORDER_FACT, 0, ONCE, has_no_lines, say_no_lines, NULL, NULL},
+    {FINDING_NOT_OPTIMIZED, "not optimized", ORDER_FACT, 0, ONCE, is_not_optimized, say_not_optimized, NULL, NULL},
+    {FINDING_LOCK, "lock", ORDER_GAIN, CLAIMS_GAIN, ONCE, wait_for_locks, say_locks, gain_without_lock, NULL},
+    {FINDING_BLOCKED, "blocked", ORDER_GAIN, NEEDS_QUIET | CLAIMS_GAIN, EACH_WAIT, is_blocked, say_blocked, gain_without_wait, NULL},
+    {FINDING_IMBALANCE, "imbalance", ORDER_GAIN, OF_ONE | NEEDS_GAIN | CLAIMS_GAIN, EACH_SHARED_WORK, has_unequal_parts,
+     say_unequal_parts, gain_of_equal_parts, NULL},
+    {FINDING_RANKS, "ranks", ORDER_GAIN, OF_RUN | NEEDS_GAIN | CLAIMS_GAIN, ONCE, have_unequal_ranks, say_unequal_ranks,
+     gain_of_equal_ranks, NULL},
+    {FINDING_ONE_THREAD, "one thread", ORDER_GAIN, OF_RUN | CLAIMS_GAIN, ONCE, runs_alone, say_alone, gain_of_all_cpus, NULL},
+    {FINDING_PARALLELISM, "parallelism", ORDER_FIRST, OF_RUN, ONCE, has_work_span, say_parallelism, NULL, NULL},
+    {FINDING_PARALLELIZATION, "parallelization", ORDER_GAIN, NEEDS_QUIET | CLAIMS_GAIN, EACH_EVENT, is_judged, say_verdict,
+     gain_of_verdict, add_details},
+    {FINDING_SPAN, "span", ORDER_FACT, OF_RUN | NEEDS_QUIET | OF_ONE | CLAIMS_GAIN, ONCE, has_limit, say_limit,
+     gain_with_any_cpus, NULL},
+    {FINDING_WAITING, "waiting", ORDER_FACT, NEEDS_QUIET, ONCE, wait_in_runtime, say_waiting, NULL, NULL},
+    {FINDING_SYSTEM_CALLS, "system calls", ORDER_GAIN, 0, ONCE, has_system_calls, say_system_calls, gain_without_calls, NULL},
+    {FINDING_MEMORY_CALLS, "memory calls", ORDER_GAIN, 0, ONCE, moves_memory, say_memory_calls, gain_without_calls, NULL},
+    {FINDING_HOT_PLACE, "hot place", ORDER_PLACE, 0, ONCE, is_hot, say_hot, NULL, NULL},
+    {.condition = NULL}};
 
-struct subject subject_of_rule(const struct rule *rule)
+void add_gain(const struct subject *subject, const char *before, const char *after, struct text *text)
 {
-    struct source_line nowhere = {NOTHING, 0};
-    struct hotspot place = {.procedure = NOTHING, .at = nowhere, .around = nowhere, .callee = NOTHING};
-    return (struct subject){.place = place, .order = rule->order, .gain = {1, 1, 1}};
+    if (subject->gain.factor > 1)
+        text_printf(text, "%s%s%s", before, as_factor(subject->gain.factor).text, after);
 }
 
-void add_place(const struct facts *facts, const struct hotspot *place, struct text *text)
+void add_call(const struct facts *facts, const struct subject *subject, struct text *text)
 {
-    hotspot_describe(facts->view->db, place, false, text);
-}
-
-void add_gain_without_it(const struct subject *subject, struct text *text)
-{
-    if (!(subject->gain.factor > 1))
-        return;
-    text_add(text, "; could win ");
-    add_factor(text, subject->gain.factor);
-    text_add(text, " without it");
-}
-
-void add_call(const struct facts *facts, const struct hotspot *place, struct text *text)
-{
-    const struct database *db = facts->view->db;
-    if (place->callee == NOTHING) {
-        add_place(facts, place, text);
-        return;
+    const struct hotspot *place = &subject->place;
+    if (place->callee != NOTHING)
+        callee_describe(facts->view->db, place->callee, NOTHING, text);
+    if (place->callee != NOTHING && place->at.line) {
+        text_add(text, ", ");
+        label_file_line(facts->view->db, place->at.file, place->at.line, text);
+    } else {
+        text_printf(text, "%s%s", place->callee != NOTHING ? " called by " : "", subject->where);
     }
-    callee_describe(db, place->callee, NOTHING, text);
-    text_add(text, place->at.line ? ", " : " called by ");
-    if (place->at.line)
-        label_file_line(db, place->at.file, place->at.line, text);
-    else
-        add_place(facts, place, text);
 }

@@ -1,4 +1,5 @@
-/* Rules of advice: if a condition on the facts holds, there is something to say, and perhaps to gain. */
+/* Rules of advice: if a condition on the facts holds, there is something to say, and perhaps to gain. The table of all
+ * rules is in advice-rules.c; what they refer to is in machine-rules.c, code-rules.c, ... */
 #ifndef VIEWER_ADVICE_RULES_H
 #define VIEWER_ADVICE_RULES_H
 
@@ -11,56 +12,76 @@ struct subject {
     struct hotspot place; /* procedure NOTHING and no line: none */
     struct share share;   /* of time, or seconds (blocked) */
     double seconds;
-    const void *of;         /* an entry of the facts */
+    const void *of;           /* an entry of the facts */
     enum finding_order order; /* that of the rule, unless the condition sets another one */
-    struct gain gain;         /* set by the driver; factor 1: none is claimed */
+    /* Set by the driver, for the words: */
+    struct gain gain; /* factor 1: none is claimed */
+    const char *where; /* the place: "the loop at pipe.cc:24 of score" */
 };
+
+typedef bool rule_condition(const struct facts *facts, size_t i, struct subject *subject);
+typedef struct gain rule_gain(const struct facts *facts, const struct subject *subject);
+typedef void rule_words(const struct facts *facts, const struct subject *subject, struct text *text);
+typedef void rule_details(const struct facts *facts, const struct subject *subject, struct finding *finding);
+
+enum rule_flags {
+    OF_RUN = 1,      /* it says nothing about a part of the program */
+    NEEDS_QUIET = 2, /* it follows from wall time or idleness: not given if others had the CPUs */
+    OF_ONE = 4,      /* it follows from the wall clock of the main process: not given if other processes matter */
+    NEEDS_GAIN = 8,  /* it is not worth saying without a gain */
+    CLAIMS_GAIN = 16 /* the words name the gain; else it only orders findings */
+};
+
+/* What a rule is applied to: the facts once, or each entry of a list. */
+enum rule_each { ONCE, EACH_WAIT, EACH_SHARED_WORK, EACH_EVENT };
 
 struct rule {
     enum finding_kind kind;
+    const char *name; /* of the kind, in JSON */
     enum finding_order order;
-    bool is_of_run;   /* it says nothing about a part of the program */
-    bool needs_quiet; /* it follows from wall time or idleness: not given if others had the CPUs */
-    bool needs_gain;  /* it is not worth saying without a gain */
-    bool claims_gain; /* the words name the gain; else it only orders findings */
-    /* Sets the next subject from *from on, and advances *from; false if there is none. */
-    bool (*condition)(const struct facts *facts, size_t *from, struct subject *subject);
-    struct gain (*gain)(const struct facts *facts, const struct subject *subject); /* NULL: none */
-    void (*words)(const struct facts *facts, const struct subject *subject, struct text *text);
-    void (*details)(const struct facts *facts, const struct subject *subject, struct finding *finding); /* or NULL */
+    unsigned flags;
+    enum rule_each each;
+    rule_condition *condition; /* sets the subject from the i-th entry; false if there is nothing to say of it */
+    rule_words *words;
+    rule_gain *gain;       /* NULL: none */
+    rule_details *details; /* NULL: none */
 };
 
-extern const struct rule others_rule, quota_rule, too_few_cpus_rule; /* machine-rules.c */
-extern const struct rule hot_rule, no_names_rule, no_lines_rule, not_optimized_rule;      /* code-rules.c */
-extern const struct rule system_calls_rule, memory_calls_rule;
-extern const struct rule lock_rule, blocked_rule, waiting_rule;                           /* wait-rules.c */
-extern const struct rule imbalance_rule, ranks_rule, alone_rule; /* thread-rules.c */
-extern const struct rule parallelization_rule, limit_rule;                                /* parallel-rules.c */
-extern const struct rule parallelism_rule;                                                /* parallelism.c */
+/* The last one has no condition. */
+extern const struct rule all_rules[];
 
-/* All of them; the last one is NULL. */
-extern const struct rule *const all_rules[];
+rule_condition others_had_cpus, is_throttled, have_too_few_cpus;                       /* machine-rules.c */
+rule_words say_others, say_quota, say_too_few_cpus;
+rule_condition is_hot, has_no_names, has_no_lines, is_not_optimized, has_system_calls, moves_memory; /* code-rules.c */
+rule_words say_hot, say_no_names, say_no_lines, say_not_optimized, say_system_calls, say_memory_calls;
+rule_gain gain_without_calls;
+rule_condition wait_for_locks, is_blocked, wait_in_runtime;                             /* wait-rules.c */
+rule_words say_locks, say_blocked, say_waiting;
+rule_gain gain_without_lock, gain_without_wait;
+rule_condition has_unequal_parts, have_unequal_ranks, runs_alone;                       /* thread-rules.c */
+rule_words say_unequal_parts, say_unequal_ranks, say_alone;
+rule_gain gain_of_equal_parts, gain_of_equal_ranks, gain_of_all_cpus;
+rule_condition is_judged, has_limit;                                                    /* parallel-rules.c */
+rule_words say_verdict, say_limit;
+rule_gain gain_of_verdict, gain_with_any_cpus;
+rule_details add_details;
+rule_condition has_work_span;                                                           /* parallelism.c */
+rule_words say_parallelism;
 
 /* Smaller gains are not named; close to what judgement.h calls fine. */
 #define LEAST_GAIN 1.05
 
-/* True once, for conditions that have one subject. */
-static inline bool is_first(size_t *from)
+/* Adds "the loop at pipe.cc:24 of score". */
+static inline void add_place(const struct facts *facts, const struct hotspot *place, struct text *text)
 {
-    return (*from)++ == 0;
+    hotspot_describe(facts->view->db, place, false, text);
 }
 
-/* A subject without a place and a gain. */
-struct subject subject_of_rule(const struct rule *rule);
-
-/* Adds "the loop at pipe.cc:24 of score". */
-void add_place(const struct facts *facts, const struct hotspot *place, struct text *text);
-
 /* Adds "MPI_Allreduce, hybrid.c:14": what the place calls, and where; the place if it calls nothing. */
-void add_call(const struct facts *facts, const struct hotspot *place, struct text *text);
+void add_call(const struct facts *facts, const struct subject *subject, struct text *text);
 
-/* Adds "; could win 1.9x without it" if a gain is claimed. That is no bound: threads that contend also work slower, since
- * they pass the lock and its data between CPUs, and wake others up. */
-void add_gain_without_it(const struct subject *subject, struct text *text);
+/* Adds the gain between two texts, "; could win 1.9x without it", if one is claimed. That is no bound where threads
+ * contend, since they also work slower: they pass the lock and its data between CPUs, and wake others up. */
+void add_gain(const struct subject *subject, const char *before, const char *after, struct text *text);
 
 #endif

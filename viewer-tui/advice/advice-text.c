@@ -44,12 +44,6 @@ static void add_clean_paragraph(struct advice_lines *lines, size_t indent, size_
     vec_free(&text);
 }
 
-static void add_detail(struct advice_lines *lines, const char *detail)
-{
-    bool is_item = *detail == FINDING_ITEM;
-    add_clean_paragraph(lines, is_item ? 6 : 4, is_item ? 4 : 0, detail + is_item);
-}
-
 void advice_describe(const struct advice *advice, struct advice_lines *lines)
 {
     const struct findings *findings = &advice->findings;
@@ -58,8 +52,11 @@ void advice_describe(const struct advice *advice, struct advice_lines *lines)
     if (findings->list.n == 0)
         advice_add_paragraph(lines, 2, 0, "None: nothing that was measured stands out.");
     for (size_t i = 0; i < findings->list.n; i++)
-        for (size_t d = 0; d < findings->list.at[i].details.n; d++)
-            add_detail(lines, findings->list.at[i].details.at[d]);
+        for (size_t d = 0; d < findings->list.at[i].details.n; d++) {
+            const char *detail = findings->list.at[i].details.at[d];
+            bool is_item = *detail == FINDING_ITEM;
+            add_clean_paragraph(lines, is_item ? 6 : 4, is_item ? 4 : 0, detail + is_item);
+        }
 }
 
 void advice_lines_print(const struct advice_lines *lines, FILE *out)

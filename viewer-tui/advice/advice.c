@@ -3,34 +3,52 @@
 #include "viewer-tui/advice/advice-rules.h"
 
 /* Adds the finding on a subject. */
-static void add(const struct rule *rule, const struct facts *facts, const struct subject *subject,
-                struct findings *findings)
+static void add(const struct rule *rule, const struct facts *facts, struct subject *subject, struct findings *findings)
 {
-    struct text text = {0};
+    struct text where = {0}, text = {0};
+    add_place(facts, &subject->place, &where);
+    subject->where = text_string(&where);
     rule->words(facts, subject, &text);
     struct finding *finding = findings_add(findings, rule->kind, &text);
-    vec_free(&text);
+    finding->name = rule->name;
     finding->order = subject->order;
     finding->gain = subject->gain;
-    finding->is_gain_claimed = rule->claims_gain && subject->gain.factor > 1;
+    finding->is_gain_claimed = rule->flags & CLAIMS_GAIN && subject->gain.factor > 1;
     finding->procedure = subject->place.procedure;
     finding->file = subject->place.at.file;
     finding->line = subject->place.at.line;
     if (rule->details)
         rule->details(facts, subject, finding);
+    vec_free(&where);
+    vec_free(&text);
+}
+
+static size_t n_entries(enum rule_each each, const struct facts *facts)
+{
+    switch (each) {
+    case EACH_WAIT: return facts->off_cpu_places.list.n;
+    case EACH_SHARED_WORK: return facts->balance.list.n;
+    case EACH_EVENT: return facts->parallelizations.list.n;
+    default: return 1;
+    }
 }
 
 static void apply(const struct rule *rule, const struct facts *facts, struct findings *findings)
 {
-    size_t from = 0;
-    struct subject subject = subject_of_rule(rule);
-    if ((rule->is_of_run && facts->row != 0) || (rule->needs_quiet && facts->supply.is_disturbed))
+    static const struct gain none = {1, 1, 1};
+    static const struct source_line nowhere = {NOTHING, 0};
+    if ((rule->flags & OF_RUN && facts->row != 0) || (rule->flags & NEEDS_QUIET && facts->supply.is_disturbed) ||
+        (rule->flags & OF_ONE && !facts->process.is_only_one))
         return;
-    for (; rule->condition(facts, &from, &subject); subject = subject_of_rule(rule)) {
-        struct gain none = {1, 1, 1}, gain = rule->gain ? rule->gain(facts, &subject) : none;
+    for (size_t i = 0; i < n_entries(rule->each, facts); i++) {
+        struct hotspot place = {.procedure = NOTHING, .at = nowhere, .around = nowhere, .callee = NOTHING};
+        struct subject subject = {.place = place, .order = rule->order};
+        if (!rule->condition(facts, i, &subject))
+            continue;
+        struct gain gain = rule->gain ? rule->gain(facts, &subject) : none;
         /* If others had the CPUs, the wall clock bounds no gain. */
-        subject.gain = rule->claims_gain && facts->supply.is_disturbed ? none : gain;
-        if (!rule->needs_gain || gain.factor >= LEAST_GAIN)
+        subject.gain = rule->flags & CLAIMS_GAIN && facts->supply.is_disturbed ? none : gain;
+        if (!(rule->flags & NEEDS_GAIN) || gain.factor >= LEAST_GAIN)
             add(rule, facts, &subject, findings);
     }
 }
@@ -38,8 +56,8 @@ static void apply(const struct rule *rule, const struct facts *facts, struct fin
 struct advice advice_on(struct view *view, uint32_t row, const json_t *run)
 {
     struct advice advice = {.facts = facts_of(view, row, run)};
-    for (const struct rule *const *rule = all_rules; *rule; rule++)
-        apply(*rule, &advice.facts, &advice.findings);
+    for (const struct rule *rule = all_rules; rule->condition; rule++)
+        apply(rule, &advice.facts, &advice.findings);
     findings_sort(&advice.findings);
     return advice;
 }

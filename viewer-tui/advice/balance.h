@@ -11,24 +11,28 @@
 #include "viewer-tui/advice/main-process.h"
 #include "viewer-tui/advice/share-interval.h"
 
-struct shared_work {
-    struct hotspot place;       /* the outermost loop with most of it, else the procedure or construct */
-    bool is_construct;          /* of OpenMP; else a procedure of plain threads */
-    bool is_static_loop;        /* the construct divides a loop once and for all */
-    size_t n;                   /* threads */
-    unsigned most_of, least_of; /* their numbers in the process */
-    double most, least, mean;   /* CPU seconds */
-    struct share excess;        /* seconds for which the longest is busy longer than the mean */
-    double alone;               /* seconds of the longest beyond those of all others, at least */
+/* The parts that threads or ranks have of some work. */
+struct parts {
+    size_t n;
+    size_t least_at;          /* index of the least */
+    long most_of, least_of;   /* numbers of a thread in its process, or of a rank */
+    double most, least, mean; /* CPU seconds; of ranks without waiting */
 };
 
-/* Two ranks of a parallel job. */
+struct shared_work {
+    struct hotspot place; /* the outermost loop with most of it, else the procedure or construct */
+    bool is_construct;    /* of OpenMP; else a procedure of plain threads */
+    bool is_static_loop;  /* the construct divides a loop once and for all */
+    struct parts parts;
+    struct share excess; /* seconds for which the longest is busy longer than the mean */
+    double alone;        /* seconds of the longest beyond those of all others, at least */
+};
+
+/* The ranks of a parallel job. */
 struct rank_balance {
-    size_t n; /* ranks; 0: no parallel job */
-    long most_of, least_of;
-    double most, least, mean; /* CPU seconds without waiting */
-    double waits;             /* share of its time for which the rank with the least work waits at the place; of that
-                                 time in which it did not want for a CPU */
+    struct parts parts; /* none: no parallel job */
+    double waits;       /* share of its time for which the rank with the least work waits at the place; of that time in
+                           which it did not want for a CPU */
     struct hotspot place;
 };
 
@@ -45,13 +49,12 @@ struct balanced {
     double increment;        /* and its mean sample */
     enum code_owner whose;   /* the least owner of a procedure that threads may share */
     const struct main_process *process;
+    size_t waiting;                     /* the metric, */
+    struct time_places *waiting_places; /* and its places */
+    const json_t *run;                  /* the run's description, or NULL */
 };
 
 /* The caller frees the list. */
 struct balance balance_of(const struct balanced *of);
-
-/* `waiting`: the metric, and its places; `run`: the run's description. */
-struct rank_balance rank_balance_of(struct view *view, struct time_metric time, size_t waiting,
-                                    struct time_places *places, const json_t *run);
 
 #endif

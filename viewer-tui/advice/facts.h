@@ -45,7 +45,6 @@ struct facts {
                        without one in code that does not wait */
     double spun;    /* CPU seconds of its threads that waits cost: spinning in runtimes and for locks, waking up others */
     struct cpu_supply supply;
-    double waited; /* CPU seconds of its threads in which they waited in a runtime with an agent; 0 if unknown */
     const struct runtime_facts *runtime; /* NULL: no agent of a parallel runtime took part */
     /* Metrics; NO_METRIC: not measured. Those that say nothing else are of the event of `cpu`. */
     struct time_metric cpu;          /* by CPUTIME, else by REALTIME */
@@ -56,13 +55,14 @@ struct facts {
     double cpu_total;     /* seconds of CPU time that were sampled: `cpu`, overhead and spinning */
     double off_cpu_increment;
     /* Of a top-down view; else empty. */
-    struct time_places cpu_places, off_cpu_places, waiting_places, held_places;
+    struct time_places cpu_places, off_cpu_places, waiting_places;
     struct hotspot_list hotspots; /* of the CPU time */
     struct hotspot_list held_in;  /* holders of locks, by what others wait for them */
     struct lock_facts lock;
     struct balance balance;
     struct parallelizations parallelizations; /* none if work and span were measured, whose cost is in them */
     bool has_work_span;
+    struct work_span work_span;
 };
 
 struct facts facts_of(struct view *view, uint32_t row, const json_t *run);

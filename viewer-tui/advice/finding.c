@@ -1,6 +1,5 @@
 #include "viewer-tui/advice/finding.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 struct finding *findings_add(struct findings *findings, enum finding_kind kind,
@@ -14,9 +13,11 @@ struct finding *findings_add(struct findings *findings, enum finding_kind kind,
     return &findings->list.at[findings->list.n - 1];
 }
 
-void finding_add_detail(struct finding *finding, const struct text *text)
+void finding_take_detail(struct finding *finding, struct text *text)
 {
-    vec_push(&finding->details, mem_strdup(text_string(text)));
+    if (text->n)
+        vec_push(&finding->details, mem_strdup(text_string(text)));
+    vec_free(text);
 }
 
 static int compare(const void *left, const void *right)
@@ -29,25 +30,18 @@ static int compare(const void *left, const void *right)
     return (a->kind > b->kind) - (a->kind < b->kind);
 }
 
-/* Index of the hot place among the findings; their number if there is none. */
-static size_t hot_place(const struct findings *findings)
-{
-    size_t i = 0;
-    while (i < findings->list.n && findings->list.at[i].kind != FINDING_HOT_PLACE)
-        i++;
-    return i;
-}
-
 /* What a hurried reader reads. */
 #define FIRST_LINES 3
 
 void findings_sort(struct findings *findings)
 {
-    if (findings->list.n == 0)
-        return;
     struct finding *list = findings->list.at;
-    qsort(list, findings->list.n, sizeof *list, compare);
-    for (size_t i = hot_place(findings); i >= FIRST_LINES && i < findings->list.n; i--) {
+    size_t n = findings->list.n, hot = 0;
+    if (n)
+        qsort(list, n, sizeof *list, compare);
+    while (hot < n && list[hot].kind != FINDING_HOT_PLACE)
+        hot++;
+    for (size_t i = hot; i >= FIRST_LINES && i < n; i--) {
         struct finding moved = list[i];
         list[i] = list[i - 1];
         list[i - 1] = moved;
@@ -64,30 +58,4 @@ void findings_free(struct findings *findings)
         free(finding->text);
     }
     vec_free(&findings->list);
-}
-
-const char *finding_kind_name(enum finding_kind kind)
-{
-    assert(kind < FINDING_KINDS);
-    static const char *const names[FINDING_KINDS] = {
-        [FINDING_PARALLELIZATION] = "parallelization",
-        [FINDING_PARALLELISM] = "parallelism",
-        [FINDING_SPAN] = "span",
-        [FINDING_IMBALANCE] = "imbalance",
-        [FINDING_ONE_THREAD] = "one thread",
-        [FINDING_LOCK] = "lock",
-        [FINDING_BLOCKED] = "blocked",
-        [FINDING_NOT_OPTIMIZED] = "not optimized",
-        [FINDING_SYSTEM_CALLS] = "system calls",
-        [FINDING_MEMORY_CALLS] = "memory calls",
-        [FINDING_NO_NAMES] = "no names",
-        [FINDING_NO_LINES] = "no lines",
-        [FINDING_TOO_MANY_THREADS] = "too many threads",
-        [FINDING_NO_CPU] = "no cpu",
-        [FINDING_QUOTA] = "quota",
-        [FINDING_RANKS] = "ranks",
-        [FINDING_WAITING] = "waiting",
-        [FINDING_HOT_PLACE] = "hot place",
-    };
-    return names[kind];
 }

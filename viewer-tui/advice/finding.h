@@ -6,7 +6,6 @@
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/tree/view.h"
 
-/* finding_kind_name gives their names in JSON and CSV. */
 enum finding_kind {
     FINDING_PARALLELIZATION, /* idleness and overhead of a runtime's workers */
     FINDING_LOCK,            /* a lock, and the line that holds it while threads wait */
@@ -25,8 +24,7 @@ enum finding_kind {
     FINDING_QUOTA,           /* a limit to the CPU time of the process */
     FINDING_RANKS,           /* processes of a parallel job with unequal parts of its work */
     FINDING_WAITING,         /* CPU time in a runtime's waiting procedures */
-    FINDING_HOT_PLACE,       /* the loop or line with most CPU time */
-    FINDING_KINDS
+    FINDING_HOT_PLACE        /* the loop or line with most CPU time */
 };
 
 /* Which findings come first: by this, then by gain, the largest first, then in the order of kinds. */
@@ -41,6 +39,7 @@ enum finding_order {
 
 struct finding {
     enum finding_kind kind;
+    const char *name; /* of the kind: "parallelization" */
     enum finding_order order;
     struct gain gain;     /* orders findings of ORDER_GAIN */
     bool is_gain_claimed; /* the text has it */
@@ -61,14 +60,13 @@ struct findings {
 /* Adds a finding without a place; the result is valid until the next one is added. */
 struct finding *findings_add(struct findings *findings, enum finding_kind kind,
                              const struct text *text);
-void finding_add_detail(struct finding *finding, const struct text *text);
+
+/* Adds the text as a detail unless it is empty, and frees it. */
+void finding_take_detail(struct finding *finding, struct text *text);
 
 /* Sorts by order and gain (its lower end), and puts the hot place among the first three. */
 void findings_sort(struct findings *findings);
 
 void findings_free(struct findings *findings);
-
-/* "parallelization" */
-const char *finding_kind_name(enum finding_kind kind);
 
 #endif

@@ -132,22 +132,15 @@ static struct hotspot_list callers_of(struct view *view, uint32_t row, size_t me
     return list;
 }
 
-/* Whether the row contains what is below it. In the flat view procedures do not contain what they
- * call. */
-static bool is_divided(const struct view *view, uint32_t row)
-{
-    uint8_t kind = view_row(view, row)->kind;
-    return view->class != &flat_class || kind == KIND_ROOT || kind == KIND_MODULE ||
-           kind == KIND_FILE;
-}
-
 struct hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric, bool by_loop)
 {
     struct hotspot_list none = {0};
     assert(row < view->rows.n && metric < view->metrics->n);
+    uint8_t kind = view_row(view, row)->kind;
     if (view->class == &bottomup_class)
         return callers_of(view, row, metric);
-    if (!is_divided(view, row))
+    /* In the flat view procedures do not contain what they call. */
+    if (view->class == &flat_class && kind != KIND_ROOT && kind != KIND_MODULE && kind != KIND_FILE)
         return none;
     struct time_places places = time_places_find(view, row, (struct time_metric){metric, NO_METRIC});
     struct hotspot_list list = hotspots_of(view->db, &places, by_loop);
@@ -207,34 +200,20 @@ void hotspot_describe(const struct database *db, const struct hotspot *hotspot, 
     }
 }
 
-/* Adds "libm" for /lib/x86_64-linux-gnu/libm.so.6. */
-static void add_library(const struct database *db, uint32_t module, struct text *text)
-{
-    const char *path = database_module_path(db, module);
-    const char *name = path ? path_name(path) : "";
-    const char *end = strstr(name, ".so");
-    if (end || *name == '[') {
-        text_add(text, " (");
-        text_add_bytes(text, name, end ? (size_t)(end - name) : strlen(name));
-        text_add(text, ")");
-    }
-}
-
-static bool is_of_c_library(const struct database *db, uint32_t procedure)
-{
-    const char *path = database_module_path(db, database_procedure(db, procedure).module);
-    const char *name = path ? path_name(path) : "";
-    return strncmp(name, "libc.", 5) == 0 || strncmp(name, "libm.", 5) == 0;
-}
-
 void callee_describe(const struct database *db, uint32_t procedure, uint32_t module, struct text *text)
 {
     char buffer[NAME_SIZE];
-    if (is_of_c_library(db, procedure))
+    const char *path = database_module_path(db, database_procedure(db, procedure).module);
+    const char *library = path ? path_name(path) : "";
+    if (strncmp(library, "libc.", 5) == 0 || strncmp(library, "libm.", 5) == 0)
         add_called_name(database_procedure_name(db, procedure, buffer), text);
     else
         label_in_sentence(db, procedure, text);
-    add_library(db, module, text);
+    path = database_module_path(db, module);
+    library = path ? path_name(path) : "";
+    const char *end = strstr(library, ".so"); /* "libm" of /lib/x86_64-linux-gnu/libm.so.6 */
+    if (end || *library == '[')
+        text_printf(text, " (%.*s)", (int)(end ? (size_t)(end - library) : strlen(library)), library);
 }
 
 void hotspot_describe_callee(const struct database *db, const struct hotspot *hotspot, struct text *text)

@@ -10,13 +10,6 @@ static struct share share_of_run(const struct judged *judged, enum share_of_effo
     return share_of_effort(&in_run, with, &judged->sampling);
 }
 
-/* Samples of working threads carry the idleness, so it adds none. */
-static bool has_few_samples(const struct judged *judged)
-{
-    double sampled = judged->scope.work + judged->scope.overhead + judged->nobody;
-    return sampled <= 0 || sampled < LEAST_SAMPLES * judged->sampling.increment;
-}
-
 static enum side side_of(const struct share *share, enum knowledge known)
 {
     if (known != NOT_KNOWN && share->low > HIGH_SHARE)
@@ -24,37 +17,20 @@ static enum side side_of(const struct share *share, enum knowledge known)
     return known == KNOWN && share->high < HIGH_SHARE ? SIDE_LOW : SIDE_OPEN;
 }
 
-static enum verdict verdict_on_waste(const struct judgement *judgement)
-{
-    bool is_idle = judgement->idleness_side == SIDE_HIGH;
-    bool is_busy_with_itself = judgement->overhead_side == SIDE_HIGH;
-    if (is_idle && is_busy_with_itself)
-        return VERDICT_WRONG_PARALLELISM;
-    if (is_idle)
-        return VERDICT_TOO_LITTLE;
-    if (!is_busy_with_itself)
-        return VERDICT_WASTE;
-    return judgement->overhead_known == KNOWN && judgement->idleness_known == KNOWN
-               ? VERDICT_TOO_FINE
-               : VERDICT_OVERHEAD;
-}
-
-/* Whether the runtime's code has most of the CPU time, for certain. */
-static bool is_mostly_runtime(const struct judged *judged)
-{
-    const struct efforts *scope = &judged->scope;
-    struct share share =
-        share_of_samples(scope->overhead, scope->work + scope->overhead, judged->sampling.increment);
-    return judged->overhead == KNOWN && share.low > SHARE_OF_RUNTIME;
-}
-
 static enum verdict verdict_on(const struct judgement *judgement, const struct judged *judged)
 {
-    if (judgement->is_nobody_high || is_mostly_runtime(judged))
-        return VERDICT_TOO_FINE;
+    const struct efforts *scope = &judged->scope;
+    struct share of_runtime = share_of_samples(scope->overhead, scope->work + scope->overhead, judged->sampling.increment);
+    bool is_mostly_runtime = judged->overhead == KNOWN && of_runtime.low > SHARE_OF_RUNTIME;
     bool all_is_known = judgement->idleness_known == KNOWN && judgement->overhead_known == KNOWN;
-    if (judgement->waste.low > FINE_SHARE)
-        return verdict_on_waste(judgement);
+    bool is_idle = judgement->idleness_side == SIDE_HIGH, is_busy_with_itself = judgement->overhead_side == SIDE_HIGH;
+    if (judgement->is_nobody_high || is_mostly_runtime)
+        return VERDICT_TOO_FINE;
+    if (judgement->waste.low > FINE_SHARE) {
+        if (is_idle)
+            return is_busy_with_itself ? VERDICT_WRONG_PARALLELISM : VERDICT_TOO_LITTLE;
+        return !is_busy_with_itself ? VERDICT_WASTE : all_is_known ? VERDICT_TOO_FINE : VERDICT_OVERHEAD;
+    }
     if (all_is_known)
         return judgement->waste.high < FINE_SHARE ? VERDICT_FINE : VERDICT_OPEN;
     return judgement->idleness_known == KNOWN ? VERDICT_BUSY : VERDICT_OPEN;
@@ -71,6 +47,7 @@ static struct efforts known_efforts(struct efforts efforts, const struct judged 
     return efforts;
 }
 
+/* The share of the run's effort that the verdict is about. */
 static double notable(const struct judgement *judgement)
 {
     switch (judgement->verdict) {
@@ -104,7 +81,9 @@ struct judgement judge(const struct judged *given)
         .effort_of_run = whole > 0 ? effort / whole : 0,
         .would_rate_help = judged.sampling.increment > IDLE_SPELL,
     };
-    if (has_few_samples(&judged))
+    /* Samples of working threads carry the idleness, so it adds none. */
+    double sampled = judged.scope.work + judged.scope.overhead + judged.nobody;
+    if (sampled <= 0 || sampled < LEAST_SAMPLES * judged.sampling.increment)
         return judgement; /* VERDICT_TOO_FEW_SAMPLES, all sides open, not notable */
     judgement.idleness_side = side_of(&judgement.idleness, judged.idleness);
     judgement.overhead_side = side_of(&judgement.overhead, judged.overhead);

@@ -39,166 +39,71 @@ static void bare_name(const char *name, char *bare, size_t size)
     bare[length] = '\0';
 }
 
-struct libc_procedure {
-    const char *name;
+/* What a procedure does, but for waiting. */
+enum libc_action { SYSTEM_CALL = 1, MAPS_MEMORY = 2, MOVES_HEAP = 4, ALLOCATES = 8, WAKES_WAITERS = 16 };
+
+/* Names with a space on both sides. Others wait for nothing. */
+static const struct libc_procedures {
+    const char *names;
     enum wait wait;
-    bool is_system_call;
+    unsigned does; /* enum libc_action */
+} libc_procedures[] = {
+    {" lll_lock_wait lll_lock_wait_private mtx_lock pthread_mutex_clocklock pthread_mutex_lock "
+     "pthread_mutex_timedlock pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_spin_lock ", WAIT_LOCK, 0},
+    {" pthread_barrier_wait ", WAIT_BARRIER, 0},
+    {" sem_timedwait sem_wait ", WAIT_SEMAPHORE, 0},
+    {" accept accept4 close connect copy_file_range fallocate fdatasync fsync ftruncate getdents ioctl "
+     "msync open openat pread preadv pwrite pwritev read readahead readv recv recvfrom recvmmsg recvmsg "
+     "send sendfile sendmmsg sendmsg sendto splice sync write writev ", WAIT_IO, SYSTEM_CALL},
+    {" sleep thrd_sleep usleep ", WAIT_SLEEP, 0},
+    {" clock_nanosleep nanosleep ", WAIT_SLEEP, SYSTEM_CALL},
+    {" cnd_timedwait cnd_wait pthread_cond_clockwait pthread_cond_timedwait pthread_cond_wait ", WAIT_CONDITION, 0},
+    {" epoll_pwait epoll_wait poll ppoll pselect select ", WAIT_POLL, SYSTEM_CALL},
+    {" pthread_clockjoin pthread_join pthread_timedjoin_np thrd_join ", WAIT_JOIN, 0},
+    {" wait wait4 waitid waitpid ", WAIT_CHILD, SYSTEM_CALL},
+    {" access fstat fstatat getpid getppid getrandom kill lseek mprotect readlink sched_yield stat statx "
+     "syscall unlink ", WAIT_NONE, SYSTEM_CALL},
+    {" brk ", WAIT_NONE, SYSTEM_CALL | MOVES_HEAP},
+    {" madvise mmap mremap munmap ", WAIT_NONE, SYSTEM_CALL | MAPS_MEMORY},
+    {" lll_lock_wake lll_lock_wake_private lll_mutex_lock_optimized lll_mutex_unlock_optimized mtx_unlock "
+     "pthread_mutex_unlock pthread_rwlock_unlock pthread_spin_unlock ", WAIT_NONE, WAKES_WAITERS},
+    {" aligned_alloc calloc cfree free malloc memalign realloc posix_memalign reallocarray ", WAIT_NONE, ALLOCATES},
 };
 
-/* Sorted by name. */
-static const struct libc_procedure libc_procedures[] = {
-    {"accept", WAIT_IO, true},
-    {"accept4", WAIT_IO, true},
-    {"access", WAIT_NONE, true},
-    {"brk", WAIT_NONE, true},
-    {"clock_nanosleep", WAIT_SLEEP, true},
-    {"close", WAIT_IO, true},
-    {"cnd_timedwait", WAIT_CONDITION, false},
-    {"cnd_wait", WAIT_CONDITION, false},
-    {"connect", WAIT_IO, true},
-    {"copy_file_range", WAIT_IO, true},
-    {"epoll_pwait", WAIT_POLL, true},
-    {"epoll_wait", WAIT_POLL, true},
-    {"fallocate", WAIT_IO, true},
-    {"fdatasync", WAIT_IO, true},
-    {"fstat", WAIT_NONE, true},
-    {"fstatat", WAIT_NONE, true},
-    {"fsync", WAIT_IO, true},
-    {"ftruncate", WAIT_IO, true},
-    {"getdents", WAIT_IO, true},
-    {"getpid", WAIT_NONE, true},
-    {"getppid", WAIT_NONE, true},
-    {"getrandom", WAIT_NONE, true},
-    {"ioctl", WAIT_IO, true},
-    {"kill", WAIT_NONE, true},
-    {"lll_lock_wait", WAIT_LOCK, false},
-    {"lll_lock_wait_private", WAIT_LOCK, false},
-    {"lseek", WAIT_NONE, true},
-    {"madvise", WAIT_NONE, true},
-    {"mmap", WAIT_NONE, true},
-    {"mprotect", WAIT_NONE, true},
-    {"mremap", WAIT_NONE, true},
-    {"msync", WAIT_IO, true},
-    {"mtx_lock", WAIT_LOCK, false},
-    {"munmap", WAIT_NONE, true},
-    {"nanosleep", WAIT_SLEEP, true},
-    {"open", WAIT_IO, true},
-    {"openat", WAIT_IO, true},
-    {"poll", WAIT_POLL, true},
-    {"ppoll", WAIT_POLL, true},
-    {"pread", WAIT_IO, true},
-    {"preadv", WAIT_IO, true},
-    {"pselect", WAIT_POLL, true},
-    {"pthread_barrier_wait", WAIT_BARRIER, false},
-    {"pthread_clockjoin", WAIT_JOIN, false},
-    {"pthread_cond_clockwait", WAIT_CONDITION, false},
-    {"pthread_cond_timedwait", WAIT_CONDITION, false},
-    {"pthread_cond_wait", WAIT_CONDITION, false},
-    {"pthread_join", WAIT_JOIN, false},
-    {"pthread_mutex_clocklock", WAIT_LOCK, false},
-    {"pthread_mutex_lock", WAIT_LOCK, false},
-    {"pthread_mutex_timedlock", WAIT_LOCK, false},
-    {"pthread_rwlock_rdlock", WAIT_LOCK, false},
-    {"pthread_rwlock_wrlock", WAIT_LOCK, false},
-    {"pthread_spin_lock", WAIT_LOCK, false},
-    {"pthread_timedjoin_np", WAIT_JOIN, false},
-    {"pwrite", WAIT_IO, true},
-    {"pwritev", WAIT_IO, true},
-    {"read", WAIT_IO, true},
-    {"readahead", WAIT_IO, true},
-    {"readlink", WAIT_NONE, true},
-    {"readv", WAIT_IO, true},
-    {"recv", WAIT_IO, true},
-    {"recvfrom", WAIT_IO, true},
-    {"recvmmsg", WAIT_IO, true},
-    {"recvmsg", WAIT_IO, true},
-    {"sched_yield", WAIT_NONE, true},
-    {"select", WAIT_POLL, true},
-    {"sem_timedwait", WAIT_SEMAPHORE, false},
-    {"sem_wait", WAIT_SEMAPHORE, false},
-    {"send", WAIT_IO, true},
-    {"sendfile", WAIT_IO, true},
-    {"sendmmsg", WAIT_IO, true},
-    {"sendmsg", WAIT_IO, true},
-    {"sendto", WAIT_IO, true},
-    {"sleep", WAIT_SLEEP, false},
-    {"splice", WAIT_IO, true},
-    {"stat", WAIT_NONE, true},
-    {"statx", WAIT_NONE, true},
-    {"sync", WAIT_IO, true},
-    {"syscall", WAIT_NONE, true},
-    {"thrd_join", WAIT_JOIN, false},
-    {"thrd_sleep", WAIT_SLEEP, false},
-    {"unlink", WAIT_NONE, true},
-    {"usleep", WAIT_SLEEP, false},
-    {"wait", WAIT_CHILD, true},
-    {"wait4", WAIT_CHILD, true},
-    {"waitid", WAIT_CHILD, true},
-    {"waitpid", WAIT_CHILD, true},
-    {"write", WAIT_IO, true},
-    {"writev", WAIT_IO, true},
-};
-
-static int compare(const void *key, const void *member)
+static struct libc_procedures find_libc_procedure(const char *procedure)
 {
-    return strcmp(key, ((const struct libc_procedure *)member)->name);
-}
-
-static const struct libc_procedure *find_libc_procedure(const char *procedure)
-{
-    char bare[64];
+    char bare[64], wanted[68];
     bare_name(procedure, bare, sizeof bare);
-    return bsearch(bare, libc_procedures, sizeof libc_procedures / sizeof *libc_procedures,
-                   sizeof *libc_procedures, compare);
+    snprintf(wanted, sizeof wanted, " %s ", bare);
+    for (size_t i = 0; *bare && i < sizeof libc_procedures / sizeof *libc_procedures; i++)
+        if (strstr(libc_procedures[i].names, wanted))
+            return libc_procedures[i];
+    return (struct libc_procedures){.wait = WAIT_NONE};
 }
 
 enum wait wait_of(const char *procedure)
 {
-    const struct libc_procedure *found = find_libc_procedure(procedure);
-    return found ? found->wait : WAIT_NONE;
+    return find_libc_procedure(procedure).wait;
 }
 
 bool is_system_call(const char *procedure)
 {
-    const struct libc_procedure *found = find_libc_procedure(procedure);
-    return found && found->is_system_call;
-}
-
-static bool is_one_of(const char *procedure, const char *const names[], size_t n)
-{
-    char bare[64];
-    bare_name(procedure, bare, sizeof bare);
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(bare, names[i]) == 0)
-            return true;
-    return false;
+    return find_libc_procedure(procedure).does & SYSTEM_CALL;
 }
 
 bool is_call_of_lock(const char *procedure)
 {
-    static const char *const names[] = {"lll_lock_wake",
-                                        "lll_lock_wake_private",
-                                        "lll_mutex_lock_optimized",
-                                        "lll_mutex_unlock_optimized",
-                                        "mtx_unlock",
-                                        "pthread_mutex_unlock",
-                                        "pthread_rwlock_unlock",
-                                        "pthread_spin_unlock"};
-    return wait_of(procedure) == WAIT_LOCK || is_one_of(procedure, names, sizeof names / sizeof *names);
+    struct libc_procedures found = find_libc_procedure(procedure);
+    return found.wait == WAIT_LOCK || found.does & WAKES_WAITERS;
 }
 
 /* Only the allocator moves the end of the heap. Threads and the loader map memory, too. */
 bool is_call_of_allocator(const char *system_call, const char *callee)
 {
-    static const char *const maps[] = {"madvise", "mmap", "mremap", "munmap"};
-    static const char *const allocators[] = {"aligned_alloc", "calloc",         "cfree",
-                                             "free",          "malloc",         "memalign",
-                                             "realloc",       "posix_memalign", "reallocarray"};
-    if (is_one_of(system_call, (const char *const[]){"brk"}, 1))
-        return true;
-    return is_one_of(system_call, maps, sizeof maps / sizeof *maps) &&
-           (is_one_of(callee, allocators, sizeof allocators / sizeof *allocators) ||
-            begins_with(callee, "operator new") || begins_with(callee, "operator delete"));
+    unsigned does = find_libc_procedure(system_call).does;
+    return does & MOVES_HEAP ||
+           (does & MAPS_MEMORY && (find_libc_procedure(callee).does & ALLOCATES || begins_with(callee, "operator new") ||
+                                   begins_with(callee, "operator delete")));
 }
 
 const char *wait_name(enum wait wait)

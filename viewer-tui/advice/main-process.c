@@ -6,58 +6,68 @@
 #include <stdlib.h>
 #include <string.h>
 
-double process_cpu(const json_t *process)
-{
-    size_t i;
-    json_t *thread;
-    double cpu = 0;
-    json_array_foreach(json_object_get(process, "threads"), i, thread)
-    {
-        cpu += run_number(thread, "cpu");
-    }
-    return cpu;
-}
-
 /* A sample by the wall clock costs a thread that waits less than this (measured: 18 to 30 us next to other load). So
  * CPU time up to it may be hpcrun's own. */
 #define SAMPLE_OF_WAITING 100e-6
-
-static double work_of(const json_t *thread)
-{
-    size_t i;
-    json_t *event;
-    double samples = 0;
-    json_array_foreach(json_object_get(thread, "events"), i, event)
-    {
-        if (strcmp(run_text(event, "event"), "REALTIME") == 0)
-            samples += run_number(event, "samples");
-    }
-    return fmax(run_number(thread, "cpu") - SAMPLE_OF_WAITING * samples, 0);
-}
 
 /* An idle CPU takes so many seconds at most to wake up for a thread (measured: 13 us on average, in a virtual machine): a
  * part of the scheduler's account that others have not caused. */
 #define WAKE_UP 100e-6
 
-static void add_threads(struct main_process *main)
+/* Adds a thread of run.json. */
+static void add_thread(struct main_process *main, const json_t *thread)
 {
     size_t i;
-    json_t *thread;
-    json_array_foreach(json_object_get(main->process, "threads"), i, thread)
+    json_t *event;
+    double wall_samples = 0, waited = 0, nobody = 0;
+    json_array_foreach(json_object_get(thread, "events"), i, event)
     {
-        struct process_thread new = {
-            .profile = (uint32_t)run_number(thread, "profile"),
-            .index = (unsigned)run_number(thread, "index"),
-            .name = run_text(thread, "name"),
-            .start_routine = run_text(thread, "start_routine"),
-            .is_initial = strcmp(run_text(thread, "kind"), "initial") == 0,
-            .begin = run_number(thread, "begin"),
-            .cpu = run_number(thread, "cpu"),
-            .work = work_of(thread),
-            .ready = fmax(run_number(thread, "ready") - WAKE_UP * run_number(thread, "timeslices"), 0),
-            .wall = run_number(thread, "wall"),
-        };
-        vec_push(&main->threads, new);
+        const char *name = run_text(event, "event");
+        const json_t *fates = json_object_get(event, "fates");
+        if (strcmp(name, "REALTIME") == 0)
+            wall_samples += run_number(event, "samples");
+        if (strcmp(name, "CPUTIME") == 0) {
+            waited += run_number(json_object_get(fates, "idle thread"), "amount");
+            nobody += run_number(json_object_get(fates, "nobody working"), "amount");
+        }
+    }
+    double cpu = run_number(thread, "cpu");
+    struct process_thread new = {
+        .profile = (uint32_t)run_number(thread, "profile"),
+        .index = (unsigned)run_number(thread, "index"),
+        .name = run_text(thread, "name"),
+        .start_routine = run_text(thread, "start_routine"),
+        .is_initial = strcmp(run_text(thread, "kind"), "initial") == 0,
+        .begin = run_number(thread, "begin"),
+        .cpu = cpu,
+        .work = fmax(cpu - SAMPLE_OF_WAITING * wall_samples, 0),
+        .ready = fmax(run_number(thread, "ready") - WAKE_UP * run_number(thread, "timeslices"), 0),
+        .wall = run_number(thread, "wall"),
+        .nobody = nobody,
+    };
+    main->ready += new.ready;
+    main->waited += waited + nobody;
+    vec_push(&main->threads, new);
+}
+
+/* A thread with less than this share of the CPU time is a helper, and all of these together have less than that. */
+#define HELPER_SHARE  0.01
+#define HELPERS_SHARE 0.05
+
+static void find_helpers(struct main_process *main)
+{
+    double helpers = 0;
+    for (size_t i = 0; i < main->threads.n; i++) {
+        struct process_thread *thread = &main->threads.at[i];
+        thread->is_helper = thread->work < HELPER_SHARE * main->cpu;
+        helpers += thread->is_helper ? thread->work : 0;
+    }
+    for (size_t i = 0; i < main->threads.n; i++) {
+        struct process_thread *thread = &main->threads.at[i];
+        thread->is_helper &= helpers < HELPERS_SHARE * main->cpu;
+        main->ready_to_work += thread->is_helper ? 0 : thread->ready;
+        if (!main->busiest || thread->cpu > main->busiest->cpu)
+            main->busiest = thread;
     }
 }
 
@@ -79,42 +89,13 @@ static int compare(const void *left, const void *right)
  * time for which any does. */
 #define NOTABLE_LIFE 0.05
 
-/* The most threads that lived at the same time for the notable share of the time. */
-static size_t most_of(const double *seconds_with, size_t n)
-{
-    double all = 0, with_more = 0;
-    for (size_t alive = 1; alive <= n; alive++)
-        all += seconds_with[alive];
-    for (size_t alive = n; alive > 0; alive--) {
-        with_more += seconds_with[alive];
-        if (with_more >= NOTABLE_LIFE * all)
-            return alive;
-    }
-    return 0;
-}
-
-/* A thread with less than this share of the CPU time is a helper, and all of these together have less than that. */
-#define HELPER_SHARE  0.01
-#define HELPERS_SHARE 0.05
-
-static void find_helpers(struct main_process *main)
-{
-    double helpers = 0;
-    for (size_t i = 0; i < main->threads.n; i++) {
-        struct process_thread *thread = &main->threads.at[i];
-        thread->is_helper = thread->work < HELPER_SHARE * main->cpu;
-        helpers += thread->is_helper ? thread->work : 0;
-    }
-    for (size_t i = 0; i < main->threads.n; i++)
-        main->threads.at[i].is_helper &= helpers < HELPERS_SHARE * main->cpu;
-}
-
 static size_t most_alive(const struct main_process *main, bool with_helpers)
 {
     VEC(struct change) changes = {0};
     size_t alive = 0, n = main->threads.n;
     double *seconds_with = mem_alloc((n + 1) * sizeof *seconds_with); /* by number of threads alive */
-    for (size_t i = 0; i < main->threads.n; i++) {
+    double all = 0, with_more = 0;
+    for (size_t i = 0; i < n; i++) {
         const struct process_thread *thread = &main->threads.at[i];
         if (!with_helpers && thread->is_helper)
             continue;
@@ -127,18 +108,29 @@ static size_t most_alive(const struct main_process *main, bool with_helpers)
         alive += (size_t)changes.at[i].by;
         seconds_with[alive <= n ? alive : n] += changes.at[i + 1].at - changes.at[i].at;
     }
-    size_t most = most_of(seconds_with, n);
+    for (alive = 1; alive <= n; alive++)
+        all += seconds_with[alive];
+    for (alive = n; alive > 0; alive--) {
+        with_more += seconds_with[alive];
+        if (with_more >= NOTABLE_LIFE * all)
+            break;
+    }
     vec_free(&changes);
     free(seconds_with);
-    return most;
+    return alive;
 }
 
-static double ready_of(const struct main_process *main)
+/* The CPU seconds of a process in run.json. */
+static double process_cpu(const json_t *process)
 {
-    double seconds = 0;
-    for (size_t i = 0; i < main->threads.n; i++)
-        seconds += main->threads.at[i].ready;
-    return json_is_number(json_object_get(main->process, "ready")) ? seconds : NAN;
+    size_t i;
+    json_t *thread;
+    double cpu = 0;
+    json_array_foreach(json_object_get(process, "threads"), i, thread)
+    {
+        cpu += run_number(thread, "cpu");
+    }
+    return cpu;
 }
 
 /* Another process matters if it has this share of the main one's CPU time. */
@@ -149,7 +141,7 @@ static struct main_process find_process(const json_t *run)
 {
     size_t i;
     json_t *process;
-    struct main_process main = {.executable = "", .command = "", .ready = NAN};
+    struct main_process main = {.executable = "", .command = ""};
     json_array_foreach(json_object_get(run, "processes"), i, process)
     {
         double cpu = process_cpu(process);
@@ -169,26 +161,29 @@ static struct main_process find_process(const json_t *run)
 
 struct main_process main_process_of(const json_t *run)
 {
+    size_t i;
+    json_t *thread;
     struct main_process main = find_process(run);
-    if (!main.process)
-        return main;
-    main.executable = path_name(run_text(main.process, "executable"));
-    main.command = run_text(main.process, "command");
-    main.wall = run_number(main.process, "wall");
-    main.cpus = run_number(main.process, "cpus");
-    main.throttled = fmin(run_number(main.process, "throttled"), main.wall); /* the kernel adds up CPUs */
-    main.quota = run_number(main.process, "quota");
-    add_threads(&main);
-    main.ready = ready_of(&main);
-    find_helpers(&main);
-    main.most_alive = most_alive(&main, true);
-    main.most_working = most_alive(&main, false);
+    if (main.process) {
+        main.executable = path_name(run_text(main.process, "executable"));
+        main.command = run_text(main.process, "command");
+        main.wall = run_number(main.process, "wall");
+        main.cpus = run_number(main.process, "cpus");
+        main.throttled = fmin(run_number(main.process, "throttled"), main.wall); /* the kernel adds up CPUs */
+        main.quota = run_number(main.process, "quota");
+        json_array_foreach(json_object_get(main.process, "threads"), i, thread)
+        {
+            add_thread(&main, thread);
+        }
+        find_helpers(&main);
+        main.most_alive = most_alive(&main, true);
+        main.most_working = most_alive(&main, false);
+    }
+    if (!json_is_number(json_object_get(main.process, "ready")))
+        main.ready = main.ready_to_work = NAN;
+    main.most_running = (double)main.most_alive;
+    if (main.cpus > 0 && main.cpus < main.most_running)
+        main.most_running = main.cpus;
+    main.most_running = fmax(main.most_running, 1);
     return main;
-}
-
-double main_process_most_running(const struct main_process *process)
-{
-    double threads = (double)process->most_alive;
-    double most = process->cpus > 0 && process->cpus < threads ? process->cpus : threads;
-    return most > 1 ? most : 1;
 }

@@ -8,17 +8,6 @@
 /* Smaller shares would be printed as 0.0 %. */
 #define LEAST_SHARE 0.0005
 
-/* Inserts in order of cost; drops the smallest if the list is full. */
-static void insert(struct overhead_kinds *kinds, struct kind_cost new)
-{
-    size_t at = kinds->n < MOST_KINDS ? kinds->n++ : MOST_KINDS - 1;
-    if (kinds->at[at].cost >= new.cost)
-        return;
-    for (; at > 0 && kinds->at[at - 1].cost < new.cost; at--)
-        kinds->at[at] = kinds->at[at - 1];
-    kinds->at[at] = new;
-}
-
 struct overhead_kinds overhead_kinds_of(const struct view *view, uint32_t row, size_t overhead,
                                         enum cost_part part)
 {
@@ -27,8 +16,14 @@ struct overhead_kinds overhead_kinds_of(const struct view *view, uint32_t row, s
     for (size_t m = 0; m < metrics->n; m++) {
         const struct metric *metric = &metrics->at[m];
         double cost = view_cost(view, row, m, part);
-        if (metric->kind.name && metric->kind.overhead == (int)overhead && cost > 0)
-            insert(&kinds, (struct kind_cost){metric, cost});
+        if (!metric->kind.name || metric->kind.overhead != (int)overhead || !(cost > 0))
+            continue;
+        size_t at = kinds.n < MOST_KINDS ? kinds.n++ : MOST_KINDS - 1; /* the smallest is dropped if the list is full */
+        if (kinds.at[at].cost >= cost)
+            continue;
+        for (; at > 0 && kinds.at[at - 1].cost < cost; at--)
+            kinds.at[at] = kinds.at[at - 1];
+        kinds.at[at] = (struct kind_cost){metric, cost};
     }
     return kinds;
 }

@@ -12,92 +12,72 @@
 /* Below this share of the CPU time, the other threads are only helpers of one. */
 #define LEAST_SHARE_OF_OTHERS 0.10
 
-/* The CPU seconds of all threads but the one that works most. */
-static double work_of_others(const struct main_process *process)
+/* Whether several threads were meant to work: a parallel runtime says so, or they did. */
+static bool is_parallel(const struct facts *facts)
 {
+    const struct main_process *process = &facts->process;
     double sum = 0, most = 0;
     for (size_t i = 0; i < process->threads.n; i++) {
         sum += process->threads.at[i].work;
         most = fmax(most, process->threads.at[i].work);
     }
-    return sum - most;
-}
-
-/* Whether several threads were meant to work: a parallel runtime says so, or they did. */
-static bool is_parallel(const struct facts *facts)
-{
-    const struct main_process *process = &facts->process;
-    double workers = run_number(process->process, "workers");
-    if (workers == 1)
-        return false;
-    return facts->runtime || process->threads.n == 0 || !(process->cpu > 0) ||
-           work_of_others(process) >= LEAST_SHARE_OF_OTHERS * process->cpu;
-}
-
-/* Threads that use less of the CPUs are not all that can run. */
-#define LEAST_USED_SHARE 0.80
-
-/* The share of the wall clock that a gain saves. */
-static double saved_by(double factor)
-{
-    return 1 - 1 / factor;
+    return run_number(process->process, "workers") != 1 &&
+           (facts->runtime || process->threads.n == 0 || !(process->cpu > 0) ||
+            sum - most >= LEAST_SHARE_OF_OTHERS * process->cpu);
 }
 
 /* Whether a lock or unequal parts, which other findings name, explain half of the idleness. */
 static bool is_explained(const struct facts *facts, const struct judgement *judgement)
 {
-    double wall = facts->process.wall, idle = saved_by(gain_without(&judgement->idleness_of_run).factor);
+    double wall = facts->process.wall, saved = 1 - 1 / gain_without(&judgement->idleness_of_run).factor;
     if (facts->lock.is_much && facts->lock.seconds >= judgement->idleness.value * judgement->effort / 2)
         return true;
-    for (size_t i = 0; wall > 0 && facts->process.is_only_one && i < facts->balance.list.n; i++)
-        if (facts->balance.list.at[i].excess.low > 0 && facts->balance.list.at[i].excess.value / wall >= idle / 2)
+    for (size_t i = 0; wall > 0 && facts->process.is_only_one && i < facts->balance.list.n; i++) {
+        const struct share *excess = &facts->balance.list.at[i].excess;
+        if (excess->low > 0 && excess->value / wall >= saved / 2)
             return true;
+    }
     return false;
 }
 
-static bool is_about_idleness(enum verdict verdict)
-{
-    return verdict == VERDICT_TOO_LITTLE || verdict == VERDICT_WRONG_PARALLELISM || verdict == VERDICT_WASTE;
-}
+/* Threads that use less of the CPUs are not all that can run. */
+#define LEAST_USED_SHARE 0.80
 
 /* Whether the workers that are busy are all that the machine has CPUs for; of plain threads, whether they use the
  * CPUs. */
 static bool are_all_cpus_busy(const struct facts *facts)
 {
     const struct main_process *process = &facts->process;
-    double workers = run_most_workers(facts->run), cpus = process->cpus;
+    double cpus = process->cpus;
     bool are_used = facts->runtime || process->cpu >= LEAST_USED_SHARE * process->wall * cpus;
-    return !(cpus > 0) || (workers >= cpus && are_used);
+    return !(cpus > 0) || (run_most_workers(facts->run) >= cpus && are_used);
 }
 
-static bool is_judged(const struct facts *facts, size_t *from, struct subject *subject)
+bool is_judged(const struct facts *facts, size_t i, struct subject *subject)
 {
-    while (*from < facts->parallelizations.list.n) {
-        const struct parallelization *of = &facts->parallelizations.list.at[(*from)++];
-        const struct judgement *judgement = &of->judgement;
-        enum verdict verdict = judgement->verdict;
-        bool is_high_idleness = judgement->idleness_side == SIDE_HIGH;
-        bool is_good = verdict == VERDICT_FINE || verdict == VERDICT_BUSY;
-        bool has_runtime = is_parallel(facts) || judgement->overhead_side == SIDE_HIGH;
-        if (!parallelization_is_known(of) || !has_runtime || (is_good && !are_all_cpus_busy(facts)))
-            continue;
-        if (is_about_idleness(verdict) && verdict != VERDICT_WRONG_PARALLELISM && is_explained(facts, judgement))
-            continue;
-        const struct hotspots *in = &of->hotspots[is_high_idleness ? WASTED_IDLE : WASTED_ON_OVERHEAD];
-        subject->of = of;
-        if (in->n)
-            subject->place = in->at[0];
-        if (verdict == VERDICT_TOO_FEW_SAMPLES || verdict == VERDICT_OPEN)
-            subject->order = ORDER_OPEN;
-        else if (is_good)
-            subject->order = ORDER_FACT;
-        return true;
-    }
-    return false;
+    const struct parallelization *of = &facts->parallelizations.list.at[i];
+    const struct judgement *judgement = &of->judgement;
+    enum verdict verdict = judgement->verdict;
+    bool is_good = verdict == VERDICT_FINE || verdict == VERDICT_BUSY;
+    bool has_runtime = is_parallel(facts) || judgement->overhead_side == SIDE_HIGH;
+    if (!parallelization_is_known(of) || !has_runtime || (is_good && !are_all_cpus_busy(facts)))
+        return false;
+    if ((verdict == VERDICT_TOO_LITTLE || verdict == VERDICT_WASTE) && is_explained(facts, judgement))
+        return false;
+    const struct hotspots *in =
+        &of->hotspots[judgement->idleness_side == SIDE_HIGH ? WASTED_IDLE : WASTED_ON_OVERHEAD];
+    subject->of = of;
+    if (in->n)
+        subject->place = in->at[0];
+    if (verdict == VERDICT_TOO_FEW_SAMPLES || verdict == VERDICT_OPEN)
+        subject->order = ORDER_OPEN;
+    else if (is_good)
+        subject->order = ORDER_FACT;
+    return true;
 }
 
 /* The gain of what the verdict names. */
-static struct gain gain_of_verdict(const struct facts *facts, const struct subject *subject)
+struct gain gain_of_verdict(const struct facts *facts, const struct subject *subject)
 {
     (void)facts;
     const struct judgement *judgement = &((const struct parallelization *)subject->of)->judgement;
@@ -120,44 +100,47 @@ static const char *at_least(enum knowledge known)
     return known == KNOWN_AT_LEAST ? "at least " : "";
 }
 
-/* Adds "; larger tasks could win 1.5x". That is no bound: where the grain is too fine, caches pass lines between CPUs, so
- * the work itself is slower. */
-static void add_could_win(const struct subject *subject, const char *how, struct text *text)
+/* Whether hotspots are the callers of a procedure. */
+static bool are_callers(const struct facts *facts)
 {
-    if (!(subject->gain.factor > 1))
-        return;
-    text_printf(text, "; %s could win ", how);
-    add_factor(text, subject->gain.factor);
+    return facts->view->class == &bottomup_class && facts->row != 0;
+}
+
+/* Adds the share that a hotspot has of what is wasted, and between two texts the place. */
+static void add_hotspot(const struct facts *facts, const struct parallelization *of, enum waste waste, size_t i,
+                        const char *between, struct text *text)
+{
+    const struct judgement *judgement = &of->judgement;
+    const struct share *share = waste == WASTED_IDLE ? &judgement->idleness : &judgement->overhead;
+    const struct hotspot *hotspot = &of->hotspots[waste].at[i];
+    text_printf(text, "%s%s", as_percent(hotspot->cost / (share->value * judgement->effort)).text, between);
+    add_place(facts, hotspot, text);
 }
 
 /* Adds ", 98 % of that during the loop at m.c:21 of init". */
 static void add_where(const struct facts *facts, const struct parallelization *of, enum waste waste, struct text *text)
 {
-    const struct hotspots *hotspots = &of->hotspots[waste];
-    const struct judgement *judgement = &of->judgement;
-    const struct share *share = waste == WASTED_IDLE ? &judgement->idleness : &judgement->overhead;
-    if (hotspots->n == 0)
+    static const char *const between[WASTES][2] = {
+        [WASTED_IDLE] = {" of that during ", " of that during calls from "},
+        [WASTED_ON_OVERHEAD] = {" of that in ", " of that in calls from "}};
+    if (of->hotspots[waste].n == 0)
         return;
     text_add(text, ", ");
-    add_percent(text, hotspots->at[0].cost / (share->value * judgement->effort));
-    text_printf(text, " of that %s ", waste == WASTED_IDLE ? "during" : "in");
-    if (facts->view->class == &bottomup_class && facts->row != 0)
-        text_add(text, "calls from ");
-    add_place(facts, &hotspots->at[0], text);
+    add_hotspot(facts, of, waste, 0, between[waste][are_callers(facts)], text);
 }
 
 static void add_idle(const struct facts *facts, const struct parallelization *of, struct text *text)
 {
-    text_printf(text, "%s are idle ", facts->runtime ? "workers" : "threads");
-    add_percent(text, of->judgement.idleness.value);
-    text_add(text, " of the time");
+    text_printf(text, "%s are idle %s of the time", facts->runtime ? "workers" : "threads",
+                as_percent(of->judgement.idleness.value).text);
     add_where(facts, of, WASTED_IDLE, text);
 }
 
-static void add_overhead(const struct facts *facts, const struct parallelization *of, struct text *text)
+static void add_overhead(const struct facts *facts, const struct parallelization *of, const char *before,
+                         struct text *text)
 {
-    text_printf(text, "overhead is %s", at_least(of->judgement.overhead_known));
-    add_percent(text, of->judgement.overhead.value);
+    text_printf(text, "%s%s%s", before, at_least(of->judgement.overhead_known),
+                as_percent(of->judgement.overhead.value).text);
     add_where(facts, of, WASTED_ON_OVERHEAD, text);
 }
 
@@ -171,27 +154,18 @@ static void add_busy(const struct facts *facts, const struct subject *subject, c
     const char *tagging = facts->runtime && judgement->overhead_known != KNOWN && !(judgement->overhead.value > 0)
                               ? facts->runtime->tagging
                               : NULL;
-    if (tagging) {
-        text_add(text, "At least ");
-        add_number(text, workers * (1 - judgement->idleness.high));
-        text_printf(text, " of %.0f workers are busy", workers);
-    } else {
-        text_add(text, "Threads are busy (");
-        add_percent(text, judgement->idleness.value);
-        text_add(text, " idle");
-        if (judgement->overhead_known == KNOWN) {
-            text_add(text, ", ");
-            add_percent(text, judgement->overhead.value);
-            text_add(text, " overhead");
-        }
-        text_add(text, ")");
-    }
-    if (subject->gain.factor < LEAST_GAIN) {
+    if (tagging)
+        text_printf(text, "At least %s of %.0f workers are busy",
+                    as_number(workers * (1 - judgement->idleness.high)).text, workers);
+    else if (judgement->overhead_known == KNOWN)
+        text_printf(text, "Threads are busy (%s idle, %s overhead)", as_percent(judgement->idleness.value).text,
+                    as_percent(judgement->overhead.value).text);
+    else
+        text_printf(text, "Threads are busy (%s idle)", as_percent(judgement->idleness.value).text);
+    if (subject->gain.factor < LEAST_GAIN)
         text_add(text, ": nothing to gain from more parallelism");
-    } else {
-        text_add(text, ": better parallelization gains at most ");
-        add_factor(text, subject->gain.factor);
-    }
+    else
+        text_printf(text, ": better parallelization gains at most %s", as_factor(subject->gain.factor).text);
     if (tagging)
         text_printf(text, "; overhead is unknown until tagged: %s", tagging);
 }
@@ -199,35 +173,20 @@ static void add_busy(const struct facts *facts, const struct subject *subject, c
 /* A run of more times this length is no useful advice. */
 #define MOST_LENGTH 100
 
-/* How many times longer the run would have to be for the interval to exclude the threshold, if the
- * share stays the same; INFINITY if the share is the threshold. */
-static double length_to_tell(const struct share *share, double threshold)
-{
-    double half = share->value < threshold ? share->high - share->value : share->value - share->low;
-    double distance = fabs(share->value - threshold);
-    return distance > 0 ? half / distance * (half / distance) : INFINITY;
-}
-
 static void add_open(const struct parallelization *of, struct text *text)
 {
     const struct judgement *judgement = &of->judgement;
-    double length = length_to_tell(&judgement->waste, FINE_SHARE);
-    text_add(text, "Cannot tell whether better parallelization would gain much: idleness and overhead take ");
-    text_add(text, at_least(judgement->overhead_known));
-    share_describe(&judgement->waste, "", text);
+    const struct share *waste = &judgement->waste;
+    /* How many times longer the run would have to be for the interval to exclude the threshold, if the share stays the
+     * same; INFINITY if it is the threshold. */
+    double half = waste->value < FINE_SHARE ? waste->high - waste->value : waste->value - waste->low;
+    double distance = fabs(waste->value - FINE_SHARE);
+    double length = distance > 0 ? half / distance * (half / distance) : INFINITY;
+    text_printf(text, "Cannot tell whether better parallelization would gain much: idleness and overhead take %s",
+                at_least(judgement->overhead_known));
+    share_describe(waste, "", text);
     if (judgement->overhead_known == KNOWN && judgement->idleness_known == KNOWN && length <= MOST_LENGTH)
         text_printf(text, "; a run about %.0f times as long would tell", ceil(fmax(length, 2)));
-}
-
-static void add_wrong(const struct facts *facts, const struct subject *subject, const struct parallelization *of,
-                      struct text *text)
-{
-    bool is_wrong = of->judgement.verdict == VERDICT_WRONG_PARALLELISM;
-    text_add(text, is_wrong ? "Wrong parallelization: " : "Too much idleness and overhead: ");
-    add_idle(facts, of, text);
-    text_add(text, "; ");
-    add_overhead(facts, of, text);
-    add_could_win(subject, "another one", text);
 }
 
 /* Adds "no worker has work for 33 % of the time, between pieces of the loop at g.c:10; larger pieces could win 1.6x; try
@@ -237,53 +196,51 @@ static void add_too_fine(const struct facts *facts, const struct subject *subjec
 {
     const struct hotspots *during = &of->hotspots[WASTED_IDLE];
     if (!of->judgement.is_nobody_high) {
-        add_overhead(facts, of, text);
-        add_could_win(subject, "larger tasks", text);
+        add_overhead(facts, of, "overhead is ", text);
+        add_gain(subject, "; larger tasks could win ", "", text);
         return;
     }
-    text_add(text, "no worker has work for ");
-    add_percent(text, of->judgement.nobody.value);
-    text_add(text, " of the time");
+    text_printf(text, "no worker has work for %s of the time", as_percent(of->judgement.nobody.value).text);
     if (during->n) {
         text_add(text, ", between pieces of ");
         add_place(facts, &during->at[0], text);
     }
-    add_could_win(subject, "larger pieces", text);
+    add_gain(subject, "; larger pieces could win ", "", text);
     text_printf(text, "; try fewer threads, too (%s)", facts->runtime->setting);
 }
 
-static void say_verdict(const struct facts *facts, const struct subject *subject, struct text *text)
+void say_verdict(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     const struct parallelization *of = subject->of;
+    enum verdict verdict = of->judgement.verdict;
     struct text event = {0};
     advice_event(of->event, &event);
     if (event.n)
         text_printf(text, "By %s: ", text_string(&event));
     vec_free(&event);
-    switch (of->judgement.verdict) {
+    switch (verdict) {
     case VERDICT_FINE:
     case VERDICT_BUSY: add_busy(facts, subject, of, text); break;
     case VERDICT_TOO_LITTLE:
         text_add(text, "Too little parallelism: ");
         add_idle(facts, of, text);
-        if (subject->gain.factor > 1) {
-            text_add(text, "; at most ");
-            add_factor(text, subject->gain.factor);
-            text_add(text, " faster");
-        }
+        add_gain(subject, "; at most ", " faster", text);
         break;
     case VERDICT_TOO_FINE:
         text_add(text, "Too fine a grain: ");
         add_too_fine(facts, subject, of, text);
         break;
     case VERDICT_OVERHEAD:
-        text_printf(text, "High overhead: %s", at_least(of->judgement.overhead_known));
-        add_percent(text, of->judgement.overhead.value);
-        add_where(facts, of, WASTED_ON_OVERHEAD, text);
-        add_could_win(subject, "less of this known part", text);
+        add_overhead(facts, of, "High overhead: ", text);
+        add_gain(subject, "; less of this known part could win ", "", text);
         break;
     case VERDICT_WASTE:
-    case VERDICT_WRONG_PARALLELISM: add_wrong(facts, subject, of, text); break;
+    case VERDICT_WRONG_PARALLELISM:
+        text_add(text, verdict == VERDICT_WASTE ? "Too much idleness and overhead: " : "Wrong parallelization: ");
+        add_idle(facts, of, text);
+        add_overhead(facts, of, "; overhead is ", text);
+        add_gain(subject, "; another one could win ", "", text);
+        break;
     case VERDICT_OPEN: add_open(of, text); break;
     default:
         text_add(text, "Too few samples to judge idleness and overhead: measure for longer, or "
@@ -298,121 +255,72 @@ static void say_verdict(const struct facts *facts, const struct subject *subject
 static void add_share(struct text *text, const char *what, const struct share *share, enum knowledge known,
                       const char *more)
 {
-    text_add(text, what);
-    if (known == NOT_KNOWN) {
-        text_add(text, "not measured");
-    } else {
-        text_add(text, at_least(known));
+    text_printf(text, "%s%s", what, known == NOT_KNOWN ? "not measured" : at_least(known));
+    if (known != NOT_KNOWN)
         share_describe(share, more, text);
-    }
 }
 
-/* "Idleness is 16 % (14 to 18 %), overhead 3.8 % (3.2 to 4.5 %; 3.0% spawn, 0.8% sync) of its effort of 1.8 s." */
-static void add_numbers(const struct facts *facts, const struct parallelization *of, struct finding *finding)
+/* Adds "Idleness is 16 % (14 to 18 %), overhead 3.8 % (3.2 to 4.5 %; 3.0% spawn, 0.8% sync) of its effort of 1.8 s." */
+static void add_numbers(const struct facts *facts, const struct parallelization *of, struct text *text)
 {
     const struct judgement *judgement = &of->judgement;
-    struct text text = {0}, kinds = {0};
+    struct text kinds = {0};
     char effort[NUMBER_WITH_UNIT_SIZE];
     number_with_unit(judgement->effort, of->unit, effort);
     overhead_kinds_describe(&of->kinds, judgement->effort, false, &kinds);
-    add_share(&text, "Idleness is ", &judgement->idleness, judgement->idleness_known, "");
-    add_share(&text, ", overhead ", &judgement->overhead, judgement->overhead_known, text_string(&kinds));
+    add_share(text, "Idleness is ", &judgement->idleness, judgement->idleness_known, "");
+    add_share(text, ", overhead ", &judgement->overhead, judgement->overhead_known, text_string(&kinds));
     vec_free(&kinds);
-    text_printf(&text, " of %s effort of %s.", facts->row == 0 ? "the" : "its", effort);
-    if (facts->row != 0) {
-        text_add(&text, " That effort is ");
-        add_percent(&text, judgement->effort_of_run);
-        text_add(&text, " of the whole run's.");
-    }
-    finding_add_detail(finding, &text);
-    vec_free(&text);
+    text_printf(text, " of %s effort of %s.", facts->row == 0 ? "the" : "its", effort);
+    if (facts->row != 0)
+        text_printf(text, " That effort is %s of the whole run's.", as_percent(judgement->effort_of_run).text);
 }
 
-/* Says why overhead of a runtime is not known better. */
-static void add_unknown(const struct facts *facts, const struct parallelization *of, struct finding *finding)
-{
-    enum knowledge known = of->judgement.overhead_known;
-    bool is_expected = facts->runtime || known == KNOWN_AT_LEAST;
-    struct text text = {0};
-    if (!is_expected || known == KNOWN || !of->why[WASTED_ON_OVERHEAD])
-        return;
-    text_printf(&text, "Overhead %s: %s.", known == KNOWN_AT_LEAST ? "is a lower bound" : "was not measured",
-                of->why[WASTED_ON_OVERHEAD]);
-    finding_add_detail(finding, &text);
-    vec_free(&text);
-}
-
-/* Explains the kind that makes up more than half of a high overhead. */
-static void add_dominant_kind(const struct parallelization *of, struct finding *finding)
+/* Adds what explains the kind that makes up more than half of a high overhead. */
+static void add_dominant_kind(const struct parallelization *of, struct text *text)
 {
     const struct overhead_kinds *kinds = &of->kinds;
     double overhead = of->judgement.overhead.value * of->judgement.effort;
     if (of->judgement.overhead_side != SIDE_HIGH || kinds->n == 0 || kinds->at[0].cost <= overhead / 2)
         return;
-    struct text text = {0};
     char *kind = overhead_kind_name(kinds->at[0].metric);
     const char *meaning = overhead_kind_meaning(kind);
-    text_printf(&text, "Most of the overhead is of the kind %s%s%s.", kind, meaning ? ": " : "",
-                meaning ? meaning : "");
-    finding_add_detail(finding, &text);
-    vec_free(&text);
+    text_printf(text, "Most of the overhead is of the kind %s%s%s.", kind, meaning ? ": " : "", meaning ? meaning : "");
     free(kind);
 }
 
-/* Adds the items "98 % block, cholesky.c:63" after "Most of the idleness is in:". */
-static void add_hotspots(const struct facts *facts, const struct parallelization *of, enum waste waste,
-                         struct finding *finding)
-{
-    const struct hotspots *hotspots = &of->hotspots[waste];
-    const struct judgement *judgement = &of->judgement;
-    const struct share *share = waste == WASTED_IDLE ? &judgement->idleness : &judgement->overhead;
-    bool is_about_callers = facts->view->class == &bottomup_class && facts->row != 0;
-    struct text text = {0};
-    for (size_t i = 0; hotspots->n > 1 && i < hotspots->n; i++) {
-        if (i == 0) {
-            text_printf(&text, "Most of the %s %s:", waste_name(waste),
-                        is_about_callers ? "is there in calls from" : "is in");
-            finding_add_detail(finding, &text);
-        }
-        text_clear(&text);
-        text_printf(&text, "%c", FINDING_ITEM);
-        add_percent(&text, hotspots->at[i].cost / (share->value * judgement->effort));
-        text_add(&text, " ");
-        hotspot_describe(facts->view->db, &hotspots->at[i], false, &text);
-        finding_add_detail(finding, &text);
-    }
-    vec_free(&text);
-}
-
-static void add_details(const struct facts *facts, const struct subject *subject, struct finding *finding)
+void add_details(const struct facts *facts, const struct subject *subject, struct finding *finding)
 {
     const struct parallelization *of = subject->of;
     const struct judgement *judgement = &of->judgement;
+    enum knowledge known = judgement->overhead_known;
+    const char *why = of->why[WASTED_ON_OVERHEAD];
     struct text text = {0};
     finding->source = of;
     if (judgement->verdict == VERDICT_TOO_FEW_SAMPLES)
         return;
-    if (judgement->verdict > VERDICT_BUSY && !judgement->is_notable) {
+    if (judgement->verdict > VERDICT_BUSY && !judgement->is_notable)
         text_add(&text, "That is little of the whole run: there is not much to gain here.");
-        finding_add_detail(finding, &text);
-    }
-    vec_free(&text);
+    finding_take_detail(finding, &text);
     if (judgement->verdict > VERDICT_BUSY || judgement->verdict == VERDICT_OPEN || facts->row != 0 || of->kinds.n)
-        add_numbers(facts, of, finding); /* else the text has them all */
-    add_unknown(facts, of, finding);
-    add_dominant_kind(of, finding);
+        add_numbers(facts, of, &text); /* else the finding's text has them all */
+    finding_take_detail(finding, &text);
+    if (why && (known == KNOWN_AT_LEAST || (facts->runtime && known == NOT_KNOWN)))
+        text_printf(&text, "Overhead %s: %s.", known == KNOWN_AT_LEAST ? "is a lower bound" : "was not measured", why);
+    finding_take_detail(finding, &text);
+    add_dominant_kind(of, &text);
+    finding_take_detail(finding, &text);
     for (int waste = 0; waste < WASTES; waste++)
-        add_hotspots(facts, of, (enum waste)waste, finding);
+        for (size_t i = 0, n = of->hotspots[waste].n; n > 1 && i < n; i++) {
+            if (i == 0) /* before the items "98 % block, cholesky.c:63" */
+                text_printf(&text, "Most of the %s %s:", waste_name((enum waste)waste),
+                            are_callers(facts) ? "is there in calls from" : "is in");
+            finding_take_detail(finding, &text);
+            text_printf(&text, "%c", FINDING_ITEM);
+            add_hotspot(facts, of, (enum waste)waste, i, " ", &text);
+            finding_take_detail(finding, &text);
+        }
 }
-
-const struct rule parallelization_rule = {.kind = FINDING_PARALLELIZATION,
-                                          .order = ORDER_GAIN,
-                                          .needs_quiet = true,
-                                          .claims_gain = true,
-                                          .condition = is_judged,
-                                          .gain = gain_of_verdict,
-                                          .words = say_verdict,
-                                          .details = add_details};
 
 /* ---- The limit to the speed with any number of workers, by the metric `incomplete` ----
  *
@@ -432,64 +340,38 @@ const struct rule parallelization_rule = {.kind = FINDING_PARALLELIZATION,
 /* Below this share all workers nearly always have work, so there is no limit yet. */
 #define LEAST_LIMIT_SHARE 0.05
 
-static bool is_idleness_high(const struct facts *facts)
-{
-    for (size_t i = 0; i < facts->parallelizations.list.n; i++)
-        if (facts->parallelizations.list.at[i].judgement.idleness_side == SIDE_HIGH)
-            return true;
-    return false;
-}
-
-static bool has_limit(const struct facts *facts, size_t *from, struct subject *subject)
+bool has_limit(const struct facts *facts, size_t i, struct subject *subject)
 {
     double workers = run_workers(facts->run);
-    if (!is_first(from) || facts->incomplete == NO_METRIC || workers < 2 || !facts->process.is_only_one ||
-        !facts->runtime || !facts->runtime->has_fixed_tasks || facts->has_work_span || is_idleness_high(facts))
+    if (facts->incomplete == NO_METRIC || workers < 2 || !facts->runtime || !facts->runtime->has_fixed_tasks ||
+        facts->has_work_span)
         return false;
+    for (; i < facts->parallelizations.list.n; i++)
+        if (facts->parallelizations.list.at[i].judgement.idleness_side == SIDE_HIGH)
+            return false;
     double work = facts_cost(facts, facts->cpu.metric) + facts_cost(facts, facts->overhead);
     double wall = (work + facts_cost(facts, facts->idleness)) / workers;
-    double incomplete = facts_cost(facts, facts->incomplete);
     struct hotspots in = hotspots_find(facts->view, 0, facts->incomplete);
-    subject->share = share_of_samples(incomplete, wall, fmax(facts->cpu_increment, IDLE_SPELL));
-    subject->seconds = incomplete;
+    subject->seconds = facts_cost(facts, facts->incomplete);
+    subject->share = share_of_samples(subject->seconds, wall, fmax(facts->cpu_increment, IDLE_SPELL));
     if (in.n)
         subject->place = in.at[0];
     return subject->share.low >= LEAST_LIMIT_SHARE;
 }
 
-static double inverse(double share)
-{
-    return share > 0 ? 1 / share : INFINITY;
-}
-
-static struct gain gain_with_any_cpus(const struct facts *facts, const struct subject *subject)
+struct gain gain_with_any_cpus(const struct facts *facts, const struct subject *subject)
 {
     (void)facts;
-    const struct share *share = &subject->share;
-    return (struct gain){inverse(share->value), inverse(share->high), inverse(share->low)};
+    const struct share *share = &subject->share; /* not 0, since its lower end is not */
+    return (struct gain){1 / share->value, 1 / share->high, 1 / share->low};
 }
 
-static void say_limit(const struct facts *facts, const struct subject *subject, struct text *text)
+void say_limit(const struct facts *facts, const struct subject *subject, struct text *text)
 {
-    text_add(text, "Limit with unlimited CPUs: ");
-    add_seconds(text, subject->seconds);
-    text_add(text, " (");
-    add_factor(text, subject->gain.factor);
-    text_add(text, ")");
-    if (subject->place.procedure != NOTHING) {
-        text_add(text, ", ");
-        add_percent(text, subject->place.cost / subject->seconds);
-        text_add(text, " of it in ");
-        add_place(facts, &subject->place, text);
-    }
+    (void)facts;
+    text_printf(text, "Limit with unlimited CPUs: %s (%s)", as_seconds(subject->seconds).text,
+                as_factor(subject->gain.factor).text);
+    if (subject->place.procedure != NOTHING)
+        text_printf(text, ", %s of it in %s", as_percent(subject->place.cost / subject->seconds).text, subject->where);
     text_add(text, ".");
 }
-
-const struct rule limit_rule = {.kind = FINDING_SPAN,
-                                .order = ORDER_FACT,
-                                .is_of_run = true,
-                                .needs_quiet = true,
-                                .claims_gain = true,
-                                .condition = has_limit,
-                                .gain = gain_with_any_cpus,
-                                .words = say_limit};

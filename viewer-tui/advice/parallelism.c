@@ -20,35 +20,22 @@
 /* Smaller parts of the span are no advice. */
 #define LEAST_SHARE_OF_SPAN 0.1
 
-/* ": making it parallel raises parallelism from 5.6 to at most 43.0" */
-static void add_gain(const struct facts *facts, const struct work_span *of,
-                     uint32_t procedure, struct text *text)
-{
-    struct what_if costs;
-    if (!what_if_costs(facts->view, of, NULL, procedure, &costs))
-        return;
-    struct predicted predicted = what_if_predict(&costs, INFINITY);
-    if (!isfinite(predicted.parallelism.most))
-        return;
-    if (of->why_lower_bound)
-        text_printf(text, ": if it were parallel, parallelism would be at most %.1f",
-                    predicted.parallelism.most);
-    else
-        text_printf(text, ": making it parallel raises parallelism from %.1f to at most %.1f",
-                    of->work / of->span, predicted.parallelism.most);
-}
-
-static void add_span_place(const struct facts *facts, const struct work_span *of, const struct hotspot *largest,
+/* Adds " 26.0% of the span is in fib, fib.c:3: making it parallel raises parallelism from 5.6 to at most 43.0." */
+static void add_span_place(const struct facts *facts, const struct work_span *of, const struct subject *subject,
                            struct text *text)
 {
     char percent[NUMBER_SIZE];
-    if (largest->procedure == NOTHING)
-        return;
-    number_percent(largest->cost, of->span, percent);
-    text_printf(text, " %s%% of %s is in ", percent,
-                of->why_lower_bound ? "the longest known chain" : "the span");
-    add_place(facts, largest, text);
-    add_gain(facts, of, largest->procedure, text);
+    struct what_if costs;
+    double most = INFINITY;
+    number_percent(subject->place.cost, of->span, percent);
+    text_printf(text, " %s%% of %s is in %s", percent,
+                of->why_lower_bound ? "the longest known chain" : "the span", subject->where);
+    if (what_if_costs(facts->view, of, NULL, subject->place.procedure, &costs))
+        most = what_if_predict(&costs, INFINITY).parallelism.most;
+    if (isfinite(most) && of->why_lower_bound)
+        text_printf(text, ": if it were parallel, parallelism would be at most %.1f", most);
+    else if (isfinite(most))
+        text_printf(text, ": making it parallel raises parallelism from %.1f to at most %.1f", of->work / of->span, most);
     text_add(text, ".");
 }
 
@@ -63,18 +50,9 @@ static void add_verdict(const struct work_span *of, double cpus, struct text *te
         text_printf(text, " That is less than this machine's %.0f CPUs.", cpus);
     else if (parallelism < ENOUGH * cpus)
         text_printf(text, " For %.0f CPUs, %.0f would be enough.", cpus, ENOUGH * cpus);
-    bool is_burdened = of->work / of->burdened_span < ENOUGH * cpus;
-    if (of->why_lower_bound)
-        return;
-    if (work_span_lower_bound(of, cpus) < cpus / 2 && is_burdened && parallelism >= ENOUGH * cpus)
+    else if (!of->why_lower_bound && of->work / of->burdened_span < ENOUGH * cpus &&
+             work_span_lower_bound(of, cpus) < cpus / 2)
         text_add(text, " Tasks are so small that moving them costs too much: make them larger.");
-}
-
-static void add_exact_seconds(struct text *text, double seconds)
-{
-    char value[NUMBER_WITH_UNIT_SIZE];
-    number_with_unit(seconds, "s", value);
-    text_add(text, value);
 }
 
 /* "Parallelism is 5.6: work 1.200 s, span 0.213 s; 5.4 if every spawn is stolen." */
@@ -82,14 +60,14 @@ static void add_parallelism(const struct work_span *of, struct text *text)
 {
     const char *most = of->why_lower_bound ? "at most " : "";
     struct parallelism interval = work_span_parallelism(of, false);
+    char work[NUMBER_WITH_UNIT_SIZE], span[NUMBER_WITH_UNIT_SIZE];
+    number_with_unit(of->work, "s", work);
+    number_with_unit(of->span, "s", span);
     text_printf(text, "Parallelism is %s%.1f", most, of->work / of->span);
     if (interval.most - interval.least >= WORTH_SAYING * of->work / of->span)
         text_printf(text, " (%.1f to %.1f)", interval.least, interval.most);
-    text_add(text, ": work ");
-    add_exact_seconds(text, of->work);
-    text_printf(text, ", span %s", of->why_lower_bound ? "at least " : "");
-    add_exact_seconds(text, of->span);
-    text_printf(text, "; %s%.1f if every spawn is stolen.", most, of->work / of->burdened_span);
+    text_printf(text, ": work %s, span %s%s; %s%.1f if every spawn is stolen.", work,
+                of->why_lower_bound ? "at least " : "", span, most, of->work / of->burdened_span);
     if (!of->why_lower_bound)
         return;
     text_add(text, " The span is a lower bound: ");
@@ -97,30 +75,24 @@ static void add_parallelism(const struct work_span *of, struct text *text)
     text_add(text, ".");
 }
 
-static bool has_work_span(const struct facts *facts, size_t *from, struct subject *subject)
+bool has_work_span(const struct facts *facts, size_t i, struct subject *subject)
 {
-    struct work_span of;
-    if (!is_first(from) || !facts->has_work_span || !work_span_of(facts->view, &of))
+    (void)i;
+    const struct work_span *of = &facts->work_span;
+    if (!facts->has_work_span)
         return false;
-    struct hotspot_list hotspots = hotspots_all(facts->view, 0, of.span_metric, false);
-    if (hotspots.n && hotspots.at[0].cost >= LEAST_SHARE_OF_SPAN * of.span)
+    struct hotspot_list hotspots = hotspots_all(facts->view, 0, of->span_metric, false);
+    if (hotspots.n && hotspots.at[0].cost >= LEAST_SHARE_OF_SPAN * of->span)
         subject->place = hotspots.at[0];
     vec_free(&hotspots);
     return true;
 }
 
-static void say_parallelism(const struct facts *facts, const struct subject *subject, struct text *text)
+void say_parallelism(const struct facts *facts, const struct subject *subject, struct text *text)
 {
-    struct work_span of;
-    if (!work_span_of(facts->view, &of))
-        return;
-    add_parallelism(&of, text);
-    add_verdict(&of, facts->process.cpus, text);
-    add_span_place(facts, &of, &subject->place, text);
+    const struct work_span *of = &facts->work_span;
+    add_parallelism(of, text);
+    add_verdict(of, facts->process.cpus, text);
+    if (subject->place.procedure != NOTHING)
+        add_span_place(facts, of, subject, text);
 }
-
-const struct rule parallelism_rule = {.kind = FINDING_PARALLELISM,
-                                      .order = ORDER_FIRST,
-                                      .is_of_run = true,
-                                      .condition = has_work_span,
-                                      .words = say_parallelism};

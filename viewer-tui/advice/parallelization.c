@@ -5,15 +5,6 @@
 static const enum efficiency_part parts_of[WASTES] = {
     [WASTED_IDLE] = IDLENESS, [WASTED_ON_OVERHEAD] = OVERHEAD};
 
-/* How well a metric is known, and why not better. */
-static enum knowledge knowledge_of(const struct metrics *metrics, size_t metric, const char **why)
-{
-    *why = metric < metrics->n ? metrics->at[metric].why : "it is not among the metrics shown";
-    if (metric >= metrics->n || !metric_is_measured(&metrics->at[metric]))
-        return NOT_KNOWN;
-    return metric_is_lower_bound(&metrics->at[metric]) ? KNOWN_AT_LEAST : KNOWN;
-}
-
 static double cost_of(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
 {
     if (metric >= view->metrics->n || !metric_is_measured(&view->metrics->at[metric]))
@@ -29,15 +20,6 @@ static struct efforts efforts_of(const struct view *view, uint32_t row,
                             .idleness = cost_of(view, row, event->at[IDLENESS], part)};
 }
 
-/* Whether to name the procedures with the idleness or overhead. */
-static bool is_interesting(const struct judgement *judgement, enum waste waste)
-{
-    if (judgement->verdict == VERDICT_TOO_FEW_SAMPLES || judgement->verdict == VERDICT_FINE ||
-        judgement->verdict == VERDICT_BUSY)
-        return false;
-    return (waste == WASTED_IDLE ? judgement->idleness_side : judgement->overhead_side) != SIDE_LOW;
-}
-
 static struct parallelization of_event(struct view *view, uint32_t row,
                                        const struct efficiency *event, const json_t *run, double nobody)
 {
@@ -51,15 +33,24 @@ static struct parallelization of_event(struct view *view, uint32_t row,
     if (strcmp(run_text(run_metric(run, work->name), "event"), "CPUTIME") == 0)
         judged.nobody = nobody;
     enum knowledge known[WASTES];
-    for (int w = 0; w < WASTES; w++)
-        known[w] = knowledge_of(metrics, event->at[parts_of[w]], &of.why[w]);
+    for (int w = 0; w < WASTES; w++) {
+        size_t m = event->at[parts_of[w]];
+        const struct metric *metric = m < metrics->n ? &metrics->at[m] : NULL;
+        bool is_measured = metric && metric_is_measured(metric);
+        of.why[w] = metric ? metric->why : "it is not among the metrics shown";
+        known[w] = !is_measured ? NOT_KNOWN : metric_is_lower_bound(metric) ? KNOWN_AT_LEAST : KNOWN;
+    }
     judged.idleness = known[WASTED_IDLE];
     judged.overhead = known[WASTED_ON_OVERHEAD];
     of.judgement = judge(&judged);
     if (!parallelization_is_known(&of))
         return of;
+    enum verdict verdict = of.judgement.verdict;
+    bool is_dull = verdict == VERDICT_TOO_FEW_SAMPLES || verdict == VERDICT_FINE || verdict == VERDICT_BUSY;
+    enum side sides[WASTES] = {
+        [WASTED_IDLE] = of.judgement.idleness_side, [WASTED_ON_OVERHEAD] = of.judgement.overhead_side};
     for (int w = 0; w < WASTES; w++)
-        if (known[w] != NOT_KNOWN && is_interesting(&of.judgement, (enum waste)w))
+        if (known[w] != NOT_KNOWN && !is_dull && sides[w] != SIDE_LOW)
             of.hotspots[w] = hotspots_find(view, row, event->at[parts_of[w]]);
     if (known[WASTED_ON_OVERHEAD] != NOT_KNOWN)
         of.kinds = overhead_kinds_of(view, row, event->at[OVERHEAD], hotspots_part(view));

@@ -1,15 +1,9 @@
 #include "viewer-tui/advice/share-interval.h"
 
-#include <assert.h>
 #include <math.h>
 
 /* Mean square of an increment over the square of its mean. */
 #define INCREMENT_SPREAD (13.0 / 12)
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 /* Wilson's interval of a share found in that many independent observations. */
 static struct share wilson(double share, double observations)
@@ -19,21 +13,10 @@ static struct share wilson(double share, double observations)
     double z2 = INTERVAL_SIGMAS * INTERVAL_SIGMAS, n = observations;
     double middle = (share + z2 / (2 * n)) / (1 + z2 / n);
     double half = INTERVAL_SIGMAS / (1 + z2 / n) *
-                  sqrt(larger(share * (1 - share), 0) / n + z2 / (4 * n * n));
+                  sqrt(fmax(share * (1 - share), 0) / n + z2 / (4 * n * n));
     return (struct share){.value = share,
-                          .low = share > 0 ? fmin(share, larger(middle - half, 0)) : 0,
-                          .high = share < 1 ? larger(share, fmin(middle + half, 1)) : 1};
-}
-
-/* The interval of a share with a known variance. `unit`: the least variance of an amount, per
- * amount; it applies if the share is 0 or 1, where the estimated variance is 0. */
-static struct share interval(double share, double variance, double whole, double unit)
-{
-    assert(whole > 0 && unit > 0);
-    double observations = whole / unit;
-    if (share > 0 && share < 1 && variance > 0)
-        observations = fmin(observations, share * (1 - share) / variance);
-    return wilson(share, observations);
+                          .low = share > 0 ? fmin(share, fmax(middle - half, 0)) : 0,
+                          .high = share < 1 ? fmax(share, fmin(middle + half, 1)) : 1};
 }
 
 struct share share_of_effort(const struct efforts *scope, enum share_of_effort with,
@@ -48,8 +31,8 @@ struct share share_of_effort(const struct efforts *scope, enum share_of_effort w
     if (!(sampling->increment > 0) || !(sampled > 0))
         return (struct share){.value = share, .low = 0, .high = 1};
     double unit = INCREMENT_SPREAD * sampling->increment;
-    double idle_unit = INCREMENT_SPREAD * larger(sampling->workers - 1, 0) *
-                       larger(sampling->increment, IDLE_SPELL);
+    double idle_unit = INCREMENT_SPREAD * fmax(sampling->workers - 1, 0) *
+                       fmax(sampling->increment, IDLE_SPELL);
     double inside = 1 - share, outside = -share; /* the share's derivatives, times the effort */
     double per_overhead = with & SHARE_OVERHEAD ? inside : outside;
     double per_idleness = with & SHARE_IDLENESS ? inside : outside;
@@ -57,9 +40,12 @@ struct share share_of_effort(const struct efforts *scope, enum share_of_effort w
     double variance = outside * outside * unit * scope->work +
                       per_overhead * per_overhead * unit * scope->overhead +
                       per_idleness * per_idleness * idle_unit * scope->idleness +
-                      larger(2 * per_overhead * per_idleness * both, 0);
-    double least = with & SHARE_IDLENESS ? larger(idle_unit, unit) : unit;
-    return interval(share, variance / (effort * effort), effort, least);
+                      fmax(2 * per_overhead * per_idleness * both, 0);
+    /* The least variance of an amount, per amount: it applies if the share is 0 or 1, where the estimated one is 0. */
+    double least = with & SHARE_IDLENESS ? fmax(idle_unit, unit) : unit, observations = effort / least;
+    if (share > 0 && share < 1 && variance > 0)
+        observations = fmin(observations, share * (1 - share) / (variance / (effort * effort)));
+    return wilson(share, observations);
 }
 
 struct share share_of_samples(double part, double whole, double increment)
@@ -67,7 +53,7 @@ struct share share_of_samples(double part, double whole, double increment)
     double unit = INCREMENT_SPREAD * increment;
     if (!(whole > 0))
         return (struct share){.high = 1};
-    double share = fmin(larger(part / whole, 0), 1);
+    double share = fmin(fmax(part / whole, 0), 1);
     return wilson(share, increment > 0 ? whole / unit : 0);
 }
 

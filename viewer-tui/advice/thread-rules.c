@@ -1,141 +1,100 @@
 /* Rules about threads and ranks with unequal work, and about one that runs alone. */
 #include "viewer-tui/advice/advice-rules.h"
 
-#include "viewer-tui/tree/labels.h"
-
 #include <math.h>
 #include <stdlib.h>
+
+/* A part is compared with another one that has at least this share of it; else with the mean. */
+#define COMPARABLE 0.05
 
 /* ---- Unequal parts of a procedure or construct ---- */
 
 static double factor(const struct facts *facts, double excess)
 {
     const struct main_process *process = &facts->process;
-    double wall = facts->supply.wall, least = fmin(process->cpu / main_process_most_running(process), wall);
+    double wall = facts->supply.wall, least = fmin(process->cpu / process->most_running, wall);
     double rest = fmax(wall - excess, least);
     return rest > 0 ? wall / rest : INFINITY;
 }
 
-/* What a thread had more because others were ready without a CPU: they would have taken it from a common queue. */
-static double taken_over(const struct facts *facts, const struct shared_work *work)
-{
-    double ready = facts->supply.ready;
-    return work->is_static_loop || isnan(ready) ? 0 : ready / (double)work->n;
-}
-
-/* Whether chance and the machine do not explain the difference, and equal parts would gain something. */
+/* Whether chance and the machine do not explain the difference, and equal parts would gain something. What a thread had
+ * more because others were ready without a CPU, they would have taken from a common queue. */
 static bool is_unequal(const struct facts *facts, const struct shared_work *work)
 {
-    double over = taken_over(facts, work);
-    return work->excess.low > over && factor(facts, work->excess.value - over) >= LEAST_GAIN;
+    double ready = facts->supply.ready;
+    double taken_over = work->is_static_loop || isnan(ready) ? 0 : ready / (double)work->parts.n;
+    return work->excess.low > taken_over && factor(facts, work->excess.value - taken_over) >= LEAST_GAIN;
 }
 
-static bool have_unequal_parts(const struct facts *facts, size_t *from, struct subject *subject)
+bool has_unequal_parts(const struct facts *facts, size_t i, struct subject *subject)
 {
-    while (facts->process.is_only_one && facts->process.wall > 0 && *from < facts->balance.list.n) {
-        const struct shared_work *work = &facts->balance.list.at[(*from)++];
-        subject->of = work;
-        subject->place = work->place;
-        if (is_unequal(facts, work))
-            return true;
-    }
-    return false;
+    const struct shared_work *work = &facts->balance.list.at[i];
+    subject->of = work;
+    subject->place = work->place;
+    return facts->process.wall > 0 && is_unequal(facts, work);
 }
 
-static struct gain gain_of_equal_parts(const struct facts *facts, const struct subject *subject)
+struct gain gain_of_equal_parts(const struct facts *facts, const struct subject *subject)
 {
     const struct share *excess = &((const struct shared_work *)subject->of)->excess;
     return (struct gain){factor(facts, excess->value), factor(facts, excess->low), factor(facts, excess->high)};
 }
 
-/* A part is compared with another one that has at least this share of it; else with the mean. */
-#define COMPARABLE 0.05
-
-static void say_unequal_parts(const struct facts *facts, const struct subject *subject, struct text *text)
+void say_unequal_parts(const struct facts *facts, const struct subject *subject, struct text *text)
 {
+    (void)facts;
     const struct shared_work *work = subject->of;
-    text_printf(text, "Thread %u has ", work->most_of);
-    if (work->least >= COMPARABLE * work->most) {
-        text_printf(text, "%.2g times the work of thread %u in ", work->most / work->least, work->least_of);
-    } else {
-        add_seconds(text, work->most);
-        text_printf(text, " of work, the mean of %zu is ", work->n);
-        add_seconds(text, work->mean);
-        text_add(text, ", in ");
-    }
-    add_place(facts, &work->place, text);
-    text_printf(text, ": %s",
-                work->is_static_loop ? "schedule(dynamic)"
-                : work->is_construct ? "smaller pieces"
-                                     : "equal parts");
-    if (subject->gain.factor > 1) {
-        text_add(text, " could win ");
-        add_factor(text, subject->gain.factor);
-    } else {
-        text_add(text, " may help");
-    }
+    const struct parts *parts = &work->parts;
+    const char *how = work->is_static_loop ? "schedule(dynamic)" : work->is_construct ? "smaller pieces" : "equal parts";
+    text_printf(text, "Thread %ld has ", parts->most_of);
+    if (parts->least >= COMPARABLE * parts->most)
+        text_printf(text, "%.2g times the work of thread %ld in ", parts->most / parts->least, parts->least_of);
+    else
+        text_printf(text, "%s of work, the mean of %zu is %s, in ", as_seconds(parts->most).text, parts->n,
+                    as_seconds(parts->mean).text);
+    text_printf(text, "%s: %s %s", subject->where, how, subject->gain.factor > 1 ? "could win " : "may help");
+    add_gain(subject, "", "", text);
     text_add(text, ".");
 }
-
-const struct rule imbalance_rule = {.kind = FINDING_IMBALANCE,
-                                    .order = ORDER_GAIN,
-                                    .needs_gain = true,
-                                    .claims_gain = true,
-                                    .condition = have_unequal_parts,
-                                    .gain = gain_of_equal_parts,
-                                    .words = say_unequal_parts};
 
 /* ---- Ranks of a parallel job ---- */
 
 /* Less waiting is not reported, as a share of the rank's time. */
 #define LEAST_RANK_WAITING 0.05
 
-static bool have_unequal_ranks(const struct facts *facts, size_t *from, struct subject *subject)
+bool have_unequal_ranks(const struct facts *facts, size_t i, struct subject *subject)
 {
+    (void)i;
     const struct rank_balance *ranks = &facts->balance.ranks;
     subject->place = ranks->place;
-    return is_first(from) && ranks->n >= 2 && ranks->waits >= LEAST_RANK_WAITING && facts->row == 0;
+    return ranks->parts.n >= 2 && ranks->waits >= LEAST_RANK_WAITING;
 }
 
-static struct gain gain_of_equal_ranks(const struct facts *facts, const struct subject *subject)
+struct gain gain_of_equal_ranks(const struct facts *facts, const struct subject *subject)
 {
     (void)subject;
-    const struct rank_balance *ranks = &facts->balance.ranks;
-    double wall = facts->supply.wall, excess = ranks->most - ranks->mean;
+    const struct parts *parts = &facts->balance.ranks.parts;
+    double wall = facts->supply.wall, excess = parts->most - parts->mean;
     double factor = excess < wall ? wall / (wall - excess) : INFINITY;
     return (struct gain){factor, factor, factor};
 }
 
-static void say_unequal_ranks(const struct facts *facts, const struct subject *subject, struct text *text)
+void say_unequal_ranks(const struct facts *facts, const struct subject *subject, struct text *text)
 {
-    const struct rank_balance *ranks = &facts->balance.ranks;
-    text_printf(text, "Rank %ld computes ", ranks->most_of);
-    if (ranks->least >= COMPARABLE * ranks->most)
-        text_printf(text, "%.2g times as long as rank %ld", ranks->most / ranks->least, ranks->least_of);
+    const struct parts *parts = &facts->balance.ranks.parts;
+    text_printf(text, "Rank %ld computes ", parts->most_of);
+    if (parts->least >= COMPARABLE * parts->most)
+        text_printf(text, "%.2g times as long as rank %ld", parts->most / parts->least, parts->least_of);
     else
-        add_seconds(text, ranks->most);
-    text_printf(text, "; rank %ld waits ", ranks->least_of);
-    if (!facts->supply.is_disturbed) {
-        add_percent(text, ranks->waits);
-        text_add(text, " of its time ");
-    }
+        text_add(text, as_seconds(parts->most).text);
+    text_printf(text, "; rank %ld waits ", parts->least_of);
+    if (!facts->supply.is_disturbed)
+        text_printf(text, "%s of its time ", as_percent(facts->balance.ranks.waits).text);
     text_add(text, "in ");
-    add_call(facts, &ranks->place, text);
-    if (subject->gain.factor > 1) {
-        text_add(text, "; equal parts could win ");
-        add_factor(text, subject->gain.factor);
-    }
+    add_call(facts, subject, text);
+    add_gain(subject, "; equal parts could win ", "", text);
     text_add(text, ".");
 }
-
-const struct rule ranks_rule = {.kind = FINDING_RANKS,
-                                .order = ORDER_GAIN,
-                                .is_of_run = true,
-                                .needs_gain = true,
-                                .claims_gain = true,
-                                .condition = have_unequal_ranks,
-                                .gain = gain_of_equal_ranks,
-                                .words = say_unequal_ranks};
 
 /* ---- One thread runs alone ----
  *
@@ -150,83 +109,52 @@ const struct rule ranks_rule = {.kind = FINDING_RANKS,
 /* A thread takes part in the work if it has this share of the CPU time. */
 #define LEAST_SHARE_OF_CPU 0.05
 
-static size_t threads_that_work(const struct main_process *process)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < process->threads.n; i++)
-        n += process->threads.at[i].work >= LEAST_SHARE_OF_CPU * process->cpu;
-    return n;
-}
-
-/* The seconds for which threads with more work than others, which other findings name, run alone. */
-static double explained_seconds(const struct facts *facts)
-{
-    double seconds = 0;
-    for (size_t i = 0; i < facts->balance.list.n; i++) {
-        const struct shared_work *work = &facts->balance.list.at[i];
-        seconds += is_unequal(facts, work) ? work->alone : 0;
-    }
-    return seconds;
-}
-
-static const struct process_thread *busiest_thread(const struct main_process *process)
-{
-    const struct process_thread *busiest = NULL;
-    for (size_t i = 0; i < process->threads.n; i++)
-        if (!busiest || process->threads.at[i].cpu > busiest->cpu)
-            busiest = &process->threads.at[i];
-    return busiest;
-}
-
-/* Adds a place's seconds in a thread, less those in all others, to a row. */
-static void add_alone(const struct facts *facts, struct time_place *place, uint32_t profile, double *seconds)
-{
-    uint32_t n = database_n_profiles(facts->view->db);
-    double *by_profile = time_by_profile(facts->view, &place->refs, facts->cpu);
-    for (uint32_t p = 1; by_profile && p < n; p++)
-        *seconds += p == profile ? by_profile[p] : -by_profile[p];
-    free(by_profile);
-}
-
 /* Places after these are small. */
 #define MOST_PLACES 64
 
-/* The row that has most of the time for which the thread runs alone; false if none has half of it. */
-static bool find_lone_row(const struct facts *facts, uint32_t profile, double alone, struct hotspot *row)
+/* Finds the row that has most of the time for which the thread runs alone, if one has half of it: seconds in the thread,
+ * less those in all others. */
+static void find_lone_row(const struct facts *facts, uint32_t profile, double alone, struct hotspot *row)
 {
+    uint32_t n = database_n_profiles(facts->view->db);
     for (size_t h = 0; h < facts->hotspots.n && h < MOST_HOTSPOTS; h++) {
         double seconds = 0;
-        for (size_t i = 0; i < facts->cpu_places.list.n && i < MOST_PLACES; i++)
-            if (hotspot_has(&facts->hotspots.at[h], &facts->cpu_places.list.at[i]))
-                add_alone(facts, &facts->cpu_places.list.at[i], profile, &seconds);
+        for (size_t i = 0; i < facts->cpu_places.list.n && i < MOST_PLACES; i++) {
+            struct time_place *place = &facts->cpu_places.list.at[i];
+            bool is_there = hotspot_has(&facts->hotspots.at[h], place);
+            double *by_profile = is_there ? time_by_profile(facts->view, &place->refs, facts->cpu) : NULL;
+            for (uint32_t p = 1; by_profile && p < n; p++)
+                seconds += p == profile ? by_profile[p] : -by_profile[p];
+            free(by_profile);
+        }
         if (seconds >= alone / 2) {
             *row = facts->hotspots.at[h];
-            return true;
+            return;
         }
     }
-    return false;
 }
 
 /* Runs with fewer samples say little; what workers of a parallel runtime do is judged by its idleness. */
 #define LEAST_SAMPLES_ALONE 20
 
-static bool can_compare(const struct facts *facts)
+bool runs_alone(const struct facts *facts, size_t i, struct subject *subject)
 {
     const struct main_process *process = &facts->process;
-    return process->wall > 0 && !facts->runtime && threads_that_work(process) >= 2 &&
-           facts->cpu_total >= LEAST_SAMPLES_ALONE * facts->cpu_increment;
-}
-
-static bool runs_alone(const struct facts *facts, size_t *from, struct subject *subject)
-{
-    const struct main_process *process = &facts->process;
-    const struct process_thread *busiest = busiest_thread(process);
-    if (!is_first(from) || !can_compare(facts))
+    const struct process_thread *busiest = process->busiest;
+    size_t n_working = 0;
+    double explained = 0; /* for which threads with more work than others, which other findings name, run alone */
+    for (; i < process->threads.n; i++)
+        n_working += process->threads.at[i].work >= LEAST_SHARE_OF_CPU * process->cpu;
+    if (!(process->wall > 0) || facts->runtime || n_working < 2 ||
+        facts->cpu_total < LEAST_SAMPLES_ALONE * facts->cpu_increment)
         return false;
+    for (size_t w = 0; w < facts->balance.list.n; w++)
+        if (is_unequal(facts, &facts->balance.list.at[w]))
+            explained += facts->balance.list.at[w].alone;
     double ready = isnan(process->ready) ? 0 : process->ready - busiest->ready;
     double alone = 2 * busiest->cpu - process->cpu - ready;
     subject->of = busiest;
-    subject->seconds = fmin(alone - explained_seconds(facts), process->wall);
+    subject->seconds = fmin(alone - explained, process->wall);
     if (subject->seconds < LEAST_SHARE_OF_WALL * facts->supply.wall)
         return false;
     find_lone_row(facts, busiest->profile, subject->seconds, &subject->place);
@@ -234,7 +162,7 @@ static bool runs_alone(const struct facts *facts, size_t *from, struct subject *
 }
 
 /* On n CPUs that time can shrink to its n-th part. */
-static struct gain gain_of_all_cpus(const struct facts *facts, const struct subject *subject)
+struct gain gain_of_all_cpus(const struct facts *facts, const struct subject *subject)
 {
     const struct main_process *process = &facts->process;
     double n = process->is_only_one && process->cpus > 1 ? process->cpus : 1;
@@ -243,32 +171,18 @@ static struct gain gain_of_all_cpus(const struct facts *facts, const struct subj
     return (struct gain){factor, factor, factor};
 }
 
-static void say_alone(const struct facts *facts, const struct subject *subject, struct text *text)
+void say_alone(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     const struct process_thread *thread = subject->of;
     text_printf(text, "Only %s", thread->is_initial ? "the main thread" : "one thread");
     if (!thread->is_initial && *thread->name)
         text_printf(text, " (%s)", thread->name);
-    text_add(text, " runs for at least ");
-    add_seconds(text, subject->seconds);
-    text_add(text, " of ");
-    add_seconds(text, facts->process.wall);
-    if (subject->place.procedure != NOTHING) {
-        text_add(text, ", mostly in ");
-        add_place(facts, &subject->place, text);
-    }
-    if (subject->gain.factor > 1) {
-        text_add(text, ": could win ");
-        add_factor(text, subject->gain.factor);
+    text_printf(text, " runs for at least %s of %s", as_seconds(subject->seconds).text,
+                as_seconds(facts->process.wall).text);
+    if (subject->place.procedure != NOTHING)
+        text_printf(text, ", mostly in %s", subject->where);
+    add_gain(subject, ": could win ", "", text);
+    if (subject->gain.factor > 1)
         text_printf(text, " on %.0f CPUs", facts->process.cpus);
-    }
     text_add(text, ".");
 }
-
-const struct rule alone_rule = {.kind = FINDING_ONE_THREAD,
-                                .order = ORDER_GAIN,
-                                .is_of_run = true,
-                                .claims_gain = true,
-                                .condition = runs_alone,
-                                .gain = gain_of_all_cpus,
-                                .words = say_alone};

@@ -50,21 +50,6 @@ static struct source_line loop_around(const struct view *view, uint32_t row)
     return (struct source_line){NOTHING, 0};
 }
 
-/* The innermost loop around the call of the procedure at `row`, if the caller is the user's own. */
-static struct source_line loop_around_call(const struct view *view, uint32_t row)
-{
-    uint32_t call = view_row(view, row)->parent, caller = procedure_at(view, call);
-    return code_owner(view, caller) == CODE_OWN ? loop_around(view, call) : (struct source_line){NOTHING, 0};
-}
-
-/* Whether the procedure at a row can be the place: it is more the user's own than the one that was found. */
-static bool is_nearer(const struct view *view, uint32_t row, const struct time_place *found)
-{
-    enum code_owner owner = code_owner(view, row);
-    const char *name = database_procedure(view->db, view_row(view, row)->place).name;
-    return owner > found->owner && (owner == CODE_OWN || name);
-}
-
 /* Looks for the place from the procedure at `row` outwards, up to the beginning of the thread. `leaf`: the place if
  * there is no other. */
 static struct time_place find_place(const struct view *view, uint32_t row, struct time_place leaf)
@@ -76,20 +61,23 @@ static struct time_place find_place(const struct view *view, uint32_t row, struc
         const char *name = database_procedure_name(view->db, at->place, buffer);
         if (begins_thread(name))
             break;
-        if (is_nearer(view, row, &found)) {
+        enum code_owner owner = code_owner(view, row);
+        uint32_t caller = procedure_at(view, at->parent);
+        if (owner > found.owner && (owner == CODE_OWN || database_procedure(view->db, at->place).name)) {
             found = outside;
             found.procedure = at->place;
-            found.owner = code_owner(view, row);
-            if (found.loop.file == NOTHING)
-                found.around = loop_around_call(view, row);
+            found.owner = owner;
+            if (found.loop.file == NOTHING && code_owner(view, caller) == CODE_OWN)
+                found.around = loop_around(view, at->parent);
         }
-        if (outside.wait == WAIT_NONE || wait_of(name) != WAIT_NONE)
-            outside.wait = wait_of(name);
+        enum wait wait = wait_of(name);
+        if (wait != WAIT_NONE)
+            outside.wait = wait;
         outside.callee = at->place;
         outside.callee_module = label_module(view, row);
         outside.at = (struct source_line){at->call_file, at->call_line};
         outside.loop = loop_around(view, at->parent);
-        row = procedure_at(view, at->parent);
+        row = caller;
     }
     if (found.owner == CODE_OF_SYSTEM)
         found.wait = outside.wait;
@@ -120,22 +108,16 @@ static struct time_place place_of(const struct view *view, uint32_t number)
     return find_place(view, innermost, place);
 }
 
-static uint32_t line_in_loop(struct idmap *lines, const struct time_place *place)
-{
-    uint64_t line = (uint64_t)place->at.file << 32 | place->at.line;
-    uint64_t loop = (uint64_t)place->loop.file << 32 | place->loop.line;
-    uint32_t number = idmap_get(lines, line, loop);
-    if (number == IDMAP_NONE)
-        idmap_put(lines, line, loop, number = (uint32_t)lines->count);
-    return number;
-}
-
 static void add_time(struct place_collection *collection, struct view *view, uint32_t row, double seconds)
 {
     if (!(seconds > 0))
         return;
     struct time_place new = place_of(view, row);
-    uint64_t procedure_and_line = (uint64_t) new.procedure << 32 | line_in_loop(&collection->lines, &new);
+    uint64_t line = (uint64_t) new.at.file << 32 | new.at.line, loop = (uint64_t) new.loop.file << 32 | new.loop.line;
+    uint32_t line_in_loop = idmap_get(&collection->lines, line, loop);
+    if (line_in_loop == IDMAP_NONE)
+        idmap_put(&collection->lines, line, loop, line_in_loop = (uint32_t)collection->lines.count);
+    uint64_t procedure_and_line = (uint64_t) new.procedure << 32 | line_in_loop;
     uint64_t kind = (uint64_t) new.wait << 2 | (uint64_t) new.is_system_call << 1 | new.has_line;
     uint64_t callee_and_kind = (uint64_t) new.callee << 32 | kind;
     uint32_t number = idmap_get(&collection->numbers, procedure_and_line, callee_and_kind);
@@ -222,6 +204,25 @@ struct time_places time_places_find(struct view *view, uint32_t row, struct time
     return places;
 }
 
+void time_places_join(struct time_places *places, struct time_places *others)
+{
+    for (size_t i = 0; i < others->list.n; i++) {
+        struct time_place *new = &others->list.at[i], *same = places->list.at, *end = same + places->list.n;
+        while (same < end && (same->procedure != new->procedure || same->at.line != new->at.line ||
+                              same->callee != new->callee || same->wait != new->wait))
+            same++;
+        vec_free(&new->refs.list);
+        if (same < end)
+            same->seconds += new->seconds;
+        else
+            vec_push(&places->list, *new);
+    }
+    places->total += others->total;
+    vec_free(&others->list);
+    if (places->list.n)
+        qsort(places->list.at, places->list.n, sizeof *places->list.at, compare);
+}
+
 void time_places_free(struct time_places *places)
 {
     for (size_t i = 0; i < places->list.n; i++)
@@ -232,15 +233,13 @@ void time_places_free(struct time_places *places)
 double *time_by_profile(const struct view *view, struct value_refs *refs, struct time_metric time)
 {
     size_t n = database_n_profiles(view->db) + 1;
-    double *values = mem_alloc(n * sizeof *values), *without = NULL;
+    double *values = mem_alloc(n * sizeof *values), *without = mem_alloc(n * sizeof *without);
     enum outcome outcome = thread_values(view->db, refs, time.metric, values);
-    if (outcome == DONE && time.without != NO_METRIC) {
-        without = mem_alloc(n * sizeof *without);
+    if (outcome == DONE && time.without != NO_METRIC)
         outcome = thread_values(view->db, refs, time.without, without);
-        for (size_t i = 0; outcome == DONE && i < n; i++)
-            values[i] -= without[i];
-        free(without);
-    }
+    for (size_t i = 0; i < n; i++)
+        values[i] -= without[i];
+    free(without);
     if (outcome == DONE)
         return values;
     free(values);

@@ -45,6 +45,9 @@ struct time_places {
 struct time_places time_places_find(struct view *view, uint32_t row, struct time_metric time);
 void time_places_free(struct time_places *places);
 
+/* Adds places of another metric, and takes these. The refs of a joint place are those of the former metric alone. */
+void time_places_join(struct time_places *places, struct time_places *others);
+
 /* The sum of the values in each profile, which the caller frees; NULL if the user stopped it. Sorts the refs. */
 double *time_by_profile(const struct view *view, struct value_refs *refs, struct time_metric time);
 

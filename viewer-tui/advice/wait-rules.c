@@ -5,9 +5,10 @@
 
 /* ---- Locks ---- */
 
-static bool wait_for_locks(const struct facts *facts, size_t *from, struct subject *subject)
+bool wait_for_locks(const struct facts *facts, size_t i, struct subject *subject)
 {
-    if (!is_first(from) || facts->held_in.n == 0)
+    (void)i;
+    if (facts->held_in.n == 0)
         return false;
     subject->place = facts->held_in.at[0];
     subject->share.value = subject->place.cost / facts->lock.seconds;
@@ -17,37 +18,24 @@ static bool wait_for_locks(const struct facts *facts, size_t *from, struct subje
 }
 
 /* By CPUTIME the waiting is only a lower bound: then the rest of the wall clock bounds nothing. */
-static struct gain gain_without_lock(const struct facts *facts, const struct subject *subject)
+struct gain gain_without_lock(const struct facts *facts, const struct subject *subject)
 {
     (void)subject;
     double seconds = facts->lock.is_lower_bound ? INFINITY : facts->lock.seconds;
-    struct share waits = {seconds, seconds, seconds};
-    return facts_gain_without(facts, &waits);
+    return facts_gain_without(facts, &(struct share){seconds, seconds, seconds});
 }
 
-static void say_locks(const struct facts *facts, const struct subject *subject, struct text *text)
+void say_locks(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     const struct lock_facts *lock = &facts->lock;
     text_printf(text, *lock->name ? "Lock %s" : "Locks%s", lock->name);
     if (*lock->name && lock->share < 0.95)
         text_printf(text, " (%.0f %%) and others", 100 * lock->share);
-    text_printf(text, ": threads wait %s", lock->is_lower_bound ? "at least " : "");
-    add_seconds(text, lock->seconds);
-    text_add(text, ", ");
-    add_percent(text, subject->share.value);
-    text_add(text, " of that while ");
-    add_place(facts, &subject->place, text);
-    text_add(text, " holds it");
-    add_gain_without_it(subject, text);
+    text_printf(text, ": threads wait %s%s, %s of that while %s holds it", lock->is_lower_bound ? "at least " : "",
+                as_seconds(lock->seconds).text, as_percent(subject->share.value).text, subject->where);
+    add_gain(subject, "; could win ", " without it", text);
     text_add(text, ".");
 }
-
-const struct rule lock_rule = {.kind = FINDING_LOCK,
-                               .order = ORDER_GAIN,
-                               .claims_gain = true,
-                               .condition = wait_for_locks,
-                               .gain = gain_without_lock,
-                               .words = say_locks};
 
 /* ---- Threads that are blocked, by REALTIME ----
  *
@@ -57,46 +45,28 @@ const struct rule lock_rule = {.kind = FINDING_LOCK,
 /* Less waiting, as a share of the wall clock, is not reported. */
 #define LEAST_SHARE_OF_WALL 0.05
 
-/* Whether the waiting can be shortened where it happens. */
-static bool is_cause(enum wait wait)
+struct gain gain_without_wait(const struct facts *facts, const struct subject *subject)
 {
-    return wait >= WAIT_LOCK && wait <= WAIT_CONDITION;
+    const struct time_place *place = subject->of;
+    bool is_known = place->wait != WAIT_CONDITION && facts->process.is_only_one;
+    return is_known ? facts_gain_without(facts, &subject->share) : (struct gain){1, 1, 1};
 }
 
-/* Seconds, with an interval that follows from the share of all samples of the metric. */
-static struct share seconds_of(const struct facts *facts, double seconds)
+bool is_blocked(const struct facts *facts, size_t i, struct subject *subject)
 {
+    const struct time_place *place = &facts->off_cpu_places.list.at[i];
     double total = facts->off_cpu_places.total;
-    struct share share = share_of_samples(seconds, total, facts->off_cpu_increment);
-    return (struct share){seconds, share.low * total, share.high * total};
-}
-
-static bool has_gain(const struct facts *facts, const struct time_place *place)
-{
-    return place->wait != WAIT_CONDITION && facts->process.is_only_one;
-}
-
-static bool are_blocked(const struct facts *facts, size_t *from, struct subject *subject)
-{
-    const struct time_places *places = &facts->off_cpu_places;
-    while (facts->process.wall > 0 && *from < places->list.n) {
-        const struct time_place *place = &places->list.at[(*from)++];
-        subject->share = seconds_of(facts, place->seconds);
-        bool is_known = has_gain(facts, place);
-        bool is_idle = is_known && facts_gain_without(facts, &subject->share).low < LEAST_GAIN;
-        if (!is_cause(place->wait) || is_idle || subject->share.low < LEAST_SHARE_OF_WALL * facts->process.wall)
-            continue;
-        subject->order = is_known ? ORDER_GAIN : ORDER_FACT;
-        subject->place = hotspot_of_place(facts->view->db, place);
-        subject->of = place;
-        return true;
-    }
-    return false;
-}
-
-static struct gain gain_without_waiting(const struct facts *facts, const struct subject *subject)
-{
-    return has_gain(facts, subject->of) ? facts_gain_without(facts, &subject->share) : (struct gain){1, 1, 1};
+    struct share share = share_of_samples(place->seconds, total, facts->off_cpu_increment);
+    bool is_cause = place->wait >= WAIT_LOCK && place->wait <= WAIT_CONDITION;
+    bool is_known = place->wait != WAIT_CONDITION && facts->process.is_only_one;
+    subject->share = (struct share){place->seconds, share.low * total, share.high * total}; /* in seconds */
+    subject->of = place;
+    subject->order = is_known ? ORDER_GAIN : ORDER_FACT;
+    if (!(facts->process.wall > 0) || !is_cause || (is_known && gain_without_wait(facts, subject).low < LEAST_GAIN) ||
+        subject->share.low < LEAST_SHARE_OF_WALL * facts->process.wall)
+        return false;
+    subject->place = hotspot_of_place(facts->view->db, place);
+    return true;
 }
 
 /* The seconds that the threads of all processes lived. */
@@ -115,73 +85,47 @@ static double seconds_of_threads(const json_t *run)
     return seconds;
 }
 
-/* Adds "31 of 33 threads wait", "A thread waits 60 % of the time", or "4 of 5 threads in 5 processes wait". */
-static void add_waiters(const struct facts *facts, double seconds, struct text *text)
-{
-    size_t processes = json_array_size(json_object_get(facts->run, "processes"));
-    double wall = facts->process.wall, alive = seconds_of_threads(facts->run) / wall;
-    double waiting = fmin(seconds / wall, alive);
-    if (waiting < 1.5) {
-        text_add(text, "A thread waits ");
-        add_percent(text, fmin(waiting, 1));
-        text_add(text, " of the time");
-        return;
-    }
-    text_printf(text, "%.0f of %.0f threads", waiting, alive);
-    if (processes > 1)
-        text_printf(text, " in %zu processes", processes);
-    text_add(text, " wait");
-}
-
-static void say_blocked(const struct facts *facts, const struct subject *subject, struct text *text)
+/* "31 of 33 threads wait", "A thread waits 60 % of the time", or "4 of 5 threads in 5 processes wait". */
+void say_blocked(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     const struct time_place *place = subject->of;
-    add_waiters(facts, subject->share.value, text);
-    text_printf(text, " %s at ", wait_name(place->wait));
-    add_place(facts, &subject->place, text);
+    size_t processes = json_array_size(json_object_get(facts->run, "processes"));
+    double wall = facts->process.wall, alive = seconds_of_threads(facts->run) / wall;
+    double waiting = fmin(subject->share.value / wall, alive);
+    if (waiting < 1.5)
+        text_printf(text, "A thread waits %s of the time", as_percent(fmin(waiting, 1)).text);
+    else
+        text_printf(text, "%.0f of %.0f threads", waiting, alive);
+    if (waiting >= 1.5 && processes > 1)
+        text_printf(text, " in %zu processes", processes);
+    text_printf(text, "%s %s at %s", waiting < 1.5 ? "" : " wait", wait_name(place->wait), subject->where);
     if (place->callee != NOTHING) {
         text_add(text, " (");
         callee_describe(facts->view->db, place->callee, NOTHING, text);
         text_add(text, ")");
     }
-    add_gain_without_it(subject, text);
+    add_gain(subject, "; could win ", " without it", text);
     text_add(text, ".");
 }
-
-const struct rule blocked_rule = {.kind = FINDING_BLOCKED,
-                                  .order = ORDER_GAIN,
-                                  .needs_quiet = true,
-                                  .claims_gain = true,
-                                  .condition = are_blocked,
-                                  .gain = gain_without_waiting,
-                                  .words = say_blocked};
 
 /* ---- Waiting in a runtime ---- */
 
 /* Smaller shares are not reported. */
 #define LEAST_WAITING_SHARE 0.10
 
-static bool wait_in_runtime(const struct facts *facts, size_t *from, struct subject *subject)
+bool wait_in_runtime(const struct facts *facts, size_t i, struct subject *subject)
 {
     const struct time_places *places = &facts->waiting_places;
-    if (!is_first(from) || places->list.n == 0 || facts->balance.ranks.n >= 2)
+    if (i >= places->list.n || facts->balance.ranks.parts.n >= 2)
         return false;
     subject->share = facts_share_of_cpu(facts, places->total);
-    subject->place = hotspot_of_place(facts->view->db, &places->list.at[0]);
+    subject->place = hotspot_of_place(facts->view->db, &places->list.at[i]);
     return subject->share.low >= LEAST_WAITING_SHARE;
 }
 
-static void say_waiting(const struct facts *facts, const struct subject *subject, struct text *text)
+void say_waiting(const struct facts *facts, const struct subject *subject, struct text *text)
 {
-    text_add(text, "Threads wait ");
-    add_percent(text, subject->share.value);
-    text_add(text, " of their time for others in ");
-    add_call(facts, &subject->place, text);
+    text_printf(text, "Threads wait %s of their time for others in ", as_percent(subject->share.value).text);
+    add_call(facts, subject, text);
     text_add(text, ".");
 }
-
-const struct rule waiting_rule = {.kind = FINDING_WAITING,
-                                  .order = ORDER_FACT,
-                                  .needs_quiet = true,
-                                  .condition = wait_in_runtime,
-                                  .words = say_waiting};

@@ -14,23 +14,15 @@
 /* A smaller part of a span is a rounding error of sums. */
 #define ROUNDING 1e-9
 
-/* The factor of "2x", INFINITY of "parallel"; 0 or less if it is not a speed. */
-static double speed_in(const char *text)
-{
-    char *end;
-    if (strcmp(text, "parallel") == 0)
-        return INFINITY;
-    double speed = strtod(text, &end);
-    bool is_number = end > text && isfinite(speed);
-    return is_number && strcmp(end, "x") == 0 ? speed : 0;
-}
-
 bool speed_change_read(const char *text, struct speed_change *change)
 {
     const char *blank = strrchr(text, ' ');
     if (!blank || blank == text)
         return false;
-    change->speed = speed_in(blank + 1);
+    char *end;
+    double speed = strtod(blank + 1, &end);
+    bool is_number = end > blank + 1 && isfinite(speed);
+    change->speed = strcmp(blank + 1, "parallel") == 0 ? INFINITY : is_number && strcmp(end, "x") == 0 ? speed : 0;
     change->procedure = change->speed > 0 ? mem_strndup(text, (size_t)(blank - text)) : NULL;
     return change->procedure != NULL;
 }
@@ -43,15 +35,6 @@ void speed_changes_free(speed_change_list *changes)
 }
 
 /* ---- computation ---- */
-
-/* The least of the procedure that a path can have if it is as long as the longest one: what the work
- * of all other code cannot fill. Serial code is on every path. */
-static double least_part(const struct what_if *costs)
-{
-    const struct costs_of_change *work = &costs->work, *span = &costs->span;
-    double others = work->all - work->serial - work->procedure;
-    return fmax(0, span->all - span->serial - others);
-}
 
 /* The most of the procedure that a path can have, since none is longer than the longest one. */
 static double largest_part(const struct what_if *costs, const struct costs_of_change *path)
@@ -68,9 +51,12 @@ static double measured_path(const struct costs_of_change *path, double factor)
 
 static struct bounds new_span(const struct what_if *costs, double factor)
 {
-    const struct costs_of_change *span = &costs->span;
-    double least = measured_path(span, factor);
-    double part = factor > 1 ? largest_part(costs, span) : least_part(costs);
+    const struct costs_of_change *span = &costs->span, *work = &costs->work;
+    double least = measured_path(span, factor), others = work->all - work->serial - work->procedure;
+    /* The least of the procedure that a path can have if it is as long as the longest one: what the work of all other
+     * code cannot fill. Serial code is on every path. */
+    double least_part = fmax(0, span->all - span->serial - others);
+    double part = factor > 1 ? largest_part(costs, span) : least_part;
     double most = costs->is_serial ? least : span->all + (factor - 1) * part;
     return (struct bounds){least, costs->is_lower_bound ? INFINITY : fmax(least, most)};
 }

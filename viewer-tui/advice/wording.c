@@ -8,65 +8,57 @@
 #define MOST_FACTOR 100
 
 /* "22", "3.7", "0.26", "0.5": two digits, and no zero after the point of what is below 1. */
-static void two_digits(double value, char *out, size_t size)
+static struct words with_unit(double number, const char *unit)
 {
-    char rounded[32];
-    snprintf(rounded, sizeof rounded, "%.1e", value);
-    double kept = strtod(rounded, NULL);
+    struct words words;
+    snprintf(words.text, sizeof words.text, "%.1e", number);
+    double kept = strtod(words.text, NULL);
     int exponent = kept > 0 ? (int)floor(log10(kept) + 1e-9) : 0;
     int decimals = exponent < 1 ? 1 - exponent : 0;
-    snprintf(out, size, kept > 0 && kept < 1 ? "%.*g" : "%.*f", kept > 0 && kept < 1 ? 2 : decimals, kept);
+    bool is_fraction = kept > 0 && kept < 1;
+    snprintf(words.text, sizeof words.text, is_fraction ? "%.*g%s" : "%.*f%s", is_fraction ? 2 : decimals, kept, unit);
+    return words;
 }
 
-void add_number(struct text *text, double number)
+struct words as_number(double number)
 {
-    char digits[64];
-    two_digits(number, digits, sizeof digits);
-    text_add(text, digits);
+    return with_unit(number, "");
 }
 
 /* Shares are exact to a thousandth at best. */
-static void add_percentage(struct text *text, double share)
+static struct words percentage(double share, const char *unit)
 {
     double percent = 100 * share;
+    struct words words = with_unit(percent > 0 ? percent : 0, unit);
     if (percent > 0 && percent < 0.1)
-        text_add(text, "<0.1");
-    else if (percent >= 99.5)
-        text_add(text, "100");
-    else if (percent > 0)
-        add_number(text, percent);
-    else
-        text_add(text, "0");
+        snprintf(words.text, sizeof words.text, "<0.1%s", unit);
+    else if (percent >= 99.5 || !(percent > 0))
+        snprintf(words.text, sizeof words.text, "%s%s", percent > 0 ? "100" : "0", unit);
+    return words;
 }
 
-void add_percent(struct text *text, double share)
+struct words as_percent(double share)
 {
-    add_percentage(text, share);
-    text_add(text, " %");
+    return percentage(share, " %");
 }
 
-void add_seconds(struct text *text, double seconds)
+struct words as_seconds(double seconds)
 {
-    bool is_small = seconds < 0.0995, is_tiny = seconds < 0.0000995;
-    add_number(text, seconds * (is_tiny ? 1e6 : is_small ? 1e3 : 1));
-    text_add(text, is_tiny ? " us" : is_small ? " ms" : " s");
+    if (seconds < 0.0000995)
+        return with_unit(1e6 * seconds, " us");
+    return seconds < 0.0995 ? with_unit(1e3 * seconds, " ms") : with_unit(seconds, " s");
 }
 
-void add_factor(struct text *text, double factor)
+struct words as_factor(double factor)
 {
+    struct words words = with_unit(fmin(factor, MOST_FACTOR), "x");
     if (factor > MOST_FACTOR)
-        text_printf(text, "more than %d", MOST_FACTOR);
-    else
-        add_number(text, factor);
-    text_add(text, "x");
+        snprintf(words.text, sizeof words.text, "more than %dx", MOST_FACTOR);
+    return words;
 }
 
 void share_describe(const struct share *share, const char *more, struct text *out)
 {
-    add_percent(out, share->value);
-    text_add(out, " (");
-    add_percentage(out, share->low);
-    text_add(out, " to ");
-    add_percent(out, share->high);
-    text_printf(out, "%s%s)", *more ? "; " : "", more);
+    text_printf(out, "%s (%s to %s%s%s)", as_percent(share->value).text, percentage(share->low, "").text,
+                as_percent(share->high).text, *more ? "; " : "", more);
 }

@@ -2,7 +2,6 @@
 
 #include "lib/number.h"
 #include "viewer-tui/advice/judgement.h"
-#include "viewer-tui/compare/hotspot-pairs.h"
 #include "viewer-tui/db/run.h"
 
 #include <math.h>
@@ -39,40 +38,141 @@ static enum change_verdict judge_change(const struct costs_of_both *costs, doubl
     return costs->difference > 0 ? CHANGE_WORSE : CHANGE_BETTER;
 }
 
+/* ---- Procedures ---- */
+
+/* A hotspot of the runs: procedures of the same name and file name; then, of the rest, those of the same name if each side
+ * has only one. */
+struct hotspot_pair {
+    char *name;       /* owned */
+    const char *file; /* name without folders, "" if unknown */
+    bool is_in[SIDES];
+    struct hotspot sides[SIDES]; /* cost: of one run of the side; 0 on the side that does not have it */
+    double *costs;               /* by run; owned */
+};
+
+struct hotspot_pairs {
+    struct hotspot_pair *at;
+    size_t n, cap;
+};
+
+static void add_pair(struct hotspot_pairs *pairs, const struct merged_runs *merged, size_t run,
+                     const struct hotspot *hotspot)
+{
+    const struct database *db = merged->runs.at[run].db;
+    size_t side = merged->runs.at[run].group;
+    char buffer[NAME_SIZE];
+    const char *path = database_file_path(db, hotspot->at.file);
+    bool has_name = hotspot->procedure != NOTHING;
+    struct hotspot_pair pair = {
+        .name = mem_strdup(has_name ? database_procedure_name(db, hotspot->procedure, buffer) : ""),
+        .file = path ? path_name(path) : "",
+        .costs = mem_alloc(merged->runs.n * sizeof *pair.costs)};
+    pair.is_in[side] = true;
+    pair.sides[side] = *hotspot;
+    pair.costs[run] = hotspot->cost;
+    vec_push(pairs, pair);
+}
+
+/* By name and file; then the left side first; then by cost, the largest first. */
+static int by_procedure(const void *left, const void *right)
+{
+    const struct hotspot_pair *a = left, *b = right;
+    int result = strcmp(a->name, b->name);
+    result = result ? result : strcmp(a->file, b->file);
+    result = result ? result : b->is_in[0] - a->is_in[0];
+    for (int side = 0; side < SIDES && result == 0; side++)
+        result = (a->sides[side].cost < b->sides[side].cost) - (a->sides[side].cost > b->sides[side].cost);
+    for (int side = 0; side < SIDES && result == 0; side++)
+        result = (a->sides[side].at.line > b->sides[side].at.line) - (a->sides[side].at.line < b->sides[side].at.line);
+    return result;
+}
+
+/* Adds the costs of one to another. */
+static void take_in(struct hotspot_pair *into, struct hotspot_pair *from, size_t n_runs)
+{
+    for (int side = 0; side < SIDES; side++) {
+        if (!into->is_in[side])
+            into->sides[side] = from->sides[side];
+        into->is_in[side] |= from->is_in[side];
+    }
+    for (size_t run = 0; run < n_runs; run++)
+        into->costs[run] += from->costs[run];
+    free(from->name);
+    free(from->costs);
+}
+
+/* Joins hotspots of the same name that have the same file, then the two that remain if each side has one. */
+static void join(struct hotspot_pairs *pairs, size_t n_runs)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < pairs->n;) {
+        const size_t first = kept;
+        size_t only[SIDES] = {0}, n_only[SIDES] = {0}; /* in that side alone */
+        do {
+            if (kept > first && strcmp(pairs->at[kept - 1].file, pairs->at[i].file) == 0)
+                take_in(&pairs->at[kept - 1], &pairs->at[i], n_runs);
+            else
+                pairs->at[kept++] = pairs->at[i];
+        } while (++i < pairs->n && strcmp(pairs->at[i].name, pairs->at[first].name) == 0);
+        for (size_t k = first; k < kept; k++)
+            for (int side = 0; side < SIDES; side++)
+                if (pairs->at[k].is_in[side] && !pairs->at[k].is_in[1 - side]) {
+                    only[side] = k;
+                    n_only[side]++;
+                }
+        if (n_only[0] == 1 && n_only[1] == 1) {
+            struct hotspot_pair *right = &pairs->at[only[1]];
+            take_in(&pairs->at[only[0]], right, n_runs);
+            memmove(right, right + 1, (--kept - only[1]) * sizeof *right);
+        }
+    }
+    pairs->n = kept;
+}
+
 /* Inserts in order of size; drops the smallest if the list is full. */
 static void insert(struct changed_hotspots *hotspots, const struct changed_hotspot *new)
 {
-    size_t at = hotspots->n;
-    double size = fabs(new->costs.difference);
-    while (at > 0 && fabs(hotspots->at[at - 1].costs.difference) < size)
-        at--;
-    if (at == MOST_HOTSPOTS)
-        return;
-    if (hotspots->n < MOST_HOTSPOTS)
-        hotspots->n++;
-    for (size_t i = hotspots->n - 1; i > at; i--)
-        hotspots->at[i] = hotspots->at[i - 1];
-    hotspots->at[at] = *new;
+    size_t at = hotspots->n < MOST_HOTSPOTS ? hotspots->n++ : MOST_HOTSPOTS;
+    for (; at > 0 && fabs(hotspots->at[at - 1].costs.difference) < fabs(new->costs.difference); at--)
+        if (at < MOST_HOTSPOTS)
+            hotspots->at[at] = hotspots->at[at - 1];
+    if (at < MOST_HOTSPOTS)
+        hotspots->at[at] = *new;
 }
 
-static void find_hotspots(const struct compared_event *compared, struct change *change,
-                          double whole)
+/* Finds the procedures with the largest changes, in order of size. */
+static void find_hotspots(const struct compared_event *compared, struct change *change, double whole)
 {
-    struct hotspot_pairs pairs = hotspot_pairs_find(compared->comparison, compared->view, compared->row,
-                                                    change->metric / MERGED_COLUMNS);
-    for (size_t i = 0; i < pairs.n; i++) {
-        const struct hotspot_pair *of_both = &pairs.at[i];
-        int side = of_both->is_in[1] ? 1 : 0;
-        struct changed_hotspot hotspot = {
-            .side = side,
-            .hotspot = of_both->sides[side],
-            .costs = both(compared, of_both->costs)};
-        enum change_verdict verdict = judge_change(&hotspot.costs, whole);
-        if (verdict == CHANGE_WORSE || verdict == CHANGE_BETTER)
-            insert(&change->hotspots[verdict == CHANGE_WORSE ? MORE : LESS], &hotspot);
+    const struct merged_runs *merged = &compared->comparison->merged;
+    const uint32_t *rows = merged_rows(compared->view, compared->row);
+    size_t n_runs = merged->runs.n, quantity = change->metric / MERGED_COLUMNS;
+    struct hotspot_pairs pairs = {0};
+    for (size_t run = 0; run < n_runs; run++) {
+        size_t metric = merged->sources.at[quantity * n_runs + run];
+        if (rows[run] == NOTHING || metric == SIZE_MAX)
+            continue;
+        struct hotspot_list all = hotspots_all(merged_view_of(compared->view, run), rows[run], metric, false);
+        for (size_t i = 0; i < all.n; i++)
+            add_pair(&pairs, merged, run, &all.at[i]);
+        vec_free(&all);
     }
-    hotspot_pairs_free(&pairs);
+    if (pairs.n)
+        qsort(pairs.at, pairs.n, sizeof *pairs.at, by_procedure);
+    join(&pairs, n_runs);
+    for (size_t i = 0; i < pairs.n; i++) {
+        const struct hotspot_pair *pair = &pairs.at[i];
+        int side = pair->is_in[1] ? 1 : 0;
+        struct changed_hotspot new = {side, pair->sides[side], both(compared, pair->costs)};
+        enum change_verdict verdict = judge_change(&new.costs, whole);
+        if (verdict == CHANGE_WORSE || verdict == CHANGE_BETTER)
+            insert(&change->hotspots[verdict == CHANGE_WORSE ? MORE : LESS], &new);
+        free(pair->name);
+        free(pair->costs);
+    }
+    vec_free(&pairs);
 }
+
+/* ---- Parts of effort ---- */
 
 /* The first column of a part of effort; metrics.n if the runs do not have it in common. */
 static size_t column_of(const struct comparison *comparison, const struct efficiency *event,
@@ -144,8 +244,11 @@ struct changes_list changes_of(const struct comparison *comparison, struct view 
 struct changes_printer {
     const struct comparison *comparison;
     const struct view *view;
-    uint32_t row;
     struct advice_lines *lines;
+    struct text names[SIDES]; /* printable */
+    bool is_scaling;
+    const char *than_expected; /* " than expected" with scaling, else "" */
+    const char *is_in;         /* "in", or in a bottom-up view of one procedure "there in calls from" */
 };
 
 const char *change_verdict_name(enum change_verdict verdict)
@@ -157,111 +260,59 @@ const char *change_verdict_name(enum change_verdict verdict)
     return verdict == CHANGE_NOT_MEASURED ? NULL : names[verdict];
 }
 
-/* Causes of an increase, and what to do about it. */
-static const char *meaning_of_more(enum efficiency_part part)
-{
-    static const char *const meanings[EFFORT] = {
-        [WORK] = "More work: there is more to do, or the same takes longer, by other code or data "
-                 "that is farther away.",
-        [OVERHEAD] = "More overhead: tasks are smaller for what they cost, or more of them are "
-                     "stolen. Make the grain of tasks coarser.",
-        [IDLENESS] = "More idleness: there is less to do in parallel than workers could do. "
-                     "Parallelize what is serial, or make the grain of tasks finer."};
-    return meanings[part];
-}
-
-static bool is_scaling(const struct changes_printer *printer)
-{
-    return printer->comparison->options->scaling != NO_SCALING;
-}
-
-static void add_name(const struct changes_printer *printer, int side, struct text *text)
-{
-    text_add_clean(text, printer->comparison->options->names[side], printer->lines->ascii);
-}
-
-static void add_value(const struct changes_printer *printer, double value, size_t metric,
-                      struct text *text)
-{
-    char number[NUMBER_WITH_UNIT_SIZE];
-    number_with_unit(value, printer->view->metrics->at[metric].unit, number);
-    text_add(text, number);
-}
-
 /* Adds "75.97 ms (14.1%)", without a sign; of repeated runs with what it is uncertain by: "75.97 ms (14.1% +- 2.0%)". */
 static void add_size(const struct changes_printer *printer, const struct change *change,
                      const struct costs_of_both *costs, struct text *text)
 {
-    char percent[NUMBER_SIZE], uncertainty[NUMBER_SIZE];
+    char number[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE], uncertainty[NUMBER_SIZE];
     double whole = view_whole(printer->view, change->metric + MERGED_DIFFERENCE);
-    add_value(printer, fabs(costs->difference), change->metric, text);
+    number_with_unit(fabs(costs->difference), printer->view->metrics->at[change->metric].unit, number);
     number_percent(fabs(costs->difference), whole, percent);
     number_percent(costs->uncertainty, whole, uncertainty);
-    bool is_repeated = printer->comparison->merged.runs.n > SIDES && *uncertainty;
-    if (*percent && is_repeated)
+    text_add(text, number);
+    if (*percent && printer->comparison->merged.runs.n > SIDES && *uncertainty)
         text_printf(text, " (%s%% %s %s%%)", percent, printer->lines->ascii ? "+-" : "±", uncertainty);
     else if (*percent)
         text_printf(text, " (%s%%)", percent);
 }
 
-/* Adds "75.97 ms (14.1%) more". */
-static void add_change(const struct changes_printer *printer, const struct change *change,
-                       struct text *text)
+/* Adds the text as a paragraph unless it is empty, and frees it. */
+static void take_text(const struct changes_printer *printer, struct text *text)
 {
-    add_size(printer, change, &change->costs, text);
-    text_add(text, change->costs.difference > 0 ? " more" : " less");
-}
-
-static void add_text(const struct changes_printer *printer, const struct text *text)
-{
-    advice_add_paragraph(printer->lines, 2, 0, text_string(text));
+    if (text->n)
+        advice_add_paragraph(printer->lines, 2, 0, text_string(text));
+    vec_free(text);
 }
 
 /* "Effort is 615.5 ms in p4 and 539.5 ms in p2: 75.97 ms (14.1%) more." */
 static void describe_effort(const struct changes_printer *printer, const struct change *effort)
 {
     struct text text = {0};
-    text_add(&text, "Effort is ");
-    for (int side = SIDES - 1; side >= 0; side--) {
-        add_value(printer, effort->costs.sides[side], effort->metric, &text);
-        text_add(&text, " in ");
-        add_name(printer, side, &text);
-        text_add(&text, side ? " and " : ": ");
-    }
+    char values[SIDES][NUMBER_WITH_UNIT_SIZE];
+    for (int side = 0; side < SIDES; side++)
+        number_with_unit(effort->costs.sides[side], printer->view->metrics->at[effort->metric].unit, values[side]);
+    text_printf(&text, "Effort is %s in %s and %s in %s: ", values[1], text_string(&printer->names[1]), values[0],
+                text_string(&printer->names[0]));
     if (effort->verdict == CHANGE_HARDLY) {
-        text_add(&text, is_scaling(printer) ? "as expected" : "hardly changed");
+        text_add(&text, printer->is_scaling ? "as expected." : "hardly changed.");
     } else {
-        add_change(printer, effort, &text);
-        text_add(&text, is_scaling(printer) ? " than expected" : "");
-        text_add(&text, effort->verdict == CHANGE_BY_CHANCE ? ", which may be chance" : "");
+        add_size(printer, effort, &effort->costs, &text);
+        text_printf(&text, " %s%s%s.", effort->costs.difference > 0 ? "more" : "less", printer->than_expected,
+                    effort->verdict == CHANGE_BY_CHANCE ? ", which may be chance" : "");
     }
-    text_add(&text, ".");
-    add_text(printer, &text);
-    vec_free(&text);
-}
-
-/* Adds what precedes the parts of effort with a verdict, "Worse in p4: ". */
-static void add_head(const struct changes_printer *printer, enum change_verdict verdict,
-                     struct text *text)
-{
-    static const char *const heads[] = {[CHANGE_NOT_MEASURED] = "Not measured in both",
-                                        [CHANGE_HARDLY] = "Hardly changed",
-                                        [CHANGE_BY_CHANCE] = "What may be chance",
-                                        [CHANGE_WORSE] = "Worse in ",
-                                        [CHANGE_BETTER] = "Better in "};
-    bool is_as_expected = verdict == CHANGE_HARDLY && is_scaling(printer);
-    text_add(text, is_as_expected ? "As expected" : heads[verdict]);
-    if (verdict == CHANGE_WORSE || verdict == CHANGE_BETTER) {
-        add_name(printer, 1, text);
-        text_add(text, is_scaling(printer) ? " than expected" : "");
-    }
-    text_add(text, ": ");
+    take_text(printer, &text);
 }
 
 /* "Worse in p4: work by 46.05 ms (8.5%), idleness by 121.9 ms (22.6%)." */
 static void describe_verdict(const struct changes_printer *printer, const struct changes *changes,
                              enum change_verdict verdict)
 {
+    static const char *const heads[] = {[CHANGE_NOT_MEASURED] = "Not measured in both",
+                                        [CHANGE_HARDLY] = "Hardly changed",
+                                        [CHANGE_BY_CHANCE] = "What may be chance",
+                                        [CHANGE_WORSE] = "Worse in ",
+                                        [CHANGE_BETTER] = "Better in "};
+    bool is_clear = verdict == CHANGE_WORSE || verdict == CHANGE_BETTER;
     struct text text = {0};
     for (int part = WORK; part < EFFORT; part++) {
         const struct change *change = &changes->parts[part];
@@ -270,61 +321,56 @@ static void describe_verdict(const struct changes_printer *printer, const struct
         if (text.n)
             text_add(&text, ", ");
         else
-            add_head(printer, verdict, &text);
+            text_printf(&text, "%s%s%s: ", verdict == CHANGE_HARDLY && printer->is_scaling ? "As expected" : heads[verdict],
+                        is_clear ? text_string(&printer->names[1]) : "", is_clear ? printer->than_expected : "");
         text_add(&text, efficiency_part_name((enum efficiency_part)part));
-        if (verdict == CHANGE_WORSE || verdict == CHANGE_BETTER) {
-            text_add(&text, " by ");
+        if (is_clear || verdict == CHANGE_BY_CHANCE) {
+            text_add(&text, is_clear ? " by " : " ");
             add_size(printer, change, &change->costs, &text);
-        } else if (verdict == CHANGE_BY_CHANCE) {
-            text_add(&text, " ");
-            add_change(printer, change, &text);
         }
+        if (verdict == CHANGE_BY_CHANCE)
+            text_add(&text, change->costs.difference > 0 ? " more" : " less");
     }
-    if (text.n) {
+    if (text.n)
         text_add(&text, ".");
-        add_text(printer, &text);
-    }
-    vec_free(&text);
+    take_text(printer, &text);
 }
 
-/* "    +40.93 ms (7.6%) block, cholesky.c:63, called from multiply" */
-static void describe_hotspot(const struct changes_printer *printer, const struct change *change,
-                             const struct changed_hotspot *hotspot)
-{
-    struct text text = {0};
-    const struct view *view = comparison_side(printer->view, hotspot->side);
-    text_add(&text, hotspot->costs.difference > 0 ? "+" : "-");
-    add_size(printer, change, &hotspot->costs, &text);
-    text_add(&text, " ");
-    hotspot_describe(view->db, &hotspot->hotspot, printer->lines->ascii, &text);
-    advice_add_paragraph(printer->lines, 4, 4, text_string(&text));
-    vec_free(&text);
-}
-
+/* "    +40.93 ms (7.6%) block, cholesky.c:63, called from multiply", with a heading before the first one. */
 static void describe_hotspots(const struct changes_printer *printer, const struct change *change,
                               enum efficiency_part part, enum direction direction)
 {
     const struct changed_hotspots *hotspots = &change->hotspots[direction];
-    const struct view *of_side = comparison_side(printer->view, 0);
-    bool is_about_callers = of_side->class == &bottomup_class && printer->row != 0;
-    struct text head = {0};
-    if (hotspots->n == 0)
-        return;
-    text_printf(&head, "%s %s in ", direction == MORE ? "More" : "Less",
-                efficiency_part_name(part));
-    add_name(printer, 1, &head);
-    text_printf(&head, "%s is %s:", is_scaling(printer) ? " than expected" : "",
-                is_about_callers ? "there in calls from" : "in");
-    add_text(printer, &head);
-    vec_free(&head);
-    for (size_t i = 0; i < hotspots->n; i++)
-        describe_hotspot(printer, change, &hotspots->at[i]);
+    struct text text = {0};
+    if (hotspots->n)
+        text_printf(&text, "%s %s in %s%s is %s:", direction == MORE ? "More" : "Less", efficiency_part_name(part),
+                    text_string(&printer->names[1]), printer->than_expected, printer->is_in);
+    take_text(printer, &text);
+    for (size_t i = 0; i < hotspots->n; i++) {
+        const struct changed_hotspot *hotspot = &hotspots->at[i];
+        const struct view *view = comparison_side(printer->view, hotspot->side);
+        text_add(&text, hotspot->costs.difference > 0 ? "+" : "-");
+        add_size(printer, change, &hotspot->costs, &text);
+        text_add(&text, " ");
+        hotspot_describe(view->db, &hotspot->hotspot, printer->lines->ascii, &text);
+        advice_add_paragraph(printer->lines, 4, 4, text_string(&text));
+        text_clear(&text);
+    }
+    vec_free(&text);
 }
 
 static void describe_event(const struct changes_printer *printer, const struct changes *changes)
 {
     static const enum change_verdict verdicts[] = {CHANGE_WORSE, CHANGE_BETTER, CHANGE_BY_CHANCE,
                                                    CHANGE_HARDLY, CHANGE_NOT_MEASURED};
+    /* Causes of an increase, and what to do about it. */
+    static const char *const meanings[EFFORT] = {
+        [WORK] = "More work: there is more to do, or the same takes longer, by other code or data "
+                 "that is farther away.",
+        [OVERHEAD] = "More overhead: tasks are smaller for what they cost, or more of them are "
+                     "stolen. Make the grain of tasks coarser.",
+        [IDLENESS] = "More idleness: there is less to do in parallel than workers could do. "
+                     "Parallelize what is serial, or make the grain of tasks finer."};
     if (changes->parts[EFFORT].verdict != CHANGE_NOT_MEASURED)
         describe_effort(printer, &changes->parts[EFFORT]);
     for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
@@ -332,17 +378,25 @@ static void describe_event(const struct changes_printer *printer, const struct c
     for (int part = WORK; part < EFFORT; part++) {
         const struct change *change = &changes->parts[part];
         if (change->verdict == CHANGE_WORSE)
-            advice_add_paragraph(printer->lines, 2, 0, meaning_of_more((enum efficiency_part)part));
+            advice_add_paragraph(printer->lines, 2, 0, meanings[part]);
         for (int direction = MORE; direction < DIRECTIONS; direction++)
-            describe_hotspots(printer, change, (enum efficiency_part)part,
-                              (enum direction)direction);
+            describe_hotspots(printer, change, (enum efficiency_part)part, (enum direction)direction);
     }
 }
 
 void changes_describe(const struct changes_list *list, const struct comparison *comparison,
                       const struct view *view, uint32_t row, struct advice_lines *lines)
 {
-    struct changes_printer printer = {comparison, view, row, lines};
+    bool is_scaling = comparison->options->scaling != NO_SCALING;
+    bool is_about_callers = row != 0 && comparison_side(view, 0)->class == &bottomup_class;
+    struct changes_printer printer = {.comparison = comparison,
+                                      .view = view,
+                                      .lines = lines,
+                                      .is_scaling = is_scaling,
+                                      .than_expected = is_scaling ? " than expected" : "",
+                                      .is_in = is_about_callers ? "there in calls from" : "in"};
+    for (int side = 0; side < SIDES; side++)
+        text_add_clean(&printer.names[side], comparison->options->names[side], lines->ascii);
     for (size_t i = 0; i < list->n; i++) {
         if (list->n > 1)
             advice_add_event(lines, list->at[i].event);
@@ -350,4 +404,6 @@ void changes_describe(const struct changes_list *list, const struct comparison *
     }
     if (list->n == 0)
         advice_add_paragraph(lines, 2, 0, "None: the runs have no work in common.");
+    for (int side = 0; side < SIDES; side++)
+        vec_free(&printer.names[side]);
 }

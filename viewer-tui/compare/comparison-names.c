@@ -74,11 +74,10 @@ bool comparison_names_in(const char *list, char *names[SIDES])
     const char *comma = strchr(list, ',');
     if (!comma || comma == list || !comma[1] || strchr(comma + 1, ','))
         return false;
-    names[0] = mem_strndup(list, (size_t)(comma - list));
+    size_t length = (size_t)(comma - list);
+    if (strncmp(list, comma + 1, length) == 0 && !comma[1 + length])
+        return false;
+    names[0] = mem_strndup(list, length);
     names[1] = mem_strdup(comma + 1);
-    if (strcmp(names[0], names[1]) != 0)
-        return true;
-    free(names[0]);
-    free(names[1]);
-    return false;
+    return true;
 }

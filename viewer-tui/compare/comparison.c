@@ -41,47 +41,6 @@ static void set_state(struct comparison *comparison, enum merged_column column,
     }
 }
 
-/* Adds a column of a metric that both sides have. Its name is that of the effort if only one is, else the one that names
- * its event. */
-static void add_column(struct comparison *comparison, struct compared_metric from,
-                       const struct metric *const sides[SIDES], struct merged_formula formula)
-{
-    bool is_left = metric_is_sum(sides[0]) != metric_is_sum(sides[1])
-                       ? metric_is_sum(sides[0])
-                       : strlen(sides[0]->name) >= strlen(sides[1]->name);
-    const struct metric *named = sides[is_left ? 0 : 1];
-    char *name = mem_printf(from.column < SIDES ? "%s [%s]" : "%s %s", named->name,
-                            comparison_column(comparison, from.column));
-    struct metric metric = metric_new(merged_keep(&comparison->merged, name));
-    bool is_side = from.column < SIDES;
-    metric.source = METRIC_COMPARED;
-    metric.compared = (struct metric_comparison){.whole = METRIC_ABSENT, .is_sum = metric_is_sum(named) && is_side};
-    metric.is_ratio = from.column >= MERGED_RATIO;
-    if (from.column != MERGED_RATIO)
-        metric_set_unit(&metric, named->unit);
-    set_state(comparison, from.column, sides, &metric);
-    if (is_side && strcmp(sides[from.column]->name, named->name) != 0)
-        metric.compared.called = sides[from.column]->name;
-    size_t left = from.column == MERGED_UNCERTAINTY ? formula.terms[0].quantity * MERGED_COLUMNS
-                                                    : comparison->merged.metrics.n - from.column;
-    for (int side = 0; side < SIDES; side++)
-        metric.compared.sides[side] = left + (size_t)side;
-    for (int set = 0; set < METRIC_SETS; set++)
-        metric.is_in[set] = sides[0]->is_in[set] || sides[1]->is_in[set];
-    metric.is_internal = sides[0]->is_internal && sides[1]->is_internal;
-    metric.is_aside = sides[0]->is_aside && sides[1]->is_aside;
-    memcpy(metric.is_part_hidden, named->is_part_hidden, sizeof metric.is_part_hidden);
-    metric.is_asked_for = sides[0]->is_asked_for || sides[1]->is_asked_for;
-    metric.is_zero = sides[0]->is_zero && sides[1]->is_zero;
-    metric.repeats_work = sides[0]->repeats_work && sides[1]->repeats_work;
-    if (named->kind.name) {
-        metric.kind.name = name + (named->kind.name - named->name);
-        metric.kind.length = named->kind.length;
-    }
-    merged_add(&comparison->merged, metric, formula);
-    vec_push(&comparison->from, from);
-}
-
 double comparison_workers(const struct comparison *comparison, int side)
 {
     const struct compared_run *of_side = &comparison->sides[side];
@@ -113,31 +72,55 @@ static void add_quantity(struct comparison *comparison, const struct metric_pair
     }
 }
 
-/* The formula of a column of a quantity. */
-static struct merged_formula formula_of(enum merged_column column, size_t quantity, double factor)
+/* Adds a column of a metric that both sides have. Its name is that of the effort if only one is, else the one that names
+ * its event. */
+static void add_column(struct comparison *comparison, const struct metric_pair *pair, size_t quantity,
+                       enum merged_column column)
 {
+    double factor = expected_factor(comparison);
+    struct compared_metric from = {column, {pair->sides[0], pair->sides[1]}, factor};
     struct merged_term left = {0, quantity, 1}, right = {1, quantity, 1}, expected = {0, quantity, factor},
                        unexpected = {0, quantity, -factor};
-    switch (column) {
-    case MERGED_LEFT: return (struct merged_formula){FORMULA_SUM, 1, {left}};
-    case MERGED_RIGHT: return (struct merged_formula){FORMULA_SUM, 1, {right}};
-    case MERGED_DIFFERENCE: return (struct merged_formula){FORMULA_SUM, 2, {right, unexpected}};
-    case MERGED_RATIO: return (struct merged_formula){FORMULA_QUOTIENT, 2, {right, expected}};
-    default: return (struct merged_formula){FORMULA_UNCERTAINTY, 2, {right, unexpected}};
-    }
-}
-
-static void add_columns(struct comparison *comparison, const struct metric_pair *pair, size_t quantity,
-                        enum merged_column first, enum merged_column last)
-{
+    const struct merged_formula formulas[] = {[MERGED_LEFT] = {FORMULA_SUM, 1, {left}},
+                                              [MERGED_RIGHT] = {FORMULA_SUM, 1, {right}},
+                                              [MERGED_DIFFERENCE] = {FORMULA_SUM, 2, {right, unexpected}},
+                                              [MERGED_RATIO] = {FORMULA_QUOTIENT, 2, {right, expected}},
+                                              [MERGED_UNCERTAINTY] = {FORMULA_UNCERTAINTY, 2, {right, unexpected}}};
     const struct metric *sides[SIDES];
     for (int side = 0; side < SIDES; side++)
         sides[side] = &comparison->sides[side].db->metrics.at[pair->sides[side]];
-    double factor = expected_factor(comparison);
-    for (int column = (int)first; column <= (int)last; column++) {
-        struct compared_metric from = {(enum merged_column)column, {pair->sides[0], pair->sides[1]}, factor};
-        add_column(comparison, from, sides, formula_of(from.column, quantity, factor));
+    bool is_left = metric_is_sum(sides[0]) != metric_is_sum(sides[1])
+                       ? metric_is_sum(sides[0])
+                       : strlen(sides[0]->name) >= strlen(sides[1]->name);
+    const struct metric *named = sides[is_left ? 0 : 1];
+    char *name = mem_printf(column < SIDES ? "%s [%s]" : "%s %s", named->name,
+                            comparison_column(comparison, column));
+    struct metric metric = metric_new(merged_keep(&comparison->merged, name));
+    bool is_side = column < SIDES;
+    metric.source = METRIC_COMPARED;
+    metric.compared = (struct metric_comparison){.whole = METRIC_ABSENT, .is_sum = metric_is_sum(named) && is_side};
+    metric.is_ratio = column >= MERGED_RATIO;
+    if (column != MERGED_RATIO)
+        metric_set_unit(&metric, named->unit);
+    set_state(comparison, column, sides, &metric);
+    if (is_side && strcmp(sides[column]->name, named->name) != 0)
+        metric.compared.called = sides[column]->name;
+    for (int side = 0; side < SIDES; side++)
+        metric.compared.sides[side] = quantity * MERGED_COLUMNS + (size_t)side;
+    for (int set = 0; set < METRIC_SETS; set++)
+        metric.is_in[set] = sides[0]->is_in[set] || sides[1]->is_in[set];
+    metric.is_internal = sides[0]->is_internal && sides[1]->is_internal;
+    metric.is_aside = sides[0]->is_aside && sides[1]->is_aside;
+    memcpy(metric.is_part_hidden, named->is_part_hidden, sizeof metric.is_part_hidden);
+    metric.is_asked_for = sides[0]->is_asked_for || sides[1]->is_asked_for;
+    metric.is_zero = sides[0]->is_zero && sides[1]->is_zero;
+    metric.repeats_work = sides[0]->repeats_work && sides[1]->repeats_work;
+    if (named->kind.name) {
+        metric.kind.name = name + (named->kind.name - named->name);
+        metric.kind.length = named->kind.length;
     }
+    merged_add(&comparison->merged, metric, formulas[column]);
+    vec_push(&comparison->from, from);
 }
 
 /* The index of a side's metric in that column; METRIC_ABSENT if the other side lacks the metric. */
@@ -180,10 +163,11 @@ static void make_metrics(struct comparison *comparison)
     bool are_repeated = comparison->merged.runs.n > SIDES;
     for (size_t i = 0; i < pairs.n; i++) {
         add_quantity(comparison, &pairs.at[i]);
-        add_columns(comparison, &pairs.at[i], i, MERGED_LEFT, MERGED_RATIO);
+        for (int column = MERGED_LEFT; column < MERGED_COLUMNS; column++)
+            add_column(comparison, &pairs.at[i], i, (enum merged_column)column);
     }
     for (size_t i = 0; i < pairs.n && are_repeated; i++)
-        add_columns(comparison, &pairs.at[i], i, MERGED_UNCERTAINTY, MERGED_UNCERTAINTY);
+        add_column(comparison, &pairs.at[i], i, MERGED_UNCERTAINTY);
     vec_free(&pairs);
     relate(comparison);
     comparison->merged.metrics.set = comparison->sides[0].db->metrics.set;
@@ -252,44 +236,37 @@ char *comparison_metric_name(const struct comparison *comparison, size_t metric)
     return mem_strndup(name, strlen(name) - side);
 }
 
-/* What precedes an item of a list. */
-static const char *separator(bool is_first)
+void comparison_only_in_one(const struct comparison *comparison, struct text *out)
 {
-    return is_first ? "" : ", ";
-}
-
-/* Adds " Only in NAME: a, b.", the shown metrics of a side that the other one lacks. */
-static void add_only_in(const struct comparison *comparison, int side, struct text *out)
-{
-    const struct metrics *metrics = &comparison->sides[side].db->metrics;
-    struct text list = {0};
-    for (size_t m = 0; m < metrics->n_stored; m++) {
-        if (!metrics->at[m].is_in[SET_CHOSEN] ||
-            find_column(comparison, (enum merged_column)side, side, (int)m) != METRIC_ABSENT)
-            continue;
-        text_printf(&list, "%s%s", separator(list.n == 0), metrics->at[m].name);
-        metric_add_event(comparison->sides, side, m, &list);
+    for (int side = 0; side < SIDES; side++) {
+        const struct metrics *metrics = &comparison->sides[side].db->metrics;
+        struct text list = {0};
+        for (size_t m = 0; m < metrics->n_stored; m++) {
+            if (!metrics->at[m].is_in[SET_CHOSEN] ||
+                find_column(comparison, (enum merged_column)side, side, (int)m) != METRIC_ABSENT)
+                continue;
+            text_printf(&list, "%s%s", list.n ? ", " : "", metrics->at[m].name);
+            metric_add_event(comparison->sides, side, m, &list);
+        }
+        if (list.n)
+            text_printf(out, " Only in %s: %s.", comparison->options->names[side], text_string(&list));
+        vec_free(&list);
     }
-    if (list.n)
-        text_printf(out, " Only in %s: %s.", comparison->options->names[side], text_string(&list));
-    vec_free(&list);
 }
 
 /* Adds " Compared with each other: a [LEFT] and b [RIGHT].", the shown metrics with different
  * names. */
 static void add_other_names(const struct comparison *comparison, struct text *out)
 {
+    const char *left = comparison->options->names[0], *right = comparison->options->names[1];
     struct text list = {0};
     for (size_t m = 0; m < comparison->from.n && comparison->from.at[m].column < MERGED_COLUMNS; m += MERGED_COLUMNS) {
-        const struct compared_metric *from = &comparison->from.at[m];
+        const size_t *sides = comparison->from.at[m].sides;
         const struct metric *column = &comparison->merged.metrics.at[m];
-        if (!column->is_in[SET_CHOSEN] ||
-            (!metric_called(&column[0]) && !metric_called(&column[1])))
-            continue;
-        for (int side = 0; side < SIDES; side++)
-            text_printf(&list, "%s%s [%s]", side ? " and " : separator(list.n == 0),
-                        comparison->sides[side].db->metrics.at[from->sides[side]].name,
-                        comparison->options->names[side]);
+        if (column->is_in[SET_CHOSEN] && (metric_called(&column[0]) || metric_called(&column[1])))
+            text_printf(&list, "%s%s [%s] and %s [%s]", list.n ? ", " : "",
+                        comparison->sides[0].db->metrics.at[sides[0]].name, left,
+                        comparison->sides[1].db->metrics.at[sides[1]].name, right);
     }
     if (list.n)
         text_printf(out, " Compared with each other: %s.", text_string(&list));
@@ -301,12 +278,9 @@ void comparison_explain(const struct comparison *comparison, struct text *out)
     const char *left = comparison->options->names[0], *right = comparison->options->names[1];
     struct text text = {0};
     switch (comparison->options->scaling) {
-    case NO_SCALING:
-        text_printf(&text, "Differences: %s - %s, in percent of %s.", right, left, left);
-        break;
+    case NO_SCALING: text_printf(&text, "Differences: %s - %s, in percent of %s.", right, left, left); break;
     case STRONG_SCALING:
-        text_printf(&text, "Losses (strong scaling): %s - %s, in percent of %s.", right, left,
-                    right);
+        text_printf(&text, "Losses (strong scaling): %s - %s, in percent of %s.", right, left, right);
         break;
     case WEAK_SCALING:
         text_printf(&text, "Losses (weak scaling): %s - %g * %s, in percent of %s.", right,
@@ -314,18 +288,7 @@ void comparison_explain(const struct comparison *comparison, struct text *out)
         break;
     }
     add_other_names(comparison, &text);
-    for (int side = 0; side < SIDES; side++)
-        add_only_in(comparison, side, &text);
+    comparison_only_in_one(comparison, &text);
     text_add_clean(out, text_string(&text), describe_in_ascii());
     vec_free(&text);
-}
-
-char *comparison_only_in_one(const struct comparison *comparison)
-{
-    struct text text = {0};
-    for (int side = 0; side < SIDES; side++)
-        add_only_in(comparison, side, &text);
-    char *result = mem_strdup(text_string(&text));
-    vec_free(&text);
-    return result;
 }

@@ -94,7 +94,7 @@ char *comparison_metric_name(const struct comparison *comparison, size_t metric)
  * runs, and which metrics only one side has. */
 void comparison_explain(const struct comparison *comparison, struct text *out);
 
-/* The metrics that only one side has, " Only in NAME: a, b."; the caller frees. */
-char *comparison_only_in_one(const struct comparison *comparison);
+/* Adds the shown metrics that only one side has, " Only in NAME: a, b.". */
+void comparison_only_in_one(const struct comparison *comparison, struct text *out);
 
 #endif

@@ -20,8 +20,11 @@ struct calls {
     size_t n, cap;
 };
 
+/* Lists the calls among the children of a row; NOTHING has none. */
 static void list_calls(struct calls *calls, const struct view *view, size_t run, uint32_t parent)
 {
+    if (parent == NOTHING)
+        return;
     const struct row *around = view_row(view, parent);
     for (uint32_t i = 0; i < around->n_children; i++) {
         uint32_t number = around->first_child + i, file, line;
@@ -62,8 +65,7 @@ static int compare(const void *left, const void *right)
 {
     const struct call *a = left, *b = right;
     int result = by_procedure(a, b);
-    if (result == 0)
-        result = (a->run > b->run) - (a->run < b->run);
+    result = result ? result : (a->run > b->run) - (a->run < b->run);
     return result ? result : (a->child > b->child) - (a->child < b->child);
 }
 
@@ -118,8 +120,7 @@ static void look_through_loops(struct view *const *views, size_t n_runs, const u
 {
     struct calls all = {0}, unknown = {0};
     for (size_t run = 0; run < n_runs; run++)
-        if (rows[run] != NOTHING)
-            list_calls(&all, views[run], run, rows[run]);
+        list_calls(&all, views[run], run, rows[run]);
     for (size_t i = 0; i < all.n; i++)
         if (all.at[i].is_unknown)
             vec_push(&unknown, all.at[i]);
@@ -149,23 +150,6 @@ static void join_groups(struct view *view, uint32_t parent, const uint32_t *grou
     view_join(view, parent, groups);
 }
 
-/* Lists the calls of all runs by procedure. `groups` gets room for a number per child of each run. */
-static struct calls sorted_calls(struct view *const *views, size_t n_runs, const uint32_t *rows, uint32_t **groups)
-{
-    struct calls calls = {0};
-    for (size_t run = 0; run < n_runs; run++) {
-        uint32_t n = rows[run] == NOTHING ? 0 : view_row(views[run], rows[run])->n_children;
-        groups[run] = mem_alloc((n + 1) * sizeof **groups);
-        for (uint32_t i = 0; i < n; i++)
-            groups[run][i] = NOTHING;
-        if (rows[run] != NOTHING)
-            list_calls(&calls, views[run], run, rows[run]);
-    }
-    if (calls.n)
-        qsort(calls.at, calls.n, sizeof *calls.at, compare);
-    return calls;
-}
-
 struct joined_calls join_calls(struct view *const *views, size_t n_runs, const uint32_t *rows)
 {
     struct joined_calls joined = {0};
@@ -176,11 +160,20 @@ struct joined_calls join_calls(struct view *const *views, size_t n_runs, const u
         return joined;
     look_through_loops(views, n_runs, rows);
     uint32_t **groups = mem_alloc(n_runs * sizeof *groups), n_groups = 0;
-    struct calls calls = sorted_calls(views, n_runs, rows, groups);
+    struct calls calls = {0};
+    for (size_t run = 0; run < n_runs; run++) {
+        uint32_t n = rows[run] == NOTHING ? 0 : view_row(views[run], rows[run])->n_children;
+        groups[run] = mem_alloc((n + 1) * sizeof **groups); /* by child */
+        for (uint32_t i = 0; i < n; i++)
+            groups[run][i] = NOTHING;
+        list_calls(&calls, views[run], run, rows[run]);
+    }
+    if (calls.n)
+        qsort(calls.at, calls.n, sizeof *calls.at, compare);
     for (size_t first = 0, n; first < calls.n; first += n) {
-        for (n = 1; first + n < calls.n; n++)
-            if (by_procedure(&calls.at[first], &calls.at[first + n]) != 0)
-                break;
+        n = 1;
+        while (first + n < calls.n && by_procedure(&calls.at[first], &calls.at[first + n]) == 0)
+            n++;
         if (!are_one(&calls.at[first], n))
             continue;
         for (size_t i = first; i < first + n; i++)

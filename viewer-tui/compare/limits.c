@@ -19,11 +19,10 @@ bool limit_read(const char *text, struct limit *limit)
     limit->percent = strtod(plus + 1, &end);
     if (end == plus + 1 || strcmp(end, "%") != 0 || !(limit->percent >= 0) || !isfinite(limit->percent))
         return false;
-    size_t length = (size_t)(plus - text);
-    while (length > 0 && text[length - 1] == ' ')
-        length--;
-    limit->what = mem_strndup(text, length);
-    return length > 0;
+    while (plus > text && plus[-1] == ' ')
+        plus--;
+    limit->what = mem_strndup(text, (size_t)(plus - text));
+    return plus > text;
 }
 
 void limits_free(limit_list *limits)

@@ -83,7 +83,8 @@ static struct edited_line line_of(const struct match *match, size_t run, uint32_
     return edited;
 }
 
-static void add_key(struct row_keys *keys, const struct match *match, size_t run, uint32_t number)
+/* What identifies a row of a run. */
+static struct row_key key_of(const struct match *match, size_t run, uint32_t number)
 {
     const struct view *view = match->views[run];
     const struct row *row = view_row(view, number);
@@ -102,7 +103,7 @@ static void add_key(struct row_keys *keys, const struct match *match, size_t run
         label_name(view, number, &name);
     text_add(&name, "");
     key.name = name.at;
-    vec_push(&keys->all, key);
+    return key;
 }
 
 static void free_keys(struct row_keys *keys)
@@ -133,38 +134,29 @@ static uint8_t kind_by_name(const struct row_key *key)
     return key->kind == KIND_INLINED ? KIND_PROCEDURE : key->kind;
 }
 
-static int compare_by_name(const struct row_key *a, const struct row_key *b)
+/* All programs are the same, but a library has its own name. */
+static int compare_binaries(const char *a, const char *b)
 {
-    int result = compare_numbers(kind_by_name(a), kind_by_name(b));
-    if (result == 0)
-        result = strcmp(a->name, b->name);
-    if (result == 0 && a->kind == KIND_MODULE) { /* all programs are the same, but a library has its own name */
-        bool is_library = is_shared_library(a->module);
-        result = is_library - is_shared_library(b->module);
-        if (result == 0 && is_library)
-            result = strcmp(path_name(a->module), path_name(b->module));
-    }
-    if (result == 0 && kind_by_name(a) != KIND_PROCEDURE)
-        result = compare_paths(a->file, b->file, BY_FILE_NAME);
-    return result;
+    bool is_library = is_shared_library(a);
+    int result = is_library - is_shared_library(b);
+    return result || !is_library ? result : compare_paths(a, b, BY_FILE_NAME);
 }
 
 /* Compares all that identifies scopes except for the line. */
-static int compare_identity(const struct row_key *a, const struct row_key *b,
-                            enum strictness strictness)
+static int compare_identity(const struct row_key *a, const struct row_key *b, enum strictness strictness)
 {
-    if (strictness == BY_NAME)
-        return compare_by_name(a, b);
-    int result = compare_numbers(a->kind, b->kind);
-    if (result == 0)
-        result = strcmp(a->name, b->name);
-    if (result == 0)
-        result = compare_paths(a->file, b->file, strictness);
-    if (result == 0)
-        result = compare_paths(a->module, b->module, strictness);
-    if (result == 0)
-        result = compare_paths(a->call_file, b->call_file, BY_FILE_NAME);
-    return result;
+    bool by_name = strictness == BY_NAME, is_procedure = by_name && kind_by_name(a) == KIND_PROCEDURE;
+    enum strictness of_paths = by_name ? BY_FILE_NAME : strictness;
+    int result = by_name ? compare_numbers(kind_by_name(a), kind_by_name(b)) : compare_numbers(a->kind, b->kind);
+    result = result ? result : strcmp(a->name, b->name);
+    if (by_name && a->kind == KIND_MODULE)
+        result = result ? result : compare_binaries(a->module, b->module);
+    if (!is_procedure)
+        result = result ? result : compare_paths(a->file, b->file, of_paths);
+    if (by_name)
+        return result;
+    result = result ? result : compare_paths(a->module, b->module, strictness);
+    return result ? result : compare_paths(a->call_file, b->call_file, BY_FILE_NAME);
 }
 
 /* A changed line differs from an unchanged one. */
@@ -178,19 +170,12 @@ static int compare_keys(const void *left, const void *right, void *strictness)
 {
     const struct row_key *a = *(struct row_key *const *)left, *b = *(struct row_key *const *)right;
     int result = compare_identity(a, b, *(const enum strictness *)strictness);
-    if (result == 0)
-        result = compare_lines(a, b);
-    if (result == 0)
-        result = compare_numbers(a->kind, b->kind);
-    if (result == 0)
-        result = strcmp(a->file, b->file);
-    if (result == 0)
-        result = strcmp(a->module, b->module);
-    if (result == 0)
-        result = strcmp(a->call_file, b->call_file);
-    if (result == 0)
-        result = compare_numbers(a->number, b->number);
-    return result;
+    result = result ? result : compare_lines(a, b);
+    result = result ? result : compare_numbers(a->kind, b->kind);
+    result = result ? result : strcmp(a->file, b->file);
+    result = result ? result : strcmp(a->module, b->module);
+    result = result ? result : strcmp(a->call_file, b->call_file);
+    return result ? result : compare_numbers(a->number, b->number);
 }
 
 /* Lists the unmatched keys in the order of the strictness. */
@@ -302,7 +287,7 @@ static struct row_keys keys_of(const struct match *match, size_t run, uint32_t p
     const struct row *row = view_row(match->views[run], parent);
     size_t n_runs = match->merged->runs.n;
     for (uint32_t i = 0; i < row->n_children; i++)
-        add_key(&keys, match, run, row->first_child + i);
+        vec_push(&keys.all, key_of(match, run, row->first_child + i));
     for (size_t i = run; i < joined->n; i += n_runs)
         if (joined->at[i] != NOTHING)
             keys.all.at[joined->at[i] - row->first_child].joined = (uint32_t)(i / n_runs);

@@ -51,8 +51,8 @@ static void set_part(const struct merged_view *state, const struct cost *const *
                      struct cost *costs)
 {
     const struct merged_runs *merged = state->merged;
-    size_t n_runs = merged->runs.n, n_quantities = merged->sources.n / n_runs;
-    for (size_t q = 0; q < n_quantities; q++) {
+    size_t n_runs = merged->runs.n;
+    for (size_t q = 0; q < merged->sources.n / n_runs; q++) {
         double *values = state->values + q * n_runs;
         for (size_t run = 0; run < n_runs; run++) {
             size_t source = merged->sources.at[q * n_runs + run];

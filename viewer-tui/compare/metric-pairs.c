@@ -6,12 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A part of a text. */
+struct piece {
+    const char *at;
+    size_t n;
+};
+
 /* What identifies a metric. */
 struct identity {
-    const char *name; /* the first `length` bytes: "overhead:spawn" of "overhead:spawn (CPUTIME)" */
-    size_t length;
-    char *event;      /* owned; "" if unknown */
-    const char *unit; /* "" if unknown */
+    const char *full_name;
+    struct piece name;        /* "overhead:spawn" of "overhead:spawn (CPUTIME)" */
+    struct piece event, unit; /* empty if unknown */
 };
 
 struct identities {
@@ -19,68 +24,40 @@ struct identities {
     size_t n;
 };
 
-/* An effort has the event of its work. */
-static char *event_of_effort(const json_t *run, const char *name)
+static bool are_equal(struct piece a, struct piece b)
 {
-    const char *behind = name + strlen(efficiency_part_name(EFFORT));
-    char *work = mem_printf("%s%s", efficiency_part_name(WORK), behind);
-    char *event = mem_strdup(run_text(run_metric(run, work), "event"));
-    free(work);
-    return event;
+    return a.n == b.n && memcmp(a.at, b.at, a.n) == 0;
+}
+
+/* Whether two texts are equal, or one is unknown. */
+static bool agree(struct piece a, struct piece b)
+{
+    return a.n == 0 || b.n == 0 || are_equal(a, b);
 }
 
 static struct identity identify(const struct metric *metric, const json_t *run)
 {
-    const char *name = metric->name, *open = strrchr(name, '(');
-    size_t length = strlen(name);
-    bool has_parentheses = open && open > name + 1 && open[-1] == ' ' && name[length - 1] == ')';
-    struct identity identity = {.name = name, .length = length, .unit = run ? metric->unit : ""};
-    identity.event = metric_is_sum(metric) ? event_of_effort(run, name)
-                                           : mem_strdup(run_text(run_metric(run, name), "event"));
-    if (!has_parentheses)
+    const char *name = metric->name, *open = strrchr(name, '('), *unit = run ? metric->unit : "";
+    size_t length = strlen(name), effort = strlen(efficiency_part_name(EFFORT));
+    /* An effort has the event of its work. */
+    char *measured = metric_is_sum(metric) ? mem_printf("%s%s", efficiency_part_name(WORK), name + effort)
+                                           : mem_strdup(name);
+    const char *event = run_text(run_metric(run, measured), "event");
+    free(measured);
+    struct identity identity = {name, {name, length}, {event, strlen(event)}, {unit, strlen(unit)}};
+    if (!open || open < name + 2 || open[-1] != ' ' || name[length - 1] != ')')
         return identity;
-    if (!*identity.event) {
-        free(identity.event);
-        identity.event = mem_strndup(open + 1, strlen(open) - strlen("()"));
-    }
-    size_t event = strlen(identity.event);
-    if (event == strlen(open) - strlen("()") && strncmp(open + 1, identity.event, event) == 0)
-        identity.length = (size_t)(open - 1 - name);
+    struct piece in_parentheses = {open + 1, strlen(open) - strlen("()")};
+    if (identity.event.n == 0)
+        identity.event = in_parentheses;
+    if (are_equal(identity.event, in_parentheses))
+        identity.name.n = (size_t)(open - 1 - name);
     return identity;
-}
-
-static struct identities identify_all(const struct compared_run *run)
-{
-    const struct metrics *metrics = &run->db->metrics;
-    struct identities identities = {.at = mem_alloc((metrics->n + 1) * sizeof *identities.at)};
-    for (; identities.n < metrics->n_stored; identities.n++)
-        identities.at[identities.n] = identify(&metrics->at[identities.n], run->run);
-    return identities;
-}
-
-static void free_identities(struct identities *identities)
-{
-    for (size_t i = 0; i < identities->n; i++)
-        free(identities->at[i].event);
-    free(identities->at);
-}
-
-/* Whether two texts are equal, or one is unknown. */
-static bool agree(const char *a, const char *b)
-{
-    return !*a || !*b || strcmp(a, b) == 0;
 }
 
 static bool may_be_same(const struct identity *a, const struct identity *b)
 {
-    return a->length == b->length && strncmp(a->name, b->name, a->length) == 0 &&
-           agree(a->event, b->event) && agree(a->unit, b->unit);
-}
-
-/* Whether they are the same without doubt: both name their event, or their names are equal. */
-static bool is_same(const struct identity *a, const struct identity *b)
-{
-    return may_be_same(a, b) && ((*a->event && *b->event) || strcmp(a->name, b->name) == 0);
+    return are_equal(a->name, b->name) && agree(a->event, b->event) && agree(a->unit, b->unit);
 }
 
 /* The only candidate; all->n if there are none or several. */
@@ -100,9 +77,12 @@ static size_t only_candidate(const struct identities *all, const struct identity
 static size_t like(const struct identities *own, size_t metric, const struct identities *others)
 {
     const struct identity *wanted = &own->at[metric];
-    for (size_t i = 0; i < others->n; i++)
-        if (is_same(wanted, &others->at[i]))
+    for (size_t i = 0; i < others->n; i++) {
+        const struct identity *other = &others->at[i];
+        bool is_without_doubt = (wanted->event.n && other->event.n) || strcmp(wanted->full_name, other->full_name) == 0;
+        if (is_without_doubt && may_be_same(wanted, other))
             return i;
+    }
     size_t found = only_candidate(others, wanted);
     bool is_mutual = found < others->n && only_candidate(own, &others->at[found]) == metric;
     return is_mutual ? found : others->n;
@@ -120,8 +100,7 @@ static size_t like_effort(const struct metrics *metrics, const struct identities
         if (event.at[EFFORT] != metric)
             continue;
         struct identity wanted = own->at[metric];
-        wanted.name = work;
-        wanted.length = strlen(work);
+        wanted.name = (struct piece){work, strlen(work)};
         size_t i = only_candidate(others, &wanted);
         if (i < others->n)
             return i;
@@ -152,26 +131,24 @@ struct metric_pairs metric_pairs_of(const struct compared_run *sides)
 {
     struct metric_pairs pairs = {0};
     struct identities all[SIDES];
-    for (int side = 0; side < SIDES; side++)
-        all[side] = identify_all(&sides[side]);
+    for (int side = 0; side < SIDES; side++) {
+        const struct metrics *metrics = &sides[side].db->metrics;
+        all[side] = (struct identities){mem_alloc((metrics->n + 1) * sizeof *all[side].at), metrics->n_stored};
+        for (size_t m = 0; m < metrics->n_stored; m++)
+            all[side].at[m] = identify(&metrics->at[m], sides[side].run);
+    }
     for (int side = 0; side < SIDES; side++)
         add_pairs(&pairs, &sides[side].db->metrics, side, all);
     for (int side = 0; side < SIDES; side++)
-        free_identities(&all[side]);
+        free(all[side].at);
     return pairs;
 }
 
-void metric_add_event(const struct compared_run sides[SIDES], int side, size_t metric,
-                      struct text *out)
+void metric_add_event(const struct compared_run sides[SIDES], int side, size_t metric, struct text *out)
 {
     const struct metrics *others = &sides[1 - side].db->metrics;
     struct identity own = identify(&sides[side].db->metrics.at[metric], sides[side].run);
-    size_t other = metrics_find(others, own.name);
-    if (other < others->n_stored) {
-        struct identity identity = identify(&others->at[other], sides[1 - side].run);
-        if (!agree(own.event, identity.event))
-            text_printf(out, " (of %s)", own.event);
-        free(identity.event);
-    }
-    free(own.event);
+    size_t other = metrics_find(others, own.full_name);
+    if (other < others->n_stored && !agree(own.event, identify(&others->at[other], sides[1 - side].run).event))
+        text_printf(out, " (of %.*s)", (int)own.event.n, own.event.at);
 }

@@ -17,61 +17,35 @@ struct compared_times {
     size_t n;
 };
 
-static void add_wall(const struct compared_times *times, struct text *out)
-{
-    for (size_t i = 0; i < times->n; i++) {
-        text_add(out, i ? " -> " : "   ");
-        add_seconds(times->of[i].wall, out);
-        text_add(out, i ? "" : " wall");
-    }
-}
-
-static void add_cpu(const struct compared_times *times, struct text *out)
-{
-    for (size_t i = 0; i < times->n; i++) {
-        text_add(out, i ? " -> " : ", ");
-        add_seconds(times->of[i].cpu, out);
-        text_add(out, i ? "" : " CPU");
-    }
-    if (times->n == 1 && times->of[0].processes > 1)
-        text_printf(out, " in %zu processes", times->of[0].processes);
-}
-
-static void add_used(const struct compared_times *times, struct text *out)
-{
-    double cpus = times->of[times->n - 1].cpus;
-    for (size_t i = 0; i < times->n; i++) {
-        double used = run_cpus_used(&times->of[i]);
-        text_printf(out, "%s%.*f", i ? " -> " : ", ", used < 0.1 ? 2 : 1, used);
-    }
-    if (cpus > 0)
-        text_printf(out, " of %.0f", cpus);
-    text_printf(out, " CPU%s used", cpus == 1 ? "" : "s");
-}
-
-/* Adds as many numbers as fit into `width` columns. */
+/* Adds as many numbers as fit into `width` columns, the wall time at least. */
 static void add_times(const struct compared_times *times, size_t width, struct text *out)
 {
-    static void (*const parts[])(const struct compared_times *, struct text *) = {
-        add_wall, add_cpu, add_used};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    enum { WALL, CPU, USED, NUMBERS };
+    double cpus = times->of[times->n - 1].cpus;
+    for (int number = WALL; number < NUMBERS; number++) {
         size_t before = out->n;
-        parts[i](times, out);
-        if (i > 0 && text_columns(out->at) > width) {
+        for (size_t i = 0; i < times->n; i++) {
+            const struct run_times *of = &times->of[i];
+            double used = run_cpus_used(of);
+            text_add(out, i ? " -> " : number == WALL ? "   " : ", ");
+            if (number == USED)
+                text_printf(out, "%.*f", used < 0.1 ? 2 : 1, used);
+            else
+                add_seconds(number == WALL ? of->wall : of->cpu, out);
+            if (i == 0 && number != USED)
+                text_add(out, number == WALL ? " wall" : " CPU");
+        }
+        if (number == CPU && times->n == 1 && times->of[0].processes > 1)
+            text_printf(out, " in %zu processes", times->of[0].processes);
+        if (number == USED && cpus > 0)
+            text_printf(out, " of %.0f", cpus);
+        if (number == USED)
+            text_printf(out, " CPU%s used", cpus == 1 ? "" : "s");
+        if (number != WALL && text_columns(out->at) > width) {
             text_cut(out, before);
             return;
         }
     }
-}
-
-/* The command without the folders of its program: "xz -9" of "/usr/bin/xz -9". */
-static const char *without_folders(const char *command)
-{
-    const char *begin = command;
-    for (const char *at = command; *at && *at != ' '; at++)
-        if (*at == '/' && at[1] && at[1] != ' ')
-            begin = at + 1;
-    return begin;
 }
 
 /* Adds the command, cut to the columns that `rest` leaves, and the rest. */
@@ -84,8 +58,12 @@ static void add_line(const char *command, const char *rest, size_t width, size_t
     size_t room = width > needed + least ? width - needed : least;
     text_add_clean(&clean, command, ascii);
     if (text_columns(text_string(&clean)) > room) {
+        const char *name = command; /* without the folders of the program: "xz -9" of "/usr/bin/xz -9" */
+        for (const char *at = command; *at && *at != ' '; at++)
+            if (*at == '/' && at[1] && at[1] != ' ')
+                name = at + 1;
         text_clear(&clean);
-        text_add_clean(&clean, without_folders(command), ascii);
+        text_add_clean(&clean, name, ascii);
     }
     if (text_columns(text_string(&clean)) > room) {
         text_cut(&clean, room - strlen(cut));

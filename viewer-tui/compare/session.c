@@ -142,20 +142,6 @@ bool session_define_now(struct session *session, enum projection projection, con
     return true;
 }
 
-/* Removes a definition from the list. */
-static void forget_definition(struct session *session, const char *definition)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < session->definitions.n; i++) {
-        char *other = session->definitions.at[i];
-        if (strcmp(other, definition) == 0)
-            free(other);
-        else
-            session->definitions.at[kept++] = other;
-    }
-    session->definitions.n = kept;
-}
-
 void session_undefine(struct session *session, const char *name)
 {
     char *given_up = mem_strdup(name);
@@ -164,7 +150,15 @@ void session_undefine(struct session *session, const char *name)
         size_t metric = metrics ? metrics_find(metrics, given_up) : 0;
         if (!metrics || metric == metrics->n || !metric_derivation(&metrics->at[metric]))
             continue;
-        forget_definition(session, metrics->at[metric].derived->text);
+        size_t kept = 0;
+        for (size_t i = 0; i < session->definitions.n; i++) {
+            char *definition = session->definitions.at[i];
+            if (strcmp(definition, metrics->at[metric].derived->text) == 0)
+                free(definition);
+            else
+                session->definitions.at[kept++] = definition;
+        }
+        session->definitions.n = kept;
         derived_give_up(metrics, metric);
     }
     free(given_up);
@@ -211,37 +205,21 @@ bool session_has_projection(const struct session *session, enum projection proje
     return exists;
 }
 
-static bool definition_is_bad(struct session *session, const char *definition,
-                              const struct formula_error *error)
+static bool definition_is_bad(struct session *session, const char *definition, const struct formula_error *error)
 {
     session->metric_list_is_bad = true;
     problem_found("--derive", "'%s': %s, at character %zu", definition, error->what, error->at + 1);
     return false;
 }
 
-static bool add_derived_metrics(struct session *session, struct database *db)
-{
-    struct formula_error error;
-    for (size_t i = 0; i < session->definitions.n; i++)
-        if (!derived_add(&db->metrics, session->definitions.at[i], &error))
-            return definition_is_bad(session, session->definitions.at[i], &error);
-    return true;
-}
-
-static bool settle_derived_metrics(struct session *session, struct database *db)
-{
-    struct formula_error error;
-    size_t metric;
-    return derived_settle(&db->metrics, &metric, &error) ||
-           definition_is_bad(session, db->metrics.at[metric].derived->text, &error);
-}
-
 /* Chooses the metrics to show; false, with the problem noted, if that leaves none. */
 static bool settle_metrics(struct session *session, struct database *db)
 {
+    struct formula_error error;
     choose_complete(db, session->run);
-    if (!add_derived_metrics(session, db))
-        return false;
+    for (size_t i = 0; i < session->definitions.n; i++)
+        if (!derived_add(&db->metrics, session->definitions.at[i], &error))
+            return definition_is_bad(session, session->definitions.at[i], &error);
     bool is_default = !session->metric_list;
     char *unknown = choose_metrics(
         db, session->run, is_default ? session->usual_metrics : session->metric_list, is_default);
@@ -254,8 +232,9 @@ static bool settle_metrics(struct session *session, struct database *db)
         return false;
     }
     db->metrics.set = session->set;
-    if (!settle_derived_metrics(session, db))
-        return false;
+    size_t metric;
+    if (!derived_settle(&db->metrics, &metric, &error))
+        return definition_is_bad(session, db->metrics.at[metric].derived->text, &error);
     if (db->metrics.n == 0)
         problem_found(db->folder, "no metrics in it");
     else if (metrics_n_shown(&db->metrics) == 0)
@@ -281,19 +260,13 @@ static struct database *open_projection(struct session *session, enum projection
         database_close(db);
         db = NULL;
     }
-    session->outcome = db ? (database_nodes(db) ? DONE : STOPPED) : FAILED;
-    if (session->outcome == STOPPED) {
+    if (db && !database_nodes(db)) {
         database_close(db);
-        db = NULL;
+        session->outcome = STOPPED;
+        return NULL;
     }
+    session->outcome = db ? DONE : FAILED;
     return db;
-}
-
-static void follow_folding(struct opened *opened, struct fold_choice folds)
-{
-    if (folds.inlined || folds.recursion)
-        fold_nodes(opened->db, folds);
-    opened->folds = folds;
 }
 
 /* Restricts the values to the session's threads, and folds what is to be folded. */
@@ -304,14 +277,14 @@ static enum outcome follow_restriction(struct session *session, struct opened *o
         return DONE;
     fold_undo(opened->db);
     enum outcome outcome = is_restricted ? DONE : database_restrict(opened->db, session->threads);
-    if (outcome != DONE) {
-        follow_folding(opened, opened->folds);
-        return outcome;
+    if (outcome == DONE) {
+        forget_views(opened);
+        opened->folds = session->folds;
+        opened->restriction = session->restriction;
     }
-    follow_folding(opened, session->folds);
-    forget_views(opened);
-    opened->restriction = session->restriction;
-    return DONE;
+    if (opened->folds.inlined || opened->folds.recursion)
+        fold_nodes(opened->db, opened->folds);
+    return outcome;
 }
 
 struct database *session_database(struct session *session, enum projection projection)
@@ -342,28 +315,21 @@ static void sort_as_usual(const struct session *session, struct view *view)
         view_sort(view, sorting);
 }
 
-/* "[before]", or of repeated runs "[before, 5 runs]". */
-static void add_side(const struct session *session, const struct merged_runs *merged, int side, struct text *out)
-{
-    size_t n = merged_group_size(merged, (size_t)side);
-    text_printf(out, "[%s", session->comparing->names[side]);
-    if (merged->runs.n > SIDES)
-        text_printf(out, ", %zu run%s", n, n == 1 ? "" : "s");
-    text_add(out, "]");
-}
-
-/* "xz -9 [before] and [after]"; the caller frees. */
+/* "xz -9 [before] and [after]", of repeated runs "xz -9 [before, 5 runs] and [after, 5 runs]"; the caller frees. */
 static char *compared_title(const struct session *session, const struct comparison *comparison)
 {
-    const char *left = session_title(session->sides[0], comparison->sides[0].db);
-    const char *right = session_title(session->sides[1], comparison->sides[1].db);
+    const char *titles[SIDES];
     struct text title = {0};
-    text_printf(&title, "%s ", left);
-    add_side(session, &comparison->merged, 0, &title);
-    text_add(&title, " and ");
-    if (strcmp(left, right) != 0)
-        text_printf(&title, "%s ", right);
-    add_side(session, &comparison->merged, 1, &title);
+    for (int side = 0; side < SIDES; side++) {
+        size_t n = comparison_n_runs(comparison, side);
+        titles[side] = session_title(session->sides[side], comparison->sides[side].db);
+        if (side == 0 || strcmp(titles[0], titles[1]) != 0)
+            text_printf(&title, "%s ", titles[side]);
+        text_printf(&title, "[%s", session->comparing->names[side]);
+        if (comparison->merged.runs.n > SIDES)
+            text_printf(&title, ", %zu run%s", n, n == 1 ? "" : "s");
+        text_add(&title, side == 0 ? "] and " : "]");
+    }
     return title.at;
 }
 
@@ -378,10 +344,11 @@ static struct comparison *compare_runs(struct session *session, enum projection 
         session->runs[i]->opened[projection].db->programs.are_compared = have_programs;
     struct comparison *comparison = comparison_new(runs, session->n_runs, session->comparing);
     if (metrics_n_shown(&comparison->merged.metrics) == 0) {
-        char *others = comparison_only_in_one(comparison);
-        problem_found(session->sides[1]->folder, "has no metric in common with %s.%s",
-                      session->sides[0]->folder, others);
-        free(others);
+        struct text others = {0};
+        comparison_only_in_one(comparison, &others);
+        problem_found(session->sides[1]->folder, "has no metric in common with %s.%s", session->sides[0]->folder,
+                      text_string(&others));
+        vec_free(&others);
         comparison_free(comparison);
         return NULL;
     }
@@ -536,30 +503,32 @@ enum outcome session_restrict(struct session *session, enum projection projectio
     return DONE;
 }
 
-struct thread_set *session_matching_threads(struct session *session, enum projection projection,
-                                            const char *expression, char **cause)
+/* The threads of a projection that `choose` finds. */
+static struct thread_set *choose_threads(struct session *session, enum projection projection,
+                                         struct thread_set *(*choose)(const struct threads *threads, const json_t *run,
+                                                                      const char *wanted, char **cause),
+                                         const char *wanted, char **cause)
 {
     const struct database *db = session_database(session, projection);
     if (!db)
         return NULL;
     struct threads threads;
     threads_read(&threads, db, session->run);
-    struct thread_set *set = thread_set_matching(&threads, session->run, expression, cause);
+    struct thread_set *set = choose(&threads, session->run, wanted, cause);
     threads_free(&threads);
     return set;
+}
+
+struct thread_set *session_matching_threads(struct session *session, enum projection projection,
+                                            const char *expression, char **cause)
+{
+    return choose_threads(session, projection, thread_set_matching, expression, cause);
 }
 
 struct thread_set *session_threads_of_program(struct session *session, enum projection projection,
                                               const char *program, char **cause)
 {
-    const struct database *db = session_database(session, projection);
-    if (!db)
-        return NULL;
-    struct threads threads;
-    threads_read(&threads, db, session->run);
-    struct thread_set *set = thread_set_of_program(&threads, session->run, program, cause);
-    threads_free(&threads);
-    return set;
+    return choose_threads(session, projection, thread_set_of_program, program, cause);
 }
 
 const char *session_title(const struct session *session, const struct database *db)

@@ -39,17 +39,6 @@ static bool define(struct session *session, const char *metric, const char *stat
     return is_new;
 }
 
-/* Whether a metric has values, is not internal, no kind of overhead, and has a name that a formula can
- * quote. */
-static bool has_columns(const json_t *metric)
-{
-    const char *name = run_text(metric, "name");
-    const struct metric_kind *kind = metric_kind_of(name);
-    return *name && !(kind && kind->is_internal) &&
-           strcmp(run_text(metric, "state"), "not measurable") != 0 &&
-           !strpbrk(name, ":\"=$@[]");
-}
-
 void statistic_columns_define(struct session *session)
 {
     size_t i, k, n = 0;
@@ -57,11 +46,15 @@ void statistic_columns_define(struct session *session)
     const json_t *statistics = json_object_get(session->run, "statistics");
     json_array_foreach(json_object_get(session->run, "metrics"), i, metric)
     {
+        const char *name = run_text(metric, "name");
+        const struct metric_kind *kind = metric_kind_of(name);
+        bool is_measured = strcmp(run_text(metric, "state"), "not measurable") != 0;
+        /* No kinds of overhead, and no names that a formula cannot quote. */
+        bool has_columns = *name && !(kind && kind->is_internal) && is_measured && !strpbrk(name, ":\"=$@[]");
         json_array_foreach(statistics, k, statistic)
         {
-            const char *name = json_string_value(statistic);
-            if (name && has_columns(metric) && n < MOST_COLUMNS)
-                n += define(session, run_text(metric, "name"), name);
+            if (json_is_string(statistic) && has_columns && n < MOST_COLUMNS)
+                n += define(session, name, json_string_value(statistic));
         }
     }
 }

@@ -86,7 +86,7 @@ static void write_finding(struct json_writer *json, const struct finding *findin
 {
     char buffer[NAME_SIZE];
     json_write_object(json);
-    json_write_text(json, "kind", finding_kind_name(finding->kind));
+    json_write_text(json, "kind", finding->name);
     json_put_number(json, "gain", finding->is_gain_claimed ? finding->gain.factor : NAN);
     write_interval(json, "gain_interval", finding->is_gain_claimed, finding->gain.low, finding->gain.high);
     json_write_text(json, "scope", name_of(db, finding->procedure, buffer));

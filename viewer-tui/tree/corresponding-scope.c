@@ -163,12 +163,22 @@ struct context_search {
     VEC(uint32_t) chain; /* in the bottom-up view: the path to the row */
 };
 
+struct node_of_view {
+    const struct view *view;
+    uint32_t node;
+};
+
+static double cost_of_node(const void *context, size_t metric, enum cost_part part)
+{
+    const struct node_of_view *of = context;
+    return node_cost(of->view->db, of->node, metric, part);
+}
+
 /* The most expensive context; 0 if none. */
 static uint32_t hottest_context(const struct context_search *search)
 {
     const struct view *view = search->view;
     enum cost_part part = view->class->shows_callers ? view->sorting.part : INCLUSIVE;
-    struct cost *costs = mem_alloc((view->n_metrics + 1) * sizeof *costs);
     enum scope_kind kind = view_row(view, search->row)->kind;
     uint32_t hottest = 0;
     double most = 0;
@@ -179,15 +189,14 @@ static uint32_t hottest_context(const struct context_search *search)
                              : kind > KIND_FILE && is_static(nodes, c, view, search->row);
         if (!is_of_row)
             continue;
-        node_costs_get(view->db, c, costs);
         bool is_own = nodes->kind[c] == KIND_STATEMENT;
-        double value = view_value(view, costs, view->sorting.metric, is_own ? EXCLUSIVE : part);
+        double value = view_value(view, cost_of_node, &(struct node_of_view){view, c}, view->sorting.metric,
+                                  is_own ? EXCLUSIVE : part);
         if (!hottest || value > most) {
             hottest = c;
             most = value;
         }
     }
-    free(costs);
     return hottest;
 }
 

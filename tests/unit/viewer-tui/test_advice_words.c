@@ -81,34 +81,26 @@ static void a_gain_is_what_is_left(void **state)
     assert_true(isinf(gain_without(&all).factor));
 }
 
-static void assert_words(void (*add)(struct text *text, double value), double value, const char *expected)
-{
-    struct text text = {0};
-    add(&text, value);
-    assert_string_equal(text_string(&text), expected);
-    vec_free(&text);
-}
-
 static void numbers_have_two_digits(void **state)
 {
     (void)state;
-    assert_words(add_percent, 0.327, "33 %");
-    assert_words(add_percent, 0.005, "0.5 %");
-    assert_words(add_percent, 0.0996, "10 %");
-    assert_words(add_percent, 0.9951, "100 %");
-    assert_words(add_percent, 0.0004, "<0.1 %");
-    assert_words(add_percent, 0, "0 %");
-    assert_words(add_seconds, 2.94, "2.9 s");
-    assert_words(add_seconds, 22.04, "22 s");
-    assert_words(add_seconds, 1234, "1200 s");
-    assert_words(add_seconds, 0.26, "0.26 s");
-    assert_words(add_seconds, 0.048, "48 ms");
-    assert_words(add_seconds, 0.00004, "40 us");
-    assert_words(add_factor, 1.949, "1.9x");
-    assert_words(add_factor, 2, "2.0x");
-    assert_words(add_factor, 41.6, "42x");
-    assert_words(add_factor, 101, "more than 100x");
-    assert_words(add_factor, INFINITY, "more than 100x");
+    assert_string_equal(as_percent(0.327).text, "33 %");
+    assert_string_equal(as_percent(0.005).text, "0.5 %");
+    assert_string_equal(as_percent(0.0996).text, "10 %");
+    assert_string_equal(as_percent(0.9951).text, "100 %");
+    assert_string_equal(as_percent(0.0004).text, "<0.1 %");
+    assert_string_equal(as_percent(0).text, "0 %");
+    assert_string_equal(as_seconds(2.94).text, "2.9 s");
+    assert_string_equal(as_seconds(22.04).text, "22 s");
+    assert_string_equal(as_seconds(1234).text, "1200 s");
+    assert_string_equal(as_seconds(0.26).text, "0.26 s");
+    assert_string_equal(as_seconds(0.048).text, "48 ms");
+    assert_string_equal(as_seconds(0.00004).text, "40 us");
+    assert_string_equal(as_factor(1.949).text, "1.9x");
+    assert_string_equal(as_factor(2).text, "2.0x");
+    assert_string_equal(as_factor(41.6).text, "42x");
+    assert_string_equal(as_factor(101).text, "more than 100x");
+    assert_string_equal(as_factor(INFINITY).text, "more than 100x");
 }
 
 static void shares_with_intervals(void **state)
