@@ -16,8 +16,8 @@ bool others_had_cpus(const struct facts *facts, size_t i, struct subject *subjec
 /* From this share of the CPU time on, threads that spin are worth a word. */
 #define MUCH_WAITED_SHARE 0.30
 
-/* Adds "; threads spent 80 % of their CPU time waiting for each other: try OMP_WAIT_POLICY=passive.": a thread that spins
- * keeps a CPU from the one that it waits for, or uses up the quota. */
+/* Adds "; threads spent 80 % of their CPU time waiting for each other: try OMP_WAIT_POLICY=passive.": a thread that
+ * spins keeps a CPU from the one that it waits for, or uses up the quota. */
 static void add_spinning(const struct facts *facts, struct text *text)
 {
     const char *sleeping = facts->runtime ? facts->runtime->sleeping : NULL;

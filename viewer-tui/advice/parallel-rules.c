@@ -189,8 +189,8 @@ static void add_open(const struct parallelization *of, struct text *text)
         text_printf(text, "; a run about %.0f times as long would tell", ceil(fmax(length, 2)));
 }
 
-/* Adds "no worker has work for 33 % of the time, between pieces of the loop at g.c:10; larger pieces could win 1.6x; try
- * fewer threads, too (OMP_NUM_THREADS)", or "overhead is 34 %; larger tasks could win 1.5x". */
+/* Adds "no worker has work for 33 % of the time, between pieces of the loop at g.c:10; larger pieces could win 1.6x;
+ * try fewer threads, too (OMP_NUM_THREADS)", or "overhead is 34 %; larger tasks could win 1.5x". */
 static void add_too_fine(const struct facts *facts, const struct subject *subject, const struct parallelization *of,
                          struct text *text)
 {

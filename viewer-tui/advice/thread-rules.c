@@ -45,14 +45,15 @@ void say_unequal_parts(const struct facts *facts, const struct subject *subject,
     (void)facts;
     const struct shared_work *work = subject->of;
     const struct parts *parts = &work->parts;
-    const char *how = work->is_static_loop ? "schedule(dynamic)" : work->is_construct ? "smaller pieces" : "equal parts";
+    const char *how = work->is_construct ? "smaller pieces" : "equal parts";
     text_printf(text, "Thread %ld has ", parts->most_of);
     if (parts->least >= COMPARABLE * parts->most)
         text_printf(text, "%.2g times the work of thread %ld in ", parts->most / parts->least, parts->least_of);
     else
         text_printf(text, "%s of work, the mean of %zu is %s, in ", as_seconds(parts->most).text, parts->n,
                     as_seconds(parts->mean).text);
-    text_printf(text, "%s: %s %s", subject->where, how, subject->gain.factor > 1 ? "could win " : "may help");
+    text_printf(text, "%s: %s %s", subject->where,
+                work->is_static_loop ? "schedule(dynamic)" : how, subject->gain.factor > 1 ? "could win " : "may help");
     add_gain(subject, "", "", text);
     text_add(text, ".");
 }
@@ -112,8 +113,8 @@ void say_unequal_ranks(const struct facts *facts, const struct subject *subject,
 /* Places after these are small. */
 #define MOST_PLACES 64
 
-/* Finds the row that has most of the time for which the thread runs alone, if one has half of it: seconds in the thread,
- * less those in all others. */
+/* Finds the row that has most of the time for which the thread runs alone, if one has half of it: seconds in the
+ * thread, less those in all others. */
 static void find_lone_row(const struct facts *facts, uint32_t profile, double alone, struct hotspot *row)
 {
     uint32_t n = database_n_profiles(facts->view->db);
