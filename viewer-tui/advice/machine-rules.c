@@ -6,9 +6,8 @@
 
 /* ---- Others had the CPUs ---- */
 
-bool others_had_cpus(const struct facts *facts, size_t i, struct subject *subject)
+bool others_had_cpus(const struct facts *facts, struct subject *subject)
 {
-    (void)i;
     (void)subject;
     return facts->supply.is_disturbed && !facts->supply.is_throttled;
 }
@@ -38,9 +37,8 @@ void say_others(const struct facts *facts, const struct subject *subject, struct
 
 /* ---- A quota ---- */
 
-bool is_throttled(const struct facts *facts, size_t i, struct subject *subject)
+bool is_throttled(const struct facts *facts, struct subject *subject)
 {
-    (void)i;
     (void)subject;
     return facts->supply.is_throttled;
 }
@@ -67,9 +65,8 @@ void say_quota(const struct facts *facts, const struct subject *subject, struct 
 /* From this share of the threads' time without a CPU on, the finding comes first, but for a lock that limits them. */
 #define MUCH_READY_SHARE 0.40
 
-bool have_too_few_cpus(const struct facts *facts, size_t i, struct subject *subject)
+bool have_too_few_cpus(const struct facts *facts, struct subject *subject)
 {
-    (void)i;
     const struct main_process *process = &facts->process;
     const struct cpu_supply *supply = &facts->supply;
     if (!(process->cpus > 0) || (double)process->most_working <= process->cpus)

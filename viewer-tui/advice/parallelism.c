@@ -76,9 +76,8 @@ static void add_parallelism(const struct work_span *of, struct text *text)
     text_add(text, ".");
 }
 
-bool has_work_span(const struct facts *facts, size_t i, struct subject *subject)
+bool has_work_span(const struct facts *facts, struct subject *subject)
 {
-    (void)i;
     const struct work_span *of = &facts->work_span;
     if (!facts->has_work_span)
         return false;
