@@ -6,7 +6,7 @@
 #include "viewer-tui/compared-runs.h"
 #include "viewer-tui/options.h"
 #include "viewer-tui/show-set.h"
-#include "viewer-tui/terminal/keys.h"
+#include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/terminal.h"
 #include "viewer-tui/tree/labels.h"
 
@@ -138,10 +138,11 @@ static int run_set(struct options *options)
  * line of the help; headings have no keys. */
 static int print_keys(void)
 {
-    size_t n;
-    const struct key_help *keys = keys_help(&n);
-    for (size_t i = 0; i < n; i++)
-        printf("%s\t%s\n", keys[i].keys ? keys[i].keys : "", keys[i].what);
+    for (const struct family *const *family = command_families; *family; family++) {
+        printf("\t%s\n", (*family)->heading);
+        for (const struct command *command = (*family)->commands; command->keys; command++)
+            printf("%s\t%s\n", command->keys, command->help);
+    }
     return fflush(stdout) == 0 ? 0 : 1;
 }
 

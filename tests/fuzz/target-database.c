@@ -45,7 +45,7 @@ static void look_at_tree(struct database *db)
     PROMISE(nodes && costs);
     for (uint32_t i = 0; i < nodes->n; i++) {
         PROMISE(nodes->parent[i] <= i && nodes->end[i] > i && nodes->end[i] <= nodes->n);
-        PROMISE(nodes->procedure[i] <= i && nodes_call_site(nodes, i) <= i);
+        PROMISE(nodes_caller(nodes, i) <= i && nodes_call_site(nodes, i) <= i);
         for (size_t m = 0; m < db->metrics.n_stored; m++) {
             node_cost(db, i, m, INCLUSIVE);
             node_cost(db, i, m, EXCLUSIVE);

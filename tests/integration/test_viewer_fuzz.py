@@ -69,6 +69,12 @@ def damage(data, rng):
     return bytes(data)
 
 
+def formats_of(view):
+    """What a view can be printed as, of the formats that all views but the summary have."""
+    return ("text", "json") if view == "summary" else FORMATS[:3]
+
+
+
 class Fuzz(unittest.TestCase):
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
@@ -124,7 +130,7 @@ class Fuzz(unittest.TestCase):
             view = rng.choice(VIEWS)
             with self.subTest(number=number, base=base.name, file=file, view=view):
                 folder = self.damaged(base, file, rng)
-                format = rng.choice(FORMATS if view in VIEWS[:3] else FORMATS[:3])
+                format = rng.choice(FORMATS if view in VIEWS[:3] else formats_of(view))
                 kinds = ["--kinds"] if base.name == "parallel" and rng.random() < 0.5 else []
                 results[self.check(folder, "--print", view, "--format", format,
                                    "--min-percent", "0", *kinds)] += 1
@@ -143,7 +149,7 @@ class Fuzz(unittest.TestCase):
             with self.subTest(number=number, base=base.name, file=file, view=view):
                 folder = self.damaged(base, file, rng)
                 results[self.check(folder, "--print", view, "--threads", rng.choice(("[17]", ".")),
-                                   "--format", rng.choice(FORMATS[:3]))] += 1
+                                   "--format", rng.choice(formats_of(view)))] += 1
         self.assertGreater(results[0], ROUNDS // 80)
         self.assertGreater(results[1], ROUNDS // 80)
 
@@ -161,7 +167,7 @@ class Fuzz(unittest.TestCase):
                 derived = ["--derive", f"x = {rng.choice(formulas)}"]
                 sort = ["--sort", "x"] if rng.random() < 0.5 else []
                 results[self.check(folder, "--print", view, *derived, *sort, "--format",
-                                   rng.choice(FORMATS[:3]))] += 1
+                                   rng.choice(formats_of(view)))] += 1
         self.assertGreater(results[0], ROUNDS // 80)
         self.assertGreater(results[1], ROUNDS // 80)
 
@@ -177,7 +183,7 @@ class Fuzz(unittest.TestCase):
                 folder = self.damaged(base, file, rng)
                 more = rng.choice(([], ["--threads", "."], ["--derive", "x = thread_max($1)"]))
                 results[self.check(folder, "--print", view, "--fold-inlined", *more, "--format",
-                                   rng.choice(FORMATS[:3]))] += 1
+                                   rng.choice(formats_of(view)))] += 1
         self.assertGreater(results[0], ROUNDS // 80)
         self.assertGreater(results[1], ROUNDS // 80)
 
@@ -193,7 +199,7 @@ class Fuzz(unittest.TestCase):
             with self.subTest(number=number, base=base.name, file=file, view=view):
                 folder = self.damaged(base, file, rng)
                 sides = [whole, folder] if rng.random() < 0.5 else [folder, whole]
-                self.check(sides[1], "--print", view, "--format", rng.choice(FORMATS[:3]),
+                self.check(sides[1], "--print", view, "--format", rng.choice(formats_of(view)),
                            "--min-percent", "0", sides[0])
 
     def view(self, folder, keys, width, height):

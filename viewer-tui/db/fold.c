@@ -37,12 +37,11 @@ struct folding {
 static bool is_inside_inlined(const struct folding *folding, uint32_t node)
 {
     const struct nodes *file = folding->file;
-    uint32_t parent = file->parent[node];
     if (!folding->choice.inlined)
         return false;
     if (file->kind[node] == KIND_INLINED)
-        return file->kind[file->procedure[parent]] != KIND_ROOT;
-    return is_lexical_kind(file->kind[node]) && folding->is_folded[parent];
+        return file->kind[nodes_caller(file, node)] != KIND_ROOT;
+    return is_lexical_kind(file->kind[node]) && folding->is_folded[file->parent[node]];
 }
 
 /* Distinguishes nodes of one kind and place below one parent: they must not be merged. */

@@ -32,13 +32,21 @@ static void find_parts(struct node_costs *costs, const struct metrics *metrics)
     }
 }
 
-/* Finds the meaning of values in the summary. */
+/* Sets the meaning of an id in the summary. */
+static void set_role(struct node_costs *costs, int id, struct value_role role)
+{
+    static const struct value_role none = {METRIC_ABSENT, METRIC_ABSENT, METRIC_POINT};
+    size_t n = (size_t)id + 1;
+    if (n > costs->n_roles)
+        costs->roles = mem_resize(costs->roles, n, sizeof *costs->roles);
+    while (costs->n_roles < n)
+        costs->roles[costs->n_roles++] = none;
+    costs->roles[id] = role;
+}
+
 static void find_roles(struct node_costs *costs, const struct metrics *metrics)
 {
-    costs->roles = mem_alloc(METRIC_IDS * sizeof *costs->roles);
     costs->are_whole = true;
-    for (size_t id = 0; id < METRIC_IDS; id++)
-        costs->roles[id].metric = costs->roles[id].sum = METRIC_ABSENT;
     for (size_t slot = 0; slot < costs->n_slots; slot++)
         for (int scope = METRIC_FUNCTION; scope < METRIC_SCOPES; scope++) {
             const struct metric *metric = &metrics->at[metrics_at_slot(metrics, slot)];
@@ -46,10 +54,10 @@ static void find_roles(struct node_costs *costs, const struct metrics *metrics)
             bool is_needed = metric->source == METRIC_FROM_FILE && metric_is_measured(metric);
             costs->are_whole &= !is_needed || id != METRIC_ABSENT;
             if (id != METRIC_ABSENT)
-                costs->roles[id] =
-                    (struct value_role){.metric = slot < metrics->n_stored ? (int32_t)slot : METRIC_ABSENT,
-                                        .sum = metric_is_added(metric) ? metric->sum : METRIC_ABSENT,
-                                        .scope = (uint8_t)scope};
+                set_role(costs, id,
+                         (struct value_role){.metric = slot < metrics->n_stored ? (int32_t)slot : METRIC_ABSENT,
+                                             .sum = metric_is_added(metric) ? metric->sum : METRIC_ABSENT,
+                                             .scope = (uint8_t)scope});
         }
 }
 
@@ -243,6 +251,8 @@ static void get_from_file(const struct database *db, uint32_t node, struct cost 
     const struct v4_metric_value *at =
         values_at(&db->values, nodes->position[node] == NOTHING ? NO_POSITION : nodes->position[node], &n);
     for (; n > 0; n--, at++) {
+        if (at->metric_id >= db->costs->n_roles)
+            continue;
         const struct value_role *role = &db->costs->roles[at->metric_id];
         if (role->scope != METRIC_EXECUTION && role->scope != exclusive)
             continue;

@@ -29,7 +29,8 @@ struct node_costs {
     struct value_role {
         int32_t metric, sum; /* stored metrics to which the value is added, or METRIC_ABSENT */
         uint8_t scope;       /* enum metric_scope */
-    } *roles;       /* by metric id in the summary, METRIC_IDS of them */
+    } *roles;       /* by metric id in the summary */
+    size_t n_roles; /* 1 + the largest id that has one */
     bool are_whole; /* the summary has all scopes of all metrics */
 };
 

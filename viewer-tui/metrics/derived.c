@@ -206,16 +206,17 @@ void derived_give_up(struct metrics *metrics, size_t index)
     metric->derived->name[0] = '\0'; /* which no definition can name */
 }
 
-double derived_value(const struct metrics *metrics, size_t metric, const struct derived_row *row,
-                     enum cost_part part)
+double derived_value(const struct metrics *metrics, size_t metric, struct formula_input row, enum cost_part part)
 {
     struct cost derived[MOST_DERIVED], of_program[MOST_DERIVED];
     assert(metric >= metrics->n_stored && metric < metrics->n);
     size_t n = metric - metrics->n_stored;
-    struct formula_input of_row = {metrics->n_stored, row->costs,   derived,         row->program,
-                                   of_program,        row->threads, row->statistics, row->number};
-    struct formula_input whole = of_row;
-    whole.stored = row->program;
+    row.n_stored = metrics->n_stored;
+    row.derived = derived;
+    row.derived_of_program = of_program;
+    struct formula_input whole = row;
+    whole.cost = formula_cost_in_array;
+    whole.context = row.program;
     whole.derived = of_program;
     whole.row = 0;
     for (size_t d = 0; d < n; d++) {
@@ -224,10 +225,10 @@ double derived_value(const struct metrics *metrics, size_t metric, const struct 
         const struct formula *formula = &metrics->at[metrics->n_stored + d].derived->formula;
         of_program[d].inclusive = formula_value(formula, &whole, INCLUSIVE);
         of_program[d].exclusive = formula_value(formula, &whole, EXCLUSIVE);
-        derived[d].inclusive = formula_value(formula, &of_row, INCLUSIVE);
-        derived[d].exclusive = formula_value(formula, &of_row, EXCLUSIVE);
+        derived[d].inclusive = formula_value(formula, &row, INCLUSIVE);
+        derived[d].exclusive = formula_value(formula, &row, EXCLUSIVE);
     }
-    return formula_value(&metrics->at[metric].derived->formula, &of_row, part);
+    return formula_value(&metrics->at[metric].derived->formula, &row, part);
 }
 
 static bool formula_needs(const struct formula *formula, derived_need *need, void *context)

@@ -31,14 +31,6 @@ static inline const char *derived_formula(const struct metric *metric)
     return metric->derived->text + metric->derived->formula_at;
 }
 
-/* What the value of a row is computed from. */
-struct derived_row {
-    const struct cost *costs, *program; /* by stored metric */
-    formula_threads *threads;           /* NULL: values of threads are unknown */
-    struct thread_statistics *statistics;
-    uint32_t number; /* of the row in `statistics`; 0 is the program */
-};
-
 /* Calls `need` with each stored metric whose values in threads a derived metric depends on,
  * possibly several times. Stops and returns false as soon as `need` does. */
 typedef bool derived_need(void *context, size_t metric);
@@ -46,7 +38,6 @@ bool derived_thread_needs(const struct metrics *metrics, size_t metric, derived_
                           void *context);
 
 /* The value of a derived metric for a row; NAN if undefined. */
-double derived_value(const struct metrics *metrics, size_t metric, const struct derived_row *row,
-                     enum cost_part part);
+double derived_value(const struct metrics *metrics, size_t metric, struct formula_input row, enum cost_part part);
 
 #endif

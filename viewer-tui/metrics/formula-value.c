@@ -10,6 +10,12 @@ bool formula_step_names(const struct formula_step *step, size_t *metric)
     return step->operation == METRIC;
 }
 
+double formula_cost_in_array(const void *costs, size_t metric, enum cost_part part)
+{
+    const struct cost *cost = (const struct cost *)costs + metric;
+    return part == INCLUSIVE ? cost->inclusive : cost->exclusive;
+}
+
 double formula_step_value(const struct formula_step *step, const struct formula_input *input,
                           enum cost_part part)
 {
@@ -20,12 +26,13 @@ double formula_step_value(const struct formula_step *step, const struct formula_
                                                is_exclusive ? EXCLUSIVE : INCLUSIVE,
                                                (enum formula_statistic)step->statistic)
                               : NAN;
-    bool is_stored = step->metric < input->n_stored, is_of_row = step->part != PART_OF_PROGRAM;
-    const struct cost *stored = is_of_row ? input->stored : input->stored_of_program;
-    const struct cost *derived = is_of_row ? input->derived : input->derived_of_program;
-    const struct cost *cost =
-        is_stored ? &stored[step->metric] : &derived[step->metric - input->n_stored];
-    return is_exclusive ? cost->exclusive : cost->inclusive;
+    enum cost_part of_metric = is_exclusive ? EXCLUSIVE : INCLUSIVE;
+    bool is_of_row = step->part != PART_OF_PROGRAM;
+    if (step->metric < input->n_stored)
+        return is_of_row ? input->cost(input->context, step->metric, of_metric)
+                         : formula_cost_in_array(input->program, step->metric, of_metric);
+    return formula_cost_in_array(is_of_row ? input->derived : input->derived_of_program,
+                                 step->metric - input->n_stored, of_metric);
 }
 
 static double of_one(enum operation op, double a)

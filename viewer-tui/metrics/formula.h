@@ -76,15 +76,22 @@ struct thread_statistics;
 typedef double formula_threads(struct thread_statistics *statistics, uint32_t row, size_t metric,
                                enum cost_part part, enum formula_statistic which);
 
-/* The values of metrics: metric m is at stored[m] if m < n_stored, else at derived[m - n_stored];
- * `..._of_program` are the whole program's. */
+/* Returns a stored cost of a row; `context` says of which. */
+typedef double formula_costs(const void *context, size_t metric, enum cost_part part);
+
+/* The same for an array of costs, by metric. */
+double formula_cost_in_array(const void *costs, size_t metric, enum cost_part part);
+
+/* What the value of a row is computed from. */
 struct formula_input {
-    size_t n_stored;
-    const struct cost *stored, *derived;
-    const struct cost *stored_of_program, *derived_of_program;
-    formula_threads *threads; /* NULL: values of threads are unknown */
+    formula_costs *cost;
+    const void *context;        /* of `cost` */
+    const struct cost *program; /* of the whole program, by stored metric */
+    formula_threads *threads;   /* NULL: values of threads are unknown */
     struct thread_statistics *statistics;
-    uint32_t row;
+    uint32_t row;                                      /* in `statistics`; 0 is the program */
+    size_t n_stored;                                   /* metric m from here on is derived[m - n_stored]; set by */
+    const struct cost *derived, *derived_of_program; /* derived_value */
 };
 
 /* Parses the formula from text[start] to the end. Steps refer to metrics by their index in

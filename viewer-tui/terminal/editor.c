@@ -8,15 +8,6 @@
 /* Exit status of a shell that does not find the command. */
 #define NOT_FOUND 127
 
-static const char *editor_name(void)
-{
-    const char *const names[] = {getenv("VISUAL"), getenv("EDITOR")};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (names[i] && *names[i])
-            return names[i];
-    return "vi";
-}
-
 /* Adds a path, quoted for the shell, so that the editor takes it for neither option nor command. */
 static void add_path(struct text *command, const char *word)
 {
@@ -40,8 +31,10 @@ static void add_failure(const char *editor, int status, struct text *problem)
 
 void editor_run(const char *path, uint32_t line, struct text *problem)
 {
-    const char *editor = editor_name();
+    const char *editor = "vi", *const variables[] = {getenv("EDITOR"), getenv("VISUAL")}; /* the last one counts most */
     struct text command = {0};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        editor = variables[i] && *variables[i] ? variables[i] : editor;
     text_add(&command, editor); /* may have arguments */
     if (line)
         text_printf(&command, " +%u", line);

@@ -5,7 +5,6 @@
 #include "viewer-tui/tree/view.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 bool pane_is_open(const struct pane *pane, uint32_t row)
 {
@@ -92,7 +91,7 @@ static void list_rows(struct pane *pane, uint32_t selected)
     while (waiting.n) {
         uint32_t row = waiting.at[--waiting.n];
         if (row == selected) {
-            pane->selected = pane->shown.n;
+            pane->scroller.selected = pane->shown.n;
             is_found = true;
         }
         vec_push(&pane->shown, row);
@@ -107,10 +106,9 @@ static void list_rows(struct pane *pane, uint32_t selected)
     }
     vec_free(&waiting);
     vec_free(&children);
+    pane->scroller.n = pane->shown.n;
     if (!is_found)
-        list_rows(pane, selected == pane->root
-                            ? selected
-                            : filtered_parent(pane->filtered, selected, pane->root));
+        list_rows(pane, selected == pane->root ? selected : filtered_parent(pane->filtered, selected, pane->root));
 }
 
 void pane_open(struct pane *pane, struct view *view, const struct filters *filters)
@@ -139,18 +137,11 @@ void pane_close(struct pane *pane)
     *pane = (struct pane){0};
 }
 
-void pane_move(struct pane *pane, long rows)
-{
-    long target = (long)pane->selected + rows;
-    long last = (long)pane->shown.n - 1;
-    pane->selected = (size_t)(target < 0 ? 0 : target > last ? last : target);
-}
-
 void pane_move_up_tree(struct pane *pane)
 {
     uint32_t parent = filtered_parent(pane->filtered, pane_row(pane), pane->root);
     while (pane_row(pane) != parent)
-        pane->selected--;
+        pane->scroller.selected--;
 }
 
 static bool is_below(const struct pane *pane, uint32_t row, uint32_t above)
@@ -291,7 +282,7 @@ void pane_zoom_in(struct pane *pane)
     set_root(pane, (struct zoom){row, 0});
     set_open(pane, row, true);
     list_rows(pane, row);
-    pane->top = 0;
+    pane->scroller.top = 0;
 }
 
 bool pane_zoom_out(struct pane *pane)
@@ -315,22 +306,17 @@ void pane_zoom_to(struct pane *pane, uint32_t row)
         pane_zoom_in(pane);
 }
 
-/* Whether a row of the first level has rows below it. */
-static bool can_be_flattened(struct pane *pane)
-{
-    row_list rows = {0};
-    size_t i = 0;
-    filtered_children(pane->filtered, pane->root, &rows, NULL);
-    while (i < rows.n && !filtered_can_open(pane->filtered, rows.at[i]))
-        i++;
-    bool can_open = i < rows.n;
-    vec_free(&rows);
-    return can_open;
-}
-
 bool pane_flatten(struct pane *pane)
 {
-    if (pane->view->class->shows_callers || !can_be_flattened(pane))
+    row_list rows = {0};
+    bool has_level = false;
+    if (pane->view->class->shows_callers)
+        return false;
+    filtered_children(pane->filtered, pane->root, &rows, NULL);
+    for (size_t i = 0; i < rows.n && !has_level; i++)
+        has_level = filtered_can_open(pane->filtered, rows.at[i]);
+    vec_free(&rows);
+    if (!has_level)
         return false;
     uint32_t row = pane_row(pane);
     set_root(pane, (struct zoom){pane->root, pane->flattened + 1});
@@ -372,27 +358,8 @@ static void copy_open(open_rows *to, const open_rows *from)
 {
     to->n = 0;
     vec_reserve(to, from->n);
-    if (from->n)
-        memcpy(to->at, from->at, from->n * sizeof *from->at);
-    to->n = from->n;
-}
-
-/* Opens the matches of a new FILTER_ONLY. When it is gone, restores the rows that were open before, and
- * opens those above the selected row. */
-static void open_matches(struct pane *pane, uint32_t selected)
-{
-    const struct filter *before = pane->only;
-    pane->only = pane->view->class->shows_callers ? NULL : filters_only(pane->filtered->filters);
-    if (pane->only == before)
-        return;
-    if (before)
-        copy_open(&pane->is_open, &pane->open_before);
-    else
-        copy_open(&pane->open_before, &pane->is_open);
-    if (pane->only)
-        open_below(pane, pane->root);
-    else
-        pane_select(pane, selected);
+    for (; to->n < from->n; to->n++)
+        to->at[to->n] = from->at[to->n];
 }
 
 enum outcome pane_filter(struct pane *pane)
@@ -400,7 +367,18 @@ enum outcome pane_filter(struct pane *pane)
     uint32_t row = pane_row(pane);
     if (filtered_prepare(pane->filtered) == STOPPED)
         return STOPPED;
-    open_matches(pane, row);
+    const struct filter *before = pane->only;
+    pane->only = pane->view->class->shows_callers ? NULL : filters_only(pane->filtered->filters);
+    if (pane->only != before) {
+        if (before)
+            copy_open(&pane->is_open, &pane->open_before);
+        else
+            copy_open(&pane->open_before, &pane->is_open);
+        if (pane->only)
+            open_below(pane, pane->root);
+        else
+            pane_select(pane, row);
+    }
     list_rows(pane, row);
     return DONE;
 }
@@ -409,14 +387,14 @@ void pane_save(const struct pane *pane, struct pane_state *state)
 {
     copy_open(&state->is_open, &pane->is_open);
     state->row = pane_row(pane);
-    state->top = pane->top;
+    state->top = pane->scroller.top;
 }
 
 void pane_restore(struct pane *pane, const struct pane_state *state)
 {
     copy_open(&pane->is_open, &state->is_open);
     list_rows(pane, state->row);
-    pane->top = state->top;
+    pane->scroller.top = state->top;
 }
 
 void pane_state_free(struct pane_state *state)
@@ -424,28 +402,8 @@ void pane_state_free(struct pane_state *state)
     vec_free(&state->is_open);
 }
 
-void pane_roll(struct pane *pane, long rows, size_t height)
-{
-    long last = pane->shown.n > height ? (long)(pane->shown.n - height) : 0;
-    long top = (long)pane->top + rows;
-    pane->top = (size_t)(top < 0 ? 0 : top > last ? last : top);
-    if (pane->selected < pane->top)
-        pane->selected = pane->top;
-    if (pane->selected >= pane->top + height)
-        pane->selected = pane->top + height - 1;
-}
-
 void pane_scroll(struct pane *pane, size_t height)
 {
-    if (height == 0)
-        return;
-    size_t below = pane->shows_below ? height / 3 : 0;
-    pane->shows_below = false;
-    if (pane->selected + below - pane->top >= height && pane->selected >= pane->top)
-        pane->top = pane->selected + below - height + 1;
-    if (pane->top > pane->selected)
-        pane->top = pane->selected;
-    /* No empty lines below while there are rows above. */
-    if (pane->shown.n - pane->top < height)
-        pane->top = pane->shown.n > height ? pane->shown.n - height : 0;
+    scroller_follow(&pane->scroller, height, pane->shows_below ? height / 3 : 0);
+    pane->shows_below &= height == 0;
 }

@@ -3,6 +3,7 @@
 #ifndef VIEWER_PANE_H
 #define VIEWER_PANE_H
 
+#include "viewer-tui/terminal/scroller.h"
 #include "viewer-tui/terminal/start-code.h"
 #include "viewer-tui/tree/view.h"
 #include "viewer-tui/tree/walk.h"
@@ -23,9 +24,8 @@ struct pane {
     uint32_t root;       /* the row that the pane is zoomed into, shown[0] */
     uint32_t flattened;
     VEC(struct zoom) zooms; /* earlier ones, to zoom out to */
-    size_t selected;        /* index in shown */
-    size_t top;             /* index in shown of the first row on the screen */
-    bool shows_below;       /* the next pane_scroll leaves a third of the rows below the selected */
+    struct scroller scroller; /* over `shown` */
+    bool shows_below;         /* the next pane_scroll leaves a third of the rows below the selected */
     size_t shift;           /* number of columns of the tree left of the screen, */
     int width;              /* for this width of the tree */
     VEC(struct start_chain) chains; /* of the rows that may begin one, as far as they were shown */
@@ -47,8 +47,8 @@ void pane_close(struct pane *pane);
 
 static inline uint32_t pane_row(const struct pane *pane)
 {
-    assert(pane->selected < pane->shown.n);
-    return pane->shown.at[pane->selected];
+    assert(pane->scroller.selected < pane->shown.n);
+    return pane->shown.at[pane->scroller.selected];
 }
 
 bool pane_is_open(const struct pane *pane, uint32_t row);
@@ -62,8 +62,7 @@ const struct start_chain *pane_folded_chain(const struct pane *pane, uint32_t ro
 /* Levels between a shown row and the root. */
 size_t pane_level(const struct pane *pane, uint32_t row);
 
-/* Moves the selection by a number of rows, as far as there are rows; to the parent row. */
-void pane_move(struct pane *pane, long rows);
+/* Selects the parent row. */
 void pane_move_up_tree(struct pane *pane);
 
 /* Selects a row of the view, or if filters hide it the visible row above. Opens the rows above it,
@@ -118,9 +117,6 @@ enum outcome pane_filter(struct pane *pane);
 void pane_save(const struct pane *pane, struct pane_state *state);
 void pane_restore(struct pane *pane, const struct pane_state *state);
 void pane_state_free(struct pane_state *state);
-
-/* Scrolls by a number of rows; the selection stays among the `height` rows on the screen. */
-void pane_roll(struct pane *pane, long rows, size_t height);
 
 /* Scrolls so that the selected row is among the `height` rows on the screen. */
 void pane_scroll(struct pane *pane, size_t height);

@@ -1,20 +1,11 @@
 #include "viewer-tui/terminal/places.h"
 
-void place_free(struct place *place)
-{
-    path_free(&place->path);
-}
-
-bool place_is(const struct place *a, const struct place *b)
-{
-    return a->projection == b->projection && a->view == b->view && a->zoomed == b->zoomed &&
-           path_is(&a->path, &b->path);
-}
+#include <stdlib.h>
 
 static void forget_from(struct places *places, size_t first)
 {
     while (places->visited.n > first)
-        place_free(&places->visited.at[--places->visited.n]);
+        path_free(&places->visited.at[--places->visited.n].path);
 }
 
 void places_free(struct places *places)
@@ -23,40 +14,32 @@ void places_free(struct places *places)
     vec_free(&places->visited);
 }
 
-void places_leave(struct places *places, struct place from)
+void places_leave(struct places *places, struct place from, struct place to)
 {
-    forget_from(places, places->now);
-    vec_push(&places->visited, from);
-    places->now = places->visited.n;
+    bool is_same = from.projection == to.projection && from.view == to.view && from.zoomed == to.zoomed &&
+                   path_is(&from.path, &to.path);
+    if (is_same) {
+        path_free(&from.path);
+    } else {
+        forget_from(places, places->now);
+        vec_push(&places->visited, from);
+        places->now = places->visited.n;
+    }
+    path_free(&to.path);
 }
 
-/* Updates the current place: the user may have moved since coming there. */
-static void note_here(struct places *places, struct place here)
+const struct place *places_step(struct places *places, struct place here, int step)
 {
-    if (places->now == places->visited.n) {
+    if (step < 0 ? places->now == 0 : places->now + 1 >= places->visited.n) {
+        path_free(&here.path);
+        return NULL;
+    }
+    if (places->now < places->visited.n) { /* the user may have moved since coming there */
+        path_free(&places->visited.at[places->now].path);
+        places->visited.at[places->now] = here;
+    } else {
         vec_push(&places->visited, here);
-        return;
     }
-    place_free(&places->visited.at[places->now]);
-    places->visited.at[places->now] = here;
-}
-
-const struct place *places_back(struct places *places, struct place here)
-{
-    if (places->now == 0) {
-        place_free(&here);
-        return NULL;
-    }
-    note_here(places, here);
-    return &places->visited.at[--places->now];
-}
-
-const struct place *places_forward(struct places *places, struct place here)
-{
-    if (places->now + 1 >= places->visited.n) {
-        place_free(&here);
-        return NULL;
-    }
-    note_here(places, here);
-    return &places->visited.at[++places->now];
+    places->now += (size_t)step;
+    return &places->visited.at[places->now];
 }

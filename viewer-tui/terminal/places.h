@@ -18,16 +18,13 @@ struct places {
     size_t now;                /* index of the current place; visited.n if it is not in the list */
 };
 
-void place_free(struct place *place);
-bool place_is(const struct place *a, const struct place *b);
 void places_free(struct places *places);
 
-/* Adds a place that the user left, and takes ownership of it. */
-void places_leave(struct places *places, struct place from);
+/* Adds a place that the user left unless it is `to`. Takes ownership of both. */
+void places_leave(struct places *places, struct place from, struct place to);
 
-/* The place to go back or forward to from `here`, of which it takes ownership. NULL if there is none;
- * valid until the next call. */
-const struct place *places_back(struct places *places, struct place here);
-const struct place *places_forward(struct places *places, struct place here);
+/* The place to go back (step -1) or forward (1) to from `here`, of which it takes ownership. NULL if there is none; valid
+ * until the next call. */
+const struct place *places_step(struct places *places, struct place here, int step);
 
 #endif

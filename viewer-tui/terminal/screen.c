@@ -2,10 +2,11 @@
 
 #include "lib/utf8.h"
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/terminal/window-changes.h"
 
 #include <ncurses.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <term.h>
@@ -94,22 +95,17 @@ static void check_size(void)
         resizeterm(size.ws_row, size.ws_col);
 }
 
-/* Reports clicks when the button goes down, without waiting for a double click. */
-static void listen_to_mouse(void)
-{
-    mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
-    mouseinterval(0);
-}
+/* The window's size changes by the signal SIGWINCH. ncurses asks for the size when it gets the signal, and does nothing
+ * if it knows that size. But a window that shrank and grew again has lost what stood outside of the smaller one. So the
+ * screen is redrawn after every signal. */
+static volatile sig_atomic_t window_has_changed;
+static struct sigaction of_ncurses;
 
-/* Makes ^C an ordinary key, which stops what the user is doing instead of ending the viewer. */
-static void take_interrupts(void)
+static void on_window_change(int signal)
 {
-    struct termios modes;
-    if (tcgetattr(STDIN_FILENO, &modes) != 0)
-        return;
-    modes.c_cc[VINTR] = _POSIX_VDISABLE;
-    tcsetattr(STDIN_FILENO, TCSADRAIN, &modes);
-    def_prog_mode();
+    window_has_changed = 1;
+    if (of_ncurses.sa_handler != SIG_DFL && of_ncurses.sa_handler != SIG_IGN)
+        of_ncurses.sa_handler(signal);
 }
 
 const char *screen_start(bool with_mouse)
@@ -131,10 +127,19 @@ const char *screen_start(bool with_mouse)
     nonl();
     keypad(stdscr, TRUE);
     curs_set(0);
-    take_interrupts();
-    window_changes_watch();
-    if (with_mouse)
-        listen_to_mouse();
+    /* ^C is an ordinary key, which stops what the user is doing instead of ending the viewer. */
+    struct termios modes;
+    if (tcgetattr(STDIN_FILENO, &modes) == 0) {
+        modes.c_cc[VINTR] = _POSIX_VDISABLE;
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &modes);
+        def_prog_mode();
+    }
+    struct sigaction action = {.sa_handler = on_window_change};
+    sigaction(SIGWINCH, &action, &of_ncurses);
+    if (with_mouse) { /* clicks when the button goes down, without waiting for a double click */
+        mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+        mouseinterval(0);
+    }
     check_size();
     set_monochrome();
     set_colors();
@@ -216,6 +221,17 @@ int screen_put(int line, int column, int width, enum style style, const char *te
     return used;
 }
 
+int screen_print(struct area area, enum style style, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = NULL;
+    int used = vasprintf(&text, format, arguments) < 0 ? 0 : screen_put(area.line, area.column, area.width, style, text);
+    va_end(arguments);
+    free(text);
+    return used;
+}
+
 void screen_fill(int line, int column, int width, enum style style)
 {
     if (clip(line, column, &width))
@@ -234,13 +250,6 @@ enum style screen_heat(double share)
     while (i > 0 && share < heats[i].share)
         i--;
     return STYLE_HEAT + i;
-}
-
-/* Whether the terminal was closed. */
-static bool is_gone(void)
-{
-    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-    return poll(&input, 1, 0) > 0 && (input.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 
 /* Reads the rest of a UTF-8 character, which follows at once or not at all. Not with get_wch of ncurses: it
@@ -268,13 +277,6 @@ static int rest_of_character(int first)
  * KEY_MOUSE once for all that have arrived. Half of them are for buttons that are let go. */
 static MEVENT mouse_events[8];
 static unsigned mouse_events_left;
-
-static void collect_mouse_events(void)
-{
-    while (mouse_events_left < sizeof mouse_events / sizeof *mouse_events &&
-           getmouse(&mouse_events[mouse_events_left]) == OK)
-        mouse_events_left++;
-}
 
 /* The key for the oldest event of the mouse; ERR: none. */
 static int take_mouse(void)
@@ -307,12 +309,22 @@ static int key_now(void)
 /* Waits for a key; ERR if the wait was interrupted, or fails for ever. */
 static int wait_for_key(void)
 {
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    sigset_t change, before;
     int key = key_now();
     if (key != ERR)
         return key;
-    window_changes_wait();
-    if (!window_changes_take())
+    /* The signal is blocked between the look and the wait, so that none is missed there. Not longer: ncurses reads the
+     * rest of a mouse event without a time limit, and only a signal interrupts it. */
+    sigemptyset(&change);
+    sigaddset(&change, SIGWINCH);
+    sigprocmask(SIG_BLOCK, &change, &before);
+    if (!window_has_changed)
+        ppoll(&input, 1, NULL, &before);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (!window_has_changed)
         return key_now();
+    window_has_changed = 0;
     check_size();
     screen_redraw();
     return KEY_RESIZE;
@@ -322,12 +334,17 @@ int screen_key(void)
 {
     static unsigned failures; /* in succession */
     int key = mouse_events_left > 0 ? KEY_MOUSE : wait_for_key();
-    if (key == ERR)
-        return is_gone() || ++failures > MOST_FAILURES ? KEY_GONE : KEY_NOTHING;
+    if (key == ERR) {
+        struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+        bool is_gone = poll(&input, 1, 0) > 0 && (input.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+        return is_gone || ++failures > MOST_FAILURES ? KEY_GONE : KEY_NOTHING;
+    }
     failures = 0;
     mouse = (struct mouse){-1, -1};
     if (key == KEY_MOUSE && mouse_events_left == 0)
-        collect_mouse_events();
+        while (mouse_events_left < sizeof mouse_events / sizeof *mouse_events &&
+               getmouse(&mouse_events[mouse_events_left]) == OK)
+            mouse_events_left++;
     if (key == KEY_MOUSE)
         key = take_mouse();
     if (key == ERR)

@@ -58,6 +58,9 @@ void screen_redraw(void);
  * is UTF-8 in UTF-8 locales, else ASCII, without control characters. Returns the columns used. */
 int screen_put(int line, int column, int width, enum style style, const char *text);
 
+/* Draws a formatted text at the start of the first line of an area. Returns the columns used. */
+int screen_print(struct area area, enum style style, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 /* Fills cells with spaces in a style. */
 void screen_fill(int line, int column, int width, enum style style);
 

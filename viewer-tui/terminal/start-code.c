@@ -14,42 +14,21 @@
 /* Longer chains are no start code; Rust's, the longest known, has 19 rows. */
 #define MOST_ROWS 64
 
-static bool is_one_of(const char *name, const char *const *names, size_t n)
+static bool is_one_of(const char *name, const char *const *names)
 {
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), n = strlen(end);
-    return length >= n && strcmp(text + length - n, end) == 0;
+    while (*names && strcmp(name, *names) != 0)
+        names++;
+    return *names != NULL;
 }
 
 /* Whether a procedure is the outermost frame of a thread below its creation context: libc's,
  * libstdc++'s, or Rust's "<std::sys::thread::unix::Thread>::new::thread_start". */
 static bool begins_thread(const char *name)
 {
-    static const char *const names[] = {"start_thread", "clone", "clone3", "__clone3",
-                                        "execute_native_thread_routine"};
-    return is_one_of(name, names, sizeof names / sizeof *names) ||
-           ends_with(name, "::thread_start");
-}
-
-/* Whether a procedure is start code wherever it stands. Rust's main calls std::rt::lang_start. */
-static bool is_start_procedure(const char *name)
-{
-    static const char *const names[] = {"_start", "__libc_start_main", "__libc_start_call_main"};
-    return is_one_of(name, names, sizeof names / sizeof *names) ||
-           strstr(name, "std::rt::lang_start") || begins_thread(name);
-}
-
-static bool is_procedure(const struct view *view, uint32_t row)
-{
-    enum scope_kind kind = view_row(view, row)->kind;
-    return kind == KIND_PROCEDURE || kind == KIND_INLINED;
+    static const char *const names[] = {"start_thread", "clone", "clone3", "__clone3", "execute_native_thread_routine",
+                                        NULL};
+    const char *of_rust = strstr(name, "::thread_start");
+    return is_one_of(name, names) || (of_rust && strcmp(of_rust, "::thread_start") == 0);
 }
 
 /* Whether a row whose caller is start code belongs to the same library. */
@@ -61,8 +40,7 @@ static bool continues_start_code(const struct view *view, uint32_t row, const ch
     const char *module = database_module_path(view->db, label_module(view, row));
     bool is_of_libc = module && strncmp(path_name(module), "libc.so", strlen("libc.so")) == 0;
     bool is_of_rust = path && strncmp(path, "/rustc/", strlen("/rustc/")) == 0;
-    return is_of_libc || is_of_rust || strstr(name, "std::thread::") ||
-           strstr(name, "std::__invoke");
+    return is_of_libc || is_of_rust || strstr(name, "std::thread::") || strstr(name, "std::__invoke");
 }
 
 /* The child with nearly all of a row's cost, if it is a procedure; else NOTHING. */
@@ -75,7 +53,7 @@ static uint32_t dominating_child(struct view *view, uint32_t row)
         uint32_t child = view_row(view, row)->first_child + i;
         double cost = view_cost(view, child, metric, INCLUSIVE);
         if (whole != 0 && cost / whole >= DOMINATING_SHARE)
-            return is_procedure(view, child) ? child : NOTHING;
+            return row_is_procedure(view_row(view, child)) ? child : NOTHING;
     }
     return NOTHING;
 }
@@ -95,15 +73,17 @@ bool start_chain_may_begin(const struct view *view, uint32_t row)
     return may_begin;
 }
 
-/* Whether a row is start code; `above_is` says whether the row above is. */
+/* Whether a row is start code; `above_is` says whether the row above is. Rust's main calls std::rt::lang_start. */
 static bool is_start_code(const struct view *view, uint32_t row, bool above_is)
 {
-    struct text name = {0};
+    static const char *const names[] = {"_start", "__libc_start_main", "__libc_start_call_main", NULL};
+    struct text text = {0};
     view = view_origin(view, &row);
-    label_name(view, row, &name);
-    bool is = is_start_procedure(text_string(&name)) ||
-              (above_is && continues_start_code(view, row, text_string(&name)));
-    vec_free(&name);
+    label_name(view, row, &text);
+    const char *name = text_string(&text);
+    bool is = is_one_of(name, names) || strstr(name, "std::rt::lang_start") || begins_thread(name) ||
+              (above_is && continues_start_code(view, row, name));
+    vec_free(&text);
     return is;
 }
 

@@ -175,14 +175,14 @@ static void derive_totals(struct threads *threads, const struct database *db)
     const struct metrics *metrics = &db->metrics;
     struct cost *program = mem_alloc((metrics->n_stored + 1) * sizeof *program);
     struct cost *costs = mem_alloc((metrics->n_stored + 1) * sizeof *costs);
-    struct derived_row row = {.costs = costs, .program = program};
+    struct formula_input row = {.cost = formula_cost_in_array, .context = costs, .program = program};
     node_costs_get(db, 0, program);
     for (size_t i = 0; i < threads->list.n && metrics->n > metrics->n_stored; i++) {
         double *totals = threads->list.at[i].totals;
         for (size_t m = 0; m < metrics->n_stored; m++)
             costs[m] = (struct cost){totals[m], NAN};
         for (size_t m = metrics->n_stored; m < metrics->n; m++)
-            totals[m] = derived_value(metrics, m, &row, INCLUSIVE);
+            totals[m] = derived_value(metrics, m, row, INCLUSIVE);
     }
     free(costs);
     free(program);

@@ -32,20 +32,13 @@ static uint32_t find_child(struct view *view, uint32_t row, const struct wanted 
     return NOTHING;
 }
 
-/* The nearest procedure, inlined or not, that is or contains a row; 0 if none. */
-static uint32_t procedure_around(const struct view *view, uint32_t row)
-{
-    while (row && !is_procedure_kind(view_row(view, row)->kind))
-        row = view_row(view, row)->parent;
-    return row;
-}
-
 uint32_t corresponding_procedure(struct view *bottomup, const struct view *from, uint32_t row)
 {
-    uint32_t around = procedure_around(from, row);
-    if (!around)
+    while (row && !is_procedure_kind(view_row(from, row)->kind))
+        row = view_row(from, row)->parent;
+    if (!row)
         return NOTHING;
-    struct wanted called = {.kind = KIND_PROCEDURE, .place = view_row(from, around)->place};
+    struct wanted called = {.kind = KIND_PROCEDURE, .place = view_row(from, row)->place};
     struct wanted inlined = {.kind = KIND_INLINED, .place = called.place};
     uint32_t found = find_child(bottomup, 0, &called);
     return found != NOTHING ? found : find_child(bottomup, 0, &inlined);
@@ -170,13 +163,15 @@ struct context_search {
     VEC(uint32_t) chain; /* in the bottom-up view: the path to the row */
 };
 
-static bool is_of_row(const struct context_search *search, uint32_t context)
+struct node_of_view {
+    const struct view *view;
+    uint32_t node;
+};
+
+static double cost_of_node(const void *context, size_t metric, enum cost_part part)
 {
-    const struct nodes *nodes = database_nodes(search->view->db);
-    const struct row *row = view_row(search->view, search->row);
-    if (search->view->class->shows_callers)
-        return is_chain(nodes, context, search->view, search->chain.at, search->chain.n);
-    return row->kind > KIND_FILE && is_static(nodes, context, search->view, search->row);
+    const struct node_of_view *of = context;
+    return node_cost(of->view->db, of->node, metric, part);
 }
 
 /* The most expensive context; 0 if none. */
@@ -184,22 +179,24 @@ static uint32_t hottest_context(const struct context_search *search)
 {
     const struct view *view = search->view;
     enum cost_part part = view->class->shows_callers ? view->sorting.part : INCLUSIVE;
-    struct cost *costs = mem_alloc((view->n_metrics + 1) * sizeof *costs);
+    enum scope_kind kind = view_row(view, search->row)->kind;
     uint32_t hottest = 0;
     double most = 0;
     const struct nodes *nodes = database_nodes(view->db);
     for (uint32_t c = 1; c < nodes->n; c++) {
-        if (!is_of_row(search, c))
+        bool is_of_row = view->class->shows_callers
+                             ? is_chain(nodes, c, view, search->chain.at, search->chain.n)
+                             : kind > KIND_FILE && is_static(nodes, c, view, search->row);
+        if (!is_of_row)
             continue;
-        node_costs_get(view->db, c, costs);
         bool is_own = nodes->kind[c] == KIND_STATEMENT;
-        double value = view_value(view, costs, view->sorting.metric, is_own ? EXCLUSIVE : part);
+        double value = view_value(view, cost_of_node, &(struct node_of_view){view, c}, view->sorting.metric,
+                                  is_own ? EXCLUSIVE : part);
         if (!hottest || value > most) {
             hottest = c;
             most = value;
         }
     }
-    free(costs);
     return hottest;
 }
 

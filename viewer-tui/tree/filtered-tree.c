@@ -34,62 +34,33 @@ uint64_t filtered_n_matches(const struct filtered_tree *tree)
     return filtered_needs_paths(tree) ? tree->paths[0].n_matches : 0;
 }
 
-/* The node of a row, given that of the row above it; NOTHING if no match is below. */
-static uint32_t node_below(const struct filtered_tree *tree, uint32_t above, uint32_t row)
-{
-    const struct view *view = tree->view;
-    if (above == NOTHING)
-        return NOTHING;
-    uint32_t ordinal = row - view_row(view, view_row(view, row)->parent)->first_child;
-    uint32_t node = idmap_get(&tree->paths[0].nodes, above, ordinal);
-    return node == IDMAP_NONE ? NOTHING : node;
-}
-
 static struct decision *known_decision(struct filtered_tree *tree, uint32_t row)
 {
     bool is_known = row < tree->decisions.n && tree->decisions.at[row].visibility != ROW_UNKNOWN;
     return is_known ? &tree->decisions.at[row] : NULL;
 }
 
-static void remember(struct filtered_tree *tree, uint32_t row, struct decision decision)
-{
-    while (tree->decisions.n <= row)
-        vec_push(&tree->decisions, (struct decision){ROW_UNKNOWN, NOTHING});
-    tree->decisions.at[row] = decision;
-}
-
-/* The rows below a first-level row of the bottom-up view are its callers: they cannot replace it.
- */
-static enum visibility visibility_among_callers(struct filtered_tree *tree, uint32_t row,
-                                                enum visibility visibility)
-{
-    struct filter *only = filters_only(tree->filters);
-    if (view_row(tree->view, row)->depth != 1)
-        return visibility;
-    bool is_left_out = only && !pattern_matches(only->pattern, tree->view, row);
-    return is_left_out || visibility == ROW_ELIDED ? ROW_HIDDEN : visibility;
-}
-
-/* With FILTER_ONLY: rows without a match below are shown only if they match, and folded. */
-static enum visibility visibility_by_match(struct filtered_tree *tree, uint32_t row,
-                                           enum visibility visibility, bool has_match_below)
-{
-    if (has_match_below || visibility == ROW_HIDDEN)
-        return visibility;
-    bool matches = pattern_matches(filters_only(tree->filters)->pattern, tree->view, row);
-    return matches && visibility != ROW_ELIDED ? ROW_FOLDED : ROW_HIDDEN;
-}
-
 /* Decides on a row; `above` is the decision on its parent. */
 static struct decision judge(struct filtered_tree *tree, uint32_t row, struct decision above)
 {
     enum visibility visibility = filters_visibility(tree->filters, tree->view, row);
-    uint32_t node = NOTHING;
+    const struct row *at = view_row(tree->view, row);
+    struct filter *only = filters_only(tree->filters);
+    uint32_t node = NOTHING; /* unless a match is below */
     if (tree->view->class->shows_callers) {
-        visibility = visibility_among_callers(tree, row, visibility);
-    } else if (filters_only(tree->filters)) {
-        node = node_below(tree, above.node, row);
-        visibility = visibility_by_match(tree, row, visibility, node != NOTHING);
+        /* The rows below a first-level row of the bottom-up view are its callers: they cannot replace it. */
+        bool is_left_out = at->depth == 1 && only && !pattern_matches(only->pattern, tree->view, row);
+        if (is_left_out || (at->depth == 1 && visibility == ROW_ELIDED))
+            visibility = ROW_HIDDEN;
+    } else if (only) {
+        /* Rows without a match below are shown only if they match, and folded. */
+        if (above.node != NOTHING)
+            node = idmap_get(&tree->paths[0].nodes, above.node, row - view_row(tree->view, at->parent)->first_child);
+        node = node == IDMAP_NONE ? NOTHING : node;
+        if (node == NOTHING && visibility != ROW_HIDDEN) {
+            bool matches = pattern_matches(only->pattern, tree->view, row);
+            visibility = matches && visibility != ROW_ELIDED ? ROW_FOLDED : ROW_HIDDEN;
+        }
     }
     return (struct decision){(uint8_t)visibility, node};
 }
@@ -106,28 +77,23 @@ static struct decision decision_on(struct filtered_tree *tree, uint32_t row)
     while (unknown.n) {
         row = unknown.at[--unknown.n];
         decision = judge(tree, row, decision);
-        remember(tree, row, decision);
+        while (tree->decisions.n <= row)
+            vec_push(&tree->decisions, (struct decision){ROW_UNKNOWN, NOTHING});
+        tree->decisions.at[row] = decision;
     }
     vec_free(&unknown);
     return decision;
 }
 
-static bool is_flattened(const struct filtered_tree *tree, uint32_t number)
+enum visibility filtered_visibility(struct filtered_tree *tree, uint32_t number)
 {
     const struct row *row = view_row(tree->view, number);
-    return row->depth <= tree->flat_depth && !row->is_leaf;
-}
-
-enum visibility filtered_visibility(struct filtered_tree *tree, uint32_t row)
-{
-    if (row == 0)
+    if (number == 0)
         return ROW_SHOWN;
-    enum visibility visibility =
-        filters_n(tree->filters) ? decision_on(tree, row).visibility : ROW_SHOWN;
-    bool is_passed_over =
-        row < tree->passed_over.n && tree->passed_over.at[row] && !tree->shows_passed_over;
-    return visibility == ROW_SHOWN && (is_passed_over || is_flattened(tree, row)) ? ROW_ELIDED
-                                                                                  : visibility;
+    enum visibility visibility = filters_n(tree->filters) ? decision_on(tree, number).visibility : ROW_SHOWN;
+    bool is_passed_over = number < tree->passed_over.n && tree->passed_over.at[number] && !tree->shows_passed_over;
+    bool is_flattened = row->depth <= tree->flat_depth && !row->is_leaf;
+    return visibility == ROW_SHOWN && (is_passed_over || is_flattened) ? ROW_ELIDED : visibility;
 }
 
 bool filtered_can_open(struct filtered_tree *tree, uint32_t number)

@@ -200,27 +200,23 @@ bool filters_redo(struct filters *filters)
     return true;
 }
 
-static void describe_scope(const struct scope *scope, bool ascii, struct text *out)
-{
-    bool is_path = scope->kind == KIND_FILE || scope->kind == KIND_MODULE;
-    if (is_path)
-        text_printf(out, "%s ", label_kind(scope->kind));
-    text_add_clean(out, is_path ? path_name(scope->name) : scope->name, ascii);
-}
-
 void filter_describe(const struct filter *filter, bool ascii, struct text *out)
 {
     static const char *const words[] = {
         [FILTER_ONLY] = "&",           [FILTER_WITHOUT] = "&!",
         [FILTER_ELIDE] = "without ",   [FILTER_HIDE] = "without all of ",
         [FILTER_FOLD] = "not inside ", [FILTER_SHARE] = "at least "};
+    const struct scope *scope = &filter->scope;
+    bool is_path = scope->kind == KIND_FILE || scope->kind == KIND_MODULE;
     text_add(out, words[filter->kind]);
     if (filter->pattern)
         text_add_clean(out, filter->pattern->text, ascii);
     else if (filter->kind == FILTER_SHARE)
         text_printf(out, "%g%%", filter->percent);
-    else
-        describe_scope(&filter->scope, ascii, out);
+    else if (is_path)
+        text_printf(out, "%s ", label_kind(scope->kind));
+    if (scope->name)
+        text_add_clean(out, is_path ? path_name(scope->name) : scope->name, ascii);
 }
 
 void filter_describe_short(const struct filter *filter, bool ascii, size_t columns,
@@ -272,12 +268,6 @@ static bool is_scope(struct scope *scope, const struct view *view, uint32_t numb
     return is_same != 0;
 }
 
-/* Compares the percentage that the screen shows, as --min-percent does. */
-static bool is_too_small(const struct filter *filter, const struct view *view, uint32_t row)
-{
-    return view_share(view, row, view_judged_by(view), SHARE_OF_WHOLE) < filter->percent / 100;
-}
-
 static enum visibility visibility_by(struct filter *filter, const struct view *view, uint32_t row)
 {
     switch (filter->kind) {
@@ -287,7 +277,9 @@ static enum visibility visibility_by(struct filter *filter, const struct view *v
     case FILTER_ELIDE: return is_scope(&filter->scope, view, row) ? ROW_ELIDED : ROW_SHOWN;
     case FILTER_HIDE: return is_scope(&filter->scope, view, row) ? ROW_HIDDEN : ROW_SHOWN;
     case FILTER_FOLD: return is_scope(&filter->scope, view, row) ? ROW_FOLDED : ROW_SHOWN;
-    default: return is_too_small(filter, view, row) ? ROW_HIDDEN : ROW_SHOWN;
+    default: /* by the percentage that the screen shows, as --min-percent does */
+        return view_share(view, row, view_judged_by(view), SHARE_OF_WHOLE) < filter->percent / 100 ? ROW_HIDDEN
+                                                                                                   : ROW_SHOWN;
     }
 }
 

@@ -44,6 +44,7 @@ struct making {
     struct line_numbers call_sites;
     struct cost *costs;        /* of the current node */
     const uint32_t *number_of; /* by scope: which of the wanted ones; NULL: scopes are made */
+    const bool *concerns;      /* by scope: whether it or a scope around it is wanted */
     enum cost_part wanted;
     struct node_refs *refs;
 };
@@ -203,6 +204,15 @@ static void add_statement(struct making *making, uint32_t node)
     cover(making, scope, node, EXCLUSIVE);
 }
 
+/* Whether a node can be listed: it is in a wanted scope, or called from a wanted statement. */
+static bool is_concerned(const struct making *making, uint32_t node)
+{
+    uint32_t scope = making->flat->scope_of[node];
+    uint32_t call_site = nodes_call_site(making->nodes, node);
+    uint32_t caller = call_site ? making->flat->scope_of[call_site] : NOTHING;
+    return (scope != NOTHING && making->concerns[scope]) || (caller != NOTHING && making->concerns[caller]);
+}
+
 static enum outcome pass_over_nodes(struct making *making)
 {
     const struct nodes *nodes = making->nodes = database_nodes(making->view->db);
@@ -210,6 +220,8 @@ static enum outcome pass_over_nodes(struct making *making)
         making->flat->scopes.at[s].covered = 0;
     progress_begin("adding up scopes", nodes->n);
     for (uint32_t node = 1; node < nodes->n && progress_at(node); node++) {
+        if (making->number_of && !is_concerned(making, node))
+            continue;
         if (!making->number_of)
             node_costs_get(making->view->db, node, making->costs);
         switch (nodes->kind[node]) {
@@ -310,14 +322,21 @@ static enum outcome flat_nodes(struct view *view, const uint32_t *rows, size_t n
 {
     struct flat *flat = view->state;
     uint32_t *number_of = nothings(flat->scopes.n + 1);
-    struct making making = {.view = view, .flat = flat, .number_of = number_of, .wanted = part, .refs = refs};
+    bool *concerns = mem_alloc(flat->scopes.n + 1);
+    struct making making = {
+        .view = view, .flat = flat, .number_of = number_of, .concerns = concerns, .wanted = part, .refs = refs};
     for (uint32_t i = 0; i < n; i++) {
         number_of[view_row(view, rows[i])->data] = i;
         if (rows[i] == 0)
             vec_push(&refs->list, ((struct node_ref){.node = 0, .row = i, .part = INCLUSIVE}));
     }
+    for (size_t s = 0; s < flat->scopes.n; s++) { /* a scope comes after that around it */
+        uint32_t parent = flat->scopes.at[s].parent;
+        concerns[s] = number_of[s] != NOTHING || (parent != NOTHING && concerns[parent]);
+    }
     enum outcome outcome = n == 1 && rows[0] == 0 ? DONE : pass_over_nodes(&making);
     free(number_of);
+    free(concerns);
     return outcome;
 }
 

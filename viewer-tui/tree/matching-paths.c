@@ -103,15 +103,6 @@ static bool paths_are_for(const struct matching_paths *paths, const struct filte
            filters_allow_sorting(tree->filters, paths->sorting, tree->view->sorting);
 }
 
-/* Puts the paths of this index first. */
-static void bring_to_front(struct filtered_tree *tree, size_t index)
-{
-    struct matching_paths paths = tree->paths[index];
-    for (; index > 0; index--)
-        tree->paths[index] = tree->paths[index - 1];
-    tree->paths[0] = paths;
-}
-
 enum outcome filtered_prepare(struct filtered_tree *tree)
 {
     tree->state = filters_number(tree->filters);
@@ -123,7 +114,10 @@ enum outcome filtered_prepare(struct filtered_tree *tree)
     size_t i = 0;
     while (i < MOST_MATCHING_PATHS - 1 && !paths_are_for(&tree->paths[i], tree))
         i++;
-    bring_to_front(tree, i);
+    struct matching_paths paths = tree->paths[i]; /* become the first */
+    for (; i > 0; i--)
+        tree->paths[i] = tree->paths[i - 1];
+    tree->paths[0] = paths;
     if (paths_are_for(&tree->paths[0], tree))
         return DONE;
     forget_paths(&tree->paths[0]);

@@ -22,19 +22,14 @@ static void take_field(struct pattern *pattern)
     }
 }
 
-static bool has_upper_case(const char *text)
-{
-    while (*text && !isupper((unsigned char)*text))
-        text++;
-    return *text != '\0';
-}
-
 struct pattern *pattern_new(const char *text)
 {
     struct pattern *pattern = mem_alloc(sizeof *pattern);
     pattern->text = mem_strdup(text);
     take_field(pattern);
-    pattern->ignores_case = !has_upper_case(pattern->wanted);
+    pattern->ignores_case = true;
+    for (const char *at = pattern->wanted; *at; at++)
+        pattern->ignores_case &= !isupper((unsigned char)*at);
     pattern->is_literal = !strpbrk(pattern->wanted, "\\^$.[]|()*+?{}");
     if (!pattern->is_literal) {
         int flags = REG_EXTENDED | (pattern->ignores_case ? REG_ICASE : 0);

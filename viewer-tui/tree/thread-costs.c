@@ -39,87 +39,70 @@ void thread_costs_free(struct thread_costs *costs)
     threads_free(&costs->threads);
 }
 
-/* Values that are being read; they replace the previous ones if that is not stopped. */
+/* Values that are being read. */
 struct cost_reader {
     const struct thread_costs *costs;
-    struct value_refs refs[2]; /* by part */
-    double *by_profile;
-    const char *why;
+    double **known;  /* by 2 * metric + part: the row's cost in each profile; NULL: not read yet */
+    const char *why; /* reason why a metric has none */
+    enum outcome outcome;
 };
 
-/* Why the values of a metric cannot be added up per thread; NULL if they can. */
-static const char *obstacle(const struct cost_reader *reader, size_t metric, enum cost_part part)
+/* A thread whose costs are wanted. */
+struct cost_thread {
+    struct cost_reader *reader;
+    uint32_t profile;
+};
+
+/* Why the values of a stored metric cannot be added up per thread; NULL if they can. */
+static const char *obstacle(const struct database *db, const struct value_refs *refs, size_t metric)
 {
-    const struct database *db = reader->costs->view->db;
-    const struct value_refs *refs = &reader->refs[part];
     if (!metric_is_measured(&db->metrics.at[metric]))
         return db->metrics.at[metric].why;
-    if (metric_derivation(&db->metrics.at[metric]))
-        return "it is derived: sort by what was measured; formulas have thread_max and the like";
     for (size_t i = 0; i < refs->list.n; i++)
         if (!thread_values_exist(db, metric, (enum metric_scope)refs->list.at[i].scope))
             return "the database does not tell it by thread";
     return NULL;
 }
 
-/* Reads the values of a stored metric; if there are none, they are 0, and reader->why says why. */
-static enum outcome read_stored(struct cost_reader *reader, size_t metric, enum cost_part part,
-                                double *values)
-{
-    const struct threads *threads = &reader->costs->threads;
-    reader->why = obstacle(reader, metric, part);
-    if (!reader->why && thread_values(reader->costs->view->db, &reader->refs[part], metric,
-                                      reader->by_profile) == STOPPED)
-        return STOPPED;
-    for (size_t i = 0; i < threads->list.n; i++)
-        values[i] = reader->why ? 0 : reader->by_profile[threads->list.at[i].profile];
-    return DONE;
-}
-
-/* Computes a derived metric per thread, from all stored metrics. */
-static enum outcome read_derived(struct cost_reader *reader, size_t metric, enum cost_part part,
-                                 double *values)
-{
-    const struct view *view = reader->costs->view;
-    size_t n = reader->costs->threads.list.n, n_metrics = view->n_metrics;
-    struct cost *costs = mem_alloc((n * n_metrics + 1) * sizeof *costs);
-    const char *why = NULL;
-    enum outcome outcome = DONE;
-    for (size_t m = 0; m < n_metrics && outcome == DONE && !why; m++) {
-        if (!metric_is_measured(&view->metrics->at[m]))
-            continue;
-        outcome = read_stored(reader, m, INCLUSIVE, values);
-        for (size_t i = 0; i < n && outcome == DONE; i++)
-            costs[i * n_metrics + m].inclusive = values[i];
-        why = reader->why;
-        if (outcome == DONE)
-            outcome = read_stored(reader, m, EXCLUSIVE, values);
-        for (size_t i = 0; i < n && outcome == DONE; i++)
-            costs[i * n_metrics + m].exclusive = values[i];
-        why = why ? why : reader->why;
-    }
-    for (size_t i = 0; i < n && outcome == DONE; i++)
-        values[i] = why ? 0 : view_value(view, costs + i * n_metrics, metric, part);
-    reader->why = why;
-    free(costs);
-    return outcome;
-}
-
-static enum outcome read_values(struct cost_reader *reader, size_t metric, enum cost_part part,
-                                double *values)
+/* Reads a stored metric in all threads; 0 if there are no values. */
+static double *read_metric(struct cost_reader *reader, size_t metric, enum cost_part part)
 {
     struct view *view = reader->costs->view;
-    bool is_derived = metric >= view->n_metrics;
-    if (!metric_is_measured(&view->metrics->at[metric])) {
+    struct value_refs refs = {0};
+    double *values = mem_alloc((database_n_profiles(view->db) + 1) * sizeof *values);
+    enum outcome outcome = view_value_refs(view, reader->costs->row, part, &refs);
+    const char *why = obstacle(view->db, &refs, metric);
+    if (outcome == DONE && !why)
+        outcome = thread_values(view->db, &refs, metric, values);
+    if (outcome != DONE)
+        reader->outcome = STOPPED;
+    reader->why = why ? why : reader->why;
+    vec_free(&refs.list);
+    return values;
+}
+
+static double cost_in_thread(const void *context, size_t metric, enum cost_part part)
+{
+    const struct cost_thread *of = context;
+    double **known = &of->reader->known[2 * metric + part];
+    if (!*known)
+        *known = read_metric(of->reader, metric, part);
+    return (*known)[of->profile];
+}
+
+/* Reads or computes a metric in each thread of the list. */
+static void read_values(struct cost_reader *reader, size_t metric, enum cost_part part, double *values)
+{
+    const struct thread_costs *costs = reader->costs;
+    const struct view *view = costs->view;
+    if (!metric_is_measured(&view->metrics->at[metric]))
         reader->why = view->metrics->at[metric].why;
-        return DONE;
+    for (size_t i = 0; i < costs->threads.list.n && !reader->why && reader->outcome == DONE; i++) {
+        struct cost_thread of = {reader, costs->threads.list.at[i].profile};
+        values[i] = view_value(view, cost_in_thread, &of, metric, part);
     }
-    for (int p = 0; p < 2; p++)
-        if ((is_derived || p == (int)part) &&
-            view_value_refs(view, reader->costs->row, (enum cost_part)p, &reader->refs[p]) != DONE)
-            return STOPPED;
-    return is_derived ? read_derived(reader, metric, part, values)
-                      : read_stored(reader, metric, part, values);
+    for (size_t i = 0; i < costs->threads.list.n && reader->why; i++)
+        values[i] = 0;
 }
 
 /* The distribution of the defined values. */
@@ -137,23 +120,22 @@ static struct distribution distribution_of_defined(const double *values, size_t 
 
 enum outcome thread_costs_read(struct thread_costs *costs, size_t metric, enum cost_part part)
 {
-    size_t n = costs->threads.list.n;
-    struct cost_reader reader = {.costs = costs};
+    size_t n = costs->threads.list.n, n_columns = 2 * costs->view->n_metrics;
+    struct cost_reader reader = {.costs = costs, .known = mem_alloc((n_columns + 1) * sizeof *reader.known)};
     double *values = mem_alloc((n + 1) * sizeof *values);
-    reader.by_profile = mem_alloc((database_n_profiles(costs->view->db) + 1) * sizeof(double));
-    enum outcome outcome = read_values(&reader, metric, part, values);
-    if (outcome == DONE) {
+    read_values(&reader, metric, part, values);
+    if (reader.outcome == DONE) {
         memcpy(costs->values, values, n * sizeof *values);
         costs->why = reader.why;
         costs->metric = metric;
         costs->part = part;
         costs->distribution = distribution_of_defined(values, n);
     }
+    for (size_t i = 0; i < n_columns; i++)
+        free(reader.known[i]);
+    free(reader.known);
     free(values);
-    free(reader.by_profile);
-    vec_free(&reader.refs[INCLUSIVE].list);
-    vec_free(&reader.refs[EXCLUSIVE].list);
-    return outcome;
+    return reader.outcome;
 }
 
 /* Arguments of the comparison of threads. */

@@ -96,8 +96,8 @@ static void remove_unknown(const struct database *db, struct value_refs *refs, s
 }
 
 /* Finds the distributions of both parts of rows: that of rows[i] becomes distributions[n * part + i]. */
-static enum outcome find_distributions(const struct thread_statistics *statistics, const uint32_t *rows, uint32_t n, size_t metric,
-                                       struct distribution *distributions)
+static enum outcome find_distributions(const struct thread_statistics *statistics, const uint32_t *rows, uint32_t n,
+                                       size_t metric, struct distribution *distributions)
 {
     struct value_refs refs = {0};
     bool *is_unknown = mem_alloc(2 * (size_t)n + 1);

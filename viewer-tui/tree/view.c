@@ -131,23 +131,29 @@ const struct cost *view_costs(const struct view *view, uint32_t row)
     return view->scratch;
 }
 
-/* `row` NOTHING: the costs are of no row, so values of threads are unknown. */
-static double derived_cost(const struct view *view, const struct cost *costs, uint32_t row, size_t metric,
-                           enum cost_part part)
+struct row_of_view {
+    const struct view *view;
+    uint32_t row;
+};
+
+static double cost_in_row(const void *context, size_t metric, enum cost_part part)
 {
-    struct derived_row of = {.costs = costs,
-                             .program = view->totals,
-                             .threads = row == NOTHING ? NULL : thread_statistics_value,
-                             .statistics = view->statistics,
-                             .number = row};
-    return derived_value(view->metrics, metric, &of, part);
+    const struct row_of_view *of = context;
+    return stored_cost(of->view, of->row, metric, part);
 }
 
 double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
 {
+    struct row_of_view of = {view, row};
     if (metric < view->n_metrics)
         return stored_cost(view, row, metric, part);
-    return metric < view->metrics->n ? derived_cost(view, view_costs(view, row), row, metric, part) : 0;
+    struct formula_input input = {.cost = cost_in_row,
+                                  .context = &of,
+                                  .program = view->totals,
+                                  .threads = thread_statistics_value,
+                                  .statistics = view->statistics,
+                                  .row = row};
+    return metric < view->metrics->n ? derived_value(view->metrics, metric, input, part) : 0;
 }
 
 /* Arguments of view_gather. */
@@ -170,18 +176,25 @@ void view_gather(struct view *view, const uint32_t *rows, size_t n, size_t metri
     derived_thread_needs(view->metrics, metric, gather, &gathering);
 }
 
-double view_value(const struct view *view, const struct cost *costs, size_t metric, enum cost_part part)
+double view_value(const struct view *view, formula_costs *cost, const void *context, size_t metric,
+                  enum cost_part part)
 {
     if (metric < view->n_metrics)
-        return part == INCLUSIVE ? costs[metric].inclusive : costs[metric].exclusive;
-    return metric < view->metrics->n ? derived_cost(view, costs, NOTHING, metric, part) : 0;
+        return cost(context, metric, part);
+    struct formula_input input = {.cost = cost, .context = context, .program = view->totals};
+    return derived_value(view->metrics, metric, input, part);
 }
 
 double view_total(const struct view *view, size_t metric)
 {
+    struct formula_input input = {.cost = formula_cost_in_array,
+                                  .context = view->totals,
+                                  .program = view->totals,
+                                  .threads = thread_statistics_value,
+                                  .statistics = view->statistics};
     if (metric < view->n_metrics)
         return view->totals[metric].inclusive;
-    return metric < view->metrics->n ? derived_cost(view, view->totals, 0, metric, INCLUSIVE) : 0;
+    return metric < view->metrics->n ? derived_value(view->metrics, metric, input, INCLUSIVE) : 0;
 }
 
 /* The share of a metric that is not compared. */

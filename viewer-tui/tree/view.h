@@ -6,9 +6,9 @@
  * for one path only. Row numbers stay valid while the rows exist, pointers until the next
  * view_expand.
  *
- * topdown.c, bottomup.c and flat.c implement the views of one database: each of their rows is a set
- * of nodes, and its costs are sums over these. merged.c compares two of them. Names and places of a row are indices into the database that it comes from: to look them
- * up, call view_origin first. */
+ * topdown.c, bottomup.c and flat.c implement the views of one database: each of their rows is a set of nodes, and its
+ * costs are sums over these. merged.c compares several of them. Names and places of a row are indices into the database
+ * that it comes from: to look them up, call view_origin first. */
 #ifndef VIEWER_VIEW_H
 #define VIEWER_VIEW_H
 
@@ -137,8 +137,9 @@ static inline const struct view *view_origin(const struct view *view, uint32_t *
 /* One cost of a row. NAN if it is undefined, which derived metrics and ratios may be. */
 double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part);
 
-/* The same for costs that need not belong to a row. */
-double view_value(const struct view *view, const struct cost *costs, size_t metric,
+/* The same for costs that need not belong to a row: those that `cost` returns for `context`. Values of threads are then
+ * undefined. */
+double view_value(const struct view *view, formula_costs *cost, const void *context, size_t metric,
                   enum cost_part part);
 
 /* Finds out what is needed for a metric of many rows at once, before view_cost is asked for them:

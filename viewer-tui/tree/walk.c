@@ -85,13 +85,6 @@ static void enter(struct walk *walk, uint32_t row)
         leave(walk, row);
 }
 
-static bool is_small(const struct walk *walk, uint32_t row)
-{
-    const struct limits *limits = walk->limits;
-    return limits->share >= 0 &&
-           view_share(walk->view, row, limits->by, limits->share_of) < limits->share;
-}
-
 struct left_out walk_visible(struct filtered_tree *tree, uint32_t root, const struct limits *limits,
                              const open_rows *open, const struct visitor *visitor)
 {
@@ -109,7 +102,7 @@ struct left_out walk_visible(struct filtered_tree *tree, uint32_t root, const st
             continue;
         }
         uint32_t child = walk.cursor.children.at[level->first + level->at++];
-        if (is_small(&walk, child))
+        if (limits->share >= 0 && view_share(tree->view, child, limits->by, limits->share_of) < limits->share)
             walk.left_out.small++;
         else
             enter(&walk, child);

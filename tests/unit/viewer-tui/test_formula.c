@@ -17,9 +17,10 @@ static const struct cost row[] = {{8, 2}, {4, 1}, {0, 0}}, program[] = {{16, 3},
 static const struct cost derived[] = {{0.5, 0.25}}, derived_of_program[] = {{0.125, 0}};
 
 static const struct formula_input known = {.n_stored = 3,
-                                           .stored = row,
+                                           .cost = formula_cost_in_array,
+                                           .context = row,
                                            .derived = derived,
-                                           .stored_of_program = program,
+                                           .program = program,
                                            .derived_of_program = derived_of_program};
 
 static struct formula parsed(const char *text)
@@ -166,8 +167,9 @@ static void statistics_of_threads_are_asked_for(void **state)
                  {"thread_mean($b:exclusive)", 7112, 7112},
                  {"thread_max( $\"c d\" )", 7203, 7213},
                  {"2 * thread_stddev($1:inclusive) + 1", 14009, 14009}};
-    struct formula_input input = {3,          row,  derived, program, derived_of_program,
-                                  of_threads, NULL, .row = 7};
+    struct formula_input input = known;
+    input.threads = of_threads;
+    input.row = 7;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct formula formula = parsed(cases[i].text);
         assert_true(formula_value(&formula, &input, INCLUSIVE) == cases[i].inclusive);

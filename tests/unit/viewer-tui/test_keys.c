@@ -1,10 +1,9 @@
 #include "tests/unit/cmocka_suite.h"
 
-#include "viewer-tui/terminal/keys.h"
 #include "viewer-tui/terminal/screen.h"
+#include "viewer-tui/terminal/screens/commands.h"
 
 #include <ncurses.h>
-#include <stdbool.h>
 #include <string.h>
 
 static void what_hands_expect(void **state)
@@ -12,51 +11,58 @@ static void what_hands_expect(void **state)
     (void)state;
     const struct {
         int key;
-        enum command command;
-    } expected[] = {{'j', COMMAND_DOWN},
-                    {'k', COMMAND_UP},
-                    {'h', COMMAND_LEFT},
-                    {'l', COMMAND_RIGHT},
-                    {KEY_UP + KEY_OFFSET, COMMAND_UP},
-                    {KEY_NPAGE + KEY_OFFSET, COMMAND_PAGE_DOWN},
-                    {KEY_HOME + KEY_OFFSET, COMMAND_FIRST},
-                    {'g', COMMAND_FIRST},
-                    {'G', COMMAND_LAST},
-                    {'\r', COMMAND_TOGGLE},
-                    {' ', COMMAND_TOGGLE},
-                    {'/', COMMAND_FIND},
-                    {'n', COMMAND_FIND_NEXT},
-                    {'?', COMMAND_HELP},
-                    {'q', COMMAND_QUIT},
-                    {KEY_RESIZE + KEY_OFFSET, COMMAND_NONE},
-                    {KEY_NOTHING, COMMAND_NONE},
-                    {KEY_GONE, COMMAND_NONE},
-                    {0, COMMAND_NONE}};
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
-        assert_int_equal(keys_command(expected[i].key), expected[i].command);
-}
-
-static void every_command_has_a_key(void **state)
-{
-    (void)state;
-    bool has_key[COMMAND_QUIT + 1] = {false};
-    for (int key = 1; key < KEY_MAX; key++) {
-        has_key[keys_command(key)] = true;
-        has_key[keys_command(key + KEY_OFFSET)] = true;
+        const char *help; /* how it begins; NULL: the key does nothing */
+    } expected[] = {{'j', "go one row down"},
+                    {'k', "go one row up"},
+                    {'h', "close the row"},
+                    {'l', "open the row"},
+                    {KEY_UP + KEY_OFFSET, "go one row up"},
+                    {16, "go one row up"}, /* ^P */
+                    {KEY_NPAGE + KEY_OFFSET, "one page down"},
+                    {KEY_HOME + KEY_OFFSET, "go to the first row"},
+                    {'g', "go to the first row"},
+                    {'G', "go to the last row"},
+                    {'\r', "open or close"},
+                    {' ', "open or close"},
+                    {'/', "find a name"},
+                    {KEY_F(3) + KEY_OFFSET, "find a name"},
+                    {'n', "find the next"},
+                    {'^', NULL},
+                    {',', NULL},
+                    {'?', "this help"},
+                    {'q', "quit"},
+                    {3, "quit"},   /* ^C */
+                    {'\b', "zoom out"},
+                    {0x7f, "zoom out"},
+                    {KEY_MOUSE + KEY_OFFSET, "select a row"},
+                    {KEY_RESIZE + KEY_OFFSET, NULL},
+                    {KEY_NOTHING, NULL},
+                    {KEY_GONE, NULL},
+                    {0, NULL}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        const struct command *command = command_of_key(expected[i].key);
+        assert_int_equal(command != NULL, expected[i].help != NULL);
+        if (command)
+            assert_int_equal(strncmp(command->help, expected[i].help, strlen(expected[i].help)), 0);
     }
-    for (int command = 0; command <= COMMAND_QUIT; command++)
-        assert_true(has_key[command]);
 }
 
-static void every_line_of_help_says_something(void **state)
+/* Each name of a key is known, and none is bound twice: then another command than the first has no key. */
+static void every_command_has_its_keys(void **state)
 {
     (void)state;
-    size_t n;
-    const struct key_help *help = keys_help(&n);
-    assert_true(n > COMMAND_QUIT);
-    for (size_t i = 0; i < n; i++) {
-        assert_true(strlen(help[i].what) > 3);
-        assert_true(!help[i].keys || *help[i].keys);
+    for (const struct family *const *family = command_families; *family; family++) {
+        assert_true(strlen((*family)->heading) > 3);
+        for (const struct command *command = (*family)->commands; command->keys; command++) {
+            size_t n_names = 1, n_keys = 0;
+            for (const char *at = command->keys; *at; at++)
+                n_names += *at == ',';
+            for (int key = 1; key < KEY_MAX; key++)
+                n_keys += (command_of_key(key) == command) + (command_of_key(key + KEY_OFFSET) == command);
+            assert_true(n_keys >= n_names);
+            assert_true(strlen(command->help) > 3);
+            assert_non_null(command->obey);
+        }
     }
 }
 
@@ -64,8 +70,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_hands_expect),
-        cmocka_unit_test(every_command_has_a_key),
-        cmocka_unit_test(every_line_of_help_says_something),
+        cmocka_unit_test(every_command_has_its_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

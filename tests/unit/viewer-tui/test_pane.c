@@ -68,7 +68,7 @@ static uint64_t number_at(const struct fixture *fixture, size_t i)
 
 static uint64_t selected(const struct fixture *fixture)
 {
-    return number_at(fixture, fixture->pane.selected);
+    return number_at(fixture, fixture->pane.scroller.selected);
 }
 
 static void check_shown(const struct fixture *fixture, const uint64_t *numbers, size_t n)
@@ -90,10 +90,10 @@ static void rows_open_and_close(void **state)
     struct fixture f;
     open_view(&f, &tree_class);
     SHOWS(&f, 0, 1, 2);
-    pane_move(&f.pane, 1);
+    scroller_move(&f.pane.scroller, 1);
     pane_expand(&f.pane);
     SHOWS(&f, 0, 1, 3, 4, 2);
-    pane_move(&f.pane, 2);
+    scroller_move(&f.pane.scroller, 2);
     pane_expand(&f.pane);
     SHOWS(&f, 0, 1, 3, 4, 9, 10, 2);
     pane_move_up_tree(&f.pane);
@@ -172,9 +172,9 @@ static void a_row_that_is_filtered_out_gives_its_place_to_what_it_is_below(void 
     (void)state;
     struct fixture f;
     open_view(&f, &tree_class);
-    pane_move(&f.pane, 1);
+    scroller_move(&f.pane.scroller, 1);
     pane_expand(&f.pane);
-    pane_move(&f.pane, 2);
+    scroller_move(&f.pane.scroller, 2);
     assert_int_equal(selected(&f), 4);
     filters_set_share(&f.filters, 25);
     assert_int_equal(pane_filter(&f.pane), DONE);
@@ -189,11 +189,11 @@ static void flattening_merges_what_is_below(void **state)
     open_view(&f, &tree_class);
     assert_true(pane_flatten(&f.pane));
     SHOWS(&f, 0, 3, 4, 5, 6); /* in the order of their costs */
-    pane_move(&f.pane, 3);
+    scroller_move(&f.pane.scroller, 3);
     pane_expand(&f.pane);
     SHOWS(&f, 0, 3, 4, 5, 11, 12, 6);
     assert_int_equal(pane_level(&f.pane, f.pane.shown.at[4]), 2);
-    pane_move(&f.pane, 1);
+    scroller_move(&f.pane.scroller, 1);
     assert_true(pane_flatten(&f.pane));
     SHOWS(&f, 0, 7, 8, 9, 10, 11, 12, 13, 14);
     assert_int_equal(selected(&f), 11);
@@ -214,7 +214,7 @@ static void zooming_keeps_what_was_flattened(void **state)
     struct fixture f;
     open_view(&f, &tree_class);
     pane_flatten(&f.pane);
-    pane_move(&f.pane, 2);
+    scroller_move(&f.pane.scroller, 2);
     uint32_t row = pane_row(&f.pane);
     pane_zoom_in(&f.pane);
     SHOWS(&f, 4, 9, 10);
@@ -236,7 +236,7 @@ static void a_pane_can_be_put_back(void **state)
     struct fixture f;
     struct pane_state before = {0};
     open_view(&f, &tree_class);
-    pane_move(&f.pane, 2);
+    scroller_move(&f.pane.scroller, 2);
     pane_save(&f.pane, &before);
     pane_hot_path(&f.pane, 0.5);
     assert_true(f.pane.shown.n > 3);

@@ -1,65 +1,61 @@
-/* Commands of the terminal viewer by family, and steps that several families share. */
+/* The commands of the terminal viewer: a table for each family, which binds keys, makes the help screen and the
+ * manual's list of keys, and says what a key does. To add one: an entry in its family, and a function. */
 #ifndef VIEWER_COMMANDS_H
 #define VIEWER_COMMANDS_H
 
-#include "viewer-tui/terminal/screens/tui.h"
+#include <stdbool.h>
+#include <stddef.h>
 
-/* Each carries out a command if it belongs to its family, and returns whether it does. Messages for
- * the user go to tui->message. */
-bool tui_obey_moves(struct tui *tui, enum command command);
-bool tui_obey_views(struct tui *tui, enum command command);
-bool tui_obey_metrics(struct tui *tui, enum command command);
-bool tui_obey_finding(struct tui *tui, enum command command);
-bool tui_obey_filters(struct tui *tui, enum command command);
-bool tui_obey_places(struct tui *tui, enum command command);
-bool tui_obey_source(struct tui *tui, enum command command);
-bool tui_obey_output(struct tui *tui, enum command command);
-bool tui_obey_threads(struct tui *tui, enum command command);
-bool tui_obey_mouse(struct tui *tui, enum command command);
+struct tui;
 
-/* Opens the hot path below the selected row to where it branches, and selects the last row on it that
- * has a line of the program's own source, if any. Returns the last row on it. */
-uint32_t tui_follow_hot_path(struct tui *tui);
+enum command_flag {
+    JUMP = 1, /* leads to another row or view, from which the user can go back */
+    PAGE = 2, /* shows a view or a page: its key works on every page */
+    MOVE = 4, /* the source pane is scrolled back to its initial position */
+};
 
-/* If the user has chosen threads or a program in the viewer: shows all of them again, and the page on
- * which the user chose; else false. */
-bool tui_leave_restriction(struct tui *tui);
+struct command {
+    const char *keys; /* "Up, k, ^P"; words of the mouse */
+    const char *help;
+    void (*obey)(struct tui *tui); /* as tui->command; messages for the user go to tui->message */
+    int argument;
+    unsigned flags;
+};
 
-/* Shows a view, making it if needed. Nothing changes if that fails. */
-void tui_show_view(struct tui *tui, enum projection projection, enum view_id id);
+struct family {
+    const char *heading;
+    const struct command *commands; /* ends with one without keys */
+};
 
-/* Whether one database is open. If two are compared, says that `what` needs one. */
-bool tui_is_of_one_run(struct tui *tui, const char *what);
+#define COMMANDS(...) (const struct command[]){__VA_ARGS__, {0}}
 
-/* Makes the current view again with this sorting; the top-down view if the user stops that. */
-void tui_reopen(struct tui *tui, struct sorting sorting);
+extern const struct family moving_family, opening_family, place_family, filter_family, view_family, sorting_family,
+    metric_family, finding_family, source_family, export_family, mouse_family, other_family;
 
-/* Sorts by a column or by name; in reverse if rows are sorted by it already. */
-void tui_sort_by_column(struct tui *tui, struct sorting sorting);
+/* All families in the order of the help screen; NULL follows the last. */
+extern const struct family *const command_families[];
 
-/* Calls `obey`; if it leads to another row or view, the user can go back from there. */
-void tui_obey_and_remember(struct tui *tui, enum command command,
-                           void (*obey)(struct tui *tui, enum command command));
+/* The command of a key (screen_key); NULL: none. */
+const struct command *command_of_key(int key);
 
-/* Asks for a view, and goes to the selected row's scope there. */
-void tui_same_scope(struct tui *tui);
+/* ---- commands that lists and pages obey, too ---- */
 
-/* Lets the user choose columns; scrolls the chosen columns to the one that rows are sorted by. */
-void tui_choose_columns(struct tui *tui);
-void tui_scroll_to_sorted(struct tui *tui);
+enum move { ROW_UP, ROW_DOWN, PAGE_UP, PAGE_DOWN, HALF_UP, HALF_DOWN, FIRST_ROW, LAST_ROW };
 
-/* Chooses the saved columns once the metrics of a projection are known. */
-void tui_take_kept_columns(struct tui *tui, enum projection projection);
+void tui_move(struct tui *tui);
+void tui_roll(struct tui *tui); /* the wheel of the mouse */
+void tui_toggle(struct tui *tui); /* Enter: chooses, or closes a page */
+void tui_quit(struct tui *tui);
+void tui_help(struct tui *tui);
+void tui_redraw(struct tui *tui);
 
-/* Applies the filters in force to the pane. */
-void tui_apply_filters(struct tui *tui);
+/* Rows by which a move goes down in a list of n rows, `page` of which are on the screen; negative: up. */
+long move_rows(enum move move, long page, long n);
 
-/* Asks for a line of text in the status line, initially `initial`. `changed` (may be NULL) is called
- * after each change. NULL if the user pressed Escape; the answer is valid until the next question. */
-const char *tui_ask(struct tui *tui, const char *prompt, const char *initial,
-                    void (*changed)(struct tui *tui, const char *text));
+/* Whether the key's command does this. */
+bool key_is_of(int key, void (*obey)(struct tui *tui));
 
-/* Asks for one key. */
-int tui_ask_key(struct tui *tui, const char *prompt);
+/* Whether a key moves in a list, and by how many rows. */
+bool key_is_move(int key, long page, long n, long *rows);
 
 #endif

@@ -1,8 +1,7 @@
 /* Commands for filters. */
-#include "viewer-tui/terminal/screens/commands.h"
-#include "viewer-tui/terminal/screens/text-pages.h"
+#include "viewer-tui/terminal/screens/list.h"
+#include "viewer-tui/terminal/screens/tui.h"
 
-#include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <math.h>
@@ -10,15 +9,6 @@
 
 /* Most columns of a name in a question, so that the answers fit. */
 #define MOST_NAME_COLUMNS 24
-
-static void say_matches(struct tui *tui)
-{
-    struct pane *pane = tui_pane(tui);
-    const struct filter *only = filters_only(tui->filters);
-    if (only && !pane->view->class->shows_callers)
-        text_printf(&tui->message, "%lu rows match",
-                    (unsigned long)filtered_n_matches(pane->filtered));
-}
 
 void tui_apply_filters(struct tui *tui)
 {
@@ -28,82 +18,60 @@ void tui_apply_filters(struct tui *tui)
     while (pane_filter(pane) == STOPPED) {
         filters_undo(tui->filters);
         text_clear(&tui->message);
-        text_add(&tui->message, "stopped; the last filter was removed");
+        tui_say(tui, "stopped; the last filter was removed");
     }
-    if (tui->message.n == 0)
-        say_matches(tui);
+    if (tui->message.n == 0 && filters_only(tui->filters) && !pane->view->class->shows_callers)
+        tui_say(tui, "%lu rows match", (unsigned long)filtered_n_matches(pane->filtered));
     if (pane->filtered->was_cut)
-        text_printf(&tui->message, "%stoo many rows are filtered; the list is incomplete",
-                    tui->message.n ? "; " : "");
+        tui_say(tui, "%stoo many rows are filtered; the list is incomplete", tui->message.n ? "; " : "");
 }
 
 static void ask_what_matches(struct tui *tui)
 {
     const struct filter *before = filters_only(tui->filters);
     const char *answer = tui_ask(tui, "&", before ? before->pattern->text : "", NULL);
-    if (!answer)
-        return;
-    const struct filter *filter = filters_match(tui->filters, answer);
+    const struct filter *filter = answer ? filters_match(tui->filters, answer) : NULL;
     if (filter && filter->pattern->is_broken)
-        text_add(&tui->message, "invalid regular expression; searching for it literally");
+        tui_say(tui, "invalid regular expression; searching for it literally");
 }
 
 static void ask_share(struct tui *tui)
 {
-    const char *answer = tui_ask(tui, "smallest share of a row in percent: ", "", NULL);
-    if (!answer)
-        return;
-    char *end;
-    double percent = strtod(answer, &end);
-    if (*end || !isfinite(percent) || percent < 0 || percent > 100)
-        text_add(&tui->message, "enter a number from 0 to 100; 0 shows all rows");
-    else
+    double percent = tui_ask_percent(tui, "smallest share of a row in percent: ", -1, "; 0 shows all rows");
+    if (!isnan(percent))
         filters_set_share(tui->filters, percent);
 }
 
-/* Adds `what` and the name of the selected scope; false if it is the whole program. */
-static bool selected_scope(struct tui *tui, const char *what, struct text *out)
-{
-    struct pane *pane = tui_pane(tui);
-    if (pane_row(pane) == 0) {
-        text_add(&tui->message, "this is the whole program");
-        return false;
-    }
-    text_add(out, what);
-    struct text name = {0};
-    describe_bare_name(pane->view, pane_row(pane), tui->ascii, MOST_NAME_COLUMNS, &name);
-    text_cut(&name, MOST_NAME_COLUMNS);
-    text_add(out, text_string(&name));
-    vec_free(&name);
-    return true;
-}
-
-static void add_scope(struct tui *tui, enum filter_kind kind)
-{
-    struct pane *pane = tui_pane(tui);
-    filters_add_scope(tui->filters, kind, pane->view, pane_row(pane));
-}
-
+/* Asks how to hide the selected scope, or with `folds` hides only what is below. */
 static void hide(struct tui *tui)
 {
-    struct text prompt = {0};
-    if (selected_scope(tui, "hide ", &prompt)) {
-        text_add(&prompt, "?  s: itself   a: with all that is below   Esc: no ");
-        int key = tui_ask_key(tui, text_string(&prompt));
-        if (key == 's' || key == 'x')
-            add_scope(tui, FILTER_ELIDE);
-        else if (key == 'a')
-            add_scope(tui, FILTER_HIDE);
+    int folds = tui->command->argument;
+    struct pane *pane = tui_pane(tui);
+    uint32_t row = pane_row(pane);
+    struct text name = {0}, question = {0};
+    int key = folds ? 'f' : 0;
+    if (row == 0) {
+        tui_say(tui, "this is the whole program");
+        return;
     }
-    vec_free(&prompt);
+    describe_bare_name(pane->view, row, tui->ascii, MOST_NAME_COLUMNS, &name);
+    text_cut(&name, MOST_NAME_COLUMNS);
+    text_printf(&question, "hide %s?  s: itself   a: with all that is below   Esc: no ", text_string(&name));
+    tui->prompt.question = text_string(&question);
+    if (!folds)
+        key = prompt_key(&tui->prompt);
+    if (key == 's' || key == 'x' || key == 'a' || key == 'f')
+        filters_add_scope(tui->filters, key == 'a' ? FILTER_HIDE : key == 'f' ? FILTER_FOLD : FILTER_ELIDE, pane->view, row);
+    vec_free(&name);
+    vec_free(&question);
 }
 
-static void fold(struct tui *tui)
+/* Undoes the last change (argument -1), or redoes one. */
+static void step_filters(struct tui *tui)
 {
-    struct text name = {0};
-    if (selected_scope(tui, "", &name))
-        add_scope(tui, FILTER_FOLD);
-    vec_free(&name);
+    bool undoes = tui->command->argument < 0;
+    if (!(undoes ? filters_undo(tui->filters) : filters_redo(tui->filters)))
+        tui_say(tui, "no change of filters to %s", undoes ? "undo" : "redo");
 }
 
 static void describe(const void *context, size_t index, struct text *out)
@@ -122,43 +90,25 @@ static void list_filters(struct tui *tui)
                         .context = tui};
     int key;
     do {
-        list.n = filters_n(tui->filters);
+        list.scroller.n = filters_n(tui->filters);
         key = list_run(&list);
-        enum command command = keys_command(key);
-        if (key == 'd' && list.n)
-            filters_remove(tui->filters, list.selected);
+        if (key == 'd' && list.scroller.n)
+            filters_remove(tui->filters, list.scroller.selected);
         else if (key == 'c')
             filters_clear(tui->filters);
-        else if (command == COMMAND_UNDO)
+        else if (key_is_of(key, step_filters) && command_of_key(key)->argument < 0)
             filters_undo(tui->filters);
-        else if (command == COMMAND_REDO)
+        else if (key_is_of(key, step_filters))
             filters_redo(tui->filters);
-    } while (!tui_closes(tui, key, COMMAND_LIST_FILTERS));
+    } while (!tui_closes(tui, key));
 }
 
-static void undo(struct tui *tui)
-{
-    if (!filters_undo(tui->filters))
-        text_add(&tui->message, "no change of filters to undo");
-}
-
-static void redo(struct tui *tui)
-{
-    if (!filters_redo(tui->filters))
-        text_add(&tui->message, "no change of filters to redo");
-}
-
-bool tui_obey_filters(struct tui *tui, enum command command)
-{
-    switch (command) {
-    case COMMAND_ONLY: ask_what_matches(tui); break;
-    case COMMAND_HIDE: hide(tui); break;
-    case COMMAND_FOLD: fold(tui); break;
-    case COMMAND_SHARE: ask_share(tui); break;
-    case COMMAND_LIST_FILTERS: list_filters(tui); break;
-    case COMMAND_UNDO: undo(tui); break;
-    case COMMAND_REDO: redo(tui); break;
-    default: return false;
-    }
-    return true;
-}
+const struct family filter_family = {
+    "Filters",
+    COMMANDS({"&, F4", "show only rows that match, and those above them; &!: hide them", ask_what_matches, 0, 0},
+             {"x", "hide the scope wherever it occurs", hide, false, 0},
+             {"X", "hide the rows below the scope, wherever it occurs", hide, true, 0},
+             {"%", "show only rows with at least a given percentage", ask_share, 0, 0},
+             {"\\", "list the filters, to delete them", list_filters, 0, 0},
+             {"U", "undo the last change of filters", step_filters, -1, 0},
+             {"^R", "redo the change", step_filters, 1, 0})};

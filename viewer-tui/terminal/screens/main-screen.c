@@ -1,21 +1,27 @@
-/* The main screen: its layout, and the lines around the tree and the source. */
+/* The main screen: where its parts are, and the lines around the tree and the source. */
 #include "viewer-tui/terminal/screens/main-screen.h"
-#include "viewer-tui/terminal/screens/source-pane.h"
 
 #include "viewer-tui/compare/run-line.h"
-#include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <string.h>
 
-static const struct {
-    enum command command;
-    const char *name;
-} view_names[] = {[TOP_DOWN] = {COMMAND_TOP_DOWN, "1 top-down"},
-                  [BOTTOM_UP] = {COMMAND_BOTTOM_UP, "2 bottom-up"},
-                  [FLAT] = {COMMAND_FLAT, "3 flat"},
-                  {COMMAND_THREADS, "4 threads"},
-                  {COMMAND_SUMMARY, "5 summary"}};
+/* The source is to the right of the tree if the screen has at least this width in columns, and at least
+ * this ratio of columns to lines. */
+#define WIDTH_SIDE_BY_SIDE  160
+#define ASPECT_SIDE_BY_SIDE 3
+
+/* Lines that the tree keeps if the source below it has more lines than fit. */
+#define LEAST_TREE_HEIGHT 5
+
+/* Smallest height of the screen with a source pane. */
+#define HEIGHT_FOR_SOURCE 14
+
+/* Most columns of a name in a path or a filter. */
+#define MOST_NAME_COLUMNS 40
+
+/* Names of views and pages. They begin with their keys; the first ones are in the order of enum view_id. */
+static const char *const view_names[] = {"1 top-down", "2 bottom-up", "3 flat", "4 threads", "5 summary"};
 
 #define N_VIEW_NAMES (sizeof view_names / sizeof *view_names)
 
@@ -24,88 +30,73 @@ static int view_name_column(size_t i)
 {
     int at = 0;
     while (i > 0)
-        at += (int)strlen(view_names[--i].name) + 2;
+        at += (int)strlen(view_names[--i]) + 2;
     return at;
 }
 
-enum command tui_command_at(int column)
+const struct command *tui_command_at(int column)
 {
     for (size_t i = 0; i < N_VIEW_NAMES; i++)
         if (column < view_name_column(i + 1))
-            return view_names[i].command;
-    return COMMAND_NONE;
+            return command_of_key(*view_names[i]);
+    return NULL;
 }
 
-static void draw_run(const struct tui *tui, int line)
+static void draw_run(const struct tui *tui, struct area area)
 {
     struct text run = {0};
-    int width = screen_width();
-    run_line_add(tui->session, tui_drawn_pane(tui)->view->db, width > 2 ? (size_t)width - 2 : 1,
-                 tui->ascii, &run);
-    screen_put(line, 1, width - 1, STYLE_PLAIN, text_string(&run));
+    run_line_add(tui->session, tui_drawn_pane(tui)->view->db, area.width > 2 ? (size_t)area.width - 2 : 1, tui->ascii,
+                 &run);
+    screen_put(area.line, 1, area.width - 1, STYLE_PLAIN, text_string(&run));
     vec_free(&run);
 }
 
 /* Draws the names of the views and pages; on the right, what the numbers are. */
-static void draw_title(const struct tui *tui, int line)
+static void draw_title(const struct tui *tui, struct area area)
 {
     const struct view *view = tui_drawn_pane(tui)->view;
     struct text right = {0};
-    int width = screen_width(), end = view_name_column(N_VIEW_NAMES);
-    screen_fill(line, 0, width, STYLE_BAR);
+    int width = area.width, end = view_name_column(N_VIEW_NAMES);
+    screen_fill(area.line, 0, width, STYLE_BAR);
     for (size_t i = 0; i < N_VIEW_NAMES && view_name_column(i) < width; i++) {
-        int at = view_name_column(i), length = (int)strlen(view_names[i].name);
+        int at = view_name_column(i), length = (int)strlen(view_names[i]);
         enum style style = i == (size_t)tui->id ? STYLE_PLAIN : STYLE_BAR;
-        screen_fill(line, at, at + length + 2 > width ? width - at : length + 2, style);
-        screen_put(line, at + 1, width - at - 1, style, view_names[i].name);
+        screen_fill(area.line, at, length + 2, style);
+        screen_put(area.line, at + 1, width - at - 1, style, view_names[i]);
     }
-    text_printf(&right, "[%s%s]", projection_name(tui->projection),
-                session_folding_words(tui->session));
-    size_t sorted = view->sorting.metric;
-    if (metrics_whole(view->metrics, sorted) != sorted ||
-        metric_is_of_effort(&view->metrics->at[sorted])) {
+    text_printf(&right, "[%s%s]", projection_name(tui->projection), session_folding_words(tui->session));
+    size_t sorted = view->sorting.metric, whole = metrics_whole(view->metrics, sorted);
+    if (whole != sorted || metric_is_of_effort(&view->metrics->at[sorted])) {
         text_add(&right, "  % of ");
-        text_add_clean(&right, view->metrics->at[metrics_whole(view->metrics, sorted)].name,
-                       tui->ascii);
+        text_add_clean(&right, view->metrics->at[whole].name, tui->ascii);
     }
-    int length = (int)text_columns(text_string(&right)), at = width - length - 1;
-    screen_put(line, at > end + 1 ? at : end + 1, width - end - 1, STYLE_BAR, text_string(&right));
+    int at = width - (int)text_columns(text_string(&right)) - 1;
+    screen_put(area.line, at > end + 1 ? at : end + 1, width - end - 1, STYLE_BAR, text_string(&right));
     vec_free(&right);
 }
 
-static void draw_headline(const struct tui *tui, int line)
+static void draw_headline(const struct tui *tui, struct area area)
 {
     const char *text = text_string(&tui->headline), *more = " ... (a)";
-    int room = screen_width() - 2, length = (int)strlen(more);
+    int room = area.width - 2, length = (int)strlen(more);
     bool fits = (int)text_columns(text) <= room;
-    int used = screen_put(line, 1, fits ? room : room - length, STYLE_WARNING, text);
+    int used = screen_put(area.line, 1, fits ? room : room - length, STYLE_WARNING, text);
     if (!fits)
-        screen_put(line, 1 + used, length, STYLE_DIM, more);
+        screen_put(area.line, 1 + used, length, STYLE_DIM, more);
 }
 
 #define PATH_CUT "... > "
 
-/* Most columns of a name in a path. */
-#define MOST_NAME_COLUMNS 40
-
-/* Adds the name of a row, after "... > " if a folded chain of start code hides rows above it. Returns the
- * next row of the path. */
-static uint32_t add_step(const struct tui *tui, uint32_t row, struct text *out)
-{
-    const struct pane *pane = tui_drawn_pane(tui);
-    const struct start_chain *chain = pane_folded_chain(pane, row);
-    if (chain)
-        text_add(out, PATH_CUT);
-    describe_short_name(pane->view, row, tui->ascii, MOST_NAME_COLUMNS, out);
-    return chain ? chain->first : view_row(pane->view, row)->parent;
-}
-
+/* The names of start code that a folded chain hides are left out of the path. */
 void tui_add_path(const struct tui *tui, uint32_t row, struct text *out, size_t width)
 {
+    const struct pane *pane = tui_drawn_pane(tui);
     struct text path = {0}, longer = {0};
     while (row != 0) {
+        const struct start_chain *chain = pane_folded_chain(pane, row);
         text_clear(&longer);
-        uint32_t above = add_step(tui, row, &longer);
+        text_add(&longer, chain ? PATH_CUT : "");
+        describe_short_name(pane->view, row, tui->ascii, MOST_NAME_COLUMNS, &longer);
         if (path.n)
             text_printf(&longer, " > %s", text_string(&path));
         if (path.n && text_columns(text_string(&longer)) + strlen(PATH_CUT) > width) {
@@ -114,66 +105,44 @@ void tui_add_path(const struct tui *tui, uint32_t row, struct text *out, size_t 
         }
         text_clear(&path);
         text_add(&path, text_string(&longer));
-        row = above;
+        row = chain ? chain->first : view_row(pane->view, row)->parent;
     }
     text_add(out, text_string(&path));
     vec_free(&path);
     vec_free(&longer);
 }
 
-/* Draws the question and the text being typed. */
-static void draw_question(const struct tui *tui, int line)
+/* Draws a text, the path to a row as far as there is room, and another text. */
+static void draw_path(const struct tui *tui, struct area area, enum style style, struct text *text, uint32_t row,
+                      const char *after)
 {
-    int width = screen_width();
-    int at = screen_put(line, 0, width, STYLE_PLAIN, tui->prompt);
-    at += line_edit_draw(&tui->asked, (struct area){line, at, 1, width - at});
-    screen_put(line, at + 2, width - at - 2, STYLE_WARNING, text_string(&tui->message));
+    size_t width = (size_t)area.width, used = text->n + strlen(after) + (*after != '\0');
+    if (width > used)
+        tui_add_path(tui, row, text, width - used);
+    text_add(text, after);
+    screen_put(area.line, 0, area.width, style, text_string(text));
+    vec_free(text);
 }
 
-static void draw_position(const struct tui *tui, int line)
+static void draw_zoom(const struct tui *tui, struct area area)
 {
     const struct pane *pane = tui_drawn_pane(tui);
-    int width = screen_width();
-    struct text position = {0};
-    text_printf(&position, "%zu/%zu%s", pane->selected + 1, pane->shown.n,
-                pane->root ? " zoomed" : "");
-    if (pane->flattened)
-        text_printf(&position, " flattened %u", pane->flattened);
-    text_add(&position, "  ");
-    if ((size_t)width > position.n)
-        tui_add_path(tui, pane_row(pane), &position, (size_t)width - position.n);
-    screen_put(line, 0, width, STYLE_PLAIN, text_string(&position));
-    vec_free(&position);
-}
-
-/* Draws the path to the row that is zoomed into. */
-static void draw_zoom(const struct tui *tui, int line)
-{
-    static const char way_out[] = "  Z: out";
-    const struct pane *pane = tui_drawn_pane(tui);
-    int width = screen_width();
     struct text zoom = {0};
     text_printf(&zoom, "zoomed %u deep: ", view_row(pane->view, pane->root)->depth);
-    size_t used = zoom.n + sizeof way_out;
-    if ((size_t)width > used)
-        tui_add_path(tui, pane->root, &zoom, (size_t)width - used);
-    text_add(&zoom, way_out);
-    screen_put(line, 0, width, STYLE_DIM, text_string(&zoom));
-    vec_free(&zoom);
+    draw_path(tui, area, STYLE_DIM, &zoom, pane->root, "  Z: out");
 }
 
 /* Draws as many filters as fit. */
-static void draw_filters(const struct tui *tui, int line)
+static void draw_filters(const struct tui *tui, struct area area)
 {
     static const char help[] = "  \\: list  U: undo";
-    const struct filters *filters = tui->filters;
-    int width = screen_width(), room = width - (int)sizeof help;
+    int line = area.line, width = area.width, room = width - (int)sizeof help;
     struct text chip = {0};
     int at = screen_put(line, 0, room, STYLE_PLAIN, "filters: ");
-    for (size_t i = 0; i < filters_n(filters); i++) {
+    for (size_t i = 0; i < filters_n(tui->filters); i++) {
         text_clear(&chip);
         text_add(&chip, "[");
-        filter_describe_short(filters_at(filters, i), tui->ascii, MOST_NAME_COLUMNS, &chip);
+        filter_describe_short(filters_at(tui->filters, i), tui->ascii, MOST_NAME_COLUMNS, &chip);
         text_add(&chip, "]");
         if (at + (int)text_columns(text_string(&chip)) + 4 > room && i > 0) {
             at += screen_put(line, at, room - at, STYLE_PLAIN, "...");
@@ -202,90 +171,123 @@ static void draw_message(const struct tui *tui, int line)
     vec_free(&piece);
 }
 
-static void draw_status(const struct tui *tui, int line)
+/* Draws the message for the user, or the position in the tree. */
+static void draw_status(const struct tui *tui, struct area area)
 {
-    screen_fill(line, 0, screen_width(), STYLE_PLAIN);
-    if (tui->prompt)
-        draw_question(tui, line);
-    else if (tui->message.n)
-        draw_message(tui, line);
-    else
-        draw_position(tui, line);
+    const struct pane *pane = tui_drawn_pane(tui);
+    struct text position = {0};
+    screen_fill(area.line, 0, area.width, STYLE_PLAIN);
+    if (tui->message.n) {
+        draw_message(tui, area.line);
+        return;
+    }
+    text_printf(&position, "%zu/%zu%s", pane->scroller.selected + 1, pane->shown.n, pane->root ? " zoomed" : "");
+    if (pane->flattened)
+        text_printf(&position, " flattened %u", pane->flattened);
+    text_add(&position, "  ");
+    draw_path(tui, area, STYLE_PLAIN, &position, pane_row(pane), "");
 }
 
 /* Draws as many keys as fit, the most important ones first. */
-static void draw_help_line(int line)
+static void draw_help_line(const struct tui *tui, struct area area)
 {
     static const char *const keys[] = {
         "?:help",    "q:quit",   "Enter:open",           "H:hot path", "s:sort", "a:advice",
         "/:find",    "v:source", "p:physical",           "&:filter",   "z:zoom", "i:inspect",
         "C:columns", "d:define", ".:other views",        "W:write",    "y:copy", "e:edit",
         "[:back",    "J,K,(,):scroll source"};
-    int width = screen_width(), at = 1;
-    screen_fill(line, 0, width, STYLE_BAR);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        if (at + (int)strlen(keys[i]) > width)
-            break;
-        at += screen_put(line, at, width - at, STYLE_BAR, keys[i]) + 1;
+    int at = 1;
+    (void)tui;
+    screen_fill(area.line, 0, area.width, STYLE_BAR);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && at + (int)strlen(keys[i]) <= area.width; i++)
+        at += screen_put(area.line, at, area.width - at, STYLE_BAR, keys[i]) + 1;
+}
+
+/* The parts of the screen. On a low screen parts are left out; the tree, which gets the rest, is the last one to go. */
+static const struct {
+    int least_height; /* of the screen */
+    int lines;
+    void (*draw)(const struct tui *tui, struct area area);
+} parts[PARTS] = {
+    [PART_RUN] = {20, 1, draw_run},
+    [PART_TITLE] = {6, 1, draw_title},
+    [PART_ADVICE] = {20, 1, draw_headline},
+    [PART_HEADS] = {6, 2, tui_draw_heads},
+    [PART_ZOOM] = {10, 1, draw_zoom},
+    [PART_TREE] = {0, 0, tui_draw_tree},
+    [PART_SOURCE] = {0, 0, tui_draw_source},
+    [PART_FILTERS] = {10, 1, draw_filters},
+    [PART_STATUS] = {2, 1, draw_status},
+    [PART_HELP] = {8, 1, draw_help_line}};
+
+static bool has_part(const struct tui *tui, enum part part)
+{
+    switch (part) {
+    case PART_ADVICE: return tui->has_headline;
+    case PART_ZOOM: return tui_drawn_pane(tui)->root != 0;
+    case PART_FILTERS: return filters_n(tui->filters) > 0;
+    default: return true;
     }
 }
 
-static void prepare_layout(struct tui *tui)
+static size_t min_size(size_t a, size_t b)
 {
-    const struct pane *pane = tui_pane(tui);
-    struct layout_content content = {.n_rows = pane->shown.n,
-                                     .n_source_lines = tui_source_lines(tui),
-                                     .has_advice = tui->has_headline,
-                                     .has_zoom = pane->root != 0,
-                                     .has_filters = filters_n(tui->filters) > 0,
-                                     .has_source = tui->shows_source,
-                                     .is_source = tui->source && tui->source->source->n_lines,
-                                     .asks = tui->prompt != NULL};
-    tui->layout = layout_make(screen_width(), screen_height(), &content);
+    return a < b ? a : b;
 }
 
-static void prepare(struct tui *tui)
+/* Puts the source to the right of the tree on a wide screen, unless an explanation stands in its place; else below, on
+ * two fifths of the lines: on more if the tree has few rows, on fewer if the file is short. */
+static void place_source(struct tui *tui)
 {
-    if (tui->shows_source)
-        tui_prepare_source(tui);
-    prepare_layout(tui);
-    free(tui->shown_columns.at);
-    tui->shown_columns = tui_columns(tui, tui->layout.tree.width);
-    tui_prepare_tree(tui, tui->layout.tree);
-    if (tui->layout.source.height)
-        tui_place_source(tui, tui->layout.source);
+    struct area *tree = &tui->areas[PART_TREE], *heads = &tui->areas[PART_HEADS], *source = &tui->areas[PART_SOURCE];
+    int width = screen_width(), height = screen_height();
+    *source = *tree;
+    if (width >= WIDTH_SIDE_BY_SIDE && width >= ASPECT_SIDE_BY_SIDE * height && tui->source.source->n_lines) {
+        heads->width = tree->width = width * 11 / 20;
+        source->column = tree->width + 1;
+        source->width = width - tree->width - 1;
+        source->line = heads->line;
+        source->height += tree->line - heads->line;
+        return;
+    }
+    size_t n = tui_pane(tui)->shown.n, whole = (size_t)tree->height;
+    size_t rows = min_size(n > LEAST_TREE_HEIGHT ? n : LEAST_TREE_HEIGHT, whole - whole * 2 / 5);
+    source->height = (int)min_size(whole - rows, tui_source_lines(tui) + 1);
+    tree->height -= source->height;
+    source->line += tree->height;
 }
 
-static void draw(const struct tui *tui)
+static void place_parts(struct tui *tui)
 {
-    const struct layout *layout = &tui->layout;
-    screen_begin();
-    if (layout->run != NO_LINE)
-        draw_run(tui, layout->run);
-    if (layout->title != NO_LINE)
-        draw_title(tui, layout->title);
-    if (layout->advice != NO_LINE)
-        draw_headline(tui, layout->advice);
-    if (layout->heads.height)
-        tui_draw_heads(tui, layout->heads);
-    if (layout->zoom != NO_LINE)
-        draw_zoom(tui, layout->zoom);
-    tui_draw_tree(tui, layout->tree);
-    if (layout->source.height)
-        tui_draw_source(tui, layout->source);
-    if (layout->filters != NO_LINE)
-        draw_filters(tui, layout->filters);
-    if (layout->status != NO_LINE)
-        draw_status(tui, layout->status);
-    if (layout->help != NO_LINE)
-        draw_help_line(layout->help);
-    screen_end();
+    int top = 0, bottom = screen_height(), height = bottom, width = screen_width();
+    for (int part = 0; part < PARTS; part++) {
+        bool is_shown = height >= parts[part].least_height && has_part(tui, part);
+        tui->areas[part] = (struct area){top, 0, is_shown ? parts[part].lines : 0, width};
+        if (part < PART_TREE)
+            top += tui->areas[part].height;
+    }
+    for (int part = PARTS - 1; part > PART_TREE; part--)
+        tui->areas[part].line = bottom -= tui->areas[part].height;
+    tui->areas[PART_TREE].height = bottom - top;
+    if (tui->shows_source && height >= HEIGHT_FOR_SOURCE)
+        place_source(tui);
 }
 
 void tui_show(struct tui *tui)
 {
-    prepare(tui);
-    draw(tui);
+    if (tui->shows_source)
+        tui_prepare_source(tui);
+    place_parts(tui);
+    free(tui->shown_columns.at);
+    tui->shown_columns = tui_columns(tui, tui->areas[PART_TREE].width);
+    tui_prepare_tree(tui, tui->areas[PART_TREE]);
+    if (tui->areas[PART_SOURCE].height)
+        tui_place_source(tui, tui->areas[PART_SOURCE]);
+    screen_begin();
+    for (int part = 0; part < PARTS; part++)
+        if (tui->areas[part].height)
+            parts[part].draw(tui, tui->areas[part]);
+    screen_end();
 }
 
 void tui_announce(const char *what)

@@ -1,27 +1,33 @@
-/* Explanations in place of source. Code of a runtime that is tagged as overhead has the tag in place of
- * its file name (lib/source-names.h). */
-#include "viewer-tui/terminal/screens/source-pane.h"
+/* Rows without source: explanations in its place, and the nearest line of the user's own code (code-owner.h) that leads
+ * there. Code of a runtime that is tagged as overhead has the tag in place of its file name (lib/source-names.h). */
+#include "viewer-tui/terminal/screens/main-screen.h"
 
 #include "lib/source-names.h"
 #include "viewer-tui/advice/overhead-kinds.h"
-#include "viewer-tui/terminal/page.h"
-#include "viewer-tui/terminal/screen.h"
+#include "viewer-tui/tree/code-owner.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <string.h>
 
-static bool is_named(const char *kind)
+bool tui_add_tag(const struct tui *tui, const char *path, struct text *out)
 {
-    return strcmp(kind, "overhead") != 0;
+    const char *kind = overhead_kind(path);
+    if (!kind)
+        return false;
+    bool is_named = strcmp(kind, "overhead") != 0;
+    text_printf(out, " overhead of the runtime%s", is_named ? ": " : "");
+    text_add_clean(out, is_named ? kind : "", tui->ascii);
+    text_add(out, " ");
+    return true;
 }
 
+/* Explains an overhead tag. */
 static void explain_tag(const char *kind, bool ascii, struct text *out)
 {
     const char *meaning = overhead_kind_meaning(kind);
-    text_add(out, "Code of the parallel runtime, tagged as overhead");
-    if (is_named(kind)) {
-        text_add(out, " of the kind ");
-        text_add_clean(out, kind, ascii);
-    }
+    bool is_named = strcmp(kind, "overhead") != 0;
+    text_printf(out, "Code of the parallel runtime, tagged as overhead%s", is_named ? " of the kind " : "");
+    text_add_clean(out, is_named ? kind : "", ascii);
     text_printf(out,
                 "%s%s. The tag stands in place of the name of the runtime's file, so there is "
                 "no source to show. What is spent here counts as overhead, not as work: a "
@@ -29,51 +35,66 @@ static void explain_tag(const char *kind, bool ascii, struct text *out)
                 meaning ? ": " : "", meaning ? meaning : "");
 }
 
-bool tui_draw_tag_title(const struct tui *tui, struct area area, const char *path)
+/* Whether the innermost procedure around a row, or the row itself, is the user's own. */
+static bool is_in_own_code(const struct view *view, uint32_t row)
 {
-    const char *kind = path ? overhead_kind(path) : NULL;
-    struct text title = {0};
-    if (!kind)
-        return false;
-    text_add(&title, " overhead of the runtime");
-    if (is_named(kind)) {
-        text_add(&title, ": ");
-        text_add_clean(&title, kind, tui->ascii);
-    }
-    text_add(&title, " ");
-    screen_rule(area.line, area.column, area.width);
-    screen_put(area.line, area.column + 2, area.width - 4, STYLE_PLAIN, text_string(&title));
-    vec_free(&title);
-    return true;
+    view = view_origin(view, &row);
+    while (row != 0 && !row_is_procedure(view_row(view, row)))
+        row = view_row(view, row)->parent;
+    return code_owner(view, row) == CODE_OWN;
 }
 
-/* Why there is no source, and what to do about it; "" for rows that have no code. */
-static const char *why_missing(struct tui *tui, const struct shown_source *shown)
+/* The row that tui_go_to_own_call selects; NOTHING: none. */
+static uint32_t nearest_own_call(struct tui *tui)
 {
-    uint32_t number = pane_row(tui_pane(tui));
-    const struct view *view = view_origin(tui_pane(tui)->view, &number);
-    enum scope_kind kind = view_row(view, number)->kind;
-    if (kind <= KIND_MODULE)
-        return "";
-    if (shown->file == NOTHING || database_file_point(shown->view->db, shown->file))
-        return "The source lines of this code are unknown: its binary was built without -g, or "
-               "its debugging information is not installed.";
-    return "The database has no copy of this file, and there is no file at its path. Start with "
-           "-I DIR to search it below a directory, or with -R OLD=NEW where paths that begin with "
-           "OLD begin with NEW now.";
+    const struct view *view = tui_pane(tui)->view;
+    uint32_t row = pane_row(tui_pane(tui)), origin_row = row;
+    if (view_origin(view, &origin_row)->class != &topdown_class || is_in_own_code(view, row))
+        return NOTHING;
+    for (; row != 0; row = view_row(view, row)->parent) {
+        origin_row = row;
+        const struct view *origin = view_origin(view, &origin_row);
+        if (view_row(origin, origin_row)->call_line && is_in_own_code(view, view_row(view, row)->parent))
+            return row;
+    }
+    return NOTHING;
+}
+
+bool tui_go_to_own_call(struct tui *tui)
+{
+    uint32_t row = nearest_own_call(tui);
+    if (row == NOTHING)
+        return false;
+    pane_select(tui_pane(tui), row);
+    tui->source_scroll = (struct source_scroll){.at_call = true};
+    return true;
 }
 
 void tui_explain_missing(struct tui *tui, const struct shown_source *shown, struct text *out)
 {
     const char *path = database_file_path(shown->view->db, shown->file);
-    struct text nearest = {0};
+    uint32_t row = pane_row(tui_pane(tui)), own = nearest_own_call(tui);
+    const struct view *view = tui_pane(tui)->view, *origin = view_origin(view, &row);
     if (path && overhead_kind(path)) {
         explain_tag(overhead_kind(path), tui->ascii, out);
         return;
     }
-    tui_add_own_call(tui, &nearest);
-    if (nearest.n)
-        text_printf(out, "No source here; %s. ", text_string(&nearest));
-    text_add(out, why_missing(tui, shown));
-    vec_free(&nearest);
+    if (own != NOTHING) {
+        const struct view *of_call = view_origin(view, &own);
+        struct text line = {0};
+        label_file_line(of_call->db, view_row(of_call, own)->call_file, view_row(of_call, own)->call_line, &line);
+        text_add(out, "No source here; nearest line of yours: ");
+        text_add_clean(out, text_string(&line), tui->ascii);
+        text_add(out, " (press w). ");
+        vec_free(&line);
+    }
+    if (view_row(origin, row)->kind <= KIND_MODULE) /* has no code */
+        return;
+    if (shown->file == NOTHING || database_file_point(shown->view->db, shown->file))
+        text_add(out, "The source lines of this code are unknown: its binary was built without -g, or its debugging "
+                      "information is not installed.");
+    else
+        text_add(out, "The database has no copy of this file, and there is no file at its path. Start with -I DIR to "
+                      "search it below a directory, or with -R OLD=NEW where paths that begin with OLD begin with NEW "
+                      "now.");
 }

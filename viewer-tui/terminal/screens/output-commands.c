@@ -1,42 +1,14 @@
 /* Commands that write files or copy to the clipboard. */
-#include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/main-screen.h"
-#include "viewer-tui/terminal/screens/text-pages.h"
 
 #include "lib/number.h"
 #include "lib/safe-output.h"
 #include "viewer-tui/terminal/clipboard.h"
-#include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Takes the cause. */
-static void say_not_written(struct tui *tui, const char *name, char *cause)
-{
-    text_add(&tui->message, "cannot write ");
-    text_add_clean(&tui->message, name, tui->ascii);
-    text_printf(&tui->message, ": %s", cause);
-    free(cause);
-}
-
-/* Asks before a file is overwritten. */
-static bool may_write(struct tui *tui, const char *name)
-{
-    if (!output_exists(name))
-        return true;
-    struct text question = {0};
-    text_add_clean(&question, name, tui->ascii);
-    text_add(&question, " exists: overwrite it (y, n)? ");
-    const char *answer = tui_ask(tui, text_string(&question), "", NULL);
-    bool may = answer && strcmp(answer, "y") == 0;
-    vec_free(&question);
-    if (!may)
-        text_add(&tui->message, "nothing was written");
-    return may;
-}
 
 /* Prints the view: as text the open rows and the visible columns; in other formats all rows and the
  * chosen columns. */
@@ -65,37 +37,39 @@ static void print_shown(struct tui *tui, enum format format, FILE *out)
     free(columns.at);
 }
 
-static void say_filters(struct tui *tui)
-{
-    const char *before = " (as filtered: ";
-    for (size_t i = 0; i < filters_n(tui->filters); i++) {
-        text_add(&tui->message, before);
-        filter_describe(filters_at(tui->filters, i), tui->ascii, &tui->message);
-        before = ", ";
-    }
-    if (filters_n(tui->filters))
-        text_add(&tui->message, ")");
-}
-
+/* Writes the view, and asks before a file is overwritten. */
 static void write_view(struct tui *tui, const char *name, enum format format)
 {
     struct atomic_file file;
     char *cause;
-    if (!may_write(tui, name))
-        return;
-    if (!atomic_file_begin(&file, name, &cause)) {
-        say_not_written(tui, name, cause);
+    if (output_exists(name)) {
+        struct text question = {0};
+        text_add_clean(&question, name, tui->ascii);
+        text_add(&question, " exists: overwrite it (y, n)? ");
+        const char *answer = tui_ask(tui, text_string(&question), "", NULL);
+        vec_free(&question);
+        if (!answer || strcmp(answer, "y") != 0) {
+            tui_say(tui, "nothing was written");
+            return;
+        }
+    }
+    bool is_written = atomic_file_begin(&file, name, &cause);
+    if (is_written) {
+        tui_announce("writing ...");
+        print_shown(tui, format, file.out);
+        is_written = atomic_file_commit(&file, &cause);
+    }
+    if (!is_written) {
+        tui_say(tui, "cannot write %s: %s", name, cause);
+        free(cause);
         return;
     }
-    tui_announce("writing ...");
-    print_shown(tui, format, file.out);
-    if (!atomic_file_commit(&file, &cause)) {
-        say_not_written(tui, name, cause);
-        return;
+    tui_say(tui, "written: %s", name);
+    for (size_t i = 0; i < filters_n(tui->filters); i++) {
+        text_add(&tui->message, i == 0 ? " (as filtered: " : ", ");
+        filter_describe(filters_at(tui->filters, i), tui->ascii, &tui->message);
     }
-    text_add(&tui->message, "written: ");
-    text_add_clean(&tui->message, name, tui->ascii);
-    say_filters(tui);
+    text_add(&tui->message, filters_n(tui->filters) ? ")" : "");
 }
 
 static void ask_and_write(struct tui *tui)
@@ -108,12 +82,10 @@ static void ask_and_write(struct tui *tui)
     name = mem_strdup(answer); /* since the answer is valid until the next question only */
     enum format format = format_of_file(name);
     if (format == FORMATS)
-        text_add(&tui->message, "the name must end with .txt .csv .json .html .svg .folded .pb.gz or "
-                                ".speedscope.json");
+        tui_say(tui, "the name must end with .txt .csv .json .html .svg .folded .pb.gz or .speedscope.json");
     else if (!print_can(format, tui_pane(tui)->view))
-        text_add(&tui->message,
-                 "the metric that rows are sorted by has no sums over stacks; sort by "
-                 "another metric, or write .txt .csv .json");
+        tui_say(tui, "the metric that rows are sorted by has no sums over stacks; sort by another metric, or write .txt "
+                     ".csv .json");
     else
         write_view(tui, name, format);
     free(name);
@@ -161,43 +133,34 @@ static void describe_row(const struct view *view, uint32_t row, bool ascii, stru
     }
 }
 
-/* Adds "main thread > main > coder_run", without recursion since paths may be long. */
-static void describe_path(const struct view *view, uint32_t row, bool ascii, struct text *out)
+/* Copies the row, or with `path` "main thread > main > coder_run", without recursion since paths may be long. */
+static void copy(struct tui *tui)
 {
-    VEC(uint32_t) path = {0};
-    for (; row != 0; row = view_row(view, row)->parent)
-        vec_push(&path, row);
-    while (path.n) {
-        text_add(out, out->n ? " > " : "");
-        describe_name(view, path.at[--path.n], ascii, out);
-    }
-    vec_free(&path);
-}
-
-static void copy(struct tui *tui, void (*describe)(const struct view *view, uint32_t row,
-                                                   bool ascii, struct text *out))
-{
-    const struct pane *pane = tui_pane(tui);
+    int path = tui->command->argument;
+    const struct view *view = tui_pane(tui)->view;
     struct text text = {0}, sequence = {0};
-    describe(pane->view, pane_row(pane), tui->ascii, &text);
+    VEC(uint32_t) rows = {0};
+    if (!path)
+        describe_row(view, pane_row(tui_pane(tui)), tui->ascii, &text);
+    for (uint32_t row = pane_row(tui_pane(tui)); path && row != 0; row = view_row(view, row)->parent)
+        vec_push(&rows, row);
+    while (rows.n) {
+        text_add(&text, text.n ? " > " : "");
+        describe_name(view, rows.at[--rows.n], tui->ascii, &text);
+    }
     if (text.n > CLIPBOARD_MOST) {
-        text_printf(&tui->message, "too long for a clipboard: %zu bytes", text.n);
+        tui_say(tui, "too long for a clipboard: %zu bytes", text.n);
     } else {
         clipboard_sequence(text_string(&text), &sequence);
         screen_send(text_string(&sequence));
         text_printf(&tui->message, "sent to the terminal's clipboard: %s", text_string(&text));
     }
+    vec_free(&rows);
     vec_free(&text);
     vec_free(&sequence);
 }
 
-bool tui_obey_output(struct tui *tui, enum command command)
-{
-    switch (command) {
-    case COMMAND_WRITE: ask_and_write(tui); break;
-    case COMMAND_COPY_LINE: copy(tui, describe_row); break;
-    case COMMAND_COPY_PATH: copy(tui, describe_path); break;
-    default: return false;
-    }
-    return true;
-}
+const struct family export_family = {
+    "Export", COMMANDS({"W", "write the view to a file; its name tells the format", ask_and_write, 0, 0},
+                       {"y", "copy name, place and costs of the row to the terminal's clipboard", copy, false, 0},
+                       {"Y", "copy the path to the row", copy, true, 0})};

@@ -1,13 +1,8 @@
-/* Commands that return to visited places. */
-#include "viewer-tui/terminal/screens/commands.h"
-#include "viewer-tui/terminal/screens/main-screen.h"
-#include "viewer-tui/terminal/screens/text-pages.h"
+/* Commands that return to visited places, or go to the selected row's scope in another view. */
+#include "viewer-tui/terminal/screens/list.h"
+#include "viewer-tui/terminal/screens/tui.h"
 
-#include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/tree/labels.h"
-
-#include <ctype.h>
-#include <stdlib.h>
+#include "viewer-tui/tree/corresponding-scope.h"
 
 static struct place here(struct tui *tui)
 {
@@ -16,88 +11,136 @@ static struct place here(struct tui *tui)
                           view_row(pane->view, pane->root)->depth};
 }
 
-/* Whether the user may want to go back after a command. */
-static bool is_jump(enum command command)
+void tui_obey(struct tui *tui, const struct command *command)
 {
-    switch (command) {
-    case COMMAND_FIND:
-    case COMMAND_FIND_NEXT:
-    case COMMAND_FIND_PREVIOUS:
-    case COMMAND_FIRST:
-    case COMMAND_LAST:
-    case COMMAND_HOT_PATH:
-    case COMMAND_ZOOM_IN:
-    case COMMAND_ZOOM_OUT:
-    case COMMAND_TOP_DOWN:
-    case COMMAND_BOTTOM_UP:
-    case COMMAND_FLAT:
-    case COMMAND_NEXT_VIEW:
-    case COMMAND_PREVIOUS_VIEW:
-    case COMMAND_PROJECTION:
-    case COMMAND_OWN_CALL:
-    case COMMAND_SAME_SCOPE: return true;
-    default: return false;
-    }
-}
-
-void tui_obey_and_remember(struct tui *tui, enum command command,
-                           void (*obey)(struct tui *tui, enum command command))
-{
-    if (!is_jump(command)) {
-        obey(tui, command);
+    tui->command = command;
+    if (command->flags & MOVE)
+        tui->source_scroll = (struct source_scroll){0};
+    if (!(command->flags & JUMP)) {
+        command->obey(tui);
         return;
     }
     struct place before = here(tui);
-    obey(tui, command);
-    struct place after = here(tui);
-    if (place_is(&before, &after))
-        place_free(&before);
-    else
-        places_leave(&tui->places, before);
-    place_free(&after);
+    command->obey(tui);
+    places_leave(&tui->places, before, here(tui));
 }
 
-/* Zooms into the row that is `steps` steps down the path. */
-static void zoom(struct pane *pane, const struct path *path, size_t steps)
+void tui_select(struct tui *tui, uint32_t row)
 {
-    struct path start = *path;
-    size_t found;
-    start.steps.n = steps;
-    pane_zoom_to(pane, path_find(pane->view, &start, &found));
+    pane_select(tui_pane(tui), row);
+    if (pane_row(tui_pane(tui)) != row)
+        tui_say(tui, "filters hide that row");
 }
 
-static void go_to(struct tui *tui, const struct place *place)
+/* Goes back (step -1) or forward (1). */
+static void go(struct tui *tui)
 {
+    int step = tui->command->argument;
+    const struct place *place = places_step(&tui->places, here(tui), step);
+    if (!place) {
+        tui_say(tui, step < 0 ? "no earlier place" : "no later place");
+        return;
+    }
     tui_show_view(tui, place->projection, place->view);
     if (tui->projection != place->projection || tui->id != place->view)
         return;
     struct pane *pane = tui_pane(tui);
+    struct path zoomed = place->path; /* the path to the row that is zoomed into */
     size_t found;
     tui_apply_filters(tui);
-    zoom(pane, &place->path, place->zoomed);
+    zoomed.steps.n = place->zoomed;
+    pane_zoom_to(pane, path_find(pane->view, &zoomed, &found));
     uint32_t row = path_find(pane->view, &place->path, &found);
-    pane_select(pane, row);
-    if (found < place->path.steps.n)
-        text_add(&tui->message, "that row no longer exists; this is the row above it");
-    else if (pane_row(pane) != row)
-        text_add(&tui->message, "filters hide that row");
-}
-
-static void go(struct tui *tui, const struct place *place, const char *otherwise)
-{
-    if (place)
-        go_to(tui, place);
-    else
-        text_add(&tui->message, otherwise);
-}
-
-bool tui_obey_places(struct tui *tui, enum command command)
-{
-    switch (command) {
-    case COMMAND_BACK: go(tui, places_back(&tui->places, here(tui)), "no earlier place"); break;
-    case COMMAND_FORWARD: go(tui, places_forward(&tui->places, here(tui)), "no later place"); break;
-    case COMMAND_SAME_SCOPE: tui_same_scope(tui); break;
-    default: return false;
+    if (found < place->path.steps.n) {
+        pane_select(pane, row);
+        tui_say(tui, "that row no longer exists; this is the row above it");
+    } else {
+        tui_select(tui, row);
     }
-    return true;
 }
+
+/* A view to go to, and its key. */
+struct target {
+    char key;
+    enum view_id view;
+    const char *what;
+    uint32_t (*find)(struct view *to, const struct view *from, uint32_t row);
+};
+
+static uint32_t find_call_site(struct view *to, const struct view *from, uint32_t row)
+{
+    return to == from ? call_site_row(to, row) : NOTHING;
+}
+
+static const struct target targets[] = {
+    {'1', TOP_DOWN, "1  top-down: the context with the most cost", corresponding_context},
+    {'2', BOTTOM_UP, "2  bottom-up: the procedure, and who calls it", corresponding_procedure},
+    {'3', FLAT, "3  flat: its module, file and procedure", corresponding_static_scope},
+    {'c', TOP_DOWN, "c  the line from which it is called", find_call_site},
+};
+
+#define N_TARGETS (sizeof targets / sizeof *targets)
+
+/* The targets from a view: the other views, and in the top-down view the call. */
+struct menu {
+    const struct target *targets[N_TARGETS];
+    size_t n;
+};
+
+static void describe(const void *context, size_t index, struct text *out)
+{
+    const struct menu *menu = context;
+    text_printf(out, "  %s", menu->targets[index]->what);
+}
+
+/* The target that the user chose; NULL: none. */
+static const struct target *ask(struct tui *tui)
+{
+    struct menu menu = {.n = 0};
+    for (size_t i = 0; i < N_TARGETS; i++)
+        if (targets[i].find == find_call_site ? tui->id == TOP_DOWN : targets[i].view != tui->id)
+            menu.targets[menu.n++] = &targets[i];
+    struct list list = {.title = "go to the same scope",
+                        .help = " Enter, or its key: go there   q: back",
+                        .scroller = {.n = menu.n},
+                        .line = describe,
+                        .context = &menu};
+    int key;
+    do {
+        key = list_run(&list);
+        if (key_is_of(key, tui_toggle))
+            return menu.targets[list.scroller.selected];
+        for (size_t i = 0; i < menu.n; i++)
+            if (menu.targets[i]->key == key)
+                return menu.targets[i];
+    } while (!tui_closes(tui, key));
+    return NULL;
+}
+
+static void go_to_same_scope(struct tui *tui)
+{
+    const struct view *from = tui_pane(tui)->view;
+    uint32_t row = pane_row(tui_pane(tui));
+    enum view_id before = tui->id;
+    const struct target *target =
+        tui_is_of_one_run(tui, "going to another view of a scope", false) ? ask(tui) : NULL;
+    if (!target)
+        return;
+    tui_show_view(tui, tui->projection, target->view);
+    if (tui->id != target->view)
+        return;
+    struct view *view = tui_pane(tui)->view;
+    tui_apply_filters(tui);
+    uint32_t found = target->find(view, from, row);
+    if (found != NOTHING) {
+        tui_select(tui, found);
+    } else {
+        tui_show_view(tui, tui->projection, before);
+        tui_say(tui, "that view has no such row");
+    }
+}
+
+const struct family place_family = {
+    "Places", COMMANDS({"[", "go back to the row before the last search, zoom, ...", go, -1, 0},
+                       {"]", "go forward again", go, 1, 0},
+                       {".", "go to the same scope in another view, or to its call", go_to_same_scope, 0, JUMP})};

@@ -4,10 +4,8 @@
 #include "lib/safe-output.h"
 #include "viewer-tui/output/print-scaling.h"
 #include "viewer-tui/scaling/plot-cells.h"
-#include "viewer-tui/terminal/keys.h"
-#include "viewer-tui/terminal/line-edit.h"
-#include "viewer-tui/terminal/page.h"
-#include "viewer-tui/terminal/screen.h"
+#include "viewer-tui/terminal/prompt.h"
+#include "viewer-tui/terminal/screens/list.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <errno.h>
@@ -15,11 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HELP_LINE                                                                                  \
-    " Up, Down: workers  Enter: open a run  L: losses  W: write  ?: help  q: quit"
-
 /* Opens the losses; elsewhere it does nothing. */
 #define LOSSES_KEY 'L'
+/* As in the trees of runs. */
+#define WRITE_KEY 'W'
 
 /* Columns of the legend, right of the plot. */
 #define LEGEND_WIDTH 28
@@ -37,7 +34,7 @@ struct scaling_page {
     const struct shown_set *shown;
     struct speedup_plot plot;
     bool ascii;
-    size_t selected, top; /* rows of the table */
+    struct list table; /* a line for each number of workers */
     struct text title;
     struct text message; /* for the last line, until the next key */
 };
@@ -52,20 +49,23 @@ static void add_value(struct text *line, int width, int decimals, double value)
         text_printf(line, "%*s", width, "-");
 }
 
-static void add_heads(struct text *line, bool has_intervals)
+static void add_heads(const void *context, size_t index, struct text *line)
 {
+    (void)context;
+    (void)index;
     text_printf(line, "%8s%6s%10s", "workers", "runs", "T_P, s");
-    if (has_intervals)
+    if (screen_width() >= WIDTH_WITH_INTERVALS)
         text_printf(line, "%20s", "interval");
-    text_printf(line, "%9s%10s%10s%10s%11s", "speedup", "work", "overhead", "idleness",
-                "inflation");
+    text_printf(line, "%9s%10s%10s%10s%11s", "speedup", "work", "overhead", "idleness", "inflation");
 }
 
-static void add_row(struct text *line, const struct scaling_row *row, bool has_intervals)
+static void add_row(const void *context, size_t index, struct text *line)
 {
+    const struct scaling_page *page = context;
+    const struct scaling_row *row = &page->shown->table->rows.at[index];
     text_printf(line, "%8u%6zu", row->workers, row->n_runs);
     add_value(line, 10, 3, row->time.median);
-    if (has_intervals) {
+    if (screen_width() >= WIDTH_WITH_INTERVALS) {
         char interval[64];
         snprintf(interval, sizeof interval, "%.3f to %.3f", row->time.low, row->time.high);
         text_printf(line, "%20s", interval);
@@ -77,49 +77,11 @@ static void add_row(struct text *line, const struct scaling_row *row, bool has_i
     add_value(line, 11, 3, row->inflation);
 }
 
-/* Draws the table from `line` on: heads and `height` rows. */
-static void draw_table(struct scaling_page *page, int line, int height)
-{
-    const struct scaling_table *table = page->shown->table;
-    int width = screen_width();
-    bool has_intervals = width >= WIDTH_WITH_INTERVALS;
-    struct text text = {0};
-    size_t rows = (size_t)height;
-    if (page->selected < page->top)
-        page->top = page->selected;
-    if (page->selected >= page->top + rows)
-        page->top = page->selected - rows + 1;
-    add_heads(&text, has_intervals);
-    screen_fill(line, 0, width, STYLE_HEAD);
-    screen_put(line, 0, width, STYLE_HEAD, text_string(&text));
-    for (size_t i = page->top; i < table->rows.n && i < page->top + rows; i++) {
-        enum style style = i == page->selected ? STYLE_SELECTED : STYLE_PLAIN;
-        int at = line + 1 + (int)(i - page->top);
-        text_clear(&text);
-        add_row(&text, &table->rows.at[i], has_intervals);
-        screen_fill(at, 0, width, style);
-        screen_put(at, 0, width, style, text_string(&text));
-    }
-    vec_free(&text);
-}
-
 /* ---- plot ---- */
-
-static void draw_cells(const struct plot_cells *cells, int line)
-{
-    for (int i = 0; i < cells->height; i++)
-        for (int column = 0; column < cells->width; column++) {
-            const struct plot_cell *cell = plot_cell_at(cells, i, column);
-            enum style style = cell->curve == NO_CURVE ? STYLE_DIM : STYLE_CURVE + cell->curve;
-            if (*cell->text)
-                screen_put(line + i, column, 1, style, cell->text);
-        }
-}
 
 static void draw_legend(const struct scaling_page *page, int line, int column, int height)
 {
     const struct speedup_plot *plot = &page->plot;
-    struct text text = {0};
     int at = line;
     for (int c = 0; c < PLOT_CURVES && at < line + height; c++) {
         if (!plot->curves[c].points.n)
@@ -128,15 +90,14 @@ static void draw_legend(const struct scaling_page *page, int line, int column, i
         screen_put(at, column, 1, STYLE_CURVE + c, letter);
         screen_put(at++, column + 2, LEGEND_WIDTH - 2, STYLE_PLAIN, plot->curves[c].name);
     }
+    struct area rest = {at, column, 1, LEGEND_WIDTH};
+    if (at >= line + height || page->ascii)
+        return;
     if (plot->coverage > 0)
-        text_printf(&text, "bars: %.1f%% or more", 100 * plot->coverage);
-    else if (plot->curves[ACTUAL_SPEEDUP].points.n)
-        text_add(&text, "no bars: too few runs");
+        screen_print(rest, STYLE_DIM, "bars: %.1f%% or more", 100 * plot->coverage);
     else
-        text_add(&text, "no run with one worker");
-    if (at < line + height && !page->ascii)
-        screen_put(at, column, LEGEND_WIDTH, STYLE_DIM, text_string(&text));
-    vec_free(&text);
+        screen_print(rest, STYLE_DIM, "%s", plot->curves[ACTUAL_SPEEDUP].points.n ? "no bars: too few runs"
+                                                                                  : "no run with one worker");
 }
 
 static void draw_plot(const struct scaling_page *page, int line, int height)
@@ -144,26 +105,34 @@ static void draw_plot(const struct scaling_page *page, int line, int height)
     bool has_legend = screen_width() >= WIDTH_WITH_LEGEND;
     int width = screen_width() - (has_legend ? LEGEND_WIDTH + 1 : 0);
     struct plot_cells cells = plot_cells_of(&page->plot, width, height, page->ascii);
-    draw_cells(&cells, line);
+    for (int i = 0; i < cells.height; i++)
+        for (int column = 0; column < cells.width; column++) {
+            const struct plot_cell *cell = plot_cell_at(&cells, i, column);
+            enum style style = cell->curve == NO_CURVE ? STYLE_DIM : STYLE_CURVE + cell->curve;
+            if (*cell->text)
+                screen_put(line + i, column, 1, style, cell->text);
+        }
     if (cells.height && has_legend)
         draw_legend(page, line, width + 1, height);
     plot_cells_free(&cells);
 }
 
-static void draw(struct scaling_page *page)
+/* Draws the page: the plot if there is room for it, and the table below. Returns the last line. */
+static int draw(void *context)
 {
-    int lines = screen_height() - 2, rows = (int)page->shown->table->rows.n;
+    struct scaling_page *page = context;
+    int lines = screen_height() - 2, rows = (int)page->table.scroller.n;
     int most = lines / TABLE_PART > 2 ? lines / TABLE_PART : 2;
-    int height = rows + 1 < most ? rows : most - 1;
+    int height = rows + 1 < most ? rows + 1 : most; /* of the table, with its head */
     screen_begin();
-    page_draw_frame(text_string(&page->title),
-                    page->message.n ? text_string(&page->message) : HELP_LINE);
-    if (lines - height - 1 >= LEAST_PLOT_HEIGHT)
-        draw_plot(page, 1, lines - height - 1);
+    frame_draw(text_string(&page->title), page->message.n ? text_string(&page->message) : page->table.help);
+    if (lines - height >= LEAST_PLOT_HEIGHT)
+        draw_plot(page, 1, lines - height);
     else
-        height = lines - 1 > 1 ? lines - 1 : 1;
-    draw_table(page, screen_height() - 2 - height, height);
+        height = lines > 2 ? lines : 2;
+    list_draw(&page->table, (struct area){screen_height() - 1 - height, 0, height, screen_width()});
     screen_end();
+    return screen_height() - 1;
 }
 
 /* ---- commands ---- */
@@ -196,7 +165,7 @@ static void show_help(void)
         "Table\n"
         "  Medians over the runs, in seconds; the manual page says more. Inflation: work that one "
         "worker does not have. \"-\": not measured.\n";
-    struct page page = {.title = "help", .text = text, .opener = COMMAND_HELP};
+    struct page page = {.title = "help", .text = text, .opener = command_of_key('?')};
     page_show(&page);
 }
 
@@ -215,122 +184,73 @@ static const struct set_run *median_run(const struct shown_set *shown,
     return nearest;
 }
 
-/* Returns why the terminal cannot be taken over again, or NULL. */
-static const char *open_run(struct scaling_page *page)
+/* Opens the run with the selected number of workers, or the losses. Returns why the terminal cannot be taken over again,
+ * or NULL. */
+static const char *open_other(struct scaling_page *page, bool losses)
 {
     const struct shown_set *shown = page->shown;
-    const struct set_run *run = median_run(shown, &shown->table->rows.at[page->selected]);
+    const struct set_run *run = median_run(shown, &shown->table->rows.at[page->table.scroller.selected]);
     screen_stop();
-    if (shown->open_run(shown, run) != 0)
-        text_printf(&page->message, " %s cannot be shown; q: see why", run->directory);
+    if ((losses ? shown->open_losses(shown) : shown->open_run(shown, run)) != 0)
+        text_printf(&page->message, " %s cannot be shown; q: see why", losses ? "the losses" : run->directory);
     return screen_start(shown->has_mouse);
 }
 
-/* As open_run. */
-static const char *open_losses(struct scaling_page *page)
-{
-    screen_stop();
-    if (page->shown->open_losses(page->shown) != 0)
-        text_add(&page->message, " the losses cannot be shown; q: see why");
-    return screen_start(page->shown->has_mouse);
-}
-
-/* Asks for a name in the last line; NULL: none. The caller frees. */
-static char *ask_name(struct scaling_page *page)
-{
-    static const char prompt[] = "write to: ";
-    struct line_edit asked = {0};
-    enum line_state edit = EDIT_GOES_ON;
-    line_edit_set(&asked, "scaling.svg");
-    while (edit == EDIT_GOES_ON) {
-        int line = screen_height() - 1;
-        draw(page);
-        screen_fill(line, 0, screen_width(), STYLE_PLAIN);
-        int at = screen_put(line, 0, screen_width(), STYLE_PLAIN, prompt);
-        line_edit_draw(&asked, (struct area){line, at, 1, screen_width() - at});
-        screen_end();
-        edit = edit_line(&asked, screen_key());
-    }
-    char *name = edit == EDIT_DONE && asked.text.n ? mem_strdup(text_string(&asked.text)) : NULL;
-    vec_free(&asked.text);
-    return name;
-}
-
-/* The format for a file's name; FORMATS: there is none. */
-static enum format format_of(const char *name)
+/* Asks for a name, and writes a new file. */
+static void ask_and_write(struct scaling_page *page)
 {
     static const struct {
         const char *suffix;
         enum format format;
-    } suffixes[] = {{".svg", FORMAT_SVG},
-                    {".txt", FORMAT_TEXT},
-                    {".csv", FORMAT_CSV},
-                    {".json", FORMAT_JSON}};
-    const char *suffix = strrchr(name, '.');
-    for (size_t i = 0; suffix && i < sizeof suffixes / sizeof *suffixes; i++)
-        if (strcmp(suffix, suffixes[i].suffix) == 0)
-            return suffixes[i].format;
-    return FORMATS;
-}
-
-/* Writes a new file. */
-static void write_file(struct scaling_page *page, const char *name, enum format format)
-{
+    } formats[] = {{".svg", FORMAT_SVG}, {".txt", FORMAT_TEXT}, {".csv", FORMAT_CSV}, {".json", FORMAT_JSON}};
     const struct shown_set *shown = page->shown;
+    struct prompt prompt = {.question = "write to: ", .draw = draw, .context = page};
     struct atomic_file file;
-    char *cause = output_exists(name) ? mem_strdup(strerror(EEXIST)) : NULL;
-    if (!cause && atomic_file_begin(&file, name, &cause)) {
-        print_scaling(shown->set, shown->table, format, file.out);
-        atomic_file_commit(&file, &cause);
-    }
-    text_printf(&page->message, cause ? " cannot write " : " written: ");
-    text_add_clean(&page->message, name, page->ascii);
-    if (cause)
-        text_printf(&page->message, ": %s", cause);
-    free(cause);
-}
-
-static void ask_and_write(struct scaling_page *page)
-{
-    char *name = ask_name(page);
-    enum format format = name ? format_of(name) : FORMATS;
-    if (name && format == FORMATS)
+    const char *name = prompt_ask(&prompt, "scaling.svg");
+    const char *suffix = name ? strrchr(name, '.') : NULL;
+    size_t i = 0;
+    while (i < sizeof formats / sizeof *formats && !(suffix && strcmp(suffix, formats[i].suffix) == 0))
+        i++;
+    if (name && *name && i == sizeof formats / sizeof *formats) {
         text_add(&page->message, " the name must end with .svg .txt .csv .json");
-    else if (name)
-        write_file(page, name, format);
-    free(name);
-}
-
-static void move(struct scaling_page *page, enum command command)
-{
-    long n = (long)page->shown->table->rows.n;
-    long at = (long)page->selected + command_rows(command, n, n);
-    page->selected = (size_t)(at < 0 ? 0 : at < n ? at : n - 1);
+    } else if (name && *name) {
+        char *cause = output_exists(name) ? mem_strdup(strerror(EEXIST)) : NULL;
+        if (!cause && atomic_file_begin(&file, name, &cause)) {
+            print_scaling(shown->set, shown->table, formats[i].format, file.out);
+            atomic_file_commit(&file, &cause);
+        }
+        text_add(&page->message, cause ? " cannot write " : " written: ");
+        text_add_clean(&page->message, name, page->ascii);
+        text_printf(&page->message, "%s%s", cause ? ": " : "", cause ? cause : "");
+        free(cause);
+    }
+    vec_free(&prompt.text);
 }
 
 /* Runs until the user quits. Returns why the page ended early, or NULL. */
 static const char *loop(struct scaling_page *page)
 {
-    for (;;) {
+    const char *cause = NULL;
+    while (!cause) {
         draw(page);
         int key = screen_key();
-        enum command command = keys_command(key);
-        if (key == KEY_GONE || command == COMMAND_QUIT)
+        long n = (long)page->table.scroller.n, rows;
+        if (key == KEY_GONE || key_is_of(key, tui_quit))
             return NULL;
         if (key != KEY_NOTHING)
             text_clear(&page->message);
-        move(page, command);
-        const char *cause = key == LOSSES_KEY ? open_losses(page) : NULL;
-        switch (command) {
-        case COMMAND_TOGGLE: cause = open_run(page); break;
-        case COMMAND_WRITE: ask_and_write(page); break;
-        case COMMAND_HELP: show_help(); break;
-        case COMMAND_REDRAW: screen_redraw(); break;
-        default: break;
-        }
-        if (cause)
-            return cause;
+        if (key_is_move(key, n, n, &rows))
+            scroller_move(&page->table.scroller, rows);
+        else if (key == LOSSES_KEY || key_is_of(key, tui_toggle))
+            cause = open_other(page, key == LOSSES_KEY);
+        else if (key == WRITE_KEY)
+            ask_and_write(page);
+        else if (key_is_of(key, tui_help))
+            show_help();
+        else if (key_is_of(key, tui_redraw))
+            screen_redraw();
     }
+    return cause;
 }
 
 int scaling_screen_run(const struct shown_set *shown)
@@ -339,6 +259,14 @@ int scaling_screen_run(const struct shown_set *shown)
     if (!cause) {
         struct scaling_page page = {
             .shown = shown, .plot = speedup_plot_of(shown->table), .ascii = describe_in_ascii()};
+        page.table = (struct list){
+            .help = " Up, Down: workers  Enter: open a run  L: losses  W: write  ?: help  q: quit",
+            .n_heads = 1,
+            .head_style = STYLE_HEAD,
+            .head = add_heads,
+            .line = add_row,
+            .context = &page,
+            .scroller = {.n = shown->table->rows.n}};
         text_add(&page.title, "scaling: ");
         text_add_clean_code(&page.title, shown->set->command, page.ascii);
         cause = loop(&page);

@@ -1,16 +1,11 @@
 /* The source pane, and the commands for it. */
-#include "viewer-tui/terminal/screens/source-pane.h"
-#include "viewer-tui/terminal/screens/commands.h"
+#include "viewer-tui/terminal/screens/main-screen.h"
 
 #include "lib/number.h"
 #include "viewer-tui/base/shorten.h"
 #include "viewer-tui/terminal/editor.h"
-#include "viewer-tui/terminal/page.h"
-#include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/tree/labels.h"
-#include "viewer-tui/tree/line-costs.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Columns left of the code: cost of the line in percent, and signs. */
@@ -23,15 +18,10 @@
 /* Columns that the code and its line numbers keep before there is a margin with costs. */
 #define LEAST_CODE_COLUMNS 40
 
-/* Signs of lines that begin a loop, and of lines with calls. */
-#define SIGN_LOOP          "↻"
-#define SIGN_LOOP_IN_ASCII "@"
-#define SIGN_CALL          "»"
-#define SIGN_CALL_IN_ASCII "*"
-
-/* Sign of a line that continues beyond the edge of the screen. */
-#define SIGN_MORE          "…"
-#define SIGN_MORE_IN_ASCII ">"
+/* Signs of lines that begin a loop, of lines with calls, and of lines that continue beyond the edge of the screen. */
+#define SIGN_LOOP(ascii) ((ascii) ? "@" : "↻")
+#define SIGN_CALL(ascii) ((ascii) ? "*" : "»")
+#define SIGN_MORE(ascii) ((ascii) ? ">" : "…")
 
 /* Selects the place that the pane shows: where the row is declared, or where it is called. Callers
  * in the bottom-up view are shown at their calls, unless the user switched to the other place. */
@@ -52,69 +42,34 @@ static void select_place(struct tui *tui, struct shown_source *shown)
     shown->source = sources_get(&tui->sources, shown->view->db, shown->file);
 }
 
-/* Finds the costs of the lines. Those around a call belong to the caller, the row above. */
-static void find_costs(struct tui *tui, struct shown_source *shown)
+void tui_prepare_source(struct tui *tui)
 {
+    struct shown_source *shown = &tui->source;
     struct pane *pane = tui_pane(tui);
     uint32_t row = pane_row(pane);
-    bool is_in_row_above = shown->is_call && !pane->view->class->shows_callers;
-    if (is_in_row_above)
+    bool is_procedure = row_is_procedure(view_row(pane->view, row));
+    double most = 0;
+    select_place(tui, shown);
+    /* The lines around a call belong to the caller, the row above. */
+    if (shown->is_call && !pane->view->class->shows_callers)
         row = view_row(pane->view, row)->parent;
     shown->costs.n = 0;
     if (shown->source->n_lines)
         line_costs_find(&shown->costs, pane->view, row, shown->file);
-}
-
-static enum scope_kind row_kind(struct tui *tui)
-{
-    const struct pane *pane = tui_pane(tui);
-    return view_row(pane->view, pane_row(pane))->kind;
-}
-
-/* Selects the line with the largest cost in place of the one that declares a procedure. */
-static void select_hottest_line(struct shown_source *shown, enum scope_kind kind)
-{
-    double most = 0;
-    if (kind != KIND_PROCEDURE && kind != KIND_INLINED)
-        return;
-    for (size_t i = 0; i < shown->costs.n; i++) {
-        if (shown->costs.at[i].cost <= most)
-            continue;
-        most = shown->costs.at[i].cost;
-        shown->line = shown->costs.at[i].line;
-    }
-}
-
-void tui_prepare_source(struct tui *tui)
-{
-    if (!tui->source)
-        tui->source = mem_alloc(sizeof *tui->source);
-    select_place(tui, tui->source);
-    find_costs(tui, tui->source);
-    if (tui->source_scroll.at_hottest && !tui->source->is_call)
-        select_hottest_line(tui->source, row_kind(tui));
-    text_clear(&tui->source->missing);
-    if (tui->source->source->n_lines == 0)
-        tui_explain_missing(tui, tui->source, &tui->source->missing);
+    for (size_t i = 0; tui->source_scroll.at_hottest && !shown->is_call && is_procedure && i < shown->costs.n; i++)
+        if (shown->costs.at[i].cost > most) { /* in place of the line that declares the procedure */
+            most = shown->costs.at[i].cost;
+            shown->line = shown->costs.at[i].line;
+        }
+    text_clear(&shown->missing);
+    if (shown->source->n_lines == 0)
+        tui_explain_missing(tui, shown, &shown->missing);
 }
 
 size_t tui_source_lines(const struct tui *tui)
 {
-    size_t width = screen_width() > 8 ? (size_t)screen_width() - 8 : 1;
-    if (!tui->source)
-        return 0;
-    return tui->source->source->n_lines
-               ? tui->source->source->n_lines
-               : text_columns(text_string(&tui->source->missing)) / width + 2;
-}
-
-void tui_free_source(struct tui *tui)
-{
-    if (!tui->source)
-        return;
-    vec_free(&tui->source->costs);
-    vec_free(&tui->source->missing);
-    free(tui->source);
+    size_t width = screen_width() > 8 ? (size_t)screen_width() - 8 : 1, n = tui->source.source->n_lines;
+    return n ? n : text_columns(text_string(&tui->source.missing)) / width + 2;
 }
 
 /* Draws the metric of the margin on the right of the title; returns the columns used. */
@@ -159,52 +114,43 @@ static void draw_title(const struct tui *tui, struct area area, const struct sho
 {
     struct text title = {0};
     const char *path = database_file_path(shown->view->db, shown->file);
+    bool has_source = shown->source->n_lines != 0;
     screen_rule(area.line, area.column, area.width);
-    int used = shown->costs.n ? draw_metric(tui, area) : 0;
+    int room = area.width - 4 - (shown->costs.n ? draw_metric(tui, area) : 0);
     if (!path)
         text_add(&title, " no source file is known ");
-    else if (shown->source->n_lines == 0)
-        text_add(&title, " no source: ");
-    else
-        text_add(&title, " ");
-    int room = area.width - 4 - used;
-    if (path)
+    else if (has_source || !tui_add_tag(tui, path, &title)) {
+        text_add(&title, has_source ? " " : " no source: ");
         add_place(tui, path, shown->line, room - (int)title.n, &title);
+    }
     screen_put(area.line, area.column + 2, room, STYLE_PLAIN, text_string(&title));
     vec_free(&title);
 }
 
-static void draw_percent(const struct tui *tui, const struct line_cost *cost, struct area area,
-                         bool is_marked)
+/* Draws the percentage and the signs for loops and calls. */
+static void draw_margin(const struct tui *tui, const struct shown_source *shown, uint32_t line, struct area area)
 {
     const struct view *view = tui_drawn_pane(tui)->view;
-    double whole = view_whole(view, view->sorting.metric);
-    char percent[NUMBER_SIZE];
     const struct metric *metric = &view->metrics->at[view->sorting.metric];
-    if (!cost || cost->cost == 0 || whole == 0 || metric->is_ratio)
-        return;
-    columns_percent(metric, cost->cost, whole, percent);
-    struct text text = {0};
-    text_add_right(&text, percent, PERCENT_COLUMNS - 1);
-    text_add(&text, "%");
-    screen_put(area.line, area.column, PERCENT_COLUMNS,
-               is_marked ? STYLE_SELECTED : screen_heat(cost->cost / whole), text_string(&text));
-    vec_free(&text);
-}
-
-/* Draws the percentage and the signs for loops and calls. */
-static void draw_margin(const struct tui *tui, const struct shown_source *shown, uint32_t line,
-                        struct area area)
-{
     const struct line_cost *cost = line_costs_of(&shown->costs, line);
+    double whole = view_whole(view, view->sorting.metric);
     bool is_marked = line == shown->line;
     enum style style = is_marked ? STYLE_SELECTED : STYLE_PLAIN;
     int at = area.column + PERCENT_COLUMNS + 1;
-    draw_percent(tui, cost, area, is_marked);
+    if (cost && cost->cost != 0 && whole != 0 && !metric->is_ratio) {
+        char percent[NUMBER_SIZE];
+        struct text text = {0};
+        columns_percent(metric, cost->cost, whole, percent);
+        text_add_right(&text, percent, PERCENT_COLUMNS - 1);
+        text_add(&text, "%");
+        screen_put(area.line, area.column, PERCENT_COLUMNS, is_marked ? style : screen_heat(cost->cost / whole),
+                   text_string(&text));
+        vec_free(&text);
+    }
     if (cost && cost->begins_loop)
-        screen_put(area.line, at, 1, style, tui->ascii ? SIGN_LOOP_IN_ASCII : SIGN_LOOP);
+        screen_put(area.line, at, 1, style, SIGN_LOOP(tui->ascii));
     if (cost && cost->calls)
-        screen_put(area.line, at + 1, 1, style, tui->ascii ? SIGN_CALL_IN_ASCII : SIGN_CALL);
+        screen_put(area.line, at + 1, 1, style, SIGN_CALL(tui->ascii));
 }
 
 static bool has_margin(int width)
@@ -272,8 +218,7 @@ static void draw_code(const struct tui *tui, const struct source *source, uint32
         area.width -= used;
     }
     if (columns_of(tui, source, line) > tui->source_scroll.columns + room)
-        screen_put(area.line, edge - 1, 1, is_marked ? STYLE_SELECTED : STYLE_DIM,
-                   tui->ascii ? SIGN_MORE_IN_ASCII : SIGN_MORE);
+        screen_put(area.line, edge - 1, 1, is_marked ? STYLE_SELECTED : STYLE_DIM, SIGN_MORE(tui->ascii));
     free(kinds);
     vec_free(&code);
 }
@@ -281,134 +226,126 @@ static void draw_code(const struct tui *tui, const struct source *source, uint32
 static void draw_line(const struct tui *tui, const struct shown_source *shown, uint32_t line,
                       struct area area)
 {
-    struct text number = {0};
     bool is_marked = line == shown->line;
+    enum style style = is_marked ? STYLE_SELECTED : STYLE_PLAIN;
     if (is_marked)
-        screen_fill(area.line, area.column, area.width, STYLE_SELECTED);
+        screen_fill(area.line, area.column, area.width, style);
     if (has_margin(area.width)) {
         draw_margin(tui, shown, line, area);
         area.column += MARGIN_COLUMNS;
         area.width -= MARGIN_COLUMNS;
     }
-    text_printf(&number, "%6u %s ", line, is_marked ? ">" : " ");
-    int used = screen_put(area.line, area.column, area.width,
-                          is_marked ? STYLE_SELECTED : STYLE_PLAIN, text_string(&number));
+    int used = screen_print(area, style, "%6u %s ", line, is_marked ? ">" : " ");
     area.column += used;
     area.width -= used;
     draw_code(tui, shown->source, line, area, is_marked);
-    vec_free(&number);
 }
 
-/* The first line on the screen: the marked one is in the middle, scrolled as far as there are
- * lines. */
-static uint32_t first_line(struct tui *tui, const struct source *source, uint32_t marked,
-                           int height)
-{
-    long last = (long)source->n_lines - height + 1;
-    long centered = (long)marked - height / 2;
-    long first = centered + tui->source_scroll.lines;
-    if (first > last)
-        first = last;
-    if (first < 1)
-        first = 1;
-    if (centered >= 1 && centered <= last)
-        tui->source_scroll.lines = first - centered;
-    return (uint32_t)first;
-}
-
-/* Limits scrolling to the right to the end of the longest line on the screen. */
-static void limit_columns(struct tui *tui, const struct source *source, uint32_t first,
-                          struct area area)
-{
-    long longest = 0;
-    for (uint32_t i = 0; i + 1 < (uint32_t)area.height && first + i <= source->n_lines; i++) {
-        long columns = columns_of(tui, source, first + i);
-        longest = columns > longest ? columns : longest;
-    }
-    long most = longest - code_room(area.width);
-    if (tui->source_scroll.columns > most)
-        tui->source_scroll.columns = most;
-    if (tui->source_scroll.columns < 0)
-        tui->source_scroll.columns = 0;
-}
-
+/* The marked line is in the middle, scrolled as far as there are lines; to the right as far as the longest line on the
+ * screen goes. */
 void tui_place_source(struct tui *tui, struct area area)
 {
-    struct shown_source *shown = tui->source;
-    shown->first = first_line(tui, shown->source, shown->line, area.height - 1);
-    limit_columns(tui, shown->source, shown->first, area);
+    const struct source *source = tui->source.source;
+    struct source_scroll *scroll = &tui->source_scroll;
+    long height = area.height - 1, n = (long)source->n_lines, last = n - height + 1, longest = 0;
+    long centered = (long)tui->source.line - height / 2, first = centered + scroll->lines;
+    first = first > last ? last : first;
+    first = first < 1 ? 1 : first;
+    if (centered >= 1 && centered <= last)
+        scroll->lines = first - centered;
+    tui->source.first = (uint32_t)first;
+    for (long line = first; line < first + height && line <= n; line++) {
+        long columns = columns_of(tui, source, (uint32_t)line);
+        longest = columns > longest ? columns : longest;
+    }
+    if (scroll->columns > longest - code_room(area.width))
+        scroll->columns = longest - code_room(area.width);
+    if (scroll->columns < 0)
+        scroll->columns = 0;
 }
 
 void tui_draw_source(const struct tui *tui, struct area area)
 {
-    const struct shown_source *shown = tui->source;
+    const struct shown_source *shown = &tui->source;
     size_t n_lines = shown->source->n_lines;
     struct area line = {area.line + 1, area.column, 1, area.width};
-    const char *path = database_file_path(shown->view->db, shown->file);
-    if (n_lines || !tui_draw_tag_title(tui, area, path))
-        draw_title(tui, area, shown);
-    if (n_lines == 0)
-        page_draw_paragraph((struct area){line.line, line.column, area.height - 1, line.width},
-                            text_string(&shown->missing));
-    for (uint32_t i = 0; i + 1 < (uint32_t)area.height && shown->first + i <= n_lines;
-         i++, line.line++)
-        draw_line(tui, shown, shown->first + i, line);
+    int end = area.line + area.height, margin = area.width > 4 ? 2 : 0;
+    draw_title(tui, area, shown);
+    for (uint32_t i = shown->first; line.line < end && i <= n_lines; i++, line.line++)
+        draw_line(tui, shown, i, line);
+    const char *rest = text_string(&shown->missing);
+    size_t width = area.width > 2 * margin ? (size_t)(area.width - 2 * margin) : 1;
+    struct text piece = {0};
+    for (; line.line < end && text_take_line(&rest, width, &piece); line.line++)
+        screen_put(line.line, area.column + margin, (int)width, STYLE_PLAIN, text_string(&piece));
+    vec_free(&piece);
 }
+
+/* ---- commands ---- */
 
 /* Opens the original file if it exists: changes in the database's copy would be lost. */
 static void edit(struct tui *tui)
 {
     struct text problem = {0};
+    const struct shown_source *shown = &tui->source;
     tui_prepare_source(tui);
-    const struct shown_source *shown = tui->source;
     char *original = source_original(tui->session->rules, shown->view->db, shown->file);
     const char *path = original ? original : shown->source->path;
     if (path) {
         screen_suspend();
         editor_run(path, shown->line, &problem);
         screen_resume();
-        text_add_clean(&tui->message, text_string(&problem), tui->ascii);
+        tui_say(tui, "%s", text_string(&problem));
     } else {
-        text_add(&tui->message, "no source file to edit");
+        tui_say(tui, "no source file to edit");
     }
     free(original);
     vec_free(&problem);
 }
 
-/* Scrolls by half the width of the code. */
-static void scroll_sideways(struct tui *tui, int direction)
+static void show_source(struct tui *tui)
 {
-    long step = code_room(tui->layout.source.width) / 2;
-    tui->source_scroll.columns += direction * (step > 0 ? step : 1);
+    tui->shows_source = !tui->shows_source;
+}
+
+static void switch_place(struct tui *tui)
+{
+    tui->shows_call_site = !tui->shows_call_site && !tui->source_scroll.at_call;
+    tui->source_scroll = (struct source_scroll){0};
 }
 
 static void go_to_own_call(struct tui *tui)
 {
-    struct pane *pane = tui_pane(tui);
-    uint32_t row = pane_row(pane);
-    const struct view *origin = view_origin(pane->view, &row);
+    uint32_t row = pane_row(tui_pane(tui));
+    const struct view *origin = view_origin(tui_pane(tui)->view, &row);
     tui->shows_source = true;
     if (!tui_go_to_own_call(tui))
-        text_add(&tui->message, origin->class == &topdown_class
-                                    ? "no line of yours leads to this row, or it has one itself"
-                                    : "only in the top-down view, which has callers above");
+        tui_say(tui, origin->class == &topdown_class ? "no line of yours leads to this row, or it has one itself"
+                                                     : "only in the top-down view, which has callers above");
 }
 
-bool tui_obey_source(struct tui *tui, enum command command)
+static void scroll_lines(struct tui *tui)
 {
-    switch (command) {
-    case COMMAND_SOURCE: tui->shows_source = !tui->shows_source; break;
-    case COMMAND_CALL_SITE:
-        tui->shows_call_site = !tui->shows_call_site && !tui->source_scroll.at_call;
-        tui->source_scroll = (struct source_scroll){0};
-        break;
-    case COMMAND_OWN_CALL: go_to_own_call(tui); break;
-    case COMMAND_SOURCE_UP: tui->source_scroll.lines--; break;
-    case COMMAND_SOURCE_DOWN: tui->source_scroll.lines++; break;
-    case COMMAND_SOURCE_RIGHT: scroll_sideways(tui, 1); break;
-    case COMMAND_SOURCE_LEFT: scroll_sideways(tui, -1); break;
-    case COMMAND_EDIT: edit(tui); break;
-    default: return false;
-    }
-    return true;
+    int lines = tui->command->argument;
+    tui->source_scroll.lines += lines;
 }
+
+/* Scrolls by half the width of the code. */
+static void scroll_sideways(struct tui *tui)
+{
+    int direction = tui->command->argument;
+    long step = code_room(tui->areas[PART_SOURCE].width) / 2;
+    tui->source_scroll.columns += direction * (step > 0 ? step : 1);
+}
+
+const struct family source_family = {
+    "Source",
+    COMMANDS({"v", "show or hide the source of the row", show_source, 0, 0},
+             {"c", "switch between the call of the row and its declaration", switch_place, 0, 0},
+             {"w", "code without source: go to the nearest line of yours that leads to it", go_to_own_call, 0, JUMP},
+             {"K", "scroll the source up", scroll_lines, -1, 0},
+             {"J", "scroll the source down", scroll_lines, 1, 0},
+             {"), Shift-Right", "scroll long source lines to the right", scroll_sideways, 1, 0},
+             {"(, Shift-Left", "scroll the source to the left", scroll_sideways, -1, 0},
+             {"D", "disassemble: the procedure's instructions, with their costs", tui_disassemble, 0, PAGE},
+             {"e", "open the source in $VISUAL, $EDITOR or vi, at the line", edit, 0, 0})};

@@ -2,15 +2,11 @@
 
 #include "lib/diag.h"
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/output/print.h"
-#include "viewer-tui/terminal/keys.h"
-#include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/main-screen.h"
-#include "viewer-tui/terminal/screens/source-pane.h"
-#include "viewer-tui/terminal/screens/text-pages.h"
 #include "viewer-tui/tree/labels.h"
 
+#include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 
 /* Most open rows that leave room for more on the smallest usual screen (80x24). */
@@ -21,50 +17,71 @@
 
 #define RUBOUT 0x7f
 
+void tui_say(struct tui *tui, const char *format, ...)
+{
+    va_list arguments;
+    char *text = NULL;
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) >= 0)
+        text_add_clean(&tui->message, text, tui->ascii);
+    va_end(arguments);
+    free(text);
+}
+
+/* ---- questions ---- */
+
+/* Draws the screen, and returns the line of the status. */
+static int draw_around_question(void *context)
+{
+    struct tui *tui = context;
+    tui_show(tui);
+    return tui->areas[PART_STATUS].line < screen_height() ? tui->areas[PART_STATUS].line : screen_height() - 1;
+}
+
+const char *tui_ask(struct tui *tui, const char *question, const char *initial,
+                    void (*changed)(void *tui, const char *text))
+{
+    tui->prompt.question = question;
+    tui->prompt.changed = changed;
+    tui->prompt.asker = tui->command;
+    const char *answer = prompt_ask(&tui->prompt, initial);
+    tui->prompt.changed = NULL;
+    return answer;
+}
+
+double tui_ask_percent(struct tui *tui, const char *question, double initial, const char *hint)
+{
+    char before[32] = "", *end;
+    if (initial >= 0)
+        snprintf(before, sizeof before, "%g", initial);
+    const char *answer = tui_ask(tui, question, before, NULL);
+    if (!answer)
+        return NAN;
+    double percent = strtod(answer, &end);
+    bool is_number = *end == '\0' && (end != answer || initial < 0);
+    if (is_number && percent >= 0 && percent <= 100)
+        return percent;
+    tui_say(tui, "enter a number from 0 to 100%s", hint);
+    return NAN;
+}
+
+/* ---- the loop ---- */
+
 /* Shows once what is wrong with the database. */
 static void say_problem(struct tui *tui)
 {
     if (problem_text() && !tui->has_said_problem) {
         text_clear(&tui->message);
-        text_add_clean(&tui->message, problem_text(), tui->ascii);
+        tui_say(tui, "%s", problem_text());
         tui->has_said_problem = true;
     }
-}
-
-/* The families of commands; the first one that knows a command carries it out. */
-static bool (*const obeys[])(struct tui *tui, enum command command) = {
-    tui_obey_moves,  tui_obey_views,  tui_obey_metrics, tui_obey_finding, tui_obey_filters,
-    tui_obey_places, tui_obey_source, tui_obey_threads, tui_obey_output,  tui_obey_mouse,
-};
-
-static void obey(struct tui *tui, enum command command)
-{
-    size_t i = 0;
-    tui->command = command;
-    while (i < sizeof obeys / sizeof *obeys && !obeys[i](tui, command))
-        i++;
-    if (command == COMMAND_REDRAW)
-        screen_redraw();
-    else if (command == COMMAND_HELP)
-        tui_help(tui);
-    tui_apply_filters(tui);
-    say_problem(tui);
-}
-
-/* Says that a key has no command. */
-static void say_no_such_key(struct tui *tui, int key)
-{
-    if (key > ' ' && key < RUBOUT)
-        text_printf(&tui->message, "%c does nothing here; ? lists the keys", key);
-    else if (key > 0 && key < ' ')
-        text_printf(&tui->message, "^%c does nothing here; ? lists the keys", key + '@');
 }
 
 /* Shows the first line of the advice as soon as it is known. A key stops the search, which begins
  * again after the key's command. */
 static void show_headline(struct tui *tui)
 {
-    if (tui->knows_headline || tui->next != COMMAND_NONE)
+    if (tui->knows_headline || tui->next)
         return;
     tui->knows_headline = tui_find_headline(tui);
     say_problem(tui);
@@ -79,22 +96,23 @@ static void show_headline(struct tui *tui)
 /* Runs until the user quits or the terminal is gone. */
 static void loop(struct tui *tui)
 {
-    for (;;) {
+    while (!tui->has_quit) {
         tui_show(tui);
         show_headline(tui);
-        int key = tui->next == COMMAND_NONE ? screen_key() : KEY_NOTHING;
-        enum command command = tui->next == COMMAND_NONE ? keys_command(key) : tui->next;
-        tui->next = COMMAND_NONE;
+        int key = tui->next ? KEY_NOTHING : screen_key();
+        const struct command *command = tui->next ? tui->next : command_of_key(key);
+        tui->next = NULL;
         text_clear(&tui->message);
         if (key == KEY_GONE)
             return;
-        if (command == COMMAND_QUIT && tui_leave_restriction(tui))
-            continue;
-        if (command == COMMAND_QUIT)
+        if (command)
+            tui_obey(tui, command);
+        else if (key > 0 && key < RUBOUT)
+            tui_say(tui, "%s%c does nothing here; ? lists the keys", key < ' ' ? "^" : "", key < ' ' ? key + '@' : key);
+        if (tui->has_quit)
             return;
-        tui_obey_and_remember(tui, command, obey);
-        if (command == COMMAND_NONE)
-            say_no_such_key(tui, key);
+        tui_apply_filters(tui);
+        say_problem(tui);
     }
 }
 
@@ -113,13 +131,6 @@ static int open_first_view(struct tui *tui, const char *sort)
     return 0;
 }
 
-/* Explains an empty tree. */
-static void say_if_empty(struct tui *tui)
-{
-    if (view_row(tui_pane(tui)->view, 0)->n_children == 0)
-        text_add(&tui->message, "nothing was recorded; press 5 for the summary, ? for the keys");
-}
-
 static void close_tui(struct tui *tui)
 {
     for (int p = 0; p < PROJECTIONS; p++) {
@@ -131,22 +142,35 @@ static void close_tui(struct tui *tui)
     pattern_free(tui->wanted);
     places_free(&tui->places);
     free(tui->shown_columns.at);
-    tui_free_source(tui);
+    vec_free(&tui->source.costs);
+    vec_free(&tui->source.missing);
     vec_free(&tui->headline);
-    vec_free(&tui->asked.text);
+    vec_free(&tui->prompt.text);
     history_free(&tui->answers);
     vec_free(&tui->message);
 }
 
-/* Opens the tree along the hot path, and the row where it branches if few rows are open then. */
-static void open_along_hot_path(struct tui *tui)
+/* Shows the tree open along the hot path, and opens the row where it branches if few rows are open then, unless it is to
+ * start closed; then runs the loop. */
+static void run(struct tui *tui, bool starts_closed)
 {
     struct pane *pane = tui_pane(tui);
-    tui_follow_hot_path(tui);
-    bool is_closed = pane_can_open(pane, pane_row(pane)) && !pane_is_open(pane, pane_row(pane));
-    if (is_closed && pane->shown.n < FEW_ROWS)
-        pane_expand(pane);
-    tui->source_scroll.at_hottest = true;
+    tui->prompt = (struct prompt){
+        .draw = draw_around_question, .context = tui, .message = &tui->message, .history = &tui->answers};
+    tui_apply_filters(tui);
+    tui->has_headline = !starts_closed;
+    tui->knows_headline = starts_closed;
+    if (!starts_closed) {
+        tui_follow_hot_path(tui);
+        bool is_closed = pane_can_open(pane, pane_row(pane)) && !pane_is_open(pane, pane_row(pane));
+        if (is_closed && pane->shown.n < FEW_ROWS)
+            pane_expand(pane);
+        tui->source_scroll.at_hottest = true;
+    }
+    if (view_row(pane->view, 0)->n_children == 0)
+        tui_say(tui, "nothing was recorded; press 5 for the summary, ? for the keys");
+    say_problem(tui);
+    loop(tui);
 }
 
 int terminal_run(struct session *session, const struct terminal_options *options)
@@ -168,15 +192,7 @@ int terminal_run(struct session *session, const struct terminal_options *options
         status = 1;
     } else if (status == 0) {
         progress_listen(tui_tell_progress);
-        tui_apply_filters(&tui);
-        tui.has_headline = !options->starts_closed;
-        tui.knows_headline = options->starts_closed;
-        if (!options->starts_closed) {
-            open_along_hot_path(&tui);
-        }
-        say_if_empty(&tui);
-        say_problem(&tui);
-        loop(&tui);
+        run(&tui, options->starts_closed);
         progress_listen(NULL);
         screen_stop();
     }

@@ -1,12 +1,13 @@
-#include "viewer-tui/terminal/screens/text-pages.h"
+/* Pages of text, and what lists and pages share. */
+#include "viewer-tui/terminal/screens/list.h"
+#include "viewer-tui/terminal/screens/tui.h"
 
+#include "lib/metric-kinds.h"
 #include "viewer-tui/advice/advice-text.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/changes.h"
 #include "viewer-tui/output/disassembly.h"
 #include "viewer-tui/output/inspect.h"
-#include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/terminal/screens/main-screen.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <stdlib.h>
@@ -22,53 +23,42 @@ static void show_page(struct tui *tui, struct page *page)
 {
     do {
         tui->next = page_show(page);
-        if (tui->next != COMMAND_HELP)
+        if (!tui->next || tui->next->obey != tui_help)
             return;
-        tui->next = COMMAND_NONE;
+        tui->next = NULL;
         tui_help(tui);
-    } while (tui->next == COMMAND_NONE);
+    } while (!tui->next);
 }
 
-void tui_show_text(struct tui *tui, const char *title, const char *text, enum command opener)
+void tui_show_text(struct tui *tui, const char *title, const char *text, const struct command *opener)
 {
     struct page page = {.title = title, .text = text, .opener = opener};
     show_page(tui, &page);
 }
 
-bool tui_closes(struct tui *tui, int key, enum command opener)
+bool tui_closes(struct tui *tui, int key)
 {
-    enum command command = keys_command(key);
-    if (key == KEY_GONE || key == KEY_ESCAPE || command == COMMAND_QUIT || command == opener)
+    const struct command *command = command_of_key(key);
+    if (key == KEY_GONE || key == KEY_ESCAPE || key_is_of(key, tui_quit) || (command && command == tui->command))
         return true;
-    if (command == COMMAND_HELP)
+    if (command && command->obey == tui_help)
         tui_help(tui);
-    else if (command_opens_page(command))
+    else if (command && command->flags & PAGE)
         tui->next = command;
-    return tui->next != COMMAND_NONE;
+    return tui->next != NULL;
 }
 
-/* The costs that the advice is about. */
-static const char *part_text(const struct view *view, uint32_t row)
+/* Adds the advice on a row, or of two databases what changed there; false if there is none. */
+static bool describe(const struct tui *tui, struct view *view, uint32_t row, struct advice_lines *lines)
 {
-    if (row == 0)
-        return "";
-    return hotspots_part(view) == INCLUSIVE ? "  with everything below it\n"
-                                            : "  its own costs, without those of what it calls\n";
-}
-
-/* Adds the row that the advice is about. */
-static void add_scope(const struct view *view, uint32_t row, bool ascii, struct text *out)
-{
-    describe_name(view, row, ascii, out);
-    text_add(out, "  ");
-    describe_location(view, row, ascii, out);
-    text_printf(out, "\n%s\n", part_text(view, row));
-}
-
-/* Returns whether there is any. */
-static bool add_advice(const struct tui *tui, struct view *view, uint32_t row,
-                       struct advice_lines *lines)
-{
+    const struct comparison *comparison = session_comparison(tui->session, tui->projection);
+    if (comparison) {
+        struct changes_list changes = changes_of(comparison, view, row);
+        bool is_any = changes.n > 0;
+        changes_describe(&changes, comparison, view, row, lines);
+        vec_free(&changes);
+        return is_any;
+    }
     struct advice advice = advice_on(view, row, tui->session->run);
     bool is_any = advice.findings.list.n > 0;
     advice_describe(&advice, lines);
@@ -76,45 +66,31 @@ static bool add_advice(const struct tui *tui, struct view *view, uint32_t row,
     return is_any;
 }
 
-static bool add_changes(const struct comparison *comparison, struct view *view, uint32_t row,
-                        struct advice_lines *lines)
-{
-    struct changes_list changes = changes_of(comparison, view, row);
-    bool is_any = changes.n > 0;
-    changes_describe(&changes, comparison, view, row, lines);
-    vec_free(&changes);
-    return is_any;
-}
-
-/* Adds the advice on a row, or of two databases what changed there; false if there is none. */
-static bool describe(const struct tui *tui, struct view *view, uint32_t row,
-                     struct advice_lines *lines)
-{
-    const struct comparison *comparison = session_comparison(tui->session, tui->projection);
-    return comparison ? add_changes(comparison, view, row, lines)
-                      : add_advice(tui, view, row, lines);
-}
-
 void tui_advice(struct tui *tui)
 {
-    struct pane *pane = tui_pane(tui);
-    struct view *view = pane->view;
-    uint32_t row = pane_row(pane);
+    struct view *view = tui_pane(tui)->view;
+    uint32_t row = pane_row(tui_pane(tui));
     int width = screen_width();
-    struct advice_lines lines = {.width = (size_t)(width < MOST_COLUMNS ? width : MOST_COLUMNS),
-                                 .ascii = tui->ascii};
+    struct advice_lines lines = {.width = (size_t)(width < MOST_COLUMNS ? width : MOST_COLUMNS), .ascii = tui->ascii};
     struct text text = {0};
+    if (!tui_is_of_one_run(tui, "advice", true))
+        return;
     tui_announce("looking for work, idleness and overhead ...");
     if (row == 0) /* advice on the whole program is that of the summary, in all views */
         view = session_view(tui->session, tui->projection, TOP_DOWN);
     if (!view)
         return;
     describe(tui, view, row, &lines);
-    add_scope(view, row, tui->ascii, &text);
+    describe_name(view, row, tui->ascii, &text);
+    text_add(&text, "  ");
+    describe_location(view, row, tui->ascii, &text);
+    text_printf(&text, "\n%s\n", row == 0                                ? ""
+                                 : hotspots_part(view) == INCLUSIVE ? "  with everything below it\n"
+                                                                     : "  its own costs, without those of what it calls\n");
     for (size_t i = 0; i < lines.list.n; i++)
         text_printf(&text, "%s\n", lines.list.at[i]);
-    tui_show_text(tui, session_is_comparison(tui->session) ? "what changed" : "advice",
-                  text_string(&text), COMMAND_ADVICE);
+    tui_show_text(tui, session_is_comparison(tui->session) ? "what changed" : "advice", text_string(&text),
+                  tui->command);
     advice_lines_free(&lines);
     vec_free(&text);
 }
@@ -148,11 +124,10 @@ bool tui_find_headline(struct tui *tui)
 
 void tui_inspect(struct tui *tui)
 {
-    const struct pane *pane = tui_pane(tui);
     struct text text = {0};
-    inspect_row(pane->view, pane_row(pane), tui->session->run, tui->projection == PHYSICAL,
-                tui->ascii, &text);
-    tui_show_text(tui, "one row", text_string(&text), COMMAND_INSPECT);
+    inspect_row(tui_pane(tui)->view, pane_row(tui_pane(tui)), tui->session->run, tui->projection == PHYSICAL, tui->ascii,
+                &text);
+    tui_show_text(tui, "one row", text_string(&text), tui->command);
     vec_free(&text);
 }
 
@@ -161,14 +136,12 @@ void tui_disassemble(struct tui *tui)
     const struct pane *pane = tui_pane(tui);
     const char *why;
     struct text text = {0};
-    struct disassembly listing = {.sources = &tui->sources,
-                                  .width = (size_t)screen_width(),
-                                  .ascii = tui->ascii,
-                                  .out = &text};
+    struct disassembly listing = {
+        .sources = &tui->sources, .width = (size_t)screen_width(), .ascii = tui->ascii, .out = &text};
     if (disassembly_of_row(&listing, pane->view, pane_row(pane), &why)) {
         struct page page = {.title = "instructions",
                             .text = text_string(&text),
-                            .opener = COMMAND_DISASSEMBLE,
+                            .opener = tui->command,
                             .first = (long)listing.first_line - screen_height() / 2};
         show_page(tui, &page);
     } else {
@@ -177,12 +150,10 @@ void tui_disassemble(struct tui *tui)
     vec_free(&text);
 }
 
-void tui_report(struct tui *tui, const char *title, enum command opener,
-                int (*print)(struct session *session, const struct print_options *options,
-                             FILE *out))
+void tui_report(struct tui *tui, const char *title, const struct command *opener,
+                int (*print)(struct session *session, const struct print_options *options, FILE *out))
 {
-    struct print_options options = {
-        .projection = tui->projection, .min_percent = -1, .width = (size_t)screen_width()};
+    struct print_options options = {.projection = tui->projection, .min_percent = -1, .width = (size_t)screen_width()};
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -194,3 +165,105 @@ void tui_report(struct tui *tui, const char *title, enum command opener,
         tui_show_text(tui, title, text, opener);
     free(text);
 }
+
+/* ---- help ---- */
+
+/* What the help says after the keys and the metrics, and its form in ASCII. */
+static const char explanation[] =
+    "Costs\n"
+    "  inclusive: the scope and everything below it; exclusive: the scope alone. Recursion counts once. Percentages are "
+    "shares of the whole program. \"-\": not measured.\n"
+    "  Effort is work, overhead and idleness. If it is shown, their percentages are shares of the whole program's effort. "
+    "Kinds of overhead are parts of it, as tagged by the runtime.\n"
+    "\n"
+    "Rows\n"
+    "  111 » f         f, called from line 111\n"
+    "  ? » f           f, called from a line that the runtime does not know; * » f: a comparison, calls from several "
+    "lines\n"
+    "  111 » [I] f     f, inlined at line 111\n"
+    "  « f             called by f (bottom-up)\n"
+    "  x.c:12          a statement with costs of its own\n"
+    "  a<…>::f(…)      f; its arguments do not fit: i shows them\n"
+    "  main thread > ... > main  start code of libc or the language, folded; Enter shows it\n"
+    "\n"
+    "Source\n"
+    "  Percentages: cost of a line in the row's procedure and calling context (flat: in all contexts), by the metric that "
+    "rows are sorted by; for callers the cost of their calls.\n"
+    "  ↻ a loop begins   ◊ calls, or inlines\n"
+    "\n"
+    "Finding\n"
+    "  A search is a regular expression that is compared with names and places as rows show them; with name:, file: or "
+    "module: before it, with the full name or path. Case counts only if the expression has upper case. Escape goes back to "
+    "where the search began.\n"
+    "\n"
+    "Filters\n"
+    "  Filters apply to every view. They do not change costs: a row still includes all rows below it, shown or hidden. The "
+    "children of a hidden row (&!, x s) take its place. In the bottom-up view & looks at procedures, not at their "
+    "callers.\n";
+
+/* Signs of the explanation. "◊" stands for "»" where ASCII has another sign for it than in rows. */
+static const struct {
+    const char *sign, *utf8, *ascii;
+} signs[] = {{"»", "»", "->"}, {"«", "«", "<-"}, {"…", "…", "..."}, {"↻", "↻", "@"}, {"◊", "»", "*"}};
+
+/* In ASCII some signs are longer; as many spaces of the gap after them are left out. */
+static void add_explanation(bool ascii, struct text *out)
+{
+    size_t too_long = 0;
+    for (const char *at = explanation; *at;) {
+        size_t i = 0;
+        while (i < sizeof signs / sizeof *signs && strncmp(at, signs[i].sign, strlen(signs[i].sign)) != 0)
+            i++;
+        if (i < sizeof signs / sizeof *signs) {
+            text_add(out, ascii ? signs[i].ascii : signs[i].utf8);
+            too_long += ascii ? strlen(signs[i].ascii) - 1 : 0;
+            at += strlen(signs[i].sign);
+        } else if (too_long && strncmp(at, "  ", 2) == 0) {
+            too_long--;
+            at++;
+        } else {
+            too_long = *at == '\n' ? 0 : too_long;
+            text_add_bytes(out, at++, 1);
+        }
+    }
+}
+
+#define KEYS_WIDTH 16
+
+void tui_help(struct tui *tui)
+{
+    struct text text = {0};
+    size_t n;
+    const struct metric_kind *kinds = metric_kinds(&n);
+    for (const struct family *const *family = command_families; *family; family++) {
+        text_printf(&text, "%s\n", (*family)->heading);
+        for (const struct command *command = (*family)->commands; command->keys; command++)
+            text_printf(&text, "  %-*s%s\n", KEYS_WIDTH, command->keys, command->help);
+    }
+    text_add(&text, "\nMetrics\n");
+    for (size_t i = 0; i < n; i++)
+        if (!kinds[i].is_internal)
+            text_printf(&text, "  %-*s%s\n", KEYS_WIDTH, kinds[i].name, kinds[i].meaning);
+    text_add(&text, "\n");
+    add_explanation(tui->ascii, &text);
+    tui_show_text(tui, "help", text_string(&text), command_of_key('?'));
+    vec_free(&text);
+}
+
+void tui_redraw(struct tui *tui)
+{
+    (void)tui;
+    screen_redraw();
+}
+
+/* The loop of the viewer ends after the command, unless threads that the user chose come back. */
+void tui_quit(struct tui *tui)
+{
+    tui->has_quit = !tui_leave_restriction(tui);
+}
+
+const struct family other_family = {
+    "Others", COMMANDS({"a", "advice on the row: idleness, overhead; comparing: what changed", tui_advice, 0, PAGE},
+                       {"^L", "redraw the screen", tui_redraw, 0, 0},
+                       {"?, F1", "this help; like 1 to 5 it works on every page", tui_help, 0, PAGE},
+                       {"q, F10, ^C, Q", "quit; close a page", tui_quit, 0, 0})};

@@ -1,11 +1,11 @@
 /* Costs of the selected row in each thread, as bars or as a histogram. A thread of one run is none of another:
  * of two runs that are compared, the page has the threads of one, and a key for the other. */
-#include "viewer-tui/terminal/screens/text-pages.h"
+#include "viewer-tui/terminal/screens/list.h"
+#include "viewer-tui/terminal/screens/tui.h"
 
 #include "viewer-tui/compare/comparison.h"
-#include "viewer-tui/table/columns.h"
 #include "viewer-tui/output/thread-table.h"
-#include "viewer-tui/terminal/screen.h"
+#include "viewer-tui/table/columns.h"
 #include "viewer-tui/threads/thread-origin.h"
 #include "viewer-tui/tree/labels.h"
 
@@ -45,9 +45,15 @@ static struct thread_table table_of(const struct thread_screen *page)
     return table;
 }
 
-static void add_what(const struct thread_screen *page, struct text *out)
+/* Adds what the page shows, or the statistics. */
+static void head(const void *context, size_t index, struct text *out)
 {
+    const struct thread_screen *page = context;
     struct thread_table table = table_of(page);
+    if (index > 0) {
+        thread_table_add_statistics(&table, out);
+        return;
+    }
     thread_table_add_title(&table, out);
     text_add(out, ": ");
     thread_costs_add_number(&page->costs, out);
@@ -58,100 +64,59 @@ static void add_what(const struct thread_screen *page, struct text *out)
         thread_ordering_add(page->ordering, out);
 }
 
-static void head(const void *context, size_t index, struct text *out)
+/* Adds a thread or a bin. */
+static void line(const void *context, size_t index, struct text *out)
 {
     const struct thread_screen *page = context;
     struct thread_table table = table_of(page);
-    if (index == 0)
-        add_what(page, out);
-    else
-        thread_table_add_statistics(&table, out);
-}
-
-static void thread_line(const void *context, size_t index, struct text *out)
-{
-    const struct thread_screen *page = context;
-    struct thread_table table = table_of(page);
-    thread_table_add_line(&table, index, out);
-}
-
-static void add_bin(const struct thread_screen *page, size_t bin, struct text *out)
-{
-    const struct distribution *distribution = &page->costs.distribution;
-    struct number_scale scale = table_of(page).scale;
     char from[NUMBER_SIZE], to[NUMBER_SIZE];
-    number_format(distribution_bin_start(distribution, bin, page->n_bins), &scale, from);
-    number_format(distribution_bin_start(distribution, bin + 1, page->n_bins), &scale, to);
-    text_printf(out, "%*s -%*s", VALUE_WIDTH, from, VALUE_WIDTH, to);
-}
-
-static void bin_line(const void *context, size_t index, struct text *out)
-{
-    const struct thread_screen *page = context;
-    struct thread_table table = table_of(page);
-    add_bin(page, index, out);
-    text_printf(out, "%*zu  ", COUNT_WIDTH, page->bins[index]);
     size_t most = 0;
+    if (!page->shows_bins) {
+        thread_table_add_line(&table, index, out);
+        return;
+    }
     for (size_t bin = 0; bin < page->n_bins; bin++)
         most = page->bins[bin] > most ? page->bins[bin] : most;
+    number_format(distribution_bin_start(&page->costs.distribution, index, page->n_bins), &table.scale, from);
+    number_format(distribution_bin_start(&page->costs.distribution, index + 1, page->n_bins), &table.scale, to);
+    text_printf(out, "%*s -%*s%*zu  ", VALUE_WIDTH, from, VALUE_WIDTH, to, COUNT_WIDTH, page->bins[index]);
     thread_table_add_bar(&table, (double)page->bins[index], (double)most, out);
 }
 
-/* Counts the threads in each bin; there is one bin if all threads have the same cost. */
-static void count_bins(struct thread_screen *page)
+/* The bin of a thread; page->n_bins: it has no cost. */
+static size_t bin_of(const struct thread_screen *page, size_t thread)
+{
+    double value = page->costs.values[thread];
+    return isnan(value) ? page->n_bins : distribution_bin(&page->costs.distribution, value, page->n_bins);
+}
+
+/* Sorts the threads, and counts those in each bin; there is one bin if all threads have the same cost. */
+static void arrange(struct thread_screen *page)
 {
     const struct thread_costs *costs = &page->costs;
     bool differ = costs->distribution.max > costs->distribution.min;
     size_t n = costs->threads.list.n;
+    thread_costs_sort(&page->costs, page->ordering.by, page->ordering.is_reversed);
     free(page->bins);
     page->n_bins = differ ? distribution_bins(n, n) : 1;
-    page->bins = mem_alloc(page->n_bins * sizeof *page->bins);
+    page->bins = mem_alloc((page->n_bins + 1) * sizeof *page->bins); /* the last one: threads without cost */
     for (size_t i = 0; i < n; i++)
-        if (!isnan(costs->values[i]))
-            page->bins[distribution_bin(&costs->distribution, costs->values[i], page->n_bins)]++;
+        page->bins[bin_of(page, i)]++;
 }
 
-static void arrange(struct thread_screen *page)
-{
-    thread_costs_sort(&page->costs, page->ordering.by, page->ordering.is_reversed);
-    count_bins(page);
-}
-
-/* Steps to the next part of a metric that is shown and was measured. `metric` and `part` stay if there is
- * no other. */
-static void step_column(const struct view *view, long step, size_t *metric, enum cost_part *part)
-{
-    const struct metrics *metrics = view->metrics;
-    long n = 2 * (long)metrics->n, start = 2 * (long)*metric + (*part == EXCLUSIVE);
-    for (long at = (start + n + step) % n; at != start; at = (at + n + step) % n) {
-        const struct metric *candidate = &metrics->at[at / 2];
-        if (!candidate->is_in[metrics->set] || !metric_is_measured(candidate) ||
-            candidate->repeats_work)
-            continue;
-        *metric = (size_t)at / 2;
-        *part = at % 2 ? EXCLUSIVE : INCLUSIVE;
-        return;
-    }
-}
-
+/* Shows the next part of a metric that is shown and was measured, if there is another. */
 static void show_column(struct thread_screen *page, long step)
 {
-    size_t metric = page->costs.metric;
-    enum cost_part part = page->costs.part;
-    step_column(page->costs.view, step, &metric, &part);
-    thread_costs_read(&page->costs, metric, part);
+    const struct metrics *metrics = page->costs.view->metrics;
+    long n = 2 * (long)metrics->n, start = 2 * (long)page->costs.metric + (page->costs.part == EXCLUSIVE), at = start;
+    const struct metric *candidate;
+    do {
+        at = (at + n + step) % n;
+        candidate = &metrics->at[at / 2];
+    } while (at != start &&
+             (!candidate->is_in[metrics->set] || !metric_is_measured(candidate) || candidate->repeats_work));
+    thread_costs_read(&page->costs, (size_t)at / 2, at % 2 ? EXCLUSIVE : INCLUSIVE);
     arrange(page);
-}
-
-/* Adds the name of a bin: "0.5 s to 0.75 s of work". */
-static void add_name_of_bin(const struct thread_screen *page, size_t bin, struct text *out)
-{
-    const struct distribution *distribution = &page->costs.distribution;
-    const struct metric *metric = &page->costs.view->metrics->at[page->costs.metric];
-    char from[NUMBER_WITH_UNIT_SIZE], to[NUMBER_WITH_UNIT_SIZE];
-    number_with_unit(distribution_bin_start(distribution, bin, page->n_bins), metric->unit, from);
-    number_with_unit(distribution_bin_start(distribution, bin + 1, page->n_bins), metric->unit, to);
-    text_printf(out, "%s to %s of %s", from, to, metric->name);
 }
 
 /* The threads of the selected line; NULL: none. */
@@ -161,17 +126,20 @@ static struct thread_set *selected_threads(const struct thread_screen *page, siz
     size_t n = costs->threads.list.n, n_picked = 0;
     size_t *picked = mem_alloc((n + 1) * sizeof *picked);
     struct text what = {0};
-    if (page->shows_bins) {
-        add_name_of_bin(page, selected, &what);
+    struct thread_set *set = NULL;
+    if (page->shows_bins) { /* "0.5 s to 0.75 s of work" */
+        const struct metric *metric = &costs->view->metrics->at[costs->metric];
+        char from[NUMBER_WITH_UNIT_SIZE], to[NUMBER_WITH_UNIT_SIZE];
+        number_with_unit(distribution_bin_start(&costs->distribution, selected, page->n_bins), metric->unit, from);
+        number_with_unit(distribution_bin_start(&costs->distribution, selected + 1, page->n_bins), metric->unit, to);
+        text_printf(&what, "%s to %s of %s", from, to, metric->name);
         for (size_t i = 0; i < n; i++)
-            if (!isnan(costs->values[i]) &&
-                distribution_bin(&costs->distribution, costs->values[i], page->n_bins) == selected)
+            if (bin_of(page, i) == selected)
                 picked[n_picked++] = i;
     } else if (selected < n) {
         picked[n_picked++] = costs->order[selected];
         text_add(&what, costs->labels[picked[0]]);
     }
-    struct thread_set *set = NULL;
     if (n_picked)
         set = thread_set_picked(&costs->threads, picked, n_picked, text_string(&what));
     free(picked);
@@ -243,7 +211,7 @@ static void show_details(const struct thread_screen *page, size_t selected)
         text_add(&text, "\ncreated at\n");
         thread_origin_add_lines(thread->created_at, page->tui->ascii, &text);
     }
-    tui_show_text(page->tui, "one thread", text_string(&text), COMMAND_INSPECT);
+    tui_show_text(page->tui, "one thread", text_string(&text), command_of_key('i'));
     vec_free(&text);
 }
 
@@ -257,45 +225,41 @@ static bool obey(struct thread_screen *page, struct list *list, int key)
     switch (key) {
     case 'h':
         page->shows_bins = !page->shows_bins;
-        list->selected = list->top = 0;
+        list->scroller.selected = list->scroller.top = 0;
         break;
     case '>': show_column(page, 1); break;
     case '<': show_column(page, -1); break;
     case 't':
         if (page->side == NO_SIDE)
-            tui_report(page->tui, "threads", COMMAND_NONE, print_threads);
+            tui_report(page->tui, "threads", NULL, print_threads);
         break;
-    case 'i': show_details(page, list->selected); break;
-    default: return !tui_closes(page->tui, key, COMMAND_THREADS);
+    case 'i': show_details(page, list->scroller.selected); break;
+    default: return !tui_closes(page->tui, key);
     }
-    return page->tui->next == COMMAND_NONE;
-}
-
-static bool is_choice(int key)
-{
-    return key != ' ' && keys_command(key) == COMMAND_TOGGLE;
+    return !page->tui->next;
 }
 
 /* Shows the screen until the user closes it, or wants the other run of a comparison. The threads that the user
  * chose; NULL: none. */
 static struct thread_set *show(struct thread_screen *page, bool *other_run)
 {
-    bool is_compared = page->side != NO_SIDE;
+    bool is_compared = page->side != NO_SIDE, chooses;
     struct list list = {.title = text_string(&page->title),
                         .help = is_compared ? " Tab:other run  <,>:metric  s:order  r:reverse  h:bins  i:all  q:back"
                                             : " Enter:only these  <,>:metric  s:order  r:reverse  h:bins  i:all  "
                                               "t:table  q:back",
                         .n_heads = 2,
                         .head = head,
+                        .line = line,
                         .context = page};
     int key;
     do {
-        list.n = page->shows_bins ? page->n_bins : page->costs.threads.list.n;
-        list.line = page->shows_bins ? bin_line : thread_line;
+        list.scroller.n = page->shows_bins ? page->n_bins : page->costs.threads.list.n;
         key = list_run(&list);
+        chooses = key != ' ' && key_is_of(key, tui_toggle);
         *other_run = is_compared && key == '\t';
-    } while (!*other_run && (is_compared || !is_choice(key)) && (is_choice(key) || obey(page, &list, key)));
-    return !is_compared && is_choice(key) && !page->costs.why ? selected_threads(page, list.selected) : NULL;
+    } while (!*other_run && (chooses ? is_compared : obey(page, &list, key)));
+    return chooses && !page->costs.why ? selected_threads(page, list.scroller.selected) : NULL;
 }
 
 struct thread_set *tui_threads(struct tui *tui)
@@ -313,7 +277,7 @@ struct thread_set *tui_threads(struct tui *tui)
             arrange(&page);
             picked = show(&page, &is_again);
         } else {
-            text_add(&tui->message, "stopped");
+            tui_say(tui, "stopped");
         }
         thread_costs_free(&page.costs);
         free(page.bins);

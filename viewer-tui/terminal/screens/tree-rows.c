@@ -2,7 +2,6 @@
 #include "viewer-tui/terminal/screens/main-screen.h"
 
 #include "viewer-tui/table/row-line.h"
-#include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/tree/labels.h"
 
 #define INDENT       2
@@ -17,11 +16,6 @@ static const char *marker(const struct tui *tui, const struct pane *pane, uint32
     if (pane_is_open(pane, row) && !pane_folded_chain(pane, row))
         return tui->ascii ? "v " : "▾ ";
     return tui->ascii ? "> " : "▸ ";
-}
-
-static size_t indentation(const struct pane *pane, uint32_t row)
-{
-    return INDENT * pane_level(pane, row);
 }
 
 /* Makes the line of a row, with "main thread > ... > " for the rows that a folded chain hides, or "thread > ... > ".
@@ -42,19 +36,13 @@ static void make_line(const struct tui *tui, const struct pane *pane, uint32_t r
     vec_free(&hidden);
 }
 
-static void free_line(struct row_line *line)
-{
-    vec_free(&line->text);
-    vec_free(&line->parts);
-}
-
 /* Shifts the tree left as far as the selected row's name needs. If that row would be left of the screen,
  * shifts back first. */
 static void shift_to_selected(const struct tui *tui, struct pane *pane, int width)
 {
     struct row_line line = {0};
     uint32_t row = pane_row(pane);
-    size_t start = indentation(pane, row), room = (size_t)(width > 1 ? width : 1);
+    size_t start = INDENT * pane_level(pane, row), room = (size_t)(width > 1 ? width : 1);
     make_line(tui, pane, row, NULL, room > start ? room - start : 0, &line);
     text_truncate(&line.text, line.parts.at[0].n);
     size_t length = text_columns(text_string(&line.text));
@@ -64,13 +52,14 @@ static void shift_to_selected(const struct tui *tui, struct pane *pane, int widt
     pane->width = width;
     if (start + wanted > pane->shift + room)
         pane->shift = start + wanted - room;
-    free_line(&line);
+    vec_free(&line.text);
+    vec_free(&line.parts);
 }
 
 /* Columns before a row; rows left of the shifted tree are drawn at its edge. */
 static int offset(const struct pane *pane, uint32_t row)
 {
-    size_t start = indentation(pane, row);
+    size_t start = INDENT * pane_level(pane, row);
     return start > pane->shift ? (int)(start - pane->shift) : 0;
 }
 
@@ -103,7 +92,8 @@ static void draw_line(const struct tui *tui, const struct pane *pane, uint32_t r
         }
     }
     vec_free(&piece);
-    free_line(&line);
+    vec_free(&line.text);
+    vec_free(&line.parts);
 }
 
 /* The part of the area with the names of the rows; the costs are on its left. */
@@ -117,7 +107,7 @@ static struct area names_area(const struct tui *tui, struct area area)
 bool tui_is_marker(const struct tui *tui, size_t index, int column)
 {
     const struct pane *pane = tui_drawn_pane(tui);
-    int marker = names_area(tui, tui->layout.tree).column + offset(pane, pane->shown.at[index]);
+    int marker = names_area(tui, tui->areas[PART_TREE]).column + offset(pane, pane->shown.at[index]);
     return column >= marker && column < marker + MARKER_WIDTH;
 }
 
@@ -126,9 +116,9 @@ void tui_prepare_tree(struct tui *tui, struct area area)
     struct pane *pane = tui_pane(tui);
     size_t height = area.height > 0 ? (size_t)area.height : 0;
     pane_scroll(pane, height);
-    size_t n = pane->shown.n - pane->top;
+    size_t n = pane->shown.n - pane->scroller.top;
     for (size_t c = 0; c < tui->shown_columns.n; c++)
-        view_gather(pane->view, pane->shown.at + pane->top, n < height ? n : height,
+        view_gather(pane->view, pane->shown.at + pane->scroller.top, n < height ? n : height,
                     tui->shown_columns.at[c].metric);
     shift_to_selected(tui, pane, names_area(tui, area).width);
 }
@@ -137,10 +127,10 @@ void tui_draw_tree(const struct tui *tui, struct area area)
 {
     const struct pane *pane = tui_drawn_pane(tui);
     struct area name = names_area(tui, area);
-    for (int i = 0; i < area.height && pane->top + (size_t)i < pane->shown.n; i++) {
-        size_t index = pane->top + (size_t)i;
+    for (int i = 0; i < area.height && pane->scroller.top + (size_t)i < pane->shown.n; i++) {
+        size_t index = pane->scroller.top + (size_t)i;
         uint32_t row = pane->shown.at[index];
-        bool is_selected = index == pane->selected;
+        bool is_selected = index == pane->scroller.selected;
         name.line = area.line + i;
         if (is_selected)
             screen_fill(name.line, area.column, area.width, STYLE_SELECTED);

@@ -1,22 +1,21 @@
-/* Commands that show another view or a page. */
-#include "viewer-tui/terminal/screens/commands.h"
-#include "viewer-tui/terminal/screens/text-pages.h"
+/* Commands that show another view or a page, or views over a part of the data: threads, programs, folded code. */
+#include "viewer-tui/terminal/screens/list.h"
+#include "viewer-tui/terminal/screens/tui.h"
 
-/* Sorts a new view by the metric that another one is sorted by. */
-static void sort_by_same_metric(struct view *view, const struct view *other)
+#include "viewer-tui/db/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Opens a view's pane, sorted by the metric of the current one. False if the user stopped it. */
+static bool open_pane(struct tui *tui, struct pane *pane, struct view *view)
 {
+    const struct view *other = tui_pane(tui)->view;
     struct sorting sorting = view->sorting;
-    const char *name = other->metrics->at[other->sorting.metric].name;
-    size_t metric = metrics_find(view->metrics, name);
+    size_t metric = metrics_find(view->metrics, other->metrics->at[other->sorting.metric].name);
     if (metric < view->metrics->n)
         sorting.metric = metric;
     view_sort(view, sorting);
-}
-
-/* False if the user stopped it. */
-static bool open_pane(struct tui *tui, struct pane *pane, struct view *view)
-{
-    sort_by_same_metric(view, tui_pane(tui)->view);
     pane_open(pane, view, tui->filters);
     bool is_there = view_row(view, 0)->is_expanded;
     if (!is_there)
@@ -31,7 +30,7 @@ void tui_show_view(struct tui *tui, enum projection projection, enum view_id id)
         struct view *view = session_view(tui->session, projection, id);
         bool is_there = view && open_pane(tui, pane, view);
         if (!is_there && (view || tui->session->outcome == STOPPED))
-            text_add(&tui->message, "stopped");
+            tui_say(tui, "stopped");
         if (!is_there)
             return;
     }
@@ -41,8 +40,48 @@ void tui_show_view(struct tui *tui, enum projection projection, enum view_id id)
     tui->id = id;
 }
 
-void tui_reopen(struct tui *tui, struct sorting sorting)
+bool tui_is_of_one_run(struct tui *tui, const char *what, bool or_comparison)
 {
+    if (session_has_losses(tui->session))
+        tui_say(tui, "%s works with one run; Enter in the table of the set opens one", what);
+    else if (session_is_comparison(tui->session) && !or_comparison)
+        tui_say(tui, "%s works with one database, not with a comparison", what);
+    return or_comparison ? !session_has_losses(tui->session) : !session_is_merged(tui->session);
+}
+
+static void show_view(struct tui *tui)
+{
+    tui_show_view(tui, tui->projection, (enum view_id)tui->command->argument);
+}
+
+static void show_neighbor(struct tui *tui)
+{
+    int id = ((int)tui->id + tui->command->argument + VIEWS) % VIEWS;
+    tui_show_view(tui, tui->projection, (enum view_id)id);
+}
+
+static void show_other_projection(struct tui *tui)
+{
+    enum projection other = tui->projection == LOGICAL ? PHYSICAL : LOGICAL;
+    if (session_has_projection(tui->session, other))
+        tui_show_view(tui, other, tui->id);
+    else
+        tui_say(tui, "this database has no %s projection", projection_name(other));
+}
+
+static void show_summary(struct tui *tui)
+{
+    if (tui_is_of_one_run(tui, "the summary", true))
+        tui_report(tui, "summary", tui->command, print_summary);
+}
+
+/* ---- views over a part of the data ---- */
+
+/* Makes the current view again after the session closed all views; the top-down view if the user stops that. The
+ * selected row, or the one around it, stays selected. Takes the path to it. */
+static void reopen(struct tui *tui, struct path path, struct sorting sorting)
+{
+    size_t found;
     struct view *view = session_view(tui->session, tui->projection, tui->id);
     if (!view) {
         tui->id = TOP_DOWN;
@@ -52,62 +91,180 @@ void tui_reopen(struct tui *tui, struct sorting sorting)
     tui->knows_headline = !tui->has_headline;
     pane_open(tui_pane(tui), view, tui->filters);
     tui_apply_filters(tui);
+    pane_select(tui_pane(tui), path_find(view, &path, &found));
+    text_clear(&tui->message); /* from applying the filters */
 }
 
-static void show_neighbor(struct tui *tui, int step)
+static void close_panes(struct tui *tui)
 {
-    tui_show_view(tui, tui->projection, (enum view_id)(((int)tui->id + step + VIEWS) % VIEWS));
+    for (int p = 0; p < PROJECTIONS; p++)
+        for (int v = 0; v < VIEWS; v++)
+            pane_close(&tui->panes[p][v]);
 }
 
-static void show_other_projection(struct tui *tui)
+/* Restricts all values to a set of threads (NULL: all) and takes ownership of it. */
+static void restrict_to(struct tui *tui, struct thread_set *set)
 {
-    enum projection other = tui->projection == LOGICAL ? PHYSICAL : LOGICAL;
-    if (session_has_projection(tui->session, other))
-        tui_show_view(tui, other, tui->id);
-    else
-        text_printf(&tui->message, "this database has no %s projection", projection_name(other));
-}
-
-bool tui_is_of_one_run(struct tui *tui, const char *what)
-{
-    if (session_is_comparison(tui->session))
-        text_printf(&tui->message, "%s works with one database, not with a comparison", what);
-    if (session_has_losses(tui->session))
-        text_printf(&tui->message, "%s works with one run; Enter in the table of the set opens one",
-                    what);
-    return !session_is_merged(tui->session);
-}
-
-/* Whether it is no losses, which have neither summary nor advice. */
-static bool is_no_loss(struct tui *tui, const char *what)
-{
-    return !session_has_losses(tui->session) || tui_is_of_one_run(tui, what);
-}
-
-static void show_summary(struct tui *tui)
-{
-    if (is_no_loss(tui, "the summary"))
-        tui_report(tui, "summary", COMMAND_SUMMARY, print_summary);
-}
-
-static void show_advice(struct tui *tui)
-{
-    if (is_no_loss(tui, "advice"))
-        tui_advice(tui);
-}
-
-bool tui_obey_views(struct tui *tui, enum command command)
-{
-    switch (command) {
-    case COMMAND_TOP_DOWN: tui_show_view(tui, tui->projection, TOP_DOWN); break;
-    case COMMAND_BOTTOM_UP: tui_show_view(tui, tui->projection, BOTTOM_UP); break;
-    case COMMAND_FLAT: tui_show_view(tui, tui->projection, FLAT); break;
-    case COMMAND_SUMMARY: show_summary(tui); break;
-    case COMMAND_NEXT_VIEW: show_neighbor(tui, 1); break;
-    case COMMAND_PREVIOUS_VIEW: show_neighbor(tui, -1); break;
-    case COMMAND_PROJECTION: show_other_projection(tui); break;
-    case COMMAND_ADVICE: show_advice(tui); break;
-    default: return false;
+    struct path path = path_of(tui_pane(tui)->view, pane_row(tui_pane(tui)));
+    struct sorting sorting = tui_pane(tui)->view->sorting;
+    enum outcome outcome = session_restrict(tui->session, tui->projection, set);
+    if (outcome == DONE) {
+        close_panes(tui);
+        reopen(tui, path, sorting);
+        tui->restricted_by = set ? tui->command : NULL;
+        if (set)
+            tui_say(tui, "%zu of %zu threads: %s%s", set->n, set->of, set->what,
+                    set->is_program ? "  (P: another program; q: all)" : "  (q: all threads)");
+        else
+            tui_say(tui, "all threads");
+    } else if (outcome == STOPPED) {
+        tui_say(tui, "stopped");
     }
+    path_free(&path);
+}
+
+/* Asks for a regular expression for threads; an empty one means all. */
+static void ask_threads(struct tui *tui)
+{
+    const struct thread_set *set = tui->session->threads;
+    if (!tui_is_of_one_run(tui, "choosing threads", false))
+        return;
+    const char *answer = tui_ask(tui, "threads: ", set && !set->is_program ? set->what : "", NULL);
+    if (!answer)
+        return;
+    char *cause = NULL;
+    struct thread_set *wanted =
+        *answer ? session_matching_threads(tui->session, tui->projection, answer, &cause) : NULL;
+    if (!*answer || wanted)
+        restrict_to(tui, wanted);
+    tui_say(tui, "%s", cause ? cause : "");
+    free(cause);
+}
+
+bool tui_leave_restriction(struct tui *tui)
+{
+    const struct command *by = tui->restricted_by;
+    if (!by)
+        return false;
+    restrict_to(tui, NULL);
+    if (!tui->restricted_by && by->obey != ask_threads)
+        tui->next = by;
     return true;
 }
+
+static void show_threads(struct tui *tui)
+{
+    struct thread_set *wanted = tui_is_of_one_run(tui, "the view of threads", true) ? tui_threads(tui) : NULL;
+    if (wanted)
+        restrict_to(tui, wanted);
+}
+
+/* Folds inlined code or recursion, or shows it. */
+static void switch_folding(struct tui *tui)
+{
+    int recursion = tui->command->argument;
+    struct pane *pane = tui_pane(tui);
+    struct path path = path_of(pane->view, pane_row(pane));
+    struct sorting sorting = pane->view->sorting;
+    struct fold_choice folds = tui->session->folds;
+    bool *folded = recursion ? &folds.recursion : &folds.inlined;
+    *folded = !*folded;
+    close_panes(tui);
+    session_fold(tui->session, folds);
+    reopen(tui, path, sorting);
+    if (recursion)
+        tui_say(tui, "recursive calls are %s", *folded ? "counted in the outermost call of the procedure" : "shown");
+    else
+        tui_say(tui, "inlined code is %s", *folded ? "counted in the procedure that contains it" : "shown");
+    path_free(&path);
+}
+
+/* The programs of the run; the first line of the list is "all programs". */
+struct programs {
+    const struct tui *tui;
+    program_names names;
+};
+
+static void add_program(const void *context, size_t index, struct text *out)
+{
+    const struct programs *programs = context;
+    const struct tui *tui = programs->tui;
+    size_t i, n = 0;
+    json_t *process;
+    if (index == 0) {
+        text_add(out, "  all programs");
+        return;
+    }
+    const char *name = programs->names.at[index - 1];
+    json_array_foreach(json_object_get(tui->session->run, "processes"), i, process)
+    {
+        n += strcmp(run_program_of(process), name) == 0;
+    }
+    text_add(out, "  ");
+    text_add_clean(out, name, tui->ascii);
+    text_printf(out, "  (%zu process%s)", n, n == 1 ? "" : "es");
+}
+
+/* The program of the selected row, or the one that the views are restricted to; NULL: all. */
+static const char *current_program(struct tui *tui)
+{
+    const struct view *view = tui_pane(tui)->view;
+    const struct thread_set *set = tui->session->threads;
+    for (uint32_t row = pane_row(tui_pane(tui)); row; row = view_row(view, row)->parent)
+        if (view_row(view, row)->kind == KIND_PROGRAM)
+            return database_program_name(view->db, view_row(view, row)->place);
+    return set && set->is_program ? set->what : NULL;
+}
+
+/* Lets the user choose a program. */
+static void choose_program(struct tui *tui)
+{
+    if (!tui_is_of_one_run(tui, "choosing a program", false))
+        return;
+    struct programs programs = {.tui = tui, .names = run_programs(tui->session->run)};
+    struct list list = {.title = "programs",
+                        .help = " Enter: only this program   q: back",
+                        .scroller = {.n = programs.names.n + 1},
+                        .line = add_program,
+                        .context = &programs};
+    const char *current = current_program(tui);
+    int key = KEY_ESCAPE;
+    for (size_t i = 0; current && i < programs.names.n; i++)
+        if (strcmp(programs.names.at[i], current) == 0)
+            list.scroller.selected = i + 1;
+    if (programs.names.n < 2)
+        tui_say(tui, "this database has one program");
+    else
+        do
+            key = list_run(&list);
+        while (!key_is_of(key, tui_toggle) && !tui_closes(tui, key));
+    size_t chosen = list.scroller.selected;
+    char *cause = NULL;
+    struct thread_set *set = NULL;
+    if (key_is_of(key, tui_toggle)) {
+        if (chosen > 0)
+            set = session_threads_of_program(tui->session, tui->projection, programs.names.at[chosen - 1], &cause);
+        if (chosen == 0 || set)
+            restrict_to(tui, set);
+        tui_say(tui, "%s", cause ? cause : "");
+    }
+    free(cause);
+    vec_free(&programs.names);
+}
+
+const struct family view_family = {
+    "Views",
+    COMMANDS({"1", "top-down: calling contexts", show_view, TOP_DOWN, JUMP | PAGE},
+             {"2", "bottom-up: procedures and their callers", show_view, BOTTOM_UP, JUMP | PAGE},
+             {"3", "flat: modules, files, procedures, loops, statements", show_view, FLAT, JUMP | PAGE},
+             {"4", "threads: cost of the row in each; bars, histogram, table", show_threads, 0, PAGE},
+             {"5", "summary: processes, samples, advice, problems", show_summary, 0, PAGE},
+             {"Tab", "next view", show_neighbor, 1, JUMP},
+             {"Shift-Tab", "previous view", show_neighbor, -1, JUMP},
+             {"p", "switch between calls as written (logical) and as executed (physical)", show_other_projection, 0, JUMP},
+             {"|", "show only threads that match a regular expression; empty: all", ask_threads, 0, 0},
+             {"P", "show only one of several programs (make, cc1, ...), or all", choose_program, 0, 0},
+             {"I", "fold inlined code into the procedures that contain it, or show it (S in C saves that)", switch_folding,
+              false, 0},
+             {"R", "collapse recursion: a recursive call counts in the outermost call of the procedure", switch_folding,
+              true, 0})};

@@ -1,0 +1,322 @@
+/* Commands for metrics, columns and sorting. */
+#include "viewer-tui/terminal/screens/list.h"
+#include "viewer-tui/terminal/screens/main-screen.h"
+
+#include "viewer-tui/base/viewer-config.h"
+
+#include <stdlib.h>
+
+static const struct metrics *metrics_of(struct tui *tui)
+{
+    return tui_pane(tui)->view->metrics;
+}
+
+/* The columns of the current projection, with those of new metrics. */
+static struct column_choice *choice_of(struct tui *tui)
+{
+    struct column_choice *choice = &tui->columns[tui->projection];
+    column_choice_follow(choice, metrics_of(tui));
+    return choice;
+}
+
+static bool is_sorted_by(const struct sorting *sorting, size_t metric, enum cost_part part)
+{
+    return !sorting->by_name && sorting->metric == metric && sorting->part == part;
+}
+
+/* Index of the column that rows are sorted by; columns->n: none. */
+static size_t find_sorted(const struct columns *columns, const struct sorting *sorting)
+{
+    size_t at = 0;
+    while (at < columns->n && !is_sorted_by(sorting, columns->at[at].metric, columns->at[at].part))
+        at++;
+    return at;
+}
+
+/* Number of columns that the screen shows. */
+static size_t count_seen(struct tui *tui)
+{
+    struct columns seen = tui_columns(tui, screen_width());
+    free(seen.at);
+    return seen.n;
+}
+
+void tui_scroll_to_sorted(struct tui *tui)
+{
+    struct column_choice *choice = choice_of(tui);
+    if (!choice->is_made)
+        return;
+    struct columns all = column_choice_shown(choice, metrics_of(tui));
+    size_t sorted = find_sorted(&all, &tui_pane(tui)->view->sorting), n = all.n;
+    free(all.at);
+    if (sorted == n)
+        return;
+    if (sorted < choice->first)
+        choice->first = sorted;
+    while (choice->first < sorted && (n = count_seen(tui)) && sorted >= choice->first + n)
+        choice->first++;
+}
+
+void tui_take_kept_columns(struct tui *tui, enum projection projection)
+{
+    bool is_for_it = tui->kept_columns && !session_is_merged(tui->session);
+    for (int v = 0; v < VIEWS && is_for_it && !tui->took_columns[projection]; v++) {
+        const struct view *view = tui->panes[projection][v].view;
+        if (!view)
+            continue;
+        column_text_take(&tui->columns[projection], view->metrics, tui->kept_columns);
+        tui->took_columns[projection] = true;
+    }
+}
+
+/* ---- sorting ---- */
+
+static void say_why_not_measured(struct tui *tui, const struct metric *metric)
+{
+    if (!metric_is_measured(metric))
+        tui_say(tui, "%s was not measured: %s", metric->name, metric->why);
+}
+
+/* Sorts by the next column that is not hidden, even if it does not fit; by name after the last one. */
+static void sort_by_neighbor(struct tui *tui)
+{
+    int step = tui->command->argument;
+    struct sorting sorting = tui_pane(tui)->view->sorting;
+    struct columns columns = column_choice_shown(choice_of(tui), metrics_of(tui));
+    long n = (long)columns.n, at = ((long)find_sorted(&columns, &sorting) + n + 1 + step) % (n + 1);
+    sorting.by_name = at == n;
+    sorting.is_reversed = false;
+    if (!sorting.by_name) {
+        sorting.metric = columns.at[at].metric;
+        sorting.part = columns.at[at].part;
+        say_why_not_measured(tui, &metrics_of(tui)->at[sorting.metric]);
+    }
+    free(columns.at);
+    pane_sort(tui_pane(tui), sorting);
+    tui_scroll_to_sorted(tui);
+}
+
+void tui_sort_by_column(struct tui *tui, struct sorting sorting)
+{
+    struct pane *pane = tui_pane(tui);
+    const struct sorting *now = &pane->view->sorting;
+    bool is_same = sorting.by_name ? now->by_name : is_sorted_by(now, sorting.metric, sorting.part);
+    if (!sorting.by_name)
+        say_why_not_measured(tui, &metrics_of(tui)->at[sorting.metric]);
+    sorting.is_reversed = is_same && !now->is_reversed;
+    pane_sort(pane, sorting);
+}
+
+static void reverse_sorting(struct tui *tui)
+{
+    struct sorting sorting = tui_pane(tui)->view->sorting;
+    sorting.is_reversed = !sorting.is_reversed;
+    pane_sort(tui_pane(tui), sorting);
+}
+
+const struct family sorting_family = {
+    "Sorting", COMMANDS({"s, >", "sort by the next column; the last one is the name", sort_by_neighbor, 1, 0},
+                        {"S, <", "sort by the previous column", sort_by_neighbor, -1, 0},
+                        {"r", "reverse the order", reverse_sorting, 0, 0})};
+
+/* ---- the list of columns ---- */
+
+struct column_list {
+    struct tui *tui;
+    VEC(size_t) at; /* index in the choice of each line of the list */
+};
+
+static void add_line(const void *context, size_t index, struct text *out)
+{
+    const struct column_list *list = context;
+    struct tui *tui = list->tui;
+    const struct chosen_column *column = &tui->columns[tui->projection].list.at[list->at.at[index]];
+    const struct metric *metric = &metrics_of(tui)->at[column->metric];
+    text_printf(out, " %s %s  %s  ", column_choice_shows(column, metrics_of(tui)) ? "[x]" : "[ ]",
+                column->part == INCLUSIVE ? "inclusive" : "exclusive",
+                is_sorted_by(&tui_pane(tui)->view->sorting, column->metric, column->part) ? "*" : " ");
+    text_add_clean(out, metric->name, tui->ascii);
+    if (metric->state != METRIC_MEASURED) {
+        text_printf(out, "  %s: ", columns_state_words(metric));
+        text_add_clean(out, metric->why, tui->ascii);
+    } else if (metric->repeats_work) {
+        text_add(out, "  the same as work");
+    } else if (metric->is_zero) {
+        text_add(out, "  0");
+    }
+    if (metric_derivation(metric)) {
+        text_add(out, "  = ");
+        text_add_clean(out, metric->derived->text + metric->derived->formula_at, tui->ascii);
+    }
+}
+
+/* What a key does to the column of a line; returns the number of lines by which it moves. */
+static int obey(struct column_list *list, size_t line, int key)
+{
+    struct tui *tui = list->tui;
+    struct column_choice *choice = &tui->columns[tui->projection];
+    size_t at = list->at.at[line], to = at;
+    struct chosen_column *column = &choice->list.at[at];
+    const struct metric *metric = &metrics_of(tui)->at[column->metric];
+    switch (key) {
+    case ' ': column_choice_toggle(column, metrics_of(tui)); break;
+    case 'K':
+    case '<': to = column_choice_move(choice, metrics_of(tui), at, -1); break;
+    case 'J':
+    case '>': to = column_choice_move(choice, metrics_of(tui), at, 1); break;
+    case 's': pane_sort(tui_pane(tui), (struct sorting){.metric = column->metric, .part = column->part}); return 0;
+    case 'd':
+        if (metric_derivation(metric)) {
+            session_undefine(tui->session, metric->name);
+            pane_sort_by_shown(tui_pane(tui));
+        }
+        return 0;
+    default: return 0;
+    }
+    choice->is_made = true;
+    return to > at ? 1 : to < at ? -1 : 0;
+}
+
+static void keep_columns(struct tui *tui)
+{
+    const struct column_choice *choice = &tui->columns[tui->projection];
+    struct text columns = {0};
+    char *path, *cause;
+    column_text_add(choice, metrics_of(tui), &columns);
+    if (choice->is_made && columns.n == 0) {
+        tui_say(tui, "not saved: no column is shown");
+        return;
+    }
+    struct config_change changes[] = {
+        {"numbers", NULL, false}, /* of an earlier version */
+        {"bars", NULL, tui->cells.has_bars},
+        {"fold-inlined", NULL, tui->session->folds.inlined},
+        {"collapse-recursion", NULL, tui->session->folds.recursion},
+        {"columns", text_string(&columns), choice->is_made}};
+    size_t n = sizeof changes / sizeof *changes;
+    bool is_merged = session_is_merged(tui->session); /* its columns are not saved */
+    if (config_save(changes, is_merged ? n - 1 : n, &path, &cause)) {
+        tui_say(tui, "%s saved for the next time: %s", is_merged ? "bars" : "columns and bars", path);
+    } else {
+        tui_say(tui, "not saved: %s%s%s", path ? path : "", path ? ": " : "", cause);
+        free(cause);
+    }
+    free(path);
+    vec_free(&columns);
+}
+
+void tui_choose_columns(struct tui *tui)
+{
+    struct column_list page = {.tui = tui};
+    struct list list = {.title = "columns",
+                        .help = " Space:show K J:move s:sort d:delete a:automatic S:save q:back",
+                        .line = add_line,
+                        .context = &page};
+    int key = KEY_NOTHING;
+    do {
+        const struct metrics *metrics = metrics_of(tui);
+        struct column_choice *choice = choice_of(tui);
+        page.at.n = 0;
+        for (size_t i = 0; i < choice->list.n; i++) /* the columns that can be shown now */
+            if (metrics->at[choice->list.at[i].metric].is_in[metrics->set])
+                vec_push(&page.at, i);
+        list.scroller.n = page.at.n;
+        key = list_run(&list);
+        if (key == 'a') {
+            column_choice_free(choice);
+            *choice = (struct column_choice){0};
+            key = KEY_NOTHING; /* not the key for advice */
+        } else if (page.at.n) {
+            list.scroller.selected += (size_t)obey(&page, list.scroller.selected, key);
+        }
+    } while (key != 'S' && key != '\r' && key != '\n' && !tui_closes(tui, key));
+    if (key == 'S')
+        keep_columns(tui);
+    tui->columns[tui->projection].first = 0;
+    vec_free(&page.at);
+    tui_scroll_to_sorted(tui);
+}
+
+/* ---- metrics ---- */
+
+static void show_kinds_or_not(struct tui *tui)
+{
+    const struct metrics *metrics = metrics_of(tui);
+    size_t m = 0;
+    while (m < metrics->n && !metrics->at[m].kind.name)
+        m++;
+    if (m == metrics->n) {
+        tui_say(tui, "this database has no kinds of overhead");
+        return;
+    }
+    session_show(tui->session, tui->session->set == SET_KINDS ? SET_CHOSEN : SET_KINDS);
+    pane_sort_by_shown(tui_pane(tui));
+}
+
+/* Sorts by the metric that was just defined, and shows its value for the whole program. */
+static void sort_by_defined(struct tui *tui)
+{
+    struct pane *pane = tui_pane(tui);
+    size_t last = metrics_of(tui)->n - 1;
+    const struct metric *metric = &metrics_of(tui)->at[last];
+    char total[NUMBER_WITH_UNIT_SIZE];
+    columns_alone(metric, view_total(pane->view, last), total);
+    tui_say(tui, "%s: %s%s", metric->name, total, metric_is_measured(metric) ? " in the whole program" : "");
+    say_why_not_measured(tui, metric);
+    pane_sort(pane, (struct sorting){.metric = last, .part = pane->view->sorting.part});
+    tui_scroll_to_sorted(tui);
+}
+
+/* Asks for a definition until it is valid. */
+static void define_metric(struct tui *tui)
+{
+    struct text question = {0}, definition = {0};
+    struct formula_error error;
+    const char *answer;
+    text_add(&question, "NAME = FORMULA of $METRIC: ");
+    while ((answer = tui_ask(tui, text_string(&question), text_string(&definition), NULL)) && *answer) {
+        text_clear(&definition);
+        text_add(&definition, answer);
+        if (session_define_now(tui->session, tui->projection, text_string(&definition), &error)) {
+            sort_by_defined(tui);
+            break;
+        }
+        text_clear(&question);
+        text_add_clean(&question, error.what, tui->ascii);
+        text_printf(&question, " (character %zu): ", error.at + 1);
+    }
+    vec_free(&question);
+    vec_free(&definition);
+}
+
+/* Scrolls by one column, as far as there are columns beyond the screen. */
+static void scroll_columns(struct tui *tui)
+{
+    int step = tui->command->argument;
+    struct column_choice *choice = choice_of(tui);
+    struct columns all = column_choice_shown(choice, metrics_of(tui));
+    free(all.at);
+    choice->is_made = true;
+    if (step > 0 && choice->first + count_seen(tui) < all.n)
+        choice->first++;
+    if (step < 0 && choice->first > 0)
+        choice->first--;
+    size_t seen = count_seen(tui);
+    if (seen)
+        tui_say(tui, "columns %zu to %zu of %zu", choice->first + 1, choice->first + seen, all.n);
+}
+
+static void switch_bars(struct tui *tui)
+{
+    tui->cells.has_bars = !tui->cells.has_bars;
+}
+
+const struct family metric_family = {
+    "Metrics",
+    COMMANDS({"o", "show overhead by kind (spawn, sync, ...), or the usual metrics", show_kinds_or_not, 0, 0},
+             {"d", "define a metric by a formula: waste = $idleness + $overhead", define_metric, 0, 0},
+             {"i", "inspect the row: all values with all digits, file, line, module", tui_inspect, 0, PAGE},
+             {"C, F6", "choose columns: hide, move, sort by, delete, save (S)", tui_choose_columns, 0, 0},
+             {"}", "scroll the columns to the right", scroll_columns, 1, 0},
+             {"{", "scroll the columns to the left", scroll_columns, -1, 0},
+             {"b", "show bars in place of percentages, or percentages", switch_bars, 0, 0})};

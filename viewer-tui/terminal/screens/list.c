@@ -1,0 +1,61 @@
+#include "viewer-tui/terminal/screens/list.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+void frame_draw(const char *title, const char *help)
+{
+    int width = screen_width(), last = screen_height() - 1;
+    screen_fill(0, 0, width, STYLE_BAR);
+    screen_print((struct area){0, 0, 1, width}, STYLE_BAR, " hpcviewer: %s", title);
+    screen_fill(last, 0, width, STYLE_BAR);
+    screen_put(last, 0, width, STYLE_BAR, help);
+}
+
+static size_t rows_in(const struct list *list, struct area area)
+{
+    int rows = area.height - (int)list->n_heads;
+    return rows > 1 ? (size_t)rows : 1;
+}
+
+void list_draw(struct list *list, struct area area)
+{
+    struct text text = {0};
+    size_t height = rows_in(list, area), n = list->scroller.n;
+    scroller_follow(&list->scroller, height, 0);
+    for (size_t i = 0; i < list->n_heads + height; i++) {
+        bool is_head = i < list->n_heads;
+        size_t row = list->scroller.top + i - list->n_heads;
+        enum style style = is_head ? list->head_style : row == list->scroller.selected ? STYLE_SELECTED : STYLE_PLAIN;
+        text_clear(&text);
+        if (is_head)
+            list->head(list->context, i, &text);
+        else if (row < n)
+            list->line(list->context, row, &text);
+        else
+            break;
+        screen_fill(area.line + (int)i, area.column, area.width, style);
+        screen_put(area.line + (int)i, area.column, area.width, style, text_string(&text));
+    }
+    if (n == 0 && list->empty)
+        screen_put(area.line + (int)list->n_heads, area.column, area.width, STYLE_PLAIN, list->empty);
+    vec_free(&text);
+}
+
+int list_run(struct list *list)
+{
+    assert(list->line && (list->n_heads == 0 || list->head));
+    for (;;) {
+        struct area area = {1, 0, screen_height() - 2, screen_width()};
+        long rows;
+        screen_begin();
+        frame_draw(list->title, list->help);
+        list_draw(list, area);
+        screen_end();
+        int key = screen_key();
+        if (key_is_move(key, (long)rows_in(list, area), (long)list->scroller.n, &rows))
+            scroller_move(&list->scroller, rows);
+        else if (key != KEY_NOTHING)
+            return key;
+    }
+}

@@ -1,0 +1,208 @@
+/* Pages of text. */
+#include "viewer-tui/terminal/screens/list.h"
+
+#include "viewer-tui/terminal/prompt.h"
+#include "viewer-tui/tree/pattern.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One line of the screen. */
+struct screen_line {
+    bool is_head;
+    char *text;
+};
+
+/* A page that is being shown. */
+struct shown_page {
+    struct page *page;
+    VEC(struct screen_line) lines; /* of the text, broken for `width` */
+    int width;
+    long found; /* index of the line found last; -1: none */
+    struct pattern *wanted;
+    const char *problem; /* of the last search; NULL */
+};
+
+/* Returns the column at which a broken line continues: under the last column of a table, if that
+ * begins on the left half of the screen, so that its text stays in its column. */
+static size_t hanging_indent(const char *line, size_t width)
+{
+    size_t hang = strspn(line, " ");
+    bool has_a_column_per_byte = text_columns(line) == strlen(line);
+    for (size_t i = hang + 2; has_a_column_per_byte && line[i - 1] && i < width / 2; i++)
+        if (line[i] != ' ' && line[i - 1] == ' ' && line[i - 2] == ' ')
+            hang = i;
+    return hang < width / 2 ? hang : 0;
+}
+
+/* Breaks a line of the text at words if it is too long. */
+static void break_line(struct shown_page *shown, const char *line, bool is_head)
+{
+    size_t width = shown->width > 1 ? (size_t)shown->width : 1;
+    size_t column = strspn(line, " ");
+    const char *rest = line;
+    struct text piece = {0}, whole = {0};
+    if (text_columns(line) <= width) {
+        vec_push(&shown->lines, (struct screen_line){is_head, mem_strdup(line)});
+        return;
+    }
+    column = column < width / 2 ? column : 0;
+    while (text_take_line(&rest, width - column, &piece)) {
+        text_clear(&whole);
+        text_pad(&whole, ' ', column);
+        text_add(&whole, text_string(&piece));
+        vec_push(&shown->lines, (struct screen_line){is_head, mem_strdup(text_string(&whole))});
+        column = hanging_indent(line, width);
+    }
+    vec_free(&piece);
+    vec_free(&whole);
+}
+
+static void free_lines(struct shown_page *shown)
+{
+    for (size_t i = 0; i < shown->lines.n; i++)
+        free(shown->lines.at[i].text);
+    shown->lines.n = 0;
+}
+
+/* Breaks the text for the width of the screen, unless that has been done. */
+static void break_text(struct shown_page *shown)
+{
+    struct text line = {0};
+    if (shown->width == screen_width())
+        return;
+    free_lines(shown);
+    shown->width = screen_width();
+    for (const char *at = shown->page->text; *at;) {
+        size_t length = strcspn(at, "\n");
+        text_clear(&line);
+        text_add_bytes(&line, at, length);
+        at += length + (at[length] != '\0');
+        break_line(shown, text_string(&line), length && text_string(&line)[0] != ' ' && *at == ' ');
+    }
+    vec_free(&line);
+}
+
+static long page_height(void)
+{
+    return screen_height() > 3 ? screen_height() - 2 : 1;
+}
+
+static bool matches(const struct shown_page *shown, const char *text, size_t *start, size_t *end)
+{
+    return shown->wanted && *text && pattern_find(shown->wanted, text, start, end);
+}
+
+/* Draws the page, with " FIRST-LAST/COUNT " of the lines on the right of the first line; returns the last line. */
+static int draw(void *context)
+{
+    struct shown_page *shown = context;
+    long *first = &shown->page->first;
+    break_text(shown);
+    long height = page_height(), n = (long)shown->lines.n, last = n > height ? n - height : 0;
+    int width = screen_width();
+    *first = *first < 0 ? 0 : *first > last ? last : *first;
+    screen_begin();
+    frame_draw(shown->page->title, shown->problem ? shown->problem
+                                                  : " Up, Down, Space, b: scroll   /: find   1-5: views   q: back");
+    struct text text = {0};
+    text_printf(&text, " %ld-%ld/%ld ", *first + 1, *first + height < n ? *first + height : n, n);
+    screen_put(0, width - (int)text.n, (int)text.n, STYLE_BAR, text_string(&text));
+    for (long i = *first; i < n && i < *first + height; i++) {
+        const struct screen_line *line = &shown->lines.at[i];
+        size_t start, end;
+        int at = 1 + (int)(i - *first);
+        screen_put(at, 0, width, line->is_head ? STYLE_HEAD : STYLE_PLAIN, line->text);
+        if (!matches(shown, line->text, &start, &end))
+            continue;
+        text_clear(&text);
+        text_add_bytes(&text, line->text, start);
+        int column = (int)text_columns(text_string(&text));
+        text_clear(&text);
+        text_add_bytes(&text, line->text + start, end - start);
+        screen_put(at, column, width, STYLE_MATCH, text_string(&text));
+    }
+    vec_free(&text);
+    screen_end();
+    return screen_height() - 1;
+}
+
+/* Scrolls to the next match in a direction, and from one end of the text to the other. */
+static void find(struct shown_page *shown, long step)
+{
+    long n = (long)shown->lines.n, first = shown->page->first;
+    bool is_seen = shown->found >= first && shown->found < first + page_height();
+    long from = is_seen ? shown->found : first - step;
+    size_t start, end;
+    shown->problem = shown->wanted ? " not found   /: find   q: back" : " no search yet: press /";
+    for (long i = 1; i <= n; i++) {
+        long at = (from + i * step + 2 * n) % n;
+        if (!matches(shown, shown->lines.at[at].text, &start, &end))
+            continue;
+        shown->found = at;
+        if (at < first || at >= first + page_height())
+            shown->page->first = at;
+        shown->problem = NULL;
+        return;
+    }
+}
+
+static void ask_and_find(struct shown_page *shown)
+{
+    struct prompt prompt = {.question = "/", .draw = draw, .context = shown};
+    const char *answer = prompt_ask(&prompt, "");
+    if (answer && *answer) {
+        pattern_free(shown->wanted);
+        shown->wanted = pattern_new(answer);
+        shown->found = -1;
+    }
+    if (answer)
+        find(shown, 1);
+    vec_free(&prompt.text);
+}
+
+/* The keys of less; false for others. */
+static bool obey_as_less(struct shown_page *shown, int key)
+{
+    long *first = &shown->page->first;
+    switch (key) {
+    case ' ':
+    case 'f': *first += page_height(); return true;
+    case 'b': *first -= page_height(); return true;
+    case 'd': *first += page_height() / 2; return true;
+    case 'u': *first -= page_height() / 2; return true;
+    case '/': ask_and_find(shown); return true;
+    case 'n': find(shown, 1); return true;
+    case 'N': find(shown, -1); return true;
+    default: return false;
+    }
+}
+
+const struct command *page_show(struct page *page)
+{
+    struct shown_page shown = {.page = page, .width = -1, .found = -1};
+    const struct command *command;
+    assert(page->title && page->text);
+    for (;;) {
+        long rows;
+        draw(&shown);
+        shown.problem = NULL;
+        int key = screen_key();
+        command = command_of_key(key);
+        if (key == KEY_GONE || key == KEY_ESCAPE)
+            break;
+        if (obey_as_less(&shown, key) || !command)
+            continue;
+        if (command->obey == tui_quit || command->obey == tui_toggle || command == page->opener)
+            break;
+        if (command->flags & PAGE)
+            break;
+        if (key_is_move(key, page_height(), (long)shown.lines.n, &rows))
+            page->first += rows;
+    }
+    free_lines(&shown);
+    vec_free(&shown.lines);
+    pattern_free(shown.wanted);
+    return command && command->flags & PAGE && command != page->opener ? command : NULL;
+}
