@@ -176,7 +176,8 @@ static double ready_by_others(const struct facts *facts)
 static struct cpu_supply cpu_supply_of(const struct facts *facts)
 {
     const struct main_process *process = &facts->process;
-    double least = NOTABLE_READY_SHARE * (process->ready_to_work + process->cpu);
+    /* Of threads that sleep for more than half of the run, the wait for a CPU is little of their time. */
+    double least = NOTABLE_READY_SHARE * fmax(process->ready_to_work + process->cpu, process->wall / 2);
     double lost = isnan(process->ready_to_work) ? 0 : ready_by_others(facts);
     struct cpu_supply supply = {.wall = process->wall};
     supply.is_throttled = process->wall > 0 && process->throttled >= NOTABLE_READY_SHARE * process->wall;
