@@ -46,6 +46,19 @@ class TooLittleEvidence(unittest.TestCase):
         self.assertEqual(self.counts(*skips, "rest"), ({"errors": 1}, ["rest"]))
 
 
+class Format(unittest.TestCase):
+    def test_what_is_planted(self):
+        text = "if (a[i - 1])\n\tb = 1;\nelse\n\tb = 2;\n"
+        for fault, result in (
+                ("b = [-1-]{+3+};", text.replace("1;", "3;")),
+                ("a[i[- - 1-]]", text.replace(" - 1", "")),
+                ("a[i - 1]{+ && c+})  b = 1", text.replace("])", "] && c)")),
+                ("[-b = 1; else-]", text.replace("b = 1;\nelse", "")),
+                ("b = [-3-]", None),
+                ("[-b-] =", None)):
+            self.assertEqual(mutants.planted(text, mutants.Fault("", 1, "", [], fault)), result, fault)
+
+
 class Mutants(unittest.TestCase):
     def test_the_tree_has_the_lines_and_tests_of_all_faults(self):
         """A change of the lines of a fault, or of the name of a test, must change the list, too."""
