@@ -1,4 +1,9 @@
-/* What every cmocka program includes, in the order that cmocka asks for. */
+/* What every cmocka program includes, in the order that cmocka asks for.
+ *
+ *     TEST(name) { ... }                  a test; main() in cmocka_suite.c runs them in the order of the file
+ *     TEST_WITH(begin, end, name) { ... } one between two functions, each of which may be NULL
+ *     EACH_TEST(begin, end);              what the other tests of the program are between
+ *     ALL_TESTS(begin, end);              what all together are between */
 #ifndef TESTS_UNIT_CMOCKA_SUITE_H
 #define TESTS_UNIT_CMOCKA_SUITE_H
 
@@ -8,5 +13,21 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
+extern const CMFixtureFunction suite_each[2], suite_all[2];
+#define EACH_TEST(begin, end) const CMFixtureFunction suite_each[2] = {begin, end}
+#define ALL_TESTS(begin, end) const CMFixtureFunction suite_all[2] = {begin, end}
+
+void suite_add(struct CMUnitTest test);
+int suite_run(void); /* the status of main() */
+
+#define TEST(name) TEST_WITH(suite_each[0], suite_each[1], name)
+#define TEST_WITH(begin, end, name)                                                                \
+    static void name(void **state);                                                                \
+    __attribute__((constructor)) static void add_##name(void)                                      \
+    {                                                                                              \
+        suite_add((struct CMUnitTest){#name, name, begin, end, NULL});                             \
+    }                                                                                              \
+    static void name(void **state __attribute__((unused)))
 
 #endif

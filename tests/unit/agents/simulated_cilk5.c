@@ -196,7 +196,7 @@ struct agent_module this_module(void)
                                  .path = "/proc/self/exe"};
 }
 
-void the_runtime_is_recognized(void **state)
+int recognize_runtime(void **state)
 {
     (void)state;
     const struct agent_module module = this_module();
@@ -207,6 +207,7 @@ void the_runtime_is_recognized(void **state)
     hpcrun_agent.module_added(&module);
     assert_int_equal(log_lines, 1); /* of the patch */
     assert_int_equal(claim_count, 2);
+    return 0;
 }
 
 struct agent_cursor cursor_of(unsigned thread)

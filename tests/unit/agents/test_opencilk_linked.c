@@ -62,10 +62,9 @@ static void assert_mark(void (*function)(void), uint32_t mark)
     assert_int_equal(claim.tag, mark);
 }
 
-static void the_runtime_and_the_helpers_are_claimed(void **state)
+TEST(the_runtime_and_the_helpers_are_claimed)
 {
     struct agent_claim claim;
-    (void)state;
     assert_true(hpcrun_agent.start(&host));
     dl_iterate_phdr(tell_program, NULL);
     assert_int_equal(log_lines, 0);
@@ -77,9 +76,8 @@ static void the_runtime_and_the_helpers_are_claimed(void **state)
     assert_false(recorded_claim(&hpcrun_agent, (uint64_t)assert_mark, &claim));
 }
 
-static void threads_of_the_runtime_are_known_by_their_start(void **state)
+TEST(threads_of_the_runtime_are_known_by_their_start)
 {
-    (void)state;
     uint64_t slot = 0;
     struct agent_start_routine of_user = {.function = (uint64_t)user};
     struct agent_start_routine of_runtime = {.function = (uint64_t)__cilkrts_sync};
@@ -89,12 +87,11 @@ static void threads_of_the_runtime_are_known_by_their_start(void **state)
     assert_int_not_equal(slot, 0);
 }
 
-int main(void)
+static int prepare(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_runtime_and_the_helpers_are_claimed),
-        cmocka_unit_test(threads_of_the_runtime_are_known_by_their_start),
-    };
+    (void)state;
     helper(), loop_helper();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+
+ALL_TESTS(prepare, NULL);

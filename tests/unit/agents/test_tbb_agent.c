@@ -85,9 +85,8 @@ static uint32_t count_working(void)
     return hpcrun_agent.worker_counts(&cursor).working;
 }
 
-static void a_thread_with_tasks_in_its_queue_is_about_to_run_one(void **state)
+TEST(a_thread_with_tasks_in_its_queue_is_about_to_run_one)
 {
-    (void)state;
     struct agent_slot *slot = add_worker(AGENT_SLOT_IDLE);
     assert_int_equal(status_of(slot), AGENT_IDLE);
     assert_int_equal(count_working(), 0);
@@ -99,27 +98,24 @@ static void a_thread_with_tasks_in_its_queue_is_about_to_run_one(void **state)
 }
 
 /* Others will steal its tasks. */
-static void a_thread_that_sleeps_does_not_work(void **state)
+TEST(a_thread_that_sleeps_does_not_work)
 {
-    (void)state;
     struct agent_slot *slot = add_worker(AGENT_SLOT_ASLEEP);
     queue_add(slot);
     assert_int_equal(status_of(slot), AGENT_IDLE);
     assert_int_equal(count_working(), 0);
 }
 
-static void a_thread_that_waits_in_a_region_of_openmp_does_not_work(void **state)
+TEST(a_thread_that_waits_in_a_region_of_openmp_does_not_work)
 {
-    (void)state;
     struct agent_slot *slot = add_worker(AGENT_SLOT_IDLE);
     queue_add(slot);
     slot->gomp.link = slot;
     assert_int_equal(status_of(slot), AGENT_IDLE);
 }
 
-static void a_wait_without_references_is_over(void **state)
+TEST(a_wait_without_references_is_over)
 {
-    (void)state;
     uint64_t wait[2] = {1, 1}; /* tbb::detail::d1::wait_context */
     struct agent_slot *slot = add_worker(AGENT_SLOT_IDLE);
     slot->tbb.own = wait;
@@ -132,9 +128,8 @@ static void a_wait_without_references_is_over(void **state)
 }
 
 /* With a control of n threads, n - 1 of the pool work beside the one that calls TBB. */
-static void a_limit_leaves_room_for_the_caller(void **state)
+TEST(a_limit_leaves_room_for_the_caller)
 {
-    (void)state;
     for (int i = 0; i < 3; i++)
         add_worker(AGENT_SLOT_IDLE);
     struct agent_slot *caller = &chunk[slots.end++];
@@ -154,9 +149,8 @@ static bool next_note(struct agent_lnote *note)
 }
 
 /* Its innermost frame is the runtime's, and outside of it is the path to its last task. */
-static void a_worker_between_tasks_is_in_the_context_of_the_last(void **state)
+TEST(a_worker_between_tasks_is_in_the_context_of_the_last)
 {
-    (void)state;
     static uint64_t memory[64];
     struct agent_slot *slot = add_worker(AGENT_SLOT_IDLE);
     struct task_record *kept = (struct task_record *)memory;
@@ -176,15 +170,4 @@ static void a_worker_between_tasks_is_in_the_context_of_the_last(void **state)
     assert_int_equal(cursor.owner, 70);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_thread_with_tasks_in_its_queue_is_about_to_run_one, begin),
-        cmocka_unit_test_setup(a_thread_that_sleeps_does_not_work, begin),
-        cmocka_unit_test_setup(a_thread_that_waits_in_a_region_of_openmp_does_not_work, begin),
-        cmocka_unit_test_setup(a_wait_without_references_is_over, begin),
-        cmocka_unit_test_setup(a_limit_leaves_room_for_the_caller, begin),
-        cmocka_unit_test_setup(a_worker_between_tasks_is_in_the_context_of_the_last, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL);

@@ -163,9 +163,8 @@ static void make_worker(int thread)
     threads[thread].state = AGENT_SLOT_IDLE;
 }
 
-static void a_spawned_task_is_queued_until_it_begins(void **state)
+TEST(a_spawned_task_is_queued_until_it_begins)
 {
-    (void)state;
     struct task first = new_task(), second = new_task();
     tbb_spawn(&first.object, NULL);
     tbb_spawn(&second.object, NULL);
@@ -177,9 +176,8 @@ static void a_spawned_task_is_queued_until_it_begins(void **state)
     assert_int_equal(queue_length(own_slot), 0);
 }
 
-static void a_stolen_task_is_in_no_queue(void **state)
+TEST(a_stolen_task_is_in_no_queue)
 {
-    (void)state;
     struct task task = new_task();
     tbb_spawn(&task.object, NULL);
     become(1);
@@ -189,9 +187,8 @@ static void a_stolen_task_is_in_no_queue(void **state)
     assert_int_equal(threads[1].tasks.begun, 0);
 }
 
-static void a_task_that_another_one_returns_is_next(void **state)
+TEST(a_task_that_another_one_returns_is_next)
 {
-    (void)state;
     struct task first = new_task(), second = new_task();
     first.next = &second.object;
     tbb_spawn(&first.object, NULL);
@@ -201,9 +198,8 @@ static void a_task_that_another_one_returns_is_next(void **state)
     assert_int_equal(second.queue_length, 0);
 }
 
-static void a_submitted_task_is_in_no_threads_queue(void **state)
+TEST(a_submitted_task_is_in_no_threads_queue)
 {
-    (void)state;
     struct task task = new_task();
     tbb_submit(&task.object, NULL, NULL, 0);
     assert_int_equal(queue_length(own_slot), 0);
@@ -229,9 +225,8 @@ static void look_and_go_on_in_another_thread(void)
 }
 
 /* A task may be suspended in the arena, and be resumed by another thread. */
-static void tasks_outside_of_an_arena_cannot_be_taken_inside(void **state)
+TEST(tasks_outside_of_an_arena_cannot_be_taken_inside)
 {
-    (void)state;
     void (*const ways[])(void) = {look, look_and_go_on_in_another_thread};
     for (int i = 0; i < 2; i++) {
         struct task task = new_task();
@@ -283,9 +278,8 @@ static void run_with_body(task_function *function)
 }
 
 /* The slot says for what the thread waits: the innermost call. */
-static void a_wait_in_a_task_in_a_wait(void **state)
+TEST(a_wait_in_a_task_in_a_wait)
 {
-    (void)state;
     run_with_body(wait_inside);
     assert_int_equal(slot_state(own_slot), AGENT_SLOT_WORKING);
 }
@@ -309,26 +303,23 @@ static struct tbb_object *suspend_inside(struct tbb_object *task, void *executio
     return NULL;
 }
 
-static void a_suspended_task_is_left_and_resumed(void **state)
+TEST(a_suspended_task_is_left_and_resumed)
 {
-    (void)state;
     run_with_body(suspend_inside);
     assert_int_equal(slot_state(own_slot), AGENT_SLOT_WORKING);
 }
 
 /* libtbb's own threads call its functions, too. */
-static void a_wait_ends_in_the_state_in_which_it_began(void **state)
+TEST(a_wait_ends_in_the_state_in_which_it_began)
 {
-    (void)state;
     make_worker(0);
     run_with_body(body);
     assert_int_equal(slot_state(own_slot), AGENT_SLOT_IDLE);
 }
 
 /* The frames of its creator were on this thread's stack, which may have ended when the task runs. */
-static void a_context_names_the_thread_of_its_frames(void **state)
+TEST(a_context_names_the_thread_of_its_frames)
 {
-    (void)state;
     struct task first = new_task(), second = new_task();
     make_worker(0);
     own_slot->thread = 70;
@@ -341,9 +332,8 @@ static void a_context_names_the_thread_of_its_frames(void **state)
 }
 
 /* It shows where a worker is that takes the next one. */
-static void the_context_of_the_last_task_is_kept_while_there_are_more(void **state)
+TEST(the_context_of_the_last_task_is_kept_while_there_are_more)
 {
-    (void)state;
     struct task first = new_task(), second = new_task();
     make_worker(0);
     tbb_spawn(&first.object, NULL);
@@ -356,9 +346,8 @@ static void the_context_of_the_last_task_is_kept_while_there_are_more(void **sta
     assert_null(record_kept(own_slot));
 }
 
-static void a_thread_of_the_program_keeps_none(void **state)
+TEST(a_thread_of_the_program_keeps_none)
 {
-    (void)state;
     struct task first = new_task(), second = new_task();
     tbb_spawn(&first.object, NULL);
     tbb_spawn(&second.object, NULL);
@@ -367,9 +356,8 @@ static void a_thread_of_the_program_keeps_none(void **state)
     run(&first);
 }
 
-static void the_limit_is_that_of_the_controls_that_stand(void **state)
+TEST(the_limit_is_that_of_the_controls_that_stand)
 {
-    (void)state;
     struct tbb_control four = {.value = 4}, two = {.value = 2},
                        stack = {.value = 9, .parameter = 1};
     tbb_create_control(&four);
@@ -384,21 +372,4 @@ static void the_limit_is_that_of_the_controls_that_stand(void **state)
     assert_int_equal(tbb_thread_limit, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_spawned_task_is_queued_until_it_begins, begin),
-        cmocka_unit_test_setup(a_stolen_task_is_in_no_queue, begin),
-        cmocka_unit_test_setup(a_task_that_another_one_returns_is_next, begin),
-        cmocka_unit_test_setup(a_submitted_task_is_in_no_threads_queue, begin),
-        cmocka_unit_test_setup(tasks_outside_of_an_arena_cannot_be_taken_inside, begin),
-        cmocka_unit_test_setup(a_wait_in_a_task_in_a_wait, begin),
-        cmocka_unit_test_setup(a_suspended_task_is_left_and_resumed, begin),
-        cmocka_unit_test_setup(a_wait_ends_in_the_state_in_which_it_began, begin),
-        cmocka_unit_test_setup(a_context_names_the_thread_of_its_frames, begin),
-        cmocka_unit_test_setup(the_context_of_the_last_task_is_kept_while_there_are_more, begin),
-        cmocka_unit_test_setup(a_thread_of_the_program_keeps_none, begin),
-        cmocka_unit_test_setup(the_limit_is_that_of_the_controls_that_stand, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL);

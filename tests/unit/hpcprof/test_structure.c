@@ -79,9 +79,8 @@ static const char *describe(const struct structure *s, uint64_t address)
     return text;
 }
 
-static void chains_of_scopes(void **state)
+TEST(chains_of_scopes)
 {
-    (void)state;
     struct structure *s = read_text(document(
         "<F n=\"/s/a.c\">"
         "<P n=\"main\" ln=\"main\" l=\"2\" v=\"{[0x1000-0x1100) [0x9000-0x9010)}\">"
@@ -133,9 +132,8 @@ static void chains_of_scopes(void **state)
     structure_free(s);
 }
 
-static void functions_are_one_per_name_file_and_line(void **state)
+TEST(functions_are_one_per_name_file_and_line)
 {
-    (void)state;
     struct structure *s = read_text(document(
         "<F n=\"/s/a.c\">"
         "<P n=\"f\" l=\"2\" v=\"{[0x2000-0x2010)}\"><S l=\"2\" v=\"{[0x2000-0x2010)}\"/></P>"
@@ -156,9 +154,8 @@ static void functions_are_one_per_name_file_and_line(void **state)
     structure_free(s);
 }
 
-static void overlapping_statements_are_made_disjoint(void **state)
+TEST(overlapping_statements_are_made_disjoint)
 {
-    (void)state;
     struct structure *s =
         read_text(document("<F n=\"/s/a.c\"><P n=\"f\" l=\"2\" v=\"{[0x1000-0x1100)}\">"
                            "<S l=\"5\" v=\"{[0x1020-0x1030) [0x1000-0x1010)}\"/>"
@@ -175,9 +172,8 @@ static void overlapping_statements_are_made_disjoint(void **state)
     structure_free(s);
 }
 
-static void what_is_no_structure_is_refused(void **state)
+TEST(what_is_no_structure_is_refused)
 {
-    (void)state;
     assert_refused("", "line");
     assert_refused("hello", "line 1");
     assert_refused("<a><b></a>", "line 1");
@@ -192,9 +188,8 @@ static void what_is_no_structure_is_refused(void **state)
     free(cause);
 }
 
-static void elements_in_wrong_places_are_ignored(void **state)
+TEST(elements_in_wrong_places_are_ignored)
 {
-    (void)state;
     struct structure *s = read_text(document(
         "<S l=\"1\" v=\"{[0x1-0x2)}\"/><L l=\"1\"><S l=\"2\" v=\"{[0x3-0x4)}\"/></L>"
         "<A n=\"x\"><A n=\"y\"><S l=\"2\" v=\"{[0x5-0x6)}\"/></A></A>"
@@ -234,9 +229,8 @@ static void check_invariants(const struct structure *s)
 
 /* A function with two copies begins where its sampled one does; one without sampled copies, nowhere, as if
  * the structure lacked it. */
-static void sampled_procedures_are_marked(void **state)
+TEST(sampled_procedures_are_marked)
 {
-    (void)state;
     static const uint64_t addresses[] = {0x2010, 0x20ff, 0x9999};
     for (int others_matter = 0; others_matter < 2; others_matter++) {
         struct structure *s = read_text(document("<F n=\"/s/a.c\">"
@@ -257,9 +251,8 @@ static void sampled_procedures_are_marked(void **state)
 }
 
 /* Buckets of addresses: one, few of many statements, and as many as bits allow. */
-static void addresses_are_found_wherever_they_are(void **state)
+TEST(addresses_are_found_wherever_they_are)
 {
-    (void)state;
     static const char *const statements[] = {
         "<S l=\"1\" v=\"{[0x0-0xffffffffffffffff)}\"/>",
         "<S l=\"1\" v=\"{[0x0-0x1) [0xfffffffffffffff0-0xfffffffffffffff8)}\"/>",
@@ -276,9 +269,8 @@ static void addresses_are_found_wherever_they_are(void **state)
     }
 }
 
-static void random_damage_is_survived(void **state)
+TEST(random_damage_is_survived)
 {
-    (void)state;
     static char text[8192], damaged[8192];
     static const char interesting[] = "<>/\"&;=AFLPSnlvf0x[-){} ";
     snprintf(text, sizeof text, "%s",
@@ -328,9 +320,8 @@ static const char *kind_at(const struct structure *s, uint64_t address)
 }
 
 /* A tag applies to the elements inside, unless they have tags of their own. */
-static void kinds_of_overhead(void **state)
+TEST(kinds_of_overhead)
 {
-    (void)state;
     struct structure *s = read_text(document(
         "<F n=\"/s/a.c\">"
         "<P n=\"main\" ln=\"main\" l=\"2\" v=\"{[0x1000-0x1100)}\">"
@@ -360,18 +351,4 @@ static void kinds_of_overhead(void **state)
     structure_free(s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds_of_overhead),
-        cmocka_unit_test(chains_of_scopes),
-        cmocka_unit_test(functions_are_one_per_name_file_and_line),
-        cmocka_unit_test(overlapping_statements_are_made_disjoint),
-        cmocka_unit_test(what_is_no_structure_is_refused),
-        cmocka_unit_test(elements_in_wrong_places_are_ignored),
-        cmocka_unit_test(addresses_are_found_wherever_they_are),
-        cmocka_unit_test(sampled_procedures_are_marked),
-        cmocka_unit_test(random_damage_is_survived),
-    };
-    return cmocka_run_group_tests(tests, start, finish);
-}
+ALL_TESTS(start, finish);

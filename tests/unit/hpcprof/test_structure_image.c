@@ -149,9 +149,8 @@ static void assert_same(const struct structure *a, const struct structure *b)
         assert_same_statement(a, &a->statements.at[i], b, &b->statements.at[i]);
 }
 
-static void test_an_image_is_what_the_file_is(void **state)
+TEST(test_an_image_is_what_the_file_is)
 {
-    (void)state;
     begin(3);
     char *cause = NULL;
     struct structure *parsed = structure_read(fopen(path, "rbe"), &cause), *first = read_cached();
@@ -168,9 +167,8 @@ static void test_an_image_is_what_the_file_is(void **state)
 }
 
 /* The procedures at some addresses are those of the file, and no other ones are there. */
-static void test_some_procedures(void **state)
+TEST(test_some_procedures)
 {
-    (void)state;
     /* In three procedures, twice in one; before all, and after all. */
     static uint64_t addresses[] = {0x10, 0x1000, 0x1000 + 64 * 7, 0x103f + 64 * 7,
                                    0x1020 + 64 * (PROCEDURES - 1), 0x1000 + 64 * PROCEDURES};
@@ -197,9 +195,8 @@ static void test_some_procedures(void **state)
 
 /* ---- when the image is used ---- */
 
-static void test_the_image_stands_for_the_file(void **state)
+TEST(test_the_image_stands_for_the_file)
 {
-    (void)state;
     begin(3);
     assert_int_equal(line_read(), 3);
     write_file(4); /* of the same size */
@@ -207,9 +204,8 @@ static void test_the_image_stands_for_the_file(void **state)
     assert_int_equal(line_read(), 3);
 }
 
-static void test_another_file_has_another_image(void **state)
+TEST(test_another_file_has_another_image)
 {
-    (void)state;
     begin(3);
     assert_int_equal(line_read(), 3);
     write_file(4);
@@ -220,9 +216,8 @@ static void test_another_file_has_another_image(void **state)
     assert_int_equal(line_read(), 4); /* the image was written again */
 }
 
-static void test_small_files_have_none(void **state)
+TEST(test_small_files_have_none)
 {
-    (void)state;
     begin(3);
     FILE *file = fopen(path, "wb");
     fprintf(file, "<LM><F n=\"/a\"><P v=\"{[0x1000-0x1010)}\"><S l=\"9\" v=\"{[0x1000-0x1010)}\"/></P></F></LM>");
@@ -231,9 +226,8 @@ static void test_small_files_have_none(void **state)
     assert_int_equal(access(image_path, F_OK), -1);
 }
 
-static void test_no_file(void **state)
+TEST(test_no_file)
 {
-    (void)state;
     char *cause = NULL;
     assert_null(structure_read_cached("/nonexistent", NULL, &cause));
     assert_string_equal(cause, "No such file or directory");
@@ -264,9 +258,8 @@ static void write_image(const char *bytes, size_t size)
 }
 
 /* What was cut or is too long is not used. */
-static void test_damaged_images_are_written_again(void **state)
+TEST(test_damaged_images_are_written_again)
 {
-    (void)state;
     begin(3);
     line_read();
     size_t size;
@@ -289,9 +282,8 @@ static void test_damaged_images_are_written_again(void **state)
 }
 
 /* Any number that is replaced by the largest one is either noticed, or does no harm. */
-static void test_impossible_numbers(void **state)
+TEST(test_impossible_numbers)
 {
-    (void)state;
     static uint64_t addresses[] = {0x1000, 0x1000 + 64 * 100, 0x1000 + 64 * 399};
     const struct address_set set = {{addresses, 3, 3}}, *const only[] = {NULL, &set};
     begin(3);
@@ -334,17 +326,4 @@ static int finish(void **state)
     return rmdir(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_image_is_what_the_file_is),
-        cmocka_unit_test(test_some_procedures),
-        cmocka_unit_test(test_the_image_stands_for_the_file),
-        cmocka_unit_test(test_another_file_has_another_image),
-        cmocka_unit_test(test_small_files_have_none),
-        cmocka_unit_test(test_no_file),
-        cmocka_unit_test(test_damaged_images_are_written_again),
-        cmocka_unit_test(test_impossible_numbers),
-    };
-    return cmocka_run_group_tests(tests, start, finish);
-}
+ALL_TESTS(start, finish);

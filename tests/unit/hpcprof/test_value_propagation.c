@@ -109,9 +109,8 @@ static void add_cost(struct profile *profile, uint32_t context, uint32_t metric,
     vec_push(&profile->costs, cost);
 }
 
-static void each_scope_sums_its_descendants(void **state)
+TEST(each_scope_sums_its_descendants)
 {
-    (void)state;
     struct profile profile = {0};
     add_cost(&profile, MAIN, 1, 1);
     add_cost(&profile, INNER_LINE, 1, 2);
@@ -134,9 +133,8 @@ static void each_scope_sums_its_descendants(void **state)
     vec_free(&profile.costs);
 }
 
-static void scratch_can_be_used_again(void **state)
+TEST(scratch_can_be_used_again)
 {
-    (void)state;
     struct value_block block = {0};
     struct values_scratch scratch = {0};
     for (uint64_t amount = 1; amount < 4; amount++) {
@@ -155,9 +153,8 @@ static void scratch_can_be_used_again(void **state)
     values_scratch_free(&scratch);
 }
 
-static void sums_of_all_threads_are_exact(void **state)
+TEST(sums_of_all_threads_are_exact)
 {
-    (void)state;
     struct profile profiles[2] = {0};
     add_cost(&profiles[0], INNER_LINE, 1, UINT64_MAX);
     add_cost(&profiles[1], INNER_LINE, 1, UINT64_MAX);
@@ -177,9 +174,8 @@ static void sums_of_all_threads_are_exact(void **state)
         vec_free(&profiles[i].costs);
 }
 
-static void a_thread_without_costs_has_no_values(void **state)
+TEST(a_thread_without_costs_has_no_values)
 {
-    (void)state;
     struct profile profile = {0};
     struct value_block block = {0};
     struct values_scratch scratch = {0};
@@ -189,13 +185,4 @@ static void a_thread_without_costs_has_no_values(void **state)
     values_scratch_free(&scratch);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_scope_sums_its_descendants),
-        cmocka_unit_test(scratch_can_be_used_again),
-        cmocka_unit_test(sums_of_all_threads_are_exact),
-        cmocka_unit_test(a_thread_without_costs_has_no_values),
-    };
-    return cmocka_run_group_tests(tests, measure_depths, NULL);
-}
+ALL_TESTS(measure_depths, NULL);

@@ -44,9 +44,8 @@ static bool steps(const uint64_t *sp, struct frame *caller)
     return context_step(&interrupted, &memory, &leaf, caller);
 }
 
-static void the_resumed_context_is_the_caller(void **state)
+TEST(the_resumed_context_is_the_caller)
 {
-    (void)state;
     struct frame caller;
     assert_true(steps(&stack[4], &caller));
     assert_int_equal(caller.pc, address(RA) - 1);
@@ -54,9 +53,8 @@ static void the_resumed_context_is_the_caller(void **state)
     assert_int_equal(caller.bp, BP);
 }
 
-static void a_new_context_begins_with_a_function(void **state)
+TEST(a_new_context_begins_with_a_function)
 {
-    (void)state;
     struct frame caller;
     resumed.uc_mcontext.gregs[REG_RIP] = (greg_t)address(FUNCTION);
     assert_true(steps(&stack[3], &caller)); /* its address was pushed */
@@ -64,17 +62,15 @@ static void a_new_context_begins_with_a_function(void **state)
     assert_int_equal(caller.sp, address(&stack[4]));
 }
 
-static void a_context_with_another_stack_pointer_is_not_resumed(void **state)
+TEST(a_context_with_another_stack_pointer_is_not_resumed)
 {
-    (void)state;
     struct frame caller;
     for (unsigned i = 0; i < 8; i++)
         assert_int_equal(steps(&stack[i], &caller), i == 3 || i == 4);
 }
 
-static void rdx_may_be_anything(void **state)
+TEST(rdx_may_be_anything)
 {
-    (void)state;
     struct frame caller;
     const uint64_t values[] = {0, 1, 0x1000, UINT64_MAX, UINT64_C(1) << 63, address(stack)};
     for (unsigned i = 0; i < sizeof values / sizeof *values; i++) {
@@ -83,15 +79,4 @@ static void rdx_may_be_anything(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, make_context)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(the_resumed_context_is_the_caller),
-        TEST(a_new_context_begins_with_a_function),
-        TEST(a_context_with_another_stack_pointer_is_not_resumed),
-        TEST(rdx_may_be_anything),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(make_context, NULL);

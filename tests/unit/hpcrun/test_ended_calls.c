@@ -168,9 +168,8 @@ static uint64_t time_at(greg_t at)
 
 /* ---- which calls ---- */
 
-static void a_call_without_timeout_is_made_again(void **state)
+TEST(a_call_without_timeout_is_made_again)
 {
-    (void)state;
     SAMPLE(SYS_poll, 1, 2, -1);
     assert_at_its_place(SYS_poll);
     SAMPLE(SYS_epoll_pwait, 1, 2, 3, -1);
@@ -189,9 +188,8 @@ static void a_call_without_timeout_is_made_again(void **state)
     assert_at_its_place(SYS_io_uring_enter);
 }
 
-static void other_calls_are_not(void **state)
+TEST(other_calls_are_not)
 {
-    (void)state;
     SAMPLE(-1);
     assert_ended(-EINTR);
     SAMPLE(SYS_close, 1);
@@ -209,9 +207,8 @@ static void other_calls_are_not(void **state)
 }
 
 /* Without a handler of ours, or after one of the program. */
-static void a_call_that_the_program_has_ended_is_not(void **state)
+TEST(a_call_that_the_program_has_ended_is_not)
 {
-    (void)state;
     reg[REG_RIP] = reg[REG_RCX] = AFTER;
     reg[REG_R11] = reg[REG_EFL] = 0x246;
     reg[REG_RAX] = -EINTR;
@@ -222,9 +219,8 @@ static void a_call_that_the_program_has_ended_is_not(void **state)
     assert_ended(-EINTR);
 }
 
-static void a_handler_of_the_program_ends_a_call_that_was_put_back(void **state)
+TEST(a_handler_of_the_program_ends_a_call_that_was_put_back)
 {
-    (void)state;
     for (int restarts = 0; restarts < 2; restarts++) {
         SAMPLE(SYS_poll, 1, 2, -1);
         restart_before_handler(&context, restarts);
@@ -239,9 +235,8 @@ static void a_handler_of_the_program_ends_a_call_that_was_put_back(void **state)
     }
 }
 
-static void a_pending_signal_with_another_handler_ends_it(void **state)
+TEST(a_pending_signal_with_another_handler_ends_it)
 {
-    (void)state;
     sim.pending = sys_mask_bit(32) | sys_mask_bit(SIGUSR1);
     atomic_store(&restart_known_handlers, sys_mask_bit(SIGUSR1));
     sim.handler = code;
@@ -261,9 +256,8 @@ static void a_pending_signal_with_another_handler_ends_it(void **state)
 }
 
 /* Its code may not show the number. */
-static void the_hook_on_syscall_knows_the_number(void **state)
+TEST(the_hook_on_syscall_knows_the_number)
 {
-    (void)state;
     note_syscall(&(struct noted_syscall){(uint64_t)STACK_AT, SYS_poll, 1, 2, -1});
     SAMPLE(-1, 1, 2, -1);
     assert_at_its_place(SYS_poll);
@@ -274,9 +268,8 @@ static void the_hook_on_syscall_knows_the_number(void **state)
 }
 
 /* The instruction does not change rcx there. */
-static void with_fred_events_rcx_does_not_matter(void **state)
+TEST(with_fred_events_rcx_does_not_matter)
 {
-    (void)state;
     sim.number = SYS_pause;
     reg[REG_RIP] = AFTER;
     reg[REG_RCX] = 5;
@@ -292,9 +285,8 @@ static void with_fred_events_rcx_does_not_matter(void **state)
 /* ---- time ---- */
 
 /* Never early: it counts from the first sample. */
-static void a_wait_goes_on_for_the_rest_of_its_time(void **state)
+TEST(a_wait_goes_on_for_the_rest_of_its_time)
 {
-    (void)state;
     SAMPLE(SYS_poll, 1, 2, 1000);
     struct resumed_call *resumed = assert_elsewhere(SYS_poll);
     assert_int_equal(reg[REG_RDX], 1000);
@@ -308,9 +300,8 @@ static void a_wait_goes_on_for_the_rest_of_its_time(void **state)
     assert_int_equal(reg[REG_RDX], 0);
 }
 
-static void the_begin_of_a_function_of_libc_is_known(void **state)
+TEST(the_begin_of_a_function_of_libc_is_known)
 {
-    (void)state;
     stack[51] = 4711; /* the hook's return address, above its frame */
     call_begins(&stack[50], (void *)4711);
     sim.now += 300 * MS;
@@ -327,9 +318,8 @@ static void the_begin_of_a_function_of_libc_is_known(void **state)
     assert_int_equal(reg[REG_R10], 1000);
 }
 
-static void the_programs_time_is_not_changed(void **state)
+TEST(the_programs_time_is_not_changed)
 {
-    (void)state;
     static const struct timespec wanted = {.tv_sec = 2, .tv_nsec = 7};
     SAMPLE(SYS_epoll_pwait2, 1, 2, 3, SYS_ARG(&wanted));
     assert_elsewhere(SYS_epoll_pwait2);
@@ -344,9 +334,8 @@ static void the_programs_time_is_not_changed(void **state)
     assert_int_equal(time_at(reg[REG_RDX]), 2 * (uint64_t)SECOND + 7);
 }
 
-static void a_sleep_goes_on_for_what_the_kernel_says(void **state)
+TEST(a_sleep_goes_on_for_what_the_kernel_says)
 {
-    (void)state;
     static const struct timespec wanted = {.tv_sec = 2};
     struct timespec rest = {.tv_nsec = 300 * MS};
     SAMPLE(SYS_nanosleep, SYS_ARG(&wanted), SYS_ARG(&rest));
@@ -363,9 +352,8 @@ static void a_sleep_goes_on_for_what_the_kernel_says(void **state)
     assert_int_equal(assert_elsewhere(SYS_clock_nanosleep)->clock, CLOCK_MONOTONIC);
 }
 
-static void a_time_that_the_kernel_counts_is_stored(void **state)
+TEST(a_time_that_the_kernel_counts_is_stored)
 {
-    (void)state;
     struct timespec left = {.tv_sec = 1, .tv_nsec = 5};
     SAMPLE(SYS_ppoll, 1, 2, SYS_ARG(&left), 0);
     assert_ptr_equal(assert_elsewhere(SYS_ppoll)->stores, &left);
@@ -384,9 +372,8 @@ static void a_time_that_the_kernel_counts_is_stored(void **state)
     assert_int_equal(assert_elsewhere(SYS_ppoll)->stores, 0);
 }
 
-static void a_sockets_time_is_kept(void **state)
+TEST(a_sockets_time_is_kept)
 {
-    (void)state;
     sim.domain = AF_INET;
     sim.timeout = 500 * MS;
     SAMPLE(SYS_recvfrom, 1, 2, 3);
@@ -417,9 +404,8 @@ static void a_sockets_time_is_kept(void **state)
 
 /* ---- masks ---- */
 
-static void signals_that_only_the_call_blocks_stay_blocked(void **state)
+TEST(signals_that_only_the_call_blocks_stay_blocked)
 {
-    (void)state;
     uint64_t usr1 = sys_mask_bit(SIGUSR1), usr2 = sys_mask_bit(SIGUSR2), mask = usr1;
     context.uc_sigmask.__val[0] = usr1 | usr2;
     SAMPLE(SYS_rt_sigsuspend, SYS_ARG(&mask), 8); /* the usual case: it blocks less */
@@ -443,9 +429,8 @@ static void signals_that_only_the_call_blocks_stay_blocked(void **state)
 }
 
 /* Else it would never get on: it begins from the start after each sample. */
-static void samples_wait_for_a_call_that_loses_its_work(void **state)
+TEST(samples_wait_for_a_call_that_loses_its_work)
 {
-    (void)state;
     SAMPLE(SYS_fallocate, 1, 0, 0, 1 << 20);
     assert_int_equal(assert_elsewhere(SYS_fallocate)->mask, 0);
     assert_int_equal(context.uc_sigmask.__val[0], sys_mask_bit(SAMPLES));
@@ -453,9 +438,8 @@ static void samples_wait_for_a_call_that_loses_its_work(void **state)
 
 /* ---- parts ---- */
 
-static void what_was_submitted_is_not_submitted_again(void **state)
+TEST(what_was_submitted_is_not_submitted_again)
 {
-    (void)state;
     const long wait = IORING_ENTER_GETEVENTS;
     sample_at_exit(SYS_io_uring_enter, 3, (const long[6]){9, 3, 2, wait});
     struct resumed_call *resumed = assert_elsewhere(SYS_io_uring_enter);
@@ -477,9 +461,8 @@ static void what_was_submitted_is_not_submitted_again(void **state)
     assert_ended(3);
 }
 
-static void the_time_of_a_ring_is_in_its_argument(void **state)
+TEST(the_time_of_a_ring_is_in_its_argument)
 {
-    (void)state;
     const long flags = IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG;
     struct timespec time = {.tv_sec = 3};
     uint64_t mask = 0;
@@ -499,9 +482,8 @@ static void the_time_of_a_ring_is_in_its_argument(void **state)
 }
 
 /* The rest must fit into what is left of the program's array. */
-static void events_go_on_behind_those_that_have_come(void **state)
+TEST(events_go_on_behind_those_that_have_come)
 {
-    (void)state;
     struct io_event events[8];
     sample_at_exit(SYS_io_getevents, 2, (const long[6]){9, 5, 7, SYS_ARG(events), 0});
     struct resumed_call *resumed = assert_elsewhere(SYS_io_getevents);
@@ -521,9 +503,8 @@ static void events_go_on_behind_those_that_have_come(void **state)
 /* ---- places ---- */
 
 /* glibc looks for the thread at its own instruction before it cancels it. */
-static void before_a_return_the_call_stays_at_its_place(void **state)
+TEST(before_a_return_the_call_stays_at_its_place)
 {
-    (void)state;
     code[2] = RET;
     stack[40] = 5555; /* the return address */
     SAMPLE(SYS_poll, 1, 2, 1000);
@@ -551,9 +532,8 @@ static void before_a_return_the_call_stays_at_its_place(void **state)
     assert_elsewhere(SYS_poll);
 }
 
-static void a_thread_in_libcs_call_may_be_canceled(void **state)
+TEST(a_thread_in_libcs_call_may_be_canceled)
 {
-    (void)state;
     SAMPLE(SYS_poll, 1, 2, -1);
     assert_false(may_be_canceled);
     cancelable = (uint64_t)AFTER;
@@ -567,9 +547,8 @@ static void a_thread_in_libcs_call_may_be_canceled(void **state)
 }
 
 /* In handlers that interrupt each other. */
-static void several_calls_go_on_at_once(void **state)
+TEST(several_calls_go_on_at_once)
 {
-    (void)state;
     struct resumed_call *all[RESUMED];
     for (int i = 0; i < RESUMED; i++) {
         SAMPLE(SYS_poll, 1, 2, 1000 + i);
@@ -584,30 +563,4 @@ static void several_calls_go_on_at_once(void **state)
     assert_ptr_equal(assert_elsewhere(SYS_poll), all[1]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_call_without_timeout_is_made_again, begin),
-        cmocka_unit_test_setup(other_calls_are_not, begin),
-        cmocka_unit_test_setup(a_call_that_the_program_has_ended_is_not, begin),
-        cmocka_unit_test_setup(a_handler_of_the_program_ends_a_call_that_was_put_back, begin),
-        cmocka_unit_test_setup(a_pending_signal_with_another_handler_ends_it, begin),
-        cmocka_unit_test_setup(the_hook_on_syscall_knows_the_number, begin),
-        cmocka_unit_test_setup(with_fred_events_rcx_does_not_matter, begin),
-        cmocka_unit_test_setup(a_wait_goes_on_for_the_rest_of_its_time, begin),
-        cmocka_unit_test_setup(the_begin_of_a_function_of_libc_is_known, begin),
-        cmocka_unit_test_setup(the_programs_time_is_not_changed, begin),
-        cmocka_unit_test_setup(a_sleep_goes_on_for_what_the_kernel_says, begin),
-        cmocka_unit_test_setup(a_time_that_the_kernel_counts_is_stored, begin),
-        cmocka_unit_test_setup(a_sockets_time_is_kept, begin),
-        cmocka_unit_test_setup(signals_that_only_the_call_blocks_stay_blocked, begin),
-        cmocka_unit_test_setup(samples_wait_for_a_call_that_loses_its_work, begin),
-        cmocka_unit_test_setup(what_was_submitted_is_not_submitted_again, begin),
-        cmocka_unit_test_setup(the_time_of_a_ring_is_in_its_argument, begin),
-        cmocka_unit_test_setup(events_go_on_behind_those_that_have_come, begin),
-        cmocka_unit_test_setup(before_a_return_the_call_stays_at_its_place, begin),
-        cmocka_unit_test_setup(a_thread_in_libcs_call_may_be_canceled, begin),
-        cmocka_unit_test_setup(several_calls_go_on_at_once, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL);

@@ -342,9 +342,8 @@ static void enter_paths(const struct agent *agent)
     }
 }
 
-static void every_path_is_entered_as_it_is(void **state)
+TEST(every_path_is_entered_as_it_is)
 {
-    (void)state;
     srand(1);
     enter_paths(&asked_always);
     enter_paths(&asked_seldom);
@@ -364,9 +363,8 @@ static uint32_t asked_at(struct thread *thread, uint32_t kept, uint64_t new_pc)
     return asked;
 }
 
-static void what_is_the_same_is_not_asked(void **state)
+TEST(what_is_the_same_is_not_asked)
 {
-    (void)state;
     struct thread *thread = new_thread();
     use(&asked_seldom);
     class = AGENT_WORKING;
@@ -429,9 +427,8 @@ static enum agent_association step_endless(struct agent_cursor *cursor,
     return AGENT_1_0;
 }
 
-static void an_agent_that_does_not_end_is_left(void **state)
+TEST(an_agent_that_does_not_end_is_left)
 {
-    (void)state;
     const struct agent agent = {.interface = AGENT_INTERFACE,
                                 .start = start,
                                 .unwind_begin = begin_endless,
@@ -465,9 +462,8 @@ static void on_signal(int signal)
 }
 
 /* include_callees ends at a signal frame: the handler is the program's. */
-static void callees_are_taken_up_to_a_signal(void **state)
+TEST(callees_are_taken_up_to_a_signal)
 {
-    (void)state;
     signal(SIGUSR1, on_signal);
     raise(SIGUSR1);
     struct thread *thread = new_thread();
@@ -491,9 +487,8 @@ static void callees_are_taken_up_to_a_signal(void **state)
 
 /* include_libc: a runtime that also calls user code includes the frames of libc that it has called.
  */
-static void functions_of_libc_are_taken(void **state)
+TEST(functions_of_libc_are_taken)
 {
-    (void)state;
     struct thread *thread = new_thread();
     struct unwinder *u = &thread->unwinder;
     const uint64_t libc = (uint64_t)gnu_get_libc_version; /* not a sanitizer's own */
@@ -522,9 +517,8 @@ static void functions_of_libc_are_taken(void **state)
     free_thread(thread);
 }
 
-static void claims_are_found_and_given_up(void **state)
+TEST(claims_are_found_and_given_up)
 {
-    (void)state;
     const struct agent_claim bad[] = {{CLAIMED + 50, CLAIMED + 150, 0}, /* overlaps */
                                       {CLAIMED + 500, CLAIMED + 500, 0}};
     assert_false(claims_add(0, &bad[0], 1));
@@ -544,9 +538,8 @@ static void claims_are_found_and_given_up(void **state)
     assert_int_equal(claims_agent(CLAIMED), 0);
 }
 
-static void many_are_claimed_at_once_or_none(void **state)
+TEST(many_are_claimed_at_once_or_none)
 {
-    (void)state;
     struct agent_claim many[1000], found;
     for (uint32_t i = 0; i < 1000; i++) {
         uint64_t start = 0x200000 + i * 61 % 1000 * 32;
@@ -570,9 +563,8 @@ static void many_are_claimed_at_once_or_none(void **state)
     assert_false(claims_find(2, many[0].start, &found));
 }
 
-static void l_notes_are_one_each(void **state)
+TEST(l_notes_are_one_each)
 {
-    (void)state;
     struct lnotes lnotes = {0};
     for (int round = 0; round < 2; round++)
         for (uint32_t i = 0; i < 5000; i++) {
@@ -595,20 +587,12 @@ static int install_agent(void **state)
     return modules_init("/nowhere", &process) && claims_add(0, &claim, 1) ? 0 : -1;
 }
 
-int main(void)
+static int prepare(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_path_is_entered_as_it_is),
-        cmocka_unit_test(what_is_the_same_is_not_asked),
-        cmocka_unit_test(an_agent_that_does_not_end_is_left),
-        cmocka_unit_test(callees_are_taken_up_to_a_signal),
-        cmocka_unit_test(functions_of_libc_are_taken),
-        cmocka_unit_test(claims_are_found_and_given_up),
-        cmocka_unit_test(many_are_claimed_at_once_or_none),
-        cmocka_unit_test(l_notes_are_one_each),
-    };
     slot_take(1, 1, 0, 0);
     other = own_slot;
     own_slot = NULL;
-    return cmocka_run_group_tests(tests, install_agent, NULL);
+    return install_agent(state);
 }
+
+ALL_TESTS(prepare, NULL);

@@ -49,9 +49,8 @@ static int compare_code(struct dl_phdr_info *info, size_t size, void *count)
     return 0;
 }
 
-static void our_table_says_what_the_loader_says(void **state)
+TEST(our_table_says_what_the_loader_says)
 {
-    (void)state;
     int count = 0;
     struct module_range range;
     module_ranges_use_own_table(true);
@@ -85,9 +84,8 @@ static uint32_t instance_at(uint64_t address)
     return ip_instance(ip);
 }
 
-static void each_load_has_an_instance_of_its_own(void **state)
+TEST(each_load_has_an_instance_of_its_own)
 {
-    (void)state;
     uint32_t before = 0, others = instance_at((uint64_t)begin);
     for (int i = 0; i < 4; i++) {
         module_ranges_use_own_table(i % 2);
@@ -112,11 +110,4 @@ static void each_load_has_an_instance_of_its_own(void **state)
     assert_null(modules_get(modules_end()));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(our_table_says_what_the_loader_says),
-        cmocka_unit_test(each_load_has_an_instance_of_its_own),
-    };
-    return cmocka_run_group_tests(tests, begin, end);
-}
+ALL_TESTS(begin, end);

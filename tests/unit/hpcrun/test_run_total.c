@@ -85,9 +85,8 @@ static int begin(void **state)
 #define ENDED    "end 7 5 1 0 900 1 10 20 30 40 50 2 60 1 70 2 0 0\n"
 
 /* Every number is a sum over all images, but sources, which are sets. */
-static void the_sums_are_of_all_images(void **state)
+TEST(the_sums_are_of_all_images)
 {
-    (void)state;
     assert_string_equal(
         read_total(LAUNCHED
                    "begin 0 8 5 7 2 90 /bin/app\n"
@@ -109,9 +108,8 @@ static void the_sums_are_of_all_images(void **state)
     assert_int_equal(total.began_at, 90);
 }
 
-static void reasons_are_counted_and_named(void **state)
+TEST(reasons_are_counted_and_named)
 {
-    (void)state;
     const char *text =
         read_total(LAUNCHED "unmeasured 0 8 1 200 /bin/static\nwaited 8 0 300 1500000000 7\n"
                             "unmeasured 0 9 1 200 /bin/static\nwaited 9 0 300 20000000 7\n"
@@ -127,9 +125,8 @@ static void reasons_are_counted_and_named(void **state)
 }
 
 /* What can't be written is no part of the sums. */
-static void failures_to_write(void **state)
+TEST(failures_to_write)
 {
-    (void)state;
     const char *text = read_total(
         LAUNCHED "begin 0 8 5 7 2 200 /bin/app\nend 8 5 1 0 300 0 30000000 0 0 0 0 1 3 1 2 28\n"
                  "begin 0 9 5 7 2 200 /bin/app\nend 9 5 1 0 300 0 40000000 0 0 0 0 1 3 1 2 28\n"
@@ -146,17 +143,15 @@ static void failures_to_write(void **state)
 }
 
 /* The own loss has a line of its own. */
-static void own_failure(void **state)
+TEST(own_failure)
 {
-    (void)state;
     assert_string_equal(read_total(LAUNCHED "end 7 5 1 0 900 0 10 0 0 0 0 1 60 1 2 28\n"), "");
     assert_int_equal(total.counts.cpu, 10);
     assert_string_equal(read_total(LAUNCHED), ""); /* nor could its end be written */
 }
 
-static void lines_that_could_not_be_written(void **state)
+TEST(lines_that_could_not_be_written)
 {
-    (void)state;
     pending_error = -28;
     text_add(&pending, "waited 8 0 300 20000000 7\nwaited 9 9 300 30000000 7\n");
     assert_string_equal(
@@ -164,9 +159,8 @@ static void lines_that_could_not_be_written(void **state)
         "not measured: 2 could not be written: No space left on device (app[8], app[9]; 0.050 s CPU)");
 }
 
-static void killed_processes_have_what_they_left(void **state)
+TEST(killed_processes_have_what_they_left)
 {
-    (void)state;
     recovered_samples = 33;
     assert_string_equal(
         read_total(LAUNCHED "begin 0 8 5 7 2 200 /bin/app\n"
@@ -178,9 +172,8 @@ static void killed_processes_have_what_they_left(void **state)
 }
 
 /* The kernel's account of a child that could not write: its own children are subtracted. */
-static void cpu_time_that_is_lost(void **state)
+TEST(cpu_time_that_is_lost)
 {
-    (void)state;
     assert_string_equal(
         read_total(LAUNCHED "begin 0 8 5 7 2 200 /bin/sh\nbegin 0 9 5 8 2 210 /bin/app\n"
                             "end 9 5 1 0 300 1 1 1 1 0 0 1 1 1 0 0 250000000 0\n"
@@ -196,9 +189,8 @@ static void cpu_time_that_is_lost(void **state)
 #define ENDED_WITH_CHILDREN "end 7 5 1 0 900 1 10 20 30 40 50 1 60 1 0 0 10 700000000\n"
 
 /* Children that no line mentions: what the kernel has counted of all, less those in the list. */
-static void children_without_a_line(void **state)
+TEST(children_without_a_line)
 {
-    (void)state;
     const char *known =
         "begin 0 8 5 7 2 200 /bin/app\nend 8 5 3 0 250 1 1 1 1 0 0 1 1 1 0 0 100000000 0\n"
         "begin 0 8 5 7 3 260 /bin/app\nend 8 5 1 0 300 1 1 1 1 0 0 1 1 1 0 0 250000000 0\n";
@@ -224,9 +216,8 @@ static void children_without_a_line(void **state)
 }
 
 /* An emulator has the number of the program in it. */
-static void a_program_in_an_emulator(void **state)
+TEST(a_program_in_an_emulator)
 {
-    (void)state;
     process.start_ticks = 9;
     read_total(
         "begin 0 7 5 6 0 100 /bin/qemu\nbegin 0 7 9 6 0 110 /bin/app\nend 7 9 1 0 400 1 1 1 1 0 0 1 1 1 0 0\n");
@@ -239,18 +230,4 @@ static void a_program_in_an_emulator(void **state)
     assert_int_equal(total.counts.fired[0], 501);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(the_sums_are_of_all_images, begin),
-        cmocka_unit_test_setup(reasons_are_counted_and_named, begin),
-        cmocka_unit_test_setup(failures_to_write, begin),
-        cmocka_unit_test_setup(own_failure, begin),
-        cmocka_unit_test_setup(lines_that_could_not_be_written, begin),
-        cmocka_unit_test_setup(killed_processes_have_what_they_left, begin),
-        cmocka_unit_test_setup(cpu_time_that_is_lost, begin),
-        cmocka_unit_test_setup(children_without_a_line, begin),
-        cmocka_unit_test_setup(a_program_in_an_emulator, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL);

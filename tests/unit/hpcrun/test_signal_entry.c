@@ -534,7 +534,7 @@ int main(void)
     tests[SCENARIOS + 2] = (struct CMUnitTest)cmocka_unit_test(the_thread_ends);
     tests[SCENARIOS + 3] = (struct CMUnitTest)cmocka_unit_test(a_lost_sample_takes_nothing_either);
     tests[SCENARIOS + 4] = (struct CMUnitTest)cmocka_unit_test(a_handler_of_go_runs_on_our_stack);
-    if (!take_signals())
+    if (take_signals(NULL) != 0)
         return 1;
     signal_stack_begin(&thread);
     return cmocka_run_group_tests(tests, NULL, NULL);

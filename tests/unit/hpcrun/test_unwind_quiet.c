@@ -140,9 +140,8 @@ static void arm_traps(void)
     }
 }
 
-static void unwinding_is_quiet(void **state)
+TEST(unwinding_is_quiet)
 {
-    (void)state;
     prepare();
     arm_traps();
     struct sigaction action = {.sa_sigaction = unwind_quietly, .sa_flags = SA_SIGINFO};
@@ -201,21 +200,11 @@ static void do_lock(void)
     pthread_mutex_lock(&mutex);
 }
 
-static void traps_work(void **state)
+TEST(traps_work)
 {
-    (void)state;
     assert_true(WIFEXITED(status_of(do_nothing)));
     int status = status_of(do_system_call);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
     assert_int_equal(WEXITSTATUS(status_of(do_malloc)), 99);
     assert_int_equal(WEXITSTATUS(status_of(do_lock)), 99);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(traps_work),
-        cmocka_unit_test(unwinding_is_quiet),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

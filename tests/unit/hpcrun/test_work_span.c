@@ -356,9 +356,8 @@ static void compare(void)
     }
 }
 
-static void test_random_programs(void **state)
+TEST(test_random_programs)
 {
-    (void)state;
     uint64_t steals = 0;
     for (int round = 0; round < 150; round++) {
         worker_count = 1 + (unsigned)round % MAX_WORKERS;
@@ -427,9 +426,8 @@ static uint64_t expected_spawns(void)
 }
 
 /* The work of grains is exact, however they are stolen; spans are estimated. */
-static void test_grains(void **state)
+TEST(test_grains)
 {
-    (void)state;
     steals_in_grains = 0;
     for (int round = 0; round < 6; round++) {
         struct span_totals before = work_span_totals();
@@ -467,11 +465,4 @@ static int init(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_programs),
-        cmocka_unit_test(test_grains),
-    };
-    return cmocka_run_group_tests(tests, init, NULL);
-}
+ALL_TESTS(init, NULL);

@@ -109,9 +109,8 @@ static void simple_loop(struct fixture *f)
     edges(f, 3, NO_BLOCK, NO_BLOCK);
 }
 
-static void test_own_loop(void **state)
+TEST(test_own_loop)
 {
-    (void)state;
     struct fixture *f = new_fixture();
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 1);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 11);
@@ -125,9 +124,8 @@ static void test_own_loop(void **state)
 }
 
 /* All code is in an inlined function: so is the loop. */
-static void test_inlined_loop(void **state)
+TEST(test_inlined_loop)
 {
-    (void)state;
     struct fixture *f = new_fixture();
     uint32_t g = inlined(f, EMPTY_CHAIN, "g", 5);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
@@ -141,9 +139,8 @@ static void test_inlined_loop(void **state)
 }
 
 /* The body is inlined, the condition is not: the loop is around the call. */
-static void test_loop_around_call(void **state)
+TEST(test_loop_around_call)
 {
-    (void)state;
     struct fixture *f = new_fixture();
     uint32_t g = inlined(f, EMPTY_CHAIN, "g", 11);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
@@ -158,9 +155,8 @@ static void test_loop_around_call(void **state)
 
 /* The condition is in one inlined function, the body in another: the loop is around both, at the
  * line of the call of the condition. */
-static void test_condition_of_iterator(void **state)
+TEST(test_condition_of_iterator)
 {
-    (void)state;
     struct fixture *f = new_fixture();
     uint32_t next = inlined(f, EMPTY_CHAIN, "next", 11), more = inlined(f, EMPTY_CHAIN, "more", 10);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
@@ -175,9 +171,8 @@ static void test_condition_of_iterator(void **state)
 
 /* Only the condition is inlined; the body has other lines than the call: the loop is around the
  * call. */
-static void test_condition_inlined_alone(void **state)
+TEST(test_condition_inlined_alone)
 {
-    (void)state;
     struct fixture *f = new_fixture();
     uint32_t more = inlined(f, EMPTY_CHAIN, "more", 10);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
@@ -192,9 +187,8 @@ static void test_condition_inlined_alone(void **state)
 
 /* A few bytes of the caller at the line of the call leave the loop inlined; many move it outwards.
  */
-static void test_caller_code(void **state)
+TEST(test_caller_code)
 {
-    (void)state;
     for (uint32_t bytes = 1; bytes < 60; bytes++) {
         struct fixture *f = new_fixture();
         uint32_t g = inlined(f, EMPTY_CHAIN, "g", 10);
@@ -214,9 +208,8 @@ static void test_caller_code(void **state)
 
 /* Code of the caller at the line of the call, but in another file, is not the preparation of the call: the
  * loop is outside of that. */
-static void test_caller_code_of_another_file(void **state)
+TEST(test_caller_code_of_another_file)
 {
-    (void)state;
     struct fixture *f = new_fixture();
     uint32_t g = inlined(f, EMPTY_CHAIN, "g", 10);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
@@ -231,9 +224,8 @@ static void test_caller_code_of_another_file(void **state)
 
 /* g calls h, both inlined: a few bytes of g at its call of h (line 140) leave the loop in h, on another line
  * they move it to g; the line of the call of g does not count there. */
-static void test_caller_code_in_a_chain(void **state)
+TEST(test_caller_code_in_a_chain)
 {
-    (void)state;
     static const uint32_t lines[] = {140, 11, 141};
     for (size_t i = 0; i < 3; i++) {
         struct fixture *f = new_fixture();
@@ -251,9 +243,8 @@ static void test_caller_code_in_a_chain(void **state)
 }
 
 /* Code of two callers, both off their calls: the outermost of them has the loop, whichever comes first. */
-static void test_code_of_two_callers(void **state)
+TEST(test_code_of_two_callers)
 {
-    (void)state;
     for (int swapped = 0; swapped < 2; swapped++) {
         struct fixture *f = new_fixture();
         uint32_t g = inlined(f, EMPTY_CHAIN, "g", 11), h = inlined(f, g, "h", 140);
@@ -274,9 +265,8 @@ static void test_code_of_two_callers(void **state)
 }
 
 /* Without a line of a condition, the loop has that of its first code with one. */
-static void test_conditions_without_line(void **state)
+TEST(test_conditions_without_line)
 {
-    (void)state;
     struct fixture *f = new_fixture();
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 12);
@@ -289,9 +279,8 @@ static void test_conditions_without_line(void **state)
 }
 
 /* The same for code of the caller without a line. */
-static void test_caller_code_without_line(void **state)
+TEST(test_caller_code_without_line)
 {
-    (void)state;
     struct fixture *f = new_fixture();
     uint32_t g = inlined(f, EMPTY_CHAIN, "g", 10);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
@@ -305,9 +294,8 @@ static void test_caller_code_without_line(void **state)
 }
 
 /* Two nested loops, the inner one in an inlined function: the outer one is outside that. */
-static void test_nest(void **state)
+TEST(test_nest)
 {
-    (void)state;
     struct fixture *f = new_fixture();
     uint32_t g = inlined(f, EMPTY_CHAIN, "g", 11), h = inlined(f, g, "h", 140);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
@@ -331,9 +319,8 @@ static void test_nest(void **state)
 
 /* An outer loop in an inlined function that has no code of its own but a few bytes of the caller:
  * the location of the inner loop keeps it in the inlined function. */
-static void test_outer_follows_inner(void **state)
+TEST(test_outer_follows_inner)
 {
-    (void)state;
     struct fixture *f = new_fixture();
     uint32_t g = inlined(f, EMPTY_CHAIN, "g", 11);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
@@ -352,9 +339,8 @@ static void test_outer_follows_inner(void **state)
 
 /* The line of a loop with early exits is that of its first condition, unless a loop inside it comes
  * before that. */
-static void test_smallest_line(void **state)
+TEST(test_smallest_line)
 {
-    (void)state;
     struct fixture *f = new_fixture();
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 12); /* an inner loop of one block */
@@ -376,9 +362,8 @@ static void test_smallest_line(void **state)
 }
 
 /* Lines of the procedure's own file are preferred, and untagged files to tagged ones. */
-static void test_files(void **state)
+TEST(test_files)
 {
-    (void)state;
     const struct {
         uint32_t file, line;
     } conditions[][2] = {
@@ -403,9 +388,8 @@ static void test_files(void **state)
 }
 
 /* Conditions in another fragment of the procedure count only if there are no near ones. */
-static void test_cold_condition(void **state)
+TEST(test_cold_condition)
 {
-    (void)state;
     for (int near = 0; near < 2; near++) {
         struct fixture *f = new_fixture();
         block(f, 8, EMPTY_CHAIN, MAIN_FILE, 30);
@@ -425,9 +409,8 @@ static void test_cold_condition(void **state)
     }
 }
 
-static void test_nothing_known(void **state)
+TEST(test_nothing_known)
 {
-    (void)state;
     struct fixture *f = new_fixture();
     for (int i = 0; i < 4; i++)
         block(f, 8, EMPTY_CHAIN, DEBUG_NONE, 0);
@@ -439,9 +422,8 @@ static void test_nothing_known(void **state)
 
 /* do { first; while (a) f(); } while (b): the outer loop has its conditions behind the inner one, and
  * begins at the first line of its header; not later than the inner loop. */
-static void test_outer_loop_that_tests_at_its_end(void **state)
+TEST(test_outer_loop_that_tests_at_its_end)
 {
-    (void)state;
     static const uint32_t first_lines[] = {9, 11, 30}, expected[] = {9, 10, 10};
     for (size_t i = 0; i < 3; i++) {
         struct fixture *f = new_fixture();
@@ -463,29 +445,4 @@ static void test_outer_loop_that_tests_at_its_end(void **state)
         check(f, 1, EMPTY_CHAIN, MAIN_FILE, 10);
         free_fixture(f);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_own_loop),
-        cmocka_unit_test(test_outer_loop_that_tests_at_its_end),
-        cmocka_unit_test(test_inlined_loop),
-        cmocka_unit_test(test_loop_around_call),
-        cmocka_unit_test(test_condition_of_iterator),
-        cmocka_unit_test(test_condition_inlined_alone),
-        cmocka_unit_test(test_caller_code),
-        cmocka_unit_test(test_caller_code_of_another_file),
-        cmocka_unit_test(test_caller_code_in_a_chain),
-        cmocka_unit_test(test_code_of_two_callers),
-        cmocka_unit_test(test_conditions_without_line),
-        cmocka_unit_test(test_caller_code_without_line),
-        cmocka_unit_test(test_nest),
-        cmocka_unit_test(test_outer_follows_inner),
-        cmocka_unit_test(test_smallest_line),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_cold_condition),
-        cmocka_unit_test(test_nothing_known),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,9 +122,8 @@ static const struct measurement_fate *fired(const struct measurement_thread *thr
 
 /* ---- what is there ---- */
 
-static void a_live_thread_is_read(void **state)
+TEST(a_live_thread_is_read)
 {
-    (void)state;
     begin();
     struct measurement *m = read_sound(1);
     assert_int_equal(m->threads.n, 1);
@@ -151,9 +150,8 @@ static void a_live_thread_is_read(void **state)
 }
 
 /* The chunks of a live thread do not count; those of another thread do. */
-static void an_image_replaces_chunks(void **state)
+TEST(an_image_replaces_chunks)
 {
-    (void)state;
     begin();
     for (uint32_t thread = 0; thread < 2; thread++) {
         put_thread(thread);
@@ -166,9 +164,8 @@ static void an_image_replaces_chunks(void **state)
     measurement_free(m);
 }
 
-static void other_images_do_not_count(void **state)
+TEST(other_images_do_not_count)
 {
-    (void)state;
     begin();
     arena.threads[0].state = THREAD_IMAGE_UNUSED;
     arena.threads[0].next = OFFSET(arena.threads[1]);
@@ -179,9 +176,8 @@ static void other_images_do_not_count(void **state)
     measurement_free(m);
 }
 
-static void what_is_not_published_is_not_read(void **state)
+TEST(what_is_not_published_is_not_read)
 {
-    (void)state;
     begin();
     arena.threads[0].nodes = NODES - 1;
     arena.threads[0].values = 0;
@@ -191,9 +187,8 @@ static void what_is_not_published_is_not_read(void **state)
     measurement_free(m);
 }
 
-static void a_file_that_just_began_has_nothing(void **state)
+TEST(a_file_that_just_began_has_nothing)
 {
-    (void)state;
     begin();
     memset(arena.header.magic, 0, sizeof arena.header.magic);
     measurement_free(read_sound(0));
@@ -202,9 +197,8 @@ static void a_file_that_just_began_has_nothing(void **state)
 /* ---- a sample in progress ---- */
 
 /* Of each word the value before the sample counts: the first one that was saved. */
-static void a_sample_in_progress_never_was(void **state)
+TEST(a_sample_in_progress_never_was)
 {
-    (void)state;
     begin();
     struct arena_undo *undo = &arena.threads[0].undo;
     arena_undo_save(undo, arena_word(ARENA_WORD_COUNT, 0, fate_slot(FATE_FIRED)), 2);
@@ -222,9 +216,8 @@ static void a_sample_in_progress_never_was(void **state)
 
 /* ---- damage ---- */
 
-static void damage_is_reported(void **state)
+TEST(damage_is_reported)
 {
-    (void)state;
     begin();
     arena.header.magic[0] = 'h';
     assert_damaged("its header");
@@ -261,25 +254,11 @@ static void damage_is_reported(void **state)
 }
 
 /* A file may end anywhere. */
-static void a_cut_file_is_no_danger(void **state)
+TEST(a_cut_file_is_no_danger)
 {
-    (void)state;
     begin();
     for (size_t size = 0; size < sizeof arena; size += 97)
         measurement_free(read_both(size));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_DIRECTORY(a_live_thread_is_read),
-        IN_DIRECTORY(an_image_replaces_chunks),
-        IN_DIRECTORY(other_images_do_not_count),
-        IN_DIRECTORY(what_is_not_published_is_not_read),
-        IN_DIRECTORY(a_file_that_just_began_has_nothing),
-        IN_DIRECTORY(a_sample_in_progress_never_was),
-        IN_DIRECTORY(damage_is_reported),
-        IN_DIRECTORY(a_cut_file_is_no_danger),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(make_directory, remove_directory);

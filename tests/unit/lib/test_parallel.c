@@ -46,9 +46,8 @@ static void check_visits(loop *run)
         }
 }
 
-static void every_index_is_visited_once(void **state)
+TEST(every_index_is_visited_once)
 {
-    (void)state;
     check_visits(parallel_for);
     check_visits(parallel_for_many);
 }
@@ -63,9 +62,8 @@ static void begin_and_wait(void *context, unsigned worker, size_t index)
         sched_yield();
 }
 
-static void neighbors_run_at_the_same_time(void **state)
+TEST(neighbors_run_at_the_same_time)
 {
-    (void)state;
     static struct calls calls;
     parallel_for(COUNT, 2, begin_and_wait, &calls);
     for (size_t i = 0; i < COUNT; i++)
@@ -104,9 +102,8 @@ static void finish_task(void *context, size_t index)
     ordered->is_finishing = false;
 }
 
-static void tasks_are_finished_in_order(void **state)
+TEST(tasks_are_finished_in_order)
 {
-    (void)state;
     static const size_t counts[] = {0, 1, 2, WORKERS, COUNT};
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
         for (unsigned workers = 1; workers <= WORKERS; workers += 3) {
@@ -149,9 +146,8 @@ static void finish_slowly(void *context, size_t index)
     atomic_fetch_sub(&slow->finishing, 1);
 }
 
-static void one_thread_finishes_at_a_time(void **state)
+TEST(one_thread_finishes_at_a_time)
 {
-    (void)state;
     struct slow_finish slow = {0};
     parallel_in_order(4, 2, begin_task, finish_slowly, &slow);
     assert_false(slow.overlapped);
@@ -207,9 +203,8 @@ static void do_finish(void *context, size_t index)
     atomic_fetch_sub(&stepped->in_finish, 1);
 }
 
-static void steps_come_in_order(void **state)
+TEST(steps_come_in_order)
 {
-    (void)state;
     static const struct parallel_steps steps = {do_first, do_between, do_second, do_finish};
     static const size_t counts[] = {0, 1, 2, WORKERS, COUNT};
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
@@ -270,9 +265,8 @@ static void count_finished(void *context, size_t index)
     slow->finished++;
 }
 
-static void others_go_on_behind_a_slow_one(void **state)
+TEST(others_go_on_behind_a_slow_one)
 {
-    (void)state;
     static const struct parallel_steps steps = {begin_first, between_after_slow_one,
                                                 second_after_slow_one, count_finished};
     struct slow_first slow = {0};
@@ -304,9 +298,8 @@ static void take_turn(void *context, unsigned worker, size_t index)
     parallel_turn_pass(&taken->turns);
 }
 
-static void turns_come_in_order(void **state)
+TEST(turns_come_in_order)
 {
-    (void)state;
     static struct taken_turns taken;
     taken = (struct taken_turns){.n = 0};
     parallel_turns_start(&taken.turns);
@@ -317,23 +310,7 @@ static void turns_come_in_order(void **state)
         assert_int_equal(taken.at[i], i);
 }
 
-static void there_is_a_default(void **state)
+TEST(there_is_a_default)
 {
-    (void)state;
     assert_true(parallel_default_workers() >= 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_index_is_visited_once),
-        cmocka_unit_test(neighbors_run_at_the_same_time),
-        cmocka_unit_test(tasks_are_finished_in_order),
-        cmocka_unit_test(one_thread_finishes_at_a_time),
-        cmocka_unit_test(steps_come_in_order),
-        cmocka_unit_test(others_go_on_behind_a_slow_one),
-        cmocka_unit_test(turns_come_in_order),
-        cmocka_unit_test(there_is_a_default),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,9 +19,8 @@ static void assert_replaced(const struct path_rules *rules, const char *path, co
     free(replaced);
 }
 
-static void replacements_are_of_whole_components(void **state)
+TEST(replacements_are_of_whole_components)
 {
-    (void)state;
     struct path_rules rules = {0};
     assert_true(path_add_replacement(&rules, "/old/=/new"));
     assert_true(path_add_replacement(&rules, "/old/sub=/never"));
@@ -106,9 +105,8 @@ static void assert_found(const struct path_rules *rules, const char *path, const
     free(full);
 }
 
-static void sources_are_found_by_the_longest_suffix(void **state)
+TEST_WITH(make_files, remove_files, sources_are_found_by_the_longest_suffix)
 {
-    (void)state;
     struct path_rules rules = {0};
     char *itself = in_folder("one/a.c"), *directory = in_folder("one/deep");
     assert_found(&rules, itself, "one/a.c");
@@ -132,14 +130,4 @@ static void sources_are_found_by_the_longest_suffix(void **state)
     free(itself);
     free(directory);
     path_rules_free(&rules);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replacements_are_of_whole_components),
-        cmocka_unit_test_setup_teardown(sources_are_found_by_the_longest_suffix, make_files,
-                                        remove_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
