@@ -305,7 +305,3 @@ class OnABusyMachine(Case):
         self.profile(["taskset", "-c", cpu, binary, 30], "-e", "REALTIME@f500")
         self.assertNotIn("blocked", [f["kind"] for f in self.found])
         self.assertIn("hot place", [f["kind"] for f in self.found[:3]])
-
-
-if __name__ == "__main__":
-    unittest.main()

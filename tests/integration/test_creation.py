@@ -145,7 +145,3 @@ class BorrowedStacks(LogicalTest):
                         self.assertEqual(path.count("work"), 1)
                         found.add(path[path.index("main"):path.index("work")] if "main" in path else path)
                 self.assertEqual(found, {("main", lender, "lender", "lend") for lender in self.LENDERS})
-
-
-if __name__ == "__main__":
-    unittest.main()

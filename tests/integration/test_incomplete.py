@@ -142,7 +142,3 @@ class Incomplete(LogicalTest):
         self.profile("true")
         self.assertEqual(self.state()["state"], "not measurable")
         self.assertEqual(self.state()["why"], "no runtime with an agent took part")
-
-
-if __name__ == "__main__":
-    unittest.main()

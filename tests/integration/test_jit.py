@@ -154,7 +154,3 @@ class PerfMap(OfChance, LogicalTest):
             else:
                 wrong += seconds
         return right, wrong, partial
-
-
-if __name__ == "__main__":
-    unittest.main()

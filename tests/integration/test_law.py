@@ -139,7 +139,3 @@ class Law(LawTest):
                     truth = image.wall - (int(times["computation"]) - int(times["procedures"])) * 1e-9
                     seen = image.seconds("REALTIME", [profiling.RECORDED])
                     found.rate("right within 10 %", abs(seen - truth) < 0.1 * truth, 1, least=0.9, noticed=(0.001, 1))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -67,7 +67,3 @@ class LockBlame(OfChance, LogicalTest):
                            (PRIORITY, "priority_lock")):
             with self.subTest(lock=name):
                 self.convoy(4, 40, name, kind)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -260,7 +260,3 @@ class BadInput(LogicalTest):
         self.assertEqual(len(lines), 1, lines)
         self.assertIn("agent minicilk is not used: the program's version is not known", lines[0])
         self.assertEqual(len([line for line in log.splitlines() if "not known to the agent" in line]), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -369,7 +369,3 @@ class WorkingCount(MinicilkTest):
                 spent = sum(counts.get(address, 0) for address in keeping)
                 self.assertGreaterEqual(spent, 6)
                 self.assertLess(spent / total, 0.005)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -82,7 +82,3 @@ class Mutants(unittest.TestCase):
                                "unit/"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertRegex(done.stdout, re.compile(r"^10 noticed, 0 survived in", re.M))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -209,7 +209,3 @@ class SpawnSites(OfChance, OverheadTest):
         """Below a spawn site, no sample in procedures called by the user's code is overhead; every sample in
         procedures called by the runtime's part of a spawn is."""
         self.for_each_build(self.check_samples)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -88,7 +88,3 @@ class Pools(OfChance, LogicalTest):
 
     def test_onetbb(self):
         self.check_runs(self.build("tbb_phases", "-ltbb"))
-
-
-if __name__ == "__main__":
-    unittest.main()

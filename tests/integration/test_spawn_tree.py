@@ -216,7 +216,3 @@ class FewPaths(SpawnTree):
                 self.assertEqual(found & units.keys(), units.keys())
                 contexts[workers] = len(found)
         self.assertLessEqual(contexts[8], 1.1 * contexts[1])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -216,7 +216,3 @@ class Viewer(LogicalTest):
             terminal.press("i")
             terminal.until_seen("one thread", "created at", "kept_worker")
             terminal.press("q", "q", "q")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -162,7 +162,3 @@ class ThreadStates(OfChance, LogicalTest):
             self.assertNotIn("waiting", self.totals)
             more = sum(thread.wall for thread in self.image.threads) - self.ledger["total"]
             self.claim("everything is work", "work", self.ledger["total"], more=max(0, more))
-
-
-if __name__ == "__main__":
-    unittest.main()

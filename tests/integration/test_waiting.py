@@ -215,7 +215,3 @@ class Code(StructureCase):
         body = self.code.split("<wait_for_futex>:")[1].split("ret")[0]
         at = int(re.search("([0-9a-f]+):[ \t]*syscall", body)[1], 16)
         self.assertEqual(waits, {"wait_for_futex": f"{{[0x{at:x}-0x{at + 3:x})}}"})
-
-
-if __name__ == "__main__":
-    unittest.main()
