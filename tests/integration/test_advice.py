@@ -256,7 +256,7 @@ class Cases(Case):
     @unittest.skipUnless(shutil.which("mpicc") and shutil.which("mpirun"), "needs MPI")
     def test_unequal_ranks(self):
         self.needs_two_cpus()
-        program = [self.compile("unequal_ranks.c", "-g", "-O2", compiler="mpicc"), 100]
+        program = [self.compile("unequal_ranks.c", "-g", "-O2", compiler="mpicc"), 40]
         allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         found = self.first("ranks", ["mpirun", "--oversubscribe", "-n", "2", *program], **allowed)
         # what starts MPI takes 0.1 s of each

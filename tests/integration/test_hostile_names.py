@@ -128,7 +128,7 @@ class WholeChain(HostileNames):
         self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
         self.where = os.path.join(os.fsencode(self.root), HOSTILE)
         os.mkdir(self.where)
-        self.environment = {"XDG_CACHE_HOME": os.path.join(self.root, "cache")}
+        self.environment = {"XDG_CACHE_HOME": str(profiling.CACHE)}
 
     def build(self):
         """The program; its function's name is replaced in the symbols and the debug information."""

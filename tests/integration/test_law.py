@@ -79,32 +79,20 @@ class LawTest(OfChance, LogicalTest):
 
 class Programs:
     """The programs of tests/programs/cilk, with `workers` workers."""
+    SIZES = {"fib": 38, "cilksort": 4000000, "cholesky": 1200}
+    if os.environ.get("TEST_ALL"):
+        SIZES |= {"nqueens": 14, "matmul": 900, "heat": 900}
 
-    def run_program(self, name, size):
-        self.law_of(self.workers, CILK / name, "-w", self.workers, size)
-
-    def test_fib(self):
-        self.run_program("fib", 38)
-
-    def test_nqueens(self):
-        self.run_program("nqueens", 14)
-
-    def test_cilksort(self):
-        self.run_program("cilksort", 4000000)
-
-    def test_matmul(self):
-        self.run_program("matmul", 900)
-
-    def test_heat(self):
-        self.run_program("heat", 900)
-
-    def test_cholesky(self):
-        self.run_program("cholesky", 1200)
+    def test_programs(self):
+        for name, size in self.SIZES.items():
+            with self.subTest(name):
+                self.law_of(self.workers, CILK / name, "-w", self.workers, size)
 
 
 class OneWorker(Programs, LawTest):
     cpus_needed = 1
     workers = 1
+    SIZES = {"fib": 38}
 
     def test_phases(self):
         self.law_of(1, PHASES, 1, PHASE_MS)

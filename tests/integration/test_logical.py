@@ -29,7 +29,7 @@ class Idleness(OfChance, LogicalTest):
             with self.subTest(name):
                 found = self.evidence()
                 for _ in found.looks():
-                    self.profile(PHASES, self.WORKERS, 250, options=("--cores", str(self.WORKERS)),
+                    self.profile(PHASES, self.WORKERS, 170, options=("--cores", str(self.WORKERS)),
                                  events=["CPUTIME@f1000"], **how)
                     for procedure, ratio in (("before", 7), ("alone", 7), ("half", 1), ("full", 0)):
                         work, idleness = self.value("work", procedure), self.value("idleness", procedure)

@@ -2,6 +2,7 @@
 tests/programs/truth/shares.c and sites.c, built by several compilers at several levels."""
 import collections
 import math
+import os
 import re
 import subprocess
 import unittest
@@ -50,7 +51,7 @@ class Truth(OfChance, OverheadTest):
     """Shares of overhead and idleness, by context and in total."""
     measures_time = True
 
-    ROUNDS, SETS, RATE = 2, 120, 4000
+    ROUNDS, SETS, RATE = 2, 70, 4000
     LATE = 0.01  # seconds
 
     def known(self, output):
@@ -152,9 +153,9 @@ class SpawnSites(OfChance, OverheadTest):
     LINES = {number for number, line in enumerate((TRUTH / "sites.c").read_text().splitlines(), 1)
              if "/* SPAWN */" in line}
 
-    def for_each_build(self, check):
+    def for_each_build(self, check, levels=LEVELS):
         for compiler in COMPILERS:
-            for level in LEVELS:
+            for level in levels:
                 with self.subTest(compiler, level=level):
                     check(self.build("sites", compiler, level))
 
@@ -208,4 +209,4 @@ class SpawnSites(OfChance, OverheadTest):
     def test_samples(self):
         """Below a spawn site, no sample in procedures called by the user's code is overhead; every sample in
         procedures called by the runtime's part of a spawn is."""
-        self.for_each_build(self.check_samples)
+        self.for_each_build(self.check_samples, LEVELS if os.environ.get("TEST_ALL") else ("-O0", "-O2"))

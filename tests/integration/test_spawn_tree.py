@@ -15,7 +15,7 @@ from evidence import OfChance
 PROGRAMS = profiling.BUILD / "tests" / "programs" / "logical"
 PLAIN, CHAOS = PROGRAMS / "spawn-tree", PROGRAMS / "spawn-tree-chaos"
 RUNTIME = profiling.ROOT / "runtime-patches" / "minicilk"
-SAMPLES = int(os.environ.get("SPAWN_TREE_SAMPLES", 12000))
+SAMPLES = int(os.environ.get("SPAWN_TREE_SAMPLES", 8000))
 STEALS = 4000
 WORKERS = (1, 2, 4, 8, 16)
 EVENTS = ("CPUTIME@f10000", "REALTIME@f4000")

@@ -69,7 +69,7 @@ class TruthCase(OfChance, profiling.ProfilingTest):
 
 
 class Truth(TruthCase):
-    SECONDS = 4
+    SECONDS = 2
 
     def look(self, compiler, level, **how):
         self.profile_program("truth", self.SECONDS, compiler, level, **how)
