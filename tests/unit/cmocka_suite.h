@@ -1,4 +1,4 @@
-/* What every cmocka program includes, in the order that cmocka asks for.
+/* What every cmocka program includes: cmocka, and what most need of the C library.
  *
  *     TEST(name) { ... }                  a test; main() in cmocka_suite.c runs them in the order of the file
  *     TEST_WITH(begin, end, name) { ... } one between two functions, each of which may be NULL
@@ -7,10 +7,15 @@
 #ifndef TESTS_UNIT_CMOCKA_SUITE_H
 #define TESTS_UNIT_CMOCKA_SUITE_H
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 

@@ -3,9 +3,6 @@
 
 #include "agents/cilk5/cilk5-observer.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- hpcrun's side: a line of what it was told ---- */
 
 static char told[256];

@@ -3,8 +3,6 @@
 
 #include "agents/common/linked-runtime.h"
 
-#include <stdlib.h>
-
 #define BYTES 16 /* of each */
 #define FUNCTION(name, binding)                                                                    \
     "." binding " " name "; .type " name ", @function; " name ": .fill 16, 1, 0x90; .size " name   \

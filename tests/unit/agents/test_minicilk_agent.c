@@ -4,8 +4,6 @@
 
 #include "runtime-patches/minicilk/minicilk-introspect.h"
 
-#include <string.h>
-
 #define WORKERS 4
 #define TID(i)  (1000 + (int)(i))
 

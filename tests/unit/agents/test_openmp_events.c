@@ -7,8 +7,6 @@
 #include "agents/openmp/body-code.h"
 #include "agents/openmp/events.h"
 
-#include <string.h>
-
 /* A task as in libomp: its data and frames are fields of one structure. Behind that, within a page, is
  * what the compiler knows of it, with the body. */
 struct task {

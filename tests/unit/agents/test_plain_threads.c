@@ -4,8 +4,6 @@
 
 #include "agents/common/thread-slots.h"
 
-#include <string.h>
-
 enum { OWN_TID = 7, OTHER_TID = 8 };
 
 extern const struct agent agent_for_threads;

@@ -5,7 +5,6 @@
 
 #include "agents/common/ready-tasks.h"
 
-#include <string.h>
 #include <x86intrin.h>
 
 enum { THREADS = 3 };

@@ -7,8 +7,6 @@
 #include "agents/tbb/tbb-copies.h"
 #include "agents/tbb/thread-limit.h"
 
-#include <string.h>
-
 _Atomic uint32_t tbb_thread_limit;
 
 bool tbb_has_code_at(uint64_t address)

@@ -7,8 +7,6 @@
 #include "agents/tbb/tbb-copies.h"
 #include "agents/tbb/thread-limit.h"
 
-#include <string.h>
-
 static struct agent_slot threads[2];
 
 static void become(int thread)

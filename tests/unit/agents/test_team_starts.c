@@ -5,8 +5,6 @@
 
 #include "agents/gomp/team-starts.h"
 
-#include <string.h>
-
 static struct agent_slot slot;
 
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)

@@ -3,9 +3,6 @@
 #include "hpcprof/tree/context-tree.h"
 #include "tests/unit/random_numbers.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-
 TEST(a_child_is_found_again)
 {
     struct context_tree tree;

@@ -3,9 +3,6 @@
 #include "hpcprof/base/file-writer.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static char path[64];

@@ -2,8 +2,6 @@
 
 #include "hpcprof/modules/load-modules.h"
 
-#include <string.h>
-
 static uint32_t add(struct load_modules *modules, const char *path, const char *build_id,
                     uint64_t size, uint64_t hash)
 {

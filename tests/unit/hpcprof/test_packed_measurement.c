@@ -5,9 +5,6 @@
 #include "hpcprof/team/packed-measurement.h"
 #include "hpcprof/team/thread-digest.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* A measurement, packed and unpacked. */
 static struct measurement *sent(const struct measurement *m)
 {

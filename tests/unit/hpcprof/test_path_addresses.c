@@ -3,9 +3,6 @@
 
 #include "hpcprof/measurement/path-addresses.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { THREADS = 40, MODULES = 3 };
 
 /* Modules of the file that the tests' threads ran in are modules 2 and 0 of all. */

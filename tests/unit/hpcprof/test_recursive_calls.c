@@ -3,9 +3,6 @@
 #include "hpcprof/tree/recursive-calls.h"
 #include "tests/unit/random_numbers.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define FUNCTIONS 6
 #define UNKNOWN   5 /* the function that is a placeholder */
 #define DEEPEST   60

@@ -2,9 +2,6 @@
 
 #include "hpcprof/modules/structure.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static char path[] = "/tmp/test_structure.XXXXXX";

@@ -3,9 +3,6 @@
 #include "hpcprof/modules/structure-image.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

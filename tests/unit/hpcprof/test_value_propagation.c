@@ -2,8 +2,6 @@
 
 #include "hpcprof/database/value-propagation.h"
 
-#include <stdlib.h>
-
 /* 0 global
  * 1   entry
  * 2     main            called

@@ -9,8 +9,6 @@
 #include "hpcrun/unwind/irregular-step.h"
 #include "hpcrun/unwind/unwind.h"
 
-#include <string.h>
-
 #define CALL       0xe8
 #define WORDS      200
 #define CODE_BYTES (1u << 15)

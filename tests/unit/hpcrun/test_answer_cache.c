@@ -4,9 +4,6 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/logical/answer-cache.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static struct answer_cache answers;
 static struct unwinder u;
 static uint64_t memory[3 * MAX_PATH_READS];

@@ -4,8 +4,6 @@
 
 #include "hpcrun/restart/call-number.h"
 
-#include <string.h>
-
 /* Code with unwind information, a system call in it, and a label after that. */
 #define CODE(name, ...)                                                                            \
     void name(void);                                                                               \

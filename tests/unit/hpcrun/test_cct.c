@@ -4,10 +4,6 @@
 
 #include "hpcrun/tree/cct.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* A bichord: p-notes and l-notes from the outermost inwards, 0-terminated. */
 struct bichord {
     int p[4], l[4];

@@ -5,9 +5,6 @@
 
 #include "hpcrun/unwind/cfi.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 /* A section under construction. Functions are behind its end, at addresses that nothing reads. */
 struct section {
     uint8_t bytes[4096];

@@ -12,9 +12,6 @@ static void *volatile any_function = (void *)made_up;
 
 #include "hpcrun/hooks/wait.c"
 
-#include <errno.h>
-#include <string.h>
-
 #define CHILD 4711
 
 struct process process;

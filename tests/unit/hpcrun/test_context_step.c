@@ -4,8 +4,6 @@
 #include "hpcrun/unwind/irregular-step.h"
 #include "hpcrun/unwind/unwind.h"
 
-#include <string.h>
-
 #define CALL 0xe8
 #define BP   0x5678u
 

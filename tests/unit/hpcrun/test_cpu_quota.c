@@ -3,10 +3,6 @@
 
 #define HPCRUN_BASE_SMALL_FILE_H /* this program's small_file_read takes its place */
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
 static size_t small_file_read(const char *path, char *to, size_t room);
 
 #include "hpcrun/process/cpu-quota.c"

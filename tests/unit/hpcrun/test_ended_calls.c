@@ -10,7 +10,6 @@ static long sys6(long number, long a, long b, long c, long d, long e, long f);
 #include "hpcrun/restart/resumed-calls.c"
 
 #include <poll.h>
-#include <string.h>
 #include <sys/ioctl.h>
 
 #define SAMPLES SIGRTMIN /* the sampling signal */

@@ -17,8 +17,6 @@ static void *volatile any_function = (void *)made_up;
 
 #include "hpcrun/hooks/event-waits.c"
 
-#include <string.h>
-
 #define SAMPLES SIGRTMIN /* the sampling signal */
 
 struct process process;

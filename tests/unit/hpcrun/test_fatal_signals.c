@@ -6,9 +6,6 @@
 #include "hpcrun/base/shared-pages.h"
 #include "hpcrun/unwind/memory.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

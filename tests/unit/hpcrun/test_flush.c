@@ -11,8 +11,6 @@
 #include "hpcrun/record/measurement-file.h"
 #include "hpcrun/record/process-chunks.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct process process;

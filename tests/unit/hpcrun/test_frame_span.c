@@ -9,9 +9,6 @@
 #include "tests/unit/hpcrun/simulated_cilk.h"
 #include "tests/unit/hpcrun/simulated_clock.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- comparison ---- */
 
 static unsigned number_of(const void *(*address)(unsigned), unsigned limit, uint64_t value)

@@ -6,8 +6,6 @@
 #include "tests/unit/hpcrun/simulated_clock.h"
 #include "tests/unit/random_numbers.h"
 
-#include <stdlib.h>
-
 #define NS(x) ((uint64_t)(x) << STRAND_SHIFT)
 
 enum { PARENT = 3, CODE = 0x401000, DEPTH = 5 };

@@ -5,7 +5,6 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/unwind/memory.h"
 
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -15,7 +15,6 @@
 #include "hpcrun/thread/thread-image.h"
 
 #include <signal.h>
-#include <string.h>
 
 /* Ticks between two looks at the clock: handler.c. */
 #define TICKS_PER_LOOK ((uint64_t)1 << 32)

@@ -14,7 +14,6 @@
 #include "hpcrun/thread/ready-time.c"
 
 #include <math.h>
-#include <string.h>
 
 #define PERIOD 5000000u
 #define MS     1000000u

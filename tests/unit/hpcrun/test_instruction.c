@@ -7,7 +7,6 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define ROUNDS 2000000

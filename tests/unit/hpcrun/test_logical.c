@@ -14,8 +14,6 @@
 
 #include <gnu/libc-version.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct process process;
 struct sampling sampling;

@@ -5,7 +5,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <string.h>
 
 /* A library of glibc that nothing here needs. */
 #define LIBRARY "libBrokenLocale.so.1"

@@ -7,7 +7,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <string.h>
 
 #define LIBRARY "simulated-copy-1.so"
 #define OTHER   "simulated-copy-2.so"

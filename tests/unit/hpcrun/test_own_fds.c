@@ -7,7 +7,6 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/measurement-file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>

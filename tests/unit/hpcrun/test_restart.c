@@ -5,7 +5,6 @@
 #include "hpcrun/restart/restart.h"
 #include "hpcrun/thread/thread.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>

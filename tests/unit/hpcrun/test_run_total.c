@@ -7,9 +7,6 @@
 #include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct process process;

@@ -7,9 +7,6 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/sample.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct process process;
 struct sampling sampling;
 

@@ -5,7 +5,6 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/thread/thread.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 /* ---- actions ---- */

@@ -7,10 +7,6 @@
 #include "hpcrun/thread/signal-stack.h"
 #include "tests/unit/hpcrun/simulated_go.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>

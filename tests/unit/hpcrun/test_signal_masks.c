@@ -5,8 +5,6 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/thread/thread.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 

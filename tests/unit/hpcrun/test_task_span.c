@@ -10,7 +10,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
 
 struct sampling sampling;
 

@@ -17,9 +17,6 @@ static void *volatile any_function = (void *)scripted;
 
 #include "hpcrun/restart/transfers.c"
 
-#include <errno.h>
-#include <string.h>
-
 struct process process;
 struct sampling sampling;
 __thread unsigned thread_samples_handled, thread_program_handlers;

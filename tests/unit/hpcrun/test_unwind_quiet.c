@@ -9,8 +9,6 @@
 #include "hpcrun/unwind/unwind.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -8,9 +8,6 @@
 #include "tests/unit/hpcrun/simulated_clock.h"
 #include "tests/unit/random_numbers.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum {
     BURDEN = 5000,
     PROCEDURES = 4,

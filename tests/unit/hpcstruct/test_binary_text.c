@@ -7,8 +7,6 @@
 #include "lib/source-names.h"
 
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 #include <zstd.h>
 

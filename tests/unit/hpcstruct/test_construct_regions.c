@@ -5,8 +5,6 @@
 
 #include "hpcstruct/structure/construct-regions.h"
 
-#include <string.h>
-
 /* Stubs of the runtime's functions, 16 bytes each. */
 enum stub { CRITICAL = 0x1010, END_CRITICAL, ORDERED, END_ORDERED, SINGLE, BARRIER };
 static const char *const stubs[] = {"GOMP_critical_start@plt", "GOMP_critical_end@plt",

@@ -5,9 +5,6 @@
 #include "hpcstruct/dwarf/function-table.h"
 #include "hpcstruct/structure/source-ranges.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static uint8_t code_bytes[0x1000];
 
 static struct elf_image make_image(void)

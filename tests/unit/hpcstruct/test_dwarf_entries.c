@@ -8,9 +8,6 @@
 
 #include <libdwarf/dwarf.h>
 #include <libdwarf/libdwarf.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- the program that runs ---- */
 

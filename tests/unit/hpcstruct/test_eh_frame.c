@@ -4,8 +4,6 @@
 #include "hpcstruct/elf/eh-frame.h"
 
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { CODE_AT = 0x1000, CODE_SIZE = 0x1000, FRAMES_AT = 0x3000, TABLE_AT = 0x4000 };
 

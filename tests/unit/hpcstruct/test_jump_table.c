@@ -3,9 +3,6 @@
 
 #include "tests/unit/hpcstruct/made_module.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { FUNCTION = 0x1100, FUNCTION_END = 0x1200, CASES = 0x1180 };
 
 /* Case number i: four bytes of code. */

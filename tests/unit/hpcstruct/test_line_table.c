@@ -3,9 +3,6 @@
 
 #include "hpcstruct/dwarf/line-table.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- writing ---- */
 
 struct bytes {

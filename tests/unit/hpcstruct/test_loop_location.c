@@ -4,9 +4,6 @@
 
 #include "hpcstruct/structure/loop-location.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAIN, OTHER, TAGGED, FILES }; /* files */
 enum { NONE, G, H };                 /* inline chains: of the first call, and of the second */
 

@@ -4,8 +4,6 @@
 
 #include "hpcstruct/flow/loop-nest.h"
 
-#include <stdlib.h>
-
 /* ---- graphs ---- */
 
 #define MAX_BLOCKS 400

@@ -6,8 +6,6 @@
 
 #include "hpcstruct/structure/procedure-scopes.h"
 
-#include <stdlib.h>
-
 enum { MAIN_FILE, INLINED_FILE, OTHER_FILE, TAGGED_FILE, FILES };
 
 struct fixture {

@@ -4,8 +4,6 @@
 
 #include "tests/unit/hpcstruct/made_module.h"
 
-#include <string.h>
-
 /* ---- the map ---- */
 
 struct expected_fragment {

@@ -4,8 +4,6 @@
 #include "hpcstruct/code/quick-decode.h"
 
 #include <Zydis/Zydis.h>
-#include <stdbool.h>
-#include <string.h>
 
 static ZydisDecoder zydis;
 static unsigned long answered, asked;

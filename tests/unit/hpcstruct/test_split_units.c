@@ -8,8 +8,6 @@
 #include "hpcstruct/dwarf/unit-index.h"
 
 #include <libdwarf/dwarf.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- writing ---- */
 

@@ -7,9 +7,6 @@
 #include "hpcstruct/code/called-functions.h"
 #include "hpcstruct/code/wanted-code.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- called functions ---- */
 
 /* Functions of this size have a call across the end of the first MiB. */

@@ -4,9 +4,6 @@
 #include "hpcstruct/structure/xml-text.h"
 
 #include <libxml/xmlwriter.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* An empty document with these values as attributes, by libxml2. The caller frees. */
 static char *by_libxml(const char *const *values, size_t count)

@@ -1,8 +1,5 @@
 #include "tests/unit/lib/measurement_encoder.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct bytes file, payload;

@@ -4,9 +4,6 @@
 
 #include "lib/arena-format.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { METRICS = 2, NODES = 5, VALUES = 2 };

@@ -4,10 +4,6 @@
 #include "lib/binary-search.h"
 #include "lib/hash-tables.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 TEST(vec_keeps_what_was_pushed)
 {
     VEC(int) v = {0};

@@ -4,9 +4,6 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A writer into memory; `text` is valid after finish_text. */
 struct text_writer {

@@ -1,9 +1,6 @@
 #include "tests/unit/lib/measurement_encoder.h"
 #include "tests/unit/random_numbers.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* 40 chunks, each of which adds 1 to a node of its own, so the test sees which chunk is lost. */
 enum { PAYMENTS = 40 };
 static size_t payment_start[PAYMENTS + 1];

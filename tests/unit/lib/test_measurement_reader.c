@@ -1,9 +1,6 @@
 #include "lib/measurement.h"
 #include "tests/unit/lib/measurement_encoder.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 TEST(everything_comes_back)

@@ -3,8 +3,6 @@
 #include "lib/number.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static void check_scale(double reference, const char *unit, double value, const char *number,
                         const char *shown_unit)

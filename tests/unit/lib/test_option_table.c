@@ -3,9 +3,6 @@
 #include "lib/diag.h"
 #include "lib/option-table.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -4,8 +4,6 @@
 
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #define COUNT   10000
 #define WORKERS 7

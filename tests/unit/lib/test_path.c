@@ -2,8 +2,6 @@
 
 #include "lib/path.h"
 
-#include <stdlib.h>
-
 static void check(const char *path, const char *expected)
 {
     char *normal = path_normalize(path);

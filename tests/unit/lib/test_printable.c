@@ -4,10 +4,6 @@
 #include "lib/sanitized-text.h"
 #include "lib/utf8.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void assert_form(const char *text, const char *expected)
 {
     char *form = printable_text(text);

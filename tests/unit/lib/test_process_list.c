@@ -3,9 +3,6 @@
 
 #include "lib/process-list.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static struct process_list list;
 static void *memory;
 

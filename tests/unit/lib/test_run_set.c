@@ -4,9 +4,6 @@
 #include "lib/run-set.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/run-set-XXXXXX";

@@ -6,8 +6,6 @@
 #include "lib/structure-cache.h"
 
 #include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

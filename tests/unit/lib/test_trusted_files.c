@@ -8,10 +8,7 @@
 #include "lib/safe-output.h"
 #include "lib/trusted-path.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -3,9 +3,6 @@
 #include "lib/sanitized-text.h"
 #include "lib/utf8.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 TEST(every_code_point_round_trips)
 {
     for (uint32_t code = 1; code <= 0x10ffff; code++) {

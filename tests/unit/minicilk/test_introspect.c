@@ -1,6 +1,5 @@
 /* The promises of minicilk-introspect.h, checked as a profiler reads: through the object alone. */
 #include <link.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tests/unit/cmocka_suite.h"

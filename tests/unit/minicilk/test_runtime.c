@@ -1,10 +1,6 @@
 /* minicilk's interface: results, numbers of workers, errors, computations one after another. */
-#include <errno.h>
 #include <malloc.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tests/unit/cmocka_suite.h"
