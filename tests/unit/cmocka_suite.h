@@ -3,7 +3,8 @@
  *     TEST(name) { ... }                  a test; main() in cmocka_suite.c runs them in the order of the file
  *     TEST_WITH(begin, end, name) { ... } one between two functions, each of which may be NULL
  *     EACH_TEST(begin, end);              what the other tests of the program are between
- *     ALL_TESTS(begin, end);              what all together are between */
+ *     ALL_TESTS(begin, end);              what all together are between
+ *     STEP(name) { ... }                  such a function, if nothing in it can fail but by an assertion */
 #ifndef TESTS_UNIT_CMOCKA_SUITE_H
 #define TESTS_UNIT_CMOCKA_SUITE_H
 
@@ -25,6 +26,16 @@ extern const CMFixtureFunction suite_each[2], suite_all[2];
 
 void suite_add(struct CMUnitTest test);
 int suite_run(void); /* the status of main() */
+
+#define STEP(name)                                                                                 \
+    static void step_##name(void);                                                                 \
+    static int name(void **state)                                                                  \
+    {                                                                                              \
+        (void)state;                                                                               \
+        step_##name();                                                                             \
+        return 0;                                                                                  \
+    }                                                                                              \
+    static void step_##name(void)
 
 #define TEST(name) TEST_WITH(suite_each[0], suite_each[1], name)
 #define TEST_WITH(begin, end, name)                                                                \

@@ -105,13 +105,11 @@ static const struct hpctoolkit_cilk5_observer *begin(void)
     return runtime.observer->run_begins(&first_frame, &call_of_runtime[1]);
 }
 
-static int set_up(void **state)
+STEP(set_up)
 {
-    (void)state;
     cilk5_observe(&host, &runtime);
     told[0] = '\0';
     refusal = NULL;
-    return 0;
 }
 
 /* ---- tests ---- */

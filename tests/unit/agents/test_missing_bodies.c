@@ -22,12 +22,10 @@ static uint64_t missing(uint64_t body, uint64_t pc)
     return missing_body(&host, NULL, body, pc);
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     missing_bodies_forget();
     asked = 0;
-    return 0;
 }
 
 TEST(a_body_that_was_called_is_not_missing)

@@ -522,14 +522,12 @@ TEST(a_patched_runtime_counts_itself)
     }
 }
 
-static int prepare(void **state)
+STEP(prepare)
 {
-    (void)state;
     for (unsigned i = 0; i < 4; i++)
         stack[i] = (struct agent_frame){0x1000 + i, 0x2000 + 16 * i, 0x3000 + i};
     /* Work is done where it can be seen. */
     user(), pure_helper(), jumping_helper(), loop_helper();
-    return 0;
 }
 
 ALL_TESTS(prepare, NULL);

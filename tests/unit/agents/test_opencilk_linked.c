@@ -87,11 +87,9 @@ TEST(threads_of_the_runtime_are_known_by_their_start)
     assert_int_not_equal(slot, 0);
 }
 
-static int prepare(void **state)
+STEP(prepare)
 {
-    (void)state;
     helper(), loop_helper();
-    return 0;
 }
 
 ALL_TESTS(prepare, NULL);

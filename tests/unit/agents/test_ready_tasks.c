@@ -30,9 +30,8 @@ static struct agent_slot_part *thread(int number)
     return &own_slot->gomp;
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     memset(memory, 0, sizeof memory);
     slots.chunk[0] = memory;
     atomic_store(&slots.end, THREADS);
@@ -48,7 +47,6 @@ static int begin(void **state)
     team_begin(&memory[2], thread(2), &other_region);
     implicit = (struct body_link){.context = &region.context, .sp = 1, .region = &region};
     thread(0)->link = &implicit;
-    return 0;
 }
 
 static struct task_record *create(int by, struct body_link *link, bool is_ready)

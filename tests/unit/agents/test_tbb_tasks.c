@@ -143,15 +143,13 @@ const struct tbb_functions *tbb_functions_for(uint64_t caller)
 
 /* -------- tests -------- */
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         memset(&threads[i], 0, sizeof threads[i]);
         threads[i].state = AGENT_SLOT_WORKING;
     }
     become(0);
-    return 0;
 }
 
 static void make_worker(int thread)

@@ -20,12 +20,10 @@ static bool read_nothing(const struct agent_cursor *cursor, uint64_t address, vo
     return false;
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     own_slot = &slot;
     slot_set_state(&slot, AGENT_SLOT_STARTING);
-    return 0;
 }
 
 static bool works_with(bool (*read)(const struct agent_cursor *, uint64_t, void *, size_t),

@@ -25,11 +25,9 @@ static struct agent_slot *add_pool_thread(enum agent_slot_state state, enum slot
     return slot;
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     slots.end = 0;
-    return 0;
 }
 
 static void expect(enum slot_runtime runtime, uint32_t pool, uint32_t others, uint32_t working)

@@ -7,11 +7,9 @@
 
 static char path[64];
 
-static int make_path(void **state)
+STEP(make_path)
 {
-    (void)state;
     snprintf(path, sizeof path, "/tmp/test-file-writer-%d", (int)getpid());
-    return 0;
 }
 
 static int remove_path(void **state)

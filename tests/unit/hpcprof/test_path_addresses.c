@@ -32,13 +32,11 @@ static void add_node(struct measurement_thread *thread, uint32_t space, uint64_t
                                                        .lip_space = MEASUREMENT_NO_NOTE});
 }
 
-static int remove_threads(void **state)
+STEP(remove_threads)
 {
-    (void)state;
     for (size_t i = 0; i < m.threads.n; i++)
         vec_free(&threads[i].nodes);
     m.threads.n = 0;
-    return 0;
 }
 
 static void check(unsigned workers, const uint64_t (*expected)[8])

@@ -52,15 +52,13 @@ static struct measurements measurements = {.events = {.at = events, .n = 2}};
 static struct metric rows[] = {{.name = "work", .event = 0}, {.name = "FAULTS", .event = 1}};
 static struct metric_table metrics = {.measurements = &measurements, .all = {.at = rows, .n = 2}};
 
-static int measure_depths(void **state)
+STEP(measure_depths)
 {
-    (void)state;
     for (uint32_t id = 1; id < CONTEXTS; id++) {
         depth[id] = depth[tree[id].parent] + 1;
         if (depth[id] > contexts.max_depth)
             contexts.max_depth = depth[id];
     }
-    return 0;
 }
 
 /* The value of a block; 0 if it has none. Checks the order of the block. */

@@ -33,23 +33,19 @@ bool memory_load_guarded(struct memory *its, uint64_t address, uint64_t *value)
 
 /* ---- a cache ---- */
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     memset(&u, 0, sizeof u);
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
         memory[i] = 0x1122334455667788u * (i + 1);
     memory_set_own_stack(&u.memory, (uint64_t)memory, (uint64_t)memory + sizeof memory);
     u.depth = u.reused = 5;
     has_no_pages = false;
-    return 0;
 }
 
-static int end(void **state)
+STEP(end)
 {
-    (void)state;
     answer_cache_free(&answers);
-    return 0;
 }
 
 static bool is_valid(enum agent_question question)

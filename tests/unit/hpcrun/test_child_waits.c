@@ -58,15 +58,13 @@ void note_child_end(int child, int signal, uint64_t cpu)
     notes++;
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     memset(&sim, 0, sizeof sim);
     process.active = true;
     noted = notes = 0;
     noted_cpu = 0;
     noted_signal = -1;
-    return 0;
 }
 
 /* Calls each function that stores a status; all must note the same. `signal` -1: nothing. */

@@ -21,16 +21,14 @@ static uint64_t address(const void *at)
     return (uint64_t)(uintptr_t)at;
 }
 
-static int make_context(void **state)
+STEP(make_context)
 {
-    (void)state;
     memset(code, 0x90, sizeof code);
     RA[-5] = CALL;
     interrupted.uc_mcontext.gregs[REG_RDX] = (greg_t)address(&resumed);
     resumed.uc_mcontext.gregs[REG_RSP] = (greg_t)address(&stack[4]);
     resumed.uc_mcontext.gregs[REG_RBP] = BP;
     resumed.uc_mcontext.gregs[REG_RIP] = (greg_t)address(RA);
-    return 0;
 }
 
 static bool steps(const uint64_t *sp, struct frame *caller)

@@ -42,12 +42,10 @@ static void put(const char *path, const char *text)
     files[i].text = text;
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     memset(files, 0, sizeof files);
     is_restricted = false;
-    return 0;
 }
 
 static void assert_quota(uint64_t milli, uint64_t throttled)

@@ -83,9 +83,8 @@ static greg_t *const reg = context.uc_mcontext.gregs;
 #define AFTER    ((greg_t)(uintptr_t)(code + 2))
 #define STACK_AT ((greg_t)(uintptr_t)(stack + 40))
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     memset(&sim, 0, sizeof sim);
     memset(thread.calls, 0, sizeof thread.calls);
     memset(&context, 0, sizeof context);
@@ -99,7 +98,6 @@ static int begin(void **state)
     note_syscall(&(struct noted_syscall){.sp = 0});
     atomic_store(&restart_known_handlers, 0);
     leaves_rcx = false;
-    return 0;
 }
 
 /* A sample at the exit of a call with these arguments. */

@@ -71,9 +71,8 @@ void call_ends(struct call_start before)
     has_start = false;
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     memset(&sim, 0, sizeof sim);
     memset(&slot, 0, sizeof slot);
     sim.rest_at = sim.set_at = -1;
@@ -82,7 +81,6 @@ static int begin(void **state)
     process.active = true;
     process.signal = SAMPLES;
     errno = 0;
-    return 0;
 }
 
 static const struct timespec wanted = {.tv_sec = 2}, rest = {.tv_sec = 1, .tv_nsec = 5};

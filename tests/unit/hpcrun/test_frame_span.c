@@ -259,12 +259,10 @@ TEST(test_problems)
     expect_problem("several threads");
 }
 
-static int init(void **state)
+STEP(init)
 {
-    (void)state;
     setenv("CILKSCALE_OUT", "/dev/null", 1);
     __csi_init();
-    return 0;
 }
 
 ALL_TESTS(init, NULL);

@@ -20,11 +20,9 @@ static int set_up(void **state)
     return classes ? 0 : -1;
 }
 
-static int tear_down(void **state)
+STEP(tear_down)
 {
-    (void)state;
     free(classes);
-    return 0;
 }
 
 static struct grain_class *class_at(uint32_t depth)

@@ -181,9 +181,8 @@ void process_chunks_write_pending(bool retry)
 
 /* ---- tests ---- */
 
-static int set_up(void **state)
+STEP(set_up)
 {
-    (void)state;
     memset(&thread, 0, sizeof thread);
     memset(&image, 0, sizeof image);
     memset(done, 0, sizeof done);
@@ -199,7 +198,6 @@ static int set_up(void **state)
     memset(is_lost, 0, sizeof is_lost);
     ticks_since_look = since_flush = 0;
     recorded = missed = -1;
-    return 0;
 }
 
 /* Handles a signal of the sampling signal's kind. */

@@ -15,11 +15,9 @@ static int begin(void **state)
     return modules_init("/program", (const void *)begin) ? 0 : -1;
 }
 
-static int end(void **state)
+STEP(end)
 {
-    (void)state;
     module_ranges_use_own_table(false);
-    return 0;
 }
 
 static int compare_code(struct dl_phdr_info *info, size_t size, void *count)

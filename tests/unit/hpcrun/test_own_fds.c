@@ -35,30 +35,24 @@ static void set_limits(rlim_t soft, rlim_t hard)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-static int begin_below_hard_limit(void **state)
+STEP(begin_below_hard_limit)
 {
-    (void)state;
     set_limits(LIMIT, 2 * LIMIT);
     fds_init();
-    return 0;
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     set_limits(LIMIT, LIMIT);
     fds_init();
-    return 0;
 }
 
 /* Closes what a test left. */
-static int end(void **state)
+STEP(end)
 {
-    (void)state;
     fds_release_reserve();
     for (int fd; (fd = fds_next(0)) >= 0;)
         fds_close(fd);
-    return 0;
 }
 
 static int open_null(void)

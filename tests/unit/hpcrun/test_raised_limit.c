@@ -51,14 +51,12 @@ static void expect(rlim_t soft, rlim_t hard, int number)
     fds_close(number);
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     limit = (struct rlimit){.rlim_cur = 64, .rlim_max = 1024};
     change.rlim_cur = 0;
     opens_meanwhile = 0;
     fds_init();
-    return 0;
 }
 
 TEST(the_limit_is_as_before)

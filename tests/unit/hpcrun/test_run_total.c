@@ -67,15 +67,13 @@ static const char *read_total(const char *text)
     return missing_text;
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     process = (struct process){.pid = 7, .start_ticks = 5, .began_wall = 100};
     pending.length = 0;
     pending_text[0] = '\0';
     pending_error = 0;
     recovered_samples = 0;
-    return 0;
 }
 
 #define LAUNCHED "begin 0 7 5 6 0 100 /bin/app\n"

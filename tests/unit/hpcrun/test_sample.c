@@ -125,9 +125,8 @@ void workers_record(unsigned agent, uint32_t workers, uint32_t n)
 
 /* ---- one sample ---- */
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     memset(&process, 0, sizeof process);
     memset(&thread, 0, sizeof thread);
     memset(&image, 0, sizeof image);
@@ -150,7 +149,6 @@ static int begin(void **state)
     node_of_path = NODE;
     full_metric = METRICS;
     recorded_workers = recorded_n = 0;
-    return 0;
 }
 
 static void take(uint64_t amount)

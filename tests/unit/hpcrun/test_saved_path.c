@@ -11,22 +11,18 @@
 static struct cct from, to;
 static struct lnotes from_lnotes, to_lnotes;
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     cct_init(&from, 1);
     cct_init(&to, 1);
-    return 0;
 }
 
-static int end(void **state)
+STEP(end)
 {
-    (void)state;
     cct_free(&from);
     cct_free(&to);
     lnotes_free(&from_lnotes);
     lnotes_free(&to_lnotes);
-    return 0;
 }
 
 /* Saves the path native code, replaced code, this l-note, and enters it into the other tree; returns

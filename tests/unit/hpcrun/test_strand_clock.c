@@ -64,13 +64,11 @@ TEST(test_calibration_beside_load)
     }
 }
 
-static int init(void **state)
+STEP(init)
 {
-    (void)state;
     unit_per_tick = UINT64_C(1) << (32 + STRAND_SHIFT);
     long_ticks = LONG_NS;
     wall = 10 * AWAY;
-    return 0;
 }
 
 /* What is lost before the strand begins is not subtracted from it. */

@@ -100,24 +100,20 @@ void call_ends(struct call_start before)
     now_started = before;
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     memset(&sim, 0, sizeof sim);
     part_frame = NULL;
     now_started = (struct call_start){.at = 0};
     process.active = true;
     errno = 0;
-    return 0;
 }
 
 /* After each test: nothing is left of the calls. */
-static int end(void **state)
+STEP(end)
 {
-    (void)state;
     assert_null(part_frame);
     assert_int_equal(now_started.at, 0);
-    return 0;
 }
 
 /* The same script from its beginning. */

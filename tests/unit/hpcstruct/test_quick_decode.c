@@ -8,11 +8,9 @@
 static ZydisDecoder zydis;
 static unsigned long answered, asked;
 
-static int set_up(void **state)
+STEP(set_up)
 {
-    (void)state;
     ZydisDecoderInit(&zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    return 0;
 }
 
 /* What Zydis says of an instruction: instructions of kinds that the quick decoder must leave to

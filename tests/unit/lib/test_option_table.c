@@ -147,11 +147,9 @@ TEST(options_by_name)
     assert_int_equal(option_table_find(&table, "help"), OPTIONS);
 }
 
-static int prepare(void **state)
+STEP(prepare)
 {
-    (void)state;
     diag_init("tool");
-    return 0;
 }
 
 ALL_TESTS(prepare, NULL);

@@ -166,11 +166,9 @@ TEST(what_is_damaged_is_passed_over)
     ASSERT_STATES(IMAGE_EXEC_FAILED, IMAGE_BEGUN);
 }
 
-static int free_memory(void **state)
+STEP(free_memory)
 {
-    (void)state;
     free(memory);
-    return 0;
 }
 
 ALL_TESTS(NULL, free_memory);

@@ -343,11 +343,9 @@ TEST_WITH(make_folder, remove_folder, what_others_planted_is_not_written)
     assert_int_equal(status.st_mode & 0022, 0);
 }
 
-static int prepare(void **state)
+STEP(prepare)
 {
-    (void)state;
     umask(022);
-    return 0;
 }
 
 ALL_TESTS(prepare, NULL);
