@@ -170,7 +170,7 @@ class WholeChain(HostileNames):
                                environment=self.environment, status=None)
         self.assertRegex(printed, r"\Ahpctoolkit-.*-database\n\Z")
         database = os.path.join(self.where, os.fsencode(printed[:-1]))
-        outputs = self.check_pages(database)
+        outputs = self.check_pages(database, ([],))
         # Where the database has no bytes but UTF-8's, U+FFFD stands for others.
         shown = FORM.replace(r"\xff\xc3", "\ufffd\ufffd")
         for kind in ("text", "csv"):

@@ -13,7 +13,7 @@ from profiling import FIRED, PARTIAL, RECORDED, program, sources
 
 LIBRARIES = 4
 RATE = 5000
-MS = int(os.environ.get("LOADER_MS", 500))  # more for `make stress`
+MS = int(os.environ.get("LOADER_MS", 1000))  # more for `make stress`
 
 # Libraries of the same size with different frames at the same addresses: a stale rule of one library is wrong in
 # another.

@@ -118,7 +118,7 @@ class Paths(LogicalTest):
         """On a program with few paths, each often sampled."""
         found = {}
         for workers in (1, 2, 4):
-            self.profile(PHASES, workers * 2, 400 // workers, events=["CPUTIME@f1000"],
+            self.profile(PHASES, workers * 2, 200 // workers, events=["CPUTIME@f1000"],
                          options=("--cores", "4"))
             found[workers] = {path[path.index("main"):] for path in self.sampled_paths()
                               if {"before", "alone", "half", "full"} & set(path) and
