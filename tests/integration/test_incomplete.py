@@ -97,8 +97,7 @@ class Shapes(OfChance, LogicalTest):
     def of_shape(self, shape, more=lambda: None):
         for workers in (2, 4):
             with self.subTest(workers=workers):
-                self.found = self.evidence()
-                for _ in self.found.looks():
+                for _ in self.looks():
                     self.run_shape(workers, shape)
                     self.claim_ledger(workers)
                     self.claim_span()

@@ -66,8 +66,7 @@ class LawTest(OfChance, LogicalTest):
         events = ["CPUTIME", "REALTIME"] if workers <= n else ["CPUTIME"]
         os.sched_setaffinity(0, self.cpus[:workers])
         with self.subTest(workers=workers):
-            self.found = self.evidence()
-            for _ in self.found.looks():
+            for _ in self.looks():
                 _, (image,) = self.measure(*command, events=[f"{event}@f{self.RATE}" for event in events])
                 self.check_fates([image])
                 self.make_database()
@@ -120,8 +119,7 @@ class Law(LawTest):
         these less than one in 1000 is right."""
         for workers in (2, 4):
             with self.subTest(workers=workers):
-                found = self.evidence()
-                for _ in found.looks():
+                for found in self.looks():
                     done, (image,) = self.measure(PHASES, workers, PHASE_MS, events=["REALTIME@f1000"])
                     times = profiling.pairs(done.stdout.split())
                     truth = image.wall - (int(times["computation"]) - int(times["procedures"])) * 1e-9

@@ -132,8 +132,7 @@ class Stress(OfChance, MinicilkTest):
         """No step is wrong. That some are in each place is evidence: a run may have no thieves on a busy machine."""
         for variant, workers in (("plain", 3), ("chaos", 4)):
             with self.subTest(variant):
-                evidence = self.evidence()
-                for _ in evidence.looks():
+                for evidence in self.looks():
                     found = numbers(self.ok(VARIANTS / f"steps-{variant}", workers, 12000))
                     self.assertEqual(found["wrong"], 0)
                     for what in ("bodies", "runtime", "scheduler", "stolen", "callers"):
@@ -142,8 +141,7 @@ class Stress(OfChance, MinicilkTest):
     def test_every_instruction_tells_wrong_from_right(self):
         """A runtime that joins before it has cleared the base is found out: in most runs at once, but not in those in
         which a busy machine lets one worker do everything."""
-        evidence = self.evidence()
-        for _ in evidence.looks():
+        for evidence in self.looks():
             done = run(VARIANTS / "steps-eager", 4, 150000)
             found = numbers(done.stdout)
             self.assertEqual(done.returncode, 1 if found["wrong"] else 0)

@@ -279,8 +279,7 @@ class Paths(OfChance, OpenMp):
         program = self.build("paths.c", *self.UNFOLDED)
         for threads in self.THREADS:
             with self.subTest(threads=threads):
-                self.found = self.evidence(20)
-                for _ in self.found.looks():
+                for _ in self.looks(20):
                     self.run_with(threads, program, "1", how={"events": [f"CPUTIME@f{self.RATE}"]})
                     self.check_paths()
                     self.claim_work(threads, 1)

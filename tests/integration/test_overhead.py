@@ -121,8 +121,7 @@ class Truth(OfChance, OverheadTest):
         # Idle workers per working one.
         self.idle = {phase: workers / working - 1
                      for phase, working in (("alone", 1), ("half", workers // 2), ("full", workers))}
-        self.found = self.evidence()
-        for _ in self.found.looks():
+        for _ in self.looks():
             done, images = self.profile(binary, workers, self.ROUNDS, self.SETS,
                                         options=("--cores", str(workers)),
                                         events=[f"CPUTIME@f{self.RATE}"], **how)
@@ -195,8 +194,7 @@ class SpawnSites(OfChance, OverheadTest):
                 and path[-1]["metrics"][metric]["inclusive"]}
 
     def check_samples(self, binary):
-        found = self.evidence()
-        for _ in found.looks():
+        for found in self.looks():
             self.profile(binary, 1500, events=["CPUTIME@f2000"])
             # Procedures that the runtime calls are in physical paths only.
             for tree in (self.tree, self.view("--physical")["root"]):

@@ -82,8 +82,7 @@ class Pools(OfChance, LogicalTest):
                 self.check_runs(program, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive")
 
     def check_runs(self, program, **environment):
-        self.found = self.evidence()
-        for _ in self.found.looks():
+        for _ in self.looks():
             self.check(self.profiled(program, **environment))
 
     def test_onetbb(self):

@@ -161,8 +161,7 @@ class Samples(SpawnTree):
         """Also where the runtime yields in its windows, so that most samples are inside them."""
         samples, steals, seconds = 0, 0, collections.Counter()
         expected = {window for window in windows_of_runtime() if window[0] not in WINDOWS_OF_IDLE}
-        found = self.evidence(self.LIMIT)
-        for _ in found.looks():
+        for found in self.looks(self.LIMIT):
             for program, depth, millions, options in self.RUNS:
                 for workers in WORKERS:
                     with self.subTest(program.name, workers=workers, options=options):

@@ -134,8 +134,7 @@ class Truth(TruthCase):
         self.assertLess(self.everything - self.total, 0.01 * self.total + cpu - self.burned)
 
     def profile(self, *how, **more):
-        self.found = self.evidence()
-        for _ in self.found.looks():
+        for _ in self.looks():
             self.look(*how, **more)
             self.check()
 
@@ -168,8 +167,7 @@ class OverheadTruth(TruthCase):
     def test_kinds(self):
         for compiler, level in (("gcc", "-O2"), ("clang", "-O1")):
             with self.subTest(compiler):
-                self.found = self.evidence()
-                for _ in self.found.looks():
+                for _ in self.looks():
                     self.look(compiler, level)
                 # No agent took part: idleness is unknown, and 40 % of overhead is high anyway.
                 found = viewer.parallelization(self.view("summary"))
