@@ -11,18 +11,10 @@
 
 #include "burn.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 enum { SAMPLES = 1, HANDLER = 2, RESTARTING = 4, ALL_MODES = 7 };
 
