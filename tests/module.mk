@@ -20,6 +20,9 @@ ifneq ($(UNNAMED_UNIT_TESTS),)
 $(error no module.mk builds $(UNNAMED_UNIT_TESTS))
 endif
 
+# Stubs need not look at what they get.
+$(BUILD)/obj/tests/unit/%.o: CFLAGS += -Wno-unused-parameter
+
 # Half the compile time. Those of agents look at code that is optimized.
 $(foreach f,hpcprof hpcrun hpcstruct lib,$(eval $(BUILD)/obj/tests/unit/$(f)/%.o: CFLAGS += -O1))
 

@@ -31,7 +31,6 @@ int suite_run(void); /* the status of main() */
     static void step_##name(void);                                                                 \
     static int name(void **state)                                                                  \
     {                                                                                              \
-        (void)state;                                                                               \
         step_##name();                                                                             \
         return 0;                                                                                  \
     }                                                                                              \
@@ -44,6 +43,6 @@ int suite_run(void); /* the status of main() */
     {                                                                                              \
         suite_add((struct CMUnitTest){#name, name, begin, end, NULL});                             \
     }                                                                                              \
-    static void name(void **state __attribute__((unused)))
+    static void name(void **state)
 
 #endif

@@ -73,7 +73,6 @@ static uint32_t depth;
 /* A thief acts before a certain read; a certain read fails. */
 static bool read_memory(const struct agent_cursor *cursor, uint64_t from, void *to, size_t size)
 {
-    (void)cursor;
     uint64_t low = address(&image), high = low + sizeof image;
     if (from == address(&hpctoolkit_cilk5.working)) {
         low = from;
@@ -90,7 +89,6 @@ static bool read_memory(const struct agent_cursor *cursor, uint64_t from, void *
 
 static bool frame_of_path(const struct agent_cursor *cursor, uint32_t i, struct agent_frame *frame)
 {
-    (void)cursor;
     if (i >= depth)
         return false;
     *frame = path[i];
@@ -140,7 +138,6 @@ void set_worker(unsigned self, unsigned base, unsigned bottom)
 
 int set_up(void **state)
 {
-    (void)state;
     memset(&image, 0, sizeof image);
     memset(slots, 0, sizeof slots);
     thief = NULL;
@@ -176,15 +173,12 @@ int set_up(void **state)
 bool module_pin(uint64_t at, const char *path, struct pinned_module *module)
 {
     struct agent_module this = this_module();
-    (void)at;
-    (void)path;
     module->range = (struct code_range){this.start, this.end};
     return true;
 }
 
 void module_unpin(const struct pinned_module *module)
 {
-    (void)module;
 }
 
 struct agent_module this_module(void)
@@ -198,7 +192,6 @@ struct agent_module this_module(void)
 
 int recognize_runtime(void **state)
 {
-    (void)state;
     const struct agent_module module = this_module();
     const struct agent_module linker = {
         .start = getauxval(AT_BASE), .end = getauxval(AT_BASE) + 16, .path = "/nowhere"};

@@ -56,7 +56,6 @@ static unsigned frames_of_caller;
 
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
-    (void)cursor;
     uint64_t low = (uint64_t)&image, high = low + sizeof image;
     if (!readable || address < low || address + size > high)
         return false;
@@ -67,7 +66,6 @@ static bool read_memory(const struct agent_cursor *cursor, uint64_t address, voi
 /* The caller's stack has three frames, at pcs 500, 501 and 502. */
 static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
 {
-    (void)cursor;
     assert_int_equal(frame->sp, 0x1000 + frames_of_caller);
     assert_int_equal(frame->bp, 0x2000);
     if (++frames_of_caller == 3)

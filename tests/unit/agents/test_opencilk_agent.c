@@ -67,7 +67,6 @@ static unsigned scheduler_frames; /* on the own stack, SCHEDULER_FRAME apart */
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
     struct iovec local = {to, size}, remote = {(void *)address, size};
-    (void)cursor;
     return readable && process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size;
 }
 
@@ -99,7 +98,6 @@ static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
 
 static uint64_t stack_owner(const struct agent_cursor *cursor, uint64_t address)
 {
-    (void)cursor;
     assert_int_equal(address, stack[3].sp);
     return BOSS;
 }
@@ -206,8 +204,6 @@ static void (*tell)(const struct agent_module *module);
 
 static int tell_module(struct dl_phdr_info *info, size_t size, void *data)
 {
-    (void)size;
-    (void)data;
     if (wanted[0] ? !strstr(info->dlpi_name, wanted) : info->dlpi_name[0])
         return 0;
     struct agent_module module = {.bias = info->dlpi_addr, .path = info->dlpi_name};

@@ -42,8 +42,6 @@ static const struct agent_host host = {.interface = AGENT_INTERFACE,
 
 static int tell_program(struct dl_phdr_info *info, size_t size, void *data)
 {
-    (void)size;
-    (void)data;
     struct agent_module module = {.bias = info->dlpi_addr, .path = ""};
     for (unsigned i = 0; i < info->dlpi_phnum; i++)
         if (info->dlpi_phdr[i].p_type == PT_LOAD) {

@@ -346,7 +346,6 @@ TEST(without_work_span_nothing_is_registered)
 
 static int prepare(void **state)
 {
-    (void)state;
     static struct agent_slot slot = {.state = AGENT_SLOT_WORKING};
     own_slot = &slot;
     body_code_begin(is_runtime);

@@ -55,7 +55,6 @@ static int begin(void **state)
                                            .refuse = refuse,
                                            .read = read_memory,
                                            .slots = &slots};
-    (void)state;
     slots.end = 0;
     own_slot = add(AGENT_SLOT_WORKING);
     refused = NULL;

@@ -16,7 +16,6 @@ static struct body_link implicit;
 
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
-    (void)cursor;
     memcpy(to, (const void *)address, size);
     return true;
 }

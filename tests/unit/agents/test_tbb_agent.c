@@ -11,19 +11,15 @@ _Atomic uint32_t tbb_thread_limit;
 
 bool tbb_has_code_at(uint64_t address)
 {
-    (void)address;
     return true;
 }
 
 void tbb_add_module(uint64_t address)
 {
-    (void)address;
 }
 
 void tbb_forget_module(uint64_t start, uint64_t end)
 {
-    (void)start;
-    (void)end;
 }
 
 static struct agent_slot chunk[AGENT_SLOTS];
@@ -32,7 +28,6 @@ static bool is_mapped; /* the memory outside of the slots */
 
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
-    (void)cursor;
     if (is_mapped)
         memcpy(to, (const void *)address, size);
     return is_mapped;
@@ -40,8 +35,6 @@ static bool read_memory(const struct agent_cursor *cursor, uint64_t address, voi
 
 static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
 {
-    (void)cursor;
-    (void)frame;
     return false;
 }
 
@@ -63,7 +56,6 @@ static int begin(void **state)
                                            .read = read_memory,
                                            .step = step,
                                            .slots = &slots};
-    (void)state;
     slots.end = 0;
     is_mapped = true;
     return hpcrun_agent.start(&host) ? 0 : -1;

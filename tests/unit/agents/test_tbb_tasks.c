@@ -26,7 +26,6 @@ struct task {
 
 static struct tbb_object *body(struct tbb_object *object, void *execution)
 {
-    (void)execution;
     struct task *task = (struct task *)object;
     assert_int_equal(slot_state(own_slot), AGENT_SLOT_WORKING);
     task->queue_length = queue_length(own_slot);
@@ -55,22 +54,14 @@ static struct tbb_object *run(struct task *task)
 
 static void spawn(struct tbb_object *task, void *group)
 {
-    (void)task;
-    (void)group;
 }
 
 static void submit(struct tbb_object *task, void *group, void *arena, uintptr_t is_critical)
 {
-    (void)task;
-    (void)group;
-    (void)arena;
-    (void)is_critical;
 }
 
 static void enqueue(struct tbb_object *task, void *arena)
 {
-    (void)task;
-    (void)arena;
 }
 
 /* What the next call of libtbb that waits does. */
@@ -79,7 +70,6 @@ static void *waits_for; /* what it was called with */
 
 static void wait_for_tasks(void *wait, void *group)
 {
-    (void)group;
     waits_for = wait;
     assert_int_equal(slot_state(own_slot), AGENT_SLOT_IDLE);
     while_waiting();
@@ -87,15 +77,11 @@ static void wait_for_tasks(void *wait, void *group)
 
 static void execute(void *arena, struct tbb_object *delegate)
 {
-    (void)arena;
-    (void)delegate;
     while_waiting();
 }
 
 static void suspend(void *callback, void *argument)
 {
-    (void)callback;
-    (void)argument;
     while_waiting();
 }
 
@@ -137,7 +123,6 @@ const struct tbb_functions *tbb_functions_for(uint64_t caller)
                                                    .create_control = create_control,
                                                    .destroy_control = destroy_control,
                                                    .active_value = active_value};
-    (void)caller;
     return &functions;
 }
 
@@ -244,8 +229,6 @@ static int inner, outer;
 
 static struct tbb_object *wait_inside(struct tbb_object *task, void *execution)
 {
-    (void)task;
-    (void)execution;
     while_waiting = look;
     tbb_wait(&inner, NULL);
     assert_ptr_equal(waits_for, &inner);
@@ -289,8 +272,6 @@ static void no_link(void)
 /* The thread executes other tasks meanwhile, which are not in this one. */
 static struct tbb_object *suspend_inside(struct tbb_object *task, void *execution)
 {
-    (void)task;
-    (void)execution;
     const void *link = own_slot->tbb.link;
     assert_non_null(link);
     while_waiting = no_link;

@@ -9,14 +9,12 @@ static struct agent_slot slot;
 
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
-    (void)cursor;
     memcpy(to, (const void *)address, size);
     return true;
 }
 
 static bool read_nothing(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
-    (void)cursor, (void)address, (void)to, (void)size;
     return false;
 }
 

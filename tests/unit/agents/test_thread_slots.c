@@ -111,7 +111,6 @@ TEST(a_thread_that_starts_a_team_waits_for_it)
 
 static void *spare_of_this_thread(void *unused)
 {
-    (void)unused;
     struct agent_slot *spare = slot_mine();
     assert_int_equal(spare->runtimes, 0);
     slot_join(spare, RUNTIME_TBB);

@@ -14,7 +14,6 @@ STEP(make_path)
 
 static int remove_path(void **state)
 {
-    (void)state;
     return unlink(path);
 }
 

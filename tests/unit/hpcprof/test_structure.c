@@ -298,14 +298,12 @@ TEST(random_damage_is_survived)
 
 static int start(void **state)
 {
-    (void)state;
     int fd = mkstemp(path);
     return fd < 0 ? -1 : close(fd);
 }
 
 static int finish(void **state)
 {
-    (void)state;
     return unlink(path);
 }
 

@@ -307,7 +307,6 @@ TEST(test_impossible_numbers)
 
 static int start(void **state)
 {
-    (void)state;
     if (!mkdtemp(folder))
         return -1;
     snprintf(path, sizeof path, "%s/file.hpcstruct", folder);
@@ -317,7 +316,6 @@ static int start(void **state)
 
 static int finish(void **state)
 {
-    (void)state;
     unlink(path);
     unlink(image_path);
     return rmdir(folder);

@@ -70,7 +70,6 @@ static inline bool steps(struct frame *frame, bool interrupted, struct frame *ca
 
 static int clear(void **state)
 {
-    (void)state;
     memset(&cache, 0, sizeof cache);
     memset(stack, 0, sizeof stack);
     memset(code, 0xcc, CODE_BYTES);
@@ -81,7 +80,6 @@ static int clear(void **state)
 
 static int map_code(void **state)
 {
-    (void)state;
     code = sys_pages(CODE_BYTES);
     return code ? 0 : -1;
 }

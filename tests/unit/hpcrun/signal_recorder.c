@@ -40,7 +40,6 @@ bool handler_on_signal(const siginfo_t *info, void *context)
 
 bool handler_take_lost(int signal, const siginfo_t *info, void *context, bool alone)
 {
-    (void)context, (void)alone;
     bool is_lost = signal == SIGIO && info->si_code == SI_QUEUE;
     lost_samples += is_lost;
     if (is_lost && during_sample)
@@ -151,7 +150,6 @@ void assert_goes_on(void (*function)(void))
 
 int take_signals(void **state)
 {
-    (void)state;
     process_ended = mmap(NULL, sizeof *process_ended, PROT_READ | PROT_WRITE,
                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     process.pid = getpid();

@@ -18,16 +18,12 @@ void *sys_pages(size_t size)
 
 void sys_pages_free(void *block, size_t size)
 {
-    (void)size;
     free(block);
 }
 
 /* All memory but `memory` can't be read. */
 bool memory_load_guarded(struct memory *its, uint64_t address, uint64_t *value)
 {
-    (void)its;
-    (void)address;
-    (void)value;
     return false;
 }
 

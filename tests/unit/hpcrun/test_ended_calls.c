@@ -43,7 +43,6 @@ static long get_option(long option, void *value)
 
 static long sys6(long number, long a, long b, long c, long d, long e, long f)
 {
-    (void)e, (void)f;
     switch (number) {
     case SYS_clock_gettime: *(struct timespec *)b = sys_timespec(sim.now); return 0;
     case SYS_rt_sigpending: *(uint64_t *)a = sim.pending; return 0;
@@ -56,13 +55,11 @@ static long sys6(long number, long a, long b, long c, long d, long e, long f)
 
 long call_number(const ucontext_t *context, struct memory *memory, struct rule_cache *rules)
 {
-    (void)context, (void)memory, (void)rules;
     return sim.number;
 }
 
 void unwind_prepare(struct unwinder *u, const ucontext_t *its)
 {
-    (void)its;
     memory_begin_sample(&u->memory, NULL);
 }
 

@@ -56,21 +56,16 @@ void arena_file_keep(void)
 
 bool process_chunks_write_modules(struct chunk *chunk)
 {
-    (void)chunk;
     return true;
 }
 
 bool process_chunks_write_agents(struct chunk *chunk)
 {
-    (void)chunk;
     return true;
 }
 
 bool process_chunks_write_clock(struct chunk *chunk, enum process_state state, int detail)
 {
-    (void)chunk;
-    (void)state;
-    (void)detail;
     return true;
 }
 

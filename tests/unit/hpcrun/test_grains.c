@@ -14,7 +14,6 @@ static struct grain_classes *classes;
 
 static int set_up(void **state)
 {
-    (void)state;
     classes = calloc(1, sizeof *classes);
     strand_error = NS(20);
     return classes ? 0 : -1;

@@ -15,8 +15,6 @@ static size_t page;
 
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
-    (void)signal;
-    (void)info;
     faults++;
     if (!guard_fix_up(&guard, context))
         _exit(99);
@@ -32,7 +30,6 @@ static void take_faults(void)
 
 static int set_up(void **state)
 {
-    (void)state;
     page = (size_t)sysconf(_SC_PAGESIZE);
     readable = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (readable == MAP_FAILED)

@@ -53,21 +53,18 @@ static int index_of(const struct thread_event *event)
 
 void restart_mark(const ucontext_t *context)
 {
-    (void)context;
     note('m');
     was_busy = true; /* from the next one on */
 }
 
 bool ended_call_goes_on(struct thread *its, ucontext_t *context)
 {
-    (void)its, (void)context;
     note('g');
     return is_cancelable_call;
 }
 
 void cancel_if_requested(const ucontext_t *context)
 {
-    (void)context;
     assert_false(atomic_load(&thread.busy)); /* it may not return */
     done[strlen(done)] = 'k';
 }
@@ -87,14 +84,12 @@ void strand_go_on(const struct strand_pause *pause)
 
 struct thread_event *source_of_signal(struct thread *its, const siginfo_t *info)
 {
-    (void)info;
     return of_signal < 0 ? NULL : &its->events[of_signal];
 }
 
 struct increment source_measure(struct thread *its, struct thread_event *event,
                                 const siginfo_t *info, const ucontext_t *context)
 {
-    (void)its, (void)event, (void)info, (void)context;
     note('s');
     return (struct increment){.fired = fires, .amount = 7};
 }
@@ -121,7 +116,6 @@ bool source_is_due(const struct thread_event *event)
 
 void source_arm(struct thread *its, struct thread_event *event)
 {
-    (void)its;
     assert_int_equal(index_of(event), recorded);
     note('a');
 }
@@ -129,7 +123,6 @@ void source_arm(struct thread *its, struct thread_event *event)
 void sample_record(struct thread *its, struct thread_event *event,
                    const struct increment *increment, const ucontext_t *context)
 {
-    (void)its, (void)context;
     assert_int_equal(increment->amount, 7);
     recorded = index_of(event);
     note('r');
@@ -152,7 +145,6 @@ void arena_file_commit(struct thread *its, uint64_t ticks)
 
 bool arena_file_begin_thread(struct thread *its)
 {
-    (void)its;
     note('b');
     return can_begin;
 }
@@ -167,7 +159,6 @@ void arena_file_look(struct thread *its, uint64_t ticks, uint64_t wall)
 
 bool flush_thread(struct thread *its, bool ended)
 {
-    (void)its;
     assert_false(ended);
     note('f');
     return true;

@@ -77,7 +77,6 @@ TEST(random_bytes)
 
 static int check_code(struct dl_phdr_info *info, size_t size, void *count)
 {
-    (void)size;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         const uint8_t *at = (const uint8_t *)(uintptr_t)(info->dlpi_addr + segment->p_vaddr);
@@ -142,7 +141,6 @@ TEST(no_bytes_after_the_room_are_read)
 
 static int set_up(void **state)
 {
-    (void)state;
     return ZYAN_SUCCESS(ZydisDecoderInit(&zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))
                ? 0
                : -1;

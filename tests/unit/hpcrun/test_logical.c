@@ -20,12 +20,10 @@ struct sampling sampling;
 
 void report_log(const struct text *text)
 {
-    (void)text;
 }
 
 void report_error(const struct text *text)
 {
-    (void)text;
 }
 
 /* Addresses in no module. An l-note's value, its site or both may be the address of its p-note. */
@@ -420,7 +418,6 @@ static struct agent_worker_counts count_endless(struct agent_cursor *cursor)
 static enum agent_association step_endless(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
-    (void)frame;
     follow(cursor, IN_PATH);
     return AGENT_1_0;
 }
@@ -455,7 +452,6 @@ TEST(an_agent_that_does_not_end_is_left)
 
 static void on_signal(int signal)
 {
-    (void)signal;
     trampoline = (uint64_t)__builtin_return_address(0) - 1;
 }
 
@@ -577,7 +573,6 @@ TEST(l_notes_are_one_each)
 
 static int install_agent(void **state)
 {
-    (void)state;
     use(&asked_always);
     asked_always.start(host_for_agents());
     atomic_store(&agents.count, 1);

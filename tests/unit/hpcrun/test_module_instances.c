@@ -11,7 +11,6 @@
 
 static int begin(void **state)
 {
-    (void)state;
     return modules_init("/program", (const void *)begin) ? 0 : -1;
 }
 
@@ -22,7 +21,6 @@ STEP(end)
 
 static int compare_code(struct dl_phdr_info *info, size_t size, void *count)
 {
-    (void)size;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))

@@ -37,7 +37,6 @@ static size_t find(const struct module_list *list, const char *name)
 /* Compares the next module of the list with what the loader says, until they differ. */
 static int compare_next(struct dl_phdr_info *info, size_t size, void *data)
 {
-    (void)size;
     const struct listed_module **next = data, *module = (*next)++;
     assert_string_equal(module->path, info->dlpi_name);
     assert_ptr_not_equal(module->path, info->dlpi_name);

@@ -35,7 +35,6 @@ static long set_limit(const struct rlimit *new_limit, struct rlimit *old)
 
 long sys6(long number, long a, long b, long c, long d, long e, long f)
 {
-    (void)a, (void)b, (void)e, (void)f;
     switch (number) {
     case SYS_prlimit64: return set_limit((const struct rlimit *)c, (struct rlimit *)d);
     case SYS_fcntl: return copy((int)c);

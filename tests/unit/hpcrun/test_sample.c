@@ -28,7 +28,6 @@ __thread struct agent_slot *own_slot;
 
 void slots_find_long_calls(uint64_t ticks)
 {
-    (void)ticks;
 }
 
 static uint32_t running; /* threads that work, by their slots */
@@ -52,13 +51,11 @@ static struct rule_cache cache;
 
 struct rule rule_cache_fill(struct rule_cache *of, uint64_t pc)
 {
-    (void)of;
     return (struct rule){.hidden = pc == OWN_CODE};
 }
 
 uint32_t agent_query_charge_waiters(struct agent_query *query, unsigned which, uint64_t amount)
 {
-    (void)query;
     assert_int_equal(which, 0);
     charged = amount;
     return waiters;
@@ -66,7 +63,6 @@ uint32_t agent_query_charge_waiters(struct agent_query *query, unsigned which, u
 
 enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
 {
-    (void)context;
     u->depth = 3;
     u->path = path;
     u->cache = &cache;
@@ -76,38 +72,28 @@ enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
 const struct thread_status *agent_query_status(struct agent_query *query, struct unwinder *u,
                                                int tid)
 {
-    (void)query;
-    (void)u;
-    (void)tid;
     return &status;
 }
 
 uint32_t agent_query_path(struct agent_query *query)
 {
-    (void)query;
     return 0;
 }
 
 uint32_t logical_enter(struct logical *logical, struct unwinder *u, struct cct *cct,
                        enum unwind_end end, uint32_t unchanged)
 {
-    (void)logical;
-    (void)u;
-    (void)cct;
-    (void)unchanged;
     assert_int_equal(end, path_end);
     return node_of_path;
 }
 
 uint32_t logical_unknown(struct cct *cct)
 {
-    (void)cct;
     return UNKNOWN;
 }
 
 bool cct_add(struct cct *cct, uint32_t node, uint32_t metric, uint64_t amount)
 {
-    (void)cct;
     assert_in_range(node, NODE, UNKNOWN);
     assert_in_range(metric, 0, METRICS - 1);
     if (metric == full_metric)
@@ -118,7 +104,6 @@ bool cct_add(struct cct *cct, uint32_t node, uint32_t metric, uint64_t amount)
 
 void workers_record(unsigned agent, uint32_t workers, uint32_t n)
 {
-    (void)agent;
     recorded_workers = workers;
     recorded_n = n;
 }

@@ -315,7 +315,6 @@ static void fill_and_raise(size_t left)
 
 static void fill(int signal)
 {
-    (void)signal;
     fill_and_raise(2 * FRAME_BYTES);
     fill_and_raise(1024);
 }
@@ -404,7 +403,6 @@ static void as_without_hpcrun(void **state)
 
 static void sample_in_full_stack(int signal)
 {
-    (void)signal;
     char *here = __builtin_frame_address(0);
     volatile char *room = __builtin_alloca((size_t)(here - stack) - 512);
     room[0] = 1;
@@ -421,7 +419,6 @@ static void remember_place(void)
 /* There is no room for a frame of the kernel's. */
 static void a_sample_takes_nothing_of_the_stack(void **state)
 {
-    (void)state;
     begin_test();
     thread_self = &thread;
     during_sample = remember_place;
@@ -441,7 +438,6 @@ static void a_sample_takes_nothing_of_the_stack(void **state)
 /* A lost sample is taken before the program's handler of SIGIO, which runs where it does without us. */
 static void a_lost_sample_takes_nothing_either(void **state)
 {
-    (void)state;
     begin_test();
     thread_self = &thread;
     during_sample = remember_place;
@@ -458,7 +454,6 @@ static void a_lost_sample_takes_nothing_either(void **state)
 /* Go's runtime has asked the kernel for the signal stack and knows ours. */
 static void a_handler_of_go_runs_on_our_stack(void **state)
 {
-    (void)state;
     begin_test();
     thread_self = &thread;
     during_handler_of_go = remember_place;
@@ -475,7 +470,6 @@ static void a_handler_of_go_runs_on_our_stack(void **state)
 /* The program's handler of our signal; the kernel has entered ours with nearly all signals blocked. */
 static void the_program_may_use_our_signal(void **state)
 {
-    (void)state;
     begin_test();
     thread_self = &thread;
     use_stack(STACK_BYTES);
@@ -493,7 +487,6 @@ static void the_program_may_use_our_signal(void **state)
 
 static void the_thread_ends(void **state)
 {
-    (void)state;
     begin_test();
     thread_self = &thread;
     use_stack(STACK_BYTES);

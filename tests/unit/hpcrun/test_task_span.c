@@ -289,7 +289,6 @@ TEST(test_memory_of_a_producer_and_a_consumer)
 
 static int init(void **state)
 {
-    (void)state;
     self = &records[0];
     if (!work_span_init(BURDEN))
         return -1;

@@ -74,7 +74,6 @@ static long get_status(struct stat *status)
 
 static long sys6(long number, long a, long b, long c, long d, long e, long f)
 {
-    (void)a, (void)e, (void)f;
     switch (number) {
     case SYS_getsockopt: return sim.kind == STREAM ? get_option(c, (void *)d) : -ENOTSOCK;
     case SYS_fstat: return get_status((struct stat *)b);

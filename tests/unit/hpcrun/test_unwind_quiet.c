@@ -48,7 +48,6 @@ void *malloc(size_t size)
 
 void free(void *block)
 {
-    (void)block;
     die_if_quiet();
 }
 
@@ -77,7 +76,6 @@ int pthread_mutex_lock(pthread_mutex_t *mutex)
 
 int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
-    (void)mutex;
     return 0;
 }
 
@@ -106,8 +104,6 @@ static unsigned last_depth;
 
 static void unwind_quietly(int signal, siginfo_t *info, void *context)
 {
-    (void)signal;
-    (void)info;
     quiet = true;
     selector = 1;
     last_end = unwind(&unwinder, context);

@@ -13,14 +13,12 @@ static enum agent_slot_state state_now(void)
 
 static int begin(void **state)
 {
-    (void)state;
     slot_take(1, 10, 0, 0);
     return own_slot ? 0 : -1;
 }
 
 static int end(void **state)
 {
-    (void)state;
     slot_release();
     return own_slot ? -1 : 0;
 }

@@ -455,7 +455,6 @@ TEST(test_grains)
 
 static int init(void **state)
 {
-    (void)state;
     if (!work_span_init(BURDEN))
         return -1;
     work_span_go_on();

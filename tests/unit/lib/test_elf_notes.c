@@ -12,7 +12,6 @@ static size_t size;
 
 static int make_page(void **state)
 {
-    (void)state;
     size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
     page = mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     page_end = page + bytes;

@@ -54,7 +54,6 @@ TEST(every_index_is_visited_once)
 static void begin_and_wait(void *context, unsigned worker, size_t index)
 {
     struct calls *calls = context;
-    (void)worker;
     calls->of_index[index]++;
     while (index % 2 == 0 && !calls->of_index[index + 1])
         sched_yield();
@@ -127,7 +126,6 @@ struct slow_finish {
 static void begin_task(void *context, unsigned worker, size_t index)
 {
     struct slow_finish *slow = context;
-    (void)worker;
     atomic_fetch_add(&slow->begun, 1);
     while (index > 0 && !slow->has_begun)
         sched_yield();
@@ -229,7 +227,6 @@ struct slow_first {
 static void begin_first(void *context, unsigned worker, size_t index)
 {
     struct slow_first *slow = context;
-    (void)worker;
     atomic_fetch_add(&slow->begun, 1);
     if (index > 0)
         return;
@@ -245,21 +242,18 @@ static void begin_first(void *context, unsigned worker, size_t index)
 static void between_after_slow_one(void *context, size_t index)
 {
     struct slow_first *slow = context;
-    (void)index;
     if (!slow->has_ended)
         slow->disordered = true;
 }
 
 static void second_after_slow_one(void *context, unsigned worker, size_t index)
 {
-    (void)worker;
     between_after_slow_one(context, index);
 }
 
 static void count_finished(void *context, size_t index)
 {
     struct slow_first *slow = context;
-    (void)index;
     slow->finished++;
 }
 
@@ -286,7 +280,6 @@ struct taken_turns {
 /* The first task waits a while for all other workers to begin one. */
 static void take_turn(void *context, unsigned worker, size_t index)
 {
-    (void)worker;
     struct taken_turns *taken = context;
     atomic_fetch_add(&taken->begun, 1);
     for (int i = 0; index == 0 && taken->begun < WORKERS && i < 100000; i++)

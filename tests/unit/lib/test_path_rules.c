@@ -49,7 +49,6 @@ static const char *const files[] = {"one/a.c", "one/deep/b.c", "two/src/deep/b.c
 
 static int make_files(void **state)
 {
-    (void)state;
     snprintf(folder, sizeof folder, "/tmp/test_path.XXXXXX");
     if (!mkdtemp(folder))
         return -1;
@@ -68,7 +67,6 @@ static int make_files(void **state)
 
 static int remove_files(void **state)
 {
-    (void)state;
     for (size_t i = sizeof files / sizeof *files; i-- > 0;) {
         char *path = in_folder(files[i]);
         unlink(path);
@@ -85,7 +83,6 @@ static int remove_files(void **state)
 /* A path_visitor. */
 static bool take_first(void *context, const char *file, const char *tree)
 {
-    (void)tree;
     *(char **)context = mem_strdup(file);
     return true;
 }

@@ -10,13 +10,11 @@ static char folder[] = "/tmp/run-set-XXXXXX";
 
 static int make_folder(void **state)
 {
-    (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
 static int remove_folder(void **state)
 {
-    (void)state;
     char *path = mem_printf("%s/" RUN_SET_INDEX, folder);
     unlink(path);
     free(path);

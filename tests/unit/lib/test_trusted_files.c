@@ -19,14 +19,12 @@ static char folder[64];
 
 static int make_folder(void **state)
 {
-    (void)state;
     strcpy(folder, "/tmp/test-files-XXXXXX");
     return mkdtemp(folder) && chmod(folder, 0777) == 0 ? 0 : -1;
 }
 
 static int remove_folder(void **state)
 {
-    (void)state;
     char *command = mem_printf("rm -rf %s", folder);
     int status = system(command);
     free(command);
