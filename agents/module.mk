@@ -98,6 +98,7 @@ $(BUILD)/tests/unit/agents/test_runtime_copies: | $(SIMULATED_COPIES) $(SIMULATE
 SIMULATED_CILK5 = $(call objects_of,agents/cilk5) $(BUILD)/obj/agents/common/linked-runtime.o $(RECORDING_HOST) \
 	$(BUILD)/obj/tests/unit/agents/simulated_cilk5.o
 $(eval $(call unit_test,agents/test_cilk5_agent,$(SIMULATED_CILK5),))
+$(eval $(call unit_test,agents/test_cilk5_caller,$(SIMULATED_CILK5),))
 $(eval $(call unit_test,agents/test_cilk5_threads,$(SIMULATED_CILK5),))
 $(eval $(call unit_test,agents/test_cilk5_observer,$(BUILD)/obj/agents/cilk5/cilk5-observer.o,))
 

@@ -74,7 +74,9 @@ PROGRAMS += $(BUILD)/bin/hpcrun
 $(BUILD)/bin/hpcrun: $(HPCRUN_OBJS) $(TOOL_LIB)
 	$(call link,,)
 
-$(eval $(call unit_test,hpcrun/test_increments,$(BUILD)/obj/tests/unit/hpcrun/simulated_kernel.o $(BUILD)/obj/hpcrun/base/text-buffer.o,-lm))
+SAMPLED_THREAD = $(addprefix $(BUILD)/obj/,tests/unit/hpcrun/sampled_thread.o tests/unit/hpcrun/simulated_kernel.o hpcrun/base/text-buffer.o)
+$(eval $(call unit_test,hpcrun/test_increments,$(SAMPLED_THREAD),-lm))
+$(eval $(call unit_test,hpcrun/test_ready_time,$(SAMPLED_THREAD),))
 $(eval $(call unit_test,hpcrun/test_source_timer,$(BUILD)/obj/hpcrun/base/text-buffer.o,))
 $(eval $(call unit_test,hpcrun/test_cfi,$(BUILD)/obj/hpcrun/unwind/cfi.o,))
 $(eval $(call unit_test,hpcrun/test_instruction,$(BUILD)/obj/hpcrun/unwind/instruction.o,-lZydis))
@@ -85,6 +87,7 @@ $(eval $(call unit_test,hpcrun/test_transfers,,))
 $(eval $(call unit_test,hpcrun/test_event_waits,,))
 $(eval $(call unit_test,hpcrun/test_child_waits,,))
 $(eval $(call unit_test,hpcrun/test_ended_calls,$(RESTART_PARTS) $(BUILD)/obj/hpcrun/unwind/memory.o,))
+$(eval $(call unit_test,hpcrun/test_call_rests,$(RESTART_PARTS) $(BUILD)/obj/hpcrun/unwind/memory.o,))
 $(eval $(call unit_test,hpcrun/test_cpu_quota,$(BUILD)/obj/hpcrun/base/text-buffer.o,))
 $(eval $(call unit_test,hpcrun/test_sample,$(BUILD)/obj/hpcrun/sample/sample.o $(TOOL_LIB),))
 $(eval $(call unit_test,hpcrun/test_handler,$(addprefix $(BUILD)/obj/hpcrun/,sample/handler.o base/text-buffer.o),))
@@ -124,8 +127,10 @@ LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,logical/agent-table.o logical/c
 	logical/agent-host.o logical/logical.o logical/answer-cache.o logical/wait-slots.o logical/stack-owner.o tree/cct.o tree/lnotes.o tree/segments.o base/text-buffer.o \
 	base/shared-pages.o base/own-fds.o)
 $(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(UNWIND_PARTS),))
+$(eval $(call unit_test,hpcrun/test_claims,$(addprefix $(BUILD)/obj/hpcrun/,logical/claims.o base/own-pages.o),))
+$(eval $(call unit_test,hpcrun/test_lnotes,$(addprefix $(BUILD)/obj/hpcrun/,tree/lnotes.o tree/segments.o base/own-pages.o base/shared-pages.o base/own-fds.o),))
 SPAN_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,span/work-span.o span/span-results.o span/activations.o span/span-contexts.o span/critical-path.o span/worker-memory.o span/grains.o base/own-pages.o base/own-section.o) $(BUILD)/obj/tests/unit/hpcrun/simulated_clock.o
-$(eval $(call unit_test,hpcrun/test_work_span,$(SPAN_PARTS),))
+$(eval $(call unit_test,hpcrun/test_work_span,$(SPAN_PARTS),-lm))
 $(eval $(call unit_test,hpcrun/test_grains,$(BUILD)/obj/hpcrun/span/grains.o $(BUILD)/obj/tests/unit/hpcrun/simulated_clock.o,))
 $(eval $(call unit_test,hpcrun/test_task_span,$(SPAN_PARTS) $(addprefix $(BUILD)/obj/hpcrun/,span/task-span.o span/task-paths.o) \
 	$(addprefix $(BUILD)/obj/tests/unit/hpcrun/,random_tasks.o task_graph.o simulated_tasks.o),))

@@ -78,8 +78,8 @@ $(OTHER_CILKSCALE): tests/programs/cilktool/other-cilkscale.c
 	$(if $(Q),@echo "  LD $@")
 	$(Q)$(CC) -std=c11 $(WARNINGS) -I. -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
 
-# Under a simulated Cilk-5 that has our patch.
-CILK5_PROGRAMS = $(BUILD)/tests/programs/cilk5/stolen
+# Under a simulated Cilk-5: one with our patch, and one that is used as a library.
+CILK5_PROGRAMS = $(addprefix $(BUILD)/tests/programs/cilk5/,stolen library-mode)
 TEST_PROGRAMS += $(CILK5_PROGRAMS)
 $(CILK5_PROGRAMS): tests/programs/hpcrun/burn.h runtime-patches/cilk5/description.h
 

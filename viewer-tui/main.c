@@ -3,11 +3,12 @@
 #include "lib/safe-output.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/statistic-columns.h"
+#include "viewer-tui/compared-runs.h"
 #include "viewer-tui/options.h"
-#include "viewer-tui/run-hpcprof.h"
 #include "viewer-tui/show-set.h"
 #include "viewer-tui/terminal/keys.h"
 #include "viewer-tui/terminal/screens/terminal.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -50,30 +51,6 @@ static int print_to_output(struct session *session, const struct options *option
     return is_written ? status : 1;
 }
 
-static struct session *open_database(const struct options *options, int side)
-{
-    char *here = options->paths[side] ? NULL : only_path_here();
-    char *folder = database_for(here ? here : options->paths[side]);
-    struct session *session = folder ? session_open(folder, options->metrics) : NULL;
-    free(folder);
-    free(here);
-    return session;
-}
-
-/* Opens the database, or the two to compare; NULL, with the error reported, if that failed. */
-static struct session *open_databases(const struct options *options)
-{
-    struct session *left = open_database(options, 0);
-    if (!left || !options->paths[1])
-        return left;
-    struct session *right = open_database(options, 1);
-    if (!right) {
-        session_close(left);
-        return NULL;
-    }
-    return session_compare(left, right, &options->comparison);
-}
-
 /* Restricts values to the threads that the user named; the exit status. */
 static int restrict_threads(struct session *session, const struct options *options)
 {
@@ -101,6 +78,26 @@ static void configure(struct session *session, const struct options *options)
     session_show(session, options->by_kind ? SET_KINDS : SET_CHOSEN);
 }
 
+/* Checks the limits that the user set, and says what came of each; the exit status: 3 if one is exceeded. */
+static int check_limits(struct session *session, const struct options *options)
+{
+    int status = 0;
+    for (size_t i = 0; i < options->limits.n; i++) {
+        struct text line = {0};
+        enum limit_verdict verdict = limit_check(session, options->print.projection, &options->limits.at[i],
+                                                 describe_in_ascii(), &line);
+        if (verdict == LIMIT_UNKNOWN) {
+            diag_error("--fail-if", "%s", text_string(&line));
+            status = 2;
+        } else {
+            fprintf(stderr, "hpcviewer: %s\n", text_string(&line));
+            status = verdict == LIMIT_EXCEEDED && status == 0 ? 3 : status;
+        }
+        vec_free(&line);
+    }
+    return status;
+}
+
 /* Opens the viewer or prints; the exit status. */
 static int show(struct session *session, struct options *options)
 {
@@ -112,14 +109,17 @@ static int show(struct session *session, struct options *options)
     int status = options->threads || options->program ? restrict_threads(session, options) : 0;
     if (status)
         return status;
-    if (options->printed != PRINT_NOTHING)
-        return print_to_output(session, options);
+    if (options->limits.n)
+        status = check_limits(session, options);
+    if (options->printed != PRINT_NOTHING) {
+        int printed = print_to_output(session, options);
+        return status ? status : printed;
+    }
     struct terminal_options terminal = {.projection = options->print.projection,
                                         .sort = options->print.sort,
                                         .has_mouse = !options->no_mouse,
                                         .starts_closed = options->starts_closed,
                                         .columns = options->columns,
-                                        .units = options->units,
                                         .has_bars = options->has_bars,
                                         .filters = &options->filters};
     return terminal_run(session, &terminal);
@@ -172,6 +172,7 @@ int main(int argc, char **argv)
     vec_free(&options.definitions);
     filters_free(&options.filters);
     speed_changes_free(&options.changes);
+    limits_free(&options.limits);
     for (int side = 0; side < SIDES; side++)
         free(options.comparison.names[side]);
     return status;

@@ -9,11 +9,12 @@ VIEWER_LIBRARIES = -lZydis -lncursesw -ltinfo -ljansson -lz -lm
 #   advice            what would make the run faster
 #   compare           two databases as one, the runs of a set as one; sessions
 #   scaling           sets of runs with several numbers of workers: tables, plots
-#   output            text, CSV, JSON; columns and summaries
+#   table             rows and columns: cells, lines, any table as text, CSV or JSON
+#   output            reports: views, threads, summaries, scaling
 #   output/export     flame graphs, pprof, speedscope
 #   terminal          screen, keys, panes
 #   terminal/screens  the pages and their commands
-VIEWER_FOLDERS   = base metrics db threads tree advice compare scaling output output/export terminal terminal/screens
+VIEWER_FOLDERS   = base metrics db threads tree advice compare scaling table output output/export terminal terminal/screens
 # Everything but main, for the unit tests.
 VIEWER_OBJECTS   = $(filter-out %/main.o,$(call objects_of,viewer-tui)) \
 	$(foreach d,$(VIEWER_FOLDERS),$(call objects_of,viewer-tui/$(d))) $(TOOL_LIB)

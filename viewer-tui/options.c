@@ -12,8 +12,8 @@
 /* Indexes of rows[], in the order of --help. */
 enum {
     PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, COLLAPSE, FILTER,
-    DEPTH, MIN_PERCENT, PROGRAM, THREADS, OF, WHAT_IF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, OWN,
-    COLUMNS, NUMBERS, BARS, NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
+    DEPTH, MIN_PERCENT, PROGRAM, THREADS, OF, WHAT_IF, COMPARE, FAIL_IF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, OWN,
+    COLUMNS, BARS, NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
 };
 
 static const struct option_row rows[OPTIONS] = {
@@ -21,10 +21,10 @@ static const struct option_row rows[OPTIONS] = {
                "top-down, bottom-up, flat, threads, summary, ...",
                "Print a view: `top-down`, `bottom-up`, `flat`, `threads` or `summary`, see Views; or `scaling` or "
                "`losses` of a set of runs, see Sets of runs."},
-    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg gnuplot",
+    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg",
                 "text,csv,json,folded,flamegraph,speedscope,pprof,svg",
                 "Format of `--print`: `text` (the default), `csv`, `json`, `folded`, `flamegraph`, `speedscope` or "
-                "`pprof`; of `scaling` also `svg` and `gnuplot`. See Formats."},
+                "`pprof`; of `scaling` also `svg`. See Formats."},
     [OUTPUT] = {NULL, "output", "FILE", "@file", "print to FILE",
                 "Print to FILE instead of standard output. An existing file is overwritten."},
     [SORT] = {NULL, "sort", "METRIC", NULL, "largest METRIC first; also METRIC:exclusive",
@@ -83,6 +83,15 @@ static const struct option_row rows[OPTIONS] = {
                  "ones: `PROCEDURE 2x` makes the own code of a spawned procedure twice as fast (any factor above 0), "
                  "`PROCEDURE parallel` makes it perfectly parallel. Can be given several times; each change is "
                  "made alone. Needs `hpcrun --work-span`. Values marked >= or <= are bounds."},
+    [COMPARE] = {NULL, "compare", "A,B,...", NULL, "compare runs A,B,... with those of the next list",
+                 "Compare repeated runs: those of the list, databases or measurement directories, with those of a "
+                 "second list, which takes the place of DB2. A set of runs stands for all its runs. Costs are means; "
+                 "differences have intervals. See Comparing two databases."},
+    [FAIL_IF] = {NULL, "fail-if", "LIMIT", NULL, "status 3 beyond 'wall +5%' or 'work:parse +9%'",
+                 "With `--compare`: end with status 3 if a change is beyond the limit, with its whole interval of 99.9 %. "
+                 "LIMIT is `wall +5%`, `cpu +5%`, `METRIC +5%` or `METRIC:PROCEDURE +5%`. Can be given several times. "
+                 "One line for each says the change, and names the procedures that grew. Prints the summary unless "
+                 "`--print` asks for something else."},
     [NAMES] = {NULL, "names", "A,B", NULL, "names of two databases",
                "Names of two databases. Default: the parts in which their paths differ."},
     [SCALING] = {NULL, "scaling", "KIND", "strong weak", "show loss of DB2 with more workers: strong, weak",
@@ -101,11 +110,7 @@ static const struct option_row rows[OPTIONS] = {
              "times; the longest DIR decides. See Your own code."},
     [COLUMNS] = {NULL, "columns", "A,B", NULL, "columns of the viewer: work:inclusive,work:exclusive",
                  "The columns with which the viewer begins, for one database: `METRIC:inclusive` or "
-                 "`METRIC:exclusive`, with `+4` after it to be 4 wider than usual (`work:exclusive+4`). Other "
-                 "columns are hidden."},
-    [NUMBERS] = {NULL, "numbers", "KIND", "fit plain scientific percent", "fit, plain, scientific or percent (key t)",
-                 "Form of the numbers, as the key `t` in the viewer: `fit` (the default), `plain`, `scientific` or "
-                 "`percent`."},
+                 "`METRIC:exclusive`. Other columns are hidden."},
     [BARS] = {NULL, "bars", NULL, NULL, "bars in place of percentages (key b)",
               "Show bars in place of percentages, as the key `b` in the viewer."},
     [NO_MOUSE] = {NULL, "no-mouse", NULL, NULL, "leave the mouse to the terminal",
@@ -164,14 +169,6 @@ static double percent_in(const char *text)
     return percent;
 }
 
-static enum cell_units units_in(const char *text)
-{
-    enum cell_units units = cell_units_of_key(text);
-    if (units == CELL_UNITS)
-        diag_usage("--numbers is fit, plain, scientific or percent, not '%s'", text);
-    return units;
-}
-
 static enum scaling scaling_in(const char *text)
 {
     if (strcmp(text, "strong") == 0)
@@ -210,10 +207,7 @@ static enum format format_in(const char *text)
 {
     enum format format = format_named(text);
     if (format == FORMATS)
-        diag_usage(
-            "no format '%s'; there are text, csv, json, folded, flamegraph, speedscope, pprof, svg, "
-            "gnuplot",
-            text);
+        diag_usage("no format '%s'; there are text, csv, json, folded, flamegraph, speedscope, pprof, svg", text);
     return format;
 }
 
@@ -236,6 +230,22 @@ static void take_change(speed_change_list *changes, const char *text)
     if (!speed_change_read(text, &change))
         diag_usage("--what-if takes 'PROCEDURE parallel' or 'PROCEDURE 2x' (a number above 0), not '%s'", text);
     vec_push(changes, change);
+}
+
+static void take_limit(limit_list *limits, const char *text)
+{
+    struct limit limit;
+    if (!limit_read(text, &limit))
+        diag_usage("--fail-if takes 'wall +5%%', 'METRIC +5%%' or 'METRIC:PROCEDURE +5%%', not '%s'", text);
+    vec_push(limits, limit);
+}
+
+static void take_list(struct command_line *line, const char *list)
+{
+    if (!*list)
+        diag_usage("--compare needs a list of runs");
+    line->options.paths[0] = list;
+    line->options.compares_lists = true;
 }
 
 static void take_option(void *target, size_t option, const char *value)
@@ -261,6 +271,8 @@ static void take_option(void *target, size_t option, const char *value)
     case THREADS: options->threads = value; break;
     case OF: options->print.of = value; break;
     case WHAT_IF: take_change(&options->changes, value); break;
+    case COMPARE: take_list(line, value); break;
+    case FAIL_IF: take_limit(&options->limits, value); break;
     case NAMES: line->names = value; break;
     case SCALING: options->comparison.scaling = scaling_in(value); break;
     case WORKERS: take_workers(options->comparison.workers, value); break;
@@ -268,7 +280,6 @@ static void take_option(void *target, size_t option, const char *value)
     case REPLACE: take_replacement(&options->rules, value); break;
     case OWN: path_add_own(&options->rules, value); break;
     case COLUMNS: options->columns = value; break;
-    case NUMBERS: options->units = units_in(value); break;
     case BARS: options->has_bars = true; break;
     case NO_MOUSE: options->no_mouse = true; break;
     case CLOSED: options->starts_closed = true; break;
@@ -290,6 +301,8 @@ static void check_set_options(const struct options *options)
 static void check_format(const struct options *options)
 {
     static const char any[] = "text, csv, json";
+    if (options->printed == PRINT_SUMMARY && options->print.format == FORMAT_CSV)
+        diag_usage("--format csv is for tables; the summary can be printed as text, json");
     enum format format = options->print.format;
     const char *name = format_name(format);
     bool is_tree = options->printed < VIEWS;
@@ -299,9 +312,10 @@ static void check_format(const struct options *options)
     if (options->printed == PRINT_LOSSES)
         diag_usage("--format %s: losses may be negative; they can be printed as %s", name, any);
     if (options->printed == PRINT_SCALING)
-        diag_usage("--format %s is for trees; scaling can be printed as %s, svg, gnuplot", name, any);
+        diag_usage("--format %s is for trees; scaling can be printed as %s, svg", name, any);
     diag_usage("--format %s is for %s; this view can be printed as %s%s", name,
-               format < FORMAT_SVG ? "trees (top-down, bottom-up, flat)" : "--print scaling", any,
+               format < FORMAT_SVG ? "trees (top-down, bottom-up, flat)" : "--print scaling",
+               options->printed == PRINT_SUMMARY ? "text, json" : any,
                is_tree ? ", folded, flamegraph, speedscope, pprof" : "");
 }
 
@@ -332,8 +346,8 @@ static void check_combination(const struct options *options, const bool given[OP
     bool is_tree = options->printed < VIEWS || options->printed == PRINT_LOSSES;
     if (filters_n(&options->filters) && options->printed != PRINT_NOTHING && !is_tree)
         diag_usage("--filter works on trees: print top-down, bottom-up or flat");
-    if (options->printed != PRINT_NOTHING && (given[COLUMNS] || given[NUMBERS] || given[BARS]))
-        diag_usage("--columns, --numbers and --bars are for the viewer, not for --print");
+    if (options->printed != PRINT_NOTHING && (given[COLUMNS] || given[BARS]))
+        diag_usage("--columns and --bars are for the viewer, not for --print");
     if (options->printed == PRINT_NOTHING) {
         if (given[FORMAT] || given[DEPTH] || given[MIN_PERCENT] || options->output)
             diag_usage("--format, --output, --depth and --min-percent need --print");
@@ -355,15 +369,17 @@ static void take_names(struct options *options, const char *list)
         diag_usage("--workers needs --scaling weak: strong scaling does not depend on the numbers");
     if (list && !comparison_names_in(list, options->comparison.names))
         diag_usage("--names takes two different names with a comma between them, not '%s'", list);
-    if (!list && options->paths[1])
+    if (!list && options->compares_lists)
+        comparison_names_in("base,new", options->comparison.names);
+    else if (!list && options->paths[1])
         comparison_names_of_paths(options->paths, options->comparison.names);
 }
 
 static void check_comparison(const struct options *options)
 {
     if (options->printed == PRINT_THREADS)
-        diag_usage("threads of two runs cannot be matched: print them for each database, or see them side by "
-                   "side in the viewer (key 4)");
+        diag_usage("threads of two runs cannot be matched: print them for each database, or see those of "
+                   "either run in the viewer (key 4)");
     if (options->print.format >= FORMAT_SPEEDSCOPE)
         diag_usage("speedscope and pprof files hold one database: write one for each, or compare as "
                    "flamegraph, folded, text, csv or json");
@@ -373,6 +389,8 @@ static void check_comparison(const struct options *options)
  * NULL. */
 static const char *take_setting(struct options *options, const bool given[OPTIONS], const struct setting *setting)
 {
+    if (strcmp(setting->name, "numbers") == 0) /* earlier versions kept it there */
+        return NULL;
     size_t option = option_table_find(&table, setting->name);
     if (option == OPTIONS)
         return "there is no such option";
@@ -392,11 +410,6 @@ static const char *take_setting(struct options *options, const bool given[OPTION
         options->columns = given[COLUMNS] ? options->columns : setting->value;
         break;
     case BARS: options->has_bars = true; break;
-    case NUMBERS:
-        if (cell_units_of_key(setting->value) == CELL_UNITS)
-            return "it is fit, plain, scientific or percent";
-        options->units = given[NUMBERS] ? options->units : cell_units_of_key(setting->value);
-        break;
     case INCLUDE: path_add_search(&options->rules, setting->value); break;
     case OWN: path_add_own(&options->rules, setting->value); break;
     case REPLACE:
@@ -424,10 +437,17 @@ struct options options_read(int argc, char **argv)
     struct command_line line = {.options = {.printed = PRINT_NOTHING, .print = {.min_percent = -1}}};
     struct options *options = &line.options;
     int at = option_table_parse(&table, argc, argv, take_option, &line);
-    if (argc - at > SIDES)
+    int n_given = options->compares_lists ? 1 : 0;
+    if (argc - at + n_given > SIDES)
         diag_usage("more than two databases given");
-    for (int side = 0; at + side < argc; side++)
-        options->paths[side] = argv[at + side];
+    for (int side = n_given; at + side - n_given < argc; side++)
+        options->paths[side] = argv[at + side - n_given];
+    if (options->compares_lists && (!options->paths[1] || !*options->paths[1]))
+        diag_usage("--compare needs a second list of runs after the options");
+    if (options->limits.n && !options->compares_lists)
+        diag_usage("--fail-if needs --compare with repeated runs");
+    if (options->limits.n && !line.given[PRINT])
+        options->printed = PRINT_SUMMARY;
     if (!line.given[NO_CONFIG])
         take_settings(options, line.given);
     if (options->changes.n && !line.given[PRINT])

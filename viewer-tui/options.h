@@ -5,6 +5,7 @@
 #include "lib/path.h"
 #include "viewer-tui/base/viewer-config.h"
 #include "viewer-tui/compare/comparison.h"
+#include "viewer-tui/compare/limits.h"
 #include "viewer-tui/db/fold.h"
 #include "viewer-tui/output/print.h"
 
@@ -27,6 +28,8 @@ struct options {
     /* Databases or measurement directories. First NULL: the only one in the current directory;
      * second NULL: nothing to compare. */
     const char *paths[SIDES];
+    bool compares_lists; /* the paths are lists of repeated runs, "A,B,C" */
+    limit_list limits;   /* on what may get worse; the caller frees */
     struct comparison_options comparison; /* the caller frees the names */
     /* The user's defaults; the first three count only for databases that have these metrics or that
      * projection. */
@@ -35,7 +38,6 @@ struct options {
     bool no_mouse;
     bool starts_closed;  /* the viewer, with the tree closed and without advice */
     const char *columns; /* of the terminal viewer (column-choice.h); NULL: those that fit */
-    enum cell_units units;
     bool has_bars;
     struct config config; /* the configuration file that they were read from; the caller frees */
 };

@@ -8,7 +8,9 @@
  *       that the scheduler called
  *     Cilk_scheduler                               1-M: the ancestors of the slow clone's closure,
  *                                                  from the heap; their spawn sites are known only
- *                                                  if the runtime is patched
+ *                                                  if the runtime is patched. Then the path of the
+ *                                                  thread that has called the computation
+ *                                                  (cilk5-caller.h)
  *     Cilk_child_main ... the thread's start       M-0
  *     other functions of the runtime, the root,    1-0, or M-0 with the functions of libc that
  *       the import of its procedure                they call
@@ -36,6 +38,7 @@
  *   - Before the slow clone is called and after it has returned, the worker counts as idle. */
 #include "agents/agent.h"
 
+#include "agents/cilk5/cilk5-caller.h"
 #include "agents/cilk5/cilk5-runtime.h"
 
 #include <stdatomic.h>
@@ -61,6 +64,9 @@ enum {
     SITE,       /* where this closure spawned the previous one; 0: unknown */
     BELOW,      /* whether the walk is past Cilk_scheduler */
     NATIVE,     /* pc of a native frame, the next l-note; 0: none */
+    CALLER,     /* pc, sp and bp of the next l-note in the thread that has called the computation; pc 0: none */
+    CALLER_SP,
+    CALLER_BP,
 };
 
 /* -------- modules -------- */
@@ -80,11 +86,6 @@ static void module_added(const struct agent_module *module)
     if (imports)
         host->claim(&hpcrun_agent, imports, count);
     free(imports);
-}
-
-static bool is_in(struct range range, uint64_t pc)
-{
-    return pc >= range.begin && pc < range.end;
 }
 
 static bool is_claimed_as(uint32_t tag, uint64_t pc)
@@ -312,6 +313,16 @@ static bool has_lnote(const struct agent_cursor *cursor)
     return closure && agent_u64(host, cursor, closure + CLOSURE_PARENT);
 }
 
+/* The outermost l-notes are the caller's frames, on the stack of its thread. */
+static void begin_caller(struct agent_cursor *cursor)
+{
+    const struct caller caller = find_caller(host, cursor);
+    cursor->owner = caller.thread;
+    cursor->state[CALLER] = caller.frame.pc;
+    cursor->state[CALLER_SP] = caller.frame.sp;
+    cursor->state[CALLER_BP] = caller.frame.bp;
+}
+
 static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
@@ -329,7 +340,8 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
         return AGENT_1_0;
     }
     state[BELOW] = true;
-    return has_lnote(cursor) ? AGENT_1_M : AGENT_1_0;
+    begin_caller(cursor);
+    return has_lnote(cursor) || state[CALLER] ? AGENT_1_M : AGENT_1_0;
 }
 
 /* All frames outside the scheduler's are the runtime's. */
@@ -348,12 +360,23 @@ static bool step_native(struct agent_cursor *cursor, struct agent_lnote *note)
     return true;
 }
 
+static bool step_caller(struct agent_cursor *cursor, struct agent_lnote *note)
+{
+    uint64_t *state = cursor->state;
+    struct agent_frame frame = {state[CALLER], state[CALLER_SP], state[CALLER_BP]};
+    *note = (struct agent_lnote){.space = AGENT_CODE, .value = frame.pc, .site = frame.pc};
+    state[CALLER] = frame.pc && host->step(cursor, &frame) ? frame.pc : 0;
+    state[CALLER_SP] = frame.sp;
+    state[CALLER_BP] = frame.bp;
+    return note->value != 0;
+}
+
 static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
 {
     if (cursor->state[NATIVE])
         return step_native(cursor, note);
     if (!has_lnote(cursor))
-        return false;
+        return step_caller(cursor, note);
     uint64_t closure = cursor->state[CLOSURE];
     uint64_t frame = agent_u64(host, cursor, closure + CLOSURE_FRAME);
     uint64_t signature = agent_u64(host, cursor, frame + FRAME_SIGNATURE);

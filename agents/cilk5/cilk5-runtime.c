@@ -32,7 +32,7 @@ static const struct agent_host *host;
 /* What the symbols of one module say. */
 struct runtime_symbols {
     const struct agent_module *module;
-    struct range scheduler, child_main, root;
+    struct range scheduler, child_main, root, wakeup_workers;
     bool has_mark;
     uint64_t description; /* address of the patch's hpctoolkit_cilk5; 0: none */
 };
@@ -56,6 +56,8 @@ static void add_symbol(const struct symbol *symbol, void *data)
         found->child_main = range;
     else if (strcmp(name, "invoke_main_slow") == 0)
         found->root = range;
+    else if (strcmp(name, "Cilk_wakeup_workers") == 0)
+        found->wakeup_workers = range;
     else if (strcmp(name, "hpctoolkit_cilk5") == 0 &&
              symbol->size >= offsetof(struct hpctoolkit_cilk5, working))
         found->description = begin;
@@ -117,6 +119,7 @@ static void learn(const struct runtime_symbols *found)
     now.scheduler = found->scheduler;
     now.child_main = found->child_main;
     now.root = found->root;
+    now.wakeup_workers = found->wakeup_workers;
     now.module = found->module->start;
     learn_patch(&now, found->description);
     now.is_known = true;
@@ -155,9 +158,10 @@ void runtime_forget(const struct agent_module *module)
 
 #define BEGINNING "_cilk_"
 #define ENDING    "_import"
+#define MAIN_NAME "mt_cilk_main"
 
 struct import {
-    char *procedure; /* its name */
+    char *procedure; /* its name; NULL for mt_cilk_main */
     uint64_t procedure_at;
     struct agent_claim code;
 };
@@ -182,15 +186,16 @@ static void add_import(const struct symbol *symbol, void *data)
 {
     struct import_list *list = data;
     size_t length = procedure_in(symbol->name);
-    if (!symbol->is_function || symbol->size == 0 || length == 0)
+    bool is_main = strcmp(symbol->name, MAIN_NAME) == 0;
+    if (!symbol->is_function || symbol->size == 0 || (length == 0 && !is_main))
         return;
     struct import *more = realloc(list->at, (list->count + 1) * sizeof *more);
     if (!more)
         return;
     uint64_t start = list->bias + symbol->address;
-    more[list->count++] =
-        (struct import){.procedure = strndup(symbol->name + strlen(BEGINNING), length),
-                        .code = {.start = start, .end = start + symbol->size}};
+    more[list->count++] = (struct import){
+        .procedure = is_main ? NULL : strndup(symbol->name + strlen(BEGINNING), length),
+        .code = {start, start + symbol->size, is_main ? MAIN_ENTRY : IMPORT}};
     list->at = more;
 }
 
@@ -202,13 +207,15 @@ static void set_procedure(const struct symbol *symbol, void *data)
             list->at[i].procedure_at = list->bias + symbol->address;
 }
 
-/* Whether the import, which is in the module's range, calls its procedure. Checks at every byte, as if an
+/* Whether the import is in the module's range and calls its procedure. Checks at every byte, as if an
  * instruction began there. The file may be another one than that of the module by now. */
 static bool calls_procedure(const struct import *import, struct code_range range)
 {
     enum { CALL = 0xe8, BYTES = 5 };
     if (!is_in_range(import->code.start, range) || !is_in_range(import->code.end - 1, range))
         return false;
+    if (import->code.tag == MAIN_ENTRY)
+        return true;
     for (uint64_t at = import->code.start; at + BYTES <= import->code.end; at++) {
         int32_t distance;
         memcpy(&distance, (const char *)at + 1, sizeof distance);
@@ -231,8 +238,7 @@ struct agent_claim *imports_find(const struct agent_module *module, size_t *coun
     *count = 0;
     for (size_t i = 0; i < list.count; i++) {
         if (is_pinned && calls_procedure(&list.at[i], pinned.range))
-            claims[(*count)++] =
-                (struct agent_claim){list.at[i].code.start, list.at[i].code.end, IMPORT};
+            claims[(*count)++] = list.at[i].code;
         free(list.at[i].procedure);
     }
     free(list.at);

@@ -9,12 +9,17 @@ struct range {
     uint64_t begin, end;
 };
 
-/* Tags of claims. */
-enum { RUNTIME, IMPORT };
+static inline bool is_in(struct range range, uint64_t pc)
+{
+    return pc >= range.begin && pc < range.end;
+}
+
+/* Tags of claims. MAIN_ENTRY: mt_cilk_main, by which the runtime's main begins the program. */
+enum { RUNTIME, IMPORT, MAIN_ENTRY };
 
 /* The one runtime in the process. */
 struct runtime {
-    struct range scheduler, child_main, root;
+    struct range scheduler, child_main, root, wakeup_workers;
     struct range linker; /* the dynamic linker, which runs when a function is called first: the only
                             code called by the runtime that is neither its own nor a procedure */
     uint64_t module;     /* start address of the module that has the runtime */
@@ -34,7 +39,8 @@ void runtime_look(const struct agent_module *module);
 /* Forgets the runtime if it was in this module, which was unloaded. */
 void runtime_forget(const struct agent_module *module);
 
-/* The imports in a module, as claims tagged IMPORT; the caller frees. NULL if there are none.
+/* The imports in a module, and mt_cilk_main, as claims with these tags; the caller frees. NULL if there
+ * are none.
  *
  * C code starts a Cilk procedure f through an import of f; the runtime's root starts the first
  * procedure in this way. The compiler names the import _cilk_f_import, and nothing else identifies

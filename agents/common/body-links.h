@@ -21,6 +21,7 @@
 #define AGENTS_BODY_LINKS_H
 
 #include "agents/common/thread-slots.h"
+#include "lib/opaque.h"
 
 enum creation_context_kind { CONTEXT_ON_STACK, CONTEXT_COPY, CONTEXT_SITE };
 
@@ -68,9 +69,9 @@ struct parallel_region {
 
 /* Functions in this section call bodies of constructs; agent.c recognizes their frames by it, and
  * hpcprof the kind of the construct by their names (gomp.rules). The body of such a function is
- * inlined: noipa keeps the compiler from merging equal ones. */
+ * inlined: OPAQUE keeps the compiler from merging equal ones. */
 #define INLINED    inline __attribute__((always_inline))
-#define TRAMPOLINE __attribute__((section("hpctoolkit_trampolines"), noipa))
+#define TRAMPOLINE __attribute__((section("hpctoolkit_trampolines"))) OPAQUE
 
 #define TRAMPOLINE_BOUND(symbol) __asm__(symbol) __attribute__((weak, visibility("hidden")))
 extern const char trampolines_start[] TRAMPOLINE_BOUND("__start_hpctoolkit_trampolines");

@@ -9,6 +9,7 @@
 #include "agents/tbb/task-contexts.h"
 #include "agents/tbb/tbb-copies.h"
 #include "agents/tbb/thread-limit.h"
+#include "lib/opaque.h"
 
 #include <string.h>
 
@@ -18,7 +19,7 @@ __asm__(".weak __gcc_personality_v0\n.weak _Unwind_Resume");
 
 /* The thread may have changed: a task that was suspended is resumed by any. So the compiler must not
  * keep the address of the thread's slot over a call. */
-static __attribute__((noipa)) struct agent_slot *slot_now(void)
+static OPAQUE struct agent_slot *slot_now(void)
 {
     return slot_mine();
 }
@@ -59,7 +60,7 @@ static INLINED void begin(struct running *running, struct task_record *context,
 }
 
 /* The record keeps the context of the link: it ends after it, or is kept before. */
-static __attribute__((noipa)) void end(struct running *running)
+static OPAQUE void end(struct running *running)
 {
     struct agent_slot *slot = slot_mine();
     struct task_record *record = running->record;
@@ -209,7 +210,7 @@ static INLINED void begin_wait(struct waiting_call *call, struct agent_slot *slo
     slot_set_state(slot, AGENT_SLOT_IDLE);
 }
 
-static __attribute__((noipa)) void end_wait(struct waiting_call *call)
+static OPAQUE void end_wait(struct waiting_call *call)
 {
     struct agent_slot *slot = slot_mine();
     PUBLISH();

@@ -4,6 +4,7 @@
 #include "hpcrun/hooks/hook-init.h"
 
 #include "hpcrun/base/hook.h"
+#include "hpcrun/base/sys.h"
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/hooks/fork.h"
 #include "hpcrun/life/thread-life.h"
@@ -130,6 +131,7 @@ static struct thread *prepare(enum thread_kind kind, struct start start,
         return NULL;
     *(struct start *)thread->start = start;
     creation_record(thread, detached == PTHREAD_CREATE_JOINABLE);
+    thread->created_wall = sys_clock(CLOCK_MONOTONIC);
     return thread;
 }
 

@@ -29,7 +29,7 @@ static void start_over(struct thread *thread)
     thread->tid = sys_gettid();
     thread->began_wall = sys_clock(CLOCK_MONOTONIC);
     thread->began_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
-    thread->began_waits = cpu_waits_of(thread->tid);
+    thread->began_waits = cpu_waits_at_begin(thread);
     thread->sampled_ready = 0;
     thread->ended_cpu = 0;
     atomic_store(&thread->ended_wall, 0);
@@ -125,7 +125,7 @@ void thread_leave(void)
     slot_release();
     agent_query_thread_end(&thread->logical.query);
     span_tree_thread_ends();
-    thread->ended_waits = cpu_waits_since_begin(thread);
+    thread->ended_waits = own_cpu_waits_since_begin(thread);
     thread->ended_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
     atomic_store(&thread->ended_wall, sys_clock(CLOCK_MONOTONIC));
     atomic_store(&thread->busy, true);

@@ -87,7 +87,7 @@ void thread_image_look(struct thread *thread, uint64_t ticks, uint64_t wall)
         image->source[i] = (uint8_t)thread->events[i].opened_as;
     sys2(SYS_prctl, PR_GET_NAME, image->name);
     image->looked_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
-    struct cpu_waits waits = cpu_waits_since_begin(thread);
+    struct cpu_waits waits = own_cpu_waits_since_begin(thread);
     image->looked_ready = waits.ready + 1;
     image->looked_timeslices = waits.timeslices;
     image->looked_wall = wall;

@@ -93,8 +93,9 @@ struct thread {
      * the child of a fork, the thread's own index + 1, and a node of its own tree. */
     uint32_t creator, creation_node;
     struct saved_path *creation_path; /* the creation path itself, from the initial thread on */
+    uint64_t created_wall;            /* CLOCK_MONOTONIC when its creation began; 0: unknown */
     uint64_t began_wall, began_cpu;   /* clocks at first sight */
-    struct cpu_waits began_waits;     /* cpu_waits_of() at first sight */
+    struct cpu_waits began_waits;     /* cpu_waits_at_begin() */
     uint64_t sampled_ready;           /* the part of it since then that samples have caused */
     struct joinable *joinable;      /* before it begins: its creator's record for a join, or NULL */
     struct arena_thread *own_image; /* the image in private memory */

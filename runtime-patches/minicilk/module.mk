@@ -58,12 +58,13 @@ MINICILK_VARIANTS = $(addprefix $(MINICILK_TESTS)/,$(addprefix stress-,$(VARIANT
 LIBS_steps = -Wl,-z,now -lunwind
 MINICILK_BUILD = $(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -I$(MINICILK)
 
-# $(call runtime_variant,VARIANT): the whole runtime in one object.
+# $(call runtime_variant,VARIANT): the whole runtime in one object. clang would add its sanitizer's.
+NO_SANITIZER = $(if $(findstring clang,$(CC)),-fno-sanitize-link-runtime)
 define runtime_variant
 $(MINICILK_TESTS)/runtime-$(1).o: $(wildcard $(MINICILK)/*.[ch])
 	@mkdir -p $$(@D)
 	$$(if $$(Q),@echo "  CC $$@")
-	$$(Q)$$(MINICILK_BUILD) $$(FLAGS_$(1)) -r -o $$@ $$(filter %.c,$$^)
+	$$(Q)$$(MINICILK_BUILD) $$(FLAGS_$(1)) $$(NO_SANITIZER) -r -o $$@ $$(filter %.c,$$^)
 endef
 $(foreach variant,$(VARIANTS) eager,$(eval $(call runtime_variant,$(variant))))
 

@@ -1,7 +1,5 @@
 """Every fate of doc/FORMAT-hpcrun.md, from a measurement file to the database and the views: its words, counts and
 times. Also the sources with their reasons, and files with problems."""
-import csv
-import io
 import json
 import pathlib
 import re
@@ -84,13 +82,6 @@ class Fates(hpcprof_case.HpcprofCase):
             words: {"count": 2 * (code + 1), "amount": 4.0 * (code + 1)}
             for code, words in self.fates.items()})
         self.assertEqual(sample["sources"], [{"source": "POSIX timers", "why": WHY, "threads": 2}])
-        records = {(r["section"], r["subject"], r["item"]): r["value"] for r in csv.DictReader(
-            io.StringIO(viewer.printed("summary", "--format", "csv", db), newline=""))}
-        for code, words in self.fates.items():
-            self.assertEqual(records["event", "CPUTIME", f"count: {words}"], f"{2 * (code + 1)}")
-            self.assertEqual(records["event", "CPUTIME", f"amount: {words}"], f"{4 * (code + 1)}")
-        self.assertEqual(records["event", "CPUTIME", "why: POSIX timers"], WHY)
-        self.assertEqual(records["event", "CPUTIME", "threads: POSIX timers"], "2")
 
     def test_threads_say_what_they_lost(self):
         db = self.make()

@@ -139,9 +139,6 @@ class Views(Bounded):
         self.assertEqual(states["exact work"], ("measured", None, None))
 
     def test_csv(self):
-        found = {r["item"]: r["value"] for r in self.records("summary") if r["section"] == "work and span"}
-        self.assertEqual(sorted(found), ["parallelism at most", "span at least", "work"])
-        self.assertIn(f"metric,span,lower bound,{WHY}", viewer.printed("summary", "--format", "csv", self.db))
         self.assertIn("span (lower bound):inclusive", self.records("flat")[0])
 
     def test_only_the_program_s_span_has_a_bound(self):
@@ -219,8 +216,6 @@ class Errors(Case):
                          self.ERRORS)
         self.assertEqual({m["name"]: m.get("error") for m in summary["metric_states"] if m["name"] in SPANS},
                          dict(zip(SPANS, self.ERRORS)))
-        found = {r["item"]: r["value"] for r in self.records("summary") if r["section"] == "work and span"}
-        self.assertEqual((float(found["work error"]), float(found["span error"])), self.ERRORS[:2])
 
 
 class BoundedWork(Bounded):
@@ -264,8 +259,4 @@ class Sets(KnownSet):
     def test_plots(self):
         drawing = ElementTree.fromstring(self.printed("svg").encode())
         self.assertIn("law of known span, at most", "".join(drawing.itertext()))
-        script = self.printed("gnuplot")
-        self.assertIn("title 'law of known span, at most'", script)
-        self.assertRegex(script, r"(?m)^span = ?3\.5 # a lower bound$")
-        for plot in ("".join(drawing.itertext()), script):
-            self.assertNotIn("burdened", plot)
+        self.assertNotIn("burdened", "".join(drawing.itertext()))

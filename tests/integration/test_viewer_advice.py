@@ -239,8 +239,8 @@ class Blocked(Advice):
         """6 s of 10 in a lock; one thread has 4 s of CPU time, which remain."""
         found = self.advice(self.program({"__pthread_mutex_lock": 6}), self.run_of((4, 1, 1)))[0]
         self.assertEqual((found["kind"], *self.place(found)), ("blocked", "parallel", "/src/p.c", 32))
-        self.assertEqual(found["text"], "A thread waits 60 % of the time for a lock at parallel, p.c:32 (pthread_mutex_lock); at "
-                                        "most 2.5x faster without it, if the rest takes as long.")
+        self.assertEqual(found["text"], "A thread waits 60 % of the time for a lock at parallel, p.c:32 (pthread_mutex_lock); could "
+                                        "win 2.5x without it.")
         self.assertAlmostEqual(found["gain"], 10 / 4)
 
     def test_what_limits_the_gain(self):
@@ -327,11 +327,13 @@ class Supply(Advice):
         self.assertEqual([f["gain"] for f in self.found], [None] * 4)
 
     def test_what_idle_cpus_take_to_wake_up(self):
-        """3 s in 60,000 pieces: 50 us each time."""
+        """3 s in 60,000 pieces: 50 us each time. The main thread has 3 s more than the others, of which unequal parts explain
+        0.9."""
         run = self.run_of(3)
         for one in run["processes"][0]["threads"]:
             one["timeslices"] = 20_000
         self.assertEqual(self.kinds(run)[0], "blocked")
+        self.assertIn("Only the main thread runs for at least 2.1 s of 10 s", self.of_kind(self.found, "one thread")[0]["text"])
 
     def test_hardly_any(self):
         """0.3 of 7.3 s."""
@@ -348,6 +350,16 @@ class Supply(Advice):
         self.assertEqual(kinds[0], "too many threads")
         self.assertEqual(self.found[0]["text"], "3 threads share 1 CPU: they were ready for 14 s and ran for 7.0 s.")
         self.assertEqual(self.kinds(self.run_of(16, cpus=1))[0], "no cpu")
+
+    def test_threads_that_live_one_after_another(self):
+        """20 threads of 0.3 s in 20 half seconds on one CPU, each ready for the rest: the one before, which ends a moment
+        later, has had the CPU for that moment at most."""
+        p = Program(n_threads=21)
+        p.thread.statement(p.file, 31).charge(6, 0, 2)
+        threads = [thread(1, 0.1, ready=0.0)] + [thread(i + 2, 0.3, "parallel", begin=i * 0.5, wall=0.505, ready=0.2) for i in range(20)]
+        run = run_json(threads, 10, 1)
+        run["processes"][0]["ready"] = 4.0
+        self.assertEqual([f["kind"] for f in self.advice(p, run)], ["no cpu", "hot place"])
 
     def test_threads_that_share_cpus_and_a_lock(self):
         """The lock comes first: they wait for it longer than for a CPU."""
@@ -401,16 +413,17 @@ class Supply(Advice):
 class Ranks(Advice):
     METRICS = ("work", "waiting")
 
-    def found(self, waits):
+    def found(self, waits, wall=6.5, ready=None):
         """Rank 0 computes for 2 s, rank 1 for 6 s; rank 0 waits meanwhile, in line 14."""
         p = Program(self.METRICS, 2)
         mpi = p.db.module("/usr/lib/x86_64-linux-gnu/libmpi.so.40")
         p.main.loop(p.file, 15).statement(p.file, 16).charge(2, 0, 1).charge(6, 0, 2)
         call = p.main.statement(p.file, 14).call(p.db.function("PMPI_Allreduce", mpi, 64))
         call.call(p.db.function("opal_progress", mpi, 128)).charge(waits, 1, 1)
-        run = run_json([thread(1, 2 + waits)], 6.5, metrics=self.METRICS)
+        run = run_json([thread(1, 2 + waits, ready=ready)], wall, metrics=self.METRICS)
         process, = run["processes"]
-        run["processes"].append(dict(process, pid=71, threads=[thread(2, 6, kind="initial")]))
+        process["ready"] = ready
+        run["processes"].append(dict(process, pid=71, threads=[thread(2, 6, kind="initial", ready=ready)]))
         for rank, described in enumerate(run["processes"]):
             described["rank"] = rank
         return self.advice(p, run)
@@ -422,6 +435,12 @@ class Ranks(Advice):
                                            "PMPI_Allreduce, p.c:14; equal parts could win 1.4x.")
         self.assertEqual([f["kind"] for f in found], ["ranks", "hot place"])
         self.assertAlmostEqual(found[0]["gain"], 6.5 / 4.5)
+
+    def test_on_a_busy_machine(self):
+        """Of 60 s, rank 0 had no CPU for 54, and waits in 0.6 of the other 6."""
+        found = self.found(0.6, wall=60, ready=54)
+        self.assertEqual([f["kind"] for f in found], ["no cpu", "ranks", "hot place"])
+        self.assertEqual(found[1]["text"], "Rank 1 computes 3 times as long as rank 0; rank 0 waits in PMPI_Allreduce, p.c:14.")
 
     def test_nobody_waits(self):
         self.assertEqual([f["kind"] for f in self.found(0.1)], ["hot place"])
@@ -447,7 +466,7 @@ class Locks(Advice):
             found = self.found(*metrics)[0]
             self.assertEqual(self.place(found), ("parallel", "/src/p.c", 31))
             self.assertEqual(found["text"], f"Lock queue_lock (80 %) and others: threads wait {wait}, 100 % of that while "
-                                            f"parallel, p.c:31 holds it; at most {gain:.1f}x faster without it, if the rest takes as long.")
+                                            f"parallel, p.c:31 holds it; could win {gain:.1f}x without it.")
 
     def test_what_waiting_costs_goes_with_the_lock(self):
         """Two threads with 4 s each, of which 2 are spinning for the lock: on two CPUs 2 s are left of 8."""
@@ -458,6 +477,18 @@ class Locks(Advice):
         run = run_json([thread(1, 4), thread(2, 4, "parallel")], 8, 2, metrics=p.db.metrics)
         found, = self.of_kind(self.advice(p, run), "lock")
         self.assertAlmostEqual(found["gain"], 4)
+
+    def test_what_waking_others_costs_goes_with_the_lock(self):
+        """Two threads with 4 s each, of which 1 is in the call that releases the lock: on two CPUs 3 s are left of 8."""
+        p = Program(("work", "lock blame", "lock wait"), 2)
+        for profile in (1, 2):
+            p.thread.statement(p.file, 31).charge(3, 0, profile).charge(3, 1, profile)
+            p.thread.statement(p.file, 32).charge(3, 2, profile)
+            p.thread.statement(p.file, 33).call(p.of_libc("__pthread_mutex_unlock_usercnt")) \
+                .call(p.of_libc("__lll_lock_wake")).charge(1, 0, profile)
+        run = run_json([thread(1, 4), thread(2, 4, "parallel")], 8, 2, metrics=p.db.metrics)
+        found, = self.of_kind(self.advice(p, run), "lock")
+        self.assertAlmostEqual(found["gain"], 8 / 3)
 
     def test_a_lock_that_explains_idleness(self):
         """Of 4 s of idleness the lock, for which threads wait 5 s, explains half, of 11 s it does not."""
@@ -517,6 +548,66 @@ class TooManyThreads(Advice):
     def test_other_runtimes(self):
         finding, = self.found(agents=("minicilk",))
         self.assertTrue(finding["text"].endswith("; try 2 (MINICILK_WORKERS)."), finding["text"])
+
+
+class Grain(Advice):
+    """Two workers of OpenMP on two CPUs: each works for 2 s in the loop at line 31 while the other one is idle, and for 1 s,
+    or another time, nobody works."""
+
+    def found(self, nobody=1.0, of_worker=1.0, event="CPUTIME", agent="gomp", overhead=0.1, cpus=2, ready=0.0, processes=1,
+              throttled=0.0):
+        p = Program(("work", "overhead", "idleness"), 2)
+        loop = p.thread.loop(p.file, 31)
+        for profile in (1, 2):
+            loop.statement(p.file, 32).charge(2, 0, profile).charge(2, 2, profile).charge(overhead / 2, 1, profile)
+        threads = [thread(i, 3 + overhead / 2, "gomp", ready=ready, timeslices=9,
+                          events=[{"event": name, "fates": {"nobody working": {"count": 200, "amount": amount}}}
+                                  for name, amount in ((event, (nobody, of_worker)[i - 1]), ("REALTIME", 5))]) for i in (1, 2)]
+        run = run_json(threads, 10, cpus, (event,), metrics=p.db.metrics)
+        run["agents"] = [{"name": agent}]
+        run["processes"][0].update(workers=2, ready=2 * ready, throttled=throttled, quota=0.5)
+        for pid in range(1, processes):
+            run["processes"].append(dict(run["processes"][0], pid=70 + pid))
+        self.all = self.advice(p, run)
+        return self.of_kind(self.all, "parallelization")
+
+    def test_threads_that_spin_on_a_busy_machine(self):
+        """2 of 6.1 s. Threads of TBB sleep anyway, and 1 of 6.1 s is not worth a word."""
+        words = "; threads spent 33 % of their CPU time waiting for each other: try OMP_WAIT_POLICY=passive."
+        self.found(ready=1.0)
+        self.assertEqual(self.all[0]["text"], f"Others had the CPUs: threads were ready for 2.0 s and ran for 6.1 s{words}")
+        for other in ({"agent": "tbb"}, {"nobody": 0.5, "of_worker": 0.5}, {"event": "REALTIME"}):
+            self.found(ready=1.0, **other)
+            self.assertEqual(self.all[0]["text"], "Others had the CPUs: threads were ready for 2.0 s and ran for 6.1 s.", other)
+        self.found(throttled=4.0)
+        self.assertEqual(self.all[0]["text"], f"A quota of 0.5 CPUs stopped the program for 4.0 s of 10 s{words}")
+
+    def test_nobody_works(self):
+        """2 of 10.1 s. Without them, and 0.1 s of overhead, 8 s are left."""
+        finding, = self.found()
+        self.assertEqual(finding["text"], "Too fine a grain: no worker has work for 20 % of the time, between pieces of the loop at p.c:31 "
+                                          "of parallel; larger pieces could win 1.3x; try fewer threads, too (OMP_NUM_THREADS, "
+                                          "num_threads, no nested regions).")
+        self.assertEqual((finding["verdict"], self.place(finding)), ("too fine a grain", ("parallel", "/src/p.c", 31)))
+        self.assertAlmostEqual(finding["gain"], 10.1 / 8)
+
+    def test_seldom(self):
+        finding, = self.found(nobody=0.1)
+        self.assertTrue(finding["text"].startswith("Too little parallelism: "), finding)
+
+    def test_other_reasons(self):
+        """Workers that spin while the initial thread sleeps; that wait for one of too few CPUs, or for others' programs; the
+        wall clock of workers that are blocked; processes that share the CPUs; threads without a runtime."""
+        for other in ({"nobody": 0}, {"cpus": 1}, {"event": "REALTIME"}, {"processes": 2}, {"agent": "pthread"}):
+            for finding in self.found(**other):
+                self.assertNotIn("Too fine a grain", finding["text"], other)
+        self.assertEqual(self.found(ready=1.0), [])
+
+    def test_the_runtime_has_most_of_the_time(self):
+        """20 of 24 s of CPU time: idleness is no other cause."""
+        finding, = self.found(nobody=0, overhead=20)
+        self.assertEqual(finding["text"], "Too fine a grain: overhead is 71 %, 100 % of that in the loop at p.c:31 of parallel; larger "
+                                          "tasks could win 3.5x.")
 
 
 class UnknownCode(Advice):

@@ -279,45 +279,13 @@ class Cells(InTerminal):
         line = next(line for line in lines if " solve" in line)
         self.assertEqual(line[:16].split(), ["5.000", "#" * round(work / PROGRAM * 6)])
 
-    def test_units(self):
-        terminal = self.opened()
-        values = self.values()
-
-        def check(said, format):
-            terminal.press("t")
-            lines = terminal.until_seen(f"numbers: {said}")
-            for name, costs in values.items():
-                self.assertEqual(self.cells(lines, name, 1)[0].split()[0],
-                                 format(costs["work"]["inclusive"]), name)
-            return lines
-        check("all digits, plain units", lambda value: f"{value:.6f}"[:8])
-        check("scientific", lambda value: f"{value:.2e}")
-        terminal.press("t")
-        lines = terminal.until_seen("numbers: percent")
-        self.assertIn("work, %", lines[2])
-        for name, costs in values.items():
-            self.assertEqual(self.cells(lines, name, 1, width=12),
-                             [f"{100 * costs['work']['inclusive'] / PROGRAM:.1f}%"])
-        check("four digits, units that fit", lambda value: f"{value:.3f}")
-
-    def test_wider_columns_have_more_digits(self):
-        terminal = self.opened()
-        terminal.press("t", "t")
-        terminal.until_seen("numbers: scientific")
-        terminal.press("C")
-        terminal.until_seen("hpcviewer: columns")
-        terminal.press("+", "+", "q")
-        lines = terminal.until_seen("?:help")
-        work = self.values()["solve"]["work"]["inclusive"]
-        self.assertEqual(self.cells(lines, "solve", 1, width=20)[0].split()[0], f"{work:.6e}")
-
     def test_everything_on_screens_of_all_sizes(self):
         for size in ((20, 5), (27, 8), (35, 12), (200, 30)):
             terminal = self.start(width=size[0], height=size[1],
                                   environment={"LC_ALL": "C" if size[0] == 27 else "C.UTF-8"})
             terminal.until(lambda lines: any("whole pro" in line for line in lines), "the tree")
             for _ in range(4):
-                terminal.press("t", "b", "}", "}", "{", "b", "C", "+", "+", "J", "Space", "q", "i",
+                terminal.press("b", "}", "}", "{", "b", "C", "J", "Space", "q", "i",
                                "Down", "q")
             terminal.press("C", "a", "q", "d", "x", "=", "1", "Enter", "b")
             terminal.press("q")

@@ -1,8 +1,6 @@
 """The advice on two databases: what got worse and better and which procedures are responsible, checked
 against each database alone."""
 import collections
-import csv
-import io
 import os
 import unittest
 
@@ -81,21 +79,6 @@ class OfRandomPrograms(Compared):
                 self.write(*Program(seed, metrics=PARTS).databases)
                 self.check(1, "loss", "--scaling", "strong")
                 self.check(2, "loss", "--scaling", "weak", "--workers", "2,4")
-
-    def test_csv_says_what_json_says(self):
-        self.write(*Program(4, metrics=PARTS).databases)
-        changes, = viewer.printed_json("summary", *self.folders)["advice"]
-        records = list(csv.DictReader(io.StringIO(viewer.printed(
-            "summary", "--format", "csv", *self.folders), newline="")))
-        for part in (*PARTS, "effort"):
-            record, = (r for r in records if r["name"] == part and r["section"] != "metric")
-            self.assertEqual(record["section"], changes[part]["verdict"])
-            self.assertEqual(float(record["difference"]), changes[part]["difference"])
-            for way in ("more", "less"):
-                told = [(r["name"], float(r["before"]), float(r["after"]), float(r["difference"]))
-                        for r in records if r["section"] == f"{way} {part}"]
-                self.assertEqual(told, [(one["name"], one["before"], one["after"], one["difference"])
-                                        for one in changes[part].get(way, [])])
 
 
 def program(*procedures):

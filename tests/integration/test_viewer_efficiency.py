@@ -276,10 +276,6 @@ class Formats(Case):
                                               "effort": 14.0625})
         self.assertAlmostEqual(summary["percent_of_effort"]["idleness"], 306.25 / 14.0625)
         self.assertEqual([p["workers"] for p in summary["processes"]], [4, None, 1])
-        records = {(r["section"], r["item"], r["subject"]): r["value"]
-                   for r in self.records("summary")}
-        self.assertAlmostEqual(float(records["metric", "percent_of_effort", "work"]),
-                               900 / 14.0625)
         shown = viewer.printed("summary", self.db)
         self.assertIn("       3.062 s    21.8%  idleness  other workers had nothing to do meanwhile\n", shown)
         self.assertIn("       14.06 s   100.0%  effort    work + overhead + idleness\n", shown)
@@ -443,9 +439,9 @@ class Advice(Case):
             low, high = advice["gain_interval"]
             self.assertLess(low, advice["gain"])
             self.assertGreater(high, advice["gain"])
-            self.assertIn(f"at most {100 / (100 - saved):.1f}x faster", advice["text"])
-            self.assertIn(f"at most {100 / (100 - saved):.1f}x faster",
-                          " ".join(viewer.printed("summary", self.db).split()))
+            words = f"; at most {100 / (100 - saved):.1f}x faster." if costs[1] < 5 else f" could win {100 / (100 - saved):.1f}x."
+            self.assertIn(words, advice["text"])
+            self.assertIn(words, " ".join(viewer.printed("summary", self.db).split()))
 
     def test_fine_says_what_is_left(self):
         """7 % of idleness and 2 % of overhead can gain 100 / 91; less than 5 % is not worth a word."""
@@ -520,11 +516,7 @@ class Advice(Case):
         self.assertEqual(advice["overhead_in"], [
             {"name": "fib", "file": "/src/m.c", "line": 31, "loop": False, "exclusive": 2.0}])
         self.assertEqual(advice["text"], "Wrong parallelization: threads are idle 22 % of the time, 98 % of that during init, "
-                                         "m.c:21; overhead is 14 %, 100 % of that in fib, m.c:31; without both at most 1.6x "
-                                         "faster.")
-        records = {(r["section"], r["item"]): r["value"] for r in self.records("summary")}
-        self.assertEqual(records["advice", "verdict"], "wrong parallelization")
-        self.assertEqual(float(records["advice", "idleness in init"]), 3.0)
+                                         "m.c:21; overhead is 14 %, 100 % of that in fib, m.c:31; another one could win 1.6x.")
 
     def test_hotspots_of_random_programs(self):
         """Costs are at the innermost rows of the user's own, whoever's code has them."""

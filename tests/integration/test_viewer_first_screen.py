@@ -117,7 +117,7 @@ class FirstScreen(InTerminal):
 class KeysOfViews(InTerminal):
     """1 to 5 and ? work on every page; a page closes with the key that opened it, or with Esc."""
     PAGES = {"5": "hpcviewer: summary", "4": "hpcviewer: threads", "?": "hpcviewer: help", "a": "hpcviewer: advice",
-             "i": "hpcviewer: one row", "C": "hpcviewer: columns", "M": "hpcviewer: marks",
+             "i": "hpcviewer: one row", "C": "hpcviewer: columns",
              "\\": "hpcviewer: filters"}
 
     def test_from_page_to_page(self):

@@ -1,4 +1,4 @@
-"""Columns, numbers and bars that are kept from one time to the next: S in the list of columns writes
+"""Columns and bars that are kept from one time to the next: S in the list of columns writes
 them to the user's defaults, and nothing else does."""
 import os
 import pathlib
@@ -59,12 +59,12 @@ class Case(unittest.TestCase):
 class Keeping(Case):
     def test_all_choices_come_back(self):
         terminal = self.start()
-        terminal.press("t", "t", "b")  # scientific, with bars
+        terminal.press("b")
         terminal.until_seen("█")
-        # Work: inclusive widened and after exclusive; misses hidden, flops only inclusive.
-        text = self.save(terminal, "+", "+", "J", "j", "Space", "j", "Space", "j", "j", "Space")
-        self.assertEqual(text, "numbers = scientific\nbars\n"
-                               "columns = work (sec):exclusive,work (sec):inclusive+4,flops:inclusive\n")
+        # Work: inclusive after exclusive; misses hidden, flops only inclusive.
+        text = self.save(terminal, "J", "j", "Space", "j", "Space", "j", "j", "Space")
+        self.assertEqual(text, "bars\n"
+                               "columns = work (sec):exclusive,work (sec):inclusive,flops:inclusive\n")
         shape = self.shape(terminal.screen())
         self.assertEqual(shape[1].split(), ["exclusive", "▼", "inclusive", "inclusive"])
         again = self.start()
@@ -77,7 +77,7 @@ class Keeping(Case):
         lines = again.until_seen("/bin/program")
         self.assertEqual(self.shape(lines)[1].split(), ["exclusive", "▼", "inclusive", "inclusive"])
 
-    def test_automatic_columns_and_usual_numbers(self):
+    def test_automatic_columns(self):
         terminal = self.start()
         terminal.press("b")
         self.save(terminal, "Space")
@@ -104,12 +104,11 @@ class Keeping(Case):
 
     def test_options_come_first(self):
         self.path.parent.mkdir()
-        self.path.write_text("columns = flops:inclusive\nnumbers = percent\nbars\n")
-        terminal = self.start("--columns", "cache, L1:misses:exclusive+6,flops:inclusive,nothing",
-                              "--numbers", "fit", self.db)
+        self.path.write_text("columns = flops:inclusive\nnumbers = percent\nbars\n")  # of an earlier version
+        terminal = self.start("--columns", "cache, L1:misses:exclusive+6,flops:inclusive,nothing", self.db)
         lines = terminal.until_seen("█")
         self.assertEqual(self.shape(lines)[1].split(), ["exclusive", "inclusive"])
-        self.assertEqual(lines[3].index("exclusive") + len("exclusive"), 16 + 6)
+        self.assertEqual(lines[3].index("exclusive") + len("exclusive"), 16)  # +6: a width, of an earlier version
         self.assertEqual(self.shape(self.start("--no-config", self.db).screen())[1].split().count(
             "exclusive"), 3)
 
@@ -121,10 +120,10 @@ class File(Case):
                              "no-mouse")
         self.path.chmod(0o640)
         terminal = self.start()
-        terminal.press("t", "t", "b")  # from fit on: the last line counts
+        terminal.press("b")
         terminal.until_seen("█")
         text = self.save(terminal)
-        self.assertEqual(text, "# mine\n\nnumbers = scientific\ninclude = /a b/c\n#bars\nno-mouse\n"
+        self.assertEqual(text, "# mine\n\ninclude = /a b/c\n#bars\nno-mouse\n"
                                "bars\n")
         self.assertEqual(stat.S_IMODE(self.path.stat().st_mode), 0o640)
         self.assertEqual(os.listdir(self.path.parent), [self.path.name])
@@ -144,7 +143,7 @@ class File(Case):
 
     def test_nothing_is_written_unasked(self):
         terminal = self.start()
-        terminal.press("t", "b")
+        terminal.press("b")
         self.in_list(terminal, "Space", "J", "q")
         terminal.until_seen("?:help")
         terminal.press("q")
@@ -164,23 +163,21 @@ class File(Case):
         self.path.parent.mkdir()
         self.path.write_text("columns = flops:inclusive\n")
         terminal = self.start(self.db, self.db)
-        terminal.press("t")
+        terminal.press("b")
         self.in_list(terminal, "Space", "S")
-        terminal.until_seen(f"numbers and bars saved for the next time: {self.path}")
-        self.assertEqual(self.path.read_text(), "columns = flops:inclusive\nnumbers = plain\n")
+        terminal.until_seen(f"bars saved for the next time: {self.path}")
+        self.assertEqual(self.path.read_text(), "columns = flops:inclusive\nbars\n")
 
     def test_bad_settings_and_options(self):
         self.path.parent.mkdir()
-        for line, what in (("numbers = many", "numbers: it is fit, plain, scientific or percent"),
-                           ("bars = yes", "bars: it takes no value"),
+        for line, what in (("bars = yes", "bars: it takes no value"),
                            ("columns", "columns: it needs a value")):
             self.path.write_text(line + "\n")
             with mock.patch.dict(os.environ, {"XDG_CONFIG_HOME": str(self.folder)}):
                 done = viewer.run("--print", "flat", self.db)
             self.assertEqual(done.returncode, 2)
             self.assertIn(what, done.stderr)
-        for options, what in ((("--numbers", "many"), "--numbers is fit, plain, scientific or"),
-                              (("--print", "flat", "--bars"), "are for the viewer, not for --print"),
+        for options, what in ((("--print", "flat", "--bars"), "are for the viewer, not for --print"),
                               (("--columns", "a", self.db), "with one database, not with two")):
             done = viewer.run(*options, self.db)
             self.assertEqual(done.returncode, 2)

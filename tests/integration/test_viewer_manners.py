@@ -98,12 +98,6 @@ class LongNames(InTerminal):
         terminal.press("\\")
         terminal.until_seen("  without std::vector<…>::one(…)", "hpcviewer: filters")
 
-    def test_marks_end_with_the_row(self):
-        terminal = self.start()
-        terminal.press("H", "m", "a", "M")
-        lines = terminal.until_seen("hpcviewer: marks", "q: back")
-        self.assertRegex(lines[1], r"^ a  top-down   \.\.\. > .*step_12\(…\) > std::vector<…>::one\(…\)$")
-
 
 class Pages(InTerminal):
     """Text that fills the screen is read as in less."""
@@ -247,8 +241,7 @@ class Typing(InTerminal):
         terminal = self.start()
         for keys, seen in ((["/", "x"], "/x"), (["d"], "NAME = FORMULA"), (["?"], "hpcviewer: help"),
                            (["?", "/", "x"], "/x"), (["4"], "hpcviewer: threads"),
-                           (["C"], "hpcviewer: columns"), (["M"], "hpcviewer: marks"),
-                           (["m"], "mark this row"), (["H", "x"], "hide std::"),
+                           (["C"], "hpcviewer: columns"), (["H", "x"], "hide std::"),
                            (["."], "go to the same scope")):
             terminal.press(*keys)
             terminal.until_seen(seen)
@@ -302,14 +295,12 @@ class Hands(InTerminal):
 
     def test_empty_lists_say_what_would_be_in_them(self):
         terminal = self.start()
-        for key, text in (("M", "No marks: m and a letter mark the selected row."),
-                          ("\\", "No filters: &, x, X and % add them.")):
-            terminal.press(key)
-            terminal.until_seen(text)
-            terminal.press("d", "Enter") if key == "M" else terminal.press("d", "c")
-            terminal.until_seen(text)
-            terminal.press("q")
-            terminal.until_seen("?:help")
+        terminal.press("\\")
+        terminal.until_seen("No filters: &, x, X and % add them.")
+        terminal.press("d", "c")
+        terminal.until_seen("No filters: &, x, X and % add them.")
+        terminal.press("q")
+        terminal.until_seen("?:help")
 
 
 class WithoutSource(InTerminal):

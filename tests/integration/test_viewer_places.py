@@ -1,4 +1,4 @@
-"""Places in the terminal viewer: back and forward, marks, the same scope in other views; opening
+"""Places in the terminal viewer: back and forward, the same scope in other views; opening
 everything, flattening, the threshold of the hot path. Expected rows are computed from --print json.
 """
 import re
@@ -231,43 +231,6 @@ class Moves(story.StoryTest):
         terminal.until_seen("no later place")
         terminal.press("[")
         self.at(terminal, "1/4 zoomed", "coder_run")
-
-    def test_marks(self):
-        terminal = self.start()
-        terminal.press("H", "m", "a", "3", "G", "m", "B")
-        self.at(terminal, "3/3", "libc.so.6")
-        terminal.press("1", "g", "_", "s", "s", "r")  # closed, and sorted otherwise
-        self.at(terminal, "1/3", "1/3")
-        terminal.press("'", "a")
-        terminal.until_seen("main thread > main > loop at xz.c:110 > coder_run")
-        terminal.press("'", "B")
-        self.at(terminal, "3/3", "libc.so.6")
-        terminal.press("'", "c")
-        terminal.until_seen("no row has that mark")
-        terminal.press("m", "1")
-        terminal.until_seen("marks are letters")
-        terminal.press("M")
-        lines = terminal.until_seen("hpcviewer: marks")
-        self.assertEqual([line.strip() for line in lines[1:3]],
-                         ["a  top-down   main thread > main > loop at xz.c:110 > coder_run",
-                          "B  flat       /lib/libc.so.6"])
-        terminal.press("Enter")
-        terminal.until_seen("main thread > main > loop at xz.c:110 > coder_run")
-        terminal.press("M", "j", "d")
-        terminal.until_gone("libc.so.6")
-        terminal.press("q", "'", "B")
-        terminal.until_seen("no row has that mark")
-        terminal.press("[")  # the list was a jump
-        self.at(terminal, "3/3", "libc.so.6")
-
-    def test_marks_of_rows_that_filters_leave_out(self):
-        terminal = self.start()
-        terminal.press("H", "m", "a", "x", "a")
-        terminal.until_seen("[without all of coder_run]")
-        terminal.press("g", "'", "a")
-        terminal.until_seen("filters hide that row")
-        terminal.press("U", "g", "'", "a")
-        terminal.until_seen("main thread > main > loop at xz.c:110 > coder_run")
 
     def test_breadcrumbs(self):
         terminal = self.start()

@@ -231,14 +231,9 @@ class Formats(Story):
                     "nobody_working": 0, "dropped": {"in hpcrun's own code": 3}, "partial": 4}
         self.assertEqual({key: process[key] for key in expected}, expected)
         self.assertEqual(summary["problems"], story.RUN["problems"])
-        records = {(r["section"], r["subject"], r["item"]): r["value"]
-                   for r in self.records("summary")}
-        self.assertEqual(records["metric", "work", "total"], "10")
-        self.assertEqual(records["metric", "idleness", "total"], "-")
-        self.assertEqual(records["process", "0", "dropped: in hpcrun's own code"], "3")
-        self.assertEqual(records["process", "0", "partial: no unwind information"], "4")
-        self.assertEqual(records["event", "CPUTIME", "count: recorded"], "2000")
-        self.assertEqual(records["problem", "", ""], story.RUN["problems"][0])
+        self.assertEqual(process["dropped"], {"in hpcrun's own code": 3})
+        self.assertEqual((process["partial"], process["partial_reasons"]), (4, {"no unwind information": 4}))
+        self.assertEqual(summary["samples"][0]["fates"]["recorded"]["count"], 2000)
 
 
 class Options(Story):
@@ -347,8 +342,13 @@ class Options(Story):
                 (["--print", "flat", "--format", "xml", self.db], "no format 'xml'"),
                 (["--print", "threads", "--format", "folded", self.db],
                  "folded is for trees (top-down, bottom-up, flat); this view can be printed as text, csv, json\n"),
-                (["--print", "summary", "--format", "gnuplot", self.db],
-                 "gnuplot is for --print scaling; this view can be printed as text, csv, json\n"),
+                (["--print", "threads", "--format", "svg", self.db],
+                 "svg is for --print scaling; this view can be printed as text, csv, json\n"),
+                (["--print", "summary", "--format", "folded", self.db], "this view can be printed as text, json\n"),
+                (["--print", "summary", "--format", "csv", self.db],
+                 "--format csv is for tables; the summary can be printed as text, json\n"),
+                (["--print", "flat", "--format", "gnuplot", self.db], "no format 'gnuplot'"),
+                (["--numbers", "plain", self.db], "unknown option --numbers"),
                 (["--print", "flat", "--format", "svg", self.db],
                  "can be printed as text, csv, json, folded, flamegraph, speedscope, pprof\n"),
                 (["--print", "flat", "--depth", "0", self.db], "--depth takes"),

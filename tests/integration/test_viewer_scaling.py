@@ -4,8 +4,6 @@ import itertools
 import json
 import pathlib
 import re
-import shutil
-import subprocess
 import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
@@ -261,49 +259,6 @@ class Plots(unittest.TestCase):
         self.assertEqual([e.tag for e in root.iter() if e.tag in (SVG + "script", SVG + "style", SVG + "image")], [])
         self.assertNotIn("href", self.printed("svg"))
 
-    def test_gnuplot_data(self):
-        script = self.printed("gnuplot")
-        data = re.search(r"\$speedups << END\n(.*)END\n", script, re.S)[1].splitlines()
-        self.assertEqual([line.split()[0] for line in data], ["1", "2", "4", "8"])
-        for line in data:
-            p, *numbers = map(float, line.split())
-            for i, curve in enumerate(FORMULAS):
-                expected = (self.speedup(curve, p), *self.band(curve, p))
-                for found, wanted in zip(numbers[3 * i:], expected):
-                    self.assertAlmostEqual(found, wanted)
-        laws = {}
-        for line in script.splitlines():
-            if re.match(r"\w+ = [\d.]+$", line):
-                exec(line, laws)  # gnuplot's assignments and formulas are Python's, too
-            elif match := re.match(r"(\w+)\(P\) = (.*)", line):
-                laws[match[1]] = eval(f"lambda P: {match[2]}", laws)
-        for law, value in self.laws(4).items():
-            self.assertAlmostEqual(laws[law](4), value)
-        self.assertIn("set title '" + self.COMMAND.replace("'", "''") + "' noenhanced", script)
-
-    def test_gnuplot_columns(self):
-        """A curve and its band are drawn from its own columns, in one color; none belongs to two curves."""
-        script = self.printed("gnuplot")
-        names = re.split("[;,] ", re.search(r"^# workers; (.*)", script)[1])
-        curves = re.findall(r"\$speedups using 1:(\d+) with linespoints lc rgb '(#\w+)' title '(.*)'", script)
-        bands = {color: (int(low), int(high)) for low, high, color in re.findall(
-            r"\$speedups using 1:(\d+):(\d+) with filledcurves .* rgb '(#\w+)' notitle", script)}
-        self.assertEqual(len(curves), len(FORMULAS))
-        for column, color, title in curves:
-            column = int(column)
-            self.assertEqual(names[column - 2:column + 1], [title, "low", "high"])
-            self.assertEqual(bands.pop(color), (column + 1, column + 2))
-        self.assertEqual(bands, {})
-
-    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
-    def test_gnuplot_draws(self):
-        done = subprocess.run(["gnuplot", "-e", "set terminal dumb 200 50", "-"], input=self.printed("gnuplot"),
-                              capture_output=True, text=True, check=False)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        drawn = done.stdout
-        for word in ("workers P", "inflation-specific", "burdened, at least", "{P}", "probability of 90.6% or more"):
-            self.assertIn(word, drawn)
-
 
 class BadInput(KnownSet):
     """Each problem is one line; the rest is used."""
@@ -329,10 +284,9 @@ class BadInput(KnownSet):
         self.assertEqual((two["time"], two["work"], two["factored"]["actual"]), (5, None, 2))
 
     def test_plots_are_of_scaling_only(self):
-        for kind in ("svg", "gnuplot"):
-            self.refused("--print scaling", "--print", "summary", "--format", kind, self.folder, status=2)
+        self.refused("--print scaling", "--print", "summary", "--format", "svg", self.folder, status=2)
         for kind in ("folded", "pprof", "flamegraph"):
-            self.refused("is for trees; scaling can be printed as text, csv, json, svg, gnuplot", "--print",
+            self.refused("is for trees; scaling can be printed as text, csv, json, svg\n", "--print",
                          "scaling", "--format", kind, self.set, status=2)
 
     def test_the_run_of_work_and_span_has_no_time(self):
@@ -356,8 +310,7 @@ class BadInput(KnownSet):
         root = ElementTree.fromstring(self.printed("svg").encode())
         self.assertEqual([group.get("id") for group in root.iter(SVG + "g")], ["x-axis", "y-axis", "linear", "legend"])
         self.assertIn("no baseline: no run with one worker", "".join(root.itertext()))
-        for kind in ("gnuplot", "csv"):
-            self.printed(kind)
+        self.printed("csv")
 
 
 if __name__ == "__main__":

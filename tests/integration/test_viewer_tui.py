@@ -218,10 +218,6 @@ class Keys(InTerminal):
         terminal.press("S")
         names("▼ exclusive", *by_own)
 
-    def test_all_digits_that_fit(self):
-        """The whole, 10, has one digit more before the point than the rest."""
-        self.start("--numbers", "plain", self.db).until_seen(" 10.00000 100.0%", "  7.50000  75.0%")
-
     def test_what_is_undefined_comes_last_in_both_orders(self):
         terminal = self.start("--derive", "times = 1 / $work", "--sort", "times:exclusive", self.db)
         terminal.press("2")

@@ -90,14 +90,6 @@ class WhatIf(Case):
         self.assertIn(">= 395.0 ms  span", ascii_text)
         self.assertIn("<= %.2f  parallelism" % (work / least), ascii_text)
 
-    def test_csv(self):
-        found = {(r["subject"], r["item"]): float(r["value"])
-                 for r in self.records("summary", "--what-if", "partition 2x")
-                 if r["section"] == "work and span"}
-        self.assertAlmostEqual(found["measured", "span at most"], self.span)
-        self.assertAlmostEqual(found["partition 2x", "span at least"], self.span - 0.305)
-        self.assertAlmostEqual(found["partition 2x", "work"], self.work - 1.2)
-
     def test_advice_says_what_it_would_gain(self):
         found = next(f for f in self.summary()["advice"] if f["kind"] == "parallelism")
         self.assertIn("87.1%% of the span is in partition, p.c:50: making it "

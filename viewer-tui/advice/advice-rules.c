@@ -24,9 +24,9 @@ void add_gain_without_it(const struct subject *subject, struct text *text)
 {
     if (!(subject->gain.factor > 1))
         return;
-    text_add(text, "; at most ");
+    text_add(text, "; could win ");
     add_factor(text, subject->gain.factor);
-    text_add(text, " faster without it, if the rest takes as long");
+    text_add(text, " without it");
 }
 
 void add_call(const struct facts *facts, const struct hotspot *place, struct text *text)

@@ -59,7 +59,8 @@ void add_place(const struct facts *facts, const struct hotspot *place, struct te
 /* Adds "MPI_Allreduce, hybrid.c:14": what the place calls, and where; the place if it calls nothing. */
 void add_call(const struct facts *facts, const struct hotspot *place, struct text *text);
 
-/* Adds "; at most 1.9x faster without it, if the rest takes as long" if a gain is claimed. */
+/* Adds "; could win 1.9x without it" if a gain is claimed. That is no bound: threads that contend also work slower, since
+ * they pass the lock and its data between CPUs, and wake others up. */
 void add_gain_without_it(const struct subject *subject, struct text *text);
 
 #endif

@@ -274,6 +274,13 @@ static double sum_of_process(const json_t *process, const double *by_profile, ui
     return sum;
 }
 
+/* The seconds of a process in which its initial thread did not want for a CPU. */
+static double wall_with_cpu(const json_t *process)
+{
+    const json_t *initial = json_array_get(json_object_get(process, "threads"), 0);
+    return run_number(process, "wall") - run_number(initial, "ready");
+}
+
 /* Compares the ranks by their values; returns the process with the least. */
 static const json_t *compare_ranks(struct rank_balance *ranks, const json_t *run, const double *by_profile,
                                    uint32_t n_profiles)
@@ -314,7 +321,7 @@ struct rank_balance rank_balance_of(struct view *view, struct time_metric time, 
     if (ranks.n >= 2 && places->list.n) {
         struct time_place *most = &places->list.at[0];
         double *waits = time_by_profile(view, &most->refs, (struct time_metric){waiting, NO_METRIC});
-        double wall = run_number(least, "wall");
+        double wall = wall_with_cpu(least);
         ranks.waits = waits && wall > 0 ? sum_of_process(least, waits, n_profiles) / wall : 0;
         ranks.place = hotspot_of_place(view->db, most);
         free(waits);

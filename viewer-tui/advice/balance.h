@@ -27,7 +27,8 @@ struct rank_balance {
     size_t n; /* ranks; 0: no parallel job */
     long most_of, least_of;
     double most, least, mean; /* CPU seconds without waiting */
-    double waits;             /* share of its time for which the rank with the least work waits at the place */
+    double waits;             /* share of its time for which the rank with the least work waits at the place; of that
+                                 time in which it did not want for a CPU */
     struct hotspot place;
 };
 

@@ -125,6 +125,19 @@ static void say_no_names(const struct facts *facts, const struct subject *subjec
 const struct rule no_names_rule = {
     .kind = FINDING_NO_NAMES, .order = ORDER_FACT, .condition = has_no_names, .words = say_no_names};
 
+/* A module in run.json; NULL if it is not there. */
+static const json_t *module_of_run(const json_t *run, const char *path)
+{
+    size_t i;
+    json_t *module;
+    json_array_foreach(json_object_get(run, "modules"), i, module)
+    {
+        if (path && strcmp(run_text(module, "path"), path) == 0)
+            return module;
+    }
+    return NULL;
+}
+
 /* ---- Code without lines, unless a line of the user's own leads there ---- */
 
 /* A module and its time in code without lines. */
@@ -168,8 +181,15 @@ static bool has_no_lines(const struct facts *facts, size_t *from, struct subject
 static void say_no_lines(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     const char *path = subject->of;
-    char *package = package_of(path);
+    const json_t *module = module_of_run(facts->run, path);
     add_percent(text, subject->share.value);
+    if (strcmp(run_text(module, "structure"), "none") == 0) { /* hpcprof found no binary of the run */
+        text_printf(text, " of the time is in %s, which hpcprof could not use: ", path_name(path));
+        text_add_clean(text, run_text(module, "why"), false);
+        text_add(text, ". Profile it again.");
+        return;
+    }
+    char *package = package_of(path);
     text_printf(text, " of the time is in %s, which has no source lines: ", path_name(path));
     if (package)
         text_printf(text, "install %s%s, or set DEBUGINFOD_URLS, and run hpcprof again.", package,
@@ -186,17 +206,11 @@ const struct rule no_lines_rule = {
 
 /* ---- Code compiled without optimization, as the debug information records it ---- */
 
-/* A module in run.json; NULL if all of its code is optimized or that is unknown. */
+/* NULL if all of its code is optimized or that is unknown. */
 static const json_t *unoptimized_module(const json_t *run, const char *path)
 {
-    size_t i;
-    json_t *module;
-    json_array_foreach(json_object_get(run, "modules"), i, module)
-    {
-        if (path && strcmp(run_text(module, "path"), path) == 0)
-            return run_number(module, "unoptimized_units") > 0 ? module : NULL;
-    }
-    return NULL;
+    const json_t *module = module_of_run(run, path);
+    return run_number(module, "unoptimized_units") > 0 ? module : NULL;
 }
 
 static bool is_not_optimized(const struct facts *facts, size_t *from, struct subject *subject)

@@ -192,8 +192,26 @@ static double crowded_share(const struct facts *facts)
     return fmax(1 - view_cost(facts->view, 0, facts->idleness, INCLUSIVE) / (cpu * others), 0);
 }
 
+/* More threads are not compared with each other: that takes a second. */
+#define MOST_COMPARED 16384
+
+/* The CPU seconds that other threads of the run can have had while a thread lived, at most. */
+static double cpu_meanwhile(const struct main_process *process, const struct process_thread *thread)
+{
+    double seconds = process->cpu_of_run - process->cpu;
+    if (process->threads.n > MOST_COMPARED)
+        return process->cpu_of_run - thread->cpu;
+    for (size_t i = 0; i < process->threads.n; i++) {
+        const struct process_thread *other = &process->threads.at[i];
+        double end = fmin(thread->begin + thread->wall, other->begin + other->wall);
+        double both = end - fmax(thread->begin, other->begin);
+        seconds += other == thread ? 0 : fmax(fmin(other->cpu, both), 0);
+    }
+    return seconds;
+}
+
 /* The seconds for which threads were ready because of others, at least. The run's own threads can have had all CPUs for
- * the CPU time of the others in which enough had work, divided by the CPUs; never if there are enough for all. */
+ * their CPU time meanwhile in which enough had work, divided by the CPUs; never if there are enough for all. */
 static double ready_by_others(const struct facts *facts)
 {
     const struct main_process *process = &facts->process;
@@ -201,7 +219,7 @@ static double ready_by_others(const struct facts *facts)
     double seconds = 0, crowded = process->is_only_one ? crowded_share(facts) : 1;
     for (size_t i = 0; i < process->threads.n; i++) {
         const struct process_thread *thread = &process->threads.at[i];
-        double by_own = crowded * (process->cpu_of_run - thread->cpu) / fmax(process->cpus, 1);
+        double by_own = crowded * cpu_meanwhile(process, thread) / fmax(process->cpus, 1);
         if (!thread->is_helper)
             seconds += fmax(thread->ready - (are_enough ? 0 : by_own), 0);
     }
@@ -242,12 +260,12 @@ static struct cpu_supply cpu_supply_of(const struct facts *facts)
 #define OPENMP_SETTING "OMP_NUM_THREADS, num_threads, no nested regions"
 
 static const struct runtime_facts runtimes[] = {
-    {"gomp", OPENMP_SETTING, false, NULL},
-    {"openmp", OPENMP_SETTING, false, NULL},
-    {"minicilk", "MINICILK_WORKERS", true, NULL},
-    {"opencilk", "CILK_NWORKERS", true, NULL},
-    {"cilk5", "--nproc", true, "runtime-patches/cilk5/tag-overhead.py FILE.cilkc FILE.cilkc"},
-    {"tbb", "tbb::global_control", false, NULL},
+    {"gomp", OPENMP_SETTING, false, "OMP_WAIT_POLICY=passive", NULL},
+    {"openmp", OPENMP_SETTING, false, "OMP_WAIT_POLICY=passive", NULL},
+    {"minicilk", "MINICILK_WORKERS", true, NULL, NULL},
+    {"opencilk", "CILK_NWORKERS", true, NULL, NULL},
+    {"cilk5", "--nproc", true, NULL, "runtime-patches/cilk5/tag-overhead.py FILE.cilkc FILE.cilkc"},
+    {"tbb", "tbb::global_control", false, NULL, NULL},
 };
 
 /* The first runtime of the run that has workers. */
@@ -275,35 +293,51 @@ static double *spinning_of(const struct facts *facts)
     return seconds;
 }
 
-/* The same of time off the CPU in code that does not wait; a bare system call may be a wait. */
-static double *without_cpu_of(const struct facts *facts)
+/* The same of the places that a test chooses. */
+static double *seconds_in(const struct facts *facts, const struct time_places *places, struct time_metric time,
+                          bool (*is_chosen)(const struct facts *facts, const struct time_place *place))
 {
-    const struct time_places *places = &facts->off_cpu_places;
     struct value_refs refs = {0};
     for (size_t i = 0; i < places->list.n; i++) {
         const struct time_place *place = &places->list.at[i];
-        bool may_wait = place->wait != WAIT_NONE || place->is_system_call;
-        for (size_t r = 0; !may_wait && r < place->refs.list.n; r++)
+        for (size_t r = 0; is_chosen(facts, place) && r < place->refs.list.n; r++)
             vec_push(&refs.list, place->refs.list.at[r]);
     }
-    double *seconds = refs.list.n ? time_by_profile(facts->view, &refs, facts->off_cpu) : NULL;
+    double *seconds = refs.list.n ? time_by_profile(facts->view, &refs, time) : NULL;
     vec_free(&refs.list);
     return seconds;
 }
 
+/* Whether time off the CPU is in code that does not wait; a bare system call may be a wait. */
+static bool cannot_wait(const struct facts *facts, const struct time_place *place)
+{
+    (void)facts;
+    return place->wait == WAIT_NONE && !place->is_system_call;
+}
+
+static bool is_for_lock(const struct facts *facts, const struct time_place *place)
+{
+    char buffer[NAME_SIZE];
+    return place->leaf != NOTHING && is_call_of_lock(database_procedure_name(facts->view->db, place->leaf, buffer));
+}
+
 static void find_busiest(struct facts *facts)
 {
-    double *spinning = spinning_of(facts), *without_cpu = without_cpu_of(facts);
+    double *spinning = spinning_of(facts);
+    double *locking = seconds_in(facts, &facts->cpu_places, facts->cpu, is_for_lock);
+    double *without_cpu = seconds_in(facts, &facts->off_cpu_places, facts->off_cpu, cannot_wait);
     uint32_t n = database_n_profiles(facts->view->db);
     for (size_t i = 0; i < facts->process.threads.n; i++) {
         const struct process_thread *thread = &facts->process.threads.at[i];
         bool is_known = thread->profile < n;
-        double spun = spinning && is_known ? spinning[thread->profile] : 0;
+        double spun = (spinning && is_known ? spinning[thread->profile] : 0) +
+                      (locking && is_known ? locking[thread->profile] : 0);
         double had_none = without_cpu && is_known ? without_cpu[thread->profile] : 0;
         facts->spun += spun;
         facts->busiest = fmax(facts->busiest, thread->cpu - spun + fmax(had_none, thread->ready));
     }
     free(spinning);
+    free(locking);
     free(without_cpu);
 }
 
@@ -327,6 +361,45 @@ static void find_threads(struct facts *facts)
     facts->balance.ranks = rank_balance_of(facts->view, facts->cpu, facts->waiting, &facts->waiting_places, facts->run);
 }
 
+/* CPU seconds of a thread whose samples had a fate; 0 if that is unknown. */
+static double seconds_of_fate(const json_t *thread, const char *fate)
+{
+    size_t i;
+    json_t *event;
+    double seconds = 0;
+    json_array_foreach(json_object_get(thread, "events"), i, event)
+    {
+        const json_t *samples = json_object_get(json_object_get(event, "fates"), fate);
+        seconds += strcmp(run_text(event, "event"), "CPUTIME") == 0 ? run_number(samples, "amount") : 0;
+    }
+    return seconds;
+}
+
+/* CPU seconds of the process's threads in which they waited in a runtime that has an agent. */
+static double waited_of(const struct main_process *process)
+{
+    size_t i;
+    json_t *thread;
+    double seconds = 0;
+    json_array_foreach(json_object_get(process->process, "threads"), i, thread)
+    {
+        seconds += seconds_of_fate(thread, "idle thread") + seconds_of_fate(thread, "nobody working");
+    }
+    return seconds;
+}
+
+/* CPU seconds of the initial thread in which no worker of the runtime worked: it begins or ends a region, or all have come
+ * to a barrier. Other workers may spin for some milliseconds while the initial thread waits for something else. 0 if
+ * workers may have waited for CPUs meanwhile, or for a part of the program. */
+static double nobody_of(const struct facts *facts)
+{
+    const struct main_process *process = &facts->process;
+    if (!facts->runtime || facts->row != 0 || facts->supply.is_disturbed || !process->is_only_one ||
+        facts->view->db->is_restricted || (double)process->most_working > process->cpus)
+        return 0;
+    return seconds_of_fate(json_array_get(json_object_get(process->process, "threads"), 0), "nobody working");
+}
+
 /* ---- All of it ---- */
 
 struct facts facts_of(struct view *view, uint32_t row, const json_t *run)
@@ -347,13 +420,17 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run)
                           .lock_wait = NO_METRIC,
                           .incomplete = NO_METRIC,
                           .has_work_span = work_span_of(view, &exact)};
+    bool is_top_down = view->class == &topdown_class;
+    if (is_top_down) {
+        choose_metrics(&facts);
+        facts.runtime = runtime_of(run);
+        facts.supply = cpu_supply_of(&facts);
+        facts.waited = waited_of(&facts.process);
+    }
     if (!facts.has_work_span)
-        facts.parallelizations = parallelization_of(view, row, run);
-    if (view->class != &topdown_class)
+        facts.parallelizations = parallelization_of(view, row, run, nobody_of(&facts));
+    if (!is_top_down)
         return facts;
-    choose_metrics(&facts);
-    facts.runtime = runtime_of(run);
-    facts.supply = cpu_supply_of(&facts);
     if (view->db->is_restricted) { /* of some threads only, so the process's numbers do not apply */
         vec_free(&facts.process.threads);
         facts.process.wall = facts.supply.wall = 0;

@@ -14,6 +14,7 @@ struct runtime_facts {
     const char *agent;
     const char *setting;  /* what sets the number of its threads */
     bool has_fixed_tasks; /* its tasks do not depend on the number of workers */
+    const char *sleeping; /* what makes threads that wait sleep; NULL: they do, or spin for short times only */
     const char *tagging;  /* what tags its code in user's procedures as overhead; NULL: that is not needed */
 };
 
@@ -42,8 +43,9 @@ struct facts {
     struct main_process process; /* without threads and wall clock if the view is restricted to some threads */
     double busiest; /* seconds of the thread that had work for longest: on a CPU, but for spinning in a runtime, or
                        without one in code that does not wait */
-    double spun;    /* CPU seconds of its threads in waiting code of runtimes and locks */
+    double spun;    /* CPU seconds of its threads that waits cost: spinning in runtimes and for locks, waking up others */
     struct cpu_supply supply;
+    double waited; /* CPU seconds of its threads in which they waited in a runtime with an agent; 0 if unknown */
     const struct runtime_facts *runtime; /* NULL: no agent of a parallel runtime took part */
     /* Metrics; NO_METRIC: not measured. Those that say nothing else are of the event of `cpu`. */
     struct time_metric cpu;          /* by CPUTIME, else by REALTIME */
@@ -70,7 +72,9 @@ void facts_free(struct facts *facts);
  *
  *   - the rest of the wall clock,
  *   - the time for which the busiest thread had work, since it runs on one CPU at a time, and
- *   - the CPU time of all, but for spinning, on as many CPUs as can be used. */
+ *   - the CPU time of all, but for what waits cost, on as many CPUs as can be used.
+ *
+ * All this is no bound where threads contend for a lock: they also pass its data between CPUs. */
 struct gain facts_gain_without(const struct facts *facts, const struct share *seconds);
 
 /* The share of a part in the sampled CPU time. */

@@ -13,7 +13,7 @@ static struct share share_of_run(const struct judged *judged, enum share_of_effo
 /* Samples of working threads carry the idleness, so it adds none. */
 static bool has_few_samples(const struct judged *judged)
 {
-    double sampled = judged->scope.work + judged->scope.overhead;
+    double sampled = judged->scope.work + judged->scope.overhead + judged->nobody;
     return sampled <= 0 || sampled < LEAST_SAMPLES * judged->sampling.increment;
 }
 
@@ -39,8 +39,19 @@ static enum verdict verdict_on_waste(const struct judgement *judgement)
                : VERDICT_OVERHEAD;
 }
 
-static enum verdict verdict_on(const struct judgement *judgement)
+/* Whether the runtime's code has most of the CPU time, for certain. */
+static bool is_mostly_runtime(const struct judged *judged)
 {
+    const struct efforts *scope = &judged->scope;
+    struct share share =
+        share_of_samples(scope->overhead, scope->work + scope->overhead, judged->sampling.increment);
+    return judged->overhead == KNOWN && share.low > SHARE_OF_RUNTIME;
+}
+
+static enum verdict verdict_on(const struct judgement *judgement, const struct judged *judged)
+{
+    if (judgement->is_nobody_high || is_mostly_runtime(judged))
+        return VERDICT_TOO_FINE;
     bool all_is_known = judgement->idleness_known == KNOWN && judgement->overhead_known == KNOWN;
     if (judgement->waste.low > FINE_SHARE)
         return verdict_on_waste(judgement);
@@ -64,7 +75,7 @@ static double notable(const struct judgement *judgement)
 {
     switch (judgement->verdict) {
     case VERDICT_TOO_LITTLE: return judgement->idleness_of_run.value;
-    case VERDICT_TOO_FINE:
+    case VERDICT_TOO_FINE: return judgement->fine_grain.value;
     case VERDICT_OVERHEAD: return judgement->overhead_of_run.value;
     default: return judgement->waste_of_run.value;
     }
@@ -76,6 +87,8 @@ struct judgement judge(const struct judged *given)
     judged.scope = known_efforts(judged.scope, given);
     judged.run = known_efforts(judged.run, given);
     double effort = effort_sum(&judged.scope), whole = effort_sum(&judged.run);
+    double of_all = judged.sampling.workers * judged.sampling.increment; /* what a sample of one stands for */
+    double nobody = judged.sampling.workers * judged.nobody;
     struct judgement judgement = {
         .idleness_known = judged.idleness,
         .overhead_known = judged.overhead,
@@ -86,6 +99,8 @@ struct judgement judge(const struct judged *given)
         .idleness_of_run = share_of_run(&judged, SHARE_IDLENESS),
         .overhead_of_run = share_of_run(&judged, SHARE_OVERHEAD),
         .waste_of_run = share_of_run(&judged, SHARE_BOTH),
+        .nobody = share_of_samples(nobody, effort + nobody, of_all),
+        .fine_grain = share_of_samples(judged.scope.overhead + nobody, whole + nobody, of_all),
         .effort_of_run = whole > 0 ? effort / whole : 0,
         .would_rate_help = judged.sampling.increment > IDLE_SPELL,
     };
@@ -93,7 +108,8 @@ struct judgement judge(const struct judged *given)
         return judgement; /* VERDICT_TOO_FEW_SAMPLES, all sides open, not notable */
     judgement.idleness_side = side_of(&judgement.idleness, judged.idleness);
     judgement.overhead_side = side_of(&judgement.overhead, judged.overhead);
-    judgement.verdict = verdict_on(&judgement);
+    judgement.is_nobody_high = judgement.nobody.low > FINE_SHARE;
+    judgement.verdict = verdict_on(&judgement, &judged);
     judgement.is_notable = notable(&judgement) >= NOTABLE_SHARE_OF_RUN;
     return judgement;
 }

@@ -16,7 +16,11 @@
  *
  * Nothing follows from what was not measured. From a lower bound follows only what a larger value
  * would not refute: overhead of at least 17 % is high; overhead of at least 0.1 % is not low, and
- * the grain of tasks is not judged. */
+ * the grain of tasks is not judged.
+ *
+ * Table 1 knows idleness only while some worker works. In very short regions, and between very near barriers, often
+ * none does: all are in the runtime. Then the grain is too fine, whatever the idleness, which is a consequence. The
+ * same holds where the runtime's own code takes several times as long as the program's. */
 #ifndef VIEWER_JUDGEMENT_H
 #define VIEWER_JUDGEMENT_H
 
@@ -32,6 +36,10 @@
 /* If they take more, each of the two above this share is named as a cause. Half of FINE_SHARE, so
  * that at least one of them is above it. */
 #define HIGH_SHARE (FINE_SHARE / 2)
+
+/* From this share of the CPU time on, the runtime's code has so much more than the program's that the grain is too
+ * fine, whatever the idleness. */
+#define SHARE_OF_RUNTIME 0.75
 
 /* Waste of less than this share of the whole run's effort is not worth a change. */
 #define NOTABLE_SHARE_OF_RUN 0.01
@@ -49,7 +57,7 @@ enum verdict {
     VERDICT_BUSY,              /* idleness is not too much; overhead is not known, or only a lower bound */
     VERDICT_WASTE,             /* too much is wasted, but the samples do not tell on what */
     VERDICT_TOO_LITTLE,        /* idleness is high; overhead is not known to be */
-    VERDICT_TOO_FINE,          /* overhead is high; idleness is not known to be */
+    VERDICT_TOO_FINE,          /* overhead is high, idleness is not known to be; or see above */
     VERDICT_OVERHEAD,          /* the same from a lower bound, so the grain is not judged */
     VERDICT_WRONG_PARALLELISM, /* both are high: the grain cannot be right, parallelize differently
                                 */
@@ -69,6 +77,9 @@ struct judgement {
     enum side idleness_side, overhead_side;
     struct share idleness_of_run, overhead_of_run; /* as shares of the whole run's effort */
     struct share waste_of_run;
+    struct share nobody;     /* share of the time in which no worker worked */
+    struct share fine_grain; /* share of that and of the scope's overhead in the whole run's */
+    bool is_nobody_high;
     double effort_of_run; /* share of the scope's effort in that of the whole run */
     bool is_notable;      /* what is high is worth a change */
     bool would_rate_help; /* more samples per second would narrow the intervals */
@@ -78,6 +89,8 @@ struct judged {
     struct efforts scope, run;
     enum knowledge idleness, overhead;
     struct sampling sampling;
+    double nobody; /* time in which no worker worked, in samples of one of them, in the unit of the efforts; 0: unknown,
+                      or the scope is a part of the run */
 };
 
 /* Judges a scope of a run. */

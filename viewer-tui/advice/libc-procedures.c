@@ -174,6 +174,19 @@ static bool is_one_of(const char *procedure, const char *const names[], size_t n
     return false;
 }
 
+bool is_call_of_lock(const char *procedure)
+{
+    static const char *const names[] = {"lll_lock_wake",
+                                        "lll_lock_wake_private",
+                                        "lll_mutex_lock_optimized",
+                                        "lll_mutex_unlock_optimized",
+                                        "mtx_unlock",
+                                        "pthread_mutex_unlock",
+                                        "pthread_rwlock_unlock",
+                                        "pthread_spin_unlock"};
+    return wait_of(procedure) == WAIT_LOCK || is_one_of(procedure, names, sizeof names / sizeof *names);
+}
+
 /* Only the allocator moves the end of the heap. Threads and the loader map memory, too. */
 bool is_call_of_allocator(const char *system_call, const char *callee)
 {

@@ -24,6 +24,9 @@ bool begins_thread(const char *procedure);
 
 enum wait wait_of(const char *procedure);
 
+/* Whether the procedure takes a lock, or releases one and wakes up the threads that wait for it. */
+bool is_call_of_lock(const char *procedure);
+
 /* "for a lock" */
 const char *wait_name(enum wait wait);
 

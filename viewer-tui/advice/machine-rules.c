@@ -21,11 +21,27 @@ static void add_ready(const struct facts *facts, struct text *text)
     add_seconds(text, facts->supply.running);
 }
 
+/* From this share of the CPU time on, threads that spin are worth a word. */
+#define MUCH_WAITED_SHARE 0.30
+
+/* Adds "; threads spent 80 % of their CPU time waiting for each other: try OMP_WAIT_POLICY=passive": a thread that spins
+ * keeps a CPU from the one that it waits for, or uses up the quota. */
+static void add_spinning(const struct facts *facts, struct text *text)
+{
+    const char *sleeping = facts->runtime ? facts->runtime->sleeping : NULL;
+    if (!sleeping || facts->waited < MUCH_WAITED_SHARE * facts->supply.running)
+        return;
+    text_add(text, "; threads spent ");
+    add_percent(text, fmin(facts->waited / facts->supply.running, 1));
+    text_printf(text, " of their CPU time waiting for each other: try %s", sleeping);
+}
+
 static void say_others(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     (void)subject;
     text_add(text, "Others had the CPUs: threads were ");
     add_ready(facts, text);
+    add_spinning(facts, text);
     text_add(text, ".");
 }
 
@@ -54,6 +70,7 @@ static void say_quota(const struct facts *facts, const struct subject *subject, 
     add_seconds(text, facts->process.throttled);
     text_add(text, " of ");
     add_seconds(text, facts->process.wall);
+    add_spinning(facts, text);
     text_add(text, ".");
 }
 

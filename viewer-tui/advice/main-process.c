@@ -133,12 +133,12 @@ static size_t most_alive(const struct main_process *main, bool with_helpers)
     return most;
 }
 
-/* The time in which threads were ready, as the scheduler accounts for it (hpcprof writes it for each thread and for the
- * process); NAN if it was not measured. */
-static double ready_of(const json_t *process)
+static double ready_of(const struct main_process *main)
 {
-    const json_t *ready = json_object_get(process, "ready");
-    return json_is_number(ready) ? json_number_value(ready) : NAN;
+    double seconds = 0;
+    for (size_t i = 0; i < main->threads.n; i++)
+        seconds += main->threads.at[i].ready;
+    return json_is_number(json_object_get(main->process, "ready")) ? seconds : NAN;
 }
 
 /* Another process matters if it has this share of the main one's CPU time. */
@@ -176,10 +176,10 @@ struct main_process main_process_of(const json_t *run)
     main.command = run_text(main.process, "command");
     main.wall = run_number(main.process, "wall");
     main.cpus = run_number(main.process, "cpus");
-    main.ready = ready_of(main.process);
     main.throttled = fmin(run_number(main.process, "throttled"), main.wall); /* the kernel adds up CPUs */
     main.quota = run_number(main.process, "quota");
     add_threads(&main);
+    main.ready = ready_of(&main);
     find_helpers(&main);
     main.most_alive = most_alive(&main, true);
     main.most_working = most_alive(&main, false);

@@ -19,7 +19,8 @@ struct process_thread {
     bool is_helper;          /* hardly works, so that it takes no CPU from others */
     double begin, wall, cpu; /* seconds; `begin` since the process began */
     double work;             /* of `cpu`, without what samples of a waiting thread cost it */
-    double ready;            /* seconds in which it wanted a CPU and others had them; 0: not measured */
+    double ready;            /* seconds in which it wanted a CPU and others had them; 0: not measured. The scheduler's
+                                account without what idle CPUs may have taken to wake up */
 };
 
 struct main_process {
@@ -29,7 +30,7 @@ struct main_process {
     double wall, cpu;  /* seconds; `cpu` is that of its threads */
     double cpu_of_run; /* CPU seconds of all processes */
     double cpus;       /* CPUs that it could use; 0 if unknown */
-    double ready;      /* seconds in which its threads wanted a CPU and had none, summed; NAN: not measured */
+    double ready;      /* the same of all its threads, summed; NAN: not measured for all of them */
     double throttled;  /* seconds for which a quota of `quota` CPUs stopped it; 0: not, or not measured */
     double quota;
     size_t n_others;   /* other processes of the run that used at least a tenth of its CPU time */

@@ -106,6 +106,7 @@ static struct gain gain_of_verdict(const struct facts *facts, const struct subje
     case VERDICT_BUSY:
     case VERDICT_TOO_LITTLE: return gain_without(&judgement->idleness_of_run);
     case VERDICT_TOO_FINE:
+        return gain_without(judgement->is_nobody_high ? &judgement->fine_grain : &judgement->overhead_of_run);
     case VERDICT_OVERHEAD: return gain_without(&judgement->overhead_of_run);
     default: return gain_without(&judgement->waste_of_run);
     }
@@ -119,14 +120,14 @@ static const char *at_least(enum knowledge known)
     return known == KNOWN_AT_LEAST ? "at least " : "";
 }
 
-/* Adds ": at most 1.5x faster". */
-static void add_most(const struct subject *subject, const char *without, struct text *text)
+/* Adds "; larger tasks could win 1.5x". That is no bound: where the grain is too fine, caches pass lines between CPUs, so
+ * the work itself is slower. */
+static void add_could_win(const struct subject *subject, const char *how, struct text *text)
 {
     if (!(subject->gain.factor > 1))
         return;
-    text_printf(text, "%s at most ", without);
+    text_printf(text, "; %s could win ", how);
     add_factor(text, subject->gain.factor);
-    text_add(text, " faster");
 }
 
 /* Adds ", 98 % of that during the loop at m.c:21 of init". */
@@ -226,7 +227,29 @@ static void add_wrong(const struct facts *facts, const struct subject *subject, 
     add_idle(facts, of, text);
     text_add(text, "; ");
     add_overhead(facts, of, text);
-    add_most(subject, "; without both", text);
+    add_could_win(subject, "another one", text);
+}
+
+/* Adds "no worker has work for 33 % of the time, between pieces of the loop at g.c:10; larger pieces could win 1.6x; try
+ * fewer threads, too (OMP_NUM_THREADS)", or "overhead is 34 %; larger tasks could win 1.5x". */
+static void add_too_fine(const struct facts *facts, const struct subject *subject, const struct parallelization *of,
+                         struct text *text)
+{
+    const struct hotspots *during = &of->hotspots[WASTED_IDLE];
+    if (!of->judgement.is_nobody_high) {
+        add_overhead(facts, of, text);
+        add_could_win(subject, "larger tasks", text);
+        return;
+    }
+    text_add(text, "no worker has work for ");
+    add_percent(text, of->judgement.nobody.value);
+    text_add(text, " of the time");
+    if (during->n) {
+        text_add(text, ", between pieces of ");
+        add_place(facts, &during->at[0], text);
+    }
+    add_could_win(subject, "larger pieces", text);
+    text_printf(text, "; try fewer threads, too (%s)", facts->runtime->setting);
 }
 
 static void say_verdict(const struct facts *facts, const struct subject *subject, struct text *text)
@@ -243,18 +266,21 @@ static void say_verdict(const struct facts *facts, const struct subject *subject
     case VERDICT_TOO_LITTLE:
         text_add(text, "Too little parallelism: ");
         add_idle(facts, of, text);
-        add_most(subject, ";", text);
+        if (subject->gain.factor > 1) {
+            text_add(text, "; at most ");
+            add_factor(text, subject->gain.factor);
+            text_add(text, " faster");
+        }
         break;
     case VERDICT_TOO_FINE:
         text_add(text, "Too fine a grain: ");
-        add_overhead(facts, of, text);
-        add_most(subject, "; with larger tasks", text);
+        add_too_fine(facts, subject, of, text);
         break;
     case VERDICT_OVERHEAD:
         text_printf(text, "High overhead: %s", at_least(of->judgement.overhead_known));
         add_percent(text, of->judgement.overhead.value);
         add_where(facts, of, WASTED_ON_OVERHEAD, text);
-        add_most(subject, "; without this known part", text);
+        add_could_win(subject, "less of this known part", text);
         break;
     case VERDICT_WASTE:
     case VERDICT_WRONG_PARALLELISM: add_wrong(facts, subject, of, text); break;

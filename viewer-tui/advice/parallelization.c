@@ -39,7 +39,7 @@ static bool is_interesting(const struct judgement *judgement, enum waste waste)
 }
 
 static struct parallelization of_event(struct view *view, uint32_t row,
-                                       const struct efficiency *event, const json_t *run)
+                                       const struct efficiency *event, const json_t *run, double nobody)
 {
     const struct metrics *metrics = view->metrics;
     const struct metric *work = &metrics->at[event->at[WORK]];
@@ -48,6 +48,8 @@ static struct parallelization of_event(struct view *view, uint32_t row,
                             .run = efforts_of(view, 0, event, INCLUSIVE),
                             .sampling = {.increment = run_increment(run, work->name),
                                          .workers = run_most_workers(run)}};
+    if (strcmp(run_text(run_metric(run, work->name), "event"), "CPUTIME") == 0)
+        judged.nobody = nobody;
     enum knowledge known[WASTES];
     for (int w = 0; w < WASTES; w++)
         known[w] = knowledge_of(metrics, event->at[parts_of[w]], &of.why[w]);
@@ -64,14 +66,14 @@ static struct parallelization of_event(struct view *view, uint32_t row,
     return of;
 }
 
-struct parallelizations parallelization_of(struct view *view, uint32_t row, const json_t *run)
+struct parallelizations parallelization_of(struct view *view, uint32_t row, const json_t *run, double nobody)
 {
     struct parallelizations all = {0};
     struct efficiency event;
     size_t from = 0;
     while (efficiency_next(view->metrics, &from, &event))
         if (metric_is_measured(&view->metrics->at[event.at[WORK]]))
-            vec_push(&all.list, of_event(view, row, &event, run));
+            vec_push(&all.list, of_event(view, row, &event, run, nobody));
     return all;
 }
 

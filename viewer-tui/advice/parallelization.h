@@ -26,8 +26,9 @@ struct parallelizations {
     VEC(struct parallelization) list;
 };
 
-/* Judges a row of a view. Texts belong to the database and to `run`, which may be NULL. */
-struct parallelizations parallelization_of(struct view *view, uint32_t row, const json_t *run);
+/* Judges a row of a view. Texts belong to the database and to `run`, which may be NULL. `nobody`: CPU seconds of one
+ * of the runtime's workers in which none of them worked; 0 if unknown, or for a part of the run. */
+struct parallelizations parallelization_of(struct view *view, uint32_t row, const json_t *run, double nobody);
 
 /* Whether there is something to judge. */
 static inline bool parallelization_is_known(const struct parallelization *of)

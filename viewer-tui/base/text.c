@@ -9,11 +9,16 @@
 #include <string.h>
 #include <wchar.h>
 
+void text_truncate(struct text *text, size_t n)
+{
+    text->n = n;
+    if (text->at)
+        text->at[n] = '\0';
+}
+
 void text_clear(struct text *text)
 {
-    text->n = 0;
-    if (text->at)
-        text->at[0] = '\0';
+    text_truncate(text, 0);
 }
 
 void text_add_bytes(struct text *text, const char *more, size_t length)
@@ -140,10 +145,8 @@ void text_cut(struct text *text, size_t columns)
             break;
         n += length;
     }
-    if (n < text->n) {
-        text->n = n;
-        text->at[n] = '\0';
-    }
+    if (n < text->n)
+        text_truncate(text, n);
 }
 
 /* Length of the first line of a text, in bytes; at least one character. */

@@ -21,6 +21,9 @@ void text_add_bytes(struct text *text, const char *more, size_t length);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_pad(struct text *text, char with, size_t count);
 
+/* Shortens the text to its first n bytes. */
+void text_truncate(struct text *text, size_t n);
+
 /* Adds a name of unknown origin in its printable form (lib/printable.h). With `ascii`, characters
  * outside ASCII become '?'. */
 void text_add_clean(struct text *text, const char *more, bool ascii);

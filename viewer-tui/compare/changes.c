@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A change of more standard deviations than this is taken for real. */
-#define MORE_THAN_CHANCE 2
-
 /* An event of a row that is being compared. */
 struct compared_event {
     const struct comparison *comparison;
@@ -21,28 +18,23 @@ struct compared_event {
     double periods[SIDES]; /* of the event's samples; 0 if unknown */
 };
 
-static struct costs_of_both both(const struct compared_event *compared, double left, double right)
+/* `costs`: by run. */
+static struct costs_of_both both(const struct compared_event *compared, const double *costs)
 {
-    return (struct costs_of_both){.sides = {left, right},
-                                  .difference = right - compared->factor * left};
+    const struct merged_runs *merged = &compared->comparison->merged;
+    double left = merged_mean(merged, 0, costs), right = merged_mean(merged, 1, costs);
+    return (struct costs_of_both){
+        .sides = {left, right},
+        .difference = right - compared->factor * left,
+        .uncertainty = merged_uncertainty(merged, costs, compared->factor, compared->periods, CONFIDENCE_95)};
 }
 
-/* The standard deviation of a difference: a cost of n samples varies by period * sqrt(n). */
-static double chance_in(const struct compared_event *compared, const struct costs_of_both *costs)
-{
-    double factors[SIDES] = {compared->factor, 1}, variance = 0;
-    for (int side = 0; side < SIDES; side++)
-        variance += factors[side] * factors[side] * compared->periods[side] * costs->sides[side];
-    return sqrt(variance);
-}
-
-static enum change_verdict judge_change(const struct compared_event *compared,
-                                        const struct costs_of_both *costs, double whole)
+static enum change_verdict judge_change(const struct costs_of_both *costs, double whole)
 {
     double size = fabs(costs->difference);
     if (!(size > 0) || size < NOTABLE_SHARE_OF_RUN * whole)
         return CHANGE_HARDLY;
-    if (size <= MORE_THAN_CHANCE * chance_in(compared, costs))
+    if (size <= costs->uncertainty)
         return CHANGE_BY_CHANCE;
     return costs->difference > 0 ? CHANGE_WORSE : CHANGE_BETTER;
 }
@@ -66,20 +58,16 @@ static void insert(struct changed_hotspots *hotspots, const struct changed_hotsp
 static void find_hotspots(const struct compared_event *compared, struct change *change,
                           double whole)
 {
-    const struct merged_metric *from = &compared->comparison->from[change->metric];
-    struct row_pair pair = merged_rows(compared->view, compared->row);
-    struct view *views[SIDES];
-    for (int side = 0; side < SIDES; side++)
-        views[side] = merged_side(compared->view, side);
-    struct hotspot_pairs pairs = hotspot_pairs_find(views, pair.rows, from->sides);
+    struct hotspot_pairs pairs = hotspot_pairs_find(compared->comparison, compared->view, compared->row,
+                                                    change->metric / MERGED_COLUMNS);
     for (size_t i = 0; i < pairs.n; i++) {
         const struct hotspot_pair *of_both = &pairs.at[i];
         int side = of_both->is_in[1] ? 1 : 0;
         struct changed_hotspot hotspot = {
             .side = side,
             .hotspot = of_both->sides[side],
-            .costs = both(compared, of_both->sides[0].cost, of_both->sides[1].cost)};
-        enum change_verdict verdict = judge_change(compared, &hotspot.costs, whole);
+            .costs = both(compared, of_both->costs)};
+        enum change_verdict verdict = judge_change(&hotspot.costs, whole);
         if (verdict == CHANGE_WORSE || verdict == CHANGE_BETTER)
             insert(&change->hotspots[verdict == CHANGE_WORSE ? MORE : LESS], &hotspot);
     }
@@ -92,8 +80,8 @@ static size_t column_of(const struct comparison *comparison, const struct effici
 {
     const struct metrics *left = &comparison->sides[0].db->metrics;
     const struct metrics *right = &comparison->sides[1].db->metrics;
-    for (size_t m = 0; m < comparison->metrics.n_stored; m++) {
-        const struct merged_metric *from = &comparison->from[m];
+    for (size_t m = 0; m < comparison->from.n; m++) {
+        const struct compared_metric *from = &comparison->from.at[m];
         bool is_effort =
             metric_is_sum(&left->at[from->sides[0]]) || metric_is_sum(&right->at[from->sides[1]]);
         bool is_of_part = from->sides[0] == event->at[part] ||
@@ -101,7 +89,7 @@ static size_t column_of(const struct comparison *comparison, const struct effici
         if (from->column == MERGED_LEFT && is_effort == (part == EFFORT) && is_of_part)
             return m;
     }
-    return comparison->metrics.n;
+    return comparison->merged.metrics.n;
 }
 
 static struct change change_of(const struct compared_event *compared,
@@ -115,9 +103,10 @@ static struct change change_of(const struct compared_event *compared,
         return change;
     enum cost_part of = compared->row == 0 ? INCLUSIVE : hotspots_part(view);
     double whole = view_whole(view, difference);
-    change.costs = both(compared, view_cost(view, compared->row, change.metric, of),
-                        view_cost(view, compared->row, change.metric + 1, of));
-    change.verdict = judge_change(compared, &change.costs, whole);
+    double *costs = merged_costs(view, compared->row, change.metric / MERGED_COLUMNS, of);
+    change.costs = both(compared, costs);
+    free(costs);
+    change.verdict = judge_change(&change.costs, whole);
     if (part != EFFORT)
         find_hotspots(compared, &change, whole);
     return change;
@@ -131,15 +120,15 @@ struct changes_list changes_of(const struct comparison *comparison, struct view 
     size_t from = 0;
     while (efficiency_next(left, &from, &event)) {
         size_t work = column_of(comparison, &event, WORK);
-        if (work == comparison->metrics.n)
+        if (work == comparison->merged.metrics.n)
             continue;
         struct compared_event compared = {.comparison = comparison,
                                           .view = view,
                                           .row = row,
-                                          .factor = comparison->from[work].factor};
+                                          .factor = comparison->from.at[work].factor};
         for (int side = 0; side < SIDES; side++) {
             const struct compared_run *run = &comparison->sides[side];
-            const struct metric *metric = &run->db->metrics.at[comparison->from[work].sides[side]];
+            const struct metric *metric = &run->db->metrics.at[comparison->from.at[work].sides[side]];
             compared.periods[side] = run_period(run->run, metric->name);
         }
         struct changes changes = {.event = event.event};
@@ -199,15 +188,19 @@ static void add_value(const struct changes_printer *printer, double value, size_
     text_add(text, number);
 }
 
-/* Adds "75.97 ms (14.1%)", without a sign. */
+/* Adds "75.97 ms (14.1%)", without a sign; of repeated runs with what it is uncertain by: "75.97 ms (14.1% +- 2.0%)". */
 static void add_size(const struct changes_printer *printer, const struct change *change,
-                     double difference, struct text *text)
+                     const struct costs_of_both *costs, struct text *text)
 {
-    char percent[NUMBER_SIZE];
+    char percent[NUMBER_SIZE], uncertainty[NUMBER_SIZE];
     double whole = view_whole(printer->view, change->metric + MERGED_DIFFERENCE);
-    add_value(printer, fabs(difference), change->metric, text);
-    number_percent(fabs(difference), whole, percent);
-    if (*percent)
+    add_value(printer, fabs(costs->difference), change->metric, text);
+    number_percent(fabs(costs->difference), whole, percent);
+    number_percent(costs->uncertainty, whole, uncertainty);
+    bool is_repeated = printer->comparison->merged.runs.n > SIDES && *uncertainty;
+    if (*percent && is_repeated)
+        text_printf(text, " (%s%% %s %s%%)", percent, printer->lines->ascii ? "+-" : "±", uncertainty);
+    else if (*percent)
         text_printf(text, " (%s%%)", percent);
 }
 
@@ -215,7 +208,7 @@ static void add_size(const struct changes_printer *printer, const struct change 
 static void add_change(const struct changes_printer *printer, const struct change *change,
                        struct text *text)
 {
-    add_size(printer, change, change->costs.difference, text);
+    add_size(printer, change, &change->costs, text);
     text_add(text, change->costs.difference > 0 ? " more" : " less");
 }
 
@@ -281,7 +274,7 @@ static void describe_verdict(const struct changes_printer *printer, const struct
         text_add(&text, efficiency_part_name((enum efficiency_part)part));
         if (verdict == CHANGE_WORSE || verdict == CHANGE_BETTER) {
             text_add(&text, " by ");
-            add_size(printer, change, change->costs.difference, &text);
+            add_size(printer, change, &change->costs, &text);
         } else if (verdict == CHANGE_BY_CHANCE) {
             text_add(&text, " ");
             add_change(printer, change, &text);
@@ -299,9 +292,9 @@ static void describe_hotspot(const struct changes_printer *printer, const struct
                              const struct changed_hotspot *hotspot)
 {
     struct text text = {0};
-    const struct view *view = merged_side(printer->view, hotspot->side);
+    const struct view *view = comparison_side(printer->view, hotspot->side);
     text_add(&text, hotspot->costs.difference > 0 ? "+" : "-");
-    add_size(printer, change, hotspot->costs.difference, &text);
+    add_size(printer, change, &hotspot->costs, &text);
     text_add(&text, " ");
     hotspot_describe(view->db, &hotspot->hotspot, printer->lines->ascii, &text);
     advice_add_paragraph(printer->lines, 4, 4, text_string(&text));
@@ -312,7 +305,7 @@ static void describe_hotspots(const struct changes_printer *printer, const struc
                               enum efficiency_part part, enum direction direction)
 {
     const struct changed_hotspots *hotspots = &change->hotspots[direction];
-    const struct view *of_side = merged_side(printer->view, 0);
+    const struct view *of_side = comparison_side(printer->view, 0);
     bool is_about_callers = of_side->class == &bottomup_class && printer->row != 0;
     struct text head = {0};
     if (hotspots->n == 0)

@@ -1,10 +1,9 @@
-/* What changed between two runs in a row of a comparison's view: how much more or less work,
+/* What changed between the two sides of a comparison in a row of its view: how much more or less work,
  * overhead and idleness the right run has (with scaling: than expected), and which procedures are
  * responsible.
  *
  * A change is worse or better if it is at least NOTABLE_SHARE_OF_RUN (judgement.h) of what
- * percentages of the view's differences refer to, and more than twice the standard deviation that
- * it has by chance. */
+ * percentages of the view's differences refer to, and more than chance explains (merged_uncertainty). */
 #ifndef VIEWER_CHANGES_H
 #define VIEWER_CHANGES_H
 
@@ -16,6 +15,7 @@
 struct costs_of_both {
     double sides[SIDES];
     double difference; /* as in the view's column */
+    double uncertainty; /* it is right within that, with 95 % */
 };
 
 /* A procedure whose own costs changed. */

@@ -9,19 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Takes ownership of a text to which the metrics point. */
-static const char *keep(struct comparison *comparison, char *text)
-{
-    vec_push(&comparison->texts, text);
-    return text;
-}
-
 const char *comparison_column(const struct comparison *comparison, enum merged_column column)
 {
     switch (column) {
     case MERGED_DIFFERENCE:
         return comparison->options->scaling == NO_SCALING ? "difference" : "loss";
     case MERGED_RATIO: return "ratio";
+    case MERGED_UNCERTAINTY: return "uncertainty";
     default: return comparison->options->names[column];
     }
 }
@@ -49,7 +43,7 @@ static void set_state(struct comparison *comparison, enum merged_column column,
         bool is_bound = metric_is_lower_bound(sides[side]);
         char *why = mem_printf("%s in %s: %s", is_bound ? "only a lower bound" : "not measured",
                                comparison->options->names[side], sides[side]->why);
-        metric_set_state(metric, METRIC_NOT_MEASURED, keep(comparison, why));
+        metric_set_state(metric, METRIC_NOT_MEASURED, merged_keep(&comparison->merged, why));
         return;
     }
 }
@@ -64,24 +58,25 @@ static const struct metric *named_of(const struct metric *const sides[SIDES])
 }
 
 /* Adds a column of a metric that both sides have. */
-static void add_column(struct comparison *comparison, struct merged_metric from,
-                       const struct metric *const sides[SIDES])
+static void add_column(struct comparison *comparison, struct compared_metric from,
+                       const struct metric *const sides[SIDES], struct merged_formula formula)
 {
-    struct metrics *metrics = &comparison->metrics;
     const struct metric *named = named_of(sides);
     char *name = column_name(comparison, from.column, named->name);
-    struct metric metric = metric_new(keep(comparison, name));
+    struct metric metric = metric_new(merged_keep(&comparison->merged, name));
+    bool is_side = from.column < SIDES;
     metric.source = METRIC_COMPARED;
-    metric.compared = (struct metric_comparison){
-        .whole = METRIC_ABSENT, .is_sum = metric_is_sum(named) && from.column < SIDES};
-    metric.is_ratio = from.column == MERGED_RATIO;
-    if (!metric.is_ratio)
+    metric.compared = (struct metric_comparison){.whole = METRIC_ABSENT, .is_sum = metric_is_sum(named) && is_side};
+    metric.is_ratio = from.column >= MERGED_RATIO;
+    if (from.column != MERGED_RATIO)
         metric_set_unit(&metric, named->unit);
     set_state(comparison, from.column, sides, &metric);
-    if (from.column < SIDES && strcmp(sides[from.column]->name, named->name) != 0)
+    if (is_side && strcmp(sides[from.column]->name, named->name) != 0)
         metric.compared.called = sides[from.column]->name;
+    size_t left = from.column == MERGED_UNCERTAINTY ? formula.terms[0].quantity * MERGED_COLUMNS
+                                                    : comparison->merged.metrics.n - from.column;
     for (int side = 0; side < SIDES; side++)
-        metric.compared.sides[side] = metrics->n - from.column + (size_t)side;
+        metric.compared.sides[side] = left + (size_t)side;
     for (int set = 0; set < METRIC_SETS; set++)
         metric.is_in[set] = sides[0]->is_in[set] || sides[1]->is_in[set];
     metric.is_internal = sides[0]->is_internal && sides[1]->is_internal;
@@ -94,12 +89,8 @@ static void add_column(struct comparison *comparison, struct merged_metric from,
         metric.kind.name = name + (named->kind.name - named->name);
         metric.kind.length = named->kind.length;
     }
-    size_t n = metrics->n++;
-    metrics->n_stored = metrics->n;
-    metrics->at = mem_resize(metrics->at, metrics->n, sizeof *metrics->at);
-    metrics->at[n] = metric;
-    comparison->from = mem_resize(comparison->from, metrics->n, sizeof *comparison->from);
-    comparison->from[n] = from;
+    merged_add(&comparison->merged, metric, formula);
+    vec_push(&comparison->from, from);
 }
 
 double comparison_workers(const struct comparison *comparison, int side)
@@ -119,27 +110,53 @@ static double expected_factor(const struct comparison *comparison)
     return comparison_workers(comparison, 1) / comparison_workers(comparison, 0);
 }
 
-static void add_columns(struct comparison *comparison, const struct metric_pair *pair)
+/* Appends what a pair of metrics costs in each run, as a quantity. */
+static void add_quantity(struct comparison *comparison, const struct metric_pair *pair)
+{
+    struct merged_runs *merged = &comparison->merged;
+    for (size_t run = 0; run < merged->runs.n; run++) {
+        size_t side = merged->runs.at[run].group, index = pair->sides[side];
+        const struct metrics *metrics = &merged->runs.at[run].db->metrics;
+        const struct metric *wanted = &comparison->sides[side].db->metrics.at[index];
+        if (merged->runs.at[run].db != comparison->sides[side].db)
+            index = metrics_find(metrics, wanted->name);
+        vec_push(&merged->sources, index < metrics->n_stored ? index : SIZE_MAX);
+    }
+}
+
+/* The formula of a column of a quantity. */
+static struct merged_formula formula_of(enum merged_column column, size_t quantity, double factor)
+{
+    struct merged_term left = {0, quantity, 1}, right = {1, quantity, 1}, expected = {0, quantity, factor},
+                       unexpected = {0, quantity, -factor};
+    switch (column) {
+    case MERGED_LEFT: return (struct merged_formula){FORMULA_SUM, 1, {left}};
+    case MERGED_RIGHT: return (struct merged_formula){FORMULA_SUM, 1, {right}};
+    case MERGED_DIFFERENCE: return (struct merged_formula){FORMULA_SUM, 2, {right, unexpected}};
+    case MERGED_RATIO: return (struct merged_formula){FORMULA_QUOTIENT, 2, {right, expected}};
+    default: return (struct merged_formula){FORMULA_UNCERTAINTY, 2, {right, unexpected}};
+    }
+}
+
+static void add_columns(struct comparison *comparison, const struct metric_pair *pair, size_t quantity,
+                        enum merged_column first, enum merged_column last)
 {
     const struct metric *sides[SIDES];
     for (int side = 0; side < SIDES; side++)
         sides[side] = &comparison->sides[side].db->metrics.at[pair->sides[side]];
     double factor = expected_factor(comparison);
-    for (int column = 0; column < MERGED_COLUMNS; column++)
-        add_column(comparison,
-                   (struct merged_metric){.column = (enum merged_column)column,
-                                          .sides = {pair->sides[0], pair->sides[1]},
-                                          .factor = factor},
-                   sides);
+    for (int column = (int)first; column <= (int)last; column++) {
+        struct compared_metric from = {(enum merged_column)column, {pair->sides[0], pair->sides[1]}, factor};
+        add_column(comparison, from, sides, formula_of(from.column, quantity, factor));
+    }
 }
 
 /* The index of a side's metric in that column; METRIC_ABSENT if the other side lacks the metric. */
 static int find_column(const struct comparison *comparison, enum merged_column column, int side,
                        int metric)
 {
-    for (size_t m = 0; metric != METRIC_ABSENT && m < comparison->metrics.n; m++)
-        if (comparison->from[m].column == column &&
-            comparison->from[m].sides[side] == (size_t)metric)
+    for (size_t m = 0; metric != METRIC_ABSENT && m < comparison->from.n; m++)
+        if (comparison->from.at[m].column == column && comparison->from.at[m].sides[side] == (size_t)metric)
             return (int)m;
     return METRIC_ABSENT;
 }
@@ -147,9 +164,9 @@ static int find_column(const struct comparison *comparison, enum merged_column c
 /* Copies the relations between metrics (part of, kind of) to their columns. */
 static void relate(struct comparison *comparison)
 {
-    struct metrics *metrics = &comparison->metrics;
+    struct metrics *metrics = &comparison->merged.metrics;
     for (size_t m = 0; m < metrics->n; m++) {
-        const struct merged_metric *from = &comparison->from[m];
+        const struct compared_metric *from = &comparison->from.at[m];
         int side = from->column == MERGED_LEFT ? 0 : 1;
         const struct metric *of_side = &comparison->sides[side].db->metrics.at[from->sides[side]];
         metrics->at[m].kind.overhead =
@@ -159,7 +176,7 @@ static void relate(struct comparison *comparison)
     }
     int whole = comparison->options->scaling == NO_SCALING ? 0 : 1;
     for (size_t m = 0; m < metrics->n; m++)
-        if (comparison->from[m].column == MERGED_DIFFERENCE) {
+        if (comparison->from.at[m].column == MERGED_DIFFERENCE) {
             struct metric *difference = &metrics->at[m];
             size_t base = difference->compared.sides[whole];
             difference->compared.whole = (int)metrics_whole(metrics, base);
@@ -171,18 +188,27 @@ static void relate(struct comparison *comparison)
 static void make_metrics(struct comparison *comparison)
 {
     struct metric_pairs pairs = metric_pairs_of(comparison->sides);
-    for (size_t i = 0; i < pairs.n; i++)
-        add_columns(comparison, &pairs.at[i]);
+    bool are_repeated = comparison->merged.runs.n > SIDES;
+    for (size_t i = 0; i < pairs.n; i++) {
+        add_quantity(comparison, &pairs.at[i]);
+        add_columns(comparison, &pairs.at[i], i, MERGED_LEFT, MERGED_RATIO);
+    }
+    for (size_t i = 0; i < pairs.n && are_repeated; i++)
+        add_columns(comparison, &pairs.at[i], i, MERGED_UNCERTAINTY, MERGED_UNCERTAINTY);
     vec_free(&pairs);
     relate(comparison);
-    comparison->metrics.set = comparison->sides[0].db->metrics.set;
+    comparison->merged.metrics.set = comparison->sides[0].db->metrics.set;
 }
 
-struct comparison *comparison_new(const struct compared_run sides[SIDES],
-                                  const struct comparison_options *options)
+struct comparison *comparison_new(const struct merged_run *runs, size_t n, const struct comparison_options *options)
 {
     struct comparison *comparison = mem_alloc(sizeof *comparison);
-    memcpy(comparison->sides, sides, sizeof comparison->sides);
+    merged_runs_init(&comparison->merged, runs, n);
+    comparison->merged.are_versions = true;
+    comparison->merged.first_shown = merged_group_first(&comparison->merged, 1);
+    const struct merged_run *left = &runs[0], *right = &runs[comparison->merged.first_shown];
+    comparison->sides[0] = (struct compared_run){left->db, left->run};
+    comparison->sides[1] = (struct compared_run){right->db, right->run};
     comparison->options = options;
     make_metrics(comparison);
     return comparison;
@@ -192,40 +218,47 @@ void comparison_free(struct comparison *comparison)
 {
     if (!comparison)
         return;
-    for (size_t i = 0; i < comparison->texts.n; i++)
-        free(comparison->texts.at[i]);
-    vec_free(&comparison->texts);
-    metrics_free(&comparison->metrics);
-    free(comparison->from);
+    merged_runs_free(&comparison->merged);
+    vec_free(&comparison->from);
     free(comparison);
 }
 
-/* With scaling, sorts by the loss of effort, if that was measured. */
-static void sort_by_loss(const struct comparison *comparison, struct view *view)
+struct sorting comparison_sorting(const struct comparison *comparison, enum cost_part part)
 {
-    const struct metrics *metrics = view->metrics;
-    if (comparison->options->scaling == NO_SCALING)
-        return;
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
-        if (metric_is_sum(&metrics->at[m])) {
-            struct sorting sorting = view->sorting;
-            sorting.metric = metrics->at[m].compared.sides[0] + MERGED_DIFFERENCE;
-            view_sort(view, sorting);
-            return;
-        }
+    const struct metrics *metrics = &comparison->merged.metrics;
+    size_t by = metrics_first_measured(metrics);
+    while (by < metrics->n_stored &&
+           (comparison->from.at[by].column != MERGED_DIFFERENCE || !metric_is_measured(&metrics->at[by])))
+        by++;
+    if (by == metrics->n_stored)
+        by = metrics_first_measured(metrics);
+    size_t m = metrics_shown(metrics, 0);
+    while (m < metrics->n && !metric_is_sum(&metrics->at[m]))
+        m = metrics_shown(metrics, m + 1);
+    if (m < metrics->n && comparison->options->scaling != NO_SCALING)
+        by = metrics->at[m].compared.sides[0] + MERGED_DIFFERENCE;
+    return (struct sorting){.metric = by, .part = metric_part(&metrics->at[by], part)};
 }
 
-struct view *comparison_view(const struct comparison *comparison, struct view *const sides[SIDES])
+struct view *comparison_side(const struct view *view, int side)
 {
-    struct view *view = merged_open(sides, &comparison->metrics, comparison->from);
-    sort_by_loss(comparison, view);
-    return view;
+    return merged_view_of(view, merged_group_first(merged_runs_of(view), (size_t)side));
+}
+
+bool comparison_has(const struct view *view, uint32_t row, int side)
+{
+    const struct merged_runs *merged = merged_runs_of(view);
+    const uint32_t *rows = merged_rows(view, row);
+    for (size_t run = 0; run < merged->runs.n; run++)
+        if (merged->runs.at[run].group == (size_t)side && rows[run] != NOTHING)
+            return true;
+    return false;
 }
 
 char *comparison_metric_name(const struct comparison *comparison, size_t metric)
 {
-    assert(comparison->from[metric].column == MERGED_LEFT);
-    const char *name = comparison->metrics.at[metric].name;
+    assert(comparison->from.at[metric].column == MERGED_LEFT);
+    const char *name = comparison->merged.metrics.at[metric].name;
     size_t side = strlen(comparison->options->names[0]) + strlen(" []");
     return mem_strndup(name, strlen(name) - side);
 }
@@ -258,9 +291,9 @@ static void add_only_in(const struct comparison *comparison, int side, struct te
 static void add_other_names(const struct comparison *comparison, struct text *out)
 {
     struct text list = {0};
-    for (size_t m = 0; m < comparison->metrics.n_stored; m += MERGED_COLUMNS) {
-        const struct merged_metric *from = &comparison->from[m];
-        const struct metric *column = &comparison->metrics.at[m];
+    for (size_t m = 0; m < comparison->from.n && comparison->from.at[m].column < MERGED_COLUMNS; m += MERGED_COLUMNS) {
+        const struct compared_metric *from = &comparison->from.at[m];
+        const struct metric *column = &comparison->merged.metrics.at[m];
         if (!column->is_in[SET_CHOSEN] ||
             (!metric_called(&column[0]) && !metric_called(&column[1])))
             continue;

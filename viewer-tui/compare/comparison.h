@@ -1,10 +1,11 @@
-/* A comparison of two runs in one projection, and its metrics.
+/* A comparison of two runs, or of two groups of repeated runs, in one projection, and its metrics.
  *
- * Of each metric that both databases have (metric-pairs.h) there are four columns (merged.h):
+ * Of each metric that both databases have (metric-pairs.h) there are four columns (of repeated runs, of the means):
  *
  *     work [LEFT]    work [RIGHT]    work difference    work ratio
  *
- * LEFT and RIGHT are the names of the sides. Percentages of a difference refer to LEFT's whole.
+ * LEFT and RIGHT are the names of the sides. Percentages of a difference refer to LEFT's whole. Of repeated runs there
+ * is "work uncertainty", too: the difference is right within that, with 95 %.
  *
  * Scaling shows what a run with more workers loses, as in Coarfa, Mellor-Crummey, Froyd, Dotsenko:
  * "Scalability analysis of SPMD codes using expectations" (ICS 2007). With p and then q workers,
@@ -33,23 +34,51 @@ struct comparison_options {
     double workers[SIDES]; /* 0: the number in the database, or else the number of threads */
 };
 
-struct comparison {
-    struct compared_run sides[SIDES];
-    const struct comparison_options *options;
-    struct metrics metrics;     /* of both */
-    struct merged_metric *from; /* by metric: its column and origin */
-    VEC(char *) texts;          /* owned; names and reasons of the metrics */
+/* The columns of a metric; the last one only of repeated runs, and after the columns of all metrics. */
+enum merged_column {
+    MERGED_LEFT,
+    MERGED_RIGHT,
+    MERGED_DIFFERENCE,
+    MERGED_RATIO,
+    MERGED_COLUMNS,
+    MERGED_UNCERTAINTY = MERGED_COLUMNS
 };
 
-/* `options` and the sides' databases must outlive it. If the runs have no metric in common, no
- * metric of it is shown. */
-struct comparison *comparison_new(const struct compared_run sides[SIDES],
-                                  const struct comparison_options *options);
+/* A column, and the metrics of the first run of each side from which it is computed. Difference: right - factor * left.
+ * Ratio: right / (factor * left). */
+struct compared_metric {
+    enum merged_column column;
+    size_t sides[SIDES];
+    double factor;
+};
+
+/* The groups of `merged` are the sides. */
+struct comparison {
+    struct compared_run sides[SIDES]; /* the first run of each */
+    struct merged_runs merged;
+    const struct comparison_options *options;
+    VEC(struct compared_metric) from; /* by metric: its column and origin */
+};
+
+/* runs[0 .. n-1]: of groups 0 (left) and 1 (right), one at least of each. `options` and the databases must outlive it.
+ * If the first runs have no metric in common, no metric of it is shown. */
+struct comparison *comparison_new(const struct merged_run *runs, size_t n, const struct comparison_options *options);
 void comparison_free(struct comparison *comparison); /* NULL allowed */
 
-/* Merges a view of each side, of the same kind, of which it takes ownership. The caller closes the
- * result before the comparison is freed. */
-struct view *comparison_view(const struct comparison *comparison, struct view *const sides[SIDES]);
+/* The initial sorting: by what got worse, with scaling by the loss of effort. */
+struct sorting comparison_sorting(const struct comparison *comparison, enum cost_part part);
+
+/* The number of runs of a side. */
+static inline size_t comparison_n_runs(const struct comparison *comparison, int side)
+{
+    return merged_group_size(&comparison->merged, (size_t)side);
+}
+
+/* The view of the first run of a side, for walks that leave it unchanged. */
+struct view *comparison_side(const struct view *view, int side);
+
+/* Whether a side has the scope of a row. */
+bool comparison_has(const struct view *view, uint32_t row, int side);
 
 /* The number of workers of a side. */
 double comparison_workers(const struct comparison *comparison, int side);

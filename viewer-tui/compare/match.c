@@ -2,14 +2,24 @@
 
 #include "lib/binary-search.h"
 #include "viewer-tui/base/text.h"
+#include "viewer-tui/compare/edits.h"
+#include "viewer-tui/compare/join-calls.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What identifies a row. */
+struct match {
+    const struct merged_runs *merged;
+    struct view *const *views;
+    struct edits **edits; /* by run: between it and the first run of the other group; NULL if there are no versions */
+};
+
+/* What identifies a row of a run, or a scope that has rows of runs before. */
 struct row_key {
-    uint32_t row, match; /* row of the other side; NOTHING: none yet */
+    uint32_t number; /* of the row, or of the scope in the result */
+    uint32_t match;  /* number of the other one; NOTHING: none yet */
+    uint32_t joined; /* number of the joined call (join-calls.h) that it is; NOTHING: none */
     uint8_t kind;
     char *name;                            /* owned; "" if file or module identify the row */
     const char *file, *module, *call_file; /* paths, "" if unknown */
@@ -54,13 +64,16 @@ static struct procedure procedure_of_line(const struct view *view, uint32_t numb
     return database_procedure(view->db, view_row(view, number)->place);
 }
 
-static struct edited_line line_of(struct edits *edits, const struct view *view, uint32_t number)
+static struct edited_line line_of(const struct match *match, size_t run, uint32_t number)
 {
+    const struct view *view = match->views[run];
     const struct row *row = view_row(view, number);
     uint32_t file = row->call_file, line = row->call_line;
     if (!line)
         label_place(view, number, &file, &line);
-    struct edited_line edited = edits_line(edits, view->side, file, line);
+    struct edited_line edited = {EDIT_UNKNOWN, line};
+    if (match->edits)
+        edited = edits_line(match->edits[run], (int)match->merged->runs.at[run].group, file, line);
     bool is_declaration = row_is_procedure(row) && !row->call_line;
     if (!line || edited.edit != EDIT_UNKNOWN || is_declaration)
         return edited;
@@ -70,19 +83,16 @@ static struct edited_line line_of(struct edits *edits, const struct view *view, 
     return edited;
 }
 
-static void add_key(struct row_keys *keys, struct edits *edits, const struct view *view,
-                    uint32_t number)
+static void add_key(struct row_keys *keys, const struct match *match, size_t run, uint32_t number)
 {
+    const struct view *view = match->views[run];
     const struct row *row = view_row(view, number);
-    struct row_key key = {.row = number, .match = NOTHING, .kind = row->kind};
+    struct row_key key = {.number = number, .match = NOTHING, .joined = NOTHING, .kind = row->kind};
     uint32_t file, line;
     label_place(view, number, &file, &line);
     key.file = or_empty(database_file_path(view->db, file));
-    if (row->call_line)
-        key.call_file = or_empty(database_file_path(view->db, row->call_file));
-    else
-        key.call_file = "";
-    key.line = line_of(edits, view, number);
+    key.call_file = row->call_line ? or_empty(database_file_path(view->db, row->call_file)) : "";
+    key.line = line_of(match, run, number);
     bool is_named = row_is_procedure(row) || row->kind <= KIND_PROGRAM;
     key.module = row_is_procedure(row) || row->kind == KIND_MODULE
                      ? or_empty(database_module_path(view->db, label_module(view, number)))
@@ -93,16 +103,6 @@ static void add_key(struct row_keys *keys, struct edits *edits, const struct vie
     text_add(&name, "");
     key.name = name.at;
     vec_push(&keys->all, key);
-}
-
-static void make_keys(struct row_keys *keys, struct edits *edits, const struct view *view,
-                      uint32_t parent)
-{
-    if (parent == NOTHING)
-        return;
-    const struct row *row = view_row(view, parent);
-    for (uint32_t i = 0; i < row->n_children; i++)
-        add_key(keys, edits, view, row->first_child + i);
 }
 
 static void free_keys(struct row_keys *keys)
@@ -194,7 +194,7 @@ static int compare_keys(const void *left, const void *right, void *strictness)
     if (result == 0)
         result = strcmp(a->call_file, b->call_file);
     if (result == 0)
-        result = compare_numbers(a->row, b->row);
+        result = compare_numbers(a->number, b->number);
     return result;
 }
 
@@ -215,10 +215,10 @@ struct group {
     size_t n;
 };
 
-static void match(struct row_key *a, struct row_key *b)
+static void pair(struct row_key *a, struct row_key *b)
 {
-    a->match = b->row;
-    b->match = a->row;
+    a->match = b->number;
+    b->match = a->number;
 }
 
 static void match_same_lines(struct group a, struct group b)
@@ -226,7 +226,7 @@ static void match_same_lines(struct group a, struct group b)
     for (size_t i = 0, j = 0; i < a.n && j < b.n;) {
         int order = compare_lines(a.at[i], b.at[j]);
         if (order == 0)
-            match(a.at[i], b.at[j]);
+            pair(a.at[i], b.at[j]);
         i += order <= 0;
         j += order >= 0;
     }
@@ -263,7 +263,7 @@ static void match_nearest(struct group a, struct group b)
     for (size_t i = 0; i < a.n; i++) {
         struct row_key *like = may_have_moved(a.at[i]) ? nearest(b, a.at[i]->line.line) : NULL;
         if (like)
-            match(a.at[i], like);
+            pair(a.at[i], like);
     }
 }
 
@@ -290,14 +290,13 @@ static struct group group_at(const struct row_keys *keys, size_t first, enum str
     return group;
 }
 
-static void go_through(struct row_keys keys[SIDES], const struct pass *pass)
+static void go_through(struct row_keys *before, struct row_keys *keys, const struct pass *pass)
 {
     enum strictness strictness = pass->strictness;
-    for (int side = 0; side < SIDES; side++)
-        list_left(&keys[side], strictness);
-    for (size_t i = 0, j = 0; i < keys[0].left.n && j < keys[1].left.n;) {
-        struct group a = group_at(&keys[0], i, strictness);
-        struct group b = group_at(&keys[1], j, strictness);
+    list_left(before, strictness);
+    list_left(keys, strictness);
+    for (size_t i = 0, j = 0; i < before->left.n && j < keys->left.n;) {
+        struct group a = group_at(before, i, strictness), b = group_at(keys, j, strictness);
         int order = compare_identity(a.at[0], b.at[0], strictness);
         if (order == 0)
             match_groups(a, b, pass);
@@ -306,39 +305,118 @@ static void go_through(struct row_keys keys[SIDES], const struct pass *pass)
     }
 }
 
-/* Keys are in the order of the children. */
-static struct row_key *key_of(struct row_keys keys[SIDES], const struct row_pair *parents,
-                              struct view *const sides[SIDES], int side, uint32_t row)
+static void pair_joined_calls(struct row_keys *before, struct row_keys *keys)
 {
-    return &keys[side].all.at[row - view_row(sides[side], parents->rows[side])->first_child];
+    for (size_t i = 0; i < keys->all.n; i++)
+        for (size_t j = 0; keys->all.at[i].joined != NOTHING && j < before->all.n; j++)
+            if (before->all.at[j].joined == keys->all.at[i].joined)
+                pair(&before->all.at[j], &keys->all.at[i]);
 }
 
-static void match_calls(struct row_keys keys[SIDES], struct row_pair parents,
-                        struct view *const sides[SIDES], struct row_pair calls)
+/* The keys of a run's children. */
+static struct row_keys keys_of(const struct match *match, size_t run, uint32_t parent,
+                               const struct joined_calls *joined)
 {
-    match(key_of(keys, &parents, sides, 0, calls.rows[0]),
-          key_of(keys, &parents, sides, 1, calls.rows[1]));
+    struct row_keys keys = {0};
+    const struct row *row = view_row(match->views[run], parent);
+    size_t n_runs = match->merged->runs.n;
+    for (uint32_t i = 0; i < row->n_children; i++)
+        add_key(&keys, match, run, row->first_child + i);
+    for (size_t i = run; i < joined->n; i += n_runs)
+        if (joined->at[i] != NOTHING)
+            keys.all.at[joined->at[i] - row->first_child].joined = (uint32_t)(i / n_runs);
+    return keys;
 }
 
-struct row_pairs match_children(struct view *const sides[SIDES], struct row_pair parents,
-                                struct edits *edits)
+/* Puts the rows of a run into the scopes that they match, and makes scopes of the others. Takes the keys. */
+static void take_run(const struct match *match, size_t run, struct row_keys *keys, struct row_keys *scopes,
+                     struct matched_rows *matched)
 {
-    struct row_keys keys[SIDES] = {0};
-    struct row_pairs pairs = {0};
-    struct row_pairs calls = join_calls(sides, parents);
-    for (int side = 0; side < SIDES; side++)
-        make_keys(&keys[side], edits, sides[side], parents.rows[side]);
-    for (size_t i = 0; i < calls.n; i++)
-        match_calls(keys, parents, sides, calls.at[i]);
-    vec_free(&calls);
-    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
-        go_through(keys, &passes[i]);
-    for (size_t i = 0; i < keys[0].all.n; i++)
-        vec_push(&pairs, (struct row_pair){{keys[0].all.at[i].row, keys[0].all.at[i].match}});
-    for (size_t i = 0; i < keys[1].all.n; i++)
-        if (keys[1].all.at[i].match == NOTHING)
-            vec_push(&pairs, (struct row_pair){{NOTHING, keys[1].all.at[i].row}});
-    for (int side = 0; side < SIDES; side++)
-        free_keys(&keys[side]);
-    return pairs;
+    size_t n_runs = match->merged->runs.n;
+    for (size_t i = 0; i < keys->all.n; i++) {
+        struct row_key *key = &keys->all.at[i];
+        if (key->match != NOTHING) {
+            matched->at[key->match * n_runs + run] = key->number;
+            free(key->name);
+            continue;
+        }
+        for (size_t of = 0; of < n_runs; of++)
+            vec_push(matched, of == run ? key->number : NOTHING);
+        key->number = (uint32_t)scopes->all.n;
+        vec_push(&scopes->all, *key);
+    }
+    vec_free(&keys->all);
+    vec_free(&keys->left);
+    for (size_t i = 0; i < scopes->all.n; i++)
+        scopes->all.at[i].match = NOTHING;
+}
+
+/* Joins children of a row that nothing tells apart, as two procedures of one name in one line. */
+static void join_same(const struct match *match, size_t run, uint32_t parent)
+{
+    struct view *view = match->views[run];
+    struct row_keys keys = keys_of(match, run, parent, &(struct joined_calls){0});
+    uint32_t *groups = mem_alloc((keys.all.n + 1) * sizeof *groups), first = view_row(view, parent)->first_child;
+    bool has_same = false;
+    list_left(&keys, BY_PATH);
+    for (size_t i = 0, group = 0; i < keys.left.n; i++) {
+        const struct row_key *key = keys.left.at[i];
+        bool is_same = i > 0 && compare_identity(key, keys.left.at[i - 1], BY_PATH) == 0 &&
+                       compare_lines(key, keys.left.at[i - 1]) == 0;
+        group += !is_same;
+        has_same |= is_same;
+        groups[key->number - first] = (uint32_t)group;
+    }
+    if (has_same && view->class->join)
+        view_join(view, parent, groups);
+    free(groups);
+    free_keys(&keys);
+}
+
+struct matched_rows match_children(struct match *match, const uint32_t *rows)
+{
+    size_t n_runs = match->merged->runs.n, n_passes = match->merged->are_versions ? sizeof passes / sizeof *passes : 1;
+    struct matched_rows matched = {0};
+    struct row_keys scopes = {0};
+    for (size_t run = 0; run < n_runs && !match->merged->are_versions; run++)
+        if (rows[run] != NOTHING)
+            join_same(match, run, rows[run]);
+    struct joined_calls joined = join_calls(match->views, n_runs, rows);
+    for (size_t run = 0; run < n_runs; run++) {
+        if (rows[run] == NOTHING)
+            continue;
+        struct row_keys keys = keys_of(match, run, rows[run], &joined);
+        pair_joined_calls(&scopes, &keys);
+        for (size_t i = 0; i < n_passes; i++)
+            go_through(&scopes, &keys, &passes[i]);
+        take_run(match, run, &keys, &scopes, &matched);
+    }
+    free_keys(&scopes);
+    vec_free(&joined);
+    return matched;
+}
+
+struct match *match_new(const struct merged_runs *merged, struct view *const *views)
+{
+    struct match *match = mem_alloc(sizeof *match);
+    match->merged = merged;
+    match->views = views;
+    if (!merged->are_versions)
+        return match;
+    const struct database *first[2];
+    for (size_t group = 0; group < 2; group++)
+        first[group] = views[merged_group_first(merged, group)]->db;
+    match->edits = mem_alloc(merged->runs.n * sizeof *match->edits);
+    for (size_t run = 0; run < merged->runs.n; run++)
+        match->edits[run] = merged->runs.at[run].group == 0 ? edits_new(views[run]->db, first[1])
+                                                            : edits_new(first[0], views[run]->db);
+    return match;
+}
+
+void match_free(struct match *match)
+{
+    for (size_t run = 0; match->edits && run < match->merged->runs.n; run++)
+        edits_free(match->edits[run]);
+    free(match->edits);
+    free(match);
 }

@@ -1,37 +1,47 @@
-/* Which scopes of two runs are the same: matches the children of a row of one view with those of
- * the matching row of another view of the same kind.
+/* Which scopes of several runs are the same: matches the children of rows of views of one kind, one row of each run.
  *
- * Each child is matched with at most one other. Four passes compare ever less strictly, each among
- * the children that the passes before left:
+ * The children of one run after the other are matched with those of the runs before. Of runs of one program, all that
+ * identifies a scope must agree: kind, name, line, path of file and module, and file name of the call site. Of two
+ * versions (merged_runs.are_versions), four passes compare ever less strictly, each among the children that the passes
+ * before left:
  *
- * 1. the same kind, name, line, path of file and module, and file name of the call site
+ * 1. as above
  * 2. file and module by their names without folders: the trees were built in different places
  * 3. as 2, the nearest line: the source was edited
- * 4. the same name and kind, from any file, module and call site; the same line or the nearest one.
- * An inlined procedure counts as a procedure, and a module that is no shared library as any other
- * such: the program may have been renamed.
+ * 4. the same name and kind, from any file, module and call site; the same line or the nearest one. An inlined
+ *    procedure counts as a procedure, and a module that is no shared library as any other such: the program may have
+ *    been renamed.
  *
- * Lines. If both databases have the source, a line of the left side is where it is in the right
- * version (edits.h); then an unchanged line matches no other line (3 and 4), and a changed one no
- * unchanged one. Else lines count from the declaration of the procedure around them, if it is in
- * the same file, so that procedures can move as a whole. The line of a procedure is that of its
- * call site, or else of its declaration. Nearest: the left side's rows, in order of lines, each
- * take the nearest row that remains; of two equally near the smaller line; on one line the first by
- * kind, file, module and file of the call site.
+ * Lines. If both databases have the source, a line of the left group is where it is in the right version (edits.h);
+ * then an unchanged line matches no other line (3 and 4), and a changed one no unchanged one. Else lines count from the
+ * declaration of the procedure around them, if it is in the same file, so that procedures can move as a whole. The line
+ * of a procedure is that of its call site, or else of its declaration. Nearest: the rows before, in order of lines,
+ * each take the nearest row that remains; of two equally near the smaller line; on one line the first by kind, file,
+ * module and file of the call site.
  *
- * Statements match in passes 1 and 2 only: chance decides which of two lines has a few samples.
- * Modules and files match in pass 1; later only if each side has one candidate. */
+ * Statements match in passes 1 and 2 only: chance decides which of two lines has a few samples. Modules and files match
+ * in pass 1; later only if each side has one candidate. */
 #ifndef VIEWER_MATCH_H
 #define VIEWER_MATCH_H
 
-#include "viewer-tui/compare/edits.h"
-#include "viewer-tui/compare/join-calls.h"
+#include "viewer-tui/compare/merged-runs.h"
+#include "viewer-tui/tree/view.h"
 
-/* Matches the children of rows of two views, which were expanded last; a row may be NOTHING,
- * without children. First joins calls of one procedure from sites that one side does not know
- * (join-calls.h). Every child is in one pair: those of the left side in their order, then the rest
- * of the right side. The caller frees with vec_free. */
-struct row_pairs match_children(struct view *const sides[SIDES], struct row_pair parents,
-                                struct edits *edits);
+struct match;
+
+/* Both must outlive it; the caller frees with match_free. */
+struct match *match_new(const struct merged_runs *merged, struct view *const *views);
+void match_free(struct match *match);
+
+/* By scope, then run: a row, or NOTHING. */
+struct matched_rows {
+    uint32_t *at;
+    size_t n, cap;
+};
+
+/* Matches the children of rows[run], which were expanded last; a row may be NOTHING, without children. First joins
+ * calls of one procedure from sites that a run does not know (join-calls.h). Every child is in one scope: those of the
+ * first run in their order, then the rest of the next one. The caller frees with vec_free. */
+struct matched_rows match_children(struct match *match, const uint32_t *rows);
 
 #endif

@@ -1,209 +1,246 @@
 #include "viewer-tui/compare/merged.h"
 
+#include "viewer-tui/compare/match.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* Two views in one. A row's data are its rows in the two views. */
 struct merged_view {
     struct view_class class;
-    struct view *sides[SIDES];
-    const struct merged_metric *from; /* by metric */
-    struct edits *edits;
+    const struct merged_runs *merged;
+    struct view **views;
+    struct match *match;
+    VEC(uint32_t) rows; /* by row, then run */
+    double *means, *values; /* scratch: by quantity and group, by quantity and run */
 };
 
-static uint64_t pack(struct row_pair pair)
+static const uint32_t *rows_of(const struct merged_view *state, uint32_t row)
 {
-    return (uint64_t)pair.rows[0] << 32 | pair.rows[1];
+    return state->rows.at + row * state->merged->runs.n;
 }
 
-static struct row_pair pair_of(const struct row *row)
+static size_t run_shown(const struct merged_view *state, const uint32_t *rows)
 {
-    return (struct row_pair){{(uint32_t)(row->data >> 32), (uint32_t)row->data}};
+    size_t n = state->merged->runs.n, run = state->merged->first_shown;
+    for (size_t i = 0; i + 1 < n && rows[run] == NOTHING; i++)
+        run = (run + 1) % n;
+    return run;
 }
 
-/* The side whose names and places a pair shows. */
-static int side_shown(struct row_pair pair)
+static double formula_value_of(const struct merged_view *state, const struct merged_formula *formula)
 {
-    return pair.rows[1] == NOTHING ? 0 : 1;
-}
-
-static double column_value(const struct merged_metric *metric, double left, double right)
-{
-    double expected = metric->factor * left;
-    switch (metric->column) {
-    case MERGED_LEFT: return left;
-    case MERGED_RIGHT: return right;
-    case MERGED_DIFFERENCE: return right - expected;
-    default: return expected != 0 ? right / expected : NAN;
+    double terms[MERGED_TERMS], sum = 0;
+    for (size_t i = 0; i < formula->n_terms; i++) {
+        const struct merged_term *term = &formula->terms[i];
+        terms[i] = term->factor * state->means[term->quantity * state->merged->n_groups + term->group];
+        sum += terms[i];
+    }
+    switch (formula->operation) {
+    case FORMULA_SUM: return sum;
+    case FORMULA_QUOTIENT: return terms[1] != 0 ? terms[0] / terms[1] : NAN;
+    default:
+        return merged_uncertainty(state->merged,
+                                  state->values + formula->terms[0].quantity * state->merged->runs.n,
+                                  fabs(formula->terms[1].factor), NULL, CONFIDENCE_95);
     }
 }
 
-static struct cost column_cost(const struct merged_metric *metric, struct cost left,
-                               struct cost right)
+/* Sets one part of the costs from those of the runs; NULL for a run without the scope. */
+static void set_part(const struct merged_view *state, const struct cost *const *of_runs, enum cost_part part,
+                     struct cost *costs)
 {
-    return (struct cost){.inclusive = column_value(metric, left.inclusive, right.inclusive),
-                         .exclusive = column_value(metric, left.exclusive, right.exclusive)};
-}
-
-/* Sets the costs from both sides; 0 for a side without the scope. */
-static void add_costs(struct view *view, uint32_t number, struct row_pair pair)
-{
-    const struct merged_view *merged = view->state;
-    const struct cost *of_side[SIDES];
-    for (int side = 0; side < SIDES; side++)
-        of_side[side] =
-            pair.rows[side] == NOTHING ? NULL : view_costs(merged->sides[side], pair.rows[side]);
-    struct cost *costs = view_costs_of_new(view, number);
-    for (size_t m = 0; m < view->n_metrics; m++) {
-        const struct merged_metric *from = &merged->from[m];
-        struct cost both[SIDES] = {0};
-        for (int side = 0; side < SIDES; side++)
-            if (of_side[side])
-                both[side] = of_side[side][from->sides[side]];
-        costs[m] = column_cost(from, both[0], both[1]);
-    }
-}
-
-static void add_pair(struct view *view, uint32_t parent, struct row_pair pair)
-{
-    const struct merged_view *merged = view->state;
-    int shown = side_shown(pair);
-    const struct row *from = view_row(merged->sides[shown], pair.rows[shown]);
-    struct row row = {.kind = from->kind,
-                      .is_leaf = true,
-                      .place = from->place,
-                      .line = from->line,
-                      .call_file = from->call_file,
-                      .call_line = from->call_line,
-                      .has_several_call_sites = from->has_several_call_sites,
-                      .no_call_site = from->no_call_site,
-                      .data = pack(pair)};
-    for (int side = 0; side < SIDES; side++)
-        if (pair.rows[side] != NOTHING) {
-            const struct row *of_side = view_row(merged->sides[side], pair.rows[side]);
-            row.is_leaf &= of_side->is_leaf;
-            row.has_several_call_sites |= of_side->has_several_call_sites;
+    const struct merged_runs *merged = state->merged;
+    size_t n_runs = merged->runs.n, n_quantities = merged->sources.n / n_runs;
+    for (size_t q = 0; q < n_quantities; q++) {
+        double *values = state->values + q * n_runs;
+        for (size_t run = 0; run < n_runs; run++) {
+            size_t source = merged->sources.at[q * n_runs + run];
+            const struct cost *cost = of_runs[run] && source != SIZE_MAX ? &of_runs[run][source] : NULL;
+            values[run] = !cost ? 0 : part == INCLUSIVE ? cost->inclusive : cost->exclusive;
         }
-    add_costs(view, view_add(view, parent, row), pair);
-}
-
-static void release_sides(const struct merged_view *merged, struct row_pair pair)
-{
-    for (int side = 0; side < SIDES; side++)
-        if (pair.rows[side] != NOTHING)
-            view_release(merged->sides[side], pair.rows[side]);
-}
-
-/* Expands both sides, or none. */
-static enum outcome expand_sides(const struct merged_view *merged, struct row_pair pair)
-{
-    for (int side = 0; side < SIDES; side++) {
-        if (pair.rows[side] == NOTHING)
-            continue;
-        if (view_expand(merged->sides[side], pair.rows[side]) == DONE)
-            continue;
-        release_sides(merged, pair);
-        return STOPPED;
+        for (size_t group = 0; group < merged->n_groups; group++)
+            state->means[q * merged->n_groups + group] = merged_mean(merged, group, values);
     }
-    return DONE;
+    for (size_t m = 0; m < merged->metrics.n_stored; m++)
+        *(part == INCLUSIVE ? &costs[m].inclusive : &costs[m].exclusive) =
+            formula_value_of(state, &merged->formulas.at[m]);
 }
 
+static void set_costs(const struct merged_view *state, const struct cost *const *of_runs, struct cost *costs)
+{
+    set_part(state, of_runs, INCLUSIVE, costs);
+    set_part(state, of_runs, EXCLUSIVE, costs);
+}
+
+/* Appends a row for these rows of the runs, and takes note of them. */
+static void add_row(struct view *view, uint32_t parent, const uint32_t *rows)
+{
+    struct merged_view *state = view->state;
+    size_t n_runs = state->merged->runs.n, shown = run_shown(state, rows);
+    const struct cost **of_runs = mem_alloc(n_runs * sizeof *of_runs);
+    struct row row = *view_row(state->views[shown], rows[shown]);
+    row = (struct row){.kind = row.kind,
+                       .is_leaf = true,
+                       .place = row.place,
+                       .line = row.line,
+                       .call_file = row.call_file,
+                       .call_line = row.call_line,
+                       .no_call_site = row.no_call_site};
+    for (size_t run = 0; run < n_runs; run++) {
+        vec_push(&state->rows, rows[run]);
+        if (rows[run] == NOTHING)
+            continue;
+        const struct row *of_run = view_row(state->views[run], rows[run]);
+        row.is_leaf &= of_run->is_leaf;
+        row.has_several_call_sites |= of_run->has_several_call_sites;
+        of_runs[run] = view_costs(state->views[run], rows[run]);
+    }
+    set_costs(state, of_runs, view_costs_of_new(view, view_add(view, parent, row)));
+    free(of_runs);
+}
+
+static void release_runs(const struct merged_view *state, uint32_t row)
+{
+    const uint32_t *rows = rows_of(state, row);
+    for (size_t run = 0; run < state->merged->runs.n; run++)
+        if (rows[run] != NOTHING)
+            view_release(state->views[run], rows[run]);
+}
+
+/* Expands the row in all runs, or in none. */
 static enum outcome merged_expand(struct view *view, uint32_t number)
 {
-    const struct merged_view *merged = view->state;
-    struct row_pair pair = pair_of(view_row(view, number));
-    if (expand_sides(merged, pair) == STOPPED)
-        return STOPPED;
-    struct row_pairs pairs = match_children(merged->sides, pair, merged->edits);
-    for (size_t i = 0; i < pairs.n; i++)
-        add_pair(view, number, pairs.at[i]);
-    vec_free(&pairs);
+    struct merged_view *state = view->state;
+    size_t n_runs = state->merged->runs.n;
+    const uint32_t *rows = rows_of(state, number);
+    for (size_t run = 0; run < n_runs; run++)
+        if (rows[run] != NOTHING && view_expand(state->views[run], rows[run]) != DONE) {
+            release_runs(state, number);
+            return STOPPED;
+        }
+    struct matched_rows matched = match_children(state->match, rows);
+    for (size_t i = 0; i < matched.n; i += n_runs)
+        add_row(view, number, matched.at + i);
+    vec_free(&matched);
     return DONE;
 }
 
 static void merged_release(struct view *view, uint32_t first)
 {
-    release_sides(view->state, pair_of(view_row(view, view_row(view, first)->parent)));
+    struct merged_view *state = view->state;
+    release_runs(state, view_row(view, first)->parent);
+    state->rows.n = first * state->merged->runs.n;
 }
 
 static void merged_start_walk(struct view *view)
 {
-    const struct merged_view *merged = view->state;
-    for (int side = 0; side < SIDES; side++)
-        view_start_walk(merged->sides[side]);
+    const struct merged_view *state = view->state;
+    for (size_t run = 0; run < state->merged->runs.n; run++)
+        view_start_walk(state->views[run]);
 }
 
 static const struct view *merged_origin(const struct view *view, uint32_t *row)
 {
-    const struct merged_view *merged = view->state;
-    struct row_pair pair = pair_of(view_row(view, *row));
-    int shown = side_shown(pair);
-    *row = pair.rows[shown];
-    return merged->sides[shown];
+    const struct merged_view *state = view->state;
+    const uint32_t *rows = rows_of(state, *row);
+    size_t run = run_shown(state, rows);
+    *row = rows[run];
+    return state->views[run];
 }
 
 static void merged_close(struct view *view)
 {
-    struct merged_view *merged = view->state;
-    for (int side = 0; side < SIDES; side++)
-        view_close(merged->sides[side]);
-    edits_free(merged->edits);
-    free(merged);
+    struct merged_view *state = view->state;
+    match_free(state->match);
+    for (size_t run = 0; run < state->merged->runs.n; run++)
+        view_close(state->views[run]);
+    vec_free(&state->rows);
+    free(state->views);
+    free(state->means);
+    free(state->values);
+    free(state);
 }
 
-/* The initial sorting: what got worse. */
-static size_t first_difference(const struct metrics *metrics, const struct merged_metric *from)
+/* Row 0, which stands for the whole program in all runs. */
+static void set_root(struct view *view)
 {
-    size_t first = metrics_first_measured(metrics);
-    for (size_t m = first; m < metrics->n_stored; m++)
-        if (from[m].column == MERGED_DIFFERENCE && metric_is_measured(&metrics->at[m]))
-            return m;
-    return first;
-}
-
-struct view *merged_open(struct view *const sides[SIDES], const struct metrics *metrics,
-                         const struct merged_metric *from)
-{
-    assert(sides[0]->class == sides[1]->class);
-    struct merged_view *merged = mem_alloc(sizeof *merged);
-    merged->from = from;
-    merged->edits = edits_new(sides[0]->db, sides[1]->db);
-    for (int side = 0; side < SIDES; side++) {
-        merged->sides[side] = sides[side];
-        sides[side]->side = side;
+    struct merged_view *state = view->state;
+    size_t n_runs = state->merged->runs.n;
+    const struct cost **costs = mem_alloc(n_runs * sizeof *costs);
+    for (size_t run = 0; run < n_runs; run++) {
+        vec_push(&state->rows, 0);
+        costs[run] = view_costs(state->views[run], 0);
     }
-    merged->class = (struct view_class){.name = sides[0]->class->name,
-                                        .title = sides[0]->class->title,
-                                        .sorted_by = sides[0]->class->sorted_by,
-                                        .shows_callers = sides[0]->class->shows_callers,
-                                        .expand = merged_expand,
-                                        .release = merged_release,
-                                        .close = merged_close,
-                                        .start_walk = merged_start_walk,
-                                        .origin = merged_origin};
-    struct view *view = view_new(&merged->class, NULL, metrics);
-    view->state = merged;
-    view->rows.at[0].data = pack((struct row_pair){{0, 0}});
-    add_costs(view, 0, (struct row_pair){{0, 0}});
-    for (size_t m = 0; m < view->n_metrics; m++)
-        view->totals[m] = column_cost(&from[m], sides[0]->totals[from[m].sides[0]],
-                                      sides[1]->totals[from[m].sides[1]]);
-    size_t first = first_difference(metrics, from);
-    enum cost_part part = metric_part(&metrics->at[first], merged->class.sorted_by);
-    view_sort(view, (struct sorting){.metric = first, .part = part});
+    set_costs(state, costs, view_costs_of_new(view, 0));
+    for (size_t run = 0; run < n_runs; run++)
+        costs[run] = state->views[run]->totals;
+    set_costs(state, costs, view->totals);
+    free(costs);
+}
+
+struct view *merged_open(const struct merged_runs *merged, struct view *const *views, struct sorting sorting)
+{
+    struct merged_view *state = mem_alloc(sizeof *state);
+    const struct view_class *class = views[0]->class;
+    size_t n_runs = merged->runs.n;
+    state->merged = merged;
+    state->views = mem_alloc(n_runs * sizeof(struct view *));
+    for (size_t run = 0; run < n_runs; run++) {
+        assert(views[run]->class == class);
+        state->views[run] = views[run];
+        views[run]->side = (int)run;
+    }
+    state->means = mem_alloc((merged->sources.n / n_runs * merged->n_groups + 1) * sizeof *state->means);
+    state->values = mem_alloc((merged->sources.n + 1) * sizeof *state->values);
+    state->match = match_new(merged, state->views);
+    state->class = (struct view_class){.name = class->name,
+                                       .title = merged->title ? merged->title : class->title,
+                                       .sorted_by = class->sorted_by,
+                                       .shows_callers = class->shows_callers,
+                                       .expand = merged_expand,
+                                       .release = merged_release,
+                                       .close = merged_close,
+                                       .start_walk = merged_start_walk,
+                                       .origin = merged_origin};
+    struct view *view = view_new(&state->class, NULL, &merged->metrics);
+    view->state = state;
+    set_root(view);
+    view_sort(view, sorting);
     return view;
 }
 
-struct row_pair merged_rows(const struct view *view, uint32_t row)
+static const struct merged_view *state_of(const struct view *view)
 {
-    bool is_merged = view->class->origin == merged_origin;
-    return is_merged ? pair_of(view_row(view, row)) : (struct row_pair){{row, NOTHING}};
+    return view->class->origin == merged_origin ? view->state : NULL;
 }
 
-struct view *merged_side(const struct view *view, int side)
+const struct merged_runs *merged_runs_of(const struct view *view)
 {
-    assert(view->class->origin == merged_origin && side >= 0 && side < SIDES);
-    const struct merged_view *merged = view->state;
-    return merged->sides[side];
+    return state_of(view) ? state_of(view)->merged : NULL;
+}
+
+struct view *merged_view_of(const struct view *view, size_t run)
+{
+    assert(state_of(view) && run < state_of(view)->merged->runs.n);
+    return state_of(view)->views[run];
+}
+
+const uint32_t *merged_rows(const struct view *view, uint32_t row)
+{
+    return state_of(view) ? rows_of(state_of(view), row) : NULL;
+}
+
+double *merged_costs(const struct view *view, uint32_t row, size_t quantity, enum cost_part part)
+{
+    const struct merged_runs *merged = merged_runs_of(view);
+    const uint32_t *rows = merged_rows(view, row);
+    size_t n_runs = merged->runs.n;
+    double *costs = mem_alloc(n_runs * sizeof *costs);
+    for (size_t run = 0; run < n_runs; run++) {
+        size_t metric = merged->sources.at[quantity * n_runs + run];
+        if (rows[run] != NOTHING && metric != SIZE_MAX)
+            costs[run] = view_cost(merged_view_of(view, run), rows[run], metric, part);
+    }
+    return costs;
 }

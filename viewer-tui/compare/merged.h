@@ -1,34 +1,28 @@
-/* The view of a comparison: two views of the same kind, of two runs, merged into one tree.
+/* One tree of the views of several runs (merged-runs.h).
  *
- * A row stands for a scope of one run, or for one of each that match (match.h). It has the name and
- * place of the right run's scope if there is one. Rows are made on demand, with those of the two
- * views. */
+ * A row stands for a scope of some of the runs (match.h), and has the name and place of one of these. Rows are made on
+ * demand, with those of the runs' views. */
 #ifndef VIEWER_MERGED_H
 #define VIEWER_MERGED_H
 
-#include "viewer-tui/compare/match.h"
+#include "viewer-tui/compare/merged-runs.h"
+#include "viewer-tui/tree/view.h"
 
-/* The columns of a metric. */
-enum merged_column { MERGED_LEFT, MERGED_RIGHT, MERGED_DIFFERENCE, MERGED_RATIO, MERGED_COLUMNS };
+/* Merges a view of each run, all of one kind, of which it takes ownership: nobody else may expand or sort them.
+ * `merged` must outlive the result. */
+struct view *merged_open(const struct merged_runs *merged, struct view *const *views, struct sorting sorting);
 
-/* A column of the merged view, and the metrics of the two views from which it is computed.
- * Difference: right - factor * left. Ratio: right / (factor * left), NAN if that is 0. */
-struct merged_metric {
-    enum merged_column column;
-    size_t sides[SIDES];
-    double factor;
-};
+/* What a view is a merger of; NULL for a view of one run. */
+const struct merged_runs *merged_runs_of(const struct view *view);
 
-/* Takes ownership of the two views, which nobody else may expand or sort. The metrics and `from`
- * must outlive the view. */
-struct view *merged_open(struct view *const sides[SIDES], const struct metrics *metrics,
-                         const struct merged_metric *from);
+/* The view of a run, for walks that leave it unchanged. */
+struct view *merged_view_of(const struct view *view, size_t run);
 
-/* The view of a side of a merged view, for walks that leave it unchanged. */
-struct view *merged_side(const struct view *view, int side);
+/* The rows of the runs for which a row stands, by run: NOTHING for those without the scope. NULL for a view of one
+ * run. Valid until the next row is made. */
+const uint32_t *merged_rows(const struct view *view, uint32_t row);
 
-/* The rows of the two sides for which a merged view's row stands; {row, NOTHING} of any other
- * view. */
-struct row_pair merged_rows(const struct view *view, uint32_t row);
+/* What a row costs in each run: a quantity of merged_runs. The caller frees. */
+double *merged_costs(const struct view *view, uint32_t row, size_t quantity, enum cost_part part);
 
 #endif

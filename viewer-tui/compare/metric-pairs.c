@@ -148,7 +148,7 @@ static void add_pairs(struct metric_pairs *pairs, const struct metrics *metrics,
     }
 }
 
-struct metric_pairs metric_pairs_of(const struct compared_run sides[SIDES])
+struct metric_pairs metric_pairs_of(const struct compared_run *sides)
 {
     struct metric_pairs pairs = {0};
     struct identities all[SIDES];

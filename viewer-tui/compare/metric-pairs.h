@@ -30,9 +30,9 @@ struct metric_pairs {
     size_t n, cap;
 };
 
-/* In order of the left side, then the additions of the right one. A metric may be in several pairs:
+/* sides[0] is the left one. In order of the left side, then the additions of the right one. A metric may be in several pairs:
  * work that is an effort, too. The caller frees with vec_free. */
-struct metric_pairs metric_pairs_of(const struct compared_run sides[SIDES]);
+struct metric_pairs metric_pairs_of(const struct compared_run *sides);
 
 /* Adds " (of EVENT)" to the name of a side's metric, if the other side has that name for another
  * event. */

@@ -102,17 +102,19 @@ static void add_line(const char *command, const char *rest, size_t width, size_t
     vec_free(&clean);
 }
 
-/* The mean times of the runs of a set with that number of workers; 0 if one of them is unknown. */
-static struct run_times mean_times(const struct session *session, unsigned workers)
+/* The mean times of the runs of a group; wall is 0 if that of one of them is unknown. */
+static struct run_times mean_times(const struct session *session, unsigned group)
 {
     struct run_times mean = {.cpus = session->runs[0]->times.cpus};
     bool are_known = true;
     size_t n = 0;
     for (size_t i = 0; i < session->n_runs; i++)
-        if (session->run_workers[i] == workers) {
-            mean.wall += session->runs[i]->times.wall;
-            mean.cpu += session->runs[i]->times.cpu;
-            are_known &= session->runs[i]->times.wall > 0;
+        if (session->groups[i] == group) {
+            const struct run_times *times = &session->runs[i]->times;
+            mean = n ? mean : *times;
+            mean.wall += n ? times->wall : 0;
+            mean.cpu += n ? times->cpu : 0;
+            are_known &= times->wall > 0;
             n++;
         }
     mean.wall = are_known ? mean.wall / (double)n : 0;
@@ -123,18 +125,13 @@ static struct run_times mean_times(const struct session *session, unsigned worke
 /* The times of the runs that the session compares. Sets `names` to what follows the command. */
 static struct compared_times times_of(const struct session *session, struct text *names)
 {
-    if (session_is_comparison(session))
-        return (struct compared_times){{session->sides[0]->times, session->sides[1]->times}, SIDES};
     if (session->n_runs == 0)
         return (struct compared_times){{session->times}, 1};
-    unsigned fewest = session->run_workers[0], most = fewest;
-    for (size_t i = 1; i < session->n_runs; i++) {
-        unsigned workers = session->run_workers[i];
-        fewest = workers < fewest ? workers : fewest;
-        most = workers > most ? workers : most;
-    }
-    text_printf(names, " [%u worker%s] and [%u]", fewest, fewest == 1 ? "" : "s", most);
-    return (struct compared_times){{mean_times(session, fewest), mean_times(session, most)}, SIDES};
+    unsigned first = session->groups[0], last = session->groups[session->n_runs - 1];
+    if (session_is_comparison(session))
+        return (struct compared_times){{mean_times(session, first), mean_times(session, last)}, SIDES};
+    text_printf(names, " [%u worker%s] and [%u]", last, last == 1 ? "" : "s", first);
+    return (struct compared_times){{mean_times(session, last), mean_times(session, first)}, SIDES};
 }
 
 void run_line_add(const struct session *session, const struct database *db, size_t width,

@@ -26,24 +26,42 @@ struct session *session_open(const char *folder, const char *metric_list)
     return session;
 }
 
-struct session *session_compare(struct session *left, struct session *right,
-                                const struct comparison_options *options)
+static struct session *session_of_runs(struct session *const *runs, size_t n)
 {
-    assert(!session_is_comparison(left) && !session_is_comparison(right));
     struct session *session = mem_alloc(sizeof *session);
-    session->sides[0] = left;
-    session->sides[1] = right;
-    session->comparing = options;
-    session->set = left->set;
+    session->n_runs = n;
+    session->runs = mem_alloc(n * sizeof(struct session *));
+    session->groups = mem_alloc(n * sizeof *session->groups);
+    memcpy(session->runs, runs, n * sizeof(struct session *));
+    session->set = runs[0]->set;
     return session;
 }
 
-/* The i-th session of which this one shows the databases; NULL: there are no more. */
-static struct session *member(const struct session *session, size_t i)
+struct session *session_compare(struct session *const *runs, size_t n_left, size_t n_right,
+                                const struct comparison_options *options)
 {
-    if (session_is_comparison(session))
-        return i < SIDES ? session->sides[i] : NULL;
-    return i < session->n_runs ? session->runs[i] : NULL;
+    struct session *session = session_of_runs(runs, n_left + n_right);
+    for (size_t i = n_left; i < n_left + n_right; i++)
+        session->groups[i] = 1;
+    session->sides[0] = runs[0];
+    session->sides[1] = runs[n_left];
+    session->comparing = options;
+    return session;
+}
+
+struct session *session_of_losses(struct session *const *runs, const unsigned *workers, size_t n, const char *title)
+{
+    struct session *session = session_of_runs(runs, n);
+    session->title = mem_strdup(title);
+    for (size_t i = 0, at; i < n; i++) {
+        for (at = i; at > 0 && session->groups[at - 1] < workers[i]; at--) {
+            session->runs[at] = session->runs[at - 1];
+            session->groups[at] = session->groups[at - 1];
+        }
+        session->runs[at] = runs[i];
+        session->groups[at] = workers[i];
+    }
+    return session;
 }
 
 static void forget_views(struct opened *opened)
@@ -60,16 +78,18 @@ void session_close(struct session *session)
 {
     for (int p = 0; p < PROJECTIONS; p++) {
         forget_views(&session->opened[p]);
-        comparison_free(session->opened[p].comparison);
-        losses_free(session->opened[p].losses);
+        if (session->opened[p].comparison)
+            comparison_free(session->opened[p].comparison);
+        else
+            losses_free(session->opened[p].merged);
         if (session->opened[p].db)
             fold_undo(session->opened[p].db);
         database_close(session->opened[p].db);
     }
-    for (size_t i = 0; member(session, i); i++)
-        session_close(member(session, i));
+    for (size_t i = 0; i < session->n_runs; i++)
+        session_close(session->runs[i]);
     free(session->runs);
-    free(session->run_workers);
+    free(session->groups);
     thread_set_free(session->threads);
     free(session->title);
     for (size_t i = 0; i < session->definitions.n; i++)
@@ -84,15 +104,15 @@ void session_set_defaults(struct session *session, const char *metrics, const ch
 {
     session->usual_metrics = metrics;
     session->usual_sort = sort;
-    for (int side = 0; session_is_comparison(session) && side < SIDES; side++)
-        session->sides[side]->usual_metrics = metrics; /* losses have metrics of their own */
+    for (size_t i = 0; session_is_comparison(session) && i < session->n_runs; i++)
+        session->runs[i]->usual_metrics = metrics; /* losses have metrics of their own */
 }
 
 void session_set_rules(struct session *session, const struct path_rules *rules)
 {
     session->rules = rules;
-    for (size_t i = 0; member(session, i); i++)
-        member(session, i)->rules = rules;
+    for (size_t i = 0; i < session->n_runs; i++)
+        session->runs[i]->rules = rules;
 }
 
 void session_define(struct session *session, const char *definition)
@@ -104,10 +124,8 @@ void session_define(struct session *session, const char *definition)
 static struct metrics *metrics_of(struct session *session, int projection)
 {
     struct opened *opened = &session->opened[projection];
-    if (opened->comparison)
-        return &opened->comparison->metrics;
-    if (opened->losses)
-        return &opened->losses->metrics;
+    if (opened->merged)
+        return &opened->merged->metrics;
     return opened->db ? &opened->db->metrics : NULL;
 }
 
@@ -155,8 +173,8 @@ void session_undefine(struct session *session, const char *name)
 void session_show(struct session *session, enum metric_set set)
 {
     session->set = set;
-    for (int side = 0; session_is_comparison(session) && side < SIDES; side++)
-        session_show(session->sides[side], set);
+    for (size_t i = 0; session_is_comparison(session) && i < session->n_runs; i++)
+        session_show(session->runs[i], set);
     for (int p = 0; p < PROJECTIONS; p++)
         if (metrics_of(session, p))
             metrics_of(session, p)->set = set;
@@ -167,8 +185,8 @@ void session_fold(struct session *session, struct fold_choice folds)
     session->folds = folds;
     for (int p = 0; p < PROJECTIONS; p++)
         forget_views(&session->opened[p]);
-    for (size_t i = 0; member(session, i); i++)
-        session_fold(member(session, i), folds);
+    for (size_t i = 0; i < session->n_runs; i++)
+        session_fold(session->runs[i], folds);
 }
 
 /* The folder of a projection; the caller frees. */
@@ -180,11 +198,11 @@ static char *projection_folder(const struct session *session, enum projection pr
 
 bool session_has_projection(const struct session *session, enum projection projection)
 {
-    size_t n = 0;
-    while (member(session, n) && session_has_projection(member(session, n), projection))
-        n++;
-    if (n > 0 || member(session, 0))
-        return !member(session, n);
+    for (size_t i = 0; i < session->n_runs; i++)
+        if (!session_has_projection(session->runs[i], projection))
+            return false;
+    if (session_is_merged(session))
+        return true;
     char *folder = projection_folder(session, projection);
     char *path = mem_printf("%s/%s", folder, V4_META_FILE);
     bool exists = access(path, F_OK) == 0;
@@ -298,7 +316,7 @@ static enum outcome follow_restriction(struct session *session, struct opened *o
 
 struct database *session_database(struct session *session, enum projection projection)
 {
-    assert(!member(session, 0));
+    assert(!session_is_merged(session));
     struct opened *opened = &session->opened[projection];
     if (!opened->db)
         opened->db = open_projection(session, projection);
@@ -324,33 +342,42 @@ static void sort_as_usual(const struct session *session, struct view *view)
         view_sort(view, sorting);
 }
 
-/* "xz -9 [before] and [after]"; the caller frees. */
-static char *compared_title(const struct session *session, const struct database *const dbs[SIDES])
+/* "[before]", or of repeated runs "[before, 5 runs]". */
+static void add_side(const struct session *session, const struct merged_runs *merged, int side, struct text *out)
 {
-    const char *left = session_title(session->sides[0], dbs[0]);
-    const char *right = session_title(session->sides[1], dbs[1]);
-    char *const *names = session->comparing->names;
-    bool is_same = strcmp(left, right) == 0;
-    return mem_printf("%s [%s] and %s%s[%s]", left, names[0], is_same ? "" : right,
-                      is_same ? "" : " ", names[1]);
+    size_t n = merged_group_size(merged, (size_t)side);
+    text_printf(out, "[%s", session->comparing->names[side]);
+    if (merged->runs.n > SIDES)
+        text_printf(out, ", %zu run%s", n, n == 1 ? "" : "s");
+    text_add(out, "]");
 }
 
-/* The comparison of a projection. NULL, with the problem noted, if one database cannot be read or
- * they have no metric in common, or if the user stopped. */
-static struct comparison *open_comparison(struct session *session, enum projection projection)
+/* "xz -9 [before] and [after]"; the caller frees. */
+static char *compared_title(const struct session *session, const struct comparison *comparison)
 {
-    struct compared_run runs[SIDES];
-    for (int side = 0; side < SIDES; side++) {
-        runs[side].run = session->sides[side]->run;
-        runs[side].db = session_database(session->sides[side], projection);
-        if (!runs[side].db)
-            return NULL;
-    }
-    bool have_programs = runs[0].db->programs.n > 1 || runs[1].db->programs.n > 1;
-    for (int side = 0; side < SIDES; side++)
-        session->sides[side]->opened[projection].db->programs.are_compared = have_programs;
-    struct comparison *comparison = comparison_new(runs, session->comparing);
-    if (metrics_n_shown(&comparison->metrics) == 0) {
+    const char *left = session_title(session->sides[0], comparison->sides[0].db);
+    const char *right = session_title(session->sides[1], comparison->sides[1].db);
+    struct text title = {0};
+    text_printf(&title, "%s ", left);
+    add_side(session, &comparison->merged, 0, &title);
+    text_add(&title, " and ");
+    if (strcmp(left, right) != 0)
+        text_printf(&title, "%s ", right);
+    add_side(session, &comparison->merged, 1, &title);
+    return title.at;
+}
+
+/* The comparison of a projection. NULL, with the problem noted, if they have no metric in common. */
+static struct comparison *compare_runs(struct session *session, enum projection projection,
+                                       const struct merged_run *runs)
+{
+    bool have_programs = false;
+    for (size_t i = 0; i < session->n_runs; i++)
+        have_programs |= runs[i].db->programs.n > 1;
+    for (size_t i = 0; i < session->n_runs; i++)
+        session->runs[i]->opened[projection].db->programs.are_compared = have_programs;
+    struct comparison *comparison = comparison_new(runs, session->n_runs, session->comparing);
+    if (metrics_n_shown(&comparison->merged.metrics) == 0) {
         char *others = comparison_only_in_one(comparison);
         problem_found(session->sides[1]->folder, "has no metric in common with %s.%s",
                       session->sides[0]->folder, others);
@@ -359,77 +386,78 @@ static struct comparison *open_comparison(struct session *session, enum projecti
         return NULL;
     }
     if (!session->title)
-        session->title =
-            compared_title(session, (const struct database *[SIDES]){runs[0].db, runs[1].db});
+        session->title = compared_title(session, comparison);
     return comparison;
 }
 
-/* Takes a view of each side for the caller; false if one of them cannot be made. */
-static bool take_sides(struct session *session, enum projection projection, enum view_id id,
-                       struct view *views[SIDES])
-{
-    for (int side = 0; side < SIDES; side++) {
-        views[side] = session_take_view(session->sides[side], projection, id);
-        if (!views[side]) {
-            if (side > 0)
-                view_close(views[0]);
-            return false;
-        }
-    }
-    return true;
-}
-
-static struct view *open_compared_view(struct session *session, enum projection projection,
-                                       enum view_id id)
+/* Opens the databases of all runs, as one; false if one of them cannot be read or they have no metric in common. */
+static bool merge_runs(struct session *session, enum projection projection)
 {
     struct opened *opened = &session->opened[projection];
-    struct view *views[SIDES];
-    if (!opened->comparison)
-        opened->comparison = open_comparison(session, projection);
-    if (!opened->comparison || !session_define_in(session, &opened->comparison->metrics) ||
-        !take_sides(session, projection, id, views))
-        return NULL;
-    struct view *view = comparison_view(opened->comparison, views);
-    sort_as_usual(session, view);
+    struct merged_run *runs = mem_alloc(session->n_runs * sizeof *runs);
+    struct loss_run *losses = mem_alloc(session->n_runs * sizeof *losses);
+    bool are_open = true;
+    for (size_t i = 0; are_open && i < session->n_runs; i++) {
+        struct session *run = session->runs[i];
+        runs[i] = (struct merged_run){session_database(run, projection), run->run, session->groups[i]};
+        losses[i] = (struct loss_run){session->groups[i], run_most_cpus(run->run), runs[i].db};
+        are_open = runs[i].db != NULL;
+    }
+    if (are_open && session_is_comparison(session))
+        opened->comparison = compare_runs(session, projection, runs);
+    else if (are_open)
+        opened->merged = losses_new(losses, session->n_runs);
+    if (opened->comparison)
+        opened->merged = &opened->comparison->merged;
+    free(losses);
+    free(runs);
+    return opened->merged != NULL;
+}
+
+/* Merges a view of each run; NULL if one of them cannot be made. */
+static struct view *merge_views(struct session *session, enum projection projection, enum view_id id)
+{
+    struct opened *opened = &session->opened[projection];
+    struct view **views = mem_alloc(session->n_runs * sizeof(struct view *)), *view = NULL;
+    size_t n = 0;
+    while (n < session->n_runs && (views[n] = session_take_view(session->runs[n], projection, id)) != NULL)
+        n++;
+    if (n == session->n_runs) {
+        enum cost_part part = classes[id]->sorted_by;
+        struct sorting sorting = {.metric = metrics_first_measured(&opened->merged->metrics), .part = part};
+        if (opened->comparison)
+            sorting = comparison_sorting(opened->comparison, part);
+        view = merged_open(opened->merged, views, sorting);
+        if (opened->comparison)
+            sort_as_usual(session, view);
+    }
+    while (!view && n > 0)
+        view_close(views[--n]);
+    free(views);
     return view;
 }
 
-/* session_view of a comparison; a problem of one database is one of both. */
-static struct view *compared_view(struct session *session, enum projection projection,
-                                  enum view_id id)
+/* session_view of several databases; a problem of one is one of all. */
+static struct view *merged_view(struct session *session, enum projection projection, enum view_id id)
 {
     struct opened *opened = &session->opened[projection];
-    if (!opened->views[id])
-        opened->views[id] = open_compared_view(session, projection, id);
+    if (!opened->views[id] && (opened->merged || merge_runs(session, projection)) &&
+        session_define_in(session, &opened->merged->metrics))
+        opened->views[id] = merge_views(session, projection, id);
     session->outcome = opened->views[id] ? DONE : FAILED;
-    for (int side = 0; side < SIDES; side++) {
-        session->metric_list_is_bad |= session->sides[side]->metric_list_is_bad;
-        if (session->sides[side]->outcome == STOPPED)
+    for (size_t i = 0; i < session->n_runs; i++) {
+        session->metric_list_is_bad |= session->runs[i]->metric_list_is_bad;
+        if (session->runs[i]->outcome == STOPPED)
             session->outcome = STOPPED;
     }
-    return opened->views[id];
-}
-
-/* session_view of losses. */
-static struct view *losses_in_view(struct session *session, enum projection projection,
-                                   enum view_id id)
-{
-    struct opened *opened = &session->opened[projection];
-    session->outcome = FAILED;
-    if (!opened->views[id])
-        opened->views[id] = session->open_losses(session, projection, id);
-    if (opened->views[id])
-        session->outcome = DONE;
     return opened->views[id];
 }
 
 struct view *session_view(struct session *session, enum projection projection, enum view_id id)
 {
     struct opened *opened = &session->opened[projection];
-    if (session_is_comparison(session))
-        return compared_view(session, projection, id);
-    if (session_has_losses(session))
-        return losses_in_view(session, projection, id);
+    if (session_is_merged(session))
+        return merged_view(session, projection, id);
     struct database *db = session_database(session, projection);
     if (!db || opened->views[id])
         return opened->views[id];
@@ -452,10 +480,10 @@ struct view *session_take_view(struct session *session, enum projection projecti
 
 bool session_recursion_is_collapsed(const struct session *session)
 {
-    if (session_is_comparison(session))
-        return session_recursion_is_collapsed(session->sides[0]) &&
-               session_recursion_is_collapsed(session->sides[1]);
-    return session->folds.recursion ||
+    for (size_t i = 0; i < session->n_runs; i++)
+        if (!session_recursion_is_collapsed(session->runs[i]))
+            return false;
+    return session_is_merged(session) || session->folds.recursion ||
            strcmp(run_text(session->run, "recursion"), "collapsed") == 0;
 }
 

@@ -1,6 +1,6 @@
 /* What the user opened: a database in both projections, with its run.json and the views made so
- * far; or a comparison of two databases, each with a session of its own, which has only merged
- * views; or the losses of a set of runs, which is the same with more databases. */
+ * far; or several databases, each with a session of its own, which has only merged views: a comparison, or the losses
+ * of a set of runs. */
 #ifndef VIEWER_SESSION_H
 #define VIEWER_SESSION_H
 
@@ -13,7 +13,7 @@
 
 struct comparison;
 struct comparison_options;
-struct losses;
+struct merged_runs;
 
 enum projection { LOGICAL, PHYSICAL, PROJECTIONS };
 
@@ -25,8 +25,8 @@ struct opened {
     unsigned restriction; /* session->restriction at the time its values were computed */
     struct fold_choice folds; /* session->folds at that time */
     struct cct *cct;
-    struct comparison *comparison; /* NULL until it is asked for; always for one database */
-    struct losses *losses;         /* NULL until they are asked for; only for a set */
+    struct merged_runs *merged;    /* of the databases of all runs; NULL until it is asked for, and for one database */
+    struct comparison *comparison; /* that `merged` belongs to; NULL: none */
     struct view *views[VIEWS];
 };
 
@@ -46,25 +46,27 @@ struct session {
     unsigned restriction;       /* number of changes of `threads` */
     char *title; /* of a comparison, or with a set of threads; else NULL: that of the database */
     struct opened opened[PROJECTIONS];
-    struct session *sides[SIDES];               /* that are compared; NULL of one database */
-    const struct comparison_options *comparing; /* NULL of one database */
-    /* Of the losses of a set (loss-session.h): its runs, and what makes a view of them. Else NULL
-     * and 0. */
-    struct session **runs;
-    unsigned *run_workers; /* by run */
+    /* Of several databases; else NULL and 0. */
+    struct session **runs; /* those of the left side of a comparison first; of losses those with the most workers */
+    unsigned *groups;      /* by run: the side of a comparison; of losses the number of workers */
     size_t n_runs;
-    struct view *(*open_losses)(struct session *session, enum projection projection,
-                                enum view_id id);
+    struct session *sides[SIDES];               /* the first run of each side of a comparison; else NULL */
+    const struct comparison_options *comparing; /* NULL unless it is a comparison */
 };
 
 /* Reads run.json only. The metric list (metric-selection.h) may be NULL and must outlive the
  * session. */
 struct session *session_open(const char *folder, const char *metric_list);
 
-/* Compares two databases; takes ownership of their sessions. The options must outlive the result.
- */
-struct session *session_compare(struct session *left, struct session *right,
+/* Compares runs[0 .. n_left-1] with the following n_right; takes ownership of the sessions, not of the array. The
+ * options must outlive the result. */
+struct session *session_compare(struct session *const *runs, size_t n_left, size_t n_right,
                                 const struct comparison_options *options);
+
+/* The losses of a set of runs (losses.h). n > 0. Takes ownership of the sessions, not of the arrays. `title`: of the
+ * program. */
+struct session *session_of_losses(struct session *const *runs, const unsigned *workers, size_t n, const char *title);
+
 void session_close(struct session *session);
 
 /* Sets the user's defaults, used for what a database has of them if there is no metric list. Either
@@ -98,19 +100,19 @@ void session_fold(struct session *session, struct fold_choice folds);
 
 static inline bool session_is_comparison(const struct session *session)
 {
-    return session->sides[0] != NULL;
-}
-
-/* Whether it has the losses of a set of runs. */
-static inline bool session_has_losses(const struct session *session)
-{
-    return session->n_runs > 0;
+    return session->comparing != NULL;
 }
 
 /* Whether its views are made of several databases. */
 static inline bool session_is_merged(const struct session *session)
 {
-    return session_is_comparison(session) || session_has_losses(session);
+    return session->n_runs > 0;
+}
+
+/* Whether it has the losses of a set of runs. */
+static inline bool session_has_losses(const struct session *session)
+{
+    return session_is_merged(session) && !session_is_comparison(session);
 }
 
 /* The comparison in a projection of which there is a view; NULL of one database. */
@@ -120,7 +122,7 @@ static inline const struct comparison *session_comparison(const struct session *
     return session->opened[projection].comparison;
 }
 
-/* Whether the database has that projection; of a comparison both databases. */
+/* Whether the database has that projection; of several all of them. */
 bool session_has_projection(const struct session *session, enum projection projection);
 
 /* The database of a projection, not of a comparison. NULL, with the problem noted, if it cannot be

@@ -34,10 +34,10 @@ static const struct syntax syntaxes[] = {
                  "short signed sizeof static struct switch template this throw true try typedef "
                  "typename union unsigned using virtual void volatile while ",
      .has_directives = true,
-     .delimiters = {{"//", "", SYNTAX_COMMENT},
-                    {"/*", "*/", SYNTAX_COMMENT, .goes_on = true},
-                    {"\"", "\"", SYNTAX_STRING, .has_escapes = true},
-                    {"'", "'", SYNTAX_STRING, .has_escapes = true}}},
+     .delimiters = {{.begin = "//", .end = "", .kind = SYNTAX_COMMENT},
+                    {.begin = "/*", .end = "*/", .kind = SYNTAX_COMMENT, .goes_on = true},
+                    {.begin = "\"", .end = "\"", .kind = SYNTAX_STRING, .has_escapes = true},
+                    {.begin = "'", .end = "'", .kind = SYNTAX_STRING, .has_escapes = true}}},
     {.suffixes = " f for ftn f77 f90 f95 f03 f08 F F90 F95 F03 F08 ",
      .keywords =
          " allocatable allocate associate call case character class common complex contains "
@@ -47,37 +47,37 @@ static const struct syntax syntaxes[] = {
          "program public pure real recursive result return save select stop subroutine "
          "target then type use where while ",
      .ignores_case = true,
-     .delimiters = {{"!", "", SYNTAX_COMMENT},
-                    {"\"", "\"", SYNTAX_STRING},
-                    {"'", "'", SYNTAX_STRING}}},
+     .delimiters = {{.begin = "!", .end = "", .kind = SYNTAX_COMMENT},
+                    {.begin = "\"", .end = "\"", .kind = SYNTAX_STRING},
+                    {.begin = "'", .end = "'", .kind = SYNTAX_STRING}}},
     {.suffixes = " go ",
      .keywords = " break case chan const continue default defer else fallthrough false for func go "
                  "goto if import interface map nil package range return select struct switch true "
                  "type var ",
-     .delimiters = {{"//", "", SYNTAX_COMMENT},
-                    {"/*", "*/", SYNTAX_COMMENT, .goes_on = true},
-                    {"`", "`", SYNTAX_STRING, .goes_on = true},
-                    {"\"", "\"", SYNTAX_STRING, .has_escapes = true},
-                    {"'", "'", SYNTAX_STRING, .has_escapes = true}}},
+     .delimiters = {{.begin = "//", .end = "", .kind = SYNTAX_COMMENT},
+                    {.begin = "/*", .end = "*/", .kind = SYNTAX_COMMENT, .goes_on = true},
+                    {.begin = "`", .end = "`", .kind = SYNTAX_STRING, .goes_on = true},
+                    {.begin = "\"", .end = "\"", .kind = SYNTAX_STRING, .has_escapes = true},
+                    {.begin = "'", .end = "'", .kind = SYNTAX_STRING, .has_escapes = true}}},
     {.suffixes = " py pyx pyi ",
      .keywords =
          " False None True and as assert async await break class continue def del elif else "
          "except finally for from global if import in is lambda match nonlocal not or pass "
          "raise return try while with yield ",
-     .delimiters = {{"#", "", SYNTAX_COMMENT},
-                    {"\"\"\"", "\"\"\"", SYNTAX_STRING, .has_escapes = true, .goes_on = true},
-                    {"'''", "'''", SYNTAX_STRING, .has_escapes = true, .goes_on = true},
-                    {"\"", "\"", SYNTAX_STRING, .has_escapes = true},
-                    {"'", "'", SYNTAX_STRING, .has_escapes = true}}},
+     .delimiters = {{.begin = "#", .end = "", .kind = SYNTAX_COMMENT},
+                    {.begin = "\"\"\"", .end = "\"\"\"", .kind = SYNTAX_STRING, .has_escapes = true, .goes_on = true},
+                    {.begin = "'''", .end = "'''", .kind = SYNTAX_STRING, .has_escapes = true, .goes_on = true},
+                    {.begin = "\"", .end = "\"", .kind = SYNTAX_STRING, .has_escapes = true},
+                    {.begin = "'", .end = "'", .kind = SYNTAX_STRING, .has_escapes = true}}},
     {.suffixes = " rs ",
      .keywords = " as async await break const continue crate dyn else enum extern false fn for if "
                  "impl in let loop match mod move mut pub ref return self Self static struct super "
                  "trait true type unsafe use where while ",
      .has_lifetimes = true,
-     .delimiters = {{"//", "", SYNTAX_COMMENT},
-                    {"/*", "*/", SYNTAX_COMMENT, .goes_on = true},
-                    {"\"", "\"", SYNTAX_STRING, .has_escapes = true, .goes_on = true},
-                    {"'", "'", SYNTAX_STRING, .has_escapes = true}}},
+     .delimiters = {{.begin = "//", .end = "", .kind = SYNTAX_COMMENT},
+                    {.begin = "/*", .end = "*/", .kind = SYNTAX_COMMENT, .goes_on = true},
+                    {.begin = "\"", .end = "\"", .kind = SYNTAX_STRING, .has_escapes = true, .goes_on = true},
+                    {.begin = "'", .end = "'", .kind = SYNTAX_STRING, .has_escapes = true}}},
 };
 
 /* Whether a list of words contains a word. */

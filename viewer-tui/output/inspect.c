@@ -2,7 +2,7 @@
 
 #include "lib/json.h"
 #include "viewer-tui/metrics/derived.h"
-#include "viewer-tui/output/columns.h"
+#include "viewer-tui/table/columns.h"
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/row-origins.h"
 #include "viewer-tui/tree/thread-statistics.h"

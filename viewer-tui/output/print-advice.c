@@ -10,8 +10,6 @@ static const char *name_of(const struct database *db, uint32_t procedure, char b
     return procedure == NOTHING ? NULL : database_procedure_name(db, procedure, buffer);
 }
 
-/* ---- JSON ---- */
-
 static void write_hotspots(struct json_writer *json, const char *key,
                            const struct hotspots *hotspots, const struct database *db)
 {
@@ -110,70 +108,4 @@ void print_advice_json(struct json_writer *json, const struct advice *advice,
     for (size_t i = 0; i < advice->findings.list.n; i++)
         write_finding(json, &advice->findings.list.at[i], db);
     json_write_array_end(json);
-}
-
-/* ---- CSV ---- */
-
-static void add_number(struct writer *writer, const char *subject, const char *item, double number)
-{
-    csv_fact_number(writer, "advice", subject, item, number);
-}
-
-static void add_hotspots(struct writer *writer, const char *subject, const char *waste,
-                         const struct hotspots *hotspots, const struct database *db)
-{
-    char buffer[NAME_SIZE];
-    for (size_t i = 0; i < hotspots->n; i++) {
-        const char *name = name_of(db, hotspots->at[i].procedure, buffer);
-        char *item = mem_printf("%s in %s", waste, name ? name : "");
-        add_number(writer, subject, item, hotspots->at[i].cost);
-        free(item);
-    }
-}
-
-static void add_parallelization(struct writer *writer, const char *subject,
-                                const struct parallelization *of, const struct database *db)
-{
-    const struct judgement *judgement = &of->judgement;
-    csv_fact(writer, "advice", subject, "verdict", verdict_name(judgement->verdict));
-    add_number(writer, subject, "effort", judgement->effort);
-    if (judgement->idleness_known != NOT_KNOWN)
-        add_number(writer, subject, "idleness_percent_of_effort", 100 * judgement->idleness.value);
-    if (judgement->overhead_known != NOT_KNOWN)
-        add_number(writer, subject, "overhead_percent_of_effort", 100 * judgement->overhead.value);
-    for (size_t i = 0; i < of->kinds.n; i++) {
-        char *name = overhead_kind_name(of->kinds.at[i].metric);
-        char *item = mem_printf("overhead_percent_of_effort: %s", name);
-        csv_texts(writer, (const char *const[]){"advice", subject, item}, 3);
-        csv_percent(writer, of->kinds.at[i].cost, judgement->effort);
-        csv_end_record(writer);
-        free(item);
-        free(name);
-    }
-    for (int waste = 0; waste < WASTES; waste++)
-        add_hotspots(writer, subject, waste_name((enum waste)waste), &of->hotspots[waste], db);
-}
-
-/* The subject is the kind of finding; with several time events "parallelization (CPUTIME)". */
-static void add_finding(struct writer *writer, const struct finding *finding,
-                        const struct database *db)
-{
-    const struct parallelization *of =
-        finding->kind == FINDING_PARALLELIZATION ? finding->source : NULL;
-    char *subject = mem_printf("%s%s", finding_kind_name(finding->kind), of ? of->event : "");
-    csv_fact(writer, "advice", subject, "text", finding->text);
-    if (finding->is_gain_claimed) {
-        add_number(writer, subject, "gain", finding->gain.factor);
-        add_number(writer, subject, "gain low", finding->gain.low);
-        add_number(writer, subject, "gain high", finding->gain.high);
-    }
-    if (of)
-        add_parallelization(writer, subject, of, db);
-    free(subject);
-}
-
-void print_advice_csv(struct writer *writer, const struct advice *advice, const struct database *db)
-{
-    for (size_t i = 0; i < advice->findings.list.n; i++)
-        add_finding(writer, &advice->findings.list.at[i], db);
 }

@@ -5,7 +5,7 @@
 #include "lib/diag.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/changes.h"
-#include "viewer-tui/output/columns.h"
+#include "viewer-tui/table/columns.h"
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/view.h"
 
@@ -90,7 +90,7 @@ static const char *hotspot_name(const struct comparison_printer *printer,
                                 const struct changed_hotspot *hotspot, char buffer[NAME_SIZE])
 {
     uint32_t procedure = hotspot->hotspot.procedure;
-    const struct database *db = merged_side(printer->topdown, hotspot->side)->db;
+    const struct database *db = comparison_side(printer->topdown, hotspot->side)->db;
     return procedure == NOTHING ? "" : database_procedure_name(db, procedure, buffer);
 }
 
@@ -199,112 +199,6 @@ static void print_text(struct comparison_printer *printer)
         print_changed(printer, (enum direction)direction);
 }
 
-/* ---- CSV: a section and a name, then a value of each column ---- */
-
-static void begin_record(struct writer *writer, const char *section, const char *name)
-{
-    csv_text(writer, section);
-    csv_text(writer, name);
-}
-
-static void write_costs(struct comparison_printer *printer, uint32_t row, size_t metric,
-                        enum cost_part part)
-{
-    for (size_t m = metric; m < metric + MERGED_COLUMNS; m++)
-        csv_cost(&printer->writer, &printer->view->metrics->at[m],
-                 view_cost(printer->view, row, m, part));
-    csv_end_record(&printer->writer);
-}
-
-/* Says in which of the two databases a metric is a lower bound: the reason is in its column. */
-static void write_bounds(struct writer *writer, const struct metric *sides, const char *name)
-{
-    if (!metric_is_lower_bound(&sides[0]) && !metric_is_lower_bound(&sides[1]))
-        return;
-    begin_record(writer, "lower bound", name);
-    for (int side = 0; side < SIDES; side++)
-        csv_text(writer, metric_is_lower_bound(&sides[side]) ? sides[side].why : NULL);
-    csv_texts(writer, NULL, MERGED_COLUMNS - SIDES);
-    csv_end_record(writer);
-}
-
-/* A record of a change: section "worse", "more work" and the like. */
-static void write_change(struct writer *writer, const char *section, const char *name,
-                         const struct costs_of_both *costs)
-{
-    double expected = costs->sides[1] - costs->difference;
-    begin_record(writer, section, name);
-    for (int side = 0; side < SIDES; side++)
-        csv_number(writer, costs->sides[side]);
-    csv_number(writer, costs->difference);
-    if (expected != 0)
-        csv_number(writer, costs->sides[1] / expected);
-    else
-        csv_text(writer, "-");
-    csv_end_record(writer);
-}
-
-static void write_part(struct comparison_printer *printer, const struct changes *of_event,
-                       enum efficiency_part part)
-{
-    const struct change *change = &of_event->parts[part];
-    char buffer[NAME_SIZE], *name = mem_printf("%s%s", efficiency_part_name(part), of_event->event);
-    if (change->verdict != CHANGE_NOT_MEASURED)
-        write_change(&printer->writer, change_verdict_name(change->verdict), name, &change->costs);
-    for (int direction = MORE; direction < DIRECTIONS; direction++) {
-        const struct changed_hotspots *hotspots = &change->hotspots[direction];
-        char *section = mem_printf("%s %s", direction_names[direction], name);
-        for (size_t i = 0; i < hotspots->n; i++)
-            write_change(&printer->writer, section, hotspot_name(printer, &hotspots->at[i], buffer),
-                         &hotspots->at[i].costs);
-        free(section);
-    }
-    free(name);
-}
-
-static void write_csv_head(struct comparison_printer *printer)
-{
-    struct writer *writer = &printer->writer;
-    struct fact facts[N_FACTS];
-    find_facts(printer->comparison, facts);
-    begin_record(writer, "section", "name");
-    for (int column = 0; column < MERGED_COLUMNS; column++)
-        csv_text(writer, comparison_column(printer->comparison, (enum merged_column)column));
-    csv_end_record(writer);
-    for (size_t i = 0; i < N_FACTS; i++) {
-        begin_record(writer, "run", facts[i].name);
-        for (int side = 0; side < SIDES; side++)
-            csv_number(writer, facts[i].of[side]);
-        csv_texts(writer, NULL, MERGED_COLUMNS - SIDES);
-        csv_end_record(writer);
-    }
-}
-
-static void print_csv(struct comparison_printer *printer)
-{
-    const struct metrics *metrics = printer->view->metrics;
-    struct writer *writer = &printer->writer;
-    write_csv_head(printer);
-    for (size_t m = next_compared(metrics, 0); m < metrics->n; m = next_compared(metrics, m + 1)) {
-        char *name = comparison_metric_name(printer->comparison, m);
-        begin_record(writer, "metric", name);
-        write_costs(printer, 0, m, INCLUSIVE);
-        write_bounds(writer, &metrics->at[m], name);
-        free(name);
-    }
-    for (size_t i = 0; i < printer->changes.n; i++)
-        for (int part = WORK; part < EFFICIENCY_PARTS; part++)
-            write_part(printer, &printer->changes.at[i], (enum efficiency_part)part);
-    for (int direction = MORE; direction < DIRECTIONS; direction++)
-        for (size_t i = 0; i < printer->n_changed[direction]; i++) {
-            uint32_t row = printer->changed[direction][i];
-            text_clear(&writer->right);
-            label_name(printer->view, row, &writer->right);
-            begin_record(writer, change_names[direction], text_string(&writer->right));
-            write_costs(printer, row, printer->metric, EXCLUSIVE);
-        }
-}
-
 /* ---- JSON ---- */
 
 static void write_databases(struct comparison_printer *printer)
@@ -351,6 +245,8 @@ static void write_both(struct comparison_printer *printer, const struct costs_of
         json_put_number(json, printer->comparison->options->names[side], costs->sides[side]);
     json_put_number(json, comparison_column(printer->comparison, MERGED_DIFFERENCE),
                     costs->difference);
+    if (printer->comparison->merged.runs.n > SIDES)
+        json_put_number(json, comparison_column(printer->comparison, MERGED_UNCERTAINTY), costs->uncertainty);
 }
 
 static void write_hotspots(struct comparison_printer *printer, const char *key,
@@ -361,7 +257,7 @@ static void write_hotspots(struct comparison_printer *printer, const char *key,
     json_put_array(json, key);
     for (size_t i = 0; i < hotspots->n; i++) {
         const struct changed_hotspot *hotspot = &hotspots->at[i];
-        const struct database *db = merged_side(printer->topdown, hotspot->side)->db;
+        const struct database *db = comparison_side(printer->topdown, hotspot->side)->db;
         json_write_object(json);
         json_write_text(json, "name", hotspot_name(printer, hotspot, buffer));
         json_put_place(json, database_file_path(db, hotspot->hotspot.at.file),
@@ -436,7 +332,7 @@ static bool choose_metric(struct comparison_printer *printer, const char *wanted
 int print_comparison(struct session *session, const struct print_options *options, FILE *out)
 {
     static void (*const printers[FORMATS])(struct comparison_printer *) = {
-        [FORMAT_TEXT] = print_text, [FORMAT_CSV] = print_csv, [FORMAT_JSON] = print_json};
+        [FORMAT_TEXT] = print_text, [FORMAT_JSON] = print_json};
     struct comparison_printer printer = {.session = session,
                                          .view =
                                              session_view(session, options->projection, BOTTOM_UP),

@@ -8,7 +8,7 @@
 
 #include "lib/metric-kinds.h"
 #include "viewer-tui/metrics/derived.h"
-#include "viewer-tui/output/columns.h"
+#include "viewer-tui/table/columns.h"
 
 #include <math.h>
 #include <stdlib.h>

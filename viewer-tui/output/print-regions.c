@@ -41,17 +41,3 @@ void print_regions_text(struct summary *summary)
         print_region(writer, region, at_most);
     }
 }
-
-void print_regions_csv(struct summary *summary)
-{
-    static const char *const items[] = {"pid",           "times",  "work", "span",
-                                        "burdened_span", "spawns", NULL};
-    size_t i;
-    json_t *region;
-    json_array_foreach(regions_of(summary), i, region)
-    {
-        for (const char *const *item = items; *item; item++)
-            csv_fact_number(&summary->writer, "region", run_text(region, "name"), *item,
-                            run_number(region, *item));
-    }
-}

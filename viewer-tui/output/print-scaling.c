@@ -438,9 +438,8 @@ void print_scaling(const struct run_set *set, const struct scaling_table *table,
                    FILE *out)
 {
     struct writer writer;
-    if (format == FORMAT_SVG || format == FORMAT_GNUPLOT) {
-        (format == FORMAT_SVG ? print_scaling_svg : print_scaling_gnuplot)(set->command, table,
-                                                                           out);
+    if (format == FORMAT_SVG) {
+        print_scaling_svg(set->command, table, out);
         return;
     }
     writer_open(&writer, print_class(format), out);

@@ -10,8 +10,7 @@
 void print_scaling(const struct run_set *set, const struct scaling_table *table, enum format format,
                    FILE *out);
 
-/* The plot of one format (scaling-svg.c, scaling-gnuplot.c). */
+/* The plot as a drawing. */
 void print_scaling_svg(const char *command, const struct scaling_table *table, FILE *out);
-void print_scaling_gnuplot(const char *command, const struct scaling_table *table, FILE *out);
 
 #endif

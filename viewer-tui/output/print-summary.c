@@ -1,11 +1,10 @@
 /* The summary for programs: processes with their samples, totals of the metrics, advice, and the
- * rest of run.json. JSON: see the manual page hpcviewer(1). CSV: records of a section, a subject,
- * an item and a value. */
+ * rest of run.json: see the manual page hpcviewer(1). */
 #include "viewer-tui/output/run-summary.h"
 
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/metrics/derived.h"
-#include "viewer-tui/output/columns.h"
+#include "viewer-tui/table/columns.h"
 #include "viewer-tui/output/print.h"
 #include "viewer-tui/threads/run-threads.h"
 
@@ -34,8 +33,6 @@ double summary_sum(const json_t *counts)
     }
     return sum;
 }
-
-/* ---- JSON ---- */
 
 /* Any value of run.json; null for NULL. */
 static void write_value(struct json_writer *json, const json_t *value)
@@ -158,129 +155,10 @@ void print_summary_json(struct summary *summary)
         copy_member(json, copied[i], summary->run);
 }
 
-/* ---- CSV ---- */
-
-static void add_value(struct writer *writer, const char *section, const char *subject,
-                      const char *item, const json_t *value)
-{
-    if (json_is_number(value))
-        csv_fact_number(writer, section, subject, item, json_number_value(value));
-    else if (json_is_boolean(value))
-        csv_fact(writer, section, subject, item, json_is_true(value) ? "true" : "false");
-    else
-        csv_fact(writer, section, subject, item, json_string_value(value));
-}
-
-/* An item "WHAT: NAME". */
-static void add_named(struct writer *writer, const char *section, const char *subject,
-                      const char *what, const char *name, double value)
-{
-    char *item = mem_printf("%s: %s", what, name);
-    csv_fact_number(writer, section, subject, item, value);
-    free(item);
-}
-
-static void add_counts(struct writer *writer, const char *subject, const char *what,
-                       const json_t *counts)
-{
-    const char *reason;
-    json_t *count;
-    json_object_foreach((json_t *)counts, reason, count)
-    {
-        char *item = mem_printf("%s: %s", what, reason);
-        add_value(writer, "process", subject, item, count);
-        free(item);
-    }
-}
-
-static void add_process(struct writer *writer, size_t number, const json_t *process)
-{
-    char subject[32];
-    snprintf(subject, sizeof subject, "%zu", number);
-    for (size_t i = 0; i < LENGTH(members); i++)
-        add_value(writer, "process", subject, members[i], json_object_get(process, members[i]));
-    csv_fact_number(writer, "process", subject, "threads",
-                    (double)json_array_size(json_object_get(process, "threads")));
-    add_counts(writer, subject, "dropped", json_object_get(process, "dropped"));
-    add_counts(writer, subject, "partial", json_object_get(process, "partial"));
-}
-
-static void add_metric(struct summary *summary, size_t m)
-{
-    struct writer *writer = &summary->writer;
-    const struct metric *metric = &summary->db->metrics.at[m];
-    double total = view_total(summary->view, m);
-    csv_texts(writer, (const char *const[]){"metric", metric->name, "total"}, 3);
-    csv_cost(writer, metric, total);
-    csv_end_record(writer);
-    if (metric_is_of_effort(metric)) {
-        csv_texts(writer, (const char *const[]){"metric", metric->name, "percent_of_effort"}, 3);
-        csv_percent(writer, total, summary_effort(summary, m));
-        csv_end_record(writer);
-    }
-    csv_fact(writer, "metric", metric->name, "unit", metric->unit);
-    if (metric_derivation(metric))
-        csv_fact(writer, "metric", metric->name, "formula", derived_formula(metric));
-    if (metric->state != METRIC_MEASURED)
-        csv_fact(writer, "metric", metric->name, columns_state_words(metric), metric->why);
-}
-
-static void add_event(struct writer *writer, const struct event_fates *event)
-{
-    csv_fact_number(writer, "event", event->event, "period", event->period);
-    csv_fact_number(writer, "event", event->event, "rate", event->rate);
-    for (size_t i = 0; i < event->sources.n; i++) {
-        const struct source_use *use = &event->sources.at[i];
-        add_named(writer, "event", event->event, "threads", use->source, (double)use->threads);
-        char *item = mem_printf("why: %s", use->source);
-        csv_fact(writer, "event", event->event, item, use->note);
-        free(item);
-    }
-    for (size_t i = 0; i < event->fates.n; i++) {
-        const struct fate_total *fate = &event->fates.at[i];
-        add_named(writer, "event", event->event, "count", fate->name, (double)fate->count);
-        add_named(writer, "event", event->event, "amount", fate->name, fate->amount);
-    }
-}
-
-void print_summary_csv(struct summary *summary)
-{
-    struct writer *writer = &summary->writer;
-    const struct metrics *metrics = &summary->db->metrics;
-    size_t i;
-    json_t *process, *reason, *problem;
-    csv_fact(writer, "section", "subject", "item", "value");
-    csv_fact(writer, "program", NULL, "title", summary->title);
-    csv_fact_number(writer, "program", NULL, "threads", (double)summary->n_threads);
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
-        add_metric(summary, m);
-    print_work_span_csv(summary);
-    print_regions_csv(summary);
-    print_advice_csv(writer, &summary->advice, summary->db);
-    for (i = 0; i < summary->fates.events.n; i++)
-        add_event(writer, &summary->fates.events.at[i]);
-    json_array_foreach(json_object_get(summary->run, "processes"), i, process)
-    {
-        add_process(writer, i, process);
-    }
-    json_array_foreach(json_object_get(summary->run, "unmeasured"), i, reason)
-    {
-        csv_fact_number(writer, "unmeasured", json_string_value(json_object_get(reason, "reason")),
-                        "count", json_number_value(json_object_get(reason, "count")));
-        csv_fact_number(writer, "unmeasured", json_string_value(json_object_get(reason, "reason")),
-                        "cpu", json_number_value(json_object_get(reason, "cpu")));
-    }
-    json_array_foreach(json_object_get(summary->run, "problems"), i, problem)
-    {
-        add_value(writer, "problem", NULL, NULL, problem);
-    }
-}
-
 int print_summary(struct session *session, const struct print_options *options, FILE *out)
 {
     static void (*const printers[FORMATS])(struct summary *) = {
         [FORMAT_TEXT] = print_summary_text,
-        [FORMAT_CSV] = print_summary_csv,
         [FORMAT_JSON] = print_summary_json,
     };
     if (session_is_comparison(session))

@@ -6,9 +6,9 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/metrics/efficiency.h"
-#include "viewer-tui/output/columns.h"
+#include "viewer-tui/table/columns.h"
 #include "viewer-tui/output/thread-table.h"
-#include "viewer-tui/output/writer.h"
+#include "viewer-tui/table/writer.h"
 #include "viewer-tui/threads/run-threads.h"
 #include "viewer-tui/threads/thread-origin.h"
 #include "viewer-tui/tree/labels.h"
@@ -338,7 +338,8 @@ static void write_procedure_csv(struct procedure_table *table)
     struct thread_statistic statistics[THREAD_STATISTICS];
     struct text head = {0};
     text_printf(&head, "%s%s:%s", table->metric->name, csv_state(table->metric), part_name(table));
-    csv_fact(writer, "kind", "profile", "thread", text_string(&head));
+    csv_texts(writer, (const char *const[]){"kind", "profile", "thread", text_string(&head)}, 4);
+    csv_end_record(writer);
     for (size_t i = 0; i < costs->threads.list.n; i++) {
         size_t thread = costs->order[i];
         csv_text(writer, "thread");

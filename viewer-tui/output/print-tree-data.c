@@ -21,7 +21,7 @@
 #include "viewer-tui/output/print.h"
 
 #include "viewer-tui/compare/comparison.h"
-#include "viewer-tui/output/columns.h"
+#include "viewer-tui/table/columns.h"
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/row-origins.h"
 
@@ -71,8 +71,7 @@ static void read_facts(struct row_facts *facts, const struct view *view, uint32_
 /* The name of the database if the row is in it, else NULL. */
 static const char *name_if_in(const struct data_printer *printer, uint32_t row, int side)
 {
-    struct row_pair rows = merged_rows(printer->tree->view, row);
-    return rows.rows[side] != NOTHING ? printer->comparison->options->names[side] : NULL;
+    return comparison_has(printer->tree->view, row, side) ? printer->comparison->options->names[side] : NULL;
 }
 
 static struct data_printer open_printer(const struct tree *tree, const struct writer_class *class)

@@ -6,6 +6,7 @@
 #include "viewer-tui/db/source-text.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/metrics/efficiency.h"
+#include "viewer-tui/table/row-line.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <math.h>
@@ -24,6 +25,7 @@ struct tree_printer {
     const struct tree *tree;
     struct columns columns;
     struct sources sources;
+    struct row_line line;
 };
 
 /* The columns that the user asked for, or those that fit. */
@@ -117,14 +119,11 @@ static void print_names(struct tree_printer *printer)
     struct text title = {0};
     for (size_t i = 0, n; i < columns->n; i += n) {
         const struct column *first = &columns->at[i];
-        struct number_scale scale = cell_scale(&tree->cells, tree->view, first);
-        int width = 0;
+        struct number_scale scale = columns_scale(tree->view, first->metric);
         n = columns_of_metric(columns, i);
-        for (size_t c = 0; c < n; c++)
-            width += cell_width(&tree->cells, &first[c]);
         text_clear(&title);
         columns_title(&tree->view->metrics->at[first->metric], scale.unit, writer->ascii, &title);
-        column_titles_add(&titles, text_string(&title), (size_t)width);
+        column_titles_add(&titles, text_string(&title), n * PART_WIDTH);
     }
     while (column_titles_line(&titles, true, &writer->line))
         writer_end_line(writer);
@@ -137,34 +136,17 @@ static void print_column_heads(struct tree_printer *printer)
     struct writer *writer = &printer->writer;
     print_names(printer);
     for (size_t i = 0; i < printer->columns.n; i++)
-        text_printf(&writer->line, "%*s",
-                    cell_width(&printer->tree->cells, &printer->columns.at[i]),
-                    printer->columns.at[i].part == INCLUSIVE ? "inclusive" : "exclusive");
+        text_printf(&writer->line, "%*s", PART_WIDTH, printer->columns.at[i].part == INCLUSIVE ? "inclusive" : "exclusive");
     writer_line(writer, "  scope");
     for (size_t i = 0; i < LINE_WIDTH; i++)
         text_add(&writer->line, writer->ascii ? "-" : "─");
     writer_end_line(writer);
 }
 
-/* The indentation of a row; it ends with a mark if rows below are closed. */
-static void add_indent(struct tree_printer *printer, uint32_t row, uint32_t depth)
-{
-    const struct tree *tree = printer->tree;
-    struct text *line = &printer->writer.line;
-    size_t levels = depth < MOST_INDENTED ? depth : MOST_INDENTED;
-    text_pad(line, ' ', 2 + INDENT * levels);
-    if (row_is_closed(tree->open, row) && filtered_can_open(tree->filtered, row)) {
-        line->n -= INDENT;
-        text_add(line, printer->writer.ascii ? "> " : "▸ ");
-    }
-    if (depth > MOST_INDENTED)
-        text_printf(line, "[%u] ", depth);
-}
-
 /* Adds a statement's source text, as far as it fits. */
 static void add_source(struct tree_printer *printer, uint32_t number)
 {
-    struct text *line = &printer->writer.line;
+    struct text *line = &printer->line.text;
     const struct view *view = view_origin(printer->tree->view, &number);
     const struct row *row = view_row(view, number);
     const struct source *source = sources_get(&printer->sources, view->db, row->place);
@@ -185,19 +167,17 @@ static void add_source(struct tree_printer *printer, uint32_t number)
 static void enter(void *context, struct view *view, uint32_t number, uint32_t level)
 {
     struct tree_printer *printer = context;
-    struct writer *writer = &printer->writer;
-    for (size_t i = 0; i < printer->columns.n; i++)
-        cell_add(&printer->tree->cells, view, number, &printer->columns.at[i], &writer->line);
-    add_indent(printer, number, level);
-    describe_call(view, number, writer->ascii, &writer->line);
-    describe_name(view, number, writer->ascii, &writer->line);
-    describe_location(view, number, writer->ascii, &writer->right);
-    if (writer->right.n)
-        text_printf(&writer->line, "  %s", text_string(&writer->right));
-    text_clear(&writer->right);
+    const struct tree *tree = printer->tree;
+    bool is_closed = row_is_closed(tree->open, number) && filtered_can_open(tree->filtered, number);
+    char marker[32];
+    const char *sign = !is_closed ? "  " : tree->cells.ascii ? "> " : "▸ ";
+    snprintf(marker, sizeof marker, level > MOST_INDENTED ? "%s[%u] " : "%s", sign, level);
+    row_line_make(&printer->line, &tree->cells, view, number, &printer->columns,
+                  INDENT * (level < MOST_INDENTED ? level : MOST_INDENTED),
+                  &(struct row_label){.marker = marker, .room = SIZE_MAX});
     if (view_row(view, number)->kind == KIND_STATEMENT)
         add_source(printer, number);
-    writer_end_line(writer);
+    text_end_line(&printer->line.text, tree->out);
 }
 
 /* Adds what the limit is a share of: "work"; of two runs "work [a] and work [b]". */
@@ -256,5 +236,7 @@ void print_tree_text(const struct tree *tree)
     print_left_out(&printer.writer, tree, &left_out);
     free(usual.at);
     sources_free(&printer.sources);
+    vec_free(&printer.line.text);
+    vec_free(&printer.line.parts);
     writer_free(&printer.writer);
 }

@@ -18,8 +18,7 @@ static const char *const format_names[FORMATS] = {[FORMAT_TEXT] = "text",
                                                   [FORMAT_FLAMEGRAPH] = "flamegraph",
                                                   [FORMAT_SPEEDSCOPE] = "speedscope",
                                                   [FORMAT_PPROF] = "pprof",
-                                                  [FORMAT_SVG] = "svg",
-                                                  [FORMAT_GNUPLOT] = "gnuplot"};
+                                                  [FORMAT_SVG] = "svg"};
 
 const char *format_name(enum format format)
 {

@@ -7,8 +7,8 @@
 
 #include "viewer-tui/advice/what-if.h"
 #include "viewer-tui/compare/session.h"
-#include "viewer-tui/output/cell.h"
-#include "viewer-tui/output/writer.h"
+#include "viewer-tui/table/cell.h"
+#include "viewer-tui/table/writer.h"
 #include "viewer-tui/tree/walk.h"
 
 #include <stdio.h>
@@ -21,8 +21,7 @@ enum format {
     FORMAT_FLAMEGRAPH,
     FORMAT_SPEEDSCOPE, /* this and the next one hold one database only */
     FORMAT_PPROF,
-    FORMAT_SVG, /* this and the next one draw the scaling of a set only */
-    FORMAT_GNUPLOT,
+    FORMAT_SVG, /* draws the scaling of a set only */
     FORMATS
 };
 

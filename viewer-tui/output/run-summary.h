@@ -7,7 +7,7 @@
 #include "viewer-tui/compare/session.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/fates.h"
-#include "viewer-tui/output/writer.h"
+#include "viewer-tui/table/writer.h"
 
 /* A change that the user asked about. */
 struct summary_change {
@@ -40,7 +40,6 @@ static inline double summary_effort(const struct summary *summary, size_t metric
 double summary_sum(const json_t *counts);
 
 void print_summary_text(struct summary *summary);
-void print_summary_csv(struct summary *summary);
 void print_summary_json(struct summary *summary);
 
 /* The metrics as text: totals and meanings, and a footnote of those without values; why these have
@@ -50,12 +49,10 @@ void print_unmeasured_metrics(struct summary *summary);
 
 /* Work and span, and what they become by the changes that the user asked about. */
 void print_work_span_text(struct summary *summary);
-void print_work_span_csv(struct summary *summary);
 void print_work_span_json(struct summary *summary);
 
 /* Nothing if the program names no regions. */
 void print_regions_text(struct summary *summary);
-void print_regions_csv(struct summary *summary);
 
 /* Sets work_span and what_ifs. False, with the error reported, if a change is about a procedure
  * without work of its own, or if work and span were not measured. `changes` NULL: none. */
@@ -64,9 +61,5 @@ bool summary_take_changes(struct summary *summary, const speed_change_list *chan
 /* An array of findings (advice.h), the largest gain first; doc/FORMAT-database.md describes it. */
 void print_advice_json(struct json_writer *json, const struct advice *advice,
                        const struct database *db);
-
-/* Records "advice", kind of finding, item, value. */
-void print_advice_csv(struct writer *writer, const struct advice *advice,
-                      const struct database *db);
 
 #endif

@@ -1,6 +1,6 @@
 #include "viewer-tui/output/thread-table.h"
 
-#include "viewer-tui/output/columns.h"
+#include "viewer-tui/table/columns.h"
 
 #include <assert.h>
 #include <math.h>

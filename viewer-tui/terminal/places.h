@@ -1,4 +1,4 @@
-/* Places in the views: the ones that the user visited, and the ones marked with a letter. */
+/* Places in the views that the user visited, to go back and forward. */
 #ifndef VIEWER_PLACES_H
 #define VIEWER_PLACES_H
 
@@ -12,17 +12,10 @@ struct place {
     size_t zoomed;    /* number of its steps that lead to the row that is zoomed into */
 };
 
-struct mark {
-    char letter;
-    struct place place;
-    char *what; /* description in the list of marks */
-};
-
 /* Empty if zeroed. */
 struct places {
     VEC(struct place) visited; /* places after `now` were left by going back */
     size_t now;                /* index of the current place; visited.n if it is not in the list */
-    VEC(struct mark) marks;
 };
 
 void place_free(struct place *place);
@@ -36,10 +29,5 @@ void places_leave(struct places *places, struct place from);
  * valid until the next call. */
 const struct place *places_back(struct places *places, struct place here);
 const struct place *places_forward(struct places *places, struct place here);
-
-/* Marks a place, and takes ownership of it and of `what`; finds a mark (NULL: none); deletes one. */
-void places_mark(struct places *places, char letter, struct place place, char *what);
-const struct mark *places_marked(const struct places *places, char letter);
-void places_unmark(struct places *places, size_t index);
 
 #endif

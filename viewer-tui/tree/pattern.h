@@ -14,40 +14,46 @@
 
 #include <regex.h>
 
-/* Caches numbers about rows that depend on two keys only. A zeroed one is empty. */
+/* Entries are valid for this database and class of view: keys are indices into these. */
+struct run_cache {
+    const struct database *db;
+    const struct view_class *class;
+    struct idmap map;
+};
+
+/* Caches numbers about rows that depend on two keys only, by the run that a row comes from (view->side). A zeroed one
+ * is empty. */
 struct row_cache {
-    /* By side of a comparison. Entries are valid for this database and class of view: keys are
-     * indices into these. */
-    struct {
-        const struct database *db;
-        const struct view_class *class;
-        struct idmap map;
-    } of[SIDES];
+    VEC(struct run_cache) of;
 };
 
 /* The number for (a, b), about a row of a view of one database; IDMAP_NONE if it is unknown. */
 static inline uint32_t row_cache_get(struct row_cache *cache, const struct view *view, uint64_t a,
                                      uint64_t b)
 {
-    if (cache->of[view->side].db != view->db || cache->of[view->side].class != view->class) {
-        idmap_free(&cache->of[view->side].map);
-        cache->of[view->side].db = view->db;
-        cache->of[view->side].class = view->class;
+    while (cache->of.n <= (size_t)view->side)
+        vec_push(&cache->of, (struct run_cache){0});
+    struct run_cache *of = &cache->of.at[view->side];
+    if (of->db != view->db || of->class != view->class) {
+        idmap_free(&of->map);
+        of->db = view->db;
+        of->class = view->class;
     }
-    return idmap_get(&cache->of[view->side].map, a, b);
+    return idmap_get(&of->map, a, b);
 }
 
 /* Call it only after row_cache_get returned IDMAP_NONE. */
 static inline void row_cache_put(struct row_cache *cache, const struct view *view, uint64_t a,
                                  uint64_t b, uint32_t number)
 {
-    idmap_put(&cache->of[view->side].map, a, b, number);
+    idmap_put(&cache->of.at[view->side].map, a, b, number);
 }
 
 static inline void row_cache_free(struct row_cache *cache)
 {
-    for (int side = 0; side < SIDES; side++)
-        idmap_free(&cache->of[side].map);
+    for (size_t i = 0; i < cache->of.n; i++)
+        idmap_free(&cache->of.at[i].map);
+    vec_free(&cache->of);
 }
 
 enum pattern_field { PATTERN_SHOWN, PATTERN_NAME, PATTERN_FILE, PATTERN_MODULE };

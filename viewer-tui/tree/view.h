@@ -67,7 +67,7 @@ struct view {
     struct database *db; /* NULL: two databases, see view_origin */
     const struct metrics *metrics;
     const struct cct *cct; /* NULL unless class->needs_cct */
-    int side;              /* 0 or 1: which of the two views of a comparison it is */
+    int side;              /* number of the run whose view it is, of those that are merged */
     size_t n_metrics;      /* number of stored metrics */
     VEC(struct row) rows;
     VEC(uint32_t) order; /* parallel to rows: a row's children in order, from first_child on */
@@ -119,8 +119,8 @@ static inline const struct cost *view_costs(const struct view *view, uint32_t ro
     return view->costs + row * view->n_metrics;
 }
 
-/* The view of one database that a row comes from; *row becomes its number there. In a comparison
- * this is the view of the side whose scope the row shows, else the view itself. */
+/* The view of one database that a row comes from; *row becomes its number there. Of merged runs this is the view of
+ * the run whose scope the row shows, else the view itself. */
 static inline const struct view *view_origin(const struct view *view, uint32_t *row)
 {
     return view->class->origin ? view->class->origin(view, row) : view;

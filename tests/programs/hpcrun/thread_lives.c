@@ -80,7 +80,7 @@ static void count_end(struct count *count)
 /* For the rest of the procedure, which is called once. */
 #define COUNTED(phase)                                                                             \
     static struct ledger ledger_of_##phase = {.name = #phase};                                     \
-    __attribute__((cleanup(count_end))) struct count count = count_begin(&ledger_of_##phase)
+    __attribute__((cleanup(count_end), unused)) struct count count = count_begin(&ledger_of_##phase)
 
 /* ---- pools ---- */
 

@@ -3,6 +3,7 @@
 #ifndef TESTS_PROGRAMS_TBB_RUNTIMES_TOGETHER_H
 #define TESTS_PROGRAMS_TBB_RUNTIMES_TOGETHER_H
 
+#include "lib/opaque.h"
 #include "tests/tools/working-yield.h"
 
 #include <atomic>
@@ -33,7 +34,7 @@ static void compute()
 }
 
 #define WORKER(name)                                                                               \
-    __attribute__((noipa)) static void name()                                                      \
+    OPAQUE static void name()                                                                      \
     {                                                                                              \
         compute();                                                                                 \
         asm volatile("");                                                                          \

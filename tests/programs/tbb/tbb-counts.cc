@@ -5,6 +5,7 @@
  * where the other threads are about to stop: as soon as the numbers are equal, or after a minute. Its
  * last line has the results of what it computed. in_serial and in_one compute while one thread
  * works. */
+#include "lib/opaque.h"
 #include "tests/tools/working-yield.h"
 
 #include <atomic>
@@ -42,7 +43,7 @@ static void settle(const char *name, int expected)
     }
 }
 
-__attribute__((noipa)) static void compute()
+OPAQUE static void compute()
 {
     timespec begin, now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
@@ -51,13 +52,13 @@ __attribute__((noipa)) static void compute()
     while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec < 20000000);
 }
 
-__attribute__((noipa)) static void in_serial()
+OPAQUE static void in_serial()
 {
     compute();
     asm volatile("");
 }
 
-__attribute__((noipa)) static void in_one()
+OPAQUE static void in_one()
 {
     compute();
     asm volatile("");

@@ -19,6 +19,8 @@
  *                   the loop has ended
  *     in_standard   main > standard > [std::for_each] > in_standard: the C++ library's parallel algorithm
  *     in_thread     thread_main > [parallel_for] > in_thread: in a std::thread */
+#include "lib/opaque.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
@@ -34,7 +36,7 @@
 #include <tbb/task_group.h>
 #include <thread>
 
-#define FUNCTION __attribute__((noipa)) static void
+#define FUNCTION OPAQUE static void
 #define KEEP     asm volatile("") /* no call in front of it is a jump */
 
 static double unit; /* seconds */

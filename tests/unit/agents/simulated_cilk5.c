@@ -26,6 +26,16 @@ __attribute__((noinline)) void invoke_main_slow(void)
     effect = 3;
 }
 
+__attribute__((noinline)) void Cilk_wakeup_workers(void)
+{
+    effect = 7;
+}
+
+__attribute__((noinline)) void mt_cilk_main(void)
+{
+    effect = 8;
+}
+
 __attribute__((noinline)) void cilk_main(void)
 {
     effect = 4;
@@ -70,18 +80,53 @@ void (*thief)(void);
 static struct agent_frame path[8];
 static uint32_t depth;
 
+/* ---- threads that wait ---- */
+
+static struct agent_slot slots_of_threads[AGENT_SLOTS];
+static struct agent_slots all_slots = {.end = WAITING_THREADS, .chunk = {slots_of_threads}};
+static uint64_t wrappers[WAITING_THREADS][2]; /* frames of hpcrun's wrappers: bp, return address */
+static const uint64_t *outside;               /* pcs of the frames that step gives */
+static uint64_t next_sp;                      /* of the frame from which the next step is */
+
+void set_waiting(unsigned thread, enum agent_slot_state state, uint64_t pc, const uint64_t *pcs)
+{
+    wrappers[thread][0] = CALLERS_BP;
+    wrappers[thread][1] = pc + 1;
+    slots_of_threads[thread].state = state;
+    slots_of_threads[thread].frame = address(wrappers[thread]);
+    slots_of_threads[thread].thread = WAITING_THREAD + thread;
+    outside = pcs;
+    next_sp = address(wrappers[thread]) + sizeof wrappers[thread];
+}
+
+/* Each step is one word up. The first one is from the wrapper's caller. */
+static bool step_outwards(const struct agent_cursor *cursor, struct agent_frame *frame)
+{
+    assert_int_equal(frame->bp, CALLERS_BP);
+    assert_int_equal(frame->sp, next_sp);
+    if (!*outside)
+        return false;
+    *frame = (struct agent_frame){*outside++, next_sp += 8, frame->bp};
+    return true;
+}
+
+static bool holds(const void *object, size_t size, uint64_t from, uint64_t to)
+{
+    return from >= address(object) && to <= address(object) + size;
+}
+
 /* A thief acts before a certain read; a certain read fails. */
 static bool read_memory(const struct agent_cursor *cursor, uint64_t from, void *to, size_t size)
 {
-    uint64_t low = address(&image), high = low + sizeof image;
-    if (from == address(&hpctoolkit_cilk5.working)) {
-        low = from;
-        high = from + sizeof hpctoolkit_cilk5.working;
-    }
+    bool is_known = holds(&image, sizeof image, from, from + size) ||
+                    holds(&hpctoolkit_cilk5.working, sizeof hpctoolkit_cilk5.working, from, from + size) ||
+                    holds(&all_slots, sizeof all_slots, from, from + size) ||
+                    holds(slots_of_threads, sizeof slots_of_threads, from, from + size) ||
+                    holds(wrappers, sizeof wrappers, from, from + size);
     reads++;
     if (thief && reads == thief_at)
         thief();
-    if (reads == unreadable_read || from < low || from + size > high)
+    if (reads == unreadable_read || !is_known)
         return false;
     memcpy(to, (const void *)from, size);
     return true;
@@ -101,7 +146,9 @@ static const struct agent_host host = {.interface = AGENT_INTERFACE,
                                        .refuse = record_refusal,
                                        .log = record_line,
                                        .read = read_memory,
-                                       .path_frame = frame_of_path};
+                                       .path_frame = frame_of_path,
+                                       .slots = &all_slots,
+                                       .step = step_outwards};
 
 /* ---- paths ---- */
 
@@ -140,6 +187,7 @@ int set_up(void **state)
 {
     memset(&image, 0, sizeof image);
     memset(slots, 0, sizeof slots);
+    memset(slots_of_threads, 0, sizeof slots_of_threads);
     thief = NULL;
     unreadable_read = log_lines = reads = 0;
     image.context.parameters = address(&image.parameters);
@@ -199,7 +247,7 @@ int recognize_runtime(void **state)
     hpcrun_agent.module_added(&linker);
     hpcrun_agent.module_added(&module);
     assert_int_equal(log_lines, 1); /* of the patch */
-    assert_int_equal(claim_count, 2);
+    assert_int_equal(claim_count, 3);
     return 0;
 }
 

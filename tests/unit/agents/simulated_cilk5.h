@@ -13,6 +13,8 @@ void Cilk_scheduler(void);
 void Cilk_child_main(void);
 void invoke_main_slow(void);
 void cilk_main(void);
+void Cilk_wakeup_workers(void);
+void mt_cilk_main(void);
 void _cilk_cilk_main_import(void);
 void _cilk_other_import(void); /* its procedure is in it */
 
@@ -91,6 +93,8 @@ void set_worker(unsigned self, unsigned base, unsigned bottom);
 #define SCHEDULER (address((void *)Cilk_scheduler) + 1)
 #define CHILD     (address((void *)Cilk_child_main) + 1)
 #define ROOT      (address((void *)invoke_main_slow) + 1)
+#define WAKEUP    (address((void *)Cilk_wakeup_workers) + 1)
+#define ENTRY     (address((void *)mt_cilk_main) + 1)
 #define IMPORT    (address((void *)_cilk_cilk_main_import) + 1)
 #define RUNTIME   (address((void *)set_path) + 1) /* another function of the runtime's module */
 #define USER      0x1000                          /* no module's */
@@ -99,6 +103,16 @@ void set_worker(unsigned self, unsigned base, unsigned bottom);
 
 /* Frames from the outermost inwards; 0 ends them. */
 void set_path(const uint64_t *pcs);
+
+/* ---- threads that wait ---- */
+
+#define WAITING_THREADS 3
+#define WAITING_THREAD  700 /* agent_slot.thread of the first */
+#define CALLERS_BP      0x5000
+
+/* A thread is in a wrapper of hpcrun that was called at `pc`, in this state. Its frames outside of that are
+ * at `pcs`, innermost first; 0 ends them. One thread's frames are known: the last one's. */
+void set_waiting(unsigned thread, enum agent_slot_state state, uint64_t pc, const uint64_t *pcs);
 
 /* ---- the agent in it ---- */
 

@@ -68,14 +68,13 @@ static inline bool steps(struct frame *frame, bool interrupted, struct frame *ca
     return fallback_step(&memory, &cache, &bare, caller) == STEP_OK;
 }
 
-static int clear(void **state)
+STEP(clear)
 {
     memset(&cache, 0, sizeof cache);
     memset(stack, 0, sizeof stack);
     memset(code, 0xcc, CODE_BYTES);
     put_call(RA);
     put_call(OTHER);
-    return 0;
 }
 
 static int map_code(void **state)

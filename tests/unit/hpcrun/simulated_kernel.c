@@ -80,11 +80,13 @@ void sim_run_blocked(uint64_t ns)
 
 void sim_wait(uint64_t ns)
 {
+    sim.switches++;
     pass(ns, 0);
 }
 
 void sim_sleep(uint64_t ns)
 {
+    sim.switches++;
     for (uint64_t slept = 0, step; slept < ns && !any_waits(); slept += step)
         pass(step = next_expiry(ns - slept), 0);
 }
@@ -93,6 +95,7 @@ void sim_wait_for_cpu(uint64_t ns)
 {
     sim.delay += ns;
     sim.timeslices++;
+    sim.switches++;
     pass(ns, 0);
 }
 
@@ -167,8 +170,18 @@ static long control_event(long request, const uint64_t *argument)
     return 0;
 }
 
+static long get_usage(int who, struct rusage *usage)
+{
+    sim.looks++;
+    if (who != RUSAGE_THREAD)
+        return -EINVAL;
+    *usage = (struct rusage){.ru_nvcsw = sim.switches / 2, .ru_nivcsw = sim.switches - sim.switches / 2};
+    return 0;
+}
+
 static long open_file(const char *path)
 {
+    sim.looks++;
     return strcmp(path, "/proc/self/task/1/schedstat") == 0 ? SIM_FILE : -ENOENT;
 }
 
@@ -192,6 +205,7 @@ long sys6(long number, long a, long b, long c, long d, long e, long f)
     case SYS_ioctl: return control_event(b, (const uint64_t *)c);
     case SYS_openat: return open_file((const char *)b);
     case SYS_read: return read_file((int)a, (char *)b, (size_t)c);
+    case SYS_getrusage: return get_usage((int)a, (struct rusage *)b);
     case SYS_prlimit64: ((struct rlimit *)d)->rlim_cur = 1000; return 0;
     case SYS_close:
     case SYS_fcntl: return 0;

@@ -31,6 +31,8 @@ struct sim {
     uint64_t wall, cpu, delay; /* ns; delay: time without a CPU that the thread wanted */
     uint64_t timeslices;       /* waits for a CPU */
     bool has_no_accounts;      /* the kernel does not keep these */
+    long switches;             /* times that the thread has left a CPU */
+    unsigned looks;            /* calls that ask for these or for those */
     bool refuses_perf;
     int timer_limit;  /* number of timers that can be created */
     bool keeps_stale; /* setting a timer leaves its pending signal, as before Linux 6.13 */

@@ -1,197 +1,20 @@
 /* Increments of the samples of each source, compared with the clocks of a simulated kernel.
  *
- * Random numbers come from seeds 1, 2, ...: every run of this program is the same. Bounds are 5
- * standard deviations of the checked mean, from the distribution named next to it. */
+ * Bounds are 5 standard deviations of the checked mean, from the distribution named next to it. */
 #include "tests/unit/cmocka_suite.h"
 
-#include "tests/unit/hpcrun/simulated_kernel.h"
+#include "tests/unit/hpcrun/sampled_thread.h"
 
-#include "hpcrun/source/cpu-time-source.c"
-#include "hpcrun/source/sample-source.c"
-#include "hpcrun/source/source-perf.c"
-#include "hpcrun/source/source-timer.c"
-#include "hpcrun/source/wall-clock-source.c"
-#include "hpcrun/thread/ready-time.c"
+#include "hpcrun/source/increment.h"
+#include "hpcrun/source/sample-source.h"
 
 #include <math.h>
-
-#define PERIOD 5000000u
-#define MS     1000000u
-
-struct process process = {.usable_cpus = 2};
-struct sampling sampling;
-static bool waiting;       /* whether a sample interrupts a system call */
-static uint64_t sample_ns; /* time that taking a sample takes */
-static uint32_t live;      /* number of threads */
-
-static bool is_restricted;
-
-bool process_is_restricted(void)
-{
-    return is_restricted;
-}
-
-static struct agent_slot slot;
-__thread struct agent_slot *own_slot;
-
-/* ---- stubs for the sources ---- */
-
-bool fds_are_few(void)
-{
-    return false;
-}
-
-int fds_adopt(int fd)
-{
-    return fd;
-}
-
-void fds_close(int fd)
-{
-}
-
-uint32_t threads_live(void)
-{
-    return live;
-}
-
-bool thread_block_samples(struct thread *thread)
-{
-    return true;
-}
-
-void thread_unblock_samples(struct thread *thread)
-{
-}
-
-bool guard_is_armed(uint64_t mask, void *handler)
-{
-    return true;
-}
-
-bool guard_copy(void *to, uint64_t from, size_t size, bool armed)
-{
-    memcpy(to, waiting ? "\x0f\x05" : "\x90\x90", size);
-    return true;
-}
-
-/* ---- a thread ---- */
-
-/* BY_PERF, BY_TIMERS and BY_WALL_CLOCK have two timers on the wall clock. The first five are CPUTIME,
- * then REALTIME by two timers and by one, and a counter, of nanoseconds of CPU time. */
-enum way {
-    BY_PERF,
-    BY_PERF_ALONE,
-    BY_ONE_TIMER,
-    BY_TIMERS,
-    BY_CPU_TIMER,
-    BY_WALL_CLOCK,
-    BY_ONE_WALL_TIMER,
-    BY_COUNT,
-    WAYS
-};
-
-static const enum sample_source source_of[] = {
-    SOURCE_TASK_CLOCK, SOURCE_TASK_CLOCK,      SOURCE_CPU_TIMER,       SOURCE_CPU_TIMER,
-    SOURCE_CPU_TIMER,  SOURCE_MONOTONIC_TIMER, SOURCE_MONOTONIC_TIMER, SOURCE_COUNTER};
-static const int timer_limit[] = {SIM_TIMERS, 0, 2, SIM_TIMERS, 1, SIM_TIMERS, 1, 0};
 
 /* Only the CPU clock times samples. */
 static bool has_no_wall_timer(enum way way)
 {
     return way == BY_PERF_ALONE || way == BY_CPU_TIMER;
 }
-
-static struct thread thread;
-static struct event event;
-
-static void begin(enum way way, uint64_t seed)
-{
-    sim_start();
-    sim.refuses_perf = way == BY_ONE_TIMER || way == BY_TIMERS || way == BY_CPU_TIMER;
-    timers_after_fork(); /* the former kernel's are gone */
-    sim.timer_limit = timer_limit[way];
-    sim.keeps_stale = seed % 2;
-    event = (struct event){.kind = way == BY_COUNT        ? EVENT_COUNTER
-                                   : way >= BY_WALL_CLOCK ? EVENT_REALTIME
-                                                          : EVENT_CPUTIME,
-                           .period = PERIOD};
-    memset(&thread, 0, sizeof thread);
-    thread.tid = 1;
-    thread.random = seed * 0x9e3779b97f4a7c15u;
-    thread.event_count = 1;
-    thread.events[0].event = &event;
-    thread.events[0].period = PERIOD;
-    waiting = false;
-    sample_ns = 0;
-    live = 1;
-    own_slot = &slot;
-    slot = (struct agent_slot){.state = AGENT_SLOT_WORKING};
-    atomic_store(&sample_cost, 5000);
-    sampling.no_ticks = true; /* ticks_now is the simulated wall clock */
-    sources_init(&process.config, SIGRTMIN);
-    source_open(&thread, &thread.events[0]);
-    assert_int_equal(thread.events[0].source, source_of[way]);
-}
-
-static void begin_thread(uint64_t seed)
-{
-    sim_start();
-    memset(&thread, 0, sizeof thread);
-    thread.random = seed * 0x9e3779b97f4a7c15u;
-    thread.event_count = 1;
-    thread.events[0].event = &process.config.events[0];
-    thread.events[0].period = process.config.events[0].period;
-    source_open(&thread, &thread.events[0]);
-    assert_int_equal(thread.events[0].source, SOURCE_COUNTER);
-}
-
-/* A counter without a period, and without a learned one. */
-static void begin_counter(uint64_t seed)
-{
-    process.config.events[0] =
-        (struct event){.kind = EVENT_COUNTER, .period = 1, .interval = PERIOD};
-    atomic_store(&learned_period[0], 0);
-    begin_thread(seed);
-}
-
-/* Sums of increments, ns. */
-struct paid {
-    uint64_t amount, off_cpu, ready, samples;
-};
-
-/* The registers that a sample finds. */
-static ucontext_t context;
-
-/* Handles a pending signal as handler_on_signal does. */
-static void take(struct paid *paid)
-{
-    siginfo_t info;
-    if (!sim_take(&info))
-        return;
-    struct thread_event *its = source_of_signal(&thread, &info);
-    assert_ptr_equal(its, &thread.events[0]);
-    struct increment increment = source_measure(&thread, its, &info, &context);
-    if (!increment.fired)
-        return;
-    paid->amount +=
-        its->source == SOURCE_COUNTER ? increment.amount : increment.amount >> TIME_SHIFT;
-    paid->off_cpu += increment.off_cpu >> TIME_SHIFT;
-    paid->ready += increment.ready >> TIME_SHIFT;
-    paid->samples++;
-    sim_run_blocked(sample_ns);
-    source_arm(&thread, its);
-}
-
-static void run(uint64_t ns, struct paid *paid)
-{
-    for (uint64_t ran = 0; ran < ns;) {
-        ran += sim_run(ns - ran);
-        take(paid);
-    }
-}
-
-/* ---- the tests ---- */
 
 /* A thread of length T <= P / 2 has a sample with probability T / P, which pays P: no bias. Longer
  * ones have one, by arithmetic: P / 12 too much at T = P, where a second sample may follow the
@@ -264,7 +87,7 @@ TEST(a_counter_by_rate_searches_once)
     struct paid search = {0}, paid = {0};
     begin_counter(1);
     run(1000 * MS, &search);
-    begin_thread(2);
+    begin_counting_thread(2);
     run(100 * MS, &paid);
     assert_true(paid.samples < 40);
 }
@@ -288,104 +111,6 @@ TEST(a_stopped_thread_pays_for_the_time_that_it_was_stopped)
         assert_true(paid.off_cpu + PERIOD > 500 * MS && paid.off_cpu < 500 * MS + PERIOD);
         assert_true(paid.samples < 40); /* the pause itself is one sample */
     }
-}
-
-/* ---- threads without a CPU ---- */
-
-/* The registers of a thread in user code, after a system call that the kernel will make again, and after
- * one that it has ended. */
-enum place { IN_CODE, BEFORE_CALL, AFTER_CALL, PLACES };
-
-static void set_place(enum place place)
-{
-    greg_t *reg = context.uc_mcontext.gregs;
-    reg[REG_RIP] = 0x1000;
-    reg[REG_RCX] = place == IN_CODE ? 0x2000 : place == BEFORE_CALL ? 0x1002 : 0x1000;
-    reg[REG_RAX] = place == AFTER_CALL ? -EINTR : 0;
-}
-
-static void begin_by_wall_clock(unsigned seed)
-{
-    begin(seed % 4 < 2 ? BY_WALL_CLOCK : BY_ONE_WALL_TIMER, seed);
-    set_place(IN_CODE);
-    is_restricted = false;
-    thread.began_waits = cpu_waits_of(thread.tid);
-}
-
-/* A thread that computes, and has no CPU half of the time: 1 ms with one, 1 ms without. Its time without
- * one is told apart to the nanosecond, whenever samples come. */
-TEST(time_without_a_cpu_is_ready)
-{
-    for (unsigned seed = 1; seed <= 100; seed++) {
-        struct paid paid = {0};
-        begin_by_wall_clock(seed);
-        for (unsigned i = 0; i < 200; i++) {
-            run(MS, &paid);
-            sim_wait_for_cpu(MS);
-            take(&paid);
-        }
-        assert_true(paid.ready <= 200 * MS && paid.ready + 2 * PERIOD >= 200 * MS);
-        assert_true(paid.off_cpu <= 2 * PERIOD);
-        assert_int_equal(cpu_waits_since_begin(&thread).ready, 200 * MS);
-    }
-    context = (ucontext_t){0};
-}
-
-/* A thread that sleeps. A sample wakes it, and it waits 2 ms for a CPU: that is no wish of the program.
- * A thread that a sample finds in code did wish to run. */
-TEST(the_wait_that_a_sample_causes_is_not_ready)
-{
-    for (enum place place = IN_CODE; place < PLACES; place++) {
-        struct paid paid = {0};
-        begin_by_wall_clock(2);
-        set_place(place);
-        for (unsigned i = 0; i < 100; i++) {
-            sim_sleep(100 * MS);
-            sim_wait_for_cpu(2 * MS);
-            take(&paid);
-        }
-        uint64_t ready = place == IN_CODE ? 200 * MS : 0;
-        assert_int_equal(paid.ready, ready);
-        assert_int_equal(cpu_waits_since_begin(&thread).ready, ready);
-        assert_int_equal(paid.amount, paid.off_cpu + paid.ready);
-    }
-    context = (ucontext_t){0};
-}
-
-/* It waits 0.2 ms for a CPU, then sleeps: only what comes after the sample is due is the sample's. */
-TEST(an_earlier_wait_of_a_sleeper_is_ready)
-{
-    struct paid paid = {0};
-    begin_by_wall_clock(2);
-    set_place(AFTER_CALL);
-    for (unsigned i = 0; i < 20; i++) {
-        sim_wait_for_cpu(MS / 5);
-        sim_sleep(100 * MS);
-        sim_wait_for_cpu(MS);
-        take(&paid);
-    }
-    assert_int_equal(paid.ready, 20 * MS / 5);
-    assert_int_equal(cpu_waits_since_begin(&thread).timeslices, 40);
-    assert_int_equal(cpu_waits_since_begin(&thread).ready, 20 * MS / 5);
-    context = (ucontext_t){0};
-}
-
-TEST(without_accounts_nothing_is_ready)
-{
-    for (unsigned i = 0; i < 2; i++) {
-        struct paid paid = {0};
-        begin_by_wall_clock(1);
-        sim.has_no_accounts = i == 0;
-        is_restricted = i == 1;
-        thread.began_waits = cpu_waits_of(thread.tid);
-        run(20 * MS, &paid);
-        sim_wait_for_cpu(500 * MS);
-        take(&paid);
-        assert_int_equal(cpu_waits_since_begin(&thread).ready, READY_UNKNOWN);
-        assert_int_equal(paid.ready, 0);
-        assert_true(paid.off_cpu + PERIOD > 500 * MS);
-    }
-    context = (ucontext_t){0};
 }
 
 /* The same for a thread that blocks the signal, with its first sample, too: its period is random,
@@ -488,13 +213,13 @@ TEST(work_is_no_cost_of_samples)
     }
     slot.state = AGENT_SLOT_WORKING;
     run(400 * 20 * MS, &paid);
-    assert_int_equal(atomic_load(&sample_cost), 5000);
+    assert_int_equal(cost_of_samples(), 5000);
     sample_ns = 2000;
     for (slot.state = AGENT_SLOT_WAITING; paid.samples < 2000; slot.calls++) {
         sim_wait(MS);
         take(&paid);
     }
-    assert_true(atomic_load(&sample_cost) < 2100);
+    assert_true(cost_of_samples() < 2100);
 }
 
 static void wait_now_and_then(struct paid *paid)

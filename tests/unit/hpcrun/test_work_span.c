@@ -8,6 +8,11 @@
 #include "tests/unit/hpcrun/simulated_clock.h"
 #include "tests/unit/random_numbers.h"
 
+#include <math.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 enum {
     BURDEN = 5000,
     PROCEDURES = 4,
@@ -34,13 +39,22 @@ struct call {
     bool suspended;
 };
 
-static char code_of[PROCEDURES], site_of[SITES], recursion;
+/* Addresses that are the same in each run, since classes of grains depend on them. */
+static const void *code_of(uint32_t procedure)
+{
+    return (const void *)(uintptr_t)(0x1000 + 16 * procedure);
+}
+
+static const void *site_of(int step)
+{
+    return (const void *)(uintptr_t)(0x2000 + 16 * (step % SITES));
+}
 
 static struct call *make_call(int depth, int step)
 {
     struct call *call = calloc(1, sizeof *call);
-    call->code = &code_of[random_below(PROCEDURES)];
-    call->site = &site_of[step % SITES];
+    call->code = code_of(random_below(PROCEDURES));
+    call->site = site_of(step);
     call->steps = depth > 0 ? (int)random_below(MAX_STEPS) : 0;
     for (int i = 0; i <= call->steps; i++)
         call->time[i] = 64 * (uint64_t)((1 << 19) + random_below(1 << 20)); /* 33 to 98 us: no grains */
@@ -353,9 +367,121 @@ static void compare(void)
     }
 }
 
+/* ---- grains ---- */
+
+/* Recursion of one procedure with short strands. A quarter of the children is missing. */
+static struct call *make_recursion(int depth)
+{
+    struct call *call = calloc(1, sizeof *call);
+    call->code = code_of(PROCEDURES);
+    call->site = site_of(0);
+    call->steps = depth > 0 ? 4 : 0;
+    for (int i = 0; i <= call->steps; i++)
+        call->time[i] = (20 + random_below(100)) << STRAND_SHIFT;
+    if (depth == 0)
+        call->time[0] *= 4;
+    for (int i = 0; i < call->steps; i++) {
+        if (i == 2 || random_below(4) == 0)
+            continue;
+        call->spawned[i] = make_recursion(depth - 1);
+        call->spawned[i]->parent = call;
+    }
+    return call;
+}
+
+static uint64_t expected_spawns(void)
+{
+    uint64_t spawns = 0;
+    for (int i = 0; i < MAX_CONTEXTS; i++)
+        spawns += expected.by[i].spawns;
+    return spawns;
+}
+
+/* What the product says of a program, as parts of the right values. PLAIN and BURDENED are spans. */
+enum { SPAWNS = KINDS, ESTIMATES };
+struct said {
+    double estimate[ESTIMATES];
+    bool is_work_exact, has_grains;
+    unsigned steals;
+};
+
+static void say(unsigned number, struct said *said)
+{
+    random_state = number;
+    worker_count = 1 + number % 6;
+    steal_odds = 50;
+    struct call *root = make_recursion(13);
+    expect(root, 0);
+    execute(root, 0);
+    struct span_totals of = work_span_totals();
+    said->is_work_exact = !of.is_incomplete && of.work.time == expected.work;
+    /* Without grains an activation has three strands and more. */
+    said->has_grains = grains > 50 && of.work.strands < of.spawns / 2;
+    said->steals = steals_in_grains;
+    said->estimate[PLAIN] = (double)of.span.time / (double)expected.span;
+    said->estimate[BURDENED] = (double)of.burdened_span.time / (double)expected.burdened;
+    said->estimate[SPAWNS] = (double)of.spawns / (double)expected_spawns();
+}
+
+/* In a process of its own, whose workers know no classes yet: so the estimates are independent. */
+static void say_of_own(unsigned number, struct said *said)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        bool can = work_span_init(BURDEN);
+        work_span_go_on();
+        if (can)
+            say(number, said);
+        _exit(!can);
+    }
+    assert_true(waitpid(child, &status, 0) == child && status == 0);
+}
+
+#define PROGRAMS 16
+
+/* Of two estimated paths the longer one is taken, and that is shorter than the longer true one: spans of
+ * 60 such programs were 3 % too short on average. */
+static const double bias[ESTIMATES] = {0.05, 0.05, 0};
+
+/* An estimate rests on the activations that chance has chosen: one of a program is off by 5 %. The mean of
+ * several is right within five standard deviations of that, which their spread shows. */
+static void assert_right_on_average(const struct said *said, int which)
+{
+    double sum = 0, squares = 0;
+    for (int i = 0; i < PROGRAMS; i++) {
+        sum += said[i].estimate[which];
+        squares += said[i].estimate[which] * said[i].estimate[which];
+    }
+    double mean = sum / PROGRAMS, variance = (squares / PROGRAMS - mean * mean) / (PROGRAMS - 1);
+    assert_true(fabs(mean - 1) <= bias[which] + 5 * sqrt(variance));
+    assert_true(sqrt(variance) < 0.03); /* else this says nothing */
+}
+
+/* The work of grains is exact, however they are stolen; spans are estimated. The first test: its children
+ * know nothing yet. */
+TEST(test_grains)
+{
+    struct said *said = mmap(NULL, PROGRAMS * sizeof *said, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    unsigned steals = 0;
+    assert_ptr_not_equal(said, MAP_FAILED);
+    for (unsigned i = 0; i < PROGRAMS; i++) {
+        say_of_own(i, &said[i]);
+        assert_true(said[i].is_work_exact && said[i].has_grains);
+        assert_true(i % 6 > 0 || said[i].steals == 0); /* one worker */
+        steals += said[i].steals;
+    }
+    assert_true(steals > 0);
+    for (int which = 0; which < ESTIMATES; which++)
+        assert_right_on_average(said, which);
+    munmap(said, PROGRAMS * sizeof *said);
+}
+
 TEST(test_random_programs)
 {
     uint64_t steals = 0;
+    assert_true(work_span_init(BURDEN));
+    work_span_go_on();
     for (int round = 0; round < 150; round++) {
         worker_count = 1 + (unsigned)round % MAX_WORKERS;
         steal_odds = 1 + random_below(5);
@@ -372,93 +498,3 @@ TEST(test_random_programs)
     }
     assert_true(steals > 1000);
 }
-
-/* ---- grains ---- */
-
-/* Recursion of one procedure with short strands. A quarter of the children is missing. */
-static struct call *make_recursion(int depth)
-{
-    struct call *call = calloc(1, sizeof *call);
-    call->code = &recursion;
-    call->site = &site_of[0];
-    call->steps = depth > 0 ? 4 : 0;
-    for (int i = 0; i <= call->steps; i++)
-        call->time[i] = (20 + random_below(100)) << STRAND_SHIFT;
-    if (depth == 0)
-        call->time[0] *= 4;
-    for (int i = 0; i < call->steps; i++) {
-        if (i == 2 || random_below(4) == 0)
-            continue;
-        call->spawned[i] = make_recursion(depth - 1);
-        call->spawned[i]->parent = call;
-    }
-    return call;
-}
-
-static struct span_totals difference(const struct span_totals *from)
-{
-    struct span_totals to = work_span_totals();
-    work_span_go_on();
-    to.work.time -= from->work.time;
-    to.span.time -= from->span.time;
-    to.burdened_span.time -= from->burdened_span.time;
-    to.work.strands -= from->work.strands;
-    to.span.strands -= from->span.strands;
-    to.spawns -= from->spawns;
-    return to;
-}
-
-static void assert_near(uint64_t value, uint64_t right, double part)
-{
-    assert_in_range(value, (uint64_t)((double)right * (1 - part)),
-                    (uint64_t)((double)right * (1 + part)));
-}
-
-static uint64_t expected_spawns(void)
-{
-    uint64_t spawns = 0;
-    for (int i = 0; i < MAX_CONTEXTS; i++)
-        spawns += expected.by[i].spawns;
-    return spawns;
-}
-
-/* The work of grains is exact, however they are stolen; spans are estimated. */
-TEST(test_grains)
-{
-    steals_in_grains = 0;
-    for (int round = 0; round < 6; round++) {
-        struct span_totals before = work_span_totals();
-        work_span_go_on();
-        worker_count = 1 + (unsigned)round;
-        steal_odds = 50;
-        grains = 0;
-        struct call *root = make_recursion(13);
-        memset(&expected, 0, sizeof expected);
-        expect(root, 0);
-        execute(root, 0);
-        free_call(root);
-        struct span_totals of = difference(&before);
-        assert_false(of.is_incomplete);
-        assert_int_equal(of.work.time, expected.work);
-        /* Estimated. Which activations the estimate rests on depends on addresses: in 350 runs with random
-         * ones the largest error was 11 %. */
-        assert_near(of.span.time, expected.span, 0.15);
-        assert_near(of.burdened_span.time, expected.burdened, 0.15);
-        assert_near(of.spawns, expected_spawns(), 0.1);
-
-        /* Without grains an activation has three strands and more. */
-        assert_true(grains > 50 && of.work.strands < of.spawns / 2);
-        assert_true(worker_count > 1 || steals_in_grains == 0);
-    }
-    assert_true(steals_in_grains > 0);
-}
-
-static int init(void **state)
-{
-    if (!work_span_init(BURDEN))
-        return -1;
-    work_span_go_on();
-    return 0;
-}
-
-ALL_TESTS(init, NULL);

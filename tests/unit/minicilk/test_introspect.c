@@ -135,7 +135,6 @@ static const char *find_note(const char *notes, size_t size)
 
 static int find_note_in_program(struct dl_phdr_info *program, size_t size, void *found)
 {
-    (void)size;
     for (int i = 0; i < program->dlpi_phnum && !*(const char **)found; i++) {
         const ElfW(Phdr) *segment = &program->dlpi_phdr[i];
         if (segment->p_type == PT_NOTE)

@@ -1,7 +1,7 @@
 /* Fields of CSV: quotes, and what spreadsheets take for formulas. */
 #include "tests/unit/cmocka_suite.h"
 
-#include "viewer-tui/output/writer.h"
+#include "viewer-tui/table/writer.h"
 
 #include <math.h>
 #include <stdlib.h>

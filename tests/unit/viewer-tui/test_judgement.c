@@ -186,6 +186,65 @@ static void what_was_not_measured_decides_nothing(void **state)
     assert_true(judgement.idleness.value == 0.38 && judgement.overhead.value == 0);
 }
 
+/* 15 of 65 s in which no worker works; the idleness, which the others pay, is a consequence. */
+static void where_nobody_works_the_grain_is_too_fine(void **state)
+{
+    (void)state;
+    struct judged it = {.scope = {50, 2, 48},
+                        .run = {50, 2, 48},
+                        .idleness = KNOWN,
+                        .overhead = KNOWN,
+                        .sampling = {.increment = 0.01, .workers = 2}};
+    assert_int_equal(judge(&it).verdict, VERDICT_TOO_LITTLE);
+    it.nobody = 15;
+    struct judgement judgement = judge(&it);
+    assert_int_equal(judgement.verdict, VERDICT_TOO_FINE);
+    assert_true(judgement.is_nobody_high && judgement.is_notable);
+    assert_true(judgement.nobody.value == 30.0 / 130 && judgement.fine_grain.value == 32.0 / 130);
+    it.overhead = NOT_KNOWN;
+    assert_int_equal(judge(&it).verdict, VERDICT_TOO_FINE);
+}
+
+/* 5.5 of 50 s: in so few samples 10 % may well be the truth. */
+static void nobody_needs_an_interval(void **state)
+{
+    (void)state;
+    struct judged it = {.scope = {49, 1, 39},
+                        .run = {49, 1, 39},
+                        .idleness = KNOWN,
+                        .overhead = KNOWN,
+                        .sampling = {.increment = 0.1, .workers = 2},
+                        .nobody = 5.5};
+    assert_int_equal(judge(&it).verdict, VERDICT_TOO_LITTLE);
+    it.sampling.increment = 1e-4;
+    assert_int_equal(judge(&it).verdict, VERDICT_TOO_FINE);
+}
+
+/* Samples in which nobody works are samples, too. */
+static void samples_of_nobody_are_enough(void **state)
+{
+    (void)state;
+    struct judged it = {.scope = {.work = 30, .overhead = 10, .idleness = 40},
+                        .run = {.work = 30, .overhead = 10, .idleness = 40},
+                        .idleness = KNOWN,
+                        .overhead = KNOWN,
+                        .sampling = {.increment = 1, .workers = 2},
+                        .nobody = LEAST_SAMPLES - 41};
+    assert_int_equal(judge(&it).verdict, VERDICT_TOO_FEW_SAMPLES);
+    it.nobody += 1;
+    assert_int_equal(judge(&it).verdict, VERDICT_TOO_FINE);
+}
+
+/* 80 of 100 s of CPU time, whatever the idleness; two thirds of it may be the wrong parallelization, and a lower bound
+ * says nothing of the grain. */
+static void where_the_runtime_has_most_of_the_time_the_grain_is_too_fine(void **state)
+{
+    (void)state;
+    assert_int_equal(verdict_on(20, 80, 60), VERDICT_TOO_FINE);
+    assert_int_equal(verdict_on(20, 40, 40), VERDICT_WRONG_PARALLELISM);
+    assert_int_equal(judged((struct efforts){20, 80, 60}, KNOWN, KNOWN_AT_LEAST).verdict, VERDICT_WRONG_PARALLELISM);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +260,10 @@ int main(void)
         cmocka_unit_test(samples_of_unknown_size_leave_everything_open),
         cmocka_unit_test(a_lower_bound_decides_only_what_more_would_not_refute),
         cmocka_unit_test(what_was_not_measured_decides_nothing),
+        cmocka_unit_test(where_nobody_works_the_grain_is_too_fine),
+        cmocka_unit_test(nobody_needs_an_interval),
+        cmocka_unit_test(samples_of_nobody_are_enough),
+        cmocka_unit_test(where_the_runtime_has_most_of_the_time_the_grain_is_too_fine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include "lib/number.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/compare/run-line.h"
-#include "viewer-tui/output/writer.h"
+#include "viewer-tui/table/writer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static void write_line(struct flamegraph *graph)
 static double change_of(const struct flamegraph *graph, const struct flame_frame *frame)
 {
     size_t left = graph->frames.export.metrics.at[0];
-    double expected = graph->comparison->from[left].factor * frame->total[0];
+    double expected = graph->comparison->from.at[left].factor * frame->total[0];
     double larger = fmax(expected, frame->total[1]);
     return larger > 0 ? (frame->total[1] - expected) / larger : 0;
 }
@@ -106,7 +106,7 @@ static void add_values(struct flamegraph *graph, const char *what, const double 
         return;
     size_t difference = frames->export.metrics.at[0] + MERGED_DIFFERENCE;
     text_printf(&graph->line, ", %s ", comparison_column(graph->comparison, MERGED_DIFFERENCE));
-    add_costs(graph, costs[1] - graph->comparison->from[difference].factor * costs[0], difference);
+    add_costs(graph, costs[1] - graph->comparison->from.at[difference].factor * costs[0], difference);
 }
 
 /* "work", without the name of the side in a comparison; the caller frees. */
@@ -200,7 +200,7 @@ static void write_legend(struct flamegraph *graph, const char *metric)
     for (int side = 0; side < SIDES; side++)
         add_clean(&names[side], comparison->options->names[side]);
     const char *left = text_string(&names[0]), *right = text_string(&names[1]);
-    double factor = comparison->from[graph->frames.export.metrics.at[0]].factor;
+    double factor = comparison->from.at[graph->frames.export.metrics.at[0]].factor;
     struct text *line = &graph->line;
     text_printf(line, "<p id=\"legend\">Widths: what %s has of ", right);
     add_clean(line, metric);

@@ -11,13 +11,13 @@
 #define LEAST_TREE_WIDTH 16
 
 /* The columns that fit: several, only the one that rows are sorted by, or none. */
-static struct columns fitting(const struct view *view, int width, int usual)
+static struct columns fitting(const struct view *view, int width)
 {
-    int room = (width - GOOD_TREE_WIDTH) / usual;
+    int room = (width - GOOD_TREE_WIDTH) / PART_WIDTH;
     struct columns columns = columns_fitting(view, room > 0 ? (size_t)room : 0);
-    if (width < usual + LEAST_TREE_WIDTH) {
+    if (width < PART_WIDTH + LEAST_TREE_WIDTH) {
         columns.n = 0;
-    } else if (width < (int)columns.n * usual + LEAST_TREE_WIDTH) {
+    } else if (width < (int)columns.n * PART_WIDTH + LEAST_TREE_WIDTH) {
         columns.at[0] = (struct column){.metric = view->sorting.metric, .part = view->sorting.part};
         columns.n = 1;
     }
@@ -34,7 +34,7 @@ static struct columns chosen(const struct tui *tui, const struct view *view, int
     size_t n = 0;
     for (; first + n < columns.n; n++) {
         columns.at[n] = columns.at[first + n];
-        used += cell_width(&tui->cells, &columns.at[n]);
+        used += PART_WIDTH;
         if (used > width - (n == 0 ? LEAST_TREE_WIDTH : GOOD_TREE_WIDTH))
             break;
     }
@@ -47,7 +47,7 @@ struct columns tui_columns(const struct tui *tui, int width)
     const struct view *view = tui_drawn_pane(tui)->view;
     if (tui->columns[tui->projection].is_made)
         return chosen(tui, view, width);
-    return fitting(view, width, cell_width(&tui->cells, &(struct column){0}));
+    return fitting(view, width);
 }
 
 /* Removes " (CPUTIME)" from "work (CPUTIME), s". Columns that are too narrow for it all belong to one
@@ -90,7 +90,7 @@ static void draw_metric_name(const struct tui *tui, const struct view *view,
 {
     size_t metric = of->metric;
     struct text name = {0};
-    struct number_scale scale = cell_scale(&tui->cells, view, of);
+    struct number_scale scale = columns_scale(view, metric);
     columns_title(&view->metrics->at[metric], "", tui->ascii, &name);
     size_t unit_at = name.n;
     text_clear(&name);
@@ -129,18 +129,9 @@ static void draw_part_name(const struct tui *tui, const struct view *view,
         text_printf(&name, "%s ", sort_mark(tui, sorting));
     text_add(&name, column->part == INCLUSIVE ? "inclusive" : "exclusive");
     int used = (int)text_columns(text_string(&name));
-    screen_put(line, at + cell_width(&tui->cells, column) - used, used, STYLE_HEAD,
+    screen_put(line, at + PART_WIDTH - used, used, STYLE_HEAD,
                text_string(&name));
     vec_free(&name);
-}
-
-/* The width of the adjacent columns of the metric at `first`. */
-static int width_of_metric(const struct tui *tui, const struct columns *columns, size_t first)
-{
-    int width = 0;
-    for (size_t i = 0; i < columns_of_metric(columns, first); i++)
-        width += cell_width(&tui->cells, &columns->at[first + i]);
-    return width;
 }
 
 /* Draws "scope" above the names of the rows. */
@@ -162,9 +153,9 @@ void tui_draw_heads(const struct tui *tui, struct area area)
     for (size_t i = 0; i < columns->n; i++) {
         if (i == 0 || columns->at[i - 1].metric != columns->at[i].metric)
             draw_metric_name(tui, view, &columns->at[i], area.line, at,
-                             width_of_metric(tui, columns, i));
+                             (int)columns_of_metric(columns, i) * PART_WIDTH);
         draw_part_name(tui, view, &columns->at[i], area.line + 1, at);
-        at += cell_width(&tui->cells, &columns->at[i]);
+        at += PART_WIDTH;
     }
     draw_scope_head(tui, (struct area){area.line + 1, at, 1, area.column + area.width - at});
 }
@@ -175,7 +166,7 @@ struct sorting tui_sorting_at(const struct tui *tui, int column)
     struct sorting sorting = tui_drawn_pane(tui)->view->sorting;
     int at = 0;
     for (size_t i = 0; i < columns->n; i++) {
-        at += cell_width(&tui->cells, &columns->at[i]);
+        at += PART_WIDTH;
         if (column < at)
             return (struct sorting){.metric = columns->at[i].metric, .part = columns->at[i].part};
     }

@@ -1,17 +1,13 @@
-/* The list in which the user hides, moves, widens and deletes columns. */
+/* The list in which the user hides, moves and deletes columns. */
 #include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/main-screen.h"
 #include "viewer-tui/terminal/screens/text-pages.h"
 
 #include "viewer-tui/base/viewer-config.h"
-#include "viewer-tui/output/column-choice.h"
+#include "viewer-tui/table/column-choice.h"
 #include "viewer-tui/terminal/screen.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/* Change of a width by + and -, in columns of the screen. */
-#define STEP 2
 
 struct column_list {
     struct tui *tui;
@@ -50,8 +46,6 @@ static void add_line(const void *context, size_t index, struct text *out)
     text_printf(out, " %s %s  %s  ", column_choice_shows(column, metrics_of(page)) ? "[x]" : "[ ]",
                 column->part == INCLUSIVE ? "inclusive" : "exclusive", is_sorted ? "*" : " ");
     text_add_clean(out, metric->name, page->tui->ascii);
-    if (column->extra)
-        text_printf(out, "  %+d wide", column->extra);
     if (metric->state != METRIC_MEASURED) {
         text_printf(out, "  %s: ", columns_state_words(metric));
         text_add_clean(out, metric->why, page->tui->ascii);
@@ -81,13 +75,6 @@ static void delete_metric(struct column_list *page, const struct chosen_column *
     pane_sort_by_shown(pane_of(page));
 }
 
-static void widen(struct chosen_column *column, int by)
-{
-    int extra = column->extra + by;
-    if (abs(extra) <= COLUMN_MOST_EXTRA)
-        column->extra = extra;
-}
-
 /* What a key does to the selected column; false for keys that leave the list. */
 static bool obey(struct column_list *page, struct list *list, int key)
 {
@@ -100,9 +87,6 @@ static bool obey(struct column_list *page, struct list *list, int key)
     case '<': to = column_choice_move(page->choice, metrics_of(page), at, -1); break;
     case 'J':
     case '>': to = column_choice_move(page->choice, metrics_of(page), at, 1); break;
-    case '+':
-    case '=': widen(column, STEP); break;
-    case '-': widen(column, -STEP); break;
     case 's': sort_by(page, column); return true;
     case 'd': delete_metric(page, column); return true;
     default: return false;
@@ -137,7 +121,7 @@ static void keep_columns(struct tui *tui)
         return;
     }
     struct config_change changes[] = {
-        {"numbers", cell_units_key(tui->cells.units), tui->cells.units != UNITS_THAT_FIT},
+        {"numbers", NULL, false}, /* of an earlier version */
         {"bars", NULL, tui->cells.has_bars},
         {"fold-inlined", NULL, tui->session->folds.inlined},
         {"collapse-recursion", NULL, tui->session->folds.recursion},
@@ -145,8 +129,8 @@ static void keep_columns(struct tui *tui)
     size_t n = sizeof changes / sizeof *changes;
     bool is_merged = session_is_merged(tui->session); /* its columns are not saved */
     if (config_save(changes, is_merged ? n - 1 : n, &path, &cause)) {
-        text_add(&tui->message, is_merged ? "numbers and bars saved for the next time: "
-                                          : "columns, numbers and bars saved for the next time: ");
+        text_add(&tui->message, is_merged ? "bars saved for the next time: "
+                                          : "columns and bars saved for the next time: ");
         text_add_clean(&tui->message, path, tui->ascii);
     } else {
         text_add(&tui->message, "not saved: ");
@@ -163,7 +147,7 @@ void tui_choose_columns(struct tui *tui)
     struct column_list page = {.tui = tui, .choice = &tui->columns[tui->projection]};
     struct list list = {
         .title = "columns",
-        .help = " Space:show K J:move + -:width s:sort d:delete a:automatic S:save q:back",
+        .help = " Space:show K J:move s:sort d:delete a:automatic S:save q:back",
         .line = add_line,
         .context = &page};
     int key = KEY_NOTHING;

@@ -220,7 +220,7 @@ static void draw_help_line(int line)
         "?:help",    "q:quit",   "Enter:open",           "H:hot path", "s:sort", "a:advice",
         "/:find",    "v:source", "p:physical",           "&:filter",   "z:zoom", "i:inspect",
         "C:columns", "d:define", ".:other views",        "W:write",    "y:copy", "e:edit",
-        "m:mark",    "[:back",   "J,K,(,):scroll source"};
+        "[:back",    "J,K,(,):scroll source"};
     int width = screen_width(), at = 1;
     screen_fill(line, 0, width, STYLE_BAR);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {

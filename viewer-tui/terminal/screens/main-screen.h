@@ -2,7 +2,7 @@
 #ifndef VIEWER_MAIN_SCREEN_H
 #define VIEWER_MAIN_SCREEN_H
 
-#include "viewer-tui/output/columns.h"
+#include "viewer-tui/table/columns.h"
 #include "viewer-tui/terminal/screens/tui.h"
 
 /* Finds everything that the screen shows (tui_prepare), then draws it, which changes nothing and

@@ -144,12 +144,6 @@ static void scroll_columns(struct tui *tui, int step)
     free(all.at);
 }
 
-static void change_units(struct tui *tui)
-{
-    tui->cells.units = (enum cell_units)((tui->cells.units + 1) % CELL_UNITS);
-    text_printf(&tui->message, "numbers: %s", cell_units_name(tui->cells.units));
-}
-
 bool tui_obey_metrics(struct tui *tui, enum command command)
 {
     switch (command) {
@@ -160,7 +154,6 @@ bool tui_obey_metrics(struct tui *tui, enum command command)
     case COMMAND_COLUMNS: tui_choose_columns(tui); break;
     case COMMAND_COLUMNS_RIGHT: scroll_columns(tui, 1); break;
     case COMMAND_COLUMNS_LEFT: scroll_columns(tui, -1); break;
-    case COMMAND_UNITS: change_units(tui); break;
     case COMMAND_BARS: tui->cells.has_bars = !tui->cells.has_bars; break;
     case COMMAND_INSPECT: tui_inspect(tui); break;
     case COMMAND_DISASSEMBLE: tui_disassemble(tui); break;

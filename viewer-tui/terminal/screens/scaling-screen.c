@@ -175,7 +175,7 @@ static void show_help(void)
         "  Up, Down, k, j   select a number of workers; also PgUp, PgDn, Home, End\n"
         "  Enter            open the run of median time with that number of workers\n"
         "  L                losses: what every calling context loses, over all runs\n"
-        "  W                write to a file: .svg .gp (gnuplot) .txt .csv .json\n"
+        "  W                write to a file: .svg .txt .csv .json\n"
         "  ?, F1            this help\n"
         "  q, F10, ^C       quit\n"
         "\n"
@@ -263,7 +263,6 @@ static enum format format_of(const char *name)
         const char *suffix;
         enum format format;
     } suffixes[] = {{".svg", FORMAT_SVG},
-                    {".gp", FORMAT_GNUPLOT},
                     {".txt", FORMAT_TEXT},
                     {".csv", FORMAT_CSV},
                     {".json", FORMAT_JSON}};
@@ -296,7 +295,7 @@ static void ask_and_write(struct scaling_page *page)
     char *name = ask_name(page);
     enum format format = name ? format_of(name) : FORMATS;
     if (name && format == FORMATS)
-        text_add(&page->message, " the name must end with .svg .gp .txt .csv .json");
+        text_add(&page->message, " the name must end with .svg .txt .csv .json");
     else if (name)
         write_file(page, name, format);
     free(name);

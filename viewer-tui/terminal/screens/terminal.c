@@ -157,9 +157,7 @@ int terminal_run(struct session *session, const struct terminal_options *options
                       .sources = {.rules = session->rules},
                       .ascii = describe_in_ascii(),
                       .kept_columns = options->columns,
-                      .cells = {.units = options->units,
-                                .has_bars = options->has_bars,
-                                .ascii = describe_in_ascii()},
+                      .cells = {.has_bars = options->has_bars, .ascii = describe_in_ascii()},
                       .filters = options->filters,
                       .hot_share = HOT_SHARE,
                       .shows_source = true};

@@ -3,7 +3,6 @@
 #define VIEWER_TERMINAL_H
 
 #include "viewer-tui/compare/session.h"
-#include "viewer-tui/output/cell.h"
 #include "viewer-tui/tree/filters.h"
 
 /* Initial state of the viewer. */
@@ -13,7 +12,6 @@ struct terminal_options {
     bool has_mouse;
     bool starts_closed;  /* with the tree closed and without advice */
     const char *columns; /* initial columns (column-choice.h); NULL: those that fit */
-    enum cell_units units;
     bool has_bars;
     struct filters *filters; /* initial filters, which the user can change */
 };

@@ -30,11 +30,8 @@ void tui_report(struct tui *tui, const char *title, enum command opener,
                 int (*print)(struct session *session, const struct print_options *options,
                              FILE *out));
 
-/* Costs of the selected row in each thread. Returns the threads that the user chose to restrict the
- * views to, owned by the caller; NULL: none. */
+/* Costs of the selected row in each thread; of a comparison, in those of one run. Returns the threads that the
+ * user chose to restrict the views to, owned by the caller; NULL: none. */
 struct thread_set *tui_threads(struct tui *tui);
-
-/* The same for two databases, side by side. */
-void tui_both_threads(struct tui *tui);
 
 #endif

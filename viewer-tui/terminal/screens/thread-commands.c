@@ -110,10 +110,6 @@ static void switch_folding(struct tui *tui, enum command command)
 
 static void show_threads(struct tui *tui)
 {
-    if (session_is_comparison(tui->session)) {
-        tui_both_threads(tui);
-        return;
-    }
     if (session_has_losses(tui->session) && !tui_is_of_one_run(tui, "the view of threads"))
         return;
     struct thread_set *wanted = tui_threads(tui);

@@ -1,7 +1,9 @@
-/* Costs of the selected row in each thread, as bars or as a histogram. */
+/* Costs of the selected row in each thread, as bars or as a histogram. A thread of one run is none of another:
+ * of two runs that are compared, the page has the threads of one, and a key for the other. */
 #include "viewer-tui/terminal/screens/text-pages.h"
 
-#include "viewer-tui/output/columns.h"
+#include "viewer-tui/compare/comparison.h"
+#include "viewer-tui/table/columns.h"
 #include "viewer-tui/output/thread-table.h"
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/threads/thread-origin.h"
@@ -17,11 +19,14 @@
 /* Most columns of the name in the title. */
 #define MOST_NAME_COLUMNS 60
 
+#define NO_SIDE (-1)
+
 /* Columns of the number of threads in a bin. */
 #define COUNT_WIDTH 7
 
 struct thread_screen {
     struct tui *tui;
+    int side; /* the run of a comparison; NO_SIDE: one database */
     struct thread_costs costs;
     struct thread_ordering ordering;
     bool shows_bins;
@@ -174,18 +179,45 @@ static struct thread_set *selected_threads(const struct thread_screen *page, siz
     return set;
 }
 
-static void open_page(struct thread_screen *page)
+/* Opens the costs of the first run of a comparison that has the row, of the side that page->side says if possible. Of a
+ * metric that no thread has, since it is derived, the first measured one stands for it. */
+static void open_side(struct thread_screen *page, size_t *metric)
+{
+    const struct pane *pane = tui_pane(page->tui);
+    const struct comparison *comparison = session_comparison(page->tui->session, page->tui->projection);
+    const struct merged_runs *merged = &comparison->merged;
+    const uint32_t *rows = merged_rows(pane->view, pane_row(pane));
+    size_t run = merged_group_first(merged, (size_t)page->side);
+    while (rows[run] == NOTHING)
+        run = (run + 1) % merged->runs.n;
+    page->side = (int)merged->runs.at[run].group;
+    size_t compared = *metric < pane->view->metrics->n_stored ? *metric : metrics_first_measured(pane->view->metrics);
+    size_t quantity = pane->view->metrics->at[compared].compared.sides[0] / MERGED_COLUMNS;
+    size_t source = merged->sources.at[quantity * merged->runs.n + run];
+    struct view *view = merged_view_of(pane->view, run);
+    *metric = source == SIZE_MAX ? metrics_first_measured(view->metrics) : source;
+    thread_costs_open(&page->costs, view, rows[run], page->tui->session->runs[run]->run, NULL, page->tui->ascii);
+    text_add(&page->title, "[");
+    text_add_clean(&page->title, comparison->options->names[page->side], page->tui->ascii);
+    text_add(&page->title, "] ");
+}
+
+/* *metric becomes its index among the metrics of the costs. */
+static void open_page(struct thread_screen *page, size_t *metric)
 {
     const struct pane *pane = tui_pane(page->tui);
     const struct session *session = page->tui->session;
-    thread_costs_open(&page->costs, pane->view, pane_row(pane), session->run, session->threads,
-                      page->tui->ascii);
+    text_add(&page->title, "threads: ");
+    if (page->side != NO_SIDE)
+        open_side(page, metric);
+    else
+        thread_costs_open(&page->costs, pane->view, pane_row(pane), session->run, session->threads,
+                          page->tui->ascii);
     page->label_width = thread_costs_label_width(&page->costs);
     size_t half = (size_t)screen_width() / 2;
     size_t most = half > MOST_LABEL_WIDTH ? half : MOST_LABEL_WIDTH;
     if (page->label_width > most)
         page->label_width = most;
-    text_add(&page->title, "threads: ");
     describe_short_name(pane->view, pane_row(pane), page->tui->ascii, MOST_NAME_COLUMNS,
                         &page->title);
 }
@@ -229,7 +261,10 @@ static bool obey(struct thread_screen *page, struct list *list, int key)
         break;
     case '>': show_column(page, 1); break;
     case '<': show_column(page, -1); break;
-    case 't': tui_report(page->tui, "threads", COMMAND_UNITS, print_threads); break;
+    case 't':
+        if (page->side == NO_SIDE)
+            tui_report(page->tui, "threads", COMMAND_NONE, print_threads);
+        break;
     case 'i': show_details(page, list->selected); break;
     default: return !tui_closes(page->tui, key, COMMAND_THREADS);
     }
@@ -241,12 +276,15 @@ static bool is_choice(int key)
     return key != ' ' && keys_command(key) == COMMAND_TOGGLE;
 }
 
-/* Shows the screen until the user closes it. The threads that the user chose; NULL: none. */
-static struct thread_set *show(struct thread_screen *page)
+/* Shows the screen until the user closes it, or wants the other run of a comparison. The threads that the user
+ * chose; NULL: none. */
+static struct thread_set *show(struct thread_screen *page, bool *other_run)
 {
+    bool is_compared = page->side != NO_SIDE;
     struct list list = {.title = text_string(&page->title),
-                        .help = " Enter:only these  <,>:metric  s:order  r:reverse  h:bins  i:all  "
-                                "t:table  q:back",
+                        .help = is_compared ? " Tab:other run  <,>:metric  s:order  r:reverse  h:bins  i:all  q:back"
+                                            : " Enter:only these  <,>:metric  s:order  r:reverse  h:bins  i:all  "
+                                              "t:table  q:back",
                         .n_heads = 2,
                         .head = head,
                         .context = page};
@@ -255,24 +293,31 @@ static struct thread_set *show(struct thread_screen *page)
         list.n = page->shows_bins ? page->n_bins : page->costs.threads.list.n;
         list.line = page->shows_bins ? bin_line : thread_line;
         key = list_run(&list);
-    } while (!is_choice(key) && obey(page, &list, key));
-    return is_choice(key) && !page->costs.why ? selected_threads(page, list.selected) : NULL;
+        *other_run = is_compared && key == '\t';
+    } while (!*other_run && (is_compared || !is_choice(key)) && (is_choice(key) || obey(page, &list, key)));
+    return !is_compared && is_choice(key) && !page->costs.why ? selected_threads(page, list.selected) : NULL;
 }
 
 struct thread_set *tui_threads(struct tui *tui)
 {
-    struct thread_screen page = {.tui = tui};
     const struct sorting *sorting = &tui_pane(tui)->view->sorting;
     struct thread_set *picked = NULL;
-    open_page(&page);
-    if (thread_costs_read(&page.costs, sorting->metric, sorting->part) == DONE) {
-        arrange(&page);
-        picked = show(&page);
-    } else {
-        text_add(&tui->message, "stopped");
+    bool is_again = true; /* the other run is wanted */
+    for (int side = session_is_comparison(tui->session) ? SIDES - 1 : NO_SIDE; is_again; side = !side) {
+        struct thread_screen page = {.tui = tui, .side = side};
+        size_t metric = sorting->metric;
+        is_again = false;
+        open_page(&page, &metric);
+        side = page.side;
+        if (thread_costs_read(&page.costs, metric, sorting->part) == DONE) {
+            arrange(&page);
+            picked = show(&page, &is_again);
+        } else {
+            text_add(&tui->message, "stopped");
+        }
+        thread_costs_free(&page.costs);
+        free(page.bins);
+        vec_free(&page.title);
     }
-    thread_costs_free(&page.costs);
-    free(page.bins);
-    vec_free(&page.title);
     return picked;
 }

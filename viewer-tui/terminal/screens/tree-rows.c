@@ -1,32 +1,13 @@
 /* The rows of the tree: costs on the left, names on the right. */
 #include "viewer-tui/terminal/screens/main-screen.h"
 
+#include "viewer-tui/table/row-line.h"
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <stdlib.h>
-
 #define INDENT       2
 #define MARKER_WIDTH 2
-#define GAP          2 /* columns between costs and names */
-
-static void draw_costs(const struct tui *tui, uint32_t row, const struct columns *columns, int line,
-                       int at, bool is_selected)
-{
-    const struct view *view = tui_drawn_pane(tui)->view;
-    struct text text = {0};
-    for (size_t c = 0; c < columns->n; c++) {
-        const struct column *column = &columns->at[c];
-        int width = cell_width(&tui->cells, column);
-        enum style style =
-            is_selected ? STYLE_SELECTED : screen_heat(cell_share(view, row, column));
-        text_clear(&text);
-        cell_add(&tui->cells, view, row, column, &text);
-        screen_put(line, at, width, style, text_string(&text));
-        at += width;
-    }
-    vec_free(&text);
-}
+#define GAP          2 /* columns between costs and names, and between names and places */
 
 /* The sign before a row's name: open, closed, or nothing below. */
 static const char *marker(const struct tui *tui, const struct pane *pane, uint32_t row)
@@ -43,51 +24,47 @@ static size_t indentation(const struct pane *pane, uint32_t row)
     return INDENT * pane_level(pane, row);
 }
 
-/* Adds "main thread > ... > " for the rows that a folded chain hides, or "thread > ... > ". */
-static void add_chain(const struct tui *tui, const struct pane *pane,
-                      const struct start_chain *chain, struct text *out)
+/* Makes the line of a row, with "main thread > ... > " for the rows that a folded chain hides, or "thread > ... > ".
+ * `columns` NULL: without costs. */
+static void make_line(const struct tui *tui, const struct pane *pane, uint32_t row, const struct columns *columns,
+                      size_t room, struct row_line *line)
 {
-    bool is_entry = view_row(pane->view, chain->first)->kind == KIND_ROOT;
-    if (is_entry)
-        describe_name(pane->view, chain->first, tui->ascii, out);
-    else
-        text_add(out, "thread");
-    text_add(out, " > ... > ");
+    static const struct columns none;
+    const struct start_chain *chain = pane_folded_chain(pane, row);
+    struct text hidden = {0};
+    if (chain && view_row(pane->view, chain->first)->kind == KIND_ROOT)
+        describe_name(pane->view, chain->first, tui->ascii, &hidden);
+    else if (chain)
+        text_add(&hidden, "thread");
+    text_add(&hidden, " > ... > ");
+    row_line_make(line, &tui->cells, pane->view, row, columns ? columns : &none, 0,
+                  &(struct row_label){marker(tui, pane, row), chain ? text_string(&hidden) : NULL, room});
+    vec_free(&hidden);
 }
 
-/* Adds marker, call site and name of a row, the name shortened to fit `columns` if possible. Returns the
- * index of the byte where the name begins. */
-static size_t add_name(const struct tui *tui, const struct pane *pane, uint32_t row, size_t columns,
-                       struct text *out)
+static void free_line(struct row_line *line)
 {
-    const struct start_chain *chain = pane_folded_chain(pane, row);
-    text_add(out, marker(tui, pane, row));
-    if (chain)
-        add_chain(tui, pane, chain, out);
-    else
-        describe_call(pane->view, row, tui->ascii, out);
-    describe_mark(pane->view, row, out);
-    size_t name_at = out->n, used = text_columns(text_string(out));
-    describe_bare_name(pane->view, row, tui->ascii, columns > used ? columns - used : 0, out);
-    return name_at;
+    vec_free(&line->text);
+    vec_free(&line->parts);
 }
 
 /* Shifts the tree left as far as the selected row's name needs. If that row would be left of the screen,
  * shifts back first. */
 static void shift_to_selected(const struct tui *tui, struct pane *pane, int width)
 {
-    struct text name = {0};
+    struct row_line line = {0};
     uint32_t row = pane_row(pane);
     size_t start = indentation(pane, row), room = (size_t)(width > 1 ? width : 1);
-    add_name(tui, pane, row, room > start ? room - start : 0, &name);
-    size_t length = text_columns(text_string(&name));
+    make_line(tui, pane, row, NULL, room > start ? room - start : 0, &line);
+    text_truncate(&line.text, line.parts.at[0].n);
+    size_t length = text_columns(text_string(&line.text));
     size_t wanted = length < room ? length : room;
     if (pane->width != width || pane->shift >= start)
         pane->shift = 0;
     pane->width = width;
     if (start + wanted > pane->shift + room)
         pane->shift = start + wanted - room;
-    vec_free(&name);
+    free_line(&line);
 }
 
 /* Columns before a row; rows left of the shifted tree are drawn at its edge. */
@@ -97,36 +74,42 @@ static int offset(const struct pane *pane, uint32_t row)
     return start > pane->shift ? (int)(start - pane->shift) : 0;
 }
 
-static void draw_name(const struct tui *tui, const struct pane *pane, uint32_t row,
-                      struct area area, bool is_selected)
+/* Draws costs from the left edge of the area on, name and place from `names` on. */
+static void draw_line(const struct tui *tui, const struct pane *pane, uint32_t row, int left, struct area names,
+                      bool is_selected)
 {
-    struct text name = {0}, location = {0};
+    static const enum style styles[LINE_PARTS] = {[LINE_NAME] = STYLE_PLAIN, [LINE_PLACE] = STYLE_DIM};
+    struct row_line line = {0};
+    struct text piece = {0};
     int at = offset(pane, row);
-    struct area behind = {area.line, area.column + at, 1, area.width - at};
-    if (behind.width <= 0)
-        return;
-    size_t name_at = add_name(tui, pane, row, (size_t)behind.width, &name);
-    describe_location(pane->view, row, tui->ascii, &location);
-    int used = screen_put(area.line, behind.column, behind.width,
-                          is_selected ? STYLE_SELECTED : STYLE_PLAIN, text_string(&name));
-    tui_draw_match(tui, behind, text_string(&name), name_at);
-    behind.column += used + 2;
-    behind.width -= used + 2;
-    if (location.n && behind.width > 0) {
-        screen_put(area.line, behind.column, behind.width, is_selected ? STYLE_SELECTED : STYLE_DIM,
-                   text_string(&location));
-        tui_draw_match(tui, behind, text_string(&location), 0);
+    names.column += at;
+    names.width -= at;
+    make_line(tui, pane, row, &tui->shown_columns, names.width > 0 ? (size_t)names.width : 0, &line);
+    for (size_t i = 0; i < line.parts.n; i++) {
+        const struct line_part *part = &line.parts.at[i];
+        enum style style = is_selected              ? STYLE_SELECTED
+                           : part->kind == LINE_COST ? screen_heat(part->share)
+                                                     : styles[part->kind];
+        text_clear(&piece);
+        text_add_bytes(&piece, line.text.at + part->at, part->n);
+        if (part->kind == LINE_COST) {
+            screen_put(names.line, left, PART_WIDTH, style, text_string(&piece));
+            left += PART_WIDTH;
+        } else if (names.width > 0) {
+            int used = screen_put(names.line, names.column, names.width, style, text_string(&piece));
+            tui_draw_match(tui, names, text_string(&piece), part->kind == LINE_NAME ? line.name_at - part->at : 0);
+            names.column += used + GAP;
+            names.width -= used + GAP;
+        }
     }
-    vec_free(&name);
-    vec_free(&location);
+    vec_free(&piece);
+    free_line(&line);
 }
 
 /* The part of the area with the names of the rows; the costs are on its left. */
 static struct area names_area(const struct tui *tui, struct area area)
 {
-    int width = 0;
-    for (size_t c = 0; c < tui->shown_columns.n; c++)
-        width += cell_width(&tui->cells, &tui->shown_columns.at[c]);
+    int width = (int)tui->shown_columns.n * PART_WIDTH;
     width += width ? GAP : 0;
     return (struct area){area.line, area.column + width, area.height, area.width - width};
 }
@@ -161,7 +144,6 @@ void tui_draw_tree(const struct tui *tui, struct area area)
         name.line = area.line + i;
         if (is_selected)
             screen_fill(name.line, area.column, area.width, STYLE_SELECTED);
-        draw_costs(tui, row, &tui->shown_columns, name.line, area.column, is_selected);
-        draw_name(tui, pane, row, name, is_selected);
+        draw_line(tui, pane, row, area.column, name, is_selected);
     }
 }

@@ -6,8 +6,8 @@
 
 #include "viewer-tui/compare/session.h"
 #include "viewer-tui/db/source-text.h"
-#include "viewer-tui/output/cell.h"
-#include "viewer-tui/output/column-choice.h"
+#include "viewer-tui/table/cell.h"
+#include "viewer-tui/table/column-choice.h"
 #include "viewer-tui/terminal/layout.h"
 #include "viewer-tui/terminal/line-edit.h"
 #include "viewer-tui/terminal/pane.h"

@@ -1,4 +1,4 @@
-#include "viewer-tui/output/columns.h"
+#include "viewer-tui/table/columns.h"
 
 #include "lib/metric-kinds.h"
 #include "viewer-tui/tree/labels.h"

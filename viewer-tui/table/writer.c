@@ -1,4 +1,4 @@
-#include "viewer-tui/output/writer.h"
+#include "viewer-tui/table/writer.h"
 
 #include "lib/printable.h"
 #include "viewer-tui/compare/run-line.h"
@@ -208,21 +208,6 @@ void csv_end_record(struct writer *writer)
 {
     fputs("\r\n", writer->out);
     writer->has_fields = false;
-}
-
-void csv_fact(struct writer *writer, const char *section, const char *subject, const char *item,
-              const char *value)
-{
-    csv_texts(writer, (const char *const[]){section, subject, item, value}, 4);
-    csv_end_record(writer);
-}
-
-void csv_fact_number(struct writer *writer, const char *section, const char *subject,
-                     const char *item, double value)
-{
-    csv_texts(writer, (const char *const[]){section, subject, item}, 3);
-    csv_number(writer, value);
-    csv_end_record(writer);
 }
 
 static void csv_row(struct writer *writer, const char *kind)

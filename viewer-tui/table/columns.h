@@ -21,7 +21,6 @@
 struct column {
     size_t metric;
     enum cost_part part;
-    int extra; /* screen columns wider than usual */
 };
 
 struct columns {

@@ -1,19 +1,15 @@
-/* The columns that the user chose: which ones, in which order, how wide. Without a choice the view
- * shows those that fit (columns.h). */
+/* The columns that the user chose: which ones, in which order. Without a choice the view shows those
+ * that fit (columns.h). */
 #ifndef VIEWER_COLUMN_CHOICE_H
 #define VIEWER_COLUMN_CHOICE_H
 
-#include "viewer-tui/output/columns.h"
-
-/* Limit to the extra width of a column, in screen columns. */
-#define COLUMN_MOST_EXTRA 40
+#include "viewer-tui/table/columns.h"
 
 struct chosen_column {
     size_t metric;
     enum cost_part part;
     bool is_hidden;
     bool is_wanted; /* shown even if it has no values (metric_says_something) */
-    int extra;      /* screen columns wider than usual; may be negative */
 };
 
 /* A zeroed one is no choice yet; the owner frees it with column_choice_free. */
@@ -45,8 +41,7 @@ size_t column_choice_move(struct column_choice *choice, const struct metrics *me
                           int step);
 
 /* ---- A choice as one line of text, for the configuration file: the shown columns in order,
- * "work:inclusive,work:exclusive+4". +N and -N: screen columns wider or narrower than usual. ----
- */
+ * "work:inclusive,work:exclusive". +N and -N after a column, which earlier versions wrote, are ignored. ---- */
 
 /* Fills an empty choice from the text. Other columns of the usual metrics become hidden; those of
  * kinds of overhead and of derived metrics follow. Unknown columns are skipped; if all are unknown

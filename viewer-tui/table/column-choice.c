@@ -1,4 +1,4 @@
-#include "viewer-tui/output/column-choice.h"
+#include "viewer-tui/table/column-choice.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ struct columns column_choice_shown(const struct column_choice *choice,
     for (size_t i = 0; i < choice->list.n; i++) {
         const struct chosen_column *column = &choice->list.at[i];
         if (column_choice_shows(column, metrics))
-            columns.at[columns.n++] = (struct column){column->metric, column->part, column->extra};
+            columns.at[columns.n++] = (struct column){column->metric, column->part};
     }
     return columns;
 }
@@ -74,10 +74,9 @@ static bool take_rest(const char *text, struct chosen_column *column)
         if (strncmp(text, parts[part], length) != 0)
             continue;
         char *end = (char *)text + length;
-        long extra = *end == '+' || *end == '-' ? strtol(end, &end, 10) : 0;
-        bool is_sound = labs(extra) <= COLUMN_MOST_EXTRA;
+        if (*end == '+' || *end == '-') /* a width, of an earlier version */
+            strtol(end, &end, 10);
         column->part = (enum cost_part)part;
-        column->extra = is_sound ? (int)extra : 0;
         return *end == ',' || *end == '\0';
     }
     return false;
@@ -155,8 +154,6 @@ void column_text_add(const struct column_choice *choice, const struct metrics *m
         if (column->is_hidden || !metric->is_in[SET_CHOSEN] || !is_line)
             continue;
         text_printf(out, "%s%s%s", comma, metric->name, parts[column->part]);
-        if (column->extra)
-            text_printf(out, "%+d", column->extra);
         comma = ",";
     }
 }

@@ -131,12 +131,6 @@ const char *csv_state(const struct metric *metric);
 void csv_percent(struct writer *writer, double value, double effort);
 void csv_end_record(struct writer *writer);
 
-/* A record of the summary: section, subject, item and value. */
-void csv_fact(struct writer *writer, const char *section, const char *subject, const char *item,
-              const char *value);
-void csv_fact_number(struct writer *writer, const char *section, const char *subject,
-                     const char *item, double value);
-
 /* ---- JSON: members of the object in the making ---- */
 
 static inline void json_put_array(struct json_writer *json, const char *key)

@@ -1,0 +1,143 @@
+"""hpcviewer --compare of repeated runs: means with their intervals, and --fail-if, whose verdicts a calculation by hand
+gives."""
+import json
+import math
+import pathlib
+import statistics
+import tempfile
+import unittest
+
+import viewer
+from set_case import SetWriter
+
+# Student's t from a printed table, by degrees of freedom: intervals of 95 and of 99.9 %.
+T95 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447}
+T999 = {1: 636.619, 2: 31.599, 3: 12.924, 4: 8.610, 5: 6.869, 6: 5.959}
+
+
+def half_width(left, right, table=T999):
+    """Half of the interval of the mean of right - left: of pairs, or of Welch, with its degrees of freedom rounded down
+    as in the table."""
+    if len(left) == len(right):
+        differences = [r - l for l, r in zip(left, right)]
+        return table[len(left) - 1] * statistics.stdev(differences) / math.sqrt(len(left))
+    a, b = statistics.variance(left) / len(left), statistics.variance(right) / len(right)
+    freedom = (a + b) ** 2 / (a ** 2 / (len(left) - 1) + b ** 2 / (len(right) - 1))
+    return table[int(freedom)] * math.sqrt(a + b)
+
+
+def program(parse, rest):
+    def build(db):
+        module, file = db.module("/app"), db.file("/src/app.c")
+        main = db.entry(1, "main thread").call(db.function("main", module, 16, file, 10))
+        for name, line, cost in (("parse", 20, parse), ("rest", 30, rest)):
+            main.statement(file, line - 8).call(db.function(name, module, 16 * line, file, line)).charge(cost, 0)
+    return build
+
+
+class Repeats(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def runs(self, name, walls, parse, rest=(10, 10, 10, 10), **more):
+        """A set with a run for each wall time and cost of parse."""
+        folder = self.folder / name
+        folder.mkdir()
+        writer = SetWriter(folder)
+        for repeat, (wall, *costs) in enumerate(zip(walls, parse, rest), 1):
+            writer.add(1, repeat, wall, program(*costs), metrics=("work",), **more)
+        return folder
+
+    def compare(self, *limits, base="base", new="new", options=("--format", "json")):
+        arguments = [part for limit in limits for part in ("--fail-if", limit)]
+        return viewer.run("--compare", self.folder / base, *arguments, "--print", "top-down", *options, self.folder / new)
+
+    def test_means_and_uncertainty(self):
+        base, new = (3, 3.5, 4, 3.5), (6, 5, 7)
+        self.runs("base", (10, 10, 10, 10), base)
+        self.runs("new", (12, 12, 12), new)
+        shown = json.loads(self.compare().stdout)
+        self.assertEqual(shown["title"], "prog [base, 4 runs] and [new, 3 runs]")
+        metrics = viewer.find(shown["root"], "parse")["metrics"]
+        for name, expected in (("[base]", 3.5), ("[new]", 6), ("difference", 2.5), ("ratio", 6 / 3.5),
+                               ("uncertainty", half_width(base, new, T95))):
+            self.assertAlmostEqual(metrics[f"work {name}"]["inclusive"], expected, places=9, msg=name)
+
+    def test_a_list_of_databases_is_a_set_of_them(self):
+        self.runs("base", (10, 10), (3, 4))
+        new = self.runs("new", (12, 12), (6, 7))
+        by_set = json.loads(self.compare().stdout)
+        listed = ",".join(str(new / f"run-1-{n}-database") for n in (1, 2))
+        self.assertEqual(json.loads(self.compare(new=listed).stdout)["root"], by_set["root"])
+
+    def verdicts(self, *limits):
+        done = self.compare(*limits)
+        return done.returncode, [line.removeprefix("hpcviewer: ") for line in done.stderr.splitlines()]
+
+    def test_limits(self):
+        base, new = (10, 10.1, 9.9, 10), (11, 11.05, 10.95, 11)
+        self.runs("base", base, (3, 3.1, 2.9, 3))
+        self.runs("new", new, (4, 4.05, 3.95, 4))
+        low, high = (10 * (1 + sign * half_width(base, new)) for sign in (-1, 1))
+        interval = f"+10.0% ({low:+.1f} to {high:+.1f})"
+        status, (kept,) = self.verdicts("wall +9.9%")
+        self.assertEqual((status, kept), (0, f"wall +9.9%: kept, 10.00 s -> 11.00 s, {interval}"))
+        status, (exceeded, _) = self.verdicts("wall +5%", "work:rest +0%")
+        self.assertEqual(status, 3)
+        self.assertEqual(exceeded,
+                         f"wall +5%: exceeded, 10.00 s -> 11.00 s, {interval}: more in parse, app.c:20 (+1.000 s work)")
+        status, lines = self.verdicts("work:parse +10%", "work +50%")
+        self.assertEqual(status, 3)
+        self.assertRegex(lines[0], r"^work:parse \+10%: exceeded, 3\.000 s -> 4\.000 s, \+33\.3% ")
+        self.assertRegex(lines[1], r"^work \+50%: kept, 13\.00 s -> 14\.00 s, \+7\.7% ")
+
+    def test_the_limit_is_beyond_the_interval(self):
+        """The change is 10 %; half of the interval of 1 + limit times the base decides."""
+        base, new = (9, 10, 11), (10, 12, 11)
+        self.runs("base", base, (3, 3, 3))
+        self.runs("new", new, (3, 3, 3))
+        self.assertLess(11 - 10, half_width(base, new))
+        self.assertEqual(self.verdicts("wall +0%")[0], 0)
+
+    def test_runs_in_turns_are_pairs(self):
+        """What both runs of a pair have in common is no difference."""
+        self.runs("base", (10, 14, 19, 25), (3, 3, 3, 3))
+        self.runs("new", (11, 15.1, 20, 26.1), (3, 3, 3, 3))
+        self.assertEqual(self.verdicts("wall +0%")[0], 3)
+
+    def test_what_cannot_be_checked(self):
+        self.runs("base", (10, 10), (3, 3))
+        self.runs("new", (10, 10), (3, 3))
+        self.runs("one", (10,), (3,))
+        for limit, why in (("wait +5%", "no metric of that name in both"),
+                           ("work:nobody +5%", "no procedure 'nobody' has costs")):
+            done = self.compare(limit)
+            self.assertEqual((done.returncode, done.stderr),
+                             (2, f"hpcviewer: --fail-if: {limit}: {why}\n"))
+        done = self.compare("wall +5%", new="one")
+        self.assertEqual((done.returncode, done.stderr.split(": ", 2)[2]),
+                         (2, "wall +5%: two runs of each side are needed to know what is chance\n"))
+
+    def test_wrong_arguments(self):
+        for arguments, why in ((("--fail-if", "wall", "--compare", "a", "b"), "--fail-if takes 'wall +5%'"),
+                               (("--fail-if", "wall +5%", "a", "b"), "--fail-if needs --compare"),
+                               (("--compare", "a"), "--compare needs a second list"),
+                               (("--compare", "", "b"), "--compare needs a list")):
+            done = viewer.run("--print", "summary", *arguments)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(why, done.stderr)
+
+    def test_a_set_with_several_numbers_of_workers(self):
+        folder = self.runs("base", (10, 10), (3, 3))
+        writer = SetWriter(folder, *(folder / "set.index").read_text().splitlines()[1:])
+        writer.add(2, 1, 10, program(3, 10), metrics=("work",))
+        self.runs("new", (10, 10), (3, 3))
+        done = self.compare()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("base: runs with several numbers of workers: name those to compare", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

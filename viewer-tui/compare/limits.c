@@ -1,0 +1,176 @@
+#include "viewer-tui/compare/limits.h"
+
+#include "lib/number.h"
+#include "viewer-tui/compare/changes.h"
+#include "viewer-tui/compare/comparison.h"
+#include "viewer-tui/db/metric-selection.h"
+#include "viewer-tui/tree/labels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool limit_read(const char *text, struct limit *limit)
+{
+    const char *plus = strrchr(text, '+');
+    if (!plus || plus == text || plus[-1] != ' ')
+        return false;
+    char *end;
+    limit->percent = strtod(plus + 1, &end);
+    if (end == plus + 1 || strcmp(end, "%") != 0 || !(limit->percent >= 0) || !isfinite(limit->percent))
+        return false;
+    size_t length = (size_t)(plus - text);
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    limit->what = mem_strndup(text, length);
+    return length > 0;
+}
+
+void limits_free(limit_list *limits)
+{
+    for (size_t i = 0; i < limits->n; i++)
+        free(limits->at[i].what);
+    vec_free(limits);
+}
+
+/* What is limited, in each run. */
+struct limited {
+    double *values; /* by run; NULL: unknown */
+    const char *unit;
+    bool is_procedure;
+    struct text why; /* unknown */
+};
+
+static double *times_by_run(const struct session *session, bool is_wall)
+{
+    double *values = mem_alloc(session->n_runs * sizeof *values);
+    for (size_t i = 0; i < session->n_runs; i++)
+        values[i] = is_wall ? session->runs[i]->times.wall : session->runs[i]->times.cpu;
+    return values;
+}
+
+/* What all procedures of that name cost; NULL if there is none. */
+static double *procedure_by_run(struct view *bottomup, const char *name, size_t quantity, enum cost_part part)
+{
+    size_t n_runs = merged_runs_of(bottomup)->runs.n;
+    double *sum = NULL;
+    view_start_walk(bottomup);
+    if (view_expand(bottomup, 0) != DONE)
+        return NULL;
+    const struct row *program = view_row(bottomup, 0);
+    for (uint32_t row = program->first_child; row < program->first_child + program->n_children; row++) {
+        struct text label = {0};
+        label_name(bottomup, row, &label);
+        if (strcmp(text_string(&label), name) == 0) {
+            double *costs = merged_costs(bottomup, row, quantity, part);
+            sum = sum ? sum : mem_alloc(n_runs * sizeof *sum);
+            for (size_t run = 0; run < n_runs; run++)
+                sum[run] += costs[run];
+            free(costs);
+        }
+        vec_free(&label);
+    }
+    return sum;
+}
+
+/* A metric of the program, or of a procedure whose name follows a colon. */
+static void find_metric(struct limited *limited, struct view *bottomup, const char *what)
+{
+    char *metric = mem_strdup(what), *colon = metric + strlen(metric);
+    struct sorting sorting = {.part = INCLUSIVE};
+    bool is_known = choose_sorting(bottomup->metrics, metric, &sorting);
+    for (char *at = strchr(metric, ':'); at && !is_known; at = strchr(at + 1, ':')) {
+        *at = '\0';
+        is_known = choose_sorting(bottomup->metrics, metric, &sorting);
+        colon = at;
+        *at = is_known ? '\0' : ':';
+    }
+    const char *procedure = colon < metric + strlen(what) ? colon + 1 : NULL;
+    const struct metric *of = is_known ? &bottomup->metrics->at[sorting.metric] : NULL;
+    if (!of || !metric_is_compared(of) || !metric_is_measured(of)) {
+        text_printf(&limited->why, "no metric of that name in both");
+    } else {
+        size_t quantity = of->compared.sides[0] / MERGED_COLUMNS;
+        limited->unit = bottomup->metrics->at[of->compared.sides[0]].unit;
+        limited->is_procedure = procedure != NULL;
+        limited->values = procedure ? procedure_by_run(bottomup, procedure, quantity, sorting.part)
+                                    : merged_costs(bottomup, 0, quantity, sorting.part);
+        if (!limited->values)
+            text_printf(&limited->why, "no procedure '%s' has costs", procedure);
+    }
+    free(metric);
+}
+
+static void add_percent(double value, struct text *out)
+{
+    text_printf(out, "%+.1f", 100 * value);
+}
+
+/* Adds the procedures that have more of their own, the largest changes first. */
+static void add_procedures(struct session *session, enum projection projection, bool ascii, struct text *out)
+{
+    const struct comparison *comparison = session_comparison(session, projection);
+    struct view *topdown = session_view(session, projection, TOP_DOWN);
+    struct changes_list list = topdown ? changes_of(comparison, topdown, 0) : (struct changes_list){0};
+    const char *before = ": more in ";
+    for (size_t i = 0; i < list.n && i < 1; i++)
+        for (int part = WORK; part < EFFORT; part++) {
+            const struct changed_hotspots *more = &list.at[i].parts[part].hotspots[MORE];
+            for (size_t h = 0; h < more->n; h++) {
+                const struct changed_hotspot *hotspot = &more->at[h];
+                text_add(out, before);
+                hotspot_describe(comparison_side(topdown, hotspot->side)->db, &hotspot->hotspot, ascii, out);
+                char number[NUMBER_WITH_UNIT_SIZE];
+                number_with_unit(hotspot->costs.difference, "s", number);
+                text_printf(out, " (+%s %s)", number, efficiency_part_name((enum efficiency_part)part));
+                before = "; ";
+            }
+        }
+    vec_free(&list);
+}
+
+enum limit_verdict limit_check(struct session *session, enum projection projection, const struct limit *limit,
+                               bool ascii, struct text *out)
+{
+    struct limited limited = {.unit = "s"};
+    struct view *bottomup = session_view(session, projection, BOTTOM_UP);
+    text_add_clean(out, limit->what, ascii);
+    text_printf(out, " +%g%%: ", limit->percent);
+    if (!bottomup) {
+        text_add(out, "the runs cannot be compared");
+        return LIMIT_UNKNOWN;
+    }
+    const struct merged_runs *merged = merged_runs_of(bottomup);
+    bool is_wall = strcmp(limit->what, "wall") == 0;
+    if (merged_group_size(merged, 0) < 2 || merged_group_size(merged, 1) < 2)
+        text_add(&limited.why, "two runs of each side are needed to know what is chance");
+    else if (is_wall || strcmp(limit->what, "cpu") == 0)
+        limited.values = times_by_run(session, is_wall);
+    else
+        find_metric(&limited, bottomup, limit->what);
+    if (!limited.values) {
+        text_add_clean(out, text_string(&limited.why), ascii);
+        vec_free(&limited.why);
+        return LIMIT_UNKNOWN;
+    }
+    double left = merged_mean(merged, 0, limited.values), right = merged_mean(merged, 1, limited.values);
+    double most = 1 + limit->percent / 100, half = merged_uncertainty(merged, limited.values, 1, NULL, CONFIDENCE_99_9);
+    bool is_exceeded = right - most * left > merged_uncertainty(merged, limited.values, most, NULL, CONFIDENCE_99_9);
+    char numbers[SIDES][NUMBER_WITH_UNIT_SIZE];
+    number_with_unit(left, limited.unit, numbers[0]);
+    number_with_unit(right, limited.unit, numbers[1]);
+    text_printf(out, "%s, %s -> %s", is_exceeded ? "exceeded" : "kept", numbers[0], numbers[1]);
+    if (left > 0) {
+        text_add(out, ", ");
+        add_percent((right - left) / left, out);
+        text_add(out, "% (");
+        add_percent((right - left - half) / left, out);
+        text_add(out, " to ");
+        add_percent((right - left + half) / left, out);
+        text_add(out, ")");
+    }
+    if (is_exceeded && !limited.is_procedure)
+        add_procedures(session, projection, ascii, out);
+    free(limited.values);
+    return is_exceeded ? LIMIT_EXCEEDED : LIMIT_KEPT;
+}

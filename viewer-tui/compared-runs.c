@@ -1,0 +1,90 @@
+#include "viewer-tui/compared-runs.h"
+
+#include "lib/diag.h"
+#include "lib/run-set.h"
+#include "viewer-tui/run-hpcprof.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef VEC(struct session *) session_list;
+
+/* Appends the session of a database, of which it takes the path; false if there is none. */
+static bool add_database(session_list *sessions, const struct options *options, char *folder)
+{
+    struct session *session = folder ? session_open(folder, options->metrics) : NULL;
+    free(folder);
+    if (session)
+        vec_push(sessions, session);
+    return session != NULL;
+}
+
+/* Appends the runs of a set, which must have one number of workers. */
+static bool add_set(session_list *sessions, const struct options *options, const char *folder)
+{
+    struct run_set set = {0};
+    char *cause = NULL;
+    unsigned workers = 0;
+    size_t before = sessions->n;
+    bool is_right = run_set_read(&set, folder, &cause);
+    for (size_t i = 0; is_right && i < set.runs.n; i++) {
+        const struct set_run *run = &set.runs.at[i];
+        if (run->status || !run->workers || run->repeat == WORK_SPAN_REPEAT)
+            continue;
+        is_right = !workers || workers == run->workers;
+        workers = run->workers;
+        char *path = mem_printf("%s/%s", folder, run->directory);
+        is_right = is_right && add_database(sessions, options, database_beside(path));
+        free(path);
+    }
+    if (!is_right)
+        diag_error(folder, "%s", cause ? cause : "runs with several numbers of workers: name those to compare");
+    else if (sessions->n == before)
+        diag_error(folder, "no run of the set has ended with status 0");
+    free(cause);
+    run_set_free(&set);
+    return is_right && sessions->n > before;
+}
+
+/* Appends the runs of "A,B,...". */
+static bool add_list(session_list *sessions, const struct options *options, const char *list)
+{
+    bool is_right = true;
+    for (const char *at = list; is_right && *at;) {
+        size_t length = strcspn(at, ",");
+        char *path = mem_strndup(at, length);
+        is_right = run_set_exists(path) ? add_set(sessions, options, path)
+                                        : add_database(sessions, options, database_for(path));
+        at += length + (at[length] == ',');
+        free(path);
+    }
+    return is_right;
+}
+
+static bool add_side(session_list *sessions, const struct options *options, int side)
+{
+    if (options->compares_lists)
+        return add_list(sessions, options, options->paths[side]);
+    char *here = options->paths[side] ? NULL : only_path_here();
+    bool is_open = add_database(sessions, options, database_for(here ? here : options->paths[side]));
+    free(here);
+    return is_open;
+}
+
+struct session *open_databases(const struct options *options)
+{
+    session_list sessions = {0};
+    struct session *session = NULL;
+    bool is_open = add_side(&sessions, options, 0);
+    size_t n_left = sessions.n;
+    if (is_open && options->paths[1])
+        is_open = add_side(&sessions, options, 1);
+    if (is_open && options->paths[1])
+        session = session_compare(sessions.at, n_left, sessions.n - n_left, &options->comparison);
+    else if (is_open)
+        session = sessions.at[0];
+    for (size_t i = 0; !is_open && i < sessions.n; i++)
+        session_close(sessions.at[i]);
+    vec_free(&sessions);
+    return session;
+}
