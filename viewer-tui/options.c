@@ -23,8 +23,8 @@ static const struct option_row rows[OPTIONS] = {
                "`losses` of a set of runs, see Sets of runs."},
     [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg",
                 "text,csv,json,folded,flamegraph,speedscope,pprof,svg",
-                "Format of `--print`: `text` (the default), `csv`, `json`, `folded`, `flamegraph`, `speedscope` or "
-                "`pprof`; of `scaling` also `svg`. See Formats."},
+                "Format of `--print`: `text` (the default), `csv`, `json`, `folded`, `flamegraph`, `speedscope`, "
+                "`pprof` and `svg`. See Formats."},
     [OUTPUT] = {NULL, "output", "FILE", "@file", "print to FILE",
                 "Print to FILE instead of standard output. An existing file is overwritten."},
     [SORT] = {NULL, "sort", "METRIC", NULL, "largest METRIC first; also METRIC:exclusive",
@@ -108,15 +108,16 @@ static const struct option_row rows[OPTIONS] = {
     [OWN] = {NULL, "own", "DIR", "@directory", "code below DIR is your own; !DIR: it is not",
              "Source files and binaries below DIR are your own code, or with `!DIR` are not. Can be given several "
              "times; the longest DIR decides. See Your own code."},
-    [COLUMNS] = {NULL, "columns", "A,B", NULL, "columns of the viewer: work:inclusive,work:exclusive",
-                 "The columns with which the viewer begins, for one database: `METRIC:inclusive` or "
+    [COLUMNS] = {NULL, "columns", "A,B", NULL, "columns of costs: work:inclusive,work:exclusive",
+                 "The columns with which the viewer begins, or which a printed tree has, for one database: "
+                 "`METRIC:inclusive` or "
                  "`METRIC:exclusive`. Other columns are hidden."},
     [BARS] = {NULL, "bars", NULL, NULL, "bars in place of percentages (key b)",
               "Show bars in place of percentages, as the key `b` in the viewer."},
     [NO_MOUSE] = {NULL, "no-mouse", NULL, NULL, "leave the mouse to the terminal",
                   "Leave the mouse to the terminal, for selecting text. Most terminals also do that while Shift is "
                   "held."},
-    [CLOSED] = {NULL, "closed", NULL, NULL, "open with the tree closed and without advice",
+    [CLOSED] = {NULL, "closed", NULL, NULL, NULL,
                 "Open the viewer with the tree closed and without a line of advice. Default: the tree is open along "
                 "the hot path."},
     [NO_CONFIG] = {NULL, "no-config", NULL, NULL, "do not read the user's defaults",
@@ -279,8 +280,8 @@ static void take_option(void *target, size_t option, const char *value)
     case INCLUDE: path_add_search(&options->rules, value); break;
     case REPLACE: take_replacement(&options->rules, value); break;
     case OWN: path_add_own(&options->rules, value); break;
-    case COLUMNS: options->columns = value; break;
-    case BARS: options->has_bars = true; break;
+    case COLUMNS: options->columns = options->print.columns = value; break;
+    case BARS: options->has_bars = options->print.has_bars = true; break;
     case NO_MOUSE: options->no_mouse = true; break;
     case CLOSED: options->starts_closed = true; break;
     }
@@ -306,17 +307,15 @@ static void check_format(const struct options *options)
     enum format format = options->print.format;
     const char *name = format_name(format);
     bool is_tree = options->printed < VIEWS;
-    if (format < FORMAT_FOLDED || (is_tree && format < FORMAT_SVG) ||
-        (options->printed == PRINT_SCALING && format >= FORMAT_SVG))
+    if (format < FORMAT_FOLDED || is_tree || (options->printed == PRINT_SCALING && format == FORMAT_SVG))
         return;
     if (options->printed == PRINT_LOSSES)
         diag_usage("--format %s: losses may be negative; they can be printed as %s", name, any);
     if (options->printed == PRINT_SCALING)
         diag_usage("--format %s is for trees; scaling can be printed as %s, svg", name, any);
-    diag_usage("--format %s is for %s; this view can be printed as %s%s", name,
-               format < FORMAT_SVG ? "trees (top-down, bottom-up, flat)" : "--print scaling",
-               options->printed == PRINT_SUMMARY ? "text, json" : any,
-               is_tree ? ", folded, flamegraph, speedscope, pprof" : "");
+    diag_usage("--format %s is for trees (top-down, bottom-up, flat)%s; this view can be printed as %s", name,
+               format == FORMAT_SVG ? " and --print scaling" : "",
+               options->printed == PRINT_SUMMARY ? "text, json" : any);
 }
 
 static void check_combination(const struct options *options, const bool given[OPTIONS])
@@ -346,8 +345,9 @@ static void check_combination(const struct options *options, const bool given[OP
     bool is_tree = options->printed < VIEWS || options->printed == PRINT_LOSSES;
     if (filters_n(&options->filters) && options->printed != PRINT_NOTHING && !is_tree)
         diag_usage("--filter works on trees: print top-down, bottom-up or flat");
-    if (options->printed != PRINT_NOTHING && (given[COLUMNS] || given[BARS]))
-        diag_usage("--columns and --bars are for the viewer, not for --print");
+    bool has_columns = is_tree && options->print.format < FORMAT_FOLDED;
+    if (options->printed != PRINT_NOTHING && (given[COLUMNS] || given[BARS]) && !has_columns)
+        diag_usage("--columns and --bars are for the viewer, and for trees as text, csv or json");
     if (options->printed == PRINT_NOTHING) {
         if (given[FORMAT] || given[DEPTH] || given[MIN_PERCENT] || options->output)
             diag_usage("--format, --output, --depth and --min-percent need --print");
@@ -380,9 +380,6 @@ static void check_comparison(const struct options *options)
     if (options->printed == PRINT_THREADS)
         diag_usage("threads of two runs cannot be matched: print them for each database, or see those of "
                    "either run in the viewer (key 4)");
-    if (options->print.format >= FORMAT_SPEEDSCOPE)
-        diag_usage("speedscope and pprof files hold one database: write one for each, or compare as "
-                   "flamegraph, folded, text, csv or json");
 }
 
 /* Takes a default of the user's, a line "OPTION = VALUE" of the configuration file. Returns what is wrong with it, or

@@ -103,7 +103,7 @@ class Internal(HpcprofCase):
 
     def test_views(self):
         for view in ("top-down", "bottom-up", "flat", "threads", "summary"):
-            for text_format in ("text", "csv"):
+            for text_format in ("text",) if view == "summary" else ("text", "csv"):
                 self.assertNotIn("incomplete", viewer.printed(view, "--format", text_format, self.db))
 
     def test_comparisons(self):

@@ -198,14 +198,6 @@ class Choosing(InTerminal):
         lines = self.in_list(terminal, "a")
         self.assertRegex(lines[2], r"^ +work, s +overhead, s +idleness, s +effort, s")
 
-    def test_widths(self):
-        terminal = self.opened()
-        before = terminal.screen()
-        lines = self.in_list(terminal, "+", "+", "Down", "-")
-        # One column is 4 wider, the next one 2 narrower.
-        self.assertEqual(lines[3].index("inclusive"), before[3].index("inclusive") + 4)
-        self.assertEqual(lines[3].index("exclusive") + len("exclusive"), 16 + 4 + 16 - 2)
-
     def test_sorting_in_the_list_and_by_what_is_not_hidden(self):
         terminal = self.opened()
         lines = self.in_list(terminal, "Space", "Down", "Down", "s")

@@ -683,7 +683,7 @@ class Terminals(Compared):
         terminal = self.start()
 
         def until(values, *texts):
-            terminal.until(lambda lines: [line.split()[0] for line in lines[3:-1] if line.strip()] == values and
+            terminal.until(lambda lines: [line.split()[0] for line in lines if " THREAD " in line] == values and
                            all(any(t in line for line in lines) for t in texts), f"{values} {texts}")
 
         terminal.press("/")

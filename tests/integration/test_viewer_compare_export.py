@@ -1,16 +1,20 @@
-"""hpcviewer A B --format folded and flamegraph: stacks with the costs of both runs, checked against the
+"""hpcviewer A B --format folded, flamegraph, svg, speedscope and pprof: stacks with the costs of both runs, checked against the
 JSON output and against each run alone."""
 import collections
+import json
 import re
 import unittest
 import xml.etree.ElementTree as ElementTree
 
 import viewer
 from comparison_oracle import Program
+from protobuf_reader import Pprof
 from terminal import HAVE_TMUX, Terminal
 from test_viewer_compare import DEPTH, VIEWS, Compared, parallel
 from test_viewer_export import (XHTML, Checks, expected_stacks, flamegraph_frames, folded_stacks,
-                                frames_below, own_cost)
+                                frames_below, own_cost, pprof_stacks, speedscope_stacks)
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 SIDES = ("work [before]", "work [after]")
 LEAST_CHANGE = 0.005
@@ -107,12 +111,13 @@ class OfBoth(Compared, Checks):
         self.assertEqual(float(said[1]), whole - shown)
 
     def check_color(self, style, before, after):
-        hue, saturation, _ = map(int, re.search(r"hsl\((\d+),(\d+)%,(\d+)%\)", style).groups())
+        """Gray: no change; orange, with more red than blue: more; blue: less."""
+        red, green, blue = (int(part, 16) for part in re.search(r"#(..)(..)(..)", style).groups())
         change = (after - before) / max(before, after, 1)
         if abs(change) < LEAST_CHANGE:
-            self.assertEqual(saturation, 0)
+            self.assertTrue(red == green == blue, style)
         else:
-            self.assertEqual((hue, saturation > 0), (0 if change > 0 else 215, True))
+            self.assertEqual((red > green > blue, red < green < blue), (change > 0, change < 0), style)
 
     def test_the_page_says_what_it_is(self):
         self.write(parallel("a", [("work", 8)]), parallel("b", [("work", 12)]))
@@ -136,7 +141,7 @@ class OfBoth(Compared, Checks):
         self.assertIn("loss 0 (0%)", page)
         styles = [e.get("style") for e in ElementTree.fromstring(page).iter(f"{XHTML}div")
                   if e.get("class") == "f"]
-        self.assertTrue(all("hsl(0,0%," in style for style in styles), styles)
+        self.assertTrue(all("#e0e0e0" in style for style in styles), styles)
 
     def test_whatever_column_is_sorted_by(self):
         """It is the metric that is shown, of both runs; what was not compared cannot be."""
@@ -161,11 +166,43 @@ class OfBoth(Compared, Checks):
         legend = "".join(ElementTree.fromstring(page).find(f".//{XHTML}p").itertext())
         self.assertIn('Widths: what "&b" has of <&work">.', legend)
 
-    def test_formats_of_one_database(self):
-        self.write(*Program(1).databases)
-        for kind in ("speedscope", "pprof"):
-            self.assertIn("speedscope and pprof files hold one database",
-                          self.refused(2, "--print", "flat", "--format", kind, *self.folders))
+    def test_profiles_of_both_runs(self):
+        """Speedscope: a profile of each run; pprof: a type of values of each run and metric."""
+        for seed in range(4):
+            self.write(*Program(seed, unit=1).databases)
+            for view in VIEWS:
+                with self.subTest(seed=seed, view=view):
+                    options = *self.options(view), *self.folders
+                    expected = [+stacks for stacks in self.expected(view)]
+                    file = json.loads(self.export(view, "speedscope", *options))
+                    self.assertEqual([profile["name"] for profile in file["profiles"]], list(SIDES))
+                    self.assertEqual([speedscope_stacks(json.dumps(dict(file, profiles=[profile])))
+                                      for profile in file["profiles"]], expected)
+                    profile = Pprof(self.export(view, "pprof", *options))
+                    self.assertEqual([name for name, _ in profile.types],
+                                     [*SIDES, "misses [before]", "misses [after]"])
+                    self.assertEqual(profile.default, SIDES[1])
+                    self.assertEqual([pprof_stacks(view, profile, metric) for metric in SIDES], expected)
+
+    def test_drawings(self):
+        """The boxes of the drawing are the frames of the page: places, colors, and what pointing at them shows."""
+        self.write(*Program(2, unit=1).databases)
+        for view in VIEWS:
+            options = "--min-percent", 0, *self.options(view), *self.folders
+            page = [e for e in ElementTree.fromstring(self.export(view, "flamegraph", *options)).iter(f"{XHTML}div")
+                    if e.get("class") == "f"]
+            drawing = ElementTree.fromstring(self.export(view, "svg", *options))
+            boxes = [(e.find(f"{SVG}title").text, e.find(f"{SVG}rect")) for e in drawing.iter(f"{SVG}g")]
+            styles = [dict(item.split(":") for item in frame.get("style").split(";")) for frame in page]
+            wide = [(frame.get("title"), style) for frame, style in zip(page, styles)
+                    if float(style["width"].rstrip("%")) > 0.01]
+            self.assertEqual([title for title, _ in boxes], [title for title, _ in wide])
+            for (_, box), (_, style) in zip(boxes, wide):
+                self.assertEqual(box.get("fill"), style["background"])
+                for name, attribute in (("left", "x"), ("width", "width")):
+                    self.assertAlmostEqual(float(box.get(attribute)), 12 * float(style[name].rstrip("%")), delta=0.01)
+                self.assertEqual(int(box.get("y")) - int(boxes[0][1].get("y")), int(style["top"].removesuffix("px")))
+            self.assertIn("widths: after; colors, in comparison with before:", "".join(drawing.itertext()))
 
     @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
     def test_written_from_the_terminal(self):
@@ -173,7 +210,8 @@ class OfBoth(Compared, Checks):
         terminal = Terminal([viewer.VIEWER, "--closed", *self.folders], 120, 40)
         self.addCleanup(terminal.__exit__)
         terminal.until_seen("?:help")
-        for suffix, kind in (("folded", "folded"), ("html", "flamegraph")):
+        for suffix, kind in (("folded", "folded"), ("html", "flamegraph"), ("svg", "svg"),
+                             ("speedscope.json", "speedscope")):
             path = self.place / f"written.{suffix}"
             terminal.press("W", "C-u")
             terminal.type(str(path))
@@ -181,10 +219,6 @@ class OfBoth(Compared, Checks):
             terminal.until_seen("written: ")
             self.assertEqual(path.read_text(), self.export("top-down", kind, *self.folders))
             terminal.press("j")
-        terminal.press("W", "C-u")
-        terminal.type(str(self.place / "x.pb.gz"))
-        terminal.press("Enter")
-        terminal.until_seen("comparisons can be written as .txt .csv .json .html .folded")
 
 
 if __name__ == "__main__":

@@ -299,7 +299,7 @@ class Output(Checks):
 
     def test_every_view_and_format_goes_to_a_file_as_to_standard_output(self):
         for view in (*VIEWS, "threads", "summary"):
-            for kind in ("text", "csv", "json"):
+            for kind in ("text", "json") if view == "summary" else ("text", "csv", "json"):
                 done = subprocess.run([viewer.VIEWER, "--print", view, "--format", kind, self.db],
                                       capture_output=True, check=True,
                                       env=dict(os.environ, LC_ALL="C.UTF-8"))

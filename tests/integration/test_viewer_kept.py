@@ -177,7 +177,8 @@ class File(Case):
                 done = viewer.run("--print", "flat", self.db)
             self.assertEqual(done.returncode, 2)
             self.assertIn(what, done.stderr)
-        for options, what in ((("--print", "flat", "--bars"), "are for the viewer, not for --print"),
+        for options, what in ((("--print", "threads", "--bars"), "are for the viewer, and for trees as text"),
+                              (("--print", "flat", "--columns", "a:inclusive"), "no column of 'a:inclusive'; there are "),
                               (("--columns", "a", self.db), "with one database, not with two")):
             done = viewer.run(*options, self.db)
             self.assertEqual(done.returncode, 2)

@@ -115,8 +115,8 @@ class Writing(InTerminal):
         path = self.written(terminal, "both.json")
         self.assertEqual(json.loads(path.read_text()),
                          viewer.printed_json("top-down", "--names=a,b", self.db, self.db))
-        self.write(terminal, "both.speedscope.json")
-        terminal.until_seen("comparisons can be written as .txt .csv .json .html .folded")
+        both = json.loads(self.written(terminal, "both.speedscope.json").read_text())
+        self.assertEqual([profile["name"] for profile in both["profiles"]], ["work [a]", "work [b]"])
         terminal.press("G", "+", "j", "y")
         terminal.until_seen("sent to the terminal's clipboard: main  /src/xz.c:100  work [a]: 7.500 s")
 

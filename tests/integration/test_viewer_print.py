@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import shutil
 import stat
 import subprocess
@@ -14,7 +15,9 @@ import unittest
 import v4_reader
 import v4_writer
 import viewer
+import viewer_screen
 import viewer_story as story
+from terminal import HAVE_TMUX
 
 
 class Story(story.StoryTest):
@@ -236,6 +239,35 @@ class Formats(Story):
         self.assertEqual(summary["samples"][0]["fates"]["recorded"]["count"], 2000)
 
 
+class Columns(Story):
+    """What the screens show is what the printers print."""
+
+    def test_text(self):
+        lines = viewer.printed("top-down", "--columns", "work:exclusive", "--bars", self.db).splitlines()
+        at = lines.index(next(line for line in lines if line.endswith("exclusive  scope")))
+        self.assertEqual(lines[at - 1].strip(), "work, s")
+        row = next(line for line in lines[at:] if "coder_run" in line)
+        self.assertRegex(row, r"^     5\.00 ███ +111 » coder_run  coder\.c:20$")
+
+    def test_csv_and_json(self):
+        record = self.records("flat", "--columns", "work:exclusive")[0]
+        self.assertEqual([name for name in record if ":" in name], ["work:exclusive"])
+        whole = viewer.printed_json("flat", "--columns", "work:exclusive", self.db)["root"]
+        self.assertEqual(whole["metrics"], {"work": {"exclusive": 10}})
+
+    @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
+    def test_the_screen(self):
+        """The rows of the viewer are the lines of the text: the costs, two spaces more, and names below markers."""
+        columns = "--columns", "work:exclusive,work:inclusive"
+        text = viewer.printed("top-down", *columns, "--min-percent", "0", self.db).split(story.RULE + "\n")[1]
+        rows = [(line[:32], line[32:].strip().split("  ")[0]) for line in text.splitlines()]
+        terminal = viewer_screen.Viewer(*columns, self.db)
+        self.addCleanup(terminal.__exit__)
+        terminal.press("v", "g", "*")
+        terminal.until(lambda lines: [(line[:32], re.split("  +", line[34:].replace("▾", " ").strip())[0])
+                                      for line in lines[4:4 + len(rows)]] == rows, "the lines of the text")
+
+
 class Options(Story):
     def names(self, view, *options):
         root = viewer.printed_json(view, *options, self.db)["root"]
@@ -343,14 +375,13 @@ class Options(Story):
                 (["--print", "threads", "--format", "folded", self.db],
                  "folded is for trees (top-down, bottom-up, flat); this view can be printed as text, csv, json\n"),
                 (["--print", "threads", "--format", "svg", self.db],
-                 "svg is for --print scaling; this view can be printed as text, csv, json\n"),
+                 "svg is for trees (top-down, bottom-up, flat) and --print scaling; this view can be printed as text, "
+                 "csv, json\n"),
                 (["--print", "summary", "--format", "folded", self.db], "this view can be printed as text, json\n"),
                 (["--print", "summary", "--format", "csv", self.db],
                  "--format csv is for tables; the summary can be printed as text, json\n"),
                 (["--print", "flat", "--format", "gnuplot", self.db], "no format 'gnuplot'"),
                 (["--numbers", "plain", self.db], "unknown option --numbers"),
-                (["--print", "flat", "--format", "svg", self.db],
-                 "can be printed as text, csv, json, folded, flamegraph, speedscope, pprof\n"),
                 (["--print", "flat", "--depth", "0", self.db], "--depth takes"),
                 (["--print", "flat", "--depth", "x", self.db], "--depth takes"),
                 (["--print", "flat", "--min-percent", "-1", self.db], "--min-percent takes"),

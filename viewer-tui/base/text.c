@@ -16,6 +16,14 @@ void text_truncate(struct text *text, size_t n)
         text->at[n] = '\0';
 }
 
+void text_trim(struct text *text)
+{
+    size_t n = text->n;
+    while (n && text->at[n - 1] == ' ')
+        n--;
+    text_truncate(text, n);
+}
+
 void text_clear(struct text *text)
 {
     text_truncate(text, 0);

@@ -24,6 +24,9 @@ void text_pad(struct text *text, char with, size_t count);
 /* Shortens the text to its first n bytes. */
 void text_truncate(struct text *text, size_t n);
 
+/* Removes the spaces at the end. */
+void text_trim(struct text *text);
+
 /* Adds a name of unknown origin in its printable form (lib/printable.h). With `ascii`, characters
  * outside ASCII become '?'. */
 void text_add_clean(struct text *text, const char *more, bool ascii);

@@ -47,19 +47,14 @@ static void cut_ends(struct path_part parts[SIDES], bool (*separates)(char))
     }
 }
 
-static struct path_part without_slashes(const char *path)
-{
-    struct path_part part = {path, path + strlen(path)};
-    while (part.end > part.start + 1 && part.end[-1] == '/')
-        part.end--;
-    return part;
-}
-
 void comparison_names_of_paths(const char *const paths[SIDES], char *names[SIDES])
 {
     struct path_part parts[SIDES];
-    for (int side = 0; side < SIDES; side++)
-        parts[side] = without_slashes(paths[side]);
+    for (int side = 0; side < SIDES; side++) {
+        parts[side] = (struct path_part){paths[side], paths[side] + strlen(paths[side])};
+        while (parts[side].end > parts[side].start + 1 && parts[side].end[-1] == '/')
+            parts[side].end--;
+    }
     cut_fronts(parts, is_slash);
     cut_ends(parts, is_slash);
     cut_fronts(parts, is_between_words);

@@ -20,13 +20,6 @@ const char *comparison_column(const struct comparison *comparison, enum merged_c
     }
 }
 
-static char *column_name(const struct comparison *comparison, enum merged_column column,
-                         const char *metric)
-{
-    const char *name = comparison_column(comparison, column);
-    return column < SIDES ? mem_printf("%s [%s]", metric, name) : mem_printf("%s %s", metric, name);
-}
-
 /* Sets the state of a column. Differences and ratios of lower bounds are not defined: they may be
  * more or less than those of the bounds. */
 static void set_state(struct comparison *comparison, enum merged_column column,
@@ -48,21 +41,17 @@ static void set_state(struct comparison *comparison, enum merged_column column,
     }
 }
 
-/* The metric whose name the columns have: an effort if only one is, else the one that names its
- * event. */
-static const struct metric *named_of(const struct metric *const sides[SIDES])
-{
-    if (metric_is_sum(sides[0]) != metric_is_sum(sides[1]))
-        return metric_is_sum(sides[0]) ? sides[0] : sides[1];
-    return strlen(sides[0]->name) >= strlen(sides[1]->name) ? sides[0] : sides[1];
-}
-
-/* Adds a column of a metric that both sides have. */
+/* Adds a column of a metric that both sides have. Its name is that of the effort if only one is, else the one that names
+ * its event. */
 static void add_column(struct comparison *comparison, struct compared_metric from,
                        const struct metric *const sides[SIDES], struct merged_formula formula)
 {
-    const struct metric *named = named_of(sides);
-    char *name = column_name(comparison, from.column, named->name);
+    bool is_left = metric_is_sum(sides[0]) != metric_is_sum(sides[1])
+                       ? metric_is_sum(sides[0])
+                       : strlen(sides[0]->name) >= strlen(sides[1]->name);
+    const struct metric *named = sides[is_left ? 0 : 1];
+    char *name = mem_printf(from.column < SIDES ? "%s [%s]" : "%s %s", named->name,
+                            comparison_column(comparison, from.column));
     struct metric metric = metric_new(merged_keep(&comparison->merged, name));
     bool is_side = from.column < SIDES;
     metric.source = METRIC_COMPARED;

@@ -110,13 +110,6 @@ static const struct line_map *map_of(struct edits *edits, uint32_t file)
     return map;
 }
 
-static struct edited_line left_line(const struct line_map *map, uint32_t line)
-{
-    uint32_t before = map->last_kept[line];
-    int64_t base = before ? map->to_right[before] : 0;
-    return (struct edited_line){before == line ? EDIT_NONE : EDIT_CHANGED, base + line - before};
-}
-
 struct edited_line edits_line(struct edits *edits, int side, uint32_t file, uint32_t line)
 {
     assert(side >= 0 && side < SIDES);
@@ -128,7 +121,9 @@ struct edited_line edits_line(struct edits *edits, int side, uint32_t file, uint
     const struct line_map *map = map_of(edits, side == 0 ? file : edits->other[1][file]);
     if (line > (side == 0 ? map->n_left : map->n_right))
         return unknown;
-    if (side == 0)
-        return left_line(map, line);
-    return (struct edited_line){map->to_left[line] ? EDIT_NONE : EDIT_CHANGED, line};
+    if (side == 1)
+        return (struct edited_line){map->to_left[line] ? EDIT_NONE : EDIT_CHANGED, line};
+    uint32_t before = map->last_kept[line];
+    int64_t base = before ? map->to_right[before] : 0;
+    return (struct edited_line){before == line ? EDIT_NONE : EDIT_CHANGED, base + line - before};
 }

@@ -67,18 +67,13 @@ static void join_by_file(struct hotspot_pairs *pairs, size_t n_runs)
     pairs->n = kept;
 }
 
-static bool is_only_in(const struct hotspot_pair *pair, int side)
-{
-    return pair->is_in[side] && !pair->is_in[1 - side];
-}
-
 /* The only one among pairs[first .. end-1] that is in that side alone; `end` if there are none or
  * several. */
 static size_t only_one_in(const struct hotspot_pairs *pairs, size_t first, size_t end, int side)
 {
     size_t found = end;
     for (size_t i = first; i < end; i++)
-        if (is_only_in(&pairs->at[i], side)) {
+        if (pairs->at[i].is_in[side] && !pairs->at[i].is_in[1 - side]) {
             if (found < end)
                 return end;
             found = i;

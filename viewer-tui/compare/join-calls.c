@@ -149,12 +149,6 @@ static void join_groups(struct view *view, uint32_t parent, const uint32_t *grou
     view_join(view, parent, groups);
 }
 
-static void mark_group(const struct call *calls, size_t n, uint32_t group, uint32_t *const *groups)
-{
-    for (size_t i = 0; i < n; i++)
-        groups[calls[i].run][calls[i].child] = group;
-}
-
 /* Lists the calls of all runs by procedure. `groups` gets room for a number per child of each run. */
 static struct calls sorted_calls(struct view *const *views, size_t n_runs, const uint32_t *rows, uint32_t **groups)
 {
@@ -172,18 +166,13 @@ static struct calls sorted_calls(struct view *const *views, size_t n_runs, const
     return calls;
 }
 
-static bool can_join(struct view *const *views, size_t n_runs, const uint32_t *rows)
-{
-    size_t n = 0;
-    for (size_t run = 0; run < n_runs; run++)
-        n += rows[run] != NOTHING;
-    return n > 1 && views[0]->class->join;
-}
-
 struct joined_calls join_calls(struct view *const *views, size_t n_runs, const uint32_t *rows)
 {
     struct joined_calls joined = {0};
-    if (!can_join(views, n_runs, rows))
+    size_t n_rows = 0;
+    for (size_t run = 0; run < n_runs; run++)
+        n_rows += rows[run] != NOTHING;
+    if (n_rows < 2 || !views[0]->class->join)
         return joined;
     look_through_loops(views, n_runs, rows);
     uint32_t **groups = mem_alloc(n_runs * sizeof *groups), n_groups = 0;
@@ -194,7 +183,9 @@ struct joined_calls join_calls(struct view *const *views, size_t n_runs, const u
                 break;
         if (!are_one(&calls.at[first], n))
             continue;
-        mark_group(&calls.at[first], n, n_groups++, groups);
+        for (size_t i = first; i < first + n; i++)
+            groups[calls.at[i].run][calls.at[i].child] = n_groups;
+        n_groups++;
         for (size_t run = 0; run < n_runs; run++)
             vec_push(&joined, NOTHING);
     }

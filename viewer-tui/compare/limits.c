@@ -41,14 +41,6 @@ struct limited {
     struct text why; /* unknown */
 };
 
-static double *times_by_run(const struct session *session, bool is_wall)
-{
-    double *values = mem_alloc(session->n_runs * sizeof *values);
-    for (size_t i = 0; i < session->n_runs; i++)
-        values[i] = is_wall ? session->runs[i]->times.wall : session->runs[i]->times.cpu;
-    return values;
-}
-
 /* What all procedures of that name cost; NULL if there is none. */
 static double *procedure_by_run(struct view *bottomup, const char *name, size_t quantity, enum cost_part part)
 {
@@ -101,11 +93,6 @@ static void find_metric(struct limited *limited, struct view *bottomup, const ch
     free(metric);
 }
 
-static void add_percent(double value, struct text *out)
-{
-    text_printf(out, "%+.1f", 100 * value);
-}
-
 /* Adds the procedures that have more of their own, the largest changes first. */
 static void add_procedures(struct session *session, enum projection projection, bool ascii, struct text *out)
 {
@@ -144,9 +131,11 @@ enum limit_verdict limit_check(struct session *session, enum projection projecti
     bool is_wall = strcmp(limit->what, "wall") == 0;
     if (merged_group_size(merged, 0) < 2 || merged_group_size(merged, 1) < 2)
         text_add(&limited.why, "two runs of each side are needed to know what is chance");
-    else if (is_wall || strcmp(limit->what, "cpu") == 0)
-        limited.values = times_by_run(session, is_wall);
-    else
+    else if (is_wall || strcmp(limit->what, "cpu") == 0) {
+        limited.values = mem_alloc(session->n_runs * sizeof *limited.values);
+        for (size_t i = 0; i < session->n_runs; i++)
+            limited.values[i] = is_wall ? session->runs[i]->times.wall : session->runs[i]->times.cpu;
+    } else
         find_metric(&limited, bottomup, limit->what);
     if (!limited.values) {
         text_add_clean(out, text_string(&limited.why), ascii);
@@ -160,15 +149,10 @@ enum limit_verdict limit_check(struct session *session, enum projection projecti
     number_with_unit(left, limited.unit, numbers[0]);
     number_with_unit(right, limited.unit, numbers[1]);
     text_printf(out, "%s, %s -> %s", is_exceeded ? "exceeded" : "kept", numbers[0], numbers[1]);
-    if (left > 0) {
-        text_add(out, ", ");
-        add_percent((right - left) / left, out);
-        text_add(out, "% (");
-        add_percent((right - left - half) / left, out);
-        text_add(out, " to ");
-        add_percent((right - left + half) / left, out);
-        text_add(out, ")");
-    }
+    double percent = 100 / left, change = right - left;
+    if (left > 0)
+        text_printf(out, ", %+.1f%% (%+.1f to %+.1f)", percent * change, percent * (change - half),
+                    percent * (change + half));
     if (is_exceeded && !limited.is_procedure)
         add_procedures(session, projection, ascii, out);
     free(limited.values);

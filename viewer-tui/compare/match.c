@@ -128,15 +128,6 @@ static bool is_shared_library(const char *path)
     return strstr(path_name(path), ".so") != NULL;
 }
 
-/* By name, all programs are the same, but a library has its own name. */
-static int compare_programs(const char *a, const char *b)
-{
-    bool is_library = is_shared_library(a);
-    if (is_library != is_shared_library(b))
-        return is_library ? 1 : -1;
-    return is_library ? strcmp(path_name(a), path_name(b)) : 0;
-}
-
 static uint8_t kind_by_name(const struct row_key *key)
 {
     return key->kind == KIND_INLINED ? KIND_PROCEDURE : key->kind;
@@ -147,8 +138,12 @@ static int compare_by_name(const struct row_key *a, const struct row_key *b)
     int result = compare_numbers(kind_by_name(a), kind_by_name(b));
     if (result == 0)
         result = strcmp(a->name, b->name);
-    if (result == 0 && a->kind == KIND_MODULE)
-        result = compare_programs(a->module, b->module);
+    if (result == 0 && a->kind == KIND_MODULE) { /* all programs are the same, but a library has its own name */
+        bool is_library = is_shared_library(a->module);
+        result = is_library - is_shared_library(b->module);
+        if (result == 0 && is_library)
+            result = strcmp(path_name(a->module), path_name(b->module));
+    }
     if (result == 0 && kind_by_name(a) != KIND_PROCEDURE)
         result = compare_paths(a->file, b->file, BY_FILE_NAME);
     return result;
@@ -258,15 +253,6 @@ static struct row_key *nearest(struct group group, int64_t line)
     return line - before->line.line <= behind->line.line - line ? before : behind;
 }
 
-static void match_nearest(struct group a, struct group b)
-{
-    for (size_t i = 0; i < a.n; i++) {
-        struct row_key *like = may_have_moved(a.at[i]) ? nearest(b, a.at[i]->line.line) : NULL;
-        if (like)
-            pair(a.at[i], like);
-    }
-}
-
 static void match_groups(struct group a, struct group b, const struct pass *pass)
 {
     uint8_t kind = a.at[0]->kind;
@@ -276,8 +262,11 @@ static void match_groups(struct group a, struct group b, const struct pass *pass
     if (kind == KIND_STATEMENT && pass->rule == NEAREST_LINE)
         return;
     match_same_lines(a, b);
-    if (pass->rule == NEAREST_LINE)
-        match_nearest(a, b);
+    for (size_t i = 0; pass->rule == NEAREST_LINE && i < a.n; i++) {
+        struct row_key *like = may_have_moved(a.at[i]) ? nearest(b, a.at[i]->line.line) : NULL;
+        if (like)
+            pair(a.at[i], like);
+    }
 }
 
 /* The group of unmatched keys that begins at `first`. */
@@ -303,14 +292,6 @@ static void go_through(struct row_keys *before, struct row_keys *keys, const str
         i += order <= 0 ? a.n : 0;
         j += order >= 0 ? b.n : 0;
     }
-}
-
-static void pair_joined_calls(struct row_keys *before, struct row_keys *keys)
-{
-    for (size_t i = 0; i < keys->all.n; i++)
-        for (size_t j = 0; keys->all.at[i].joined != NOTHING && j < before->all.n; j++)
-            if (before->all.at[j].joined == keys->all.at[i].joined)
-                pair(&before->all.at[j], &keys->all.at[i]);
 }
 
 /* The keys of a run's children. */
@@ -386,7 +367,10 @@ struct matched_rows match_children(struct match *match, const uint32_t *rows)
         if (rows[run] == NOTHING)
             continue;
         struct row_keys keys = keys_of(match, run, rows[run], &joined);
-        pair_joined_calls(&scopes, &keys);
+        for (size_t i = 0; i < keys.all.n; i++)
+            for (size_t j = 0; keys.all.at[i].joined != NOTHING && j < scopes.all.n; j++)
+                if (scopes.all.at[j].joined == keys.all.at[i].joined)
+                    pair(&scopes.all.at[j], &keys.all.at[i]);
         for (size_t i = 0; i < n_passes; i++)
             go_through(&scopes, &keys, &passes[i]);
         take_run(match, run, &keys, &scopes, &matched);

@@ -49,13 +49,6 @@ static void add_used(const struct compared_times *times, struct text *out)
     text_printf(out, " CPU%s used", cpus == 1 ? "" : "s");
 }
 
-/* Least columns of the beginning of the line. */
-static size_t least_room(const struct compared_times *times, const char *command)
-{
-    size_t columns = text_columns(command), least = times->n > 1 ? RUN_LINE_NAMES : RUN_LINE_COMMAND;
-    return columns < least ? columns : least;
-}
-
 /* Adds as many numbers as fit into `width` columns. */
 static void add_times(const struct compared_times *times, size_t width, struct text *out)
 {
@@ -143,7 +136,8 @@ void run_line_add(const struct session *session, const struct database *db, size
     text_add(&command, are_known && times.n == 1 ? times.of[0].command : session_title(session, db));
     if (are_known)
         text_add(&command, text_string(&names));
-    size_t least = least_room(&times, text_string(&command));
+    size_t columns = text_columns(text_string(&command)), least = times.n > 1 ? RUN_LINE_NAMES : RUN_LINE_COMMAND;
+    least = columns < least ? columns : least; /* columns of the beginning of the line */
     if (are_known)
         add_times(&times, width > least ? width - least : 0, &rest);
     if (are_known && session->threads) {

@@ -175,8 +175,7 @@ static void add_value(const struct inspection *inspection, size_t metric, enum c
             add_percent(inspection, value, view_cost(view, above, metric, INCLUSIVE),
                         "the row above");
     }
-    while (inspection->out->n && inspection->out->at[inspection->out->n - 1] == ' ')
-        inspection->out->at[--inspection->out->n] = '\0';
+    text_trim(inspection->out);
     text_add(inspection->out, "\n");
 }
 

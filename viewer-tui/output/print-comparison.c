@@ -349,7 +349,7 @@ int print_comparison(struct session *session, const struct print_options *option
         return 1;
     printer.changes = changes_of(printer.comparison, printer.topdown, 0);
     find_changed(&printer);
-    writer_open(&printer.writer, print_class(options->format), out);
+    writer_open(&printer.writer, options->format, out);
     if (options->width)
         printer.writer.width = options->width;
     printers[options->format](&printer);

@@ -84,8 +84,7 @@ static void print_total(struct summary *summary, size_t m, size_t name_width, bo
         text_add(&writer->line, kind->meaning);
     }
     add_remarks(summary, m);
-    while (writer->line.n && writer->line.at[writer->line.n - 1] == ' ')
-        writer->line.at[--writer->line.n] = '\0';
+    text_trim(&writer->line);
     writer_end_line(writer);
 }
 

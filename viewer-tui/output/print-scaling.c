@@ -1,71 +1,122 @@
 #include "viewer-tui/output/print-scaling.h"
 
+#include "viewer-tui/table/table.h"
+
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* A column of a table: its title in text, its key in CSV and JSON, and where it is in a row. */
-struct scaling_column {
-    const char *title, *key;
-    size_t place; /* of a double, or of a structure that begins with it */
-    int decimals;
+/* A line of the tables: a number of workers, or the serial baseline. */
+struct line {
+    struct scaling_row row;
+    const char *workers, *interval; /* "serial" or the number; "0.513 to 0.520" */
+    int64_t runs;
+    struct speedup_laws laws;
 };
 
-#define PLACE(member) offsetof(struct scaling_row, member)
+#define MEMBER(name) .place = offsetof(struct line, name)
+#define COST(name, member)                                                                         \
+    {name ", s", name, name, NULL, OF_DOUBLE, MEMBER(row.member), .width = sizeof name + 4 > 12 ? sizeof name + 4 : 12, \
+     .decimals = 3}
+/* A speedup: the value, and its band in JSON and CSV. */
+#define SPEEDUP(title, key, kind)                                                                  \
+    {title, key, key, "factored", OF_DOUBLE, MEMBER(row.speedups[kind].value),                     \
+     .width = sizeof title + 1 > 12 ? sizeof title + 1 : 12, .decimals = 2}
+#define BAND(key, kind)                                                                            \
+    {NULL, key " low", key, "bands", OF_DOUBLE, MEMBER(row.speedups[kind].low)},                   \
+        {NULL, key " high", key, "bands", OF_DOUBLE, MEMBER(row.speedups[kind].high)},             \
+        {NULL, NULL, key, "bands", OF_DOUBLE, MEMBER(row.speedups[kind].coverage)}
+#define LAW(title, key)                                                                            \
+    {title, #key, #key, "laws", OF_DOUBLE, MEMBER(laws.key), .width = 20, .decimals = 2}
 
-static const struct scaling_column costs[] = {
-    {"work, s", "work", PLACE(work.median), 3},
-    {"overhead, s", "overhead", PLACE(overhead.median), 3},
-    {"idleness, s", "idleness", PLACE(idleness.median), 3},
-    {"inflation, s", "inflation", PLACE(inflation), 3}};
+/* Text has three tables: the times, the factored speedups and the laws; CSV and JSON have one. */
+static const struct table_column columns[] = {
+    {"workers", "workers", NULL, NULL, OF_TEXT, MEMBER(workers), .width = 9},
+    {NULL, NULL, "workers", NULL, OF_UNSIGNED, MEMBER(row.workers)},
+    {"runs", "runs", "runs", NULL, OF_INTEGER, MEMBER(runs), .width = 6},
+    {"T_P, s", "time", "time", NULL, OF_DOUBLE, MEMBER(row.time.median), .width = 9, .decimals = 3},
+    {"interval", NULL, NULL, NULL, OF_TEXT, MEMBER(interval), .width = 22},
+    {NULL, "time low", "interval", NULL, OF_DOUBLE, MEMBER(row.time.low)},
+    {NULL, "time high", "interval", NULL, OF_DOUBLE, MEMBER(row.time.high)},
+    {NULL, NULL, "coverage", NULL, OF_DOUBLE, MEMBER(row.time.coverage)},
+    {"speedup", NULL, "speedup", NULL, OF_DOUBLE, MEMBER(row.speedups[ACTUAL_SPEEDUP].value), .width = 9, .decimals = 2},
+    COST("work", work.median),
+    COST("overhead", overhead.median),
+    COST("idleness", idleness.median),
+    COST("inflation", inflation),
+#define FACTORED 13
+    {"linear", NULL, "linear", "factored", OF_UNSIGNED, MEMBER(row.workers), .width = 9},
+    SPEEDUP("maximal", "maximal", MAXIMAL_SPEEDUP),
+    SPEEDUP("idle-specific", "idle_specific", IDLE_SPECIFIC_SPEEDUP),
+    SPEEDUP("inflation-specific", "inflation_specific", INFLATION_SPECIFIC_SPEEDUP),
+    SPEEDUP("actual", "actual", ACTUAL_SPEEDUP),
+    BAND("maximal", MAXIMAL_SPEEDUP),
+    BAND("idle_specific", IDLE_SPECIFIC_SPEEDUP),
+    BAND("inflation_specific", INFLATION_SPECIFIC_SPEEDUP),
+    BAND("actual", ACTUAL_SPEEDUP),
+#define LAWS 30
+    LAW("work law, at most", work_law),
+    LAW("span law, at most", span_law),
+    LAW("burdened, at least", burdened),
+#define COLUMNS 33
+};
+_Static_assert(sizeof columns / sizeof *columns == COLUMNS, "the tables of text begin at these columns");
 
-static const struct scaling_column factored[] = {
-    {"maximal", "maximal", PLACE(speedups[MAXIMAL_SPEEDUP]), 2},
-    {"idle-specific", "idle_specific", PLACE(speedups[IDLE_SPECIFIC_SPEEDUP]), 2},
-    {"inflation-specific", "inflation_specific", PLACE(speedups[INFLATION_SPECIFIC_SPEEDUP]), 2},
-    {"actual", "actual", PLACE(speedups[ACTUAL_SPEEDUP]), 2}};
+struct printed_scaling {
+    struct writer writer;
+    const struct run_set *set;
+    const struct scaling_table *table;
+    VEC(struct line) lines; /* the serial baseline, if there is one, and the rows */
+};
 
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
-
-/* Columns of numbers in text. */
-#define WIDTH 12
-
-static double value_in(const struct scaling_row *row, const struct scaling_column *column)
+static void add_line(struct printed_scaling *printed, struct line line)
 {
-    return *(const double *)((const char *)row + column->place);
+    const struct median_interval *time = &line.row.time;
+    line.interval = mem_printf("%.3f to %.3f", time->low, time->high);
+    for (int kind = 0; kind < SPEEDUP_KINDS; kind++)
+        if (!(line.row.speedups[kind].coverage > 0))
+            line.row.speedups[kind].coverage = NAN;
+    vec_push(&printed->lines, line);
+}
+
+static void add_lines(struct printed_scaling *printed)
+{
+    static const struct median_interval unknown = {NAN, NAN, NAN, NAN};
+    static const struct speedup none = {NAN, NAN, NAN, NAN};
+    const struct scaling_table *table = printed->table;
+    struct line serial = {.row = {.time = table->serial, .work = unknown, .overhead = unknown, .idleness = unknown,
+                                  .inflation = NAN, .speedups = {none, none, none, none, none}},
+                          .runs = (int64_t)table->n_serial, .workers = mem_strdup("serial"), .laws = {NAN, NAN, NAN}};
+    add_line(printed, serial);
+    for (size_t i = 0; i < table->rows.n; i++) {
+        const struct scaling_row *row = &table->rows.at[i];
+        struct line line = {.row = *row, .runs = (int64_t)row->n_runs, .workers = mem_printf("%u", row->workers),
+                            .laws = serial.laws};
+        if (table->has_work_span)
+            line.laws = scaling_laws(table, row->workers);
+        add_line(printed, line);
+    }
+}
+
+/* A table of some columns. */
+static struct data_table table_of(const struct printed_scaling *printed, size_t from, size_t to, bool has_serial)
+{
+    size_t first = has_serial ? 0 : 1;
+    return (struct data_table){columns + from, to - from, printed->lines.at + first, sizeof *printed->lines.at,
+                          printed->lines.n - first, NULL};
 }
 
 /* ---- text ---- */
 
-static int width_of(const struct scaling_column *column)
+/* A heading, and the numbers of workers with the columns [from, to). */
+static void print_columns(struct printed_scaling *printed, size_t from, size_t to)
 {
-    int title = (int)text_columns(column->title) + 2;
-    return title > WIDTH ? title : WIDTH;
-}
-
-static void add_titles(struct text *line, const struct scaling_column *columns, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        text_printf(line, "%*s", width_of(&columns[i]), columns[i].title);
-}
-
-static void add_values(struct text *line, const struct scaling_row *row,
-                       const struct scaling_column *columns, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        double value = value_in(row, &columns[i]);
-        if (isfinite(value))
-            text_printf(line, "%*.*f", width_of(&columns[i]), columns[i].decimals, value);
-        else
-            text_printf(line, "%*s", width_of(&columns[i]), "-");
-    }
-}
-
-/* "0.513 to 0.520" */
-static void add_interval(struct text *line, const struct median_interval *time)
-{
-    char interval[64];
-    snprintf(interval, sizeof interval, "%.3f to %.3f", time->low, time->high);
-    text_printf(line, "%9.3f  %20s", time->median, interval);
+    struct table_column shown[COLUMNS] = {columns[0]};
+    struct data_table table = table_of(printed, from, to, false);
+    memcpy(shown + 1, columns + from, (to - from) * sizeof *columns);
+    table.columns = shown;
+    table.n_columns++;
+    table_write_text(&table, &printed->writer);
 }
 
 static void print_baseline(struct writer *writer, const struct scaling_table *table)
@@ -81,51 +132,10 @@ static void print_baseline(struct writer *writer, const struct scaling_table *ta
         writer_line(writer, "none; hpcrun needs --serial, or --workers with 1 among the numbers");
 }
 
-static void print_times(struct writer *writer, const struct scaling_table *table)
+static void print_laws(struct printed_scaling *printed)
 {
-    writer_heading(writer, "Times");
-    text_printf(&writer->line, "%9s%6s%9s  %20s%9s", "workers", "runs", "T_P, s", "interval",
-                "speedup");
-    add_titles(&writer->line, costs, LENGTH(costs));
-    writer_end_line(writer);
-    for (size_t i = 0; i < table->rows.n; i++) {
-        const struct scaling_row *row = &table->rows.at[i];
-        text_printf(&writer->line, "%9u%6zu", row->workers, row->n_runs);
-        add_interval(&writer->line, &row->time);
-        if (isfinite(row->speedups[ACTUAL_SPEEDUP].value))
-            text_printf(&writer->line, "%9.2f", row->speedups[ACTUAL_SPEEDUP].value);
-        else
-            text_printf(&writer->line, "%9s", "-");
-        add_values(&writer->line, row, costs, LENGTH(costs));
-        writer_end_line(writer);
-    }
-}
-
-static void print_factored(struct writer *writer, const struct scaling_table *table)
-{
-    writer_heading(writer, "Factored speedups");
-    text_printf(&writer->line, "%9s%9s", "workers", "linear");
-    add_titles(&writer->line, factored, LENGTH(factored));
-    writer_end_line(writer);
-    for (size_t i = 0; i < table->rows.n; i++) {
-        const struct scaling_row *row = &table->rows.at[i];
-        text_printf(&writer->line, "%9u%9u", row->workers, row->workers);
-        add_values(&writer->line, row, factored, LENGTH(factored));
-        writer_end_line(writer);
-    }
-}
-
-/* "7.31", or "-" */
-static void add_speedup(struct text *line, double speedup, int width)
-{
-    if (isfinite(speedup))
-        text_printf(line, "%*.2f", width, speedup);
-    else
-        text_printf(line, "%*s", width, "-");
-}
-
-static void print_laws(struct writer *writer, const struct scaling_table *table)
-{
+    struct writer *writer = &printed->writer;
+    const struct scaling_table *table = printed->table;
     const struct work_span *of = &table->work_span;
     if (!table->has_work_span)
         return;
@@ -145,17 +155,8 @@ static void print_laws(struct writer *writer, const struct scaling_table *table)
         writer_clean(writer, of->why_lower_bound);
         writer_line(writer, "; so no speedup is certain");
     }
-    if (!isfinite(table->baseline))
-        return;
-    writer_line(writer, "%9s%20s%20s%20s", "workers", "work law, at most", "span law, at most",
-                "burdened, at least");
-    for (size_t i = 0; i < table->rows.n; i++) {
-        struct speedup_laws laws = scaling_laws(table, table->rows.at[i].workers);
-        text_printf(&writer->line, "%9u%20.2f%20.2f", table->rows.at[i].workers, laws.work_law,
-                    laws.span_law);
-        add_speedup(&writer->line, laws.burdened, 20);
-        writer_end_line(writer);
-    }
+    if (isfinite(table->baseline))
+        print_columns(printed, LAWS, COLUMNS);
 }
 
 /* The smallest probability of the intervals. */
@@ -228,72 +229,21 @@ static void print_notes(struct writer *writer, const struct run_set *set,
     }
 }
 
-static void print_text(struct writer *writer, const struct run_set *set,
-                       const struct scaling_table *table)
+static void print_text(struct printed_scaling *printed)
 {
-    text_add_clean_code(&writer->line, set->command, writer->ascii); /* it has its escapes */
+    struct writer *writer = &printed->writer;
+    text_add_clean_code(&writer->line, printed->set->command, writer->ascii); /* it has its escapes */
     writer_line(writer, ": scaling");
-    print_baseline(writer, table);
-    print_times(writer, table);
-    print_factored(writer, table);
-    print_laws(writer, table);
-    print_notes(writer, set, table);
+    print_baseline(writer, printed->table);
+    writer_heading(writer, "Times");
+    print_columns(printed, 1, FACTORED);
+    writer_heading(writer, "Factored speedups");
+    print_columns(printed, FACTORED, LAWS);
+    print_laws(printed);
+    print_notes(writer, printed->set, printed->table);
 }
 
 /* ---- JSON ---- */
-
-static void put_time(struct json_writer *json, const struct median_interval *time, size_t n_runs)
-{
-    json_put_integer(json, "runs", (int64_t)n_runs);
-    json_put_number(json, "time", time->median);
-    json_put_array(json, "interval");
-    json_write_double(json, time->low);
-    json_write_double(json, time->high);
-    json_write_array_end(json);
-    json_put_number(json, "coverage", time->coverage);
-}
-
-/* "bands": low end, high end and probability of each speedup; null: there is no band. */
-static void put_bands(struct json_writer *json, const struct scaling_row *row)
-{
-    json_put_object(json, "bands");
-    for (size_t i = 0; i < LENGTH(factored); i++) {
-        const struct speedup *of = &row->speedups[MAXIMAL_SPEEDUP + i];
-        json_put_array(json, factored[i].key);
-        json_write_double(json, of->low);
-        json_write_double(json, of->high);
-        json_write_double(json, of->coverage > 0 ? of->coverage : NAN);
-        json_write_array_end(json);
-    }
-    json_write_object_end(json);
-}
-
-static void put_row(struct json_writer *json, const struct scaling_table *table,
-                    const struct scaling_row *row)
-{
-    json_write_break(json);
-    json_write_object(json);
-    json_put_integer(json, "workers", row->workers);
-    put_time(json, &row->time, row->n_runs);
-    json_put_number(json, "speedup", row->speedups[ACTUAL_SPEEDUP].value);
-    for (size_t i = 0; i < LENGTH(costs); i++)
-        json_put_number(json, costs[i].key, value_in(row, &costs[i]));
-    json_put_object(json, "factored");
-    json_put_integer(json, "linear", row->workers);
-    for (size_t i = 0; i < LENGTH(factored); i++)
-        json_put_number(json, factored[i].key, value_in(row, &factored[i]));
-    json_write_object_end(json);
-    put_bands(json, row);
-    if (table->has_work_span && isfinite(table->baseline)) {
-        struct speedup_laws laws = scaling_laws(table, row->workers);
-        json_put_object(json, "laws");
-        json_put_number(json, "work_law", laws.work_law);
-        json_put_number(json, "span_law", laws.span_law);
-        json_put_number(json, "burdened", laws.burdened);
-        json_write_object_end(json);
-    }
-    json_write_object_end(json);
-}
 
 static void put_work_span(struct json_writer *json, const struct scaling_table *table)
 {
@@ -328,126 +278,50 @@ static void put_failures(struct json_writer *json, const struct run_set *set)
     json_write_array_end(json);
 }
 
-static void print_json(struct writer *writer, const struct run_set *set,
-                       const struct scaling_table *table)
+static void print_json(struct printed_scaling *printed)
 {
-    struct json_writer *json = &writer->json;
+    struct json_writer *json = &printed->writer.json;
+    const struct scaling_table *table = printed->table;
+    bool has_laws = table->has_work_span && isfinite(table->baseline);
+    struct data_table all = table_of(printed, 0, has_laws ? COLUMNS : LAWS, true), serial = table_of(printed, 2, 8, true);
     const char *one = isfinite(table->baseline) ? "one worker" : NULL;
-    json_write_text(json, "title", set->command);
+    json_write_text(json, "title", printed->set->command);
     json_write_text(json, "baseline", table->n_serial ? "serial" : one);
     json_put_number(json, "baseline_time", table->baseline);
     if (table->n_serial) {
         json_put_object(json, "serial");
-        json_write_text(json, "command", set->serial);
-        put_time(json, &table->serial, table->n_serial);
+        json_write_text(json, "command", printed->set->serial);
+        table_write_members(&serial, &printed->writer, 0);
         json_write_object_end(json);
     }
     json_put_array(json, "rows");
-    for (size_t i = 0; i < table->rows.n; i++)
-        put_row(json, table, &table->rows.at[i]);
+    table_write_objects(&all, &printed->writer, 1, all.n_rows);
     json_write_array_end(json);
     put_work_span(json, table);
-    put_failures(json, set);
-}
-
-/* ---- CSV ---- */
-
-static void csv_value(struct writer *writer, double value)
-{
-    if (isfinite(value))
-        csv_number(writer, value);
-    else
-        csv_text(writer, "-");
-}
-
-static void csv_time(struct writer *writer, const struct median_interval *time, size_t n_runs)
-{
-    csv_integer(writer, n_runs);
-    csv_value(writer, time->median);
-    csv_value(writer, time->low);
-    csv_value(writer, time->high);
-}
-
-/* Columns after the time. */
-#define OTHER_COLUMNS (LENGTH(costs) + 3 * LENGTH(factored) + LAWS)
-#define LAWS          3
-
-static void print_csv_heads(struct writer *writer)
-{
-    csv_texts(writer, (const char *const[]){"workers", "runs", "time", "time low", "time high"}, 5);
-    for (size_t i = 0; i < LENGTH(costs); i++)
-        csv_text(writer, costs[i].key);
-    for (size_t i = 0; i < LENGTH(factored); i++)
-        csv_text(writer, factored[i].key);
-    for (size_t i = 0; i < LENGTH(factored); i++) {
-        char *low = mem_printf("%s low", factored[i].key);
-        char *high = mem_printf("%s high", factored[i].key);
-        csv_text(writer, low);
-        csv_text(writer, high);
-        free(low);
-        free(high);
-    }
-    csv_texts(writer,
-              (const char *const[]){"work_law", "span_law", "burdened"}, LAWS);
-    csv_end_record(writer);
-}
-
-static void csv_missing(struct writer *writer, size_t columns)
-{
-    for (size_t i = 0; i < columns; i++)
-        csv_text(writer, "-");
-}
-
-static void print_csv_row(struct writer *writer, const struct scaling_table *table,
-                          const struct scaling_row *row)
-{
-    struct speedup_laws laws = {NAN, NAN, NAN};
-    if (table->has_work_span)
-        laws = scaling_laws(table, row->workers);
-    csv_integer(writer, row->workers);
-    csv_time(writer, &row->time, row->n_runs);
-    for (size_t i = 0; i < LENGTH(costs); i++)
-        csv_value(writer, value_in(row, &costs[i]));
-    for (size_t i = 0; i < LENGTH(factored); i++)
-        csv_value(writer, value_in(row, &factored[i]));
-    for (size_t i = 0; i < LENGTH(factored); i++) {
-        const struct speedup *of = &row->speedups[MAXIMAL_SPEEDUP + i];
-        csv_value(writer, of->low);
-        csv_value(writer, of->high);
-    }
-    csv_value(writer, laws.work_law);
-    csv_value(writer, laws.span_law);
-    csv_value(writer, laws.burdened);
-    csv_end_record(writer);
-}
-
-static void print_csv(struct writer *writer, const struct scaling_table *table)
-{
-    print_csv_heads(writer);
-    if (table->n_serial) {
-        csv_text(writer, "serial");
-        csv_time(writer, &table->serial, table->n_serial);
-        csv_missing(writer, OTHER_COLUMNS);
-        csv_end_record(writer);
-    }
-    for (size_t r = 0; r < table->rows.n; r++)
-        print_csv_row(writer, table, &table->rows.at[r]);
+    put_failures(json, printed->set);
 }
 
 void print_scaling(const struct run_set *set, const struct scaling_table *table, enum format format,
                    FILE *out)
 {
-    struct writer writer;
     if (format == FORMAT_SVG) {
         print_scaling_svg(set->command, table, out);
         return;
     }
-    writer_open(&writer, print_class(format), out);
+    struct printed_scaling printed = {.set = set, .table = table};
+    add_lines(&printed);
+    writer_open(&printed.writer, format, out);
+    struct data_table records = table_of(&printed, 0, COLUMNS, table->n_serial > 0);
     if (format == FORMAT_JSON)
-        print_json(&writer, set, table);
+        print_json(&printed);
     else if (format == FORMAT_CSV)
-        print_csv(&writer, table);
+        table_write_csv(&records, &printed.writer);
     else
-        print_text(&writer, set, table);
-    writer_free(&writer);
+        print_text(&printed);
+    writer_free(&printed.writer);
+    for (size_t i = 0; i < printed.lines.n; i++) {
+        free((char *)printed.lines.at[i].workers);
+        free((char *)printed.lines.at[i].interval);
+    }
+    vec_free(&printed.lines);
 }

@@ -180,7 +180,7 @@ int print_summary(struct session *session, const struct print_options *options, 
         return 2;
     }
     fates_read(&summary.fates, session->run);
-    writer_open(&summary.writer, print_class(options->format), out);
+    writer_open(&summary.writer, options->format, out);
     if (options->width)
         summary.writer.width = options->width;
     printers[options->format](&summary);

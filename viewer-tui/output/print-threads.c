@@ -8,7 +8,7 @@
 #include "viewer-tui/metrics/efficiency.h"
 #include "viewer-tui/table/columns.h"
 #include "viewer-tui/output/thread-table.h"
-#include "viewer-tui/table/writer.h"
+#include "viewer-tui/table/table.h"
 #include "viewer-tui/threads/run-threads.h"
 #include "viewer-tui/threads/thread-origin.h"
 #include "viewer-tui/tree/labels.h"
@@ -18,8 +18,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
-
 /* Sums over many threads are larger than costs in the trees. */
 #define TOTAL_WIDTH  12
 #define COLUMN_WIDTH (TOTAL_WIDTH + PERCENT_WIDTH)
@@ -28,9 +26,42 @@
 /* At most this many of the procedures that match are named. */
 #define MOST_NAMED 5
 
-static const char *const id_columns[] = {
-    "kind", "profile", "pid",     "tid",     "name",          "command", "id",        "host",
-    "rank", "samples", "dropped", "partial", "start_routine", "root",    "created_at"};
+/* A thread, or a statistic over all. */
+struct thread_line {
+    const char *kind; /* "thread", "sum" */
+    int64_t profile, pid, tid, rank, samples, dropped, partial;
+    const char *name, *command, *id, *host, *start_routine, *root;
+    char *description, *created_at; /* for text; for CSV */
+    const json_t *path;
+    const double *totals;
+};
+
+#define MEMBER(name)        .place = offsetof(struct thread_line, name)
+#define ID(key, kind, name) {NULL, key, key, NULL, kind, MEMBER(name)}
+#define IDS                 17
+
+static const struct table_column id_columns[IDS] = {
+    {NULL, "kind", NULL, NULL, OF_TEXT, MEMBER(kind)},
+    ID("profile", OF_INTEGER, profile),
+    {"process", "pid", "pid", NULL, OF_INTEGER, MEMBER(pid), .width = ID_WIDTH},
+    {"thread", "tid", "tid", NULL, OF_INTEGER, MEMBER(tid), .width = ID_WIDTH},
+    ID("name", OF_TEXT, name),
+    {"name", NULL, NULL, NULL, OF_TEXT, MEMBER(description)},
+    ID("command", OF_TEXT, command),
+    ID("id", OF_TEXT, id),
+    ID("host", OF_TEXT, host),
+    ID("rank", OF_INTEGER, rank),
+    ID("samples", OF_INTEGER, samples),
+    ID("dropped", OF_INTEGER, dropped),
+    ID("partial", OF_INTEGER, partial),
+    ID("start_routine", OF_TEXT, start_routine),
+    ID("root", OF_TEXT, root),
+    {NULL, NULL, "created_at", NULL, OF_JSON, MEMBER(path), .write = thread_origin_write},
+    {NULL, "created_at", NULL, NULL, OF_TEXT, MEMBER(created_at)}};
+
+/* The line of text of a statistic: its name in place of the thread's. */
+static const struct table_column statistic_column = {
+    "", NULL, NULL, NULL, OF_TEXT, MEMBER(kind), .width = ID_WIDTH};
 
 /* The costs of all threads. */
 struct threads_table {
@@ -40,6 +71,8 @@ struct threads_table {
     const struct metrics *metrics;
     struct threads threads;
     bool hosts_differ;
+    VEC(struct table_column) columns; /* ids, then costs; their heads are of the heap */
+    VEC(struct thread_line) lines;    /* threads, then statistics */
 };
 
 static double magnitude(const void *threads, size_t metric)
@@ -59,122 +92,58 @@ static double whole_of(const struct threads_table *table, size_t metric)
     return threads_whole(&table->threads, table->metrics, metric);
 }
 
-static void text_costs(struct threads_table *table, const double *values, bool with_shares)
+/* Adds the columns of a metric: the cost, and in CSV and JSON its percentage of effort. */
+static void add_columns(struct threads_table *table, size_t m)
 {
     const struct metrics *metrics = table->metrics;
-    struct text *line = &table->writer.line;
-    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n;
-         m = metrics_with_columns(metrics, m + 1)) {
-        char number[NUMBER_SIZE], percent[NUMBER_SIZE];
-        double whole = whole_of(table, m);
-        struct number_scale scale = scale_of(table, m);
-        columns_value(&metrics->at[m], values[m], &scale, number);
-        text_add_right(line, number, TOTAL_WIDTH);
-        bool has_share = with_shares && metric_is_measured(&metrics->at[m]) &&
-                         isfinite(values[m]) && values[m] != 0 && isfinite(whole) && whole != 0;
-        if (has_share)
-            number_percent(values[m], whole, percent);
-        text_printf(line, "%*s%s", PERCENT_WIDTH - 1, has_share ? percent : "",
-                    has_share ? "%" : " ");
-    }
+    const struct metric *metric = &metrics->at[m];
+    struct table_column cost = {.group = "metrics",
+                                .kind = OF_COST,
+                                .place = offsetof(struct thread_line, totals),
+                                .width = COLUMN_WIDTH,
+                                .metric = m,
+                                .scale = scale_of(table, m),
+                                .whole = whole_of(table, m)};
+    struct text title = {0};
+    columns_title(metric, cost.scale.unit, table->writer.ascii, &title);
+    if (metrics_with_columns(metrics, m) == m)
+        cost.title = mem_strdup(text_string(&title));
+    if (metrics_shown(metrics, m) == m)
+        cost.head = mem_printf("%s%s", metric->name, csv_state(metric));
+    if (metrics_in_json(metrics, m) == m)
+        cost.key = metric->name;
+    vec_free(&title);
+    vec_push(&table->columns, cost);
+    if (!metric_is_of_effort(metric) || !cost.head)
+        return;
+    char *head = mem_printf("%s:percent_of_effort", cost.head);
+    struct table_column percent = {.head = head, .key = metric->name, .group = "percent_of_effort", .kind = OF_PERCENT,
+                                   .place = cost.place, .metric = m, .whole = cost.whole};
+    vec_push(&table->columns, percent);
 }
 
-static void csv_costs(struct threads_table *table, const double *values)
-{
-    const struct metrics *metrics = table->metrics;
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
-        csv_cost(&table->writer, &metrics->at[m], values[m]);
-        if (metric_is_of_effort(&metrics->at[m]))
-            csv_percent(&table->writer, values[m], whole_of(table, m));
-    }
-}
-
-static void json_costs(struct threads_table *table, const char *key, const double *values)
-{
-    const struct metrics *metrics = table->metrics;
-    struct json_writer *json = &table->writer.json;
-    json_put_object(json, key);
-    for (size_t m = metrics_in_json(metrics, 0); m < metrics->n;
-         m = metrics_in_json(metrics, m + 1))
-        json_put_cost(json, metrics->at[m].name, &metrics->at[m], values[m]);
-    json_write_object_end(json);
-}
-
-static void json_percentages(struct threads_table *table, const char *key, const double *values)
-{
-    const struct metrics *metrics = table->metrics;
-    struct json_writer *json = &table->writer.json;
-    json_put_object(json, key);
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
-        if (metric_is_of_effort(&metrics->at[m]))
-            json_put_percent(json, metrics->at[m].name, values[m], whole_of(table, m));
-    json_write_object_end(json);
-}
-
-/* Column titles stand in as many lines as they need, those of the ids in the first. */
-static void text_heads(struct threads_table *table)
+static void print_head(struct threads_table *table)
 {
     const struct metrics *metrics = table->metrics;
     struct writer *writer = &table->writer;
     size_t n = table->threads.list.n;
-    struct column_titles titles = {0};
-    struct text title = {0};
     writer_run_line(writer, table->session, table->db);
     writer_line(writer, "%zu thread%s", n, n == 1 ? "" : "s");
-    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n;
-         m = metrics_with_columns(metrics, m + 1)) {
-        if (metric_is_sum(&metrics->at[m])) {
-            writer_clean(writer, metrics->at[m].name);
-            text_add(&writer->line, " = ");
-            efficiency_add_formula(metrics, m, &writer->line);
-            writer_line(writer, ", whose percentages are of the effort of all threads");
-        }
-        text_clear(&title);
-        columns_title(&metrics->at[m], scale_of(table, m).unit, writer->ascii, &title);
-        column_titles_add(&titles, text_string(&title), COLUMN_WIDTH);
+    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n; m = metrics_with_columns(metrics, m + 1)) {
+        if (!metric_is_sum(&metrics->at[m]))
+            continue;
+        writer_clean(writer, metrics->at[m].name);
+        text_add(&writer->line, " = ");
+        efficiency_add_formula(metrics, m, &writer->line);
+        writer_line(writer, ", whose percentages are of the effort of all threads");
     }
     writer_end_line(writer);
-    column_titles_line(&titles, false, &writer->line);
-    writer_line(writer, "%*s%*s  name", ID_WIDTH, "process", ID_WIDTH, "thread");
-    while (column_titles_line(&titles, false, &writer->line))
-        writer_end_line(writer);
-    column_titles_free(&titles);
-    vec_free(&title);
 }
 
-static void csv_heads(struct threads_table *table)
+/* "rank 3: solver  (of 100 samples 2 dropped, 1 partial)  created at start pool.c:12" */
+static void add_description(const struct threads_table *table, const struct thread *thread, struct text *out)
 {
-    const struct metrics *metrics = table->metrics;
-    struct text name = {0};
-    csv_texts(&table->writer, id_columns, LENGTH(id_columns));
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
-        text_clear(&name);
-        text_printf(&name, "%s%s", metrics->at[m].name, csv_state(&metrics->at[m]));
-        csv_text(&table->writer, text_string(&name));
-        text_add(&name, ":percent_of_effort");
-        if (metric_is_of_effort(&metrics->at[m]))
-            csv_text(&table->writer, text_string(&name));
-    }
-    csv_end_record(&table->writer);
-    vec_free(&name);
-}
-
-static void json_heads(struct threads_table *table, enum projection projection)
-{
-    struct json_writer *json = &table->writer.json;
-    json_write_text(json, "title", session_title(table->session, table->db));
-    json_write_text(json, "view", "threads");
-    json_write_text(json, "projection", projection_name(projection));
-    json_put_metrics(json, "metrics", table->metrics);
-    json_put_array(json, "threads");
-}
-
-/* "  rank 3: solver  (of 100 samples 2 dropped, 1 partial)  created at start pool.c:12" */
-static void add_description(struct threads_table *table, const struct thread *thread)
-{
-    struct text *out = &table->writer.right;
     bool ascii = table->writer.ascii;
-    text_add(out, "  ");
     if (thread->process)
         run_add_place(thread->process, table->hosts_differ, ascii, out);
     text_add_clean(out, thread->pid >= 0 ? thread->name : thread->id, ascii);
@@ -187,106 +156,110 @@ static void add_description(struct threads_table *table, const struct thread *th
     }
 }
 
-static void write_created_at(struct writer *writer, const struct thread *thread)
-{
-    struct text created_at = {0};
-    if (writer->class == &json_class) {
-        json_write_key(&writer->json, "created_at");
-        thread_origin_write(thread->created_at, &writer->json);
-        return;
-    }
-    if (thread->created_at)
-        thread_origin_add(thread->created_at, false, &created_at);
-    writer_text(writer, "created_at", thread->created_at ? text_string(&created_at) : NULL);
-    vec_free(&created_at);
-}
-
 static const char *text_or_null(const json_t *object, const char *key)
 {
     const char *text = run_text(object, key);
     return *text ? text : NULL;
 }
 
-static void write_thread(struct threads_table *table, const struct thread *thread)
+static void add_line(struct threads_table *table, const struct thread *thread)
 {
-    struct writer *writer = &table->writer;
-    writer_row(writer, "thread");
-    writer_integer(writer, "profile", thread->profile, 0);
-    writer_integer(writer, "pid", thread->pid, ID_WIDTH);
-    writer_integer(writer, "tid", thread->tid, ID_WIDTH);
-    writer_text(writer, "name", thread->name);
-    writer_text(writer, "command", run_text(thread->process, "command"));
-    writer_text(writer, "id", thread->id);
-    writer_text(writer, "host", run_text(thread->process, "host"));
-    writer_integer(writer, "rank", run_rank(thread->process), 0);
-    writer_integer(writer, "samples", (int64_t)thread->samples, 0);
-    writer_integer(writer, "dropped", (int64_t)thread->dropped, 0);
-    writer_integer(writer, "partial", (int64_t)thread->partial, 0);
-    writer_text(writer, "start_routine", text_or_null(thread->described, "start_routine"));
-    writer_text(writer, "root", text_or_null(thread->described, "root"));
-    write_created_at(writer, thread);
-    if (writer->class == &text_class) {
-        text_costs(table, thread->totals, true);
-        add_description(table, thread);
-    } else if (writer->class == &csv_class) {
-        csv_costs(table, thread->totals);
-    } else {
-        json_costs(table, "metrics", thread->totals);
-        json_percentages(table, "percent_of_effort", thread->totals);
-    }
-    writer_end_row(writer);
+    struct text description = {0}, created_at = {0};
+    add_description(table, thread, &description);
+    text_add(&description, "");
+    if (thread->created_at)
+        thread_origin_add(thread->created_at, false, &created_at);
+    struct thread_line line = {.kind = "thread",
+                               .profile = thread->profile,
+                               .pid = thread->pid,
+                               .tid = thread->tid,
+                               .rank = run_rank(thread->process),
+                               .samples = (int64_t)thread->samples,
+                               .dropped = (int64_t)thread->dropped,
+                               .partial = (int64_t)thread->partial,
+                               .name = thread->name,
+                               .command = run_text(thread->process, "command"),
+                               .id = thread->id,
+                               .host = run_text(thread->process, "host"),
+                               .start_routine = text_or_null(thread->described, "start_routine"),
+                               .root = text_or_null(thread->described, "root"),
+                               .description = description.at,
+                               .created_at = created_at.at,
+                               .path = thread->created_at,
+                               .totals = thread->totals};
+    vec_push(&table->lines, line);
 }
 
-/* A row of text or CSV for each statistic. */
-static void write_statistics(struct threads_table *table)
+static struct data_table table_of(struct threads_table *table)
 {
-    struct writer *writer = &table->writer;
-    for (int s = 0; s < STATISTICS; s++) {
-        const char *name = statistic_name((enum statistic)s);
-        writer_row(writer, name);
-        if (writer->class == &text_class) {
-            text_costs(table, table->threads.statistics[s], s != SUM);
-            text_printf(&writer->right, "%*s", ID_WIDTH, name);
-        } else {
-            csv_texts(writer, NULL, LENGTH(id_columns) - 1);
-            csv_costs(table, table->threads.statistics[s]);
-        }
-        writer_end_row(writer);
-    }
+    for (size_t i = 0; i < IDS; i++)
+        vec_push(&table->columns, id_columns[i]);
+    vec_push(&table->columns, (struct table_column){.group = "metrics"});
+    vec_push(&table->columns, (struct table_column){.group = "percent_of_effort"});
+    for (size_t m = 0; m < table->metrics->n; m++)
+        add_columns(table, m);
+    for (size_t i = 0; i < table->threads.list.n; i++)
+        add_line(table, &table->threads.list.at[i]);
+    for (int s = 0; s < STATISTICS; s++)
+        vec_push(&table->lines, (struct thread_line){.kind = statistic_name((enum statistic)s), -1, -1, -1, -1, -1, -1, -1,
+                                                     .totals = table->threads.statistics[s]});
+    return (struct data_table){table->columns.at,          table->columns.n, table->lines.at,
+                          sizeof *table->lines.at, table->lines.n, table->metrics};
 }
 
-static void json_statistics(struct threads_table *table)
+static void write_text(struct threads_table *table, struct data_table *all)
+{
+    size_t n = table->threads.list.n;
+    print_head(table);
+    table_write_heads(all, &table->writer);
+    table_write_lines(all, &table->writer, 0, n, true);
+    writer_end_line(&table->writer);
+    for (size_t i = 0; i < IDS; i++)
+        table->columns.at[i].title = NULL;
+    table->columns.at[0] = statistic_column;
+    table_write_lines(all, &table->writer, n + SUM, n + SUM + 1, false);
+    table_write_lines(all, &table->writer, n + SUM + 1, all->n_rows, true);
+}
+
+static void write_json(struct threads_table *table, const struct data_table *all, enum projection projection)
 {
     struct json_writer *json = &table->writer.json;
-    json_put_object(json, "statistics");
-    for (int s = 0; s < STATISTICS; s++)
-        json_costs(table, statistic_name((enum statistic)s), table->threads.statistics[s]);
-    json_write_object_end(json);
-    json_put_object(json, "statistics_percent_of_effort");
-    for (int s = 0; s < STATISTICS; s++)
-        json_percentages(table, statistic_name((enum statistic)s), table->threads.statistics[s]);
-    json_write_object_end(json);
+    size_t n = table->threads.list.n;
+    json_write_text(json, "title", session_title(table->session, table->db));
+    json_write_text(json, "view", "threads");
+    json_write_text(json, "projection", projection_name(projection));
+    json_put_metrics(json, "metrics", table->metrics);
+    json_put_array(json, "threads");
+    table_write_objects(all, &table->writer, 0, n);
+    json_write_array_end(json);
+    for (int percent = 0; percent < 2; percent++) {
+        json_put_object(json, percent ? "statistics_percent_of_effort" : "statistics");
+        for (size_t s = 0; s < STATISTICS; s++)
+            table_write_group(all, &table->writer, n + s, percent ? "percent_of_effort" : "metrics",
+                              table->lines.at[n + s].kind);
+        json_write_object_end(json);
+    }
 }
 
 static void write_threads(struct threads_table *table, enum projection projection)
 {
-    const struct writer_class *class = table->writer.class;
-    if (class == &text_class)
-        text_heads(table);
-    else if (class == &csv_class)
-        csv_heads(table);
+    struct data_table all = table_of(table);
+    if (table->writer.format == FORMAT_TEXT)
+        write_text(table, &all);
+    else if (table->writer.format == FORMAT_CSV)
+        table_write_csv(&all, &table->writer);
     else
-        json_heads(table, projection);
-    for (size_t i = 0; i < table->threads.list.n; i++)
-        write_thread(table, &table->threads.list.at[i]);
-    if (class == &json_class) {
-        json_write_array_end(&table->writer.json);
-        json_statistics(table);
-        return;
+        write_json(table, &all, projection);
+    for (size_t i = IDS; i < table->columns.n; i++) {
+        free((char *)table->columns.at[i].head);
+        free((char *)table->columns.at[i].title);
     }
-    if (class == &text_class)
-        writer_end_line(&table->writer);
-    write_statistics(table);
+    for (size_t i = 0; i < table->lines.n; i++) {
+        free(table->lines.at[i].description);
+        free(table->lines.at[i].created_at);
+    }
+    vec_free(&table->columns);
+    vec_free(&table->lines);
 }
 
 /* ---- One procedure in each thread ---- */
@@ -378,11 +351,12 @@ static void write_procedure_json(struct procedure_table *table, const struct ses
     json_put_array(json, "threads");
     for (size_t i = 0; i < costs->threads.list.n; i++) {
         size_t thread = costs->order[i];
-        writer_row(&table->writer, NULL);
+        json_write_break(json);
+        json_write_object(json);
         json_put_integer(json, "profile", costs->threads.list.at[thread].profile);
         json_write_text(json, "thread", costs->labels[thread]);
         json_put_cost(json, "value", metric, costs->values[thread]);
-        writer_end_row(&table->writer);
+        json_write_object_end(json);
     }
     json_write_array_end(json);
     json_put_object(json, "statistics");
@@ -425,7 +399,7 @@ static uint32_t find_procedure(struct view *view, const char *expression)
 static void write_procedure(struct procedure_table *table, const struct session *session,
                             const struct print_options *options, FILE *out)
 {
-    writer_open(&table->writer, print_class(options->format), out);
+    writer_open(&table->writer, options->format, out);
     if (options->format == FORMAT_TEXT)
         write_procedure_text(table, session);
     else if (options->format == FORMAT_CSV)
@@ -479,7 +453,7 @@ int print_threads(struct session *session, const struct print_options *options, 
     thread_set_keep(session->threads, &table.threads, &db->metrics);
     if (options->sort)
         threads_sort(&table.threads, sorting.metric);
-    writer_open(&table.writer, print_class(options->format), out);
+    writer_open(&table.writer, options->format, out);
     if (options->width)
         table.writer.width = options->width;
     write_threads(&table, options->projection);

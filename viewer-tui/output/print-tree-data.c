@@ -74,13 +74,13 @@ static const char *name_if_in(const struct data_printer *printer, uint32_t row, 
     return comparison_has(printer->tree->view, row, side) ? printer->comparison->options->names[side] : NULL;
 }
 
-static struct data_printer open_printer(const struct tree *tree, const struct writer_class *class)
+static struct data_printer open_printer(const struct tree *tree, enum format format)
 {
     struct data_printer printer = {
         .tree = tree,
         .comparison = session_comparison(tree->session, tree->projection),
         .columns = tree->columns ? *tree->columns : columns_all(tree->view)};
-    writer_open(&printer.writer, class, tree->out);
+    writer_open(&printer.writer, format, tree->out);
     return printer;
 }
 
@@ -125,8 +125,11 @@ static void write_header(struct data_printer *printer)
 
 static void write_place(struct writer *writer, const char *file, uint32_t line)
 {
-    writer_text(writer, "file", file);
-    writer_integer(writer, "line", line ? (int64_t)line : -1, 0);
+    csv_text(writer, file);
+    if (line)
+        csv_integer(writer, line);
+    else
+        csv_text(writer, NULL);
 }
 
 /* The values of a row in `n` columns of a metric, then their percentages. */
@@ -176,7 +179,7 @@ static void enter_csv(void *context, struct view *view, uint32_t number, uint32_
 
 void print_tree_csv(const struct tree *tree)
 {
-    struct data_printer printer = open_printer(tree, &csv_class);
+    struct data_printer printer = open_printer(tree, FORMAT_CSV);
     write_header(&printer);
     struct visitor visitor = {.enter = enter_csv, .context = &printer};
     walk_visible(tree->filtered, tree->root, &tree->limits, NULL, &visitor);
@@ -268,7 +271,8 @@ static void enter_json(void *context, struct view *view, uint32_t number, uint32
     const struct row_facts *facts = &printer->facts;
     (void)level;
     read_facts(&printer->facts, view, number);
-    writer_row(&printer->writer, NULL);
+    json_write_break(json);
+    json_write_object(json);
     json_write_text(json, "name", text_string(&facts->name));
     json_write_text(json, "kind", facts->kind);
     json_put_place(json, facts->file, facts->line);
@@ -293,7 +297,7 @@ static void leave_json(void *context, struct view *view, uint32_t row)
     (void)view;
     (void)row;
     json_write_array_end(&printer->writer.json);
-    writer_end_row(&printer->writer);
+    json_write_object_end(&printer->writer.json);
 }
 
 static void write_filters(struct json_writer *json, const struct filters *filters)
@@ -349,7 +353,7 @@ static void write_head(struct data_printer *printer)
 
 void print_tree_json(const struct tree *tree)
 {
-    struct data_printer printer = open_printer(tree, &json_class);
+    struct data_printer printer = open_printer(tree, FORMAT_JSON);
     if (!tree->columns)
         columns_add_internal(&printer.columns, tree->view);
     write_head(&printer);

@@ -3,10 +3,10 @@
 #include "lib/diag.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/db/metric-selection.h"
+#include "viewer-tui/table/column-choice.h"
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/matching-paths.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +44,7 @@ enum format format_of_file(const char *name)
                     {".json", FORMAT_JSON},
                     {".folded", FORMAT_FOLDED},
                     {".html", FORMAT_FLAMEGRAPH},
+                    {".svg", FORMAT_SVG},
                     {".pb.gz", FORMAT_PPROF}};
     size_t length = strlen(name);
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
@@ -60,7 +61,8 @@ struct limits print_limits(const struct view *view, enum format format, double m
                            uint32_t depth)
 {
     static const double least[FORMATS] = {
-        [FORMAT_TEXT] = TEXT_MIN_PERCENT, [FORMAT_FLAMEGRAPH] = FLAMEGRAPH_MIN_PERCENT};
+        [FORMAT_TEXT] = TEXT_MIN_PERCENT, [FORMAT_FLAMEGRAPH] = FLAMEGRAPH_MIN_PERCENT,
+        [FORMAT_SVG] = FLAMEGRAPH_MIN_PERCENT};
     double percent = min_percent < 0 ? least[format] : min_percent;
     if (depth == 0)
         depth = view->class->shows_callers ? BOTTOM_UP_DEPTH + 1 : NO_DEPTH_LIMIT;
@@ -68,12 +70,6 @@ struct limits print_limits(const struct view *view, enum format format, double m
                            .share = percent > 0 ? percent / 100 : -INFINITY,
                            .share_of = min_percent < 0 ? SHARE_OF_TOTAL : SHARE_OF_WHOLE,
                            .by = view_judged_by(view)};
-}
-
-const struct writer_class *print_class(enum format format)
-{
-    assert(format <= FORMAT_JSON);
-    return format == FORMAT_TEXT ? &text_class : format == FORMAT_CSV ? &csv_class : &json_class;
 }
 
 bool print_sorting(const struct session *session, const struct metrics *metrics, const char *wanted,
@@ -121,6 +117,7 @@ int print_tree(const struct tree *tree, enum format format)
         [FORMAT_FLAMEGRAPH] = print_tree_flamegraph,
         [FORMAT_SPEEDSCOPE] = print_tree_speedscope,
         [FORMAT_PPROF] = print_tree_pprof,
+        [FORMAT_SVG] = print_tree_svg,
     };
     printers[format](tree);
     return problem_text() ? 1 : 0;
@@ -132,6 +129,23 @@ bool print_can(enum format format, const struct view *view)
     bool is_of_two = !view->db;
     return format < FORMAT_FOLDED ||
            (is_of_two ? metric_is_compared(sorted) : metric_is_additive(sorted));
+}
+
+/* The columns that an option --columns names; false, with the error reported, if there are none of them. */
+static bool print_columns(const struct session *session, const struct metrics *metrics, const char *wanted,
+                          struct columns *columns)
+{
+    struct column_choice choice = {0};
+    column_text_take(&choice, metrics, wanted);
+    *columns = column_choice_shown(&choice, metrics);
+    if (!choice.is_made) {
+        char *names = choose_names(metrics);
+        diag_error(session->folder, "no column of '%s'; there are :inclusive and :exclusive of %s", wanted, names);
+        free(names);
+        free(columns->at);
+    }
+    column_choice_free(&choice);
+    return choice.is_made;
 }
 
 int print_view(struct session *session, enum view_id id, const struct print_options *options,
@@ -151,6 +165,9 @@ int print_view(struct session *session, enum view_id id, const struct print_opti
                    view->metrics->at[sorting.metric].name);
         return 2;
     }
+    struct columns columns;
+    if (options->columns && !print_columns(session, view->metrics, options->columns, &columns))
+        return 2;
     struct filtered_tree filtered = {.view = view,
                                      .filters = options->filters ? options->filters : &no_filters};
     filtered_prepare(&filtered);
@@ -160,9 +177,12 @@ int print_view(struct session *session, enum view_id id, const struct print_opti
         .projection = options->projection,
         .filtered = &filtered,
         .limits = print_limits(view, options->format, options->min_percent, options->depth),
-        .cells = {.ascii = describe_in_ascii()},
+        .columns = options->columns ? &columns : NULL,
+        .cells = {.has_bars = options->has_bars, .ascii = describe_in_ascii()},
         .out = out};
     int status = print_tree(&tree, options->format);
     filtered_close(&filtered);
+    if (options->columns)
+        free(columns.at);
     return status;
 }

@@ -13,18 +13,6 @@
 
 #include <stdio.h>
 
-enum format {
-    FORMAT_TEXT,
-    FORMAT_CSV,
-    FORMAT_JSON,
-    FORMAT_FOLDED, /* this and the next ones show trees only (export-stacks.h) */
-    FORMAT_FLAMEGRAPH,
-    FORMAT_SPEEDSCOPE, /* this and the next one hold one database only */
-    FORMAT_PPROF,
-    FORMAT_SVG, /* draws the scaling of a set only */
-    FORMATS
-};
-
 /* The format called so, "csv", or of a file called so, "a.csv"; FORMATS if there is none. */
 enum format format_named(const char *name);
 const char *format_name(enum format format);
@@ -36,6 +24,8 @@ struct print_options {
     enum projection projection;
     const char *of;     /* threads only: a regular expression for one procedure; NULL: all costs */
     const char *sort;   /* as on the command line; NULL: the view's own order */
+    const char *columns; /* trees as text, CSV or JSON: only these (column-choice.h); NULL: the format's own */
+    bool has_bars;       /* trees as text: bars in place of percentages */
     uint32_t depth;     /* levels below the whole program; 0: the view's own limit */
     double min_percent; /* below 0: the format's own limit */
     size_t width;       /* of running text, in columns; 0: the usual width */
@@ -83,9 +73,6 @@ int print_comparison(struct session *session, const struct print_options *option
 bool print_sorting(const struct session *session, const struct metrics *metrics, const char *wanted,
                    struct sorting *sorting);
 
-/* The class of a format that all views have: text, CSV or JSON. */
-const struct writer_class *print_class(enum format format);
-
 /* Whether a format can show the metric that the view is sorted by: the costs of stacks must add up.
  */
 bool print_can(enum format format, const struct view *view);
@@ -108,6 +95,7 @@ void print_tree_csv(const struct tree *tree);
 void print_tree_json(const struct tree *tree);
 void print_tree_folded(const struct tree *tree);
 void print_tree_flamegraph(const struct tree *tree);
+void print_tree_svg(const struct tree *tree);
 void print_tree_speedscope(const struct tree *tree);
 void print_tree_pprof(const struct tree *tree);
 

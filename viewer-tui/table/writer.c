@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-void writer_open(struct writer *writer, const struct writer_class *class, FILE *out)
+void writer_open(struct writer *writer, enum format format, FILE *out)
 {
     *writer = (struct writer){
-        .class = class, .out = out, .ascii = describe_in_ascii(), .width = LINE_WIDTH};
-    if (class != &json_class)
+        .format = format, .out = out, .ascii = describe_in_ascii(), .width = LINE_WIDTH};
+    if (format != FORMAT_JSON)
         return;
     json_write_start(&writer->json, out, 0);
     json_write_object(&writer->json);
@@ -22,7 +22,7 @@ void writer_open(struct writer *writer, const struct writer_class *class, FILE *
 
 void writer_free(struct writer *writer)
 {
-    if (writer->class == &json_class) {
+    if (writer->format == FORMAT_JSON) {
         json_write_object_end(&writer->json);
         json_write_finish(&writer->json);
     }
@@ -53,37 +53,6 @@ void writer_heading(struct writer *writer, const char *heading)
 {
     writer_line(writer, "\n%s", heading);
 }
-
-static void text_row(struct writer *writer, const char *kind)
-{
-    (void)writer;
-    (void)kind;
-}
-
-static void text_no_text(struct writer *writer, const char *key, const char *text)
-{
-    (void)writer;
-    (void)key;
-    (void)text;
-}
-
-static void text_integer(struct writer *writer, const char *key, int64_t value, int width)
-{
-    (void)key;
-    if (value >= 0 && width)
-        text_printf(&writer->right, "%*" PRId64, width, value);
-    else
-        text_printf(&writer->right, "%*s", width, width ? "-" : "");
-}
-
-static void text_end_row(struct writer *writer)
-{
-    text_add(&writer->line, text_string(&writer->right));
-    text_clear(&writer->right);
-    writer_end_line(writer);
-}
-
-const struct writer_class text_class = {text_row, text_no_text, text_integer, text_end_row};
 
 void column_titles_add(struct column_titles *titles, const char *title, size_t width)
 {
@@ -210,30 +179,6 @@ void csv_end_record(struct writer *writer)
     writer->has_fields = false;
 }
 
-static void csv_row(struct writer *writer, const char *kind)
-{
-    if (kind)
-        csv_text(writer, kind);
-}
-
-static void csv_cell(struct writer *writer, const char *key, const char *text)
-{
-    (void)key;
-    csv_text(writer, text);
-}
-
-static void csv_integer_cell(struct writer *writer, const char *key, int64_t value, int width)
-{
-    (void)key;
-    (void)width;
-    if (value >= 0)
-        csv_integer(writer, (uint64_t)value);
-    else
-        csv_text(writer, NULL);
-}
-
-const struct writer_class csv_class = {csv_row, csv_cell, csv_integer_cell, csv_end_record};
-
 /* ---- JSON ---- */
 
 void json_put_integer(struct json_writer *json, const char *key, int64_t value)
@@ -321,28 +266,3 @@ void json_put_totals(struct json_writer *json, const struct view *view)
         json_put_cost(json, metrics->at[m].name, &metrics->at[m], view_total(view, m));
     json_write_object_end(json);
 }
-
-static void json_row(struct writer *writer, const char *kind)
-{
-    (void)kind;
-    json_write_break(&writer->json);
-    json_write_object(&writer->json);
-}
-
-static void json_text(struct writer *writer, const char *key, const char *text)
-{
-    json_write_text(&writer->json, key, text);
-}
-
-static void json_integer_cell(struct writer *writer, const char *key, int64_t value, int width)
-{
-    (void)width;
-    json_put_integer(&writer->json, key, value);
-}
-
-static void json_end_row(struct writer *writer)
-{
-    json_write_object_end(&writer->json);
-}
-
-const struct writer_class json_class = {json_row, json_text, json_integer_cell, json_end_row};

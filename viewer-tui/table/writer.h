@@ -1,14 +1,7 @@
 /* What every printer writes with: text for people, or comma-separated values or JSON for programs.
  *
- * A table is written row by row, by the same calls in every format:
- *
- *     writer_row(&writer, "thread");                      text       csv            json
- *     writer_integer(&writer, "pid", 71, 9);                    71   71,            "pid":71,
- *     writer_text(&writer, "name", "solver");             -          solver, "name":"solver",
- *     writer_end_row(&writer);                            \n         \r\n           }
- *
- * Costs are written by the printers: writer->line has those of a row of text, where they line up on
- * the left; writer->right has the rest of that row.
+ * Tables (table.h) are written in any of the three; what is no table (running text, trees in JSON) is written by the
+ * calls of its format.
  *
  * CSV is that of RFC 4180: records end with CR LF, and fields are quoted where they need it. Names
  * are written in their printable form (lib/printable.h): valid UTF-8 without control characters. A
@@ -27,25 +20,25 @@
 
 #include <stdio.h>
 
-struct writer;
-
-/* The calls of a table in one format. */
-struct writer_class {
-    void (*row)(struct writer *writer, const char *kind);
-    void (*text)(struct writer *writer, const char *key, const char *text);
-    void (*integer)(struct writer *writer, const char *key, int64_t value, int width);
-    void (*end_row)(struct writer *writer);
+enum format {
+    FORMAT_TEXT,
+    FORMAT_CSV,
+    FORMAT_JSON,
+    FORMAT_FOLDED, /* this and the next ones show trees only (export-stacks.h) */
+    FORMAT_FLAMEGRAPH,
+    FORMAT_SPEEDSCOPE,
+    FORMAT_PPROF,
+    FORMAT_SVG, /* of a tree the flame graph, of a set the speedups */
+    FORMATS
 };
 
-extern const struct writer_class text_class, csv_class, json_class;
-
 struct writer {
-    const struct writer_class *class;
+    enum format format; /* text, CSV or JSON */
     FILE *out;
     bool ascii;              /* text: no other characters */
     size_t width;            /* text: columns of running text; set by the printer, else LINE_WIDTH */
     struct text line;        /* text: the line in the making */
-    struct text right;       /* text: what stands on the right of the costs of the row */
+    struct text right;       /* text: a part of the line in the making */
     bool has_fields;         /* csv: the record has a field already */
     struct json_writer json; /* json */
 };
@@ -54,33 +47,8 @@ struct writer {
 #define LINE_WIDTH 100
 
 /* The caller frees it with writer_free, which ends a JSON document. */
-void writer_open(struct writer *writer, const struct writer_class *class, FILE *out);
+void writer_open(struct writer *writer, enum format format, FILE *out);
 void writer_free(struct writer *writer);
-
-/* ---- Tables ---- */
-
-/* Begins a row; `kind` is the first field of a CSV record, NULL: it has none. */
-static inline void writer_row(struct writer *writer, const char *kind)
-{
-    writer->class->row(writer, kind);
-}
-
-/* A cell for programs; NULL if unknown. */
-static inline void writer_text(struct writer *writer, const char *key, const char *text)
-{
-    writer->class->text(writer, key, text);
-}
-
-/* A number below 0 is unknown. `width`: in text, columns; 0: not shown. */
-static inline void writer_integer(struct writer *writer, const char *key, int64_t value, int width)
-{
-    writer->class->integer(writer, key, value, width);
-}
-
-static inline void writer_end_row(struct writer *writer)
-{
-    writer->class->end_row(writer);
-}
 
 /* ---- Text ---- */
 

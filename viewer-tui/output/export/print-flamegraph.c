@@ -1,5 +1,5 @@
-/* Stacks (export-stacks.h) as a flame graph: one self-contained HTML page, the outermost frames on
- * top. A frame is as wide as its costs, with those of the frames below; its color is that of its
+/* Stacks (export-stacks.h) as a flame graph: one self-contained HTML page, or a drawing in SVG 1.1 without scripts; the
+ * outermost frames on top. A frame is as wide as its costs, with those of the frames below; its color is that of its
  * module. Frames that are too narrow are left out: the room below their parent stays empty.
  *
  * In a comparison widths are the right run's, and colors say what it has more or less than expected
@@ -18,6 +18,12 @@
 
 /* Smaller relative changes are shown as none. */
 #define LEAST_CHANGE 0.005
+
+/* Of the drawing, in pixels. */
+#define SVG_WIDTH 1200
+#define SVG_TOP   48
+#define CHARACTER 6.6 /* the mean width of one in a name */
+#define LEAST_BOX 0.1 /* width; narrower frames are left out */
 
 struct flamegraph {
     const struct tree *tree;
@@ -64,13 +70,25 @@ static double change_of(const struct flamegraph *graph, const struct flame_frame
     return larger > 0 ? (frame->total[1] - expected) / larger : 0;
 }
 
-/* Red is an increase, blue a decrease, gray no change. */
+/* Adds "#rrggbb". Hue 0..359, the others in percent. */
+static void add_hsl(struct text *out, double hue, double saturation, double lightness)
+{
+    double range = saturation / 100 * fmin(lightness, 100 - lightness) / 100;
+    text_add(out, "#");
+    for (int channel = 0; channel < 3; channel++) {
+        double k = fmod((double[]){0, 8, 4}[channel] + hue / 30, 12);
+        double value = lightness / 100 - range * fmax(fmin(fmin(k - 3, 9 - k), 1), -1);
+        text_printf(out, "%02x", (unsigned)lround(255 * value));
+    }
+}
+
+/* Orange is an increase, blue a decrease, gray no change: the color-blind can tell them apart. */
 static void add_color_of_change(struct text *out, double change)
 {
     if (fabs(change) < LEAST_CHANGE)
-        text_add(out, "hsl(0,0%,88%)");
+        add_hsl(out, 0, 0, 88);
     else
-        text_printf(out, "hsl(%d,80%%,%.0f%%)", change > 0 ? 0 : 215, 90 - 30 * fabs(change));
+        add_hsl(out, change > 0 ? 32 : 212, 85, 88 - 28 * fabs(change));
 }
 
 static void add_color(struct flamegraph *graph, const struct flame_frame *frame)
@@ -78,9 +96,9 @@ static void add_color(struct flamegraph *graph, const struct flame_frame *frame)
     if (graph->comparison)
         add_color_of_change(&graph->line, change_of(graph, frame));
     else if (frame->has_module)
-        text_printf(&graph->line, "hsl(%u,70%%,%u%%)", frame->hue, frame->lightness);
+        add_hsl(&graph->line, frame->hue, 70, frame->lightness);
     else
-        text_add(&graph->line, "#ddd");
+        text_add(&graph->line, "#dddddd");
 }
 
 static void add_data(struct flamegraph *graph, const char *name, double costs)
@@ -119,12 +137,26 @@ static char *metric_name(const struct flamegraph *graph)
     return mem_strndup(name, length);
 }
 
+/* Adds the lines that pointing at a frame shows: name, place and costs. */
+static void add_tooltip(struct flamegraph *graph, const struct flame_frame *frame, const char *metric)
+{
+    const char *place = graph->frames.texts.at + frame->place;
+    struct text what = {0};
+    text_add_xml(&graph->line, frames_name(&graph->frames, frame));
+    text_add(&graph->line, *place ? "  " : "");
+    text_add_xml(&graph->line, place);
+    add_clean(&what, metric);
+    text_add(&what, graph->comparison ? ": " : " ");
+    add_values(graph, text_string(&what), frame->total);
+    add_values(graph, graph->comparison ? "itself: " : "itself ", frame->own);
+    vec_free(&what);
+}
+
 static void write_frame(struct flamegraph *graph, const struct flame_frame *frame,
                         const char *metric)
 {
     const struct frames *frames = &graph->frames;
     struct text *line = &graph->line;
-    const char *name = frames_name(frames, frame), *place = frames->texts.at + frame->place;
     text_add(line, "<div class=\"f\"");
     add_data(graph, "own", frame->own[frames->shown]);
     add_data(graph, "total", frame->total[frames->shown]);
@@ -133,23 +165,13 @@ static void write_frame(struct flamegraph *graph, const struct flame_frame *fram
         add_data(graph, "total-before", frame->total[0]);
     }
     text_add(line, " title=\"");
-    text_add_xml(line, name);
-    if (*place) {
-        text_add(line, "  ");
-        text_add_xml(line, place);
-    }
-    struct text what = {0};
-    add_clean(&what, metric);
-    text_add(&what, graph->comparison ? ": " : " ");
-    add_values(graph, text_string(&what), frame->total);
-    add_values(graph, graph->comparison ? "itself: " : "itself ", frame->own);
-    vec_free(&what);
+    add_tooltip(graph, frame, metric);
     text_printf(line, "\" style=\"left:%.4f%%;width:%.4f%%;top:%upx;background:",
                 frames_left(frames, frame), frames_width(frames, frame),
                 frame->depth * FLAMEGRAPH_ROW);
     add_color(graph, frame);
     text_add(line, "\">");
-    text_add_xml(line, name);
+    text_add_xml(line, frames_name(frames, frame));
     text_add(line, "</div>");
     write_line(graph);
 }
@@ -222,37 +244,123 @@ static void write_legend(struct flamegraph *graph, const char *metric)
         vec_free(&names[side]);
 }
 
-static void write_head(struct flamegraph *graph, const char *metric)
+/* Adds what the graph is of, safe for XML. */
+static void add_title(struct flamegraph *graph, const char *metric, struct text *out)
 {
     const struct tree *tree = graph->tree;
-    struct text title = {0}, clean = {0};
+    struct text title = {0};
     run_line_add(tree->session, tree->view->db, LINE_WIDTH, false, &title);
     text_printf(&title, ": %s of %s, %s projection%s", metric, tree->view->class->name,
                 projection_name(tree->projection), session_folding_words(tree->session));
     text_add(&title, filters_n(tree->filtered->filters) ? "  filters: " : "");
     tree_add_filters(tree, false, &title);
-    add_clean(&clean, text_string(&title));
-    text_printf(&graph->line, "%s%s%s%s%s", flamegraph_to_title, text_string(&clean),
-                flamegraph_to_heading, text_string(&clean), flamegraph_to_frames);
-    fputs(text_string(&graph->line), tree->out);
-    text_clear(&graph->line);
+    add_clean(out, text_string(&title));
     vec_free(&title);
-    vec_free(&clean);
 }
 
-void print_tree_flamegraph(const struct tree *tree)
+static void write_page(struct flamegraph *graph, const char *metric)
+{
+    struct text title = {0};
+    add_title(graph, metric, &title);
+    text_printf(&graph->line, "%s%s%s%s%s", flamegraph_to_title, text_string(&title), flamegraph_to_heading,
+                text_string(&title), flamegraph_to_frames);
+    fputs(text_string(&graph->line), graph->tree->out);
+    text_clear(&graph->line);
+    vec_free(&title);
+    if (graph->comparison)
+        write_legend(graph, metric);
+    write_frames(graph, metric);
+    fputs(flamegraph_end, graph->tree->out);
+}
+
+/* ---- SVG ---- */
+
+static void write_box(struct flamegraph *graph, const struct flame_frame *frame, const char *metric)
+{
+    const struct frames *frames = &graph->frames;
+    double x = SVG_WIDTH / 100.0 * frames_left(frames, frame), width = SVG_WIDTH / 100.0 * frames_width(frames, frame);
+    unsigned y = SVG_TOP + frame->depth * FLAMEGRAPH_ROW;
+    struct text name = {0};
+    if (width < LEAST_BOX)
+        return;
+    text_add(&graph->line, "<g><title>");
+    add_tooltip(graph, frame, metric);
+    text_printf(&graph->line, "</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" fill=\"", x, y, width,
+                FLAMEGRAPH_ROW - 1);
+    add_color(graph, frame);
+    text_add(&name, frames_name(frames, frame));
+    text_cut(&name, (size_t)fmax(width / CHARACTER - 0.5, 0));
+    text_add(&graph->line, "\"/>");
+    if (name.n) {
+        text_printf(&graph->line, "<text x=\"%.2f\" y=\"%u\">", x + 2, y + FLAMEGRAPH_ROW - 6);
+        text_add_xml(&graph->line, text_string(&name));
+        text_add(&graph->line, "</text>");
+    }
+    text_add(&graph->line, "</g>");
+    write_line(graph);
+    vec_free(&name);
+}
+
+/* What the colors of a comparison mean: a box of each, and its words. */
+static void write_color_key(struct flamegraph *graph)
+{
+    static const struct {
+        double change;
+        const char *words;
+    } keys[] = {{-1, "gone"}, {-0.5, "half"}, {0, "as much"}, {0.5, "twice"}, {1, "new"}};
+    text_add(&graph->line, "<text x=\"2\" y=\"36\">widths: ");
+    add_clean(&graph->line, graph->comparison->options->names[1]);
+    text_add(&graph->line, "; colors, in comparison with ");
+    add_clean(&graph->line, graph->comparison->options->names[0]);
+    text_add(&graph->line, ":</text>");
+    for (int i = 0; i < 5; i++) {
+        text_printf(&graph->line, "<rect x=\"%d\" y=\"25\" width=\"70\" height=\"16\" fill=\"", SVG_WIDTH - 360 + 72 * i);
+        add_color_of_change(&graph->line, keys[i].change);
+        text_printf(&graph->line, "\"/><text x=\"%d\" y=\"37\">%s</text>", SVG_WIDTH - 356 + 72 * i, keys[i].words);
+    }
+    write_line(graph);
+}
+
+static void write_drawing(struct flamegraph *graph, const char *metric)
+{
+    struct text title = {0};
+    unsigned end = SVG_TOP + height(&graph->frames);
+    add_title(graph, metric, &title);
+    fprintf(graph->tree->out,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\" "
+            "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n"
+            "<title>%s</title>\n<rect width=\"%d\" height=\"%u\" fill=\"white\"/>\n"
+            "<text x=\"2\" y=\"18\" font-size=\"14\">%s</text>\n",
+            SVG_WIDTH, end, SVG_WIDTH, end, text_string(&title), SVG_WIDTH, end, text_string(&title));
+    vec_free(&title);
+    if (graph->comparison)
+        write_color_key(graph);
+    for (size_t i = 0; i < graph->frames.list.n; i++)
+        if (graph->frames.list.at[i].is_shown)
+            write_box(graph, &graph->frames.list.at[i], metric);
+    fputs("</svg>\n", graph->tree->out);
+}
+
+static void print_graph(const struct tree *tree, void (*write)(struct flamegraph *graph, const char *metric))
 {
     struct flamegraph graph = {.tree = tree,
                                .metrics = tree->view->metrics,
                                .comparison = session_comparison(tree->session, tree->projection)};
     frames_find(&graph.frames, tree);
     char *metric = metric_name(&graph);
-    write_head(&graph, metric);
-    if (graph.comparison)
-        write_legend(&graph, metric);
-    write_frames(&graph, metric);
-    fputs(flamegraph_end, tree->out);
+    write(&graph, metric);
     free(metric);
     frames_free(&graph.frames);
     vec_free(&graph.line);
+}
+
+void print_tree_flamegraph(const struct tree *tree)
+{
+    print_graph(tree, write_page);
+}
+
+void print_tree_svg(const struct tree *tree)
+{
+    print_graph(tree, write_drawing);
 }

@@ -1,5 +1,5 @@
 /* Stacks (export-stacks.h) as a profile for pprof, https://github.com/google/pprof: profile.proto,
- * gzipped, with a type of values per shown metric. Locations have the line of the call if it is
+ * gzipped, with a type of values per shown metric, of a comparison for either run. Locations have the line of the call if it is
  * known.
  *
  * A stack of pprof begins with the innermost frame, as in the bottom-up view; stacks of other views
@@ -141,18 +141,18 @@ static void write_function(struct pprof *pprof, uint32_t number)
 /* The id of a row's module, which is written if it is new; 0 if it is unknown. */
 static uint32_t mapping_of(struct pprof *pprof, uint32_t row)
 {
-    const struct view *view = pprof->export.tree->view;
+    const struct view *view = view_origin(pprof->export.tree->view, &row);
     bool is_new;
     uint32_t module = label_module(view, row);
     const char *path = database_module_path(view->db, module);
     if (!path)
         return 0;
-    uint32_t id = number_of(&pprof->mappings, module, 0, &pprof->n_mappings, &is_new);
+    uint32_t name = clean_string(pprof, path), id = number_of(&pprof->mappings, name, 0, &pprof->n_mappings, &is_new);
     if (!is_new)
         return id;
     struct text *message = &pprof->message;
     protobuf_number(message, MAPPING_ID, id);
-    protobuf_number(message, MAPPING_FILENAME, clean_string(pprof, path));
+    protobuf_number(message, MAPPING_FILENAME, name);
     /* pprof need not look for symbols. */
     for (unsigned field = MAPPING_HAS_FUNCTIONS; field <= MAPPING_HAS_INLINE_FRAMES; field++)
         protobuf_number(message, field, 1);
@@ -164,10 +164,12 @@ static uint32_t mapping_of(struct pprof *pprof, uint32_t row)
  * line where they call the row above. */
 static uint32_t line_in(const struct export *export, size_t i)
 {
-    size_t of_call = export->tree->view->class == &bottomup_class ? i : i + 1;
+    size_t of_call = export->tree->view->class->shows_callers ? i : i + 1;
     if (of_call == export->stack.n)
         return 0;
-    return view_row(export->tree->view, export->stack.at[of_call].row)->call_line;
+    uint32_t row = export->stack.at[of_call].row;
+    const struct view *view = view_origin(export->tree->view, &row);
+    return view_row(view, row)->call_line;
 }
 
 /* The id of the location of the i-th frame, which is written if it is new. */
@@ -206,15 +208,15 @@ static void enter(struct export *export)
 static void leave(struct export *export, const double *own)
 {
     struct pprof *pprof = (struct pprof *)export;
-    bool callers_last = export->tree->view->class == &bottomup_class;
+    bool callers_last = export->tree->view->class->shows_callers;
     struct text locations = {0}, values = {0};
     double *rounded = mem_alloc((export->metrics.n + 1) * sizeof *rounded);
-    bool has_values = export_round(export, own, rounded);
-    for (size_t i = 0; i < export->stack.n && has_values; i++)
+    bool is_sample = export_round(export, own, rounded);
+    for (size_t i = 0; i < export->stack.n && is_sample; i++)
         protobuf_varint(&locations, location_of(pprof, callers_last ? i : export->stack.n - 1 - i));
-    for (size_t i = 0; i < export->metrics.n && has_values; i++)
+    for (size_t i = 0; i < export->metrics.n && is_sample; i++)
         protobuf_varint(&values, (uint64_t)rounded[i]);
-    if (has_values) {
+    if (is_sample) {
         protobuf_bytes(&pprof->message, SAMPLE_LOCATION_ID, locations.at, locations.n);
         protobuf_bytes(&pprof->message, SAMPLE_VALUE, values.at, values.n);
         write_message(pprof, PROFILE_SAMPLE);
@@ -222,6 +224,19 @@ static void leave(struct export *export, const double *own)
     vec_free(&locations);
     vec_free(&values);
     free(rounded);
+}
+
+/* Whether a metric has values in the profile: it is shown, or rows are sorted by it; of a comparison by any of its
+ * columns, of which those of the runs add up. */
+static bool has_values(const struct tree *tree, size_t m)
+{
+    const struct metric *metric = &tree->view->metrics->at[m];
+    const struct metric *sorted = &tree->view->metrics->at[tree->view->sorting.metric];
+    bool is_sorted = metric == sorted || (metric_is_compared(metric) && metric_is_compared(sorted) &&
+                                          metric->compared.sides[0] == sorted->compared.sides[0]);
+    if (metric_is_compared(metric) && metric->compared.sides[0] != m && metric->compared.sides[1] != m)
+        return false;
+    return (is_sorted || tree_shows_metric(tree, m)) && metric_is_measured(metric) && metric_is_additive(metric);
 }
 
 /* Writes the types of values; pprof shows the default type first. */
@@ -232,8 +247,7 @@ static void write_types(struct pprof *pprof, const struct tree *tree)
     struct text *message = &pprof->message;
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         const struct metric *metric = &metrics->at[m];
-        bool is_wanted = m == view->sorting.metric || tree_shows_metric(tree, m);
-        if (!is_wanted || !metric_is_measured(metric) || !metric_is_additive(metric))
+        if (!has_values(tree, m))
             continue;
         export_add_metric(&pprof->export, m);
         bool is_time = pprof->export.factors.at[pprof->export.factors.n - 1] > 1;
@@ -242,8 +256,10 @@ static void write_types(struct pprof *pprof, const struct tree *tree)
                         clean_string(pprof, is_time ? "nanoseconds" : metric->unit));
         write_message(pprof, PROFILE_SAMPLE_TYPE);
     }
-    protobuf_number(message, PROFILE_DEFAULT_SAMPLE_TYPE,
-                    clean_string(pprof, metrics->at[view->sorting.metric].name));
+    const struct metric *shown = &metrics->at[view->sorting.metric];
+    if (metric_is_compared(shown))
+        shown = &metrics->at[shown->compared.sides[1]];
+    protobuf_number(message, PROFILE_DEFAULT_SAMPLE_TYPE, clean_string(pprof, shown->name));
     gzip_write(&pprof->gzip, text_string(message), message->n);
     text_clear(message);
 }

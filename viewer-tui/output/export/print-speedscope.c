@@ -1,5 +1,5 @@
 /* Stacks (export-stacks.h) as a file for speedscope, https://www.speedscope.app: a profile of
- * samples, each a stack with its own costs. In the bottom-up view callers come last, as in that
+ * samples, each a stack with its own costs; of a comparison one for each run. In the bottom-up view callers come last, as in that
  * view. */
 #include "viewer-tui/output/export/export-stacks.h"
 
@@ -8,17 +8,19 @@
 struct speedscope {
     struct export export;
     struct json_writer json;
-    VEC(double) weights; /* of the samples */
+    size_t metric;       /* index of the metric of the profile in the making */
+    VEC(double) weights; /* of its samples */
 };
 
 static void leave(struct export *export, const double *own)
 {
     struct speedscope *speedscope = (struct speedscope *)export;
     struct json_writer *json = &speedscope->json;
-    double weight;
-    if (!export_round(export, own, &weight))
+    double rounded[SIDES];
+    export_round(export, own, rounded);
+    if (rounded[speedscope->metric] <= 0)
         return;
-    vec_push(&speedscope->weights, weight);
+    vec_push(&speedscope->weights, rounded[speedscope->metric]);
     json_write_break(json);
     json_write_array(json);
     for (size_t i = 0; i < export->stack.n; i++)
@@ -63,13 +65,15 @@ static void write_frames(struct speedscope *speedscope)
 static void write_profile(struct speedscope *speedscope)
 {
     struct json_writer *json = &speedscope->json;
-    const struct view *view = speedscope->export.tree->view;
+    struct export *export = &speedscope->export;
+    const char *name = export->tree->view->metrics->at[export->metrics.at[speedscope->metric]].name;
+    speedscope->weights.n = 0;
     json_write_object(json);
     json_write_text(json, "type", "sampled");
-    json_write_text(json, "name", view->metrics->at[view->sorting.metric].name);
-    json_write_text(json, "unit", speedscope->export.factors.at[0] > 1 ? "nanoseconds" : "none");
+    json_write_text(json, "name", name);
+    json_write_text(json, "unit", export->factors.at[speedscope->metric] > 1 ? "nanoseconds" : "none");
     json_put_array(json, "samples");
-    export_walk(&speedscope->export);
+    export_walk(export);
     json_write_array_end(json);
     write_weights(speedscope);
     json_write_object_end(json);
@@ -98,7 +102,8 @@ void print_tree_speedscope(const struct tree *tree)
     json_write_key(json, "name");
     write_name(json, tree);
     json_put_array(json, "profiles");
-    write_profile(&speedscope);
+    for (; speedscope.metric < speedscope.export.metrics.n; speedscope.metric++)
+        write_profile(&speedscope);
     json_write_array_end(json);
     write_frames(&speedscope);
     json_write_object_end(json);

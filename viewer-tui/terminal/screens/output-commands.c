@@ -108,10 +108,8 @@ static void ask_and_write(struct tui *tui)
     name = mem_strdup(answer); /* since the answer is valid until the next question only */
     enum format format = format_of_file(name);
     if (format == FORMATS)
-        text_add(&tui->message, "the name must end with .txt .csv .json .html .folded .pb.gz or "
+        text_add(&tui->message, "the name must end with .txt .csv .json .html .svg .folded .pb.gz or "
                                 ".speedscope.json");
-    else if (session_is_comparison(tui->session) && format >= FORMAT_SPEEDSCOPE)
-        text_add(&tui->message, "comparisons can be written as .txt .csv .json .html .folded");
     else if (!print_can(format, tui_pane(tui)->view))
         text_add(&tui->message,
                  "the metric that rows are sorted by has no sums over stacks; sort by "

@@ -1,0 +1,253 @@
+#include "viewer-tui/table/table.h"
+
+#include "viewer-tui/table/columns.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const void *value_of(const struct data_table *table, size_t row, const struct table_column *column)
+{
+    return (const char *)table->rows + row * table->row_size + column->place;
+}
+
+static bool is_cost(const struct table_column *column)
+{
+    return column->kind == OF_COST || column->kind == OF_PERCENT;
+}
+
+static const char *text_of(const void *value)
+{
+    return *(const char *const *)value;
+}
+
+/* A count; below 0: unknown. */
+static int64_t integer_of(const struct table_column *column, const void *value)
+{
+    return column->kind == OF_UNSIGNED ? (int64_t) * (const unsigned *)value : *(const int64_t *)value;
+}
+
+static const struct metric *metric_of(const struct data_table *table, const struct table_column *column)
+{
+    return &table->metrics->at[column->metric];
+}
+
+/* A double, a cost or a percentage; NAN: unknown. */
+static double number_of(const struct data_table *table, const struct table_column *column, const void *value)
+{
+    if (!is_cost(column))
+        return *(const double *)value;
+    double cost = (*(const double *const *)value)[column->metric];
+    if (column->kind == OF_PERCENT)
+        return column->whole != 0 ? 100 * cost / column->whole : NAN;
+    return metric_is_measured(metric_of(table, column)) ? cost : NAN;
+}
+
+/* ---- Text ---- */
+
+/* From left to right. */
+enum part_of_line { COSTS, OTHERS, LAST, PARTS_OF_LINE };
+
+static bool is_in(const struct table_column *column, int part)
+{
+    return column->title && part == (is_cost(column) ? COSTS : column->width ? OTHERS : LAST);
+}
+
+void table_write_heads(const struct data_table *table, struct writer *writer)
+{
+    struct column_titles titles = {0};
+    const char *last = NULL;
+    for (int part = COSTS; part < PARTS_OF_LINE; part++)
+        for (size_t i = 0; i < table->n_columns; i++) {
+            const struct table_column *column = &table->columns[i];
+            if (is_in(column, part) && part == LAST)
+                last = column->title;
+            else if (is_in(column, part))
+                column_titles_add(&titles, column->title, (size_t)column->width);
+        }
+    while (column_titles_line(&titles, false, &writer->line)) {
+        if (last)
+            text_printf(&writer->line, "  %s", last);
+        last = NULL;
+        text_trim(&writer->line);
+        writer_end_line(writer);
+    }
+    column_titles_free(&titles);
+}
+
+static void add_cost(const struct data_table *table, const struct table_column *column, const void *value, bool has_share,
+                     struct text *line)
+{
+    const struct metric *metric = metric_of(table, column);
+    double cost = (*(const double *const *)value)[column->metric];
+    char number[NUMBER_SIZE], percent[NUMBER_SIZE] = "";
+    columns_value(metric, cost, &column->scale, number);
+    text_add_right(line, number, (size_t)column->width - PERCENT_WIDTH);
+    if (has_share && metric_is_measured(metric) && isfinite(cost) && cost != 0 && isfinite(column->whole))
+        number_percent(cost, column->whole, percent);
+    text_printf(line, "%*s%s", PERCENT_WIDTH - 1, percent, *percent ? "%" : " ");
+}
+
+static void add_cell(const struct table_column *column, const void *value, struct writer *writer)
+{
+    struct text cell = {0};
+    if (column->kind == OF_TEXT)
+        text_add(&cell, text_of(value) ? text_of(value) : "-");
+    else if (column->kind == OF_DOUBLE && isfinite(*(const double *)value))
+        text_printf(&cell, "%.*f", column->decimals, *(const double *)value);
+    else if (column->kind != OF_DOUBLE && integer_of(column, value) >= 0)
+        text_printf(&cell, "%" PRId64, integer_of(column, value));
+    else
+        text_add(&cell, "-");
+    if (column->width)
+        text_add_right(&writer->line, text_string(&cell), (size_t)column->width);
+    else
+        text_printf(&writer->line, "  %s", text_string(&cell));
+    vec_free(&cell);
+}
+
+void table_write_lines(const struct data_table *table, struct writer *writer, size_t from, size_t to, bool has_shares)
+{
+    for (size_t row = from; row < to; row++) {
+        for (int part = COSTS; part < PARTS_OF_LINE; part++)
+            for (size_t i = 0; i < table->n_columns; i++) {
+                const struct table_column *column = &table->columns[i];
+                const void *value = value_of(table, row, column);
+                if (is_in(column, part) && part == COSTS)
+                    add_cost(table, column, value, has_shares, &writer->line);
+                else if (is_in(column, part))
+                    add_cell(column, value, writer);
+            }
+        writer_end_line(writer);
+    }
+}
+
+void table_write_text(const struct data_table *table, struct writer *writer)
+{
+    table_write_heads(table, writer);
+    table_write_lines(table, writer, 0, table->n_rows, true);
+}
+
+/* ---- CSV ---- */
+
+static void write_field(const struct data_table *table, const struct table_column *column, const void *value,
+                        struct writer *writer)
+{
+    bool is_number = column->kind == OF_DOUBLE || is_cost(column);
+    double number = is_number ? number_of(table, column, value) : NAN;
+    if (column->kind == OF_TEXT)
+        csv_text(writer, text_of(value));
+    else if (is_number && isfinite(number))
+        csv_number(writer, number);
+    else if (!is_number && integer_of(column, value) >= 0)
+        csv_integer(writer, (uint64_t)integer_of(column, value));
+    else
+        csv_text(writer, is_number ? "-" : NULL);
+}
+
+void table_write_csv(const struct data_table *table, struct writer *writer)
+{
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (table->columns[i].head)
+            csv_text(writer, table->columns[i].head);
+    csv_end_record(writer);
+    for (size_t row = 0; row < table->n_rows; row++) {
+        for (size_t i = 0; i < table->n_columns; i++)
+            if (table->columns[i].head)
+                write_field(table, &table->columns[i], value_of(table, row, &table->columns[i]), writer);
+        csv_end_record(writer);
+    }
+}
+
+/* ---- JSON ---- */
+
+static void write_value(const struct data_table *table, const struct table_column *column, const void *value,
+                        struct json_writer *json)
+{
+    switch (column->kind) {
+    case OF_TEXT: json_write_string(json, text_of(value)); break;
+    case OF_UNSIGNED:
+    case OF_INTEGER:
+        if (integer_of(column, value) >= 0)
+            json_write_integer(json, integer_of(column, value));
+        else
+            json_write_null(json);
+        break;
+    case OF_JSON: column->write(*(const json_t *const *)value, json); break;
+    case OF_DOUBLE:
+    case OF_COST:
+    case OF_PERCENT: json_write_double(json, number_of(table, column, value)); break;
+    }
+}
+
+static bool is_in_group(const struct table_column *column, const char *group)
+{
+    return column->key && (group ? column->group && strcmp(column->group, group) == 0 : !column->group);
+}
+
+/* The end of the columns from `first` on that are one array; first + 1: no array. */
+static size_t end_of_array(const struct data_table *table, size_t first)
+{
+    size_t end = first + 1;
+    while (end < table->n_columns && table->columns[end].key &&
+           strcmp(table->columns[end].key, table->columns[first].key) == 0 &&
+           is_in_group(&table->columns[end], table->columns[first].group))
+        end++;
+    return end;
+}
+
+/* Writes the member, or array, that begins at a column; returns the next column. */
+static size_t write_member(const struct data_table *table, size_t row, size_t first, struct json_writer *json)
+{
+    size_t end = end_of_array(table, first);
+    json_write_key(json, table->columns[first].key);
+    if (end > first + 1)
+        json_write_array(json);
+    for (size_t i = first; i < end; i++)
+        write_value(table, &table->columns[i], value_of(table, row, &table->columns[i]), json);
+    if (end > first + 1)
+        json_write_array_end(json);
+    return end;
+}
+
+void table_write_group(const struct data_table *table, struct writer *writer, size_t row, const char *group, const char *key)
+{
+    json_put_object(&writer->json, key);
+    for (size_t i = 0; i < table->n_columns;)
+        i = is_in_group(&table->columns[i], group) ? write_member(table, row, i, &writer->json) : i + 1;
+    json_write_object_end(&writer->json);
+}
+
+/* Whether a column is the first of its group. */
+static bool begins_group(const struct data_table *table, size_t column)
+{
+    const char *group = table->columns[column].group;
+    size_t i = 0;
+    while (group && i < column && !(table->columns[i].group && strcmp(table->columns[i].group, group) == 0))
+        i++;
+    return group && i == column;
+}
+
+void table_write_members(const struct data_table *table, struct writer *writer, size_t row)
+{
+    for (size_t i = 0; i < table->n_columns;) {
+        const struct table_column *column = &table->columns[i];
+        if (column->key && !column->group) {
+            i = write_member(table, row, i, &writer->json);
+            continue;
+        }
+        if (begins_group(table, i))
+            table_write_group(table, writer, row, column->group, column->group);
+        i++;
+    }
+}
+
+void table_write_objects(const struct data_table *table, struct writer *writer, size_t from, size_t to)
+{
+    for (size_t row = from; row < to; row++) {
+        json_write_break(&writer->json);
+        json_write_object(&writer->json);
+        table_write_members(table, writer, row);
+        json_write_object_end(&writer->json);
+    }
+}

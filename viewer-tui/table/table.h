@@ -1,0 +1,72 @@
+/* A table: rows and columns, which one writer (writer.h) makes text, CSV or JSON of.
+ *
+ *     static const struct table_column columns[] = {
+ *         {"workers", "workers", "workers", .kind = OF_UNSIGNED, .place = offsetof(struct row, workers), .width = 9},
+ *         {"T_P, s", "time", "time", .kind = OF_DOUBLE, .place = offsetof(struct row, time), .width = 9, .decimals = 3},
+ *     };
+ *     struct data_table table = {columns, 2, rows, sizeof *rows, n_rows};
+ *     table_write_text(&table, writer);
+ *
+ * A row is a structure of the caller, and a cell the member at column->place. What is unknown is "-" among numbers and
+ * an empty field among texts and counts; JSON has null.
+ *
+ * JSON: an object for each row. Adjacent columns with the same key are one array, e.g. an interval. Columns of a group
+ * are members of an object with its name, wherever they stand; it comes where its first column stands. A column without
+ * a key that begins a group stands for an object that may be empty.
+ *
+ * Text: costs come first, on the left, where they line up; then the others in their order. */
+#ifndef VIEWER_TABLE_H
+#define VIEWER_TABLE_H
+
+#include "viewer-tui/table/writer.h"
+
+enum value_kind {
+    OF_TEXT,     /* const char *, in columns of text safe for terminals (text_add_clean); NULL: unknown */
+    OF_UNSIGNED, /* unsigned */
+    OF_INTEGER,  /* int64_t; below 0: unknown */
+    OF_DOUBLE,   /* double; NAN: unknown */
+    OF_COST,     /* const double *, the values by metric; column->metric says which */
+    OF_PERCENT,  /* the same, in percent of column->whole */
+    OF_JSON      /* const json_t *, written by column->write; JSON only */
+};
+
+struct table_column {
+    const char *title; /* above the column of text; NULL: text has no such column */
+    const char *head;  /* in the first record of CSV; NULL: CSV has none */
+    const char *key;   /* of the member in JSON; NULL: JSON has none */
+    const char *group; /* JSON: the object that has the member; NULL: the row */
+    enum value_kind kind;
+    size_t place; /* offset of the value in a row */
+    int width;    /* of text, flush right; 0: the last column, after two spaces, as long as it is */
+    int decimals; /* of doubles in text */
+    size_t metric;
+    struct number_scale scale; /* of costs in text */
+    double whole;              /* what a cost is shown as a percentage of; NAN: none is */
+    void (*write)(const json_t *value, struct json_writer *json);
+};
+
+struct data_table {
+    const struct table_column *columns;
+    size_t n_columns;
+    const void *rows;
+    size_t row_size, n_rows;
+    const struct metrics *metrics; /* of costs */
+};
+
+/* Titles in as many lines as they need, flush right. */
+void table_write_heads(const struct data_table *table, struct writer *writer);
+
+/* Rows as lines of text. `has_shares`: costs have their percentages. */
+void table_write_lines(const struct data_table *table, struct writer *writer, size_t from, size_t to, bool has_shares);
+
+/* Heads and all rows. */
+void table_write_text(const struct data_table *table, struct writer *writer);
+void table_write_csv(const struct data_table *table, struct writer *writer);
+
+/* The members of a row; the objects of rows, as elements of an array in the making; the members of one group, as an object. */
+void table_write_members(const struct data_table *table, struct writer *writer, size_t row);
+void table_write_objects(const struct data_table *table, struct writer *writer, size_t from, size_t to);
+void table_write_group(const struct data_table *table, struct writer *writer, size_t row, const char *group,
+                       const char *key);
+
+#endif
