@@ -329,6 +329,7 @@ class OnABusyMachine(Case):
     def test_a_sleeping_thread(self):
         self.check([self.compile("watchdog.c", "-g", "-O2"), 100], "-e", "REALTIME@f1000", then="hot place")
 
+    @unittest.skipUnless("TEST_ALL" in os.environ, "long form: make test-all")
     def test_a_lock(self):
         self.check([self.compile("pipeline.cc", "-g", "-O2"), 20], "-e", "CPUTIME@f1000", then="lock")
 

@@ -140,18 +140,18 @@ class Processes(OfChance, profiling.ProfilingTest):
         for name, how in sources():
             with self.subTest(name):
                 for evidence in self.looks():
-                    done, images = self.measure(program("processes"), "tree", 2, 10, 20, **how)
+                    done, images = self.measure(program("processes"), "tree", 2, 6, 20, **how)
                     self.check_fates(images)
-                    self.assertEqual(len(images), 111)
-                    self.assertEqual(len({image.pid for image in images}), 111)
-                    self.assertEqual(sum(image.origin == 2 for image in images), 110)
+                    self.assertEqual(len(images), 43)
+                    self.assertEqual(len({image.pid for image in images}), 43)
+                    self.assertEqual(sum(image.origin == 2 for image in images), 42)
                     parents = {image.pid for image in images}
                     self.assertEqual(sum(image.parent not in parents for image in images), 1)
                     burned, whole = (int(word) * 1e-9 for word in done.stdout.split())
                     counted = sum(thread.cpu for image in images for thread in image.threads)
                     self.assertLess(counted, whole)
                     evidence.time("time", sum(image.seconds("CPUTIME", [FIRED]) for image in images), burned, counted,
-                                  of_ends(111, 0.001))
+                                  of_ends(43, 0.001))
 
     def test_exec_chain(self):
         for name, how in sources():

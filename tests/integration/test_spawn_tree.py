@@ -17,7 +17,7 @@ PLAIN, CHAOS = PROGRAMS / "spawn-tree", PROGRAMS / "spawn-tree-chaos"
 RUNTIME = profiling.ROOT / "runtime-patches" / "minicilk"
 SAMPLES = int(os.environ.get("SPAWN_TREE_SAMPLES", 8000))
 STEALS = 4000
-WORKERS = (1, 2, 4, 8, 16)
+WORKERS = (1, 2, 4, 8, 16) if "TEST_ALL" in os.environ else (1, 4, 16)
 EVENTS = ("CPUTIME@f10000", "REALTIME@f4000")
 
 
@@ -214,4 +214,4 @@ class FewPaths(SpawnTree):
                 found = {below[:i] for below in self.below_main() for i in range(1, len(below) + 1)}
                 self.assertEqual(found & units.keys(), units.keys())
                 contexts[workers] = len(found)
-        self.assertLessEqual(contexts[8], 1.1 * contexts[1])
+        self.assertLessEqual(contexts[16], 1.1 * contexts[1])
