@@ -3,12 +3,10 @@
 
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/db/cct-file.h"
-#include "viewer-tui/db/complete.h"
-#include "viewer-tui/db/context-table.h"
-#include "viewer-tui/db/context.h"
 #include "viewer-tui/db/fates.h"
 #include "viewer-tui/db/fold.h"
 #include "viewer-tui/db/metric-selection.h"
+#include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/db/procedure-code.h"
 #include "viewer-tui/db/run.h"
 
@@ -42,18 +40,19 @@ static void look_at_names(struct database *db)
 
 static void look_at_tree(struct database *db)
 {
-    struct cct *cct = cct_read(db);
+    const struct nodes *nodes = database_nodes(db);
     struct cost *costs = calloc(db->metrics.n + 1, sizeof *costs);
-    PROMISE(cct && costs);
-    for (uint32_t i = 0; i < cct->n; i++) {
-        PROMISE(cct->parent[i] <= i && cct->end[i] > i && cct->end[i] <= cct->n);
-        PROMISE(cct->procedure[i] <= i);
-        cct_costs(cct, &db->values, i, costs);
-        PROMISE(cct_call_site(cct, i) <= i);
+    PROMISE(nodes && costs);
+    for (uint32_t i = 0; i < nodes->n; i++) {
+        PROMISE(nodes->parent[i] <= i && nodes->end[i] > i && nodes->end[i] <= nodes->n);
+        PROMISE(nodes->procedure[i] <= i && nodes_call_site(nodes, i) <= i);
+        for (size_t m = 0; m < db->metrics.n_stored; m++) {
+            node_cost(db, i, m, INCLUSIVE);
+            node_cost(db, i, m, EXCLUSIVE);
+        }
     }
     database_totals(db, costs);
     free(costs);
-    cct_free(cct);
 }
 
 static void look_at_threads(const struct database *db, const char *folder)
@@ -66,7 +65,6 @@ static void look_at_threads(const struct database *db, const char *folder)
         if (values_open(&values, &db->profile, &profile.values))
             for (uint64_t at = 0; at < values.n_index && at < 1000; at++)
                 values_at(&values, at, &n);
-        values_close(&values);
     }
     if (cct_file_open(&file, folder))
         for (uint32_t i = 0; i < 100; i++)
@@ -82,13 +80,11 @@ static void read_database(const char *folder)
         return;
     choose_complete(db, NULL);
     free(choose_metrics(db, NULL, NULL, true));
-    values_set_metrics(&db->values, &db->metrics);
-    complete_values(db);
     look_at_names(db);
     look_at_tree(db);
     look_at_threads(db, folder);
     for (unsigned i = 1; i < 4; i++) {
-        fold_contexts(db, (struct fold_choice){.inlined = i & 1, .recursion = i & 2});
+        fold_nodes(db, (struct fold_choice){.inlined = i & 1, .recursion = i & 2});
         look_at_tree(db);
         fold_undo(db);
     }
@@ -113,7 +109,6 @@ static void run_database(const uint8_t *data, size_t size)
     problem_clear();
 }
 
-/* 1 MiB are the roles of all metric ids (summary-values.h). */
 const struct fuzz_target database_target = {"database", run_database, 8 << 20, 2048};
 
 /* ---- run.json ---- */

@@ -129,7 +129,7 @@ class Derived(Case):
                 ("-1 * $overhead", "not measurable")):
             with self.subTest(formula=formula):
                 self.assertEqual(self.state(formula), (state, state != "not measurable"))
-        text = viewer.printed("summary", "--derive", "lost = $overhead + $idleness", self.db)
+        text = viewer.printed("summary", "--derive", "lost [s] = $overhead + $idleness", self.db)
         self.assertRegex(text, r"≥ 5\.062 s +lost +=.*; lower bound: 'overhead' is only")
 
     def test_derived_from_derived(self):

@@ -132,7 +132,7 @@ class Printed(unittest.TestCase):
         with open(os.path.join(self.db, "run.json"), "w") as file:
             json.dump(parallel.run_json(metrics), file)
 
-    WASTE = ("--derive", "waste = $idleness + $overhead")
+    WASTE = ("--derive", "waste [s] = $idleness + $overhead")
     EFFICIENCY = ("--derive", "efficiency = $work / $effort")
 
     def test_text(self):

@@ -1,6 +1,5 @@
 #include "viewer-tui/advice/time-places.h"
 
-#include "viewer-tui/threads/thread-values.h"
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/walk.h"
 

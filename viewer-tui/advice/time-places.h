@@ -4,7 +4,7 @@
 #define VIEWER_TIME_PLACES_H
 
 #include "viewer-tui/advice/libc-procedures.h"
-#include "viewer-tui/threads/value-refs.h"
+#include "viewer-tui/threads/thread-values.h"
 #include "viewer-tui/tree/code-owner.h"
 
 /* A time: a metric, or a metric minus one that is a part of it. */

@@ -3,10 +3,9 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/compare/losses.h"
-#include "viewer-tui/db/complete.h"
 #include "viewer-tui/db/metric-selection.h"
 #include "viewer-tui/metrics/derived.h"
-#include "viewer-tui/threads/restrict.h"
+#include "viewer-tui/threads/thread-sums.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -70,8 +69,6 @@ static void forget_views(struct opened *opened)
         view_close(opened->views[v]);
         opened->views[v] = NULL;
     }
-    cct_free(opened->cct);
-    opened->cct = NULL;
 }
 
 void session_close(struct session *session)
@@ -281,7 +278,7 @@ static struct database *open_projection(struct session *session, enum projection
         database_close(db);
         db = NULL;
     }
-    session->outcome = db ? complete_values(db) : FAILED;
+    session->outcome = db ? (database_nodes(db) ? DONE : STOPPED) : FAILED;
     if (session->outcome == STOPPED) {
         database_close(db);
         db = NULL;
@@ -292,7 +289,7 @@ static struct database *open_projection(struct session *session, enum projection
 static void follow_folding(struct opened *opened, struct fold_choice folds)
 {
     if (folds.inlined || folds.recursion)
-        fold_contexts(opened->db, folds);
+        fold_nodes(opened->db, folds);
     opened->folds = folds;
 }
 
@@ -461,10 +458,7 @@ struct view *session_view(struct session *session, enum projection projection, e
     struct database *db = session_database(session, projection);
     if (!db || opened->views[id])
         return opened->views[id];
-    if (classes[id]->needs_cct && !opened->cct)
-        opened->cct = cct_read(db);
-    if (!classes[id]->needs_cct || opened->cct)
-        opened->views[id] = view_open(classes[id], db, opened->cct);
+    opened->views[id] = view_open(classes[id], db);
     session->outcome = opened->views[id] ? DONE : STOPPED;
     if (opened->views[id])
         sort_as_usual(session, opened->views[id]);

@@ -24,7 +24,6 @@ struct opened {
     struct database *db;  /* NULL until it is asked for; always for a comparison */
     unsigned restriction; /* session->restriction at the time its values were computed */
     struct fold_choice folds; /* session->folds at that time */
-    struct cct *cct;
     struct merged_runs *merged;    /* of the databases of all runs; NULL until it is asked for, and for one database */
     struct comparison *comparison; /* that `merged` belongs to; NULL: none */
     struct view *views[VIEWS];

@@ -3,7 +3,9 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/db/cct-file.h"
+#include "viewer-tui/db/fold.h"
 #include "viewer-tui/db/metric-reader.h"
+#include "viewer-tui/db/node-costs.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -153,7 +155,6 @@ struct database *database_open(const char *folder)
         database_close(db);
         return NULL;
     }
-    values_set_metrics(&db->values, &db->metrics);
     find_programs(db);
     cct_file_check(folder);
     return db;
@@ -164,7 +165,8 @@ void database_close(struct database *db)
     if (!db)
         return;
     assert(!db->fold);
-    values_close(&db->values);
+    node_costs_free(db->costs);
+    nodes_free(db->nodes);
     metrics_free(&db->metrics);
     v4_map_close(&db->meta);
     v4_map_close(&db->profile);
@@ -390,26 +392,21 @@ bool database_entry(const struct database *db, uint32_t index, struct v4_entry *
     return true;
 }
 
-/* Adds up the entry points, for a database without values of the whole program. */
-static void add_entries(const struct database *db, struct cost *totals)
+/* ---- the tree ---- */
+
+void database_set_nodes(struct database *db, struct nodes *nodes, struct node_costs *costs)
 {
-    struct cost *costs = mem_alloc((db->metrics.n_stored + 1) * sizeof *costs);
-    for (uint32_t i = 0; i < db->entries.n; i++) {
-        struct v4_entry entry;
-        if (!database_entry(db, i, &entry, NULL))
-            continue;
-        uint64_t position = values_position(&db->values, entry.context_id, 0);
-        values_fetch(&db->values, position, false, costs);
-        for (size_t m = 0; m < db->metrics.n_stored; m++)
-            totals[m].inclusive += costs[m].inclusive;
-    }
-    free(costs);
+    assert(!db->fold);
+    node_costs_free(db->costs);
+    nodes_free(db->nodes);
+    db->nodes = nodes;
+    db->costs = costs;
 }
 
-void database_totals(const struct database *db, struct cost *totals)
+const struct nodes *database_nodes(struct database *db)
 {
-    uint64_t position = values_position(&db->values, 0, 0);
-    values_fetch(&db->values, position, false, totals);
-    if (position == NO_POSITION)
-        add_entries(db, totals);
+    struct nodes *nodes = db->nodes ? NULL : nodes_read(db);
+    if (nodes)
+        database_set_nodes(db, nodes, node_costs_new(db, nodes));
+    return db->fold ? db->fold->nodes : db->nodes;
 }

@@ -1,7 +1,7 @@
 /* A database in HPCToolkit's format, version 4, opened for reading.
  *
  * database_open maps meta.db and profile.db and reads headers, descriptions of metrics and the list
- * of contexts with values. Contexts, names and values are read on demand. The files are not
+ * of contexts with values. The tree, names and values are read on demand. The files are not
  * trusted: damaged parts are noted as problems (task.h) and read as empty. A damaged cct.db is
  * noted too, but nothing is lost, since profile.db has the same values.
  *
@@ -14,7 +14,8 @@
 #include "lib/hash-tables.h"
 #include "lib/path.h"
 #include "viewer-tui/base/scope.h"
-#include "viewer-tui/db/summary-values.h"
+#include "viewer-tui/db/nodes.h"
+#include "viewer-tui/db/profile-values.h"
 #include "viewer-tui/db/v4-map.h"
 #include "viewer-tui/metrics/metric.h"
 
@@ -33,6 +34,7 @@ struct point {
 typedef VEC(uint32_t) context_ids;
 
 struct fold;
+struct node_costs;
 
 /* The programs (executables) of the entry points: "main thread of make", "main thread of cc1". If
  * the entry points name none, the title is the only program. */
@@ -49,13 +51,15 @@ struct database {
     struct table modules, files, functions, entries;
     struct database_programs programs;
     struct metrics metrics;
-    struct values values;
+    struct values values;     /* of the summary profile */
+    struct nodes *nodes;      /* the contexts of meta.db; NULL until they are needed (database_nodes) */
+    struct node_costs *costs; /* of them (node-costs.h) */
     bool *has_profile;  /* by number of the profile: whether it is in the sums; NULL: all are */
-    bool is_restricted; /* values are sums over some of the threads (restrict.h) */
+    bool is_restricted; /* values are sums over some of the threads (thread-sums.h) */
     VEC(struct point) points; /* code without function or line */
     struct idmap point_ids;
     context_ids no_call_site; /* ascending: contexts called from unknown sites */
-    struct fold *fold;        /* of contexts (fold.h); NULL if they are as in the files */
+    struct fold *fold;        /* of the nodes (fold.h); NULL if they are as in the file */
     const struct path_rules *rules; /* where sources are, and whose code; NULL: none */
     struct idmap owners;            /* (index, is a module, else a file) -> owner (code-owner.h) */
 };
@@ -70,7 +74,7 @@ struct procedure {
 
 /* NULL, with the problem noted, if the folder has no readable database. */
 struct database *database_open(const char *folder);
-/* NULL allowed; contexts must not be folded (fold_undo). */
+/* NULL allowed; it must not be folded (fold_undo). */
 void database_close(struct database *db);
 
 const char *database_title(const struct database *db);
@@ -151,15 +155,11 @@ static inline bool profile_is_summary(const struct v4_profile *profile)
 void database_set_no_call_site(struct database *db, const json_t *ids);
 bool database_lacks_call_site(const struct database *db, uint32_t context_id);
 
-/* Whether views omit a context without values and everything below: if values are sums over some
- * threads, these never ran there. */
-static inline bool database_leaves_out(const struct database *db, bool has_values)
-{
-    return db->is_restricted && !has_values;
-}
+/* The calling context tree: that of meta.db, read at the first call, which takes a pass over all contexts; folded, if
+ * the database is. NULL if the user stopped the pass. Metrics must have been chosen. */
+const struct nodes *database_nodes(struct database *db);
 
-/* The costs of the whole program, by stored metric. Their exclusive part belongs to no entry point.
- */
-void database_totals(const struct database *db, struct cost *totals);
+/* Replaces the tree of a database that is not folded, and what its nodes cost. Takes ownership. */
+void database_set_nodes(struct database *db, struct nodes *nodes, struct node_costs *costs);
 
 #endif

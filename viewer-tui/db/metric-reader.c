@@ -89,7 +89,7 @@ static bool read_summary_ids(struct metric *metric, struct section_reader *reade
         enum metric_scope scope = scope_at(reader->meta, summary.scope);
         if (scope < METRIC_SCOPES && metric->ids.summary[scope] == METRIC_ABSENT &&
             is_plain_sum(reader->meta, &summary))
-            metric->ids.summary[scope] = metric->ids.in_file[scope] = summary.metric_id;
+            metric->ids.summary[scope] = summary.metric_id;
     }
     return true;
 }

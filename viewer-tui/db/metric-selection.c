@@ -410,10 +410,8 @@ char *choose_metrics(struct database *db, const json_t *run, const char *list, b
 {
     struct choice choice = new_choice(db);
     char *unknown = choose_all(db, json_object_get(run, "metrics"), list, leniently, &choice);
-    if (!unknown) {
+    if (!unknown)
         metrics_keep(&db->metrics, choice.at, choice.n);
-        values_set_metrics(&db->values, &db->metrics);
-    }
     free_choice(&choice);
     return unknown;
 }

@@ -92,7 +92,6 @@ static struct formula_metric *nameable(const struct metrics *metrics, size_t n)
         const struct metric *metric = &metrics->at[m];
         bool is_shown = metric->is_in[metrics->set];
         list[m] = (struct formula_metric){.name = metric->name,
-                                          .unit = metric->unit,
                                           .number = is_shown ? ++number : 0,
                                           .is_additive = metric_is_additive(metric),
                                           .has_threads = !metric_derivation(metric) &&
@@ -173,7 +172,6 @@ static bool settle(struct metrics *metrics, size_t index, struct formula_error *
     free(list);
     if (!is_sound)
         return false;
-    metric_set_unit(metric, metric->unit[0] ? "" : derivation->formula.unit);
     metric->is_ratio = !derivation->formula.is_additive;
     find_needs(metrics, index);
     return true;

@@ -1,6 +1,4 @@
-#include "viewer-tui/metrics/formula.h"
-
-#include "viewer-tui/metrics/formula-type.h"
+#include "viewer-tui/metrics/formula-operations.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -30,10 +28,8 @@ struct parser {
     bool has_failed;
 };
 
-static const struct formula_type type_unknown = {.shape = OTHER};
-
-static struct formula_type parse_comparison(struct parser *parser);
-static struct formula_type parse_signed(struct parser *parser);
+static void parse_comparison(struct parser *parser);
+static void parse_signed(struct parser *parser);
 
 __attribute__((format(printf, 3, 4))) static void fail(struct parser *parser, size_t at,
                                                        const char *format, ...)
@@ -73,13 +69,10 @@ static void add_step(struct parser *parser, struct formula_step step, unsigned n
         fail(parser, parser->at, "too many values that wait for an operator");
 }
 
-/* Adds an operation; the type of its result. */
-static struct formula_type apply(struct parser *parser, enum operation op,
-                                 const struct formula_type *operands)
+static void apply(struct parser *parser, enum operation op)
 {
     if (!parser->has_failed)
         add_step(parser, (struct formula_step){.operation = op}, operation_n_operands(op));
-    return type_of_operation(op, operands);
 }
 
 /* Names. */
@@ -182,7 +175,7 @@ static size_t quoted_metric(struct parser *parser, enum formula_part *part)
     return metric;
 }
 
-static struct formula_type parse_metric(struct parser *parser)
+static void parse_metric(struct parser *parser)
 {
     size_t start = parser->at++;
     enum formula_part part = parser->text[start] == '@' ? PART_OF_PROGRAM : PART_OF_RESULT;
@@ -194,15 +187,7 @@ static struct formula_type parse_metric(struct parser *parser)
     else
         fail(parser, start, "'%c' wants the name or the number of a metric", parser->text[start]);
     if (parser->has_failed)
-        return type_unknown;
-    const struct formula_metric *named = &parser->metrics[metric];
-    struct formula_type type = {.shape = OTHER,
-                                .bound = named->is_lower_bound ? BOUND_LOWER : BOUND_EXACT};
-    if (part == PART_OF_PROGRAM)
-        type.shape = CONSTANT;
-    else if (part == PART_OF_RESULT && named->is_additive)
-        type.shape = ADDITIVE;
-    snprintf(type.unit, sizeof type.unit, "%s", named->unit);
+        return;
     add_step(parser,
              (struct formula_step){.operation = METRIC,
                                    .part = (uint8_t)part,
@@ -210,7 +195,6 @@ static struct formula_type parse_metric(struct parser *parser)
                                    .at = (uint32_t)start,
                                    .length = (uint32_t)(parser->at - start)},
              0);
-    return type;
 }
 
 /* Functions. */
@@ -229,16 +213,15 @@ static const struct function functions[] = {
 
 #define N_FUNCTIONS (sizeof functions / sizeof *functions)
 
-static struct formula_type parse_arguments(struct parser *parser, const struct function *function)
+static void parse_arguments(struct parser *parser, const struct function *function)
 {
-    struct formula_type operands[3] = {{0}};
     unsigned n = 0;
     size_t start = parser->at;
     bool is_chain = function->n_most > 3; /* max(a, b, c) is max(max(a, b), c) */
     do {
-        operands[is_chain && n > 0 ? 1 : n < 3 ? n : 2] = parse_comparison(parser);
+        parse_comparison(parser);
         if (is_chain && n > 0)
-            operands[0] = apply(parser, function->op, operands);
+            apply(parser, function->op);
         n++;
     } while (take(parser, ","));
     if (!take(parser, ")"))
@@ -246,7 +229,8 @@ static struct formula_type parse_arguments(struct parser *parser, const struct f
     if (n < function->n_least || n > function->n_most)
         fail(parser, start, "%s takes %s%u values, not %u", function->name,
              is_chain ? "at least " : "", function->n_least, n);
-    return is_chain ? operands[0] : apply(parser, function->op, operands);
+    if (!is_chain)
+        apply(parser, function->op);
 }
 
 static const struct {
@@ -265,37 +249,29 @@ static enum formula_statistic statistic_named(const char *name, size_t length)
     return NO_STATISTIC;
 }
 
-/* Parses "($work)" after the name of a statistic: a metric, not a formula. The mean is additive,
- * since the number of threads is the same in all rows. */
-static struct formula_type parse_statistic(struct parser *parser, enum formula_statistic which,
-                                           size_t name_at)
+/* Parses "($work)" after the name of a statistic: a metric, not a formula. */
+static void parse_statistic(struct parser *parser, enum formula_statistic which, size_t name_at)
 {
     if (!take(parser, "("))
         fail(parser, parser->at, "'(' is missing");
     size_t start = parser->at;
     if (peek(parser) != '$')
         fail(parser, parser->at, "a metric of the row, $NAME, should stand here");
-    if (parser->has_failed)
-        return type_unknown;
-    struct formula_type type = parse_metric(parser);
+    if (!parser->has_failed)
+        parse_metric(parser);
     if (!take(parser, ")"))
         fail(parser, parser->at, "')' is missing");
     if (parser->has_failed)
-        return type_unknown;
+        return;
     struct formula_step *step = &parser->formula->steps.at[parser->formula->steps.n - 1];
     step->statistic = (uint8_t)which;
     step->at = (uint32_t)name_at;
     step->length = (uint32_t)(parser->at - name_at);
     if (!parser->metrics[step->metric].has_threads)
         fail(parser, start, "of this metric there are no values of threads");
-    if (which != THREAD_MEAN)
-        type.shape = OTHER;
-    if (which == THREAD_DEVIATION && type.bound != BOUND_EXACT)
-        type.bound = BOUND_NONE;
-    return type;
 }
 
-static struct formula_type parse_function(struct parser *parser)
+static void parse_function(struct parser *parser)
 {
     const char *name = parser->text + parser->at;
     size_t length = name_length(name), start = parser->at, f = 0;
@@ -305,17 +281,18 @@ static struct formula_type parse_function(struct parser *parser)
     parser->at += length;
     enum formula_statistic statistic = statistic_named(name, length);
     if (statistic != NO_STATISTIC)
-        return parse_statistic(parser, statistic, start);
-    if (f == N_FUNCTIONS)
+        parse_statistic(parser, statistic, start);
+    else if (f == N_FUNCTIONS)
         fail(parser, start, "no function '%.*s'; a metric's name begins with $ or @",
              (int)(length < 60 ? length : 60), name);
     else if (!take(parser, "("))
         fail(parser, parser->at, "'(' is missing");
-    return parser->has_failed ? type_unknown : parse_arguments(parser, &functions[f]);
+    if (!parser->has_failed && statistic == NO_STATISTIC)
+        parse_arguments(parser, &functions[f]);
 }
 
 /* Parses a decimal number. */
-static struct formula_type parse_number(struct parser *parser)
+static void parse_number(struct parser *parser)
 {
     const char *from = parser->text + parser->at;
     size_t length = strspn(from, "0123456789");
@@ -336,55 +313,46 @@ static struct formula_type parse_number(struct parser *parser)
     parser->at += length;
     if (!parser->has_failed)
         add_step(parser, (struct formula_step){.operation = NUMBER, .number = number}, 0);
-    return (struct formula_type){.shape = LITERAL};
 }
 
-static struct formula_type parse_value(struct parser *parser)
+static void parse_value(struct parser *parser)
 {
     char next = peek(parser);
-    if (next == '$' || next == '@')
-        return parse_metric(parser);
-    if (isdigit((unsigned char)next) || next == '.')
-        return parse_number(parser);
-    if (isalpha((unsigned char)next))
-        return parse_function(parser);
-    if (!take(parser, "(")) {
+    if (next == '$' || next == '@') {
+        parse_metric(parser);
+    } else if (isdigit((unsigned char)next) || next == '.') {
+        parse_number(parser);
+    } else if (isalpha((unsigned char)next)) {
+        parse_function(parser);
+    } else if (take(parser, "(")) {
+        parse_comparison(parser);
+        if (!take(parser, ")"))
+            fail(parser, parser->at, "')' is missing");
+    } else {
         fail(parser, parser->at, next ? "a value should stand here" : "a value is missing");
-        return type_unknown;
     }
-    struct formula_type type = parse_comparison(parser);
-    if (!take(parser, ")"))
-        fail(parser, parser->at, "')' is missing");
-    return type;
 }
 
-static struct formula_type parse_power(struct parser *parser)
+/* Signs and powers. Every recursion passes here, so the depth is limited here. */
+static void parse_signed(struct parser *parser)
 {
-    struct formula_type operands[2] = {parse_value(parser)};
-    if (!take(parser, "^"))
-        return operands[0];
-    operands[1] = parse_signed(parser);
-    return apply(parser, POWER, operands);
-}
-
-/* Every recursion passes here, so the depth is limited here. */
-static struct formula_type parse_signed(struct parser *parser)
-{
-    struct formula_type type = type_unknown;
     if (++parser->n_levels > MOST_LEVELS)
         fail(parser, parser->at, "more than %d levels within each other", MOST_LEVELS);
     if (parser->has_failed) {
         parser->n_levels--;
-        return type;
+        return;
     }
     if (take(parser, "-")) {
-        type = parse_signed(parser);
-        type = apply(parser, NEGATE, &type);
+        parse_signed(parser);
+        apply(parser, NEGATE);
     } else {
-        type = parse_power(parser);
+        parse_value(parser);
+        if (take(parser, "^")) {
+            parse_signed(parser);
+            apply(parser, POWER);
+        }
     }
     parser->n_levels--;
-    return type;
 }
 
 struct symbol {
@@ -403,41 +371,39 @@ static const struct symbol *take_symbol(struct parser *parser, const struct symb
 }
 
 /* "a * b / c": operators of the same rank, from left to right. */
-static struct formula_type parse_chain(struct parser *parser, const struct symbol symbols[2],
-                                       struct formula_type (*parse_operand)(struct parser *))
+static void parse_chain(struct parser *parser, const struct symbol symbols[2],
+                        void (*parse_operand)(struct parser *))
 {
-    struct formula_type operands[2] = {parse_operand(parser)};
     const struct symbol *symbol;
+    parse_operand(parser);
     while ((symbol = take_symbol(parser, symbols, 2))) {
-        operands[1] = parse_operand(parser);
-        operands[0] = apply(parser, symbol->op, operands);
+        parse_operand(parser);
+        apply(parser, symbol->op);
     }
-    return operands[0];
 }
 
-static struct formula_type parse_product(struct parser *parser)
+static void parse_product(struct parser *parser)
 {
-    return parse_chain(parser, (const struct symbol[]){{"*", MULTIPLY}, {"/", DIVIDE}},
-                       parse_signed);
+    parse_chain(parser, (const struct symbol[]){{"*", MULTIPLY}, {"/", DIVIDE}}, parse_signed);
 }
 
-static struct formula_type parse_sum(struct parser *parser)
+static void parse_sum(struct parser *parser)
 {
-    return parse_chain(parser, (const struct symbol[]){{"+", ADD}, {"-", SUBTRACT}}, parse_product);
+    parse_chain(parser, (const struct symbol[]){{"+", ADD}, {"-", SUBTRACT}}, parse_product);
 }
 
-static struct formula_type parse_comparison(struct parser *parser)
+static void parse_comparison(struct parser *parser)
 {
     /* The longer ones first. */
     static const struct symbol symbols[] = {{"<=", LESS_OR_EQUAL}, {">=", GREATER_OR_EQUAL},
                                             {"==", EQUAL},         {"!=", NOT_EQUAL},
                                             {"<", LESS},           {">", GREATER}};
-    struct formula_type operands[2] = {parse_sum(parser)};
+    parse_sum(parser);
     const struct symbol *symbol = take_symbol(parser, symbols, sizeof symbols / sizeof *symbols);
     if (!symbol)
-        return operands[0];
-    operands[1] = parse_sum(parser);
-    return apply(parser, symbol->op, operands);
+        return;
+    parse_sum(parser);
+    apply(parser, symbol->op);
 }
 
 bool formula_parse(struct formula *formula, const char *text, size_t start,
@@ -453,14 +419,13 @@ bool formula_parse(struct formula *formula, const char *text, size_t start,
                             .error = error};
     if (strlen(text) > MOST_LENGTH)
         fail(&parser, start, "it is longer than %d characters", MOST_LENGTH);
-    struct formula_type type = parse_comparison(&parser);
+    parse_comparison(&parser);
     if (peek(&parser))
         fail(&parser, parser.at, "nothing was expected to follow here");
-    memcpy(formula->unit, type.unit, sizeof formula->unit);
-    formula->is_additive = type.shape == ADDITIVE;
-    formula->bound = type.bound;
     if (parser.has_failed)
         formula_free(formula);
+    else
+        formula_find_bounds(formula, metrics);
     return !parser.has_failed;
 }
 

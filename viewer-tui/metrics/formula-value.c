@@ -1,7 +1,5 @@
 /* Computes the values of formulas. */
-#include "viewer-tui/metrics/formula.h"
-
-#include "viewer-tui/metrics/formula-type.h"
+#include "viewer-tui/metrics/formula-operations.h"
 
 #include <assert.h>
 #include <math.h>

@@ -26,7 +26,7 @@
 
 /* A metric that formulas can name. */
 struct formula_metric {
-    const char *name, *unit;
+    const char *name;
     unsigned number; /* among those that are shown, from 1 on; 0 for others */
     bool is_additive;
     bool has_threads; /* there may be values of threads */
@@ -56,7 +56,7 @@ enum formula_statistic { NO_STATISTIC, THREAD_MIN, THREAD_MEAN, THREAD_MAX, THRE
 
 /* A step of the computation: pushes a value on a stack, or replaces operands by a result. */
 struct formula_step {
-    uint8_t operation;   /* enum operation (formula-type.h) */
+    uint8_t operation;   /* enum operation (formula-operations.h) */
     uint8_t part;        /* METRIC: enum formula_part */
     uint8_t statistic;   /* METRIC: enum formula_statistic */
     size_t metric;       /* METRIC: its index */
@@ -66,7 +66,6 @@ struct formula_step {
 
 struct formula {
     VEC(struct formula_step) steps;
-    char unit[UNIT_SIZE]; /* of its values, derived from those of its metrics; "" if unknown */
     bool is_additive;     /* values of rows add up, so it has percentages */
     enum formula_bound bound;
 };

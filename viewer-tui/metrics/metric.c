@@ -12,7 +12,7 @@
         METRIC_ABSENT, METRIC_ABSENT, METRIC_ABSENT, METRIC_ABSENT                                 \
     }
 
-static const struct metric_ids no_ids = {ABSENT_SCOPES, ABSENT_SCOPES, ABSENT_SCOPES};
+static const struct metric_ids no_ids = {ABSENT_SCOPES, ABSENT_SCOPES};
 
 struct metric metric_new(const char *name)
 {
@@ -114,14 +114,6 @@ enum metric_state metric_state_of(const char *name)
         if (strcmp(name, state_names[state]) == 0)
             return (enum metric_state)state;
     return METRIC_MEASURED;
-}
-
-bool metric_is_complete(const struct metric *metric)
-{
-    return metric->source != METRIC_FROM_FILE ||
-           (metric->ids.summary[METRIC_EXECUTION] != METRIC_ABSENT &&
-            metric->ids.summary[METRIC_FUNCTION] != METRIC_ABSENT &&
-            metric->ids.summary[METRIC_LEX_AWARE] != METRIC_ABSENT);
 }
 
 size_t metrics_find(const struct metrics *metrics, const char *name)

@@ -50,8 +50,7 @@ enum metric_source {
 
 /* Ids of the values of a metric, by scope; METRIC_ABSENT if a scope has none. */
 struct metric_ids {
-    int summary[METRIC_SCOPES]; /* of the sums in use (summary-values.h) */
-    int in_file[METRIC_SCOPES]; /* of the sums over all threads in the summary profile */
+    int summary[METRIC_SCOPES]; /* of the sums over all threads in the summary profile */
     int thread[METRIC_SCOPES];  /* in the profiles of threads */
 };
 
@@ -176,6 +175,18 @@ static inline bool metric_is_added(const struct metric *metric)
     return metric->sum != METRIC_ABSENT && !metric->kind.name;
 }
 
+/* Metrics with values of their own have slots: the stored ones, then the hidden ones, whose indices change when a
+ * derived metric is added. */
+static inline size_t metrics_slot(const struct metrics *metrics, size_t index)
+{
+    return index < metrics->n_stored ? index : metrics->n_stored + (index - metrics->n);
+}
+
+static inline size_t metrics_at_slot(const struct metrics *metrics, size_t slot)
+{
+    return slot < metrics->n_stored ? slot : metrics->n + (slot - metrics->n_stored);
+}
+
 /* The first metric that is shown among those from `from` on, or metrics->n. */
 static inline size_t metrics_shown(const struct metrics *metrics, size_t from)
 {
@@ -254,10 +265,6 @@ const char *metric_state_name(enum metric_state state);
 
 /* The state with this name; METRIC_MEASURED if unknown. */
 enum metric_state metric_state_of(const char *name);
-
-/* Whether the summary profile has inclusive and exclusive costs of every kind of scope, or they
- * follow from others. */
-bool metric_is_complete(const struct metric *metric);
 
 /* Whether columns of the metric say something. Those of metrics that were not measured or are 0 and
  * copies of work do not, unless the user asked for them. */

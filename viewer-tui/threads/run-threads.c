@@ -3,7 +3,7 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/db/database.h"
-#include "viewer-tui/db/fold.h"
+#include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/threads/thread-origin.h"
@@ -82,19 +82,6 @@ static bool add_context(struct thread_reader *reader, struct thread *thread,
     return position != NO_POSITION;
 }
 
-/* Adds an entry point's costs. If contexts are folded, the file has them in several. */
-static void add_entry(struct thread_reader *reader, struct thread *thread,
-                      const struct values *values, uint32_t id)
-{
-    size_t n;
-    const struct fold_part *parts = fold_parts(reader->db, id, &n);
-    if (!parts)
-        add_context(reader, thread, values, id);
-    for (size_t i = 0; i < n; i++)
-        if (parts[i].role == PART_WHOLE)
-            add_context(reader, thread, values, parts[i].id);
-}
-
 /* Reads the costs of the whole program, context 0; without it, those of the entry points. */
 static void read_totals(struct thread_reader *reader, struct thread *thread,
                         const struct v4_context_values *block)
@@ -106,7 +93,7 @@ static void read_totals(struct thread_reader *reader, struct thread *thread,
     for (uint32_t i = 0; i < db->entries.n; i++) {
         struct v4_entry entry;
         if (database_entry(db, i, &entry, NULL))
-            add_entry(reader, thread, &values, entry.context_id);
+            add_context(reader, thread, &values, entry.context_id);
     }
 }
 

@@ -2,27 +2,35 @@
 #ifndef VIEWER_THREAD_VALUES_H
 #define VIEWER_THREAD_VALUES_H
 
+#include "viewer-tui/base/distribution.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/db/database.h"
-#include "viewer-tui/threads/value-refs.h"
 
-/* The metric ids whose values are added up, by scope. */
-struct thread_ids {
-    VEC(int) of[METRIC_SCOPES];
+/* A value of which the cost of a row is the sum: one per context that the row stands for. If recursion is collapsed
+ * (fold.h), some of them are subtracted. Views list them (view_value_refs). */
+struct value_ref {
+    uint32_t context; /* id in the database */
+    uint32_t row : 29; /* number of the row, of several; else 0 */
+    uint32_t scope : 2; /* enum metric_scope: which of the context's values */
+    uint32_t is_subtracted : 1;
 };
 
-/* The ids of a metric's values in the threads; the caller frees. */
-struct thread_ids thread_ids_of(const struct metrics *metrics, size_t metric);
-void thread_ids_free(struct thread_ids *ids);
+/* A zeroed one is empty; the owner frees it with vec_free(&refs.list). */
+struct value_refs {
+    VEC(struct value_ref) list;
+};
 
-/* Whether the database has the threads' values of that scope for a metric, or for all parts of a
- * sum. */
+/* Whether the database has the threads' values of that scope for a metric, or for all parts of a sum. */
 bool thread_values_exist(const struct database *db, size_t metric, enum metric_scope scope);
 
-/* Adds up the referenced values of a metric in every profile: by_profile[0 .. database_n_profiles -
- * 1], 0 for the summary. Reads cct.db if it exists, else profile.db. Sorts the refs. DONE or
+/* Adds up the values of a metric in every profile: by_profile[0 .. database_n_profiles - 1], 0 for the summary. Reads
+ * cct.db if it exists, else profile.db. Sorts the refs. DONE or STOPPED. */
+enum outcome thread_values(const struct database *db, struct value_refs *refs, size_t metric, double *by_profile);
+
+/* The distributions of rows 0 .. n_rows - 1 over the threads to which the database is restricted, or all, in one pass
+ * over the threads' values; medians are NAN. Sorts the refs. Memory does not grow with the number of threads. DONE or
  * STOPPED. */
-enum outcome thread_values(const struct database *db, struct value_refs *refs, size_t metric,
-                           double *by_profile);
+enum outcome thread_distributions(const struct database *db, struct value_refs *refs, size_t metric, uint32_t n_rows,
+                                  struct distribution *distributions);
 
 #endif

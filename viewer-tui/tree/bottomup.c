@@ -14,11 +14,11 @@
  *
  * Instances are visited in preorder: one is exposed unless it lies before the end of the last
  * exposed one. */
-#include "viewer-tui/base/task.h"
+#include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/tree/view.h"
 
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* An instance, and its context of the row's procedure: the instance itself on the first level,
  * below that its callers. */
@@ -26,9 +26,12 @@ struct instance {
     uint32_t context, frame;
 };
 
+typedef VEC(double) cost_column;
+
 /* A row's data is the index of its first instance and their number. They are in preorder. */
 struct bottomup {
     VEC(struct instance) instances;
+    cost_column *sums; /* by 2 * metric + part: the costs of rows, NAN if not added up yet */
 };
 
 static uint64_t pack(uint32_t start, uint32_t count)
@@ -38,17 +41,28 @@ static uint64_t pack(uint32_t start, uint32_t count)
 
 static enum outcome bottomup_open(struct view *view)
 {
-    view->state = mem_alloc(sizeof(struct bottomup));
-    for (size_t m = 0; m < view->n_metrics; m++)
-        view->costs[m].exclusive = view->totals[m].inclusive;
+    struct bottomup *state = view->state = mem_alloc(sizeof *state);
+    state->sums = mem_alloc((2 * view->n_metrics + 1) * sizeof *state->sums);
     return DONE;
 }
 
 static void bottomup_close(struct view *view)
 {
     struct bottomup *state = view->state;
+    for (size_t i = 0; i < 2 * view->n_metrics; i++)
+        vec_free(&state->sums[i]);
+    free(state->sums);
     vec_free(&state->instances);
     free(state);
+}
+
+/* Forgets the costs of rows from `first` on. */
+static void forget_sums(const struct view *view, uint32_t first)
+{
+    struct bottomup *state = view->state;
+    for (size_t i = 0; i < 2 * view->n_metrics; i++)
+        if (state->sums[i].n > first)
+            state->sums[i].n = first;
 }
 
 static void bottomup_release(struct view *view, uint32_t first)
@@ -59,6 +73,7 @@ static void bottomup_release(struct view *view, uint32_t first)
         if (start < state->instances.n)
             state->instances.n = start;
     }
+    forget_sums(view, first);
 }
 
 /* The division of a row's instances among its children. */
@@ -66,7 +81,6 @@ struct division {
     VEC(struct instance) instances;
     VEC(uint32_t) rows;    /* of each instance: the child it belongs to */
     VEC(uint32_t) counts;  /* of each child: number of instances */
-    VEC(uint32_t) exposed; /* of each child: end of its last exposed instance */
     struct idmap callers;  /* (procedure, call site) -> child */
     struct line_numbers call_sites;
     uint32_t first_row;
@@ -83,7 +97,6 @@ static uint32_t child_for(struct view *view, struct division *division, uint32_t
         child = view_add(view, parent, row);
         idmap_put(&division->callers, row.place, call_site, child);
         vec_push(&division->counts, 0);
-        vec_push(&division->exposed, 0);
     } else {
         view->rows.at[child].no_call_site |= row.no_call_site;
         if (row.kind == KIND_PROCEDURE)
@@ -92,52 +105,31 @@ static uint32_t child_for(struct view *view, struct division *division, uint32_t
     return child;
 }
 
-static bool has_caller(const struct cct *cct, uint32_t frame)
+static bool has_caller(const struct nodes *nodes, uint32_t frame)
 {
-    return cct->kind[cct_caller(cct, frame)] != KIND_ROOT;
+    return nodes->kind[nodes_caller(nodes, frame)] != KIND_ROOT;
 }
 
-/* Whether an instance is exposed; *exposed_end is the end of the last exposed one of its row. */
-static bool is_exposed(const struct cct *cct, uint32_t context, uint32_t *exposed_end)
-{
-    bool result = context >= *exposed_end;
-    if (result)
-        *exposed_end = cct->end[context];
-    return result;
-}
-
-static void add_costs(struct view *view, uint32_t row, uint32_t context, uint32_t *exposed_end)
-{
-    struct cost *costs = view_costs_of_new(view, row);
-    bool counts_inclusive = is_exposed(view->cct, context, exposed_end);
-    cct_costs(view->cct, &view->db->values, context, view->scratch);
-    for (size_t m = 0; m < view->n_metrics; m++) {
-        costs[m].exclusive += view->scratch[m].exclusive;
-        costs[m].inclusive += counts_inclusive ? view->scratch[m].inclusive : 0;
-    }
-}
-
-/* Adds an instance's costs to the child it belongs to. */
+/* Adds an instance to the child it belongs to. */
 static void add_instance(struct view *view, struct division *division, uint32_t parent,
                          struct instance instance, struct row row)
 {
     uint32_t child = child_for(view, division, parent, row);
     vec_push(&division->instances, instance);
     vec_push(&division->rows, child);
-    if (view->rows.at[child].is_leaf && has_caller(view->cct, instance.frame))
+    if (view->rows.at[child].is_leaf && has_caller(database_nodes(view->db), instance.frame))
         view->rows.at[child].is_leaf = false;
     division->counts.at[child - division->first_row]++;
-    add_costs(view, child, instance.context, &division->exposed.at[child - division->first_row]);
 }
 
 static void divide_program(struct view *view, struct division *division)
 {
-    const struct cct *cct = view->cct;
-    for (uint32_t c = 1; c < cct->n && progress_at(c); c++) {
-        if (cct->kind[c] != KIND_PROCEDURE && cct->kind[c] != KIND_INLINED)
+    const struct nodes *nodes = database_nodes(view->db);
+    for (uint32_t c = 1; c < nodes->n && progress_at(c); c++) {
+        if (!is_procedure_kind(nodes->kind[c]))
             continue;
         struct row row = {
-            .kind = cct->kind[c], .is_leaf = true, .place = cct->place[c], .call_file = NOTHING};
+            .kind = nodes->kind[c], .is_leaf = true, .place = nodes->place[c], .call_file = NOTHING};
         add_instance(view, division, 0, (struct instance){c, c}, row);
     }
 }
@@ -145,20 +137,20 @@ static void divide_program(struct view *view, struct division *division)
 /* Moves an instance to its caller; false if it has none. */
 static bool find_caller(const struct view *view, struct instance *instance, struct row *row)
 {
-    const struct cct *cct = view->cct;
+    const struct nodes *nodes = database_nodes(view->db);
     uint32_t callee = instance->frame;
-    if (!has_caller(cct, callee))
+    if (!has_caller(nodes, callee))
         return false;
-    instance->frame = cct_caller(cct, callee);
-    *row = (struct row){.kind = cct->kind[instance->frame],
+    instance->frame = nodes_caller(nodes, callee);
+    *row = (struct row){.kind = nodes->kind[instance->frame],
                         .is_leaf = true,
-                        .place = cct->place[instance->frame],
-                        .call_file = NOTHING};
-    row->no_call_site = database_lacks_call_site(view->db, cct->id[callee]);
-    uint32_t call_site = cct_call_site(cct, callee);
+                        .place = nodes->place[instance->frame],
+                        .call_file = NOTHING,
+                        .no_call_site = nodes->no_call_site[callee]};
+    uint32_t call_site = nodes_call_site(nodes, callee);
     if (call_site) {
-        row->call_file = cct->place[call_site];
-        row->call_line = cct->line[call_site];
+        row->call_file = nodes->place[call_site];
+        row->call_line = nodes->line[call_site];
     }
     return true;
 }
@@ -199,7 +191,7 @@ static enum outcome bottomup_expand(struct view *view, uint32_t number)
 {
     struct division division = {.first_row = (uint32_t)view->rows.n};
     progress_begin("adding up callers",
-                   number == 0 ? view->cct->n : (uint32_t)view_row(view, number)->data);
+                   number == 0 ? database_nodes(view->db)->n : (uint32_t)view_row(view, number)->data);
     if (number == 0)
         divide_program(view, &division);
     else
@@ -209,7 +201,6 @@ static enum outcome bottomup_expand(struct view *view, uint32_t number)
     vec_free(&division.instances);
     vec_free(&division.rows);
     vec_free(&division.counts);
-    vec_free(&division.exposed);
     idmap_free(&division.callers);
     idmap_free(&division.call_sites.ids);
     return outcome;
@@ -241,55 +232,65 @@ static void merge_instances(struct view *view, uint32_t into, uint32_t row)
     view->rows.at[into].data = pack(start, n_a + n_b);
 }
 
-static void add_up(struct view *view, uint32_t row)
-{
-    uint32_t n, exposed_end = 0;
-    const struct instance *instances = instances_of(view, row, &n);
-    memset(view_costs_of_new(view, row), 0, view->n_metrics * sizeof(struct cost));
-    for (uint32_t i = 0; i < n; i++)
-        add_costs(view, row, instances[i].context, &exposed_end);
-}
-
 static void bottomup_join(struct view *view, uint32_t into, uint32_t row)
 {
     if (view_row(view, row)->kind == KIND_PROCEDURE)
         view->rows.at[into].kind = KIND_PROCEDURE;
     merge_instances(view, into, row);
-    add_up(view, into);
+    forget_sums(view, view_row(view, into)->parent + 1);
 }
 
-/* Inclusive costs are those of exposed instances only. */
-static enum outcome bottomup_value_refs(struct view *view, uint32_t number, enum cost_part part,
-                                        struct value_refs *refs)
+/* ---- costs ---- */
+
+static enum outcome bottomup_nodes(struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
+                                   struct node_refs *refs)
 {
-    if (number == 0) {
-        view_program_value_refs(view, refs);
-        return DONE;
-    }
-    const struct bottomup *state = view->state;
-    const struct cct *cct = view->cct;
-    uint64_t data = view_row(view, number)->data;
-    uint32_t start = (uint32_t)(data >> 32), count = (uint32_t)data, exposed_end = 0;
-    for (uint32_t i = start; i < start + count; i++) {
-        uint32_t context = state->instances.at[i].context;
-        bool counts_inclusive = is_exposed(cct, context, &exposed_end);
-        if (part == EXCLUSIVE)
-            value_refs_add_exclusive(refs, cct->id[context], false);
-        else if (counts_inclusive)
-            value_refs_add_inclusive(refs, cct->id[context]);
+    const struct nodes *nodes = database_nodes(view->db);
+    for (uint32_t r = 0; r < n; r++) {
+        uint32_t n_instances, exposed_end = 0;
+        const struct instance *instances = instances_of(view, rows[r], &n_instances);
+        if (rows[r] == 0)
+            vec_push(&refs->list, ((struct node_ref){.node = 0, .row = r, .part = INCLUSIVE}));
+        for (uint32_t i = 0; i < n_instances && rows[r] != 0; i++) {
+            uint32_t context = instances[i].context;
+            if (part == INCLUSIVE && context < exposed_end)
+                continue;
+            exposed_end = nodes->end[context];
+            vec_push(&refs->list, ((struct node_ref){.node = context, .row = r, .part = part}));
+        }
     }
     return DONE;
+}
+
+static double bottomup_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
+{
+    const struct bottomup *state = view->state;
+    cost_column *sums = &state->sums[2 * metric + part];
+    while (sums->n <= row)
+        vec_push(sums, NAN);
+    if (!isnan(sums->at[row]))
+        return sums->at[row];
+    const struct nodes *nodes = database_nodes(view->db);
+    uint32_t n, exposed_end = 0;
+    const struct instance *instances = instances_of(view, row, &n);
+    sums->at[row] = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (part == EXCLUSIVE || instances[i].context >= exposed_end) {
+            exposed_end = nodes->end[instances[i].context];
+            sums->at[row] += node_cost(view->db, instances[i].context, metric, part);
+        }
+    return sums->at[row];
 }
 
 const struct view_class bottomup_class = {
     .name = "bottom-up",
     .title = "procedures, and below each who called it",
     .sorted_by = EXCLUSIVE,
-    .needs_cct = true,
     .shows_callers = true,
     .open = bottomup_open,
     .expand = bottomup_expand,
-    .refs = bottomup_value_refs,
+    .nodes = bottomup_nodes,
+    .cost = bottomup_cost,
     .join = bottomup_join,
     .release = bottomup_release,
     .close = bottomup_close,

@@ -1,6 +1,6 @@
 #include "viewer-tui/tree/corresponding-scope.h"
 
-#include "viewer-tui/db/database.h"
+#include "viewer-tui/db/node-costs.h"
 
 #include "viewer-tui/tree/row-path.h"
 #include "viewer-tui/tree/view.h"
@@ -15,11 +15,6 @@ struct wanted {
     bool has_call; /* call_file and call_line matter */
     uint32_t call_file, call_line;
 };
-
-static bool is_procedure(enum scope_kind kind)
-{
-    return kind == KIND_PROCEDURE || kind == KIND_INLINED;
-}
 
 /* The first such child in order; NOTHING if there is none. */
 static uint32_t find_child(struct view *view, uint32_t row, const struct wanted *wanted)
@@ -40,7 +35,7 @@ static uint32_t find_child(struct view *view, uint32_t row, const struct wanted 
 /* The nearest procedure, inlined or not, that is or contains a row; 0 if none. */
 static uint32_t procedure_around(const struct view *view, uint32_t row)
 {
-    while (row && !is_procedure(view_row(view, row)->kind))
+    while (row && !is_procedure_kind(view_row(view, row)->kind))
         row = view_row(view, row)->parent;
     return row;
 }
@@ -123,24 +118,24 @@ uint32_t corresponding_static_scope(struct view *flat, const struct view *from, 
     return found;
 }
 
-static bool is_called_from(const struct cct *cct, uint32_t context, const struct row *row)
+static bool is_called_from(const struct nodes *nodes, uint32_t context, const struct row *row)
 {
-    uint32_t site = cct_call_site(cct, context);
-    uint32_t file = site ? cct->place[site] : NOTHING, line = site ? cct->line[site] : 0;
+    uint32_t site = nodes_call_site(nodes, context);
+    uint32_t file = site ? nodes->place[site] : NOTHING, line = site ? nodes->line[site] : 0;
     return file == row->call_file && line == row->call_line;
 }
 
 /* Whether a context belongs to a row of the bottom-up view: its callers are the chain of rows above
  * that row, from row 0 downwards. */
-static bool is_chain(const struct cct *cct, uint32_t context, const struct view *view,
+static bool is_chain(const struct nodes *nodes, uint32_t context, const struct view *view,
                      const uint32_t *chain, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct row *row = view_row(view, chain[i]);
         bool is_caller = i > 0;
-        uint32_t frame = is_caller ? cct_caller(cct, context) : context;
-        if (!is_procedure(cct->kind[frame]) || cct->place[frame] != row->place ||
-            (is_caller && !is_called_from(cct, context, row)))
+        uint32_t frame = is_caller ? nodes_caller(nodes, context) : context;
+        if (!is_procedure_kind(nodes->kind[frame]) || nodes->place[frame] != row->place ||
+            (is_caller && !is_called_from(nodes, context, row)))
             return false;
         context = frame;
     }
@@ -149,21 +144,21 @@ static bool is_chain(const struct cct *cct, uint32_t context, const struct view 
 
 /* Whether a context belongs to a row of the flat view: its scopes up to its procedure are those of
  * the row. */
-static bool is_static(const struct cct *cct, uint32_t context, const struct view *view,
+static bool is_static(const struct nodes *nodes, uint32_t context, const struct view *view,
                       uint32_t number)
 {
     for (;;) {
         const struct row *row = view_row(view, number);
-        if (cct->kind[context] != row->kind || cct->place[context] != row->place ||
-            cct->line[context] != row->line)
+        if (nodes->kind[context] != row->kind || nodes->place[context] != row->place ||
+            nodes->line[context] != row->line)
             return false;
         if (row->kind == KIND_PROCEDURE)
             return true;
-        if (row->kind == KIND_INLINED && !is_called_from(cct, context, row))
+        if (row->kind == KIND_INLINED && !is_called_from(nodes, context, row))
             return false;
         do
-            context = cct->parent[context];
-        while (cct->kind[context] == KIND_STATEMENT || cct->kind[context] == KIND_INSTRUCTION);
+            context = nodes->parent[context];
+        while (nodes->kind[context] == KIND_STATEMENT || nodes->kind[context] == KIND_INSTRUCTION);
         number = row->parent;
     }
 }
@@ -177,11 +172,11 @@ struct context_search {
 
 static bool is_of_row(const struct context_search *search, uint32_t context)
 {
-    const struct cct *cct = search->view->cct;
+    const struct nodes *nodes = database_nodes(search->view->db);
     const struct row *row = view_row(search->view, search->row);
     if (search->view->class->shows_callers)
-        return is_chain(cct, context, search->view, search->chain.at, search->chain.n);
-    return row->kind > KIND_FILE && is_static(cct, context, search->view, search->row);
+        return is_chain(nodes, context, search->view, search->chain.at, search->chain.n);
+    return row->kind > KIND_FILE && is_static(nodes, context, search->view, search->row);
 }
 
 /* The most expensive context; 0 if none. */
@@ -192,11 +187,12 @@ static uint32_t hottest_context(const struct context_search *search)
     struct cost *costs = mem_alloc((view->n_metrics + 1) * sizeof *costs);
     uint32_t hottest = 0;
     double most = 0;
-    for (uint32_t c = 1; c < view->cct->n; c++) {
+    const struct nodes *nodes = database_nodes(view->db);
+    for (uint32_t c = 1; c < nodes->n; c++) {
         if (!is_of_row(search, c))
             continue;
-        cct_costs(view->cct, &view->db->values, c, costs);
-        bool is_own = view->cct->kind[c] == KIND_STATEMENT;
+        node_costs_get(view->db, c, costs);
+        bool is_own = nodes->kind[c] == KIND_STATEMENT;
         double value = view_value(view, costs, view->sorting.metric, is_own ? EXCLUSIVE : part);
         if (!hottest || value > most) {
             hottest = c;
@@ -208,15 +204,16 @@ static uint32_t hottest_context(const struct context_search *search)
 }
 
 /* The row of a context in the top-down view. */
-static uint32_t row_of(struct view *topdown, const struct cct *cct, uint32_t context)
+static uint32_t row_of(struct view *topdown, uint32_t context)
 {
+    const struct nodes *nodes = database_nodes(topdown->db);
     VEC(uint32_t) way = {0};
-    for (uint32_t c = context; c; c = cct->parent[c])
-        if (c == context || (cct->kind[c] != KIND_STATEMENT && cct->kind[c] != KIND_INSTRUCTION))
+    for (uint32_t c = context; c; c = nodes->parent[c])
+        if (c == context || (nodes->kind[c] != KIND_STATEMENT && nodes->kind[c] != KIND_INSTRUCTION))
             vec_push(&way, c);
     uint32_t row = 0;
     if (way.n && database_shows_programs(topdown->db)) {
-        uint32_t entry = cct->place[way.at[way.n - 1]];
+        uint32_t entry = nodes->place[way.at[way.n - 1]];
         struct wanted program = {.kind = KIND_PROGRAM,
                                  .place = database_program_of_entry(topdown->db, entry)};
         row = find_child(topdown, 0, &program);
@@ -224,11 +221,11 @@ static uint32_t row_of(struct view *topdown, const struct cct *cct, uint32_t con
     while (way.n && row != NOTHING) {
         uint32_t c = way.at[--way.n];
         struct wanted wanted = {
-            cct->kind[c], cct->place[c], cct->line[c], is_procedure(cct->kind[c]), NOTHING, 0};
-        uint32_t site = cct_call_site(cct, c);
+            nodes->kind[c], nodes->place[c], nodes->line[c], is_procedure_kind(nodes->kind[c]), NOTHING, 0};
+        uint32_t site = nodes_call_site(nodes, c);
         if (wanted.has_call && site) {
-            wanted.call_file = cct->place[site];
-            wanted.call_line = cct->line[site];
+            wanted.call_file = nodes->place[site];
+            wanted.call_line = nodes->line[site];
         }
         row = find_child(topdown, row, &wanted);
     }
@@ -248,13 +245,13 @@ uint32_t corresponding_context(struct view *topdown, const struct view *from, ui
     }
     uint32_t context = row ? hottest_context(&search) : 0;
     vec_free(&search.chain);
-    return context ? row_of(topdown, from->cct, context) : NOTHING;
+    return context ? row_of(topdown, context) : NOTHING;
 }
 
 uint32_t call_site_row(struct view *topdown, uint32_t row)
 {
     const struct row *called = view_row(topdown, row);
-    if (!is_procedure(called->kind))
+    if (!is_procedure_kind(called->kind))
         return NOTHING;
     struct wanted line = {
         .kind = KIND_STATEMENT, .place = called->call_file, .line = called->call_line};

@@ -1,7 +1,7 @@
 #include "viewer-tui/tree/thread-statistics.h"
 
-#include "viewer-tui/threads/row-distributions.h"
 #include "viewer-tui/threads/thread-values.h"
+#include "viewer-tui/tree/view.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,20 +17,15 @@ struct known_of_row {
 };
 
 struct thread_statistics {
-    const struct database *db;
-    value_refs_of_row *refs;
-    void *context; /* of refs */
+    struct view *view;
     bool are_stopped;
     VEC(struct known_of_row) rows; /* by row; those beyond have none */
 };
 
-struct thread_statistics *thread_statistics_new(const struct database *db, value_refs_of_row *refs,
-                                                void *context)
+struct thread_statistics *thread_statistics_new(struct view *view)
 {
     struct thread_statistics *statistics = mem_alloc(sizeof *statistics);
-    statistics->db = db;
-    statistics->refs = refs;
-    statistics->context = context;
+    statistics->view = view;
     return statistics;
 }
 
@@ -64,14 +59,6 @@ void thread_statistics_free(struct thread_statistics *statistics)
     free(statistics);
 }
 
-static bool are_told(const struct database *db, const struct value_refs *refs, size_t metric)
-{
-    for (size_t i = 0; i < refs->list.n; i++)
-        if (!thread_values_exist(db, metric, (enum metric_scope)refs->list.at[i].scope))
-            return false;
-    return true;
-}
-
 static const struct distribution unknown = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 
 static struct known *find(const struct thread_statistics *statistics, uint32_t row, size_t metric)
@@ -85,78 +72,70 @@ static struct known *find(const struct thread_statistics *statistics, uint32_t r
     return NULL;
 }
 
-static void remember(struct thread_statistics *statistics, uint32_t row, size_t metric)
+static void remember(struct thread_statistics *statistics, uint32_t row, struct known known)
 {
     while (statistics->rows.n <= row)
         vec_push(&statistics->rows, (struct known_of_row){0});
-    vec_push(&statistics->rows.at[row].list, (struct known){metric, {unknown, unknown}});
+    vec_push(&statistics->rows.at[row].list, known);
 }
 
-/* A part of a row whose distribution is being found, in one pass with others. */
-struct gathered {
-    uint32_t row;
-    enum cost_part part;
-};
+/* Removes the refs of rows of which the database lacks a value, and notes that they are unknown. */
+static void remove_unknown(const struct database *db, struct value_refs *refs, size_t metric, bool *is_unknown)
+{
+    bool exists[METRIC_SCOPES];
+    size_t n = 0;
+    for (int scope = 0; scope < METRIC_SCOPES; scope++)
+        exists[scope] = thread_values_exist(db, metric, (enum metric_scope)scope);
+    for (size_t i = 0; i < refs->list.n; i++)
+        is_unknown[refs->list.at[i].row] |= !exists[refs->list.at[i].scope];
+    for (size_t i = 0; i < refs->list.n; i++)
+        if (!is_unknown[refs->list.at[i].row])
+            refs->list.at[n++] = refs->list.at[i];
+    refs->list.n = n;
+}
 
-struct gathering {
-    VEC(uint32_t) rows; /* of which nothing is known yet */
-    VEC(struct gathered) parts;
-    struct row_value_refs row_refs; /* of these */
-};
-
-/* Adds a part of a row to the pass, unless it cannot be known. */
-static enum outcome add_part(const struct thread_statistics *statistics,
-                             struct gathering *gathering, size_t metric, uint32_t row,
-                             enum cost_part part)
+/* Finds the distributions of both parts of rows: that of rows[i] becomes distributions[n * part + i]. */
+static enum outcome find_distributions(struct view *view, const uint32_t *rows, uint32_t n, size_t metric,
+                                       struct distribution *distributions)
 {
     struct value_refs refs = {0};
-    enum outcome outcome = statistics->refs(statistics->context, row, part, &refs);
-    if (outcome == DONE && are_told(statistics->db, &refs, metric)) {
-        row_value_refs_add(&gathering->row_refs, (uint32_t)gathering->parts.n, &refs);
-        vec_push(&gathering->parts, (struct gathered){row, part});
+    bool *is_unknown = mem_alloc(2 * (size_t)n + 1);
+    enum outcome outcome = view_rows_value_refs(view, rows, n, INCLUSIVE, &refs);
+    size_t n_inclusive = refs.list.n;
+    if (outcome == DONE)
+        outcome = view_rows_value_refs(view, rows, n, EXCLUSIVE, &refs);
+    for (size_t i = n_inclusive; i < refs.list.n; i++)
+        refs.list.at[i].row += n;
+    if (outcome == DONE) {
+        remove_unknown(view->db, &refs, metric, is_unknown);
+        outcome = thread_distributions(view->db, &refs, metric, 2 * n, distributions);
     }
+    for (uint32_t i = 0; i < 2 * n; i++)
+        if (outcome != DONE || is_unknown[i])
+            distributions[i] = unknown;
+    free(is_unknown);
     vec_free(&refs.list);
-    return outcome;
-}
-
-/* Finds the distributions of what is gathered of new rows; remembers all of these. */
-static enum outcome find_spreads(struct thread_statistics *statistics, struct gathering *gathering,
-                                 size_t metric)
-{
-    uint32_t n = (uint32_t)gathering->parts.n;
-    struct distribution *distributions = mem_alloc((n + 1) * sizeof *distributions);
-    enum outcome outcome = DONE;
-    if (n)
-        outcome = row_distributions(statistics->db, &gathering->row_refs, metric, n, distributions);
-    for (size_t i = 0; i < gathering->rows.n && outcome == DONE; i++)
-        remember(statistics, gathering->rows.at[i], metric);
-    for (uint32_t i = 0; i < n && outcome == DONE; i++) {
-        const struct gathered *gathered = &gathering->parts.at[i];
-        find(statistics, gathered->row, metric)->distributions[gathered->part] = distributions[i];
-    }
-    free(distributions);
     return outcome;
 }
 
 enum outcome thread_statistics_gather(struct thread_statistics *statistics, const uint32_t *rows,
                                       size_t n, size_t metric)
 {
-    struct gathering gathering = {0};
+    VEC(uint32_t) new = {0};
+    for (size_t i = 0; i < n; i++)
+        if (!find(statistics, rows[i], metric))
+            vec_push(&new, rows[i]);
+    uint32_t n_new = (uint32_t)new.n;
+    struct distribution *found = mem_alloc((2 * new.n + 1) * sizeof *found);
     enum outcome outcome = statistics->are_stopped ? STOPPED : DONE;
-    for (size_t i = 0; i < n && outcome == DONE; i++) {
-        if (find(statistics, rows[i], metric))
-            continue;
-        for (int part = INCLUSIVE; part <= EXCLUSIVE && statistics->db && outcome == DONE; part++)
-            outcome = add_part(statistics, &gathering, metric, rows[i], (enum cost_part)part);
-        vec_push(&gathering.rows, rows[i]);
-    }
-    if (outcome == DONE)
-        outcome = find_spreads(statistics, &gathering, metric);
-    vec_free(&gathering.rows);
-    vec_free(&gathering.parts);
-    vec_free(&gathering.row_refs.list);
-    statistics->are_stopped = outcome != DONE;
-    return outcome;
+    if (n_new && outcome == DONE)
+        outcome = find_distributions(statistics->view, new.at, n_new, metric, found);
+    for (uint32_t i = 0; i < n_new && outcome != STOPPED; i++)
+        remember(statistics, new.at[i], (struct known){metric, {found[i], found[n_new + i]}});
+    free(found);
+    vec_free(&new);
+    statistics->are_stopped = outcome == STOPPED;
+    return outcome == STOPPED ? STOPPED : DONE;
 }
 
 static const struct distribution *distribution_of_row(struct thread_statistics *statistics,

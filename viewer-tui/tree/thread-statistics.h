@@ -5,19 +5,12 @@
 
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/metrics/formula.h"
-#include "viewer-tui/threads/value-refs.h"
 
-struct database;
+struct view;
 struct thread_statistics;
 
-/* Adds the values of contexts of which a row's costs are the sum, as view_value_refs does. */
-typedef enum outcome value_refs_of_row(void *context, uint32_t row, enum cost_part part,
-                                       struct value_refs *refs);
-
-/* Statistics of rows of `db`; NULL for two databases, which have none. `db` and the context of
- * `refs` must outlive them. */
-struct thread_statistics *thread_statistics_new(const struct database *db, value_refs_of_row *refs,
-                                                void *context);
+/* Statistics of the rows of a view, which must outlive them. */
+struct thread_statistics *thread_statistics_new(struct view *view);
 void thread_statistics_free(struct thread_statistics *statistics);
 
 /* Forgets rows from `first` on, which are given up. */

@@ -6,37 +6,24 @@
  *
  * If there are several programs, each has a row above its entry points.
  *
- * A row's data is the offset of its context (or entry point) in meta.db, from which its children
- * are read on demand. A row to which others were joined has several contexts, its *parts*. The same
- * call, line or loop in two parts is one row below it. */
+ * A row's data is its node. A program, and a row to which others were joined, have several nodes, the
+ * row's *parts*. The same call, line or loop in two parts is one row below it. */
+#include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/tree/view.h"
 
-#include "viewer-tui/base/task.h"
-#include "viewer-tui/db/context.h"
-#include "viewer-tui/db/database.h"
-
 #include <stdlib.h>
-#include <string.h>
 
-/* The contexts below a line or instruction; they become children of the scope around it. */
-struct hoisted {
-    struct context_range rest;
-    uint32_t call_file, call_line;
-};
-
-/* One of several contexts of a row. */
+/* One of several nodes of a row. */
 struct part {
-    uint64_t at;
-    uint32_t next; /* index of the next part of the row; NOTHING: none */
+    uint32_t node;
+    uint32_t next; /* index of the next part of the row; of the last one: that of the first */
 };
 
-/* Flag in a row's data: the rest is the index of its first part. */
+/* Flag in a row's data: the rest is the index of its last part. */
 #define HAS_PARTS ((uint64_t)1 << 63)
 
 struct topdown {
-    VEC(struct hoisted) hoisted;
     VEC(struct part) parts; /* ordered by row, those of siblings mixed */
-    uint64_t near;          /* likely position of the next context's values */
 };
 
 static enum outcome topdown_open(struct view *view)
@@ -48,208 +35,43 @@ static enum outcome topdown_open(struct view *view)
 static void topdown_close(struct view *view)
 {
     struct topdown *state = view->state;
-    vec_free(&state->hoisted);
     vec_free(&state->parts);
     free(state);
 }
 
-static uint64_t take_position(struct view *view, uint32_t id)
+/* ---- the nodes of a row ---- */
+
+/* Iterate over the nodes of a row: the first one, and the one after *part; NOTHING: there are no more. */
+static uint32_t first_node(const struct view *view, const struct row *row, uint32_t *part)
 {
-    struct topdown *state = view->state;
-    uint64_t position = values_position(&view->db->values, id, state->near);
-    if (position != NO_POSITION)
-        state->near = position + 1;
-    return position;
+    const struct topdown *state = view->state;
+    *part = NOTHING;
+    if (!(row->data & HAS_PARTS))
+        return (uint32_t)row->data;
+    *part = state->parts.at[(uint32_t)row->data].next;
+    return state->parts.at[*part].node;
 }
 
-/* A statement has only its own costs, since its calls are siblings. Without costs it is no row. */
-static void add_statement(struct view *view, uint32_t parent, const struct context *context,
-                          uint64_t at)
+static uint32_t next_node(const struct view *view, const struct row *row, uint32_t *part)
 {
-    struct cost *costs = view->scratch;
-    values_fetch(&view->db->values, take_position(view, context->id), false, costs);
-    bool has_costs = false;
-    for (size_t m = 0; m < view->n_metrics; m++) {
-        costs[m].inclusive = costs[m].exclusive;
-        has_costs |= costs[m].exclusive != 0;
+    const struct topdown *state = view->state;
+    if (!(row->data & HAS_PARTS) || *part == (uint32_t)row->data)
+        return NOTHING;
+    *part = state->parts.at[*part].next;
+    return state->parts.at[*part].node;
+}
+
+/* Adds a part to a row without any, or after its last one. */
+static void add_part(struct topdown *state, struct row *row, uint32_t node)
+{
+    uint32_t index = (uint32_t)state->parts.n, first = index;
+    if (row->data & HAS_PARTS) {
+        struct part *last = &state->parts.at[(uint32_t)row->data];
+        first = last->next;
+        last->next = index;
     }
-    if (!has_costs)
-        return;
-    struct row row = {.kind = KIND_STATEMENT,
-                      .is_leaf = true,
-                      .place = context->place,
-                      .line = context->line,
-                      .call_file = NOTHING,
-                      .data = at};
-    uint32_t number = view_add(view, parent, row);
-    memcpy(view_costs_of_new(view, number), costs, view->n_metrics * sizeof *costs);
-}
-
-static void add_scope(struct view *view, uint32_t parent, const struct context *context,
-                      uint64_t at, const struct hoisted *from)
-{
-    uint64_t position = take_position(view, context->id);
-    if (database_leaves_out(view->db, position != NO_POSITION))
-        return;
-    struct row row = {.kind = (uint8_t)context->kind,
-                      .is_leaf = !context_has_children(context),
-                      .place = context->place,
-                      .line = context->line,
-                      .call_file = NOTHING,
-                      .data = at};
-    if (context->kind != KIND_LOOP) {
-        row.call_file = from->call_file;
-        row.call_line = from->call_line;
-        row.no_call_site = database_lacks_call_site(view->db, context->id);
-    }
-    uint32_t number = view_add(view, parent, row);
-    values_fetch(&view->db->values, position, context->kind == KIND_LOOP,
-                 view_costs_of_new(view, number));
-}
-
-/* Adds the row of a context, if it has one. */
-static void add_context(struct view *view, uint32_t parent, const struct context *context,
-                        uint64_t at, const struct hoisted *from)
-{
-    struct topdown *state = view->state;
-    struct hoisted below = {context->children, from->call_file, from->call_line};
-    if (context->kind == KIND_STATEMENT) {
-        add_statement(view, parent, context, at);
-        below.call_file = context->place;
-        below.call_line = context->line;
-    } else if (context->kind != KIND_INSTRUCTION) {
-        add_scope(view, parent, context, at, from);
-        return;
-    }
-    if (context_has_children(context))
-        vec_push(&state->hoisted, below);
-}
-
-static bool may_go_on(struct view *view)
-{
-    if (view->visited++ < contexts_limit(view->db))
-        return true;
-    problem_found(view->db->meta.path, "corrupt: contexts overlap or form a cycle");
-    return false;
-}
-
-static void add_contexts(struct view *view, uint32_t parent, struct context_range children)
-{
-    struct topdown *state = view->state;
-    state->hoisted.n = 0;
-    vec_push(&state->hoisted, (struct hoisted){children, NOTHING, 0});
-    while (state->hoisted.n) {
-        struct hoisted *top = &state->hoisted.at[state->hoisted.n - 1];
-        struct hoisted from = *top;
-        struct context context;
-        if (!context_next(view->db, &top->rest, &context))
-            state->hoisted.n--;
-        else if (may_go_on(view))
-            add_context(view, parent, &context, from.rest.at, &from);
-        else
-            return;
-    }
-}
-
-static void add_entry(struct view *view, uint32_t parent, uint32_t index)
-{
-    struct v4_entry entry;
-    if (!database_entry(view->db, index, &entry, NULL))
-        return;
-    uint64_t position = take_position(view, entry.context_id);
-    if (database_leaves_out(view->db, position != NO_POSITION))
-        return;
-    struct row row = {.kind = KIND_ROOT,
-                      .is_leaf = entry.children_size == 0,
-                      .place = index,
-                      .call_file = NOTHING};
-    uint32_t number = view_add(view, parent, row);
-    values_fetch(&view->db->values, position, false, view_costs_of_new(view, number));
-}
-
-/* Adds up the costs of a program's entry points; false if none of them is shown. */
-static bool add_up_program(struct view *view, uint32_t program, struct cost *costs)
-{
-    bool has_some = false;
-    for (uint32_t i = 0; i < view->db->entries.n; i++) {
-        struct v4_entry entry;
-        if (database_program_of_entry(view->db, i) != program ||
-            !database_entry(view->db, i, &entry, NULL))
-            continue;
-        uint64_t position = take_position(view, entry.context_id);
-        has_some |= !database_leaves_out(view->db, position != NO_POSITION);
-        values_fetch(&view->db->values, position, false, view->scratch);
-        for (size_t m = 0; m < view->n_metrics; m++)
-            costs[m].inclusive += view->scratch[m].inclusive;
-    }
-    return has_some;
-}
-
-static void add_program(struct view *view, uint32_t program)
-{
-    struct cost *costs = mem_alloc((view->n_metrics + 1) * sizeof *costs);
-    if (add_up_program(view, program, costs)) {
-        struct row row = {.kind = KIND_PROGRAM, .place = program, .call_file = NOTHING};
-        uint32_t number = view_add(view, 0, row);
-        memcpy(view_costs_of_new(view, number), costs, view->n_metrics * sizeof *costs);
-    }
-    free(costs);
-}
-
-/* Adds the entry points of a program; NOTHING: of all programs. */
-static void add_entries(struct view *view, uint32_t parent, uint32_t program)
-{
-    for (uint32_t i = 0; i < view->db->entries.n; i++)
-        if (program == NOTHING || database_program_of_entry(view->db, i) == program)
-            add_entry(view, parent, i);
-}
-
-/* The context of an entry point; false, with the problem noted, if it is damaged. */
-static bool entry_context(struct view *view, const struct row *row, struct context *context)
-{
-    struct v4_entry entry;
-    if (!database_entry(view->db, row->place, &entry, NULL))
-        return false;
-    *context = (struct context){
-        .kind = KIND_ROOT, .id = entry.context_id, .children = entry_children(view->db, &entry)};
-    return true;
-}
-
-/* The context at an offset; false, with the problem noted, if it is damaged. */
-static bool context_at(struct view *view, uint64_t at, struct context *context)
-{
-    const struct v4_section *section = &view->db->meta.sections[V4_META_CONTEXTS];
-    struct context_range range = {at, section->at + section->size};
-    return context_next(view->db, &range, context);
-}
-
-/* ---- several contexts in a row ---- */
-
-static uint32_t first_part(const struct row *row)
-{
-    return row->data & HAS_PARTS ? (uint32_t)row->data : NOTHING;
-}
-
-/* Iterate over the contexts of a row: the offset of the first one, and of the one after *part. */
-static uint64_t first_offset(const struct topdown *state, const struct row *row, uint32_t *part)
-{
-    *part = first_part(row);
-    return *part == NOTHING ? row->data : state->parts.at[*part].at;
-}
-
-static bool next_offset(const struct topdown *state, uint32_t *part, uint64_t *at)
-{
-    *part = *part == NOTHING ? NOTHING : state->parts.at[*part].next;
-    if (*part == NOTHING)
-        return false;
-    *at = state->parts.at[*part].at;
-    return true;
-}
-
-static void add_part(struct topdown *state, struct row *row, uint64_t at)
-{
-    vec_push(&state->parts, (struct part){at, first_part(row)});
-    row->data = HAS_PARTS | (uint32_t)(state->parts.n - 1);
+    vec_push(&state->parts, ((struct part){node, first}));
+    row->data = HAS_PARTS | index;
 }
 
 static void topdown_join(struct view *view, uint32_t into, uint32_t number)
@@ -257,33 +79,106 @@ static void topdown_join(struct view *view, uint32_t into, uint32_t number)
     struct topdown *state = view->state;
     struct row *row = &view->rows.at[into];
     const struct row *other = view_row(view, number);
-    if (first_part(row) == NOTHING) {
-        uint64_t at = row->data;
-        row->data = HAS_PARTS | NOTHING;
-        add_part(state, row, at);
-    }
     uint32_t part;
-    uint64_t at = first_offset(state, other, &part);
-    do
-        add_part(state, row, at);
-    while (next_offset(state, &part, &at));
-    struct cost *costs = view_costs_of_new(view, into);
-    for (size_t m = 0; m < view->n_metrics; m++) {
-        costs[m].inclusive += view_costs(view, number)[m].inclusive;
-        costs[m].exclusive += view_costs(view, number)[m].exclusive;
-    }
+    if (!(row->data & HAS_PARTS))
+        add_part(state, row, (uint32_t)row->data);
+    for (uint32_t node = first_node(view, other, &part); node != NOTHING; node = next_node(view, other, &part))
+        add_part(state, row, node);
 }
 
 /* Gives up the parts of rows from `first` on. */
 static void topdown_release(struct view *view, uint32_t first)
 {
     struct topdown *state = view->state;
-    for (size_t i = first; i < view->rows.n; i++)
-        for (uint32_t part = first_part(view_row(view, (uint32_t)i)); part < state->parts.n;) {
-            uint32_t next = state->parts.at[part].next;
-            state->parts.n = part;
-            part = next;
-        }
+    for (size_t i = first; i < view->rows.n; i++) {
+        const struct row *row = &view->rows.at[i];
+        uint32_t part;
+        for (uint32_t node = first_node(view, row, &part); node != NOTHING; node = next_node(view, row, &part))
+            if (part < state->parts.n)
+                state->parts.n = part;
+    }
+}
+
+/* What a row has of its nodes' costs. The inclusive costs of a statement are its exclusive ones, since its calls are
+ * siblings; a program has no code outside of its entry points. */
+static bool takes_part(const struct row *row, enum cost_part *part)
+{
+    if (row->kind == KIND_STATEMENT)
+        *part = EXCLUSIVE;
+    return row->kind != KIND_PROGRAM || *part == INCLUSIVE;
+}
+
+static double topdown_cost(const struct view *view, uint32_t number, size_t metric, enum cost_part part)
+{
+    const struct row *row = view_row(view, number);
+    uint32_t at;
+    double sum = 0;
+    if (!takes_part(row, &part))
+        return 0;
+    for (uint32_t node = first_node(view, row, &at); node != NOTHING; node = next_node(view, row, &at))
+        sum += node_cost(view->db, node, metric, part);
+    return sum;
+}
+
+static enum outcome topdown_nodes(struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
+                                  struct node_refs *refs)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const struct row *row = view_row(view, rows[i]);
+        enum cost_part taken = part;
+        uint32_t at;
+        if (!takes_part(row, &taken))
+            continue;
+        for (uint32_t node = first_node(view, row, &at); node != NOTHING; node = next_node(view, row, &at))
+            vec_push(&refs->list, ((struct node_ref){.node = node, .row = i, .part = taken}));
+    }
+    return DONE;
+}
+
+/* ---- rows ---- */
+
+static void add_row(struct view *view, uint32_t parent, uint32_t node)
+{
+    const struct nodes *nodes = database_nodes(view->db);
+    enum scope_kind kind = nodes->kind[node];
+    struct row row = {.kind = (uint8_t)kind,
+                      .is_leaf = kind == KIND_STATEMENT || nodes->end[node] == node + 1,
+                      .place = nodes->place[node],
+                      .line = nodes->line[node],
+                      .call_file = NOTHING,
+                      .data = node};
+    uint32_t call_site = is_procedure_kind(kind) ? nodes_call_site(nodes, node) : 0;
+    if (call_site) {
+        row.call_file = nodes->place[call_site];
+        row.call_line = nodes->line[call_site];
+    }
+    row.no_call_site = is_procedure_kind(kind) && nodes->no_call_site[node];
+    view_add(view, parent, row);
+}
+
+/* Adds the rows below a node. What is below a line or an instruction belongs to the scope around it. */
+static void add_below(struct view *view, uint32_t parent, uint32_t node)
+{
+    const struct nodes *nodes = database_nodes(view->db);
+    for (uint32_t below = node + 1; below < nodes->end[node];) {
+        bool is_statement = nodes->kind[below] == KIND_STATEMENT;
+        if (nodes->kind[below] != KIND_INSTRUCTION && (!is_statement || node_has_own_cost(view->db, below)))
+            add_row(view, parent, below);
+        below = is_statement || nodes->kind[below] == KIND_INSTRUCTION ? below + 1 : nodes->end[below];
+    }
+}
+
+static void add_programs(struct view *view)
+{
+    const struct nodes *nodes = database_nodes(view->db);
+    for (uint32_t program = 0; program < view->db->programs.n; program++) {
+        struct row row = {.kind = KIND_PROGRAM, .place = program, .call_file = NOTHING};
+        for (uint32_t entry = 1; entry < nodes->n; entry = nodes->end[entry])
+            if (database_program_of_entry(view->db, nodes->place[entry]) == program)
+                add_part(view->state, &row, entry);
+        if (row.data & HAS_PARTS)
+            view_add(view, 0, row);
+    }
 }
 
 /* Joins equal ones among the rows that were just made below a row with parts. */
@@ -310,82 +205,21 @@ static void join_same(struct view *view, uint32_t parent)
     free(groups);
 }
 
-/* ---- the view ---- */
-
 static enum outcome topdown_expand(struct view *view, uint32_t number)
 {
-    const struct row *row = view_row(view, number);
-    if (row->kind == KIND_PROGRAM) {
-        add_entries(view, number, row->place);
-        return DONE;
-    }
-    if (number == 0) {
-        if (!database_shows_programs(view->db))
-            add_entries(view, 0, NOTHING);
-        for (uint32_t i = 0; database_shows_programs(view->db) && i < view->db->programs.n; i++)
-            add_program(view, i);
-        return DONE;
-    }
-    const struct topdown *state = view->state;
-    struct context context;
-    if (view_row(view, number)->kind == KIND_ROOT) {
-        if (entry_context(view, view_row(view, number), &context))
-            add_contexts(view, number, context.children);
-        return DONE;
-    }
+    struct row row = *view_row(view, number); /* a copy: rows move when others are added */
     uint32_t part;
-    uint64_t at = first_offset(state, view_row(view, number), &part);
-    do
-        if (context_at(view, at, &context))
-            add_contexts(view, number, context.children);
-    while (next_offset(state, &part, &at));
-    if (view_row(view, number)->data & HAS_PARTS)
+    if (number == 0 && database_shows_programs(view->db)) {
+        add_programs(view);
+        return DONE;
+    }
+    for (uint32_t node = first_node(view, &row, &part); node != NOTHING; node = next_node(view, &row, &part))
+        if (row.kind == KIND_PROGRAM)
+            add_row(view, number, node);
+        else
+            add_below(view, number, node);
+    if (row.data & HAS_PARTS && row.kind != KIND_PROGRAM)
         join_same(view, number);
-    return DONE;
-}
-
-/* The values of a program are those of its entry points. */
-static void add_program_terms(const struct view *view, uint32_t program, enum cost_part part,
-                              struct value_refs *refs)
-{
-    for (uint32_t i = 0; part == INCLUSIVE && i < view->db->entries.n; i++) {
-        struct v4_entry entry;
-        if (database_program_of_entry(view->db, i) == program &&
-            database_entry(view->db, i, &entry, NULL))
-            value_refs_add_inclusive(refs, entry.context_id);
-    }
-}
-
-/* The inclusive costs of a statement are its exclusive ones. */
-static void add_value_refs(const struct context *context, enum cost_part cost,
-                           struct value_refs *refs)
-{
-    if (cost == INCLUSIVE && context->kind != KIND_STATEMENT)
-        value_refs_add_inclusive(refs, context->id);
-    else
-        value_refs_add_exclusive(refs, context->id, context->kind == KIND_LOOP);
-}
-
-static enum outcome topdown_value_refs(struct view *view, uint32_t number, enum cost_part cost,
-                                       struct value_refs *refs)
-{
-    const struct row *row = view_row(view, number);
-    struct context context = {.kind = KIND_ROOT};
-    if (row->kind == KIND_PROGRAM) {
-        add_program_terms(view, row->place, cost, refs);
-        return DONE;
-    }
-    if (row->kind == KIND_ROOT) {
-        if (number == 0 || entry_context(view, row, &context))
-            add_value_refs(&context, cost, refs);
-        return DONE;
-    }
-    uint32_t part;
-    uint64_t at = first_offset(view->state, row, &part);
-    do
-        if (context_at(view, at, &context))
-            add_value_refs(&context, cost, refs);
-    while (next_offset(view->state, &part, &at));
     return DONE;
 }
 
@@ -395,7 +229,8 @@ const struct view_class topdown_class = {
     .sorted_by = INCLUSIVE,
     .open = topdown_open,
     .expand = topdown_expand,
-    .refs = topdown_value_refs,
+    .nodes = topdown_nodes,
+    .cost = topdown_cost,
     .join = topdown_join,
     .release = topdown_release,
     .close = topdown_close,

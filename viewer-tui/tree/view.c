@@ -1,6 +1,7 @@
 #include "viewer-tui/tree/view.h"
 
 #include "viewer-tui/db/fold.h"
+#include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/tree/thread-statistics.h"
 
@@ -11,6 +12,8 @@
 
 static void add_costs_for(struct view *view, size_t n_rows)
 {
+    if (view->class->cost)
+        return;
     size_t needed = n_rows * view->n_metrics;
     if (needed > view->costs_size) {
         view->costs_size = needed * 2 + 64;
@@ -28,11 +31,6 @@ static uint32_t append(struct view *view, struct row row)
     return number;
 }
 
-static enum outcome terms_of(void *view, uint32_t row, enum cost_part part, struct value_refs *refs)
-{
-    return view_value_refs(view, row, part, refs);
-}
-
 struct view *view_new(const struct view_class *class, struct database *db,
                       const struct metrics *metrics)
 {
@@ -41,19 +39,19 @@ struct view *view_new(const struct view_class *class, struct database *db,
     view->db = db;
     view->metrics = metrics;
     view->n_metrics = metrics->n_stored;
-    view->statistics = thread_statistics_new(db, terms_of, view);
+    view->statistics = thread_statistics_new(view);
     append(view, (struct row){.kind = KIND_ROOT, .place = NOTHING, .call_file = NOTHING});
     view->totals = mem_alloc((view->n_metrics + 1) * sizeof *view->totals);
     view->scratch = mem_alloc((view->n_metrics + 1) * sizeof *view->scratch);
     return view;
 }
 
-struct view *view_open(const struct view_class *class, struct database *db, const struct cct *cct)
+struct view *view_open(const struct view_class *class, struct database *db)
 {
+    if (!database_nodes(db))
+        return NULL;
     struct view *view = view_new(class, db, &db->metrics);
-    view->cct = cct;
     database_totals(db, view->totals);
-    memcpy(view->costs, view->totals, view->n_metrics * sizeof *view->costs);
     size_t first = metrics_first_measured(view->metrics);
     enum cost_part part = metric_part(&view->metrics->at[first], class->sorted_by);
     view_sort(view, (struct sorting){.metric = first, .part = part});
@@ -106,14 +104,31 @@ uint32_t view_add(struct view *view, uint32_t parent, struct row row)
     return append(view, row);
 }
 
-/* `row` NOTHING: the costs are of no row, so values of threads are unknown. */
-static double cost_in(const struct view *view, const struct cost *costs, uint32_t row,
-                      size_t metric, enum cost_part part)
+/* The whole program's exclusive cost is that of its code: all of it, except in the top-down view, where it is what no
+ * entry point has. */
+static double stored_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
 {
-    if (metric >= view->metrics->n)
-        return 0;
-    if (metric < view->n_metrics)
-        return part == INCLUSIVE ? costs[metric].inclusive : costs[metric].exclusive;
+    if (view->class->cost && row != 0)
+        return view->class->cost(view, row, metric, part);
+    bool is_all = part == INCLUSIVE || view->class != &topdown_class;
+    const struct cost *cost = view->class->cost ? &view->totals[metric] : view->costs + row * view->n_metrics + metric;
+    return view->class->cost ? (is_all ? cost->inclusive : cost->exclusive)
+                             : (part == INCLUSIVE ? cost->inclusive : cost->exclusive);
+}
+
+const struct cost *view_costs(const struct view *view, uint32_t row)
+{
+    if (!view->class->cost)
+        return view->costs + row * view->n_metrics;
+    for (size_t m = 0; m < view->n_metrics; m++)
+        view->scratch[m] = (struct cost){stored_cost(view, row, m, INCLUSIVE), stored_cost(view, row, m, EXCLUSIVE)};
+    return view->scratch;
+}
+
+/* `row` NOTHING: the costs are of no row, so values of threads are unknown. */
+static double derived_cost(const struct view *view, const struct cost *costs, uint32_t row, size_t metric,
+                           enum cost_part part)
+{
     struct derived_row of = {.costs = costs,
                              .program = view->totals,
                              .threads = row == NOTHING ? NULL : thread_statistics_value,
@@ -124,7 +139,9 @@ static double cost_in(const struct view *view, const struct cost *costs, uint32_
 
 double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
 {
-    return cost_in(view, view_costs(view, row), row, metric, part);
+    if (metric < view->n_metrics)
+        return stored_cost(view, row, metric, part);
+    return metric < view->metrics->n ? derived_cost(view, view_costs(view, row), row, metric, part) : 0;
 }
 
 /* Arguments of view_gather. */
@@ -147,15 +164,18 @@ void view_gather(struct view *view, const uint32_t *rows, size_t n, size_t metri
     derived_thread_needs(view->metrics, metric, gather, &gathering);
 }
 
-double view_value(const struct view *view, const struct cost *costs, size_t metric,
-                  enum cost_part part)
+double view_value(const struct view *view, const struct cost *costs, size_t metric, enum cost_part part)
 {
-    return cost_in(view, costs, NOTHING, metric, part);
+    if (metric < view->n_metrics)
+        return part == INCLUSIVE ? costs[metric].inclusive : costs[metric].exclusive;
+    return metric < view->metrics->n ? derived_cost(view, costs, NOTHING, metric, part) : 0;
 }
 
 double view_total(const struct view *view, size_t metric)
 {
-    return cost_in(view, view->totals, 0, metric, INCLUSIVE);
+    if (metric < view->n_metrics)
+        return view->totals[metric].inclusive;
+    return metric < view->metrics->n ? derived_cost(view, view->totals, 0, metric, INCLUSIVE) : 0;
 }
 
 /* The share of a metric that is not compared. */
@@ -206,66 +226,62 @@ double view_whole(const struct view *view, size_t metric)
     return has_shares ? whole : 0;
 }
 
-/* They are the costs of context 0, or where these are missing those of the entry points. */
-void view_program_value_refs(const struct view *view, struct value_refs *refs)
+/* Adds the value of a node of the file's tree. That of the whole program is the sum of its entry points, if the file
+ * does not have it. */
+static void add_value_ref(const struct database *db, struct node_ref from, bool is_subtracted, struct value_refs *refs)
 {
-    bool has_totals = values_position(&view->db->values, 0, 0) != NO_POSITION;
-    if (has_totals)
-        value_refs_add_inclusive(refs, 0);
-    for (uint32_t i = 0; i < view->db->entries.n && !has_totals; i++) {
-        struct v4_entry entry;
-        if (database_entry(view->db, i, &entry, NULL))
-            value_refs_add_inclusive(refs, entry.context_id);
-    }
-}
-
-/* The values in the file that are added up for a context of a folded database. */
-static void unfold_ref(const struct fold_part *parts, size_t n, struct value_ref folded,
-                       struct value_refs *refs)
-{
-    for (size_t i = 0; i < n; i++) {
-        struct value_ref ref = {parts[i].id, folded.scope, parts[i].role == PART_LEFT};
-        if (!fold_part_counts(parts[i], folded.scope == METRIC_EXECUTION))
-            continue;
-        if (parts[i].role == PART_INLINED)
-            ref.scope = METRIC_FUNCTION;
+    const struct nodes *nodes = db->nodes;
+    enum metric_scope exclusive = nodes->kind[from.node] == KIND_LOOP ? METRIC_LEX_AWARE : METRIC_FUNCTION;
+    struct value_ref ref = {.context = nodes->id[from.node],
+                            .row = from.row,
+                            .scope = from.part == INCLUSIVE ? METRIC_EXECUTION : exclusive,
+                            .is_subtracted = is_subtracted};
+    bool is_sum = from.node == 0 && nodes->position[0] == NOTHING;
+    if (!is_sum)
+        vec_push(&refs->list, ref);
+    for (uint32_t entry = 1; is_sum && entry < nodes->n; entry = nodes->end[entry]) {
+        ref.context = nodes->id[entry];
         vec_push(&refs->list, ref);
     }
 }
 
-static void unfold_refs(const struct view *view, struct value_refs *refs)
+/* Adds the values of which the cost of a node is the sum. */
+static void add_value_refs(const struct database *db, struct node_ref from, struct value_refs *refs)
 {
-    struct value_refs unfolded = {0};
-    if (!view->db || !view->db->fold)
-        return;
-    for (size_t i = 0; i < refs->list.n; i++) {
-        size_t n;
-        const struct fold_part *parts = fold_parts(view->db, refs->list.at[i].context, &n);
-        unfold_ref(parts, n, refs->list.at[i], &unfolded);
+    const struct fold *fold = db->fold;
+    if (!fold)
+        add_value_ref(db, from, false, refs);
+    for (uint32_t t = fold ? fold->first_term[from.node] : 0; fold && t < fold->first_term[from.node + 1]; t++) {
+        struct node_ref ref = {.node = fold->terms[t].node, .row = from.row, .part = from.part};
+        if (fold_term_counts(&fold->terms[t], (enum cost_part)from.part))
+            add_value_ref(db, ref, fold->terms[t].role == TERM_LEFT, refs);
     }
-    vec_free(&refs->list);
-    *refs = unfolded;
 }
 
-enum outcome view_value_refs(struct view *view, uint32_t row, enum cost_part part,
-                             struct value_refs *refs)
+enum outcome view_rows_value_refs(struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
+                                  struct value_refs *refs)
 {
-    if (!view->class->refs)
+    struct node_refs nodes = {0};
+    if (!view->class->nodes)
         return FAILED;
-    enum outcome outcome = DONE;
-    if (row == 0 && part == INCLUSIVE)
-        view_program_value_refs(view, refs);
-    else
-        outcome = view->class->refs(view, row, part, refs);
-    unfold_refs(view, refs);
+    enum outcome outcome = view->class->nodes(view, rows, n, part, &nodes);
+    for (size_t i = 0; i < nodes.list.n && outcome == DONE; i++)
+        add_value_refs(view->db, nodes.list.at[i], refs);
+    vec_free(&nodes.list);
     return outcome;
+}
+
+enum outcome view_value_refs(struct view *view, uint32_t row, enum cost_part part, struct value_refs *refs)
+{
+    return view_rows_value_refs(view, &row, 1, part, refs);
 }
 
 static void move_row(struct view *view, uint32_t to, uint32_t from)
 {
     size_t n = view->n_metrics;
     view->rows.at[to] = view->rows.at[from];
-    memmove(view->costs + to * n, view->costs + from * n, n * sizeof *view->costs);
+    if (view->costs)
+        memmove(view->costs + to * n, view->costs + from * n, n * sizeof *view->costs);
 }
 
 static void join_row(struct view *view, uint32_t into, uint32_t from)
@@ -321,7 +337,6 @@ void view_dissolve(struct view *view, uint32_t parent, uint32_t child)
 
 void view_start_walk(struct view *view)
 {
-    view->visited = 0;
     if (view->class->start_walk)
         view->class->start_walk(view);
 }

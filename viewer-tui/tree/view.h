@@ -6,16 +6,15 @@
  * for one path only. Row numbers stay valid while the rows exist, pointers until the next
  * view_expand.
  *
- * topdown.c, bottomup.c and flat.c implement the views of one database, merged.c compares two of
- * them. Names and places of a row are indices into the database that it comes from: to look them
+ * topdown.c, bottomup.c and flat.c implement the views of one database: each of their rows is a set
+ * of nodes, and its costs are sums over these. merged.c compares two of them. Names and places of a row are indices into the database that it comes from: to look them
  * up, call view_origin first. */
 #ifndef VIEWER_VIEW_H
 #define VIEWER_VIEW_H
 
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/db/context-table.h"
 #include "viewer-tui/db/database.h"
-#include "viewer-tui/threads/value-refs.h"
+#include "viewer-tui/threads/thread-values.h"
 
 struct row {
     uint32_t parent;                  /* 0 for 0 */
@@ -38,21 +37,34 @@ struct row {
 struct view;
 struct thread_statistics;
 
+/* A node of which the costs of a row are a sum. */
+struct node_ref {
+    uint32_t node;
+    uint32_t row : 31; /* which of the rows that were asked for */
+    uint32_t part : 1; /* enum cost_part: which cost of the node is added */
+};
+
+struct node_refs {
+    VEC(struct node_ref) list;
+};
+
 /* A kind of view. */
 struct view_class {
     const char *name;                        /* "top-down" */
     const char *title;                       /* a few words of explanation */
     enum cost_part sorted_by;                /* by default */
-    bool needs_cct;                          /* opening it takes a pass over all contexts */
     bool shows_callers;                      /* rows below the first level are callers */
     enum outcome (*open)(struct view *view); /* sets up state and row 0's data */
     enum outcome (*expand)(struct view *view, uint32_t row); /* adds the children with view_add */
     void (*release)(struct view *view,
                     uint32_t first); /* rows from `first` on are given up; may be NULL */
-    /* Adds the value refs of a row's costs (view_value_refs); may be NULL. */
-    enum outcome (*refs)(struct view *view, uint32_t row, enum cost_part part,
-                         struct value_refs *refs);
-    /* Adds the contexts and costs of a row to a sibling; neither is expanded. NULL if the view
+    /* Adds the nodes of which one part of the costs of rows[0 .. n-1] are sums. NULL if a row's costs are stored
+     * when it is made (view_costs_of_new). */
+    enum outcome (*nodes)(struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
+                          struct node_refs *refs);
+    /* That sum for a stored metric and a row other than 0. NULL like `nodes`. */
+    double (*cost)(const struct view *view, uint32_t row, size_t metric, enum cost_part part);
+    /* Adds the nodes of a row to a sibling; neither is expanded. NULL if the view
      * cannot join rows. */
     void (*join)(struct view *view, uint32_t into, uint32_t row);
     void (*close)(struct view *view);                                     /* may be NULL */
@@ -66,25 +78,22 @@ struct view {
     const struct view_class *class;
     struct database *db; /* NULL: two databases, see view_origin */
     const struct metrics *metrics;
-    const struct cct *cct; /* NULL unless class->needs_cct */
     int side;              /* number of the run whose view it is, of those that are merged */
     size_t n_metrics;      /* number of stored metrics */
     VEC(struct row) rows;
     VEC(uint32_t) order; /* parallel to rows: a row's children in order, from first_child on */
-    struct cost *costs;  /* n_metrics for each row */
+    struct cost *costs;  /* n_metrics for each row; unused with class->cost */
     size_t costs_size;
     struct thread_statistics *statistics; /* of its rows */
     struct cost *totals;                  /* of the whole program, by stored metric */
-    struct cost *scratch;                 /* room for the costs of one context */
+    struct cost *scratch;                 /* room for the costs of one row */
     struct sorting sorting;
     uint32_t sorting_number;
-    uint64_t visited; /* contexts read since view_start_walk */
     void *state;
 };
 
-/* Opens a view with the database's current metrics; `cct` is that of db if the class needs one,
- * else NULL. Both must outlive the view. NULL if the user stopped it. */
-struct view *view_open(const struct view_class *class, struct database *db, const struct cct *cct);
+/* Opens a view with the database's current metrics and tree, which must outlive it. NULL if the user stopped it. */
+struct view *view_open(const struct view_class *class, struct database *db);
 void view_close(struct view *view); /* NULL allowed */
 
 /* Sets the order in which view_child returns rows. */
@@ -113,11 +122,8 @@ static inline bool row_is_procedure(const struct row *row)
     return row->kind == KIND_PROCEDURE || row->kind == KIND_INLINED;
 }
 
-/* A row's costs, by stored metric. */
-static inline const struct cost *view_costs(const struct view *view, uint32_t row)
-{
-    return view->costs + row * view->n_metrics;
-}
+/* A row's costs, by stored metric. Valid until the next call for the view. */
+const struct cost *view_costs(const struct view *view, uint32_t row);
 
 /* The view of one database that a row comes from; *row becomes its number there. Of merged runs this is the view of
  * the run whose scope the row shows, else the view itself. */
@@ -170,10 +176,13 @@ double view_magnitude(const struct view *view, size_t metric);
  * metric that it is a part of; 0 if it has no percentages. */
 double view_whole(const struct view *view, size_t metric);
 
-/* Adds the values of contexts of which a row's costs are the sum. FAILED if the view, being of two
- * databases, has none. */
-enum outcome view_value_refs(struct view *view, uint32_t row, enum cost_part part,
-                             struct value_refs *refs);
+/* Adds the values of contexts in the file of which the costs of rows[0 .. n-1] are the sums. FAILED if the view, being
+ * of two databases, has none. */
+enum outcome view_rows_value_refs(struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
+                                  struct value_refs *refs);
+
+/* The same for one row. */
+enum outcome view_value_refs(struct view *view, uint32_t row, enum cost_part part, struct value_refs *refs);
 
 /* Call it before a walk that expands rows: damaged databases may contain cycles, so the number of
  * contexts that a view reads from here on is limited. */
@@ -187,11 +196,8 @@ void view_release(struct view *view, uint32_t row);
 struct view *view_new(const struct view_class *class, struct database *db,
                       const struct metrics *metrics);
 
-/* For the implementations: adds the value refs of the whole program's inclusive costs. */
-void view_program_value_refs(const struct view *view, struct value_refs *refs);
-
 /* For the implementations: appends a child of the row being expanded. Sets its parent and depth,
- * and its costs to zero. Returns its number. */
+ * and stored costs to zero. Returns its number. */
 uint32_t view_add(struct view *view, uint32_t parent, struct row row);
 static inline struct cost *view_costs_of_new(struct view *view, uint32_t row)
 {

@@ -1,7 +1,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/db/summary-values.h"
+#include "viewer-tui/db/profile-values.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,35 +58,25 @@ static void positions_are_found_from_anywhere(void **state)
     }
 }
 
-static void inclusive_and_exclusive_come_from_their_scopes(void **state)
+static void values_are_found_by_their_ids(void **state)
 {
     (void)state;
     static struct fixture fixture;
     const uint32_t id = 7;
     fill(&fixture, &id, 1);
-    const double scopes[METRIC_SCOPES] = {1, 2, 4, 8};
+    const double scopes[] = {1, 2, 4, 8};
+    enum { METRIC_SCOPES = 4 };
     for (int scope = 0; scope < METRIC_SCOPES; scope++) {
         struct v4_metric_value value = {.metric_id = (uint16_t)(10 + scope),
                                         .value = scopes[scope]};
         memcpy(fixture.bytes + (size_t)scope * sizeof value, &value, sizeof value);
     }
     fixture.block.n_values = METRIC_SCOPES;
-    struct metric metric = {.name = "work", .sum = METRIC_ABSENT};
-    for (int scope = 0; scope < METRIC_SCOPES; scope++)
-        metric.ids.summary[scope] = 10 + scope;
-    struct metrics metrics = {.at = &metric, .n = 1, .n_stored = 1};
     assert_true(values_open(&fixture.values, &fixture.map, &fixture.block));
-    values_set_metrics(&fixture.values, &metrics);
-    struct cost cost;
-    values_fetch(&fixture.values, 0, false, &cost);
-    assert_true(cost.inclusive == 8 && cost.exclusive == 2);
-    values_fetch(&fixture.values, 0, true, &cost);
-    assert_true(cost.inclusive == 8 && cost.exclusive == 4);
-    values_fetch(&fixture.values, NO_POSITION, true, &cost);
-    assert_true(cost.inclusive == 0 && cost.exclusive == 0);
-    assert_true(values_get(&fixture.values, 0, 10) == 1);
+    for (int scope = 0; scope < METRIC_SCOPES; scope++)
+        assert_true(values_get(&fixture.values, 0, 10 + scope) == scopes[scope]);
     assert_true(values_get(&fixture.values, 0, 99) == 0);
-    values_close(&fixture.values);
+    assert_true(values_get(&fixture.values, NO_POSITION, 10) == 0);
 }
 
 static void damaged_tables_are_refused(void **state)
@@ -135,7 +125,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(positions_are_found_from_anywhere),
-        cmocka_unit_test(inclusive_and_exclusive_come_from_their_scopes),
+        cmocka_unit_test(values_are_found_by_their_ids),
         cmocka_unit_test(damaged_tables_are_refused),
         cmocka_unit_test(what_is_no_number_is_nothing_and_a_problem),
     };

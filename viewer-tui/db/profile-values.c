@@ -1,15 +1,10 @@
-#include "viewer-tui/db/summary-values.h"
+#include "viewer-tui/db/profile-values.h"
 
-#include "lib/alloc.h"
 #include "lib/binary-search.h"
 #include "viewer-tui/base/task.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define METRIC_IDS 65536
 
 bool values_map(struct values *values, const struct v4_map *profile,
                 const struct v4_context_values *block)
@@ -45,44 +40,6 @@ bool values_open(struct values *values, const struct v4_map *profile,
         return true;
     problem_found(profile->path, "corrupt: the index of contexts is not in order");
     return false;
-}
-
-void values_set_metrics(struct values *values, const struct metrics *metrics)
-{
-    if (!values->roles)
-        values->roles = mem_alloc(METRIC_IDS * sizeof *values->roles);
-    for (size_t id = 0; id < METRIC_IDS; id++)
-        values->roles[id].metric = values->roles[id].sum = METRIC_ABSENT;
-    for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
-        for (int scope = 0; scope < METRIC_SCOPES; scope++) {
-            const struct metric *metric = &metrics->at[m];
-            int id = metric_ids(metric)->summary[scope];
-            int32_t shown = m < metrics->n ? (int32_t)m : METRIC_ABSENT;
-            if (id != METRIC_ABSENT)
-                values->roles[id] = (struct metric_role){
-                    shown, metric_is_added(metric) ? metric->sum : METRIC_ABSENT,
-                    (enum metric_scope)scope};
-        }
-    values->n_metrics = metrics->n_stored;
-}
-
-void values_replace(struct values *values, struct v4_context_index *index, uint64_t n_index,
-                    struct v4_metric_value *table, uint64_t n_values)
-{
-    free(values->owned_index);
-    free(values->owned_values);
-    values->index = values->owned_index = index;
-    values->n_index = n_index;
-    values->values = values->owned_values = table;
-    values->n_values = n_values;
-}
-
-void values_close(struct values *values)
-{
-    free(values->owned_index);
-    free(values->owned_values);
-    free(values->roles);
-    *values = (struct values){0};
 }
 
 /* The first position in [low, high) whose context is not below `context`, or high. */
@@ -135,33 +92,6 @@ static double sound_value(const struct values *values, const struct v4_metric_va
         return at->value;
     problem_found(values->path, "corrupt: a value is not a number");
     return 0;
-}
-
-static void add_cost(struct cost *cost, bool is_inclusive, double value)
-{
-    if (is_inclusive)
-        cost->inclusive += value;
-    else
-        cost->exclusive += value;
-}
-
-void values_fetch(const struct values *values, uint64_t position, bool is_loop, struct cost *costs)
-{
-    assert(values->roles); /* values_set_metrics */
-    memset(costs, 0, values->n_metrics * sizeof *costs);
-    enum metric_scope exclusive = is_loop ? METRIC_LEX_AWARE : METRIC_FUNCTION;
-    size_t n;
-    const struct v4_metric_value *at = values_at(values, position, &n);
-    for (; n > 0; n--, at++) {
-        const struct metric_role *role = &values->roles[at->metric_id];
-        bool is_inclusive = role->scope == METRIC_EXECUTION;
-        if (!is_inclusive && role->scope != exclusive)
-            continue;
-        if (role->metric != METRIC_ABSENT)
-            add_cost(&costs[role->metric], is_inclusive, sound_value(values, at));
-        if (role->sum != METRIC_ABSENT)
-            add_cost(&costs[role->sum], is_inclusive, sound_value(values, at));
-    }
 }
 
 double values_get(const struct values *values, uint64_t position, int metric_id)

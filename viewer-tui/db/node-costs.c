@@ -1,0 +1,282 @@
+#include "viewer-tui/db/node-costs.h"
+
+#include "viewer-tui/base/task.h"
+#include "viewer-tui/db/fold.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Differences of sums below this share of what was added are rounding errors. */
+#define ROUNDING 1e-12
+
+/* Lists the parts of each sum. They are added up in the order of their ids, whatever the order in which they are shown:
+ * the same database always gives the same last digit. */
+static void find_parts(struct node_costs *costs, const struct metrics *metrics)
+{
+    costs->parts = mem_alloc((costs->n_slots + 1) * sizeof *costs->parts);
+    for (size_t slot = 0; slot < costs->n_slots; slot++) {
+        const struct metric *metric = &metrics->at[metrics_at_slot(metrics, slot)];
+        if (!metric_is_added(metric) || metric->source != METRIC_FROM_FILE)
+            continue;
+        struct sum_parts *parts = &costs->parts[metric->sum];
+        assert(parts->n < MOST_SUM_PARTS);
+        size_t at = parts->n++;
+        for (; at > 0; at--) {
+            size_t before = metrics_at_slot(metrics, parts->slots[at - 1]);
+            if (metrics->at[before].ids.summary[METRIC_EXECUTION] < metric->ids.summary[METRIC_EXECUTION])
+                break;
+            parts->slots[at] = parts->slots[at - 1];
+        }
+        parts->slots[at] = slot;
+    }
+}
+
+/* Finds the meaning of values in the summary. */
+static void find_roles(struct node_costs *costs, const struct metrics *metrics)
+{
+    costs->roles = mem_alloc(METRIC_IDS * sizeof *costs->roles);
+    costs->are_whole = true;
+    for (size_t id = 0; id < METRIC_IDS; id++)
+        costs->roles[id].metric = costs->roles[id].sum = METRIC_ABSENT;
+    for (size_t slot = 0; slot < costs->n_slots; slot++)
+        for (int scope = METRIC_FUNCTION; scope < METRIC_SCOPES; scope++) {
+            const struct metric *metric = &metrics->at[metrics_at_slot(metrics, slot)];
+            int id = metric_ids(metric)->summary[scope];
+            bool is_needed = metric->source == METRIC_FROM_FILE && metric_is_measured(metric);
+            costs->are_whole &= !is_needed || id != METRIC_ABSENT;
+            if (id != METRIC_ABSENT)
+                costs->roles[id] =
+                    (struct value_role){.metric = slot < metrics->n_stored ? (int32_t)slot : METRIC_ABSENT,
+                                        .sum = metric_is_added(metric) ? metric->sum : METRIC_ABSENT,
+                                        .scope = (uint8_t)scope};
+        }
+}
+
+struct node_costs *node_costs_new(const struct database *db, const struct nodes *nodes)
+{
+    struct node_costs *costs = mem_alloc(sizeof *costs);
+    costs->nodes = nodes;
+    costs->n_slots = db->metrics.n_stored + db->metrics.n_hidden;
+    costs->completed = mem_alloc((2 * costs->n_slots + 1) * sizeof *costs->completed);
+    costs->folded = mem_alloc((2 * costs->n_slots + 1) * sizeof *costs->folded);
+    find_parts(costs, &db->metrics);
+    find_roles(costs, &db->metrics);
+    return costs;
+}
+
+static void free_columns(double **columns, size_t n)
+{
+    for (size_t i = 0; columns && i < n; i++)
+        free(columns[i]);
+    free(columns);
+}
+
+void node_costs_free(struct node_costs *costs)
+{
+    if (!costs)
+        return;
+    free_columns(costs->sums, METRIC_SCOPES * costs->n_slots);
+    free_columns(costs->completed, 2 * costs->n_slots);
+    free_columns(costs->folded, 2 * costs->n_slots);
+    free(costs->parts);
+    free(costs->roles);
+    free(costs);
+}
+
+void node_costs_unfold(struct node_costs *costs)
+{
+    free_columns(costs->folded, 2 * costs->n_slots);
+    costs->folded = mem_alloc((2 * costs->n_slots + 1) * sizeof *costs->folded);
+}
+
+/* ---- values of profile.db, or sums over some threads ---- */
+
+bool node_cost_is_stored(const struct database *db, const struct metric *metric, enum metric_scope scope)
+{
+    const struct metric_ids *ids = metric_ids(metric);
+    return ids->summary[scope] != METRIC_ABSENT && (!db->costs->sums || ids->thread[scope] != METRIC_ABSENT);
+}
+
+static double stored_cost(const struct database *db, uint32_t node, size_t metric, enum metric_scope scope)
+{
+    const struct node_costs *costs = db->costs;
+    uint32_t position = costs->nodes->position[node];
+    if (position == NOTHING)
+        return 0;
+    if (costs->sums)
+        return costs->sums[METRIC_SCOPES * metrics_slot(&db->metrics, metric) + scope][position];
+    return values_get(&db->values, position, db->metrics.at[metric].ids.summary[scope]);
+}
+
+/* ---- what the database lacks ---- */
+
+/* The scope from which the costs of a node alone are computed. `point` comes last: HPCToolkit omits instructions and
+ * their costs from databases, so that points add up to too little. */
+static enum metric_scope basis_of(const struct database *db, const struct metric *metric)
+{
+    if (node_cost_is_stored(db, metric, METRIC_EXECUTION))
+        return METRIC_EXECUTION;
+    return node_cost_is_stored(db, metric, METRIC_FUNCTION) ? METRIC_FUNCTION : METRIC_POINT;
+}
+
+/* Those of the basis minus those of the nodes below that they include. */
+double *node_own_costs(const struct database *db, size_t metric)
+{
+    const struct nodes *nodes = db->costs->nodes;
+    enum metric_scope basis = basis_of(db, &db->metrics.at[metric]);
+    double *own = mem_alloc(nodes->n * sizeof *own), *whole = mem_alloc(nodes->n * sizeof *whole);
+    for (uint32_t c = 0; c < nodes->n; c++)
+        own[c] = whole[c] = stored_cost(db, c, metric, basis);
+    for (uint32_t c = 1; c < nodes->n && basis != METRIC_POINT; c++)
+        if (basis == METRIC_EXECUTION || is_lexical_kind(nodes->kind[c]))
+            own[nodes->parent[c]] -= whole[c];
+    if (nodes->position[0] == NOTHING)
+        own[0] = 0;
+    for (uint32_t c = 0; c < nodes->n; c++)
+        if (fabs(own[c]) <= ROUNDING * fabs(whole[c]))
+            own[c] = 0;
+    free(whole);
+    return own;
+}
+
+/* Computes both parts of a metric in all nodes. */
+static void complete(const struct database *db, size_t metric, double *columns[2])
+{
+    const struct nodes *nodes = db->costs->nodes;
+    double *own = node_own_costs(db, metric);
+    size_t size = nodes->n * sizeof *own;
+    double *inclusive = mem_alloc(size), *function = mem_alloc(size), *no_loops = own;
+    memcpy(inclusive, own, size);
+    memcpy(function, own, size);
+    for (uint32_t c = nodes->n - 1; c > 0; c--) {
+        uint32_t parent = nodes->parent[c];
+        inclusive[parent] += inclusive[c];
+        if (is_lexical_kind(nodes->kind[c]))
+            function[parent] += function[c];
+        if (is_lexical_kind(nodes->kind[c]) && nodes->kind[c] != KIND_LOOP)
+            no_loops[parent] += no_loops[c];
+    }
+    for (uint32_t c = 0; c < nodes->n; c++)
+        if (nodes->kind[c] == KIND_LOOP)
+            function[c] = no_loops[c];
+    free(no_loops);
+    columns[INCLUSIVE] = inclusive;
+    columns[EXCLUSIVE] = function;
+}
+
+static double cost_in_file(const struct database *db, uint32_t node, size_t metric, enum cost_part part)
+{
+    const struct nodes *nodes = db->costs->nodes;
+    enum metric_scope exclusive = nodes->kind[node] == KIND_LOOP ? METRIC_LEX_AWARE : METRIC_FUNCTION;
+    enum metric_scope scope = part == INCLUSIVE ? METRIC_EXECUTION : exclusive;
+    bool has_sum = node != 0 || part != INCLUSIVE || nodes->position[0] != NOTHING;
+    double sum = 0;
+    if (node_cost_is_stored(db, &db->metrics.at[metric], scope) && has_sum)
+        return stored_cost(db, node, metric, scope);
+    for (uint32_t entry = 1; !has_sum && entry < nodes->n; entry = nodes->end[entry])
+        sum += cost_in_file(db, entry, metric, INCLUSIVE);
+    if (!has_sum)
+        return sum;
+    double **columns = db->costs->completed + 2 * metrics_slot(&db->metrics, metric);
+    if (!columns[part])
+        complete(db, metric, columns);
+    return columns[part][node];
+}
+
+/* ---- the folded tree ---- */
+
+static double *fold_column(const struct database *db, size_t metric, enum cost_part part)
+{
+    const struct fold *fold = db->fold;
+    double *column = mem_alloc(fold->nodes->n * sizeof *column);
+    for (uint32_t n = 0; n < fold->nodes->n; n++) {
+        double added = 0;
+        for (uint32_t t = fold->first_term[n]; t < fold->first_term[n + 1]; t++) {
+            const struct fold_term *term = &fold->terms[t];
+            if (!fold_term_counts(term, part))
+                continue;
+            double cost = cost_in_file(db, term->node, metric, part);
+            if (cost != 0) /* pages of zeros need no memory */
+                column[n] += term->role == TERM_LEFT ? -cost : cost;
+            added += term->role == TERM_LEFT ? 0 : cost;
+        }
+        if (column[n] != 0 && fabs(column[n]) <= ROUNDING * added)
+            column[n] = 0;
+    }
+    return column;
+}
+
+/* ---- all together ---- */
+
+double node_cost(const struct database *db, uint32_t node, size_t metric, enum cost_part part)
+{
+    const struct metrics *metrics = &db->metrics;
+    const struct metric *of = &metrics->at[metric];
+    if (metric_is_sum(of)) {
+        const struct sum_parts *parts = &db->costs->parts[metric];
+        double sum = 0;
+        for (size_t i = 0; i < parts->n; i++)
+            sum += node_cost(db, node, metrics_at_slot(metrics, parts->slots[i]), part);
+        return sum;
+    }
+    if (!metric_is_measured(of))
+        return 0;
+    if (!db->fold)
+        return cost_in_file(db, node, metric, part);
+    double **column = &db->costs->folded[2 * metrics_slot(metrics, metric) + part];
+    if (!*column)
+        *column = fold_column(db, metric, part);
+    return (*column)[node];
+}
+
+static void add_value(struct cost *cost, enum metric_scope scope, double value)
+{
+    *(scope == METRIC_EXECUTION ? &cost->inclusive : &cost->exclusive) += value;
+}
+
+/* Adds the values of a node that profile.db has. */
+static void get_from_file(const struct database *db, uint32_t node, struct cost *costs)
+{
+    const struct nodes *nodes = db->costs->nodes;
+    enum metric_scope exclusive = nodes->kind[node] == KIND_LOOP ? METRIC_LEX_AWARE : METRIC_FUNCTION;
+    size_t n;
+    const struct v4_metric_value *at =
+        values_at(&db->values, nodes->position[node] == NOTHING ? NO_POSITION : nodes->position[node], &n);
+    for (; n > 0; n--, at++) {
+        const struct value_role *role = &db->costs->roles[at->metric_id];
+        if (role->scope != METRIC_EXECUTION && role->scope != exclusive)
+            continue;
+        if (!isfinite(at->value))
+            problem_found(db->values.path, "corrupt: a value is not a number");
+        else if (role->metric != METRIC_ABSENT)
+            add_value(&costs[role->metric], (enum metric_scope)role->scope, at->value);
+        if (isfinite(at->value) && role->sum != METRIC_ABSENT)
+            add_value(&costs[role->sum], (enum metric_scope)role->scope, at->value);
+    }
+}
+
+void node_costs_get(const struct database *db, uint32_t node, struct cost *costs)
+{
+    memset(costs, 0, db->metrics.n_stored * sizeof *costs);
+    if (db->costs->are_whole && !db->costs->sums && !db->fold && node != 0) {
+        get_from_file(db, node, costs);
+        return;
+    }
+    for (size_t m = 0; m < db->metrics.n_stored; m++)
+        costs[m] = (struct cost){node_cost(db, node, m, INCLUSIVE), node_cost(db, node, m, EXCLUSIVE)};
+}
+
+bool node_has_own_cost(const struct database *db, uint32_t node)
+{
+    bool has = false;
+    for (size_t m = 0; m < db->metrics.n_stored && !has; m++)
+        has = node_cost(db, node, m, EXCLUSIVE) != 0;
+    return has;
+}
+
+void database_totals(const struct database *db, struct cost *totals)
+{
+    node_costs_get(db, 0, totals);
+}

@@ -1,0 +1,60 @@
+/* What each node of the calling context tree costs: by metric and part, summed over all threads or over some.
+ *
+ * profile.db has most of these values. The others are computed on first use, into columns (a double for each node):
+ *
+ * - Some versions of HPCToolkit wrote databases without the scope `lex_aware`, or metrics whose costs are not
+ *   propagated. The costs of each node alone follow from the scopes that exist, and the missing ones from these.
+ * - The nodes of a folded tree have sums over those of the file's (fold.h).
+ *
+ * thread-sums.h has those of a part of the threads. */
+#ifndef VIEWER_NODE_COSTS_H
+#define VIEWER_NODE_COSTS_H
+
+#include "viewer-tui/db/database.h"
+
+/* Work, overhead and idleness (metrics/efficiency.h). */
+#define MOST_SUM_PARTS 3
+
+struct node_costs {
+    const struct nodes *nodes; /* as in the file */
+    size_t n_slots;            /* metrics with values of their own (metrics_slot) */
+    double **sums;       /* over some threads, by position of values: that of a slot and scope is
+                            sums[METRIC_SCOPES * slot + scope]; NULL: profile.db has the sums */
+    double **completed;  /* by node: completed[2 * slot + part]; NULL: not computed yet */
+    double **folded;     /* the same of the folded tree */
+    struct sum_parts {
+        size_t n, slots[MOST_SUM_PARTS];
+    } *parts; /* by slot: the metrics that a sum adds up, in the order of their values */
+    struct value_role {
+        int32_t metric, sum; /* stored metrics to which the value is added, or METRIC_ABSENT */
+        uint8_t scope;       /* enum metric_scope */
+    } *roles;       /* by metric id in the summary, METRIC_IDS of them */
+    bool are_whole; /* the summary has all scopes of all metrics */
+};
+
+/* The cost of a node of database_nodes(db) in a metric that is not derived. Exclusive costs of a loop exclude inner
+ * loops. */
+double node_cost(const struct database *db, uint32_t node, size_t metric, enum cost_part part);
+
+/* All of them at once, by stored metric: faster than one by one. */
+void node_costs_get(const struct database *db, uint32_t node, struct cost *costs);
+
+/* Whether a node has exclusive costs in any stored metric. */
+bool node_has_own_cost(const struct database *db, uint32_t node);
+
+/* Whether the database has the values of a scope: in the summary, and of sums over some threads in all threads. */
+bool node_cost_is_stored(const struct database *db, const struct metric *metric, enum metric_scope scope);
+
+/* The costs of each node of the file's tree alone, in a measured metric of the file. The caller frees. */
+double *node_own_costs(const struct database *db, size_t metric);
+
+/* The costs of the whole program, by stored metric. Their exclusive part belongs to no entry point. */
+void database_totals(const struct database *db, struct cost *totals);
+
+struct node_costs *node_costs_new(const struct database *db, const struct nodes *nodes);
+void node_costs_free(struct node_costs *costs); /* NULL allowed */
+
+/* Forgets the columns of the folded tree. */
+void node_costs_unfold(struct node_costs *costs);
+
+#endif

@@ -1,0 +1,111 @@
+/* What is known of the values of a formula without computing them: whether those of rows add up, and how they relate
+ * to the true ones if some metrics are lower bounds. */
+#include "viewer-tui/metrics/formula-operations.h"
+
+/* Values of a part of the formula. Costs are taken to be 0 or more, as all but differences are. */
+struct known {
+    enum { CONSTANT, ADDITIVE, OTHER } shape; /* the same in every row; adding up to that of the row above */
+    enum formula_bound bound;
+    bool may_be_negative;
+};
+
+static enum formula_bound opposite(enum formula_bound bound)
+{
+    static const enum formula_bound opposites[] = {[BOUND_EXACT] = BOUND_EXACT,
+                                                   [BOUND_LOWER] = BOUND_UPPER,
+                                                   [BOUND_UPPER] = BOUND_LOWER,
+                                                   [BOUND_NONE] = BOUND_NONE};
+    return opposites[bound];
+}
+
+/* The bound of a value that grows with both. */
+static enum formula_bound both(enum formula_bound a, enum formula_bound b)
+{
+    if (a == BOUND_EXACT || a == b)
+        return b;
+    return b == BOUND_EXACT ? a : BOUND_NONE;
+}
+
+/* The bound of a value that may grow or shrink with each. */
+static enum formula_bound if_exact(enum formula_bound a, enum formula_bound b)
+{
+    return a == BOUND_EXACT && b == BOUND_EXACT ? BOUND_EXACT : BOUND_NONE;
+}
+
+/* The metric of a step. Of the statistics over threads only the mean is additive, since the number of threads is the
+ * same in all rows. */
+static struct known of_metric(const struct formula_step *step, const struct formula_metric *metric)
+{
+    bool adds_up = metric->is_additive && (step->statistic == NO_STATISTIC || step->statistic == THREAD_MEAN);
+    bool is_lost = metric->is_lower_bound && step->statistic == THREAD_DEVIATION;
+    return (struct known){.shape = step->part == PART_OF_PROGRAM             ? CONSTANT
+                                   : step->part == PART_OF_RESULT && adds_up ? ADDITIVE
+                                                                             : OTHER,
+                          .bound = is_lost ? BOUND_NONE : metric->is_lower_bound ? BOUND_LOWER : BOUND_EXACT};
+}
+
+/* What an operation makes of one value, or of two. */
+static struct known of_operands(enum operation op, struct known a, struct known b)
+{
+    bool is_negative = a.may_be_negative || b.may_be_negative, are_same = a.shape == b.shape;
+    struct known result = {.shape = a.shape == CONSTANT && b.shape == CONSTANT ? CONSTANT : OTHER,
+                           .bound = if_exact(a.bound, b.bound),
+                           .may_be_negative = is_negative};
+    switch (op) {
+    case NEGATE: return (struct known){a.shape, opposite(a.bound), true};
+    case ABSOLUTE:
+        result.bound = is_negative ? result.bound : a.bound;
+        result.may_be_negative = false;
+        break;
+    case LOGARITHM: result.may_be_negative = true; break;
+    case SQUARE_ROOT:
+    case EXPONENTIAL:
+        result.bound = a.bound;
+        result.may_be_negative = false;
+        break;
+    case ADD:
+    case SUBTRACT:
+        result.shape = are_same ? a.shape : OTHER;
+        result.bound = both(a.bound, op == ADD ? b.bound : opposite(b.bound));
+        result.may_be_negative |= op == SUBTRACT;
+        break;
+    case LEAST_OF:
+    case LARGEST_OF: result.bound = both(a.bound, b.bound); break;
+    case MULTIPLY:
+    case DIVIDE:
+        if (b.shape == CONSTANT || (a.shape == CONSTANT && op == MULTIPLY))
+            result.shape = b.shape == CONSTANT ? a.shape : b.shape;
+        if (!is_negative)
+            result.bound = both(a.bound, op == MULTIPLY ? b.bound : opposite(b.bound));
+        break;
+    default: break;
+    }
+    return result;
+}
+
+static struct known of_choice(struct known condition, struct known a, struct known b)
+{
+    return (struct known){.shape = condition.shape == CONSTANT && a.shape == b.shape ? a.shape : OTHER,
+                          .bound = if_exact(condition.bound, if_exact(a.bound, b.bound)),
+                          .may_be_negative = a.may_be_negative || b.may_be_negative};
+}
+
+void formula_find_bounds(struct formula *formula, const struct formula_metric *metrics)
+{
+    struct known values[MOST_VALUES + 1], *top = values;
+    *top = (struct known){0};
+    for (size_t i = 0; i < formula->steps.n; i++) {
+        const struct formula_step *step = &formula->steps.at[i];
+        enum operation op = (enum operation)step->operation;
+        unsigned n = operation_n_operands(op);
+        top -= (int)n - 1;
+        if (n == 0)
+            *top = op == METRIC ? of_metric(step, &metrics[step->metric]) : (struct known){0};
+        else if (n == 3)
+            *top = of_choice(top[0], top[1], top[2]);
+        else
+            *top = of_operands(op, top[0], n == 2 ? top[1] : (struct known){0});
+    }
+    formula->is_additive = top->shape == ADDITIVE;
+    formula->bound = top->bound;
+}
