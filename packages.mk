@@ -2,10 +2,10 @@
 # missing ones as root; otherwise it prints the line to run.
 
 BUILD_PACKAGES = gcc g++ make pkg-config libc6-dev libiberty-dev libdwarf-dev libelf-dev \
-	libzydis-dev libxml2-dev libjansson-dev libncurses-dev zlib1g-dev libzstd-dev libpapi-dev \
+	libzydis-dev libjansson-dev libncurses-dev zlib1g-dev libzstd-dev libpapi-dev \
 	libpfm4-dev
 TEST_PACKAGES = python3 libcmocka-dev libunwind-dev clang llvm binutils dwz libc6-dbg xz-utils zstd \
-	sqlite3 openssl pigz perl tmux libtbb-dev libxml2-utils valgrind musl-tools \
+	sqlite3 openssl pigz perl tmux libtbb-dev libxml2-dev libxml2-utils valgrind musl-tools \
 	libomp-dev libopenblas-pthread-dev strace gdb git groff-base nodejs libcap2-bin \
 	libopenmpi-dev openmpi-bin gfortran
 TEST_ALL_PACKAGES = chromium locales

@@ -2,6 +2,7 @@
 #include "hpcprof/base/output-file.h"
 #include "hpcprof/database/database-dir.h"
 #include "hpcprof/database/database-files.h"
+#include "hpcprof/database/run-account.h"
 #include "hpcprof/database/v4-file.h"
 #include "hpcprof/measurement/path-addresses.h"
 #include "hpcprof/names/construct-names.h"
@@ -30,6 +31,7 @@ struct run {
     const char *folder; /* that the database is written to */
     struct measurements measurements;
     struct executables executables;
+    struct process_ends *ends;
     struct structures structures;
     struct runtime_code runtime_code;
     struct overhead overhead;
@@ -107,6 +109,7 @@ static void analyze(struct run *run)
                            options->workers))
         exit(team_end(diag_exit_status())); /* every file and directory was reported */
     executables_find(&run->executables, &run->measurements);
+    run->ends = process_ends_read(&run->measurements);
     struct rules rules;
     runtime_rules_read(&rules, &run->measurements);
     find_structures(run, &rules);
@@ -124,6 +127,7 @@ static void analyze(struct run *run)
     run->analysis = (struct analysis){
         .measurements = &run->measurements,
         .executables = &run->executables,
+        .ends = run->ends,
         .structures = &run->structures,
         .symbols = &run->symbols,
         .clones = &run->clones,
@@ -146,6 +150,7 @@ static void free_analysis(struct run *run)
     runtime_code_free(&run->runtime_code);
     structures_free(&run->structures);
     executables_free(&run->executables);
+    process_ends_free(run->ends);
     measurements_free(&run->measurements);
 }
 
@@ -421,6 +426,7 @@ int main(int argc, char **argv)
     run.folder = folder;
     analyze(&run);
     write_database(&run);
+    run_account_print(&run.analysis, launched_program(&run.measurements));
     team_wait();
     if (team_is_first())
         publish();

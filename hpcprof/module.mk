@@ -10,13 +10,14 @@
 #   metrics/      which samples are overhead or waiting, and the metrics that they are paid into
 #   names/        functions and source files of all modules; clones of functions
 #   tree/         trees of calling contexts
-#   attribution/  from measured call paths to calling contexts: the two projections
+#   contexts/     from code addresses to calling contexts
+#   threads/      where threads and their paths hang
+#   attribution/  all threads: the two projections
 #   sources/      copies of source files
 #   database/     the files of the database
-HPCPROF_FOLDERS = team base modules measurement runtime metrics names tree attribution sources database
+HPCPROF_FOLDERS = team base modules measurement runtime metrics names tree contexts threads attribution sources database
 
-HPCPROF_LIBRARIES = -lxml2 -lelf -liberty -lz -lm -lpthread
-CFLAGS_hpcprof    := $(shell pkg-config --cflags libxml-2.0)
+HPCPROF_LIBRARIES = -lelf -liberty -lz -lm -lpthread
 
 PROGRAMS += $(BUILD)/bin/hpcprof
 
@@ -52,8 +53,7 @@ endif
 
 hpcprof_objects = $(patsubst %,$(BUILD)/obj/hpcprof/%.o,$(1))
 
-$(eval $(call unit_test,hpcprof/test_structure,$(call hpcprof_objects,modules/structure modules/structure-reader) $(TOOL_LIB),$(HPCPROF_LIBRARIES)))
-$(eval $(call unit_test,hpcprof/test_structure_image,$(call hpcprof_objects,modules/structure modules/structure-reader modules/structure-image modules/structure-image-write) $(TOOL_LIB),$(HPCPROF_LIBRARIES)))
+$(eval $(call unit_test,hpcprof/test_structure,$(BUILD)/obj/tests/unit/hpcprof/made_image.o $(call hpcprof_objects,modules/structure modules/structure-reader) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcprof/test_context_tree,$(call hpcprof_objects,tree/context-tree) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcprof/test_recursive_calls,$(call hpcprof_objects,tree/context-tree tree/numbered-contexts tree/recursive-calls) $(TOOL_LIB),-lpthread))
 $(eval $(call unit_test,hpcprof/test_file_writer,$(call hpcprof_objects,base/file-writer base/output-file team/team-alone) $(TOOL_LIB),-lpthread))
@@ -67,8 +67,6 @@ FUZZ_READERS = $(BUILD)/tests/tools/fuzz-readers
 
 $(FUZZ_READERS): $(addprefix $(BUILD)/obj/tests/fuzz/,fuzz-readers.o reader-checks.o) $(call hpcprof_objects,modules/structure modules/structure-reader) $(TOOL_LIB)
 	$(call link,,$(HPCPROF_LIBRARIES))
-
-$(BUILD)/obj/tests/fuzz/fuzz-readers.o: CFLAGS += $(CFLAGS_hpcprof)
 
 check-build: $(FUZZ_READERS)
 

@@ -39,7 +39,7 @@ CFLAGS_hpcrun = -fPIC -fvisibility=hidden -ftls-model=initial-exec $(if $(ASSERT
 # What every sample runs comes first and lies together: few pages and lines of code to load.
 SAMPLE_OBJS = $(addprefix $(BUILD)/obj/hpcrun/restart/,restart.o ended-calls.o interruptible-calls.o call-number.o resumed-calls.o cancellation.o) \
 	$(foreach d,sample source unwind code logical tree thread,$(call objects_of,hpcrun/$(d)))
-LIBHPCRUN_OBJS = $(SAMPLE_OBJS) $(call objects_of,agents/pthread) $(addprefix $(BUILD)/obj/hpcrun/shared/,printable.o utf8.o process-list.o measurement-format.o) \
+LIBHPCRUN_OBJS = $(SAMPLE_OBJS) $(call objects_of,agents/pthread) $(addprefix $(BUILD)/obj/hpcrun/shared/,printable.o utf8.o measurement-format.o chunk.o thread-chunks.o) \
 	$(filter-out $(SAMPLE_OBJS),$(foreach d,record restart hooks process life config base span,$(call objects_of,hpcrun/$(d))))
 
 PROGRAMS += $(BUILD)/lib/libhpcrun.so
@@ -55,9 +55,9 @@ $(BUILD)/obj/hpcrun/shared/%.o: lib/%.c
 	$(if $(Q),@echo "  CC $<")
 	$(Q)$(CC) $(CFLAGS) $(CFLAGS_hpcrun) -c -o $@ $<
 
-CILKTOOL_PARTS = $(call objects_of,hpcrun/cilktool) $(addprefix $(BUILD)/obj/hpcrun/span/,frame-span.o span-frames.o)
+CILKTOOL_PARTS = $(call objects_of,hpcrun/cilktool) $(BUILD)/obj/hpcrun/span/frame-span.o
 CILKTOOL_ENGINE = $(addprefix $(BUILD)/obj/hpcrun/,$(addprefix span/,frame-span.o span-frames.o task-threads.o strand-clock.o \
-	work-span.o span-results.o activations.o span-contexts.o critical-path.o worker-memory.o grains.o) \
+	work-span.o span-results.o span-contexts.o critical-path.o worker-memory.o grains.o) \
 	base/own-pages.o base/own-section.o)
 CILKTOOL = $(BUILD)/lib/libhpctoolkit-cilktool.so
 PROGRAMS += $(CILKTOOL)
@@ -112,10 +112,9 @@ $(eval $(call unit_test,hpcrun/test_code_rule,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_saved_sp,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_context_step,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_call_number,$(BUILD)/obj/hpcrun/restart/call-number.o $(UNWIND_PARTS),))
-FLUSH_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,record/flush.o record/chunk.o tree/cct.o tree/lnotes.o tree/segments.o \
+FLUSH_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,record/flush.o record/chunk-writer.o tree/cct.o tree/lnotes.o tree/segments.o \
 	thread/thread-image.o thread/ready-time.o base/own-pages.o base/shared-pages.o base/own-fds.o base/text-buffer.o)
 $(eval $(call unit_test,hpcrun/test_flush,$(FLUSH_PARTS) $(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
-$(eval $(call unit_test,hpcrun/test_run_total,$(addprefix $(BUILD)/obj/hpcrun/,life/run-total.o base/own-pages.o base/text-buffer.o) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcrun/test_joinable,$(addprefix $(BUILD)/obj/hpcrun/,thread/joinable.o base/own-pages.o base/own-section.o),))
 CCT_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,tree/cct.o tree/segments.o base/own-pages.o base/shared-pages.o base/own-fds.o)
 $(eval $(call unit_test,hpcrun/test_cct,$(CCT_PARTS),))
@@ -129,7 +128,7 @@ LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,logical/agent-table.o logical/c
 $(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_claims,$(addprefix $(BUILD)/obj/hpcrun/,logical/claims.o base/own-pages.o),))
 $(eval $(call unit_test,hpcrun/test_lnotes,$(addprefix $(BUILD)/obj/hpcrun/,tree/lnotes.o tree/segments.o base/own-pages.o base/shared-pages.o base/own-fds.o),))
-SPAN_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,span/work-span.o span/span-results.o span/activations.o span/span-contexts.o span/critical-path.o span/worker-memory.o span/grains.o base/own-pages.o base/own-section.o) $(BUILD)/obj/tests/unit/hpcrun/simulated_clock.o
+SPAN_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,span/work-span.o span/span-frames.o span/span-results.o span/span-contexts.o span/critical-path.o span/worker-memory.o span/grains.o base/own-pages.o base/own-section.o) $(BUILD)/obj/tests/unit/hpcrun/simulated_clock.o
 $(eval $(call unit_test,hpcrun/test_work_span,$(SPAN_PARTS),-lm))
 $(eval $(call unit_test,hpcrun/test_grains,$(BUILD)/obj/hpcrun/span/grains.o $(BUILD)/obj/tests/unit/hpcrun/simulated_clock.o,))
 $(eval $(call unit_test,hpcrun/test_task_span,$(SPAN_PARTS) $(addprefix $(BUILD)/obj/hpcrun/,span/task-span.o span/task-paths.o) \

@@ -21,7 +21,7 @@
 #define DEFAULT_LARGE_MEGABYTES 64
 #define MOST_MEGABYTES          (1u << 30)
 
-enum { OUTPUT, JOBS, CALLS, CACHE, ONLY, LARGE, PROGRESS, DEBUG_DIR, SHOW_GAPS, OPTIONS };
+enum { OUTPUT, JOBS, IMAGE, CALLS, CACHE, ONLY, LARGE, PROGRESS, DEBUG_DIR, SHOW_GAPS, OPTIONS };
 
 static const struct option_row rows[OPTIONS] = {
     [OUTPUT] = {"o", "output", "FILE", "@file", "write to FILE; - is standard output",
@@ -29,15 +29,17 @@ static const struct option_row rows[OPTIONS] = {
                 "`.hpcstruct`, in the current directory."},
     [JOBS] = {"j", "jobs", "N", NULL, "use N threads (default: one for each CPU)",
               "Use N threads. Default: one for each CPU."},
+    [IMAGE] = {NULL, "image", NULL, NULL, "write the image that hpcprof reads, in place of XML",
+               "Write the structure as the image that hpcprof reads, in place of XML."},
     [CALLS] = {NULL, "calls", NULL, NULL, "list call instructions, too", "List call instructions, too."},
     [CACHE] = {NULL, "cache", NULL, NULL, "put the structure into the cache and print its path",
-               "Make sure that the cache holds the structure of the binary, and print the path of the structure "
-               "file there."},
+               "Make sure that the cache holds the structure of the binary, as an image, and print the path of that "
+               "file."},
     [ONLY] = {NULL, "only", "FILE", "@file", "only procedures at the addresses in FILE",
               "Recover only the procedures that contain one of the addresses in FILE, hexadecimal numbers, one a "
               "line; `-` is standard input. These procedures are the same as without this option. The others cost "
               "little: their code is decoded, but their debug information is not read. With `--cache`: if the "
-              "cache does not have the structure, and the binary is large, print the structure of these "
+              "cache does not have the structure, and the binary is large, print the image of these "
               "procedures in place of a path."},
     [LARGE] = {NULL, "large", "MB", NULL, "what is large for --cache --only (64)",
                "For `--cache --only`: a binary is large if it has more than MB megabytes of code and debug "
@@ -61,9 +63,10 @@ static const struct option_table table = {
               "       hpcstruct [options] MEASUREMENT-DIRECTORY\n"
               "\n"
               "Recovers the structure of a binary: its procedures, the functions inlined into\n"
-              "them, their loops and source lines. Writes it to NAME.hpcstruct in the current\n"
-              "directory; NAME is that of the binary. For a measurement directory, fills the\n"
-              "cache with the structure of all modules that have samples; so does hpcprof.\n"
+              "them, their loops and source lines. Writes it as XML to NAME.hpcstruct in the\n"
+              "current directory; NAME is that of the binary. For a measurement directory,\n"
+              "fills the cache with the structure of all modules that have samples; so does\n"
+              "hpcprof.\n"
               "\n",
     .after = "\n"
              "Works also without debug information and on stripped binaries, but finds less.\n"
@@ -119,12 +122,13 @@ static void take_option(void *target, size_t option, const char *value)
     switch (option) {
     case OUTPUT: options->output = value; break;
     case JOBS: options->analysis.workers = parse_workers(value); break;
+    case IMAGE: options->analysis.what = WRITE_IMAGE; break;
     case CALLS: options->analysis.with_calls = true; break;
     case CACHE: options->cache = true; break;
     case ONLY: options->only = value; break;
     case LARGE: options->large = parse_megabytes(value); break;
     case PROGRESS: diag_progress_to(parse_descriptor(value)); break;
-    case SHOW_GAPS: options->analysis.gaps = true; break;
+    case SHOW_GAPS: options->analysis.what = WRITE_GAPS; break;
     case DEBUG_DIR: options->analysis.debug_directory = value; break;
     }
 }
@@ -170,7 +174,7 @@ static void write_structure(const struct options *options)
     struct binary binary;
     if (!binary_open(&binary, options->input, &options->analysis))
         return;
-    if (options->analysis.gaps || (options->output && strcmp(options->output, "-") == 0)) {
+    if (options->analysis.what == WRITE_GAPS || (options->output && strcmp(options->output, "-") == 0)) {
         if (!binary_analyze(&binary, &options->analysis, stdout))
             diag_error("standard output", "%s", strerror(errno));
     } else {
@@ -202,12 +206,13 @@ int main(int argc, char **argv)
 {
     diag_init("hpcstruct");
     struct options options = read_options(argc, argv);
+    bool is_gaps = options.analysis.what == WRITE_GAPS;
     if (options.cache && (options.output || options.analysis.with_calls))
         diag_usage("--cache cannot be combined with -o or --calls");
-    if (options.analysis.gaps &&
+    if (is_gaps &&
         (options.output || options.cache || options.analysis.with_calls || options.only))
         diag_usage("--show-gaps cannot be combined with -o, --cache, --calls or --only");
-    if ((options.analysis.gaps || options.only) && is_directory(options.input))
+    if ((is_gaps || options.only) && is_directory(options.input))
         diag_usage("--show-gaps and --only need a binary: %s is a directory", options.input);
     if (options.only && !read_addresses(&options))
         return diag_exit_status();

@@ -12,7 +12,7 @@
  *     measurement file don't count, except JOINS. The state is set after everything else was
  *     filled in, and cleared by one store after the thread's last chunk was written.
  *  2. Nodes, logical notes and values beyond the image's counts are not published. An item is
- *     complete before its count covers it. Published nodes never change, but for `seen`.
+ *     complete before its count covers it. Published nodes never change, but for `seen` and `values`.
  *  3. Before a sample changes a published word (a value, a fate), it saves the word in `undo`, then
  *     raises the number of saved words. It sets the number to 0 at its end, after the counts. A
  *     reader that finds saved words puts them back, the last one first: that sample never was.
@@ -36,14 +36,6 @@
 /* Segment k of an array has 2^(ARENA_FIRST_BITS + k) items. */
 #define ARENA_FIRST_BITS 10
 
-/* Sums over what is in the measurement file: for hpcrun's last line, which does not read that file. Zero
- * in older files. */
-struct arena_totals {
-    uint64_t threads, cpu, wall; /* threads; CPU and wall time, ns, of those that have ended */
-    struct fate_count fates[ARENA_EVENTS][FATE_SLOTS];
-    uint8_t sources[ARENA_EVENTS]; /* sets of enum sample_source, by bit */
-};
-
 /* At offset 0. */
 struct arena_header {
     char magic[8];
@@ -54,31 +46,43 @@ struct arena_header {
     uint64_t began_ticks;  /* the time stamp counter at that time */
     uint64_t wall, cpu;    /* clocks of the process when a thread last looked, ns */
     uint64_t first_thread; /* offset of a thread image; 0: none */
-    struct arena_totals written;
 };
 
-struct arena_node {
-    uint64_t ip; /* bit 63: bits 0-46 are an address in no module; else bits 40-62 are the module
-                    instance, bits 0-39 the offset; 0: the node has no p-note */
+/* A node of a calling context tree (hpcrun/tree/cct.h). */
+struct cct_node {
+    uint64_t ip;         /* 0: the node has no p-note */
     uint32_t parent;
-    uint32_t lip;        /* 0: the ip; 1: no l-note; else index of a logical note + 2 */
-    uint32_t values;     /* not for readers */
+    uint32_t lip;        /* LIP_IS_IP, LIP_NONE, or LIP_OWN + index of a logical note */
+    uint32_t values;     /* index of its metric values + 1; 0, or one that is not published: none */
     uint8_t association; /* enum association */
-    uint8_t seen;        /* set of associations */
-    uint8_t first;       /* 1: first note of its bichord */
-    uint8_t changed;     /* not for readers */
+    uint8_t seen;        /* set of associations, by bit */
+    uint8_t first;       /* 1: it is the first note of its bichord */
+    uint8_t unused;
 };
 
-struct arena_lnote {
+/* A logical note that differs from its node's ip. */
+struct lnote {
     uint64_t value; /* as an ip */
-    uint64_t site;  /* as an ip; 0: unknown */
+    uint64_t site;  /* ip of the call; 0: not known */
 };
 
-#define ARENA_IP_OFFSET_BITS 40
-#define ARENA_IP_NO_MODULE   ((uint64_t)1 << 63)
-#define ARENA_LIP_IS_IP      0
-#define ARENA_LIP_NONE       1
-#define ARENA_LIP_OWN        2
+enum { LIP_IS_IP = 0, LIP_NONE = 1, LIP_OWN = 2 };
+
+/* An ip. Bit 63: bits 0-46 are an address in no module; else bits 40-62 are the module instance, bits 0-39
+ * the offset. */
+#define IP_OFFSET_BITS 40
+#define IP_NO_MODULE   ((uint64_t)1 << 63)
+
+/* Splits an ip into the instance and offset of the measurement file. */
+static inline uint32_t ip_instance(uint64_t ip)
+{
+    return ip & IP_NO_MODULE ? 0 : (uint32_t)(ip >> IP_OFFSET_BITS);
+}
+
+static inline uint64_t ip_offset(uint64_t ip)
+{
+    return ip & IP_NO_MODULE ? ip & ~IP_NO_MODULE : ip & (((uint64_t)1 << IP_OFFSET_BITS) - 1);
+}
 
 /* An array: offsets of its segments in the file; 0: the segment is not there. A record of values is
  * the node's id and one amount for each metric, 64-bit words. */

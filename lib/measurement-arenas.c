@@ -1,11 +1,15 @@
 #include "lib/measurement-arenas.h"
 
 #include "lib/safe-input.h"
+#include "lib/thread-chunks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+
+/* How often an item is read. */
+#define READINGS 3
 
 /* More metrics than any run has. */
 #define MAX_METRICS 4096
@@ -93,7 +97,8 @@ void arena_file_open(struct builder *b, struct arena_file *file, const char *mea
     free(path);
     if (!file->at)
         return;
-    file->size = file->budget = (size_t)status.st_size;
+    file->size = (size_t)status.st_size;
+    file->budget = file->size * READINGS;
     if (file->size < sizeof file->header)
         return;
     memcpy(&file->header, file->at, sizeof file->header);
@@ -114,137 +119,22 @@ bool arena_file_replaces(const struct arena_file *file, enum chunk_kind kind, ui
     return is_in_image && idmap_get(&file->live, thread, 0) != IDMAP_NONE;
 }
 
-/* ---- payloads ----
+/* ---- a thread ----
  *
- * An image is turned into the payloads of the chunks that the thread would have written, so that
- * there is one decoder and one set of checks. */
+ * An image is turned into the payloads of the chunks that the thread would have written, so that there is
+ * one encoder, one decoder and one set of checks. */
 
-struct payload {
-    VEC(uint8_t) bytes;
-};
-
-static void add_v(struct payload *p, uint64_t value)
-{
-    vec_reserve(&p->bytes, VARINT_MAX_BYTES);
-    uint8_t *at = p->bytes.at + p->bytes.n;
-    p->bytes.n += (size_t)(put_varint(at, value) - at);
-}
-
-static void add_u8(struct payload *p, unsigned value)
-{
-    vec_push(&p->bytes, (uint8_t)value);
-}
-
-static uint64_t instance_of(uint64_t ip)
-{
-    return ip & ARENA_IP_NO_MODULE ? INSTANCE_NO_MODULE : ip >> ARENA_IP_OFFSET_BITS;
-}
-
-static uint64_t offset_of(uint64_t ip)
-{
-    return ip & ARENA_IP_NO_MODULE ? ip & ~ARENA_IP_NO_MODULE
-                                   : ip & (((uint64_t)1 << ARENA_IP_OFFSET_BITS) - 1);
-}
-
-static void add_ip(struct payload *p, uint64_t ip)
-{
-    add_v(p, instance_of(ip));
-    add_v(p, offset_of(ip));
-}
-
-/* Decodes the payload, and empties it. */
-static bool decode(struct builder *b, struct payload *p, enum chunk_kind kind, uint32_t thread)
-{
-    struct cursor c = {.at = p->bytes.at, .end = p->bytes.at + p->bytes.n};
-    decode_thread_chunk(b, kind, thread, &c);
-    p->bytes.n = 0;
-    return !c.bad;
-}
-
-/* ---- a thread ---- */
-
-/* An image being decoded. */
 struct image_reader {
+    struct thread_chunks chunks; /* first */
+    struct chunk chunk;
     struct builder *b;
     struct arena_file *file;
     struct arena_thread thread;
-    struct payload payload;
+    /* Copies of items. */
+    struct cct_node node;
+    struct lnote lnote;
+    uint64_t record[1 + MAX_METRICS];
 };
-
-static bool read_identity(struct image_reader *r)
-{
-    const struct arena_thread *t = &r->thread;
-    struct payload *p = &r->payload;
-    size_t length = strnlen(t->name, sizeof t->name);
-    add_v(p, t->tid);
-    add_v(p, t->kind);
-    add_v(p, length);
-    for (size_t i = 0; i < length; i++)
-        add_u8(p, (uint8_t)t->name[i]);
-    add_v(p, t->creator);
-    add_v(p, t->creation_node);
-    add_v(p, t->began_wall);
-    add_v(p, t->began_cpu);
-    add_ip(p, t->start_ip);
-    return decode(r->b, p, CHUNK_THREAD, t->index);
-}
-
-static bool add_node(struct image_reader *r, uint32_t id, const struct arena_node *node)
-{
-    struct payload *p = &r->payload;
-    struct arena_lnote lnote;
-    bool has_own = node->lip >= ARENA_LIP_OWN;
-    if (node->parent >= id || (has_own && node->lip - ARENA_LIP_OWN >= r->thread.lnotes))
-        return false;
-    add_v(p, id - node->parent);
-    add_u8(p, (node->association & NODE_ASSOCIATION) | (node->first ? NODE_FIRST_OF_BICHORD : 0u) |
-                  (node->ip ? NODE_HAS_IP : 0u) |
-                  (node->lip == ARENA_LIP_IS_IP && node->ip ? NODE_LIP_IS_IP : 0u) |
-                  (has_own ? NODE_HAS_LIP : 0u));
-    if (node->ip)
-        add_ip(p, node->ip);
-    if (!has_own)
-        return true;
-    if (!copy_item(r->file, &r->thread.lnote_segments, node->lip - ARENA_LIP_OWN, &lnote,
-                   sizeof lnote))
-        return false;
-    add_v(p, 2 * instance_of(lnote.value));
-    add_v(p, offset_of(lnote.value));
-    add_v(p, lnote.site ? offset_of(lnote.site) + 1 : 0);
-    return true;
-}
-
-/* Nodes in a payload: it stays small whatever the size of the tree. */
-#define NODES_AT_ONCE 4096
-
-static bool read_nodes(struct image_reader *r)
-{
-    struct payload associations = {0};
-    uint64_t n = 0;
-    bool good = true;
-    for (uint32_t first = 1; first < r->thread.nodes && good; first += NODES_AT_ONCE) {
-        uint32_t left = r->thread.nodes - first;
-        uint32_t count = left < NODES_AT_ONCE ? left : NODES_AT_ONCE;
-        add_v(&r->payload, first);
-        add_v(&r->payload, count);
-        for (uint32_t id = first; id < first + count && good; id++) {
-            struct arena_node node;
-            good = copy_item(r->file, &r->thread.node_segments, id, &node, sizeof node) &&
-                   add_node(r, id, &node);
-            if (good && node.seen != 1u << (node.association & NODE_ASSOCIATION)) {
-                add_v(&associations, id);
-                add_u8(&associations, node.seen);
-                n++;
-            }
-        }
-        good = decode(r->b, &r->payload, CHUNK_NODES, r->thread.index) && good;
-    }
-    add_v(&r->payload, n);
-    for (size_t i = 0; i < associations.bytes.n; i++)
-        add_u8(&r->payload, associations.bytes.at[i]);
-    vec_free(&associations.bytes);
-    return decode(r->b, &r->payload, CHUNK_ASSOCIATIONS, r->thread.index) && good;
-}
 
 /* Puts back the words of the record that the sample in progress has changed. */
 static void undo_values(const struct arena_undo *undo, uint32_t index, uint64_t *amounts,
@@ -256,74 +146,31 @@ static void undo_values(const struct arena_undo *undo, uint32_t index, uint64_t 
                 amounts[metric] = undo->at[i - 1].old;
 }
 
-static bool read_values(struct image_reader *r)
+static const void *copied_item(struct thread_chunks *chunks, enum arena_array array, uint32_t index)
 {
-    uint32_t metrics = (uint32_t)r->file->header.metrics;
-    uint64_t record[1 + MAX_METRICS];
-    for (uint32_t i = 0; i < r->thread.values; i++) {
-        struct payload *p = &r->payload;
-        uint64_t pairs = 0;
-        if (!copy_item(r->file, &r->thread.value_segments, i, record,
-                       (1 + metrics) * sizeof *record))
-            return false;
-        undo_values(&r->thread.undo, i, record + 1, metrics);
-        for (uint32_t metric = 0; metric < metrics; metric++)
-            pairs += record[1 + metric] != 0;
-        add_v(p, 1);
-        add_v(p, record[0]);
-        add_v(p, pairs);
-        for (uint32_t metric = 0; metric < metrics; metric++)
-            if (record[1 + metric]) {
-                add_v(p, metric);
-                add_v(p, record[1 + metric]);
-            }
-        if (!decode(r->b, p, CHUNK_VALUES, r->thread.index))
-            return false;
-    }
-    return true;
+    struct image_reader *r = (struct image_reader *)chunks;
+    const struct arena_thread *t = &r->thread;
+    size_t record = (1 + chunks->metrics) * sizeof *r->record;
+    if (array == ARENA_NODES)
+        return copy_item(r->file, &t->node_segments, index, &r->node, sizeof r->node) ? &r->node
+                                                                                      : NULL;
+    if (array == ARENA_LNOTES)
+        return index < t->lnotes && copy_item(r->file, &t->lnote_segments, index, &r->lnote,
+                                              sizeof r->lnote)
+                   ? &r->lnote
+                   : NULL;
+    if (!copy_item(r->file, &t->value_segments, index, r->record, record))
+        return NULL;
+    undo_values(&t->undo, index, r->record + 1, chunks->metrics);
+    return r->record;
 }
 
-static bool is_counted(const struct fate_count *fate)
+static bool decode(struct thread_chunks *chunks)
 {
-    return fate->count || fate->amount;
-}
-
-static bool read_fates(struct image_reader *r, uint32_t event)
-{
-    const struct fate_count *fates = r->thread.fates[event];
-    struct payload *p = &r->payload;
-    uint64_t n = 0;
-    for (unsigned slot = 0; slot < FATE_SLOTS; slot++)
-        n += is_counted(&fates[slot]);
-    if (n == 0)
-        return true;
-    add_v(p, event);
-    add_v(p, r->thread.source[event]);
-    add_v(p, n);
-    for (unsigned slot = 0; slot < FATE_SLOTS; slot++)
-        if (is_counted(&fates[slot])) {
-            add_v(p, fate_of_slot(slot));
-            add_v(p, fates[slot].count);
-            add_v(p, fates[slot].amount);
-        }
-    return decode(r->b, p, CHUNK_FATES, r->thread.index);
-}
-
-static bool read_joins(struct image_reader *r)
-{
-    struct payload *p = &r->payload;
-    if (r->thread.join_count == 0)
-        return true;
-    if (r->thread.join_count > ARENA_JOINS)
-        return false;
-    add_v(p, r->thread.join_count);
-    for (uint32_t i = 0; i < r->thread.join_count; i++) {
-        add_v(p, r->thread.joins[i].thread);
-        add_v(p, r->thread.joins[i].node);
-        add_ip(p, r->thread.joins[i].ip);
-        add_u8(p, r->thread.joins[i].is_cut ? JOIN_IS_CUT : 0);
-    }
-    return decode(r->b, p, CHUNK_JOINS, r->thread.index);
+    struct image_reader *r = (struct image_reader *)chunks;
+    struct cursor c = {.at = r->chunk.at + CHUNK_HEADER_SIZE, .end = r->chunk.at + r->chunk.used};
+    decode_thread_chunk(r->b, r->chunk.kind, r->chunk.thread, &c);
+    return !c.bad;
 }
 
 /* ---- clocks ---- */
@@ -360,29 +207,28 @@ static uint64_t last_cpu(const struct measurement *m, const struct arena_thread 
     return most;
 }
 
-static bool read_clock(struct image_reader *r)
+static bool read_clocks(struct image_reader *r)
 {
     struct measurement_process_clock *clock = &r->b->m->clock;
-    uint64_t wall = last_wall(&r->file->header, &r->thread);
-    uint64_t cpu = last_cpu(r->b->m, &r->thread);
-    if (clock->state == PROCESS_RUNNING && wall > clock->monotonic)
-        clock->monotonic = wall;
-    add_v(&r->payload, wall);
-    add_v(&r->payload, cpu);
-    add_v(&r->payload, 0);
-    add_v(&r->payload, r->thread.looked_ready);
-    add_v(&r->payload, r->thread.looked_timeslices);
-    return decode(r->b, &r->payload, CHUNK_THREAD_CLOCK, r->thread.index);
+    const struct thread_clocks clocks = {.wall = last_wall(&r->file->header, &r->thread),
+                                         .cpu = last_cpu(r->b->m, &r->thread),
+                                         .ready = r->thread.looked_ready,
+                                         .timeslices = r->thread.looked_timeslices};
+    if (clock->state == PROCESS_RUNNING && clocks.wall > clock->monotonic)
+        clock->monotonic = clocks.wall;
+    return thread_chunks_clocks(&r->chunks, &clocks);
 }
 
 static bool read_image(struct image_reader *r)
 {
+    struct thread_chunks *chunks = &r->chunks;
+    uint32_t first = 1, end;
     arena_undo_fates(&r->thread);
-    bool good =
-        read_identity(r) && read_clock(r) && read_nodes(r) && read_values(r) && read_joins(r);
-    for (uint32_t event = 0; event < ARENA_EVENTS && good; event++)
-        good = read_fates(r, event);
-    vec_free(&r->payload.bytes);
+    bool good = thread_chunks_identity(chunks) && read_clocks(r) &&
+                thread_chunks_nodes(chunks, &first) && thread_chunks_associations(chunks) &&
+                thread_chunks_values(chunks, &end) && thread_chunks_joins(chunks);
+    for (unsigned event = 0; event < ARENA_EVENTS && good; event++)
+        good = thread_chunks_fates(chunks, event);
     return good;
 }
 
@@ -399,15 +245,21 @@ static uint64_t process_cpu(const struct measurement *m, uint64_t looked)
 void arena_file_decode(struct builder *b, struct arena_file *file)
 {
     struct measurement_process_clock *clock = &b->m->clock;
+    struct image_reader r = {.b = b, .file = file, .chunk.at = mem_alloc(CHUNK_BYTES)};
+    r.chunks = (struct thread_chunks){.image = &r.thread,
+                                      .chunk = &r.chunk,
+                                      .metrics = (uint32_t)file->header.metrics,
+                                      .item = copied_item,
+                                      .commit = decode};
     for (size_t i = 0; i < file->offsets.n; i++) {
-        struct image_reader reader = {.b = b, .file = file};
-        copy(file, file->offsets.at[i], &reader.thread, sizeof reader.thread);
-        if (!read_image(&reader))
+        copy(file, file->offsets.at[i], &r.thread, sizeof r.thread);
+        if (!read_image(&r))
             damaged(b, "the image of a thread");
-        uint32_t position = idmap_get(&b->thread_positions, reader.thread.index, 0);
+        uint32_t position = idmap_get(&b->thread_positions, r.thread.index, 0);
         b->m->threads.at[position].recovered = true;
         b->m->recovered++;
     }
+    free(r.chunk.at);
     if (b->m->recovered && clock->state == PROCESS_RUNNING)
         clock->cpu = process_cpu(b->m, file->header.cpu);
 }

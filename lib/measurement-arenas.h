@@ -11,7 +11,8 @@
 struct arena_file {
     const uint8_t *at;
     size_t size;
-    /* Bytes of items that may still be read: items of an intact file don't overlap. */
+    /* Bytes of items that may still be read: items of an intact file don't overlap, and are read a few
+     * times. */
     size_t budget;
     struct arena_header header;
     struct idmap live; /* index of a thread with a live image -> place in offsets */

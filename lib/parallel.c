@@ -72,71 +72,49 @@ void parallel_for_many(size_t count, unsigned workers, parallel_task *task, void
     run_job(&job, workers);
 }
 
-/* ---- in steps ---- */
+/* ---- in order ---- */
 
-/* The steps that an index has behind it. */
-enum progress { NO_STEP_DONE, FIRST_DONE, SECOND_DONE };
+/* Number of indices, for each worker, that tasks may be ahead of `finish`. */
+#define AHEAD 8
 
-struct stepped_job {
-    const struct parallel_steps *steps;
+struct ordered_job {
+    parallel_task *task;
+    parallel_finish *finish;
     void *context;
     size_t count, ahead;
-    pthread_mutex_t lock;    /* protects the rest */
-    pthread_cond_t moved;    /* there may be something to take */
-    size_t first, second;    /* indices that the next call of these steps gets */
-    size_t between, finish;  /* indices for which these steps come next */
-    bool is_finishing;       /* a worker runs `finish` */
-    unsigned char *progress; /* by index modulo `ahead`: enum progress */
+    pthread_mutex_t lock;  /* protects the rest */
+    pthread_cond_t moved;  /* there may be something to take */
+    size_t next;           /* index that the next task gets */
+    size_t finished;       /* number of indices for which `finish` has returned */
+    bool is_finishing;     /* a worker runs `finish` */
+    bool *is_done;         /* by index modulo `ahead`: its task has returned, `finish` has not */
 };
 
-static unsigned char *progress_of(struct stepped_job *job, size_t index)
-{
-    return &job->progress[index % job->ahead];
-}
-
-/* Takes a call of `second`, or else one of `first`: what `first` leaves shall not pile up. False if
- * no call is left; waits while calls are left but must not begin yet. */
-static bool take_step(struct stepped_job *job, bool *is_second, size_t *index)
+/* False if no index is left; waits while tasks must not begin yet. */
+static bool take_index(struct ordered_job *job, size_t *index)
 {
     pthread_mutex_lock(&job->lock);
-    while (job->second == job->between && job->second < job->count &&
-           (job->first == job->count || job->first - job->finish == job->ahead))
+    while (job->next < job->count && job->next - job->finished == job->ahead)
         pthread_cond_wait(&job->moved, &job->lock);
-    *is_second = job->second < job->between;
-    bool taken = *is_second || job->first < job->count;
+    bool taken = job->next < job->count;
     if (taken)
-        *index = *is_second ? job->second++ : job->first++;
+        *index = job->next++;
     pthread_mutex_unlock(&job->lock);
     return taken;
 }
 
-/* Notes that `first` has returned, and calls `between` where it comes next. */
-static void end_first(struct stepped_job *job, size_t index)
+/* Notes that a task has returned, and calls `finish` where it comes next, unless another worker does. */
+static void end_task(struct ordered_job *job, size_t index)
 {
     pthread_mutex_lock(&job->lock);
-    *progress_of(job, index) = FIRST_DONE;
-    while (job->between < job->first && *progress_of(job, job->between) == FIRST_DONE) {
-        job->steps->between(job->context, job->between);
-        job->between++;
-        pthread_cond_broadcast(&job->moved);
-    }
-    pthread_mutex_unlock(&job->lock);
-}
-
-/* Notes that `second` has returned, and calls `finish` where it comes next, unless another worker
- * does. */
-static void end_second(struct stepped_job *job, size_t index)
-{
-    pthread_mutex_lock(&job->lock);
-    *progress_of(job, index) = SECOND_DONE;
+    job->is_done[index % job->ahead] = true;
     bool is_mine = !job->is_finishing;
     job->is_finishing = true;
-    while (is_mine && job->finish < job->second && *progress_of(job, job->finish) == SECOND_DONE) {
+    while (is_mine && job->is_done[job->finished % job->ahead]) {
         pthread_mutex_unlock(&job->lock);
-        job->steps->finish(job->context, job->finish);
+        job->finish(job->context, job->finished);
         pthread_mutex_lock(&job->lock);
-        *progress_of(job, job->finish) = NO_STEP_DONE;
-        job->finish++;
+        job->is_done[job->finished++ % job->ahead] = false;
         pthread_cond_broadcast(&job->moved);
     }
     if (is_mine)
@@ -144,61 +122,33 @@ static void end_second(struct stepped_job *job, size_t index)
     pthread_mutex_unlock(&job->lock);
 }
 
-static void work_in_steps(void *context, unsigned worker, size_t unused)
+static void work_in_order(void *context, unsigned worker, size_t unused)
 {
-    struct stepped_job *job = context;
-    bool is_second;
+    struct ordered_job *job = context;
     (void)unused;
-    for (size_t index; take_step(job, &is_second, &index);) {
-        if (is_second) {
-            job->steps->second(job->context, worker, index);
-            end_second(job, index);
-        } else {
-            job->steps->first(job->context, worker, index);
-            end_first(job, index);
-        }
+    for (size_t index; take_index(job, &index);) {
+        job->task(job->context, worker, index);
+        end_task(job, index);
     }
-}
-
-void parallel_in_steps(size_t count, unsigned workers, size_t ahead,
-                       const struct parallel_steps *steps, void *context)
-{
-    assert(ahead > 0);
-    struct stepped_job job = {
-        .steps = steps,
-        .context = context,
-        .count = count,
-        .ahead = ahead,
-        .lock = PTHREAD_MUTEX_INITIALIZER,
-        .moved = PTHREAD_COND_INITIALIZER,
-    };
-    job.progress = mem_alloc(ahead);
-    if (workers > count)
-        workers = count ? (unsigned)count : 1;
-    parallel_for(workers, workers, work_in_steps, &job);
-    free(job.progress);
-}
-
-/* ---- in order ---- */
-
-/* Number of indices, for each worker, that tasks may be ahead of `finish`. */
-#define AHEAD 8
-
-static void do_nothing_between(void *context, size_t index)
-{
-    (void)context, (void)index;
-}
-
-static void do_nothing(void *context, unsigned worker, size_t index)
-{
-    (void)context, (void)worker, (void)index;
 }
 
 void parallel_in_order(size_t count, unsigned workers, parallel_task *task, parallel_finish *finish,
                        void *context)
 {
-    const struct parallel_steps steps = {task, do_nothing_between, do_nothing, finish};
-    parallel_in_steps(count, workers, (size_t)workers * AHEAD, &steps, context);
+    struct ordered_job job = {
+        .task = task,
+        .finish = finish,
+        .context = context,
+        .count = count,
+        .ahead = (size_t)workers * AHEAD,
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .moved = PTHREAD_COND_INITIALIZER,
+    };
+    job.is_done = mem_alloc(job.ahead * sizeof *job.is_done);
+    if (workers > count)
+        workers = count ? (unsigned)count : 1;
+    parallel_for(workers, workers, work_in_order, &job);
+    free(job.is_done);
 }
 
 /* ---- turns ---- */

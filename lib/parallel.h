@@ -25,23 +25,6 @@ typedef void parallel_finish(void *context, size_t index);
 void parallel_in_order(size_t count, unsigned workers, parallel_task *task, parallel_finish *finish,
                        void *context);
 
-/* What is done with each index by parallel_in_steps. */
-struct parallel_steps {
-    parallel_task *first;     /* at any time */
-    parallel_finish *between; /* in ascending order, each after `first` of that index. Short: the
-                               * other workers may have to wait for its end */
-    parallel_task *second;    /* after `between` of that index */
-    parallel_finish *finish;  /* in ascending order, each after `second` of that index */
-};
-
-/* Calls the steps once for every index below `count`, from up to `workers` threads (as parallel_for).
- * Example: parts of a document are built (first), get the number of their first element (between),
- * are turned into text (second), and are written to a file (finish). Calls of `between` do not
- * overlap each other, nor do those of `finish`. `first` is called for at most `ahead` indices (at
- * least 1) before `finish` is called for the lowest of them: what they leave takes bounded memory. */
-void parallel_in_steps(size_t count, unsigned workers, size_t ahead,
-                       const struct parallel_steps *steps, void *context);
-
 /* Lets tasks of parallel_for do a part of their work in the order of their indices. A task waits for
  * its turn, does that part, and passes the turn on; it may go on with other work. All tasks must
  * take their turns. No task waits forever, since those with smaller indices began before.

@@ -1,5 +1,8 @@
 #include "lib/process-list.h"
 
+#include "lib/alloc.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /* Reads fields of a line from `at` to `end`. */
@@ -53,12 +56,6 @@ static size_t count_slots(size_t images)
     return slots;
 }
 
-size_t process_list_memory(const char *text, size_t size)
-{
-    size_t images = count_images(text, size);
-    return images * sizeof(struct process_image) + count_slots(images) * sizeof(uint32_t);
-}
-
 /* The slot of a process: empty, or the slot of its last image. */
 static uint32_t *slot_of(const struct process_list *list, int pid)
 {
@@ -110,24 +107,6 @@ static void read_begin(struct process_list *list, struct line *line, int64_t ran
         add_image(list, &image);
 }
 
-static void read_counts(struct line *line, struct image_counts *counts)
-{
-    counts->threads = number(line);
-    counts->cpu = number(line);
-    counts->thread_cpu = number(line);
-    counts->thread_wall = number(line);
-    counts->dropped = number(line);
-    counts->partial = number(line);
-    uint64_t events = number(line);
-    for (uint64_t i = 0; i < events && !line->bad; i++) {
-        uint64_t fired = number(line), sources = number(line);
-        if (i >= PROCESS_LIST_EVENTS)
-            continue;
-        counts->fired[i] = fired;
-        counts->sources[i] = sources;
-    }
-}
-
 /* Lists of older versions end before these fields. */
 static uint64_t further_number(struct line *line)
 {
@@ -158,31 +137,45 @@ static struct process_image *find_image(const struct process_list *list, int pid
     return !image || image->start == start ? image : image_of(list, image, start);
 }
 
+/* Earlier versions have what the image measured between AT and LOSS: six numbers, the number of events,
+ * and two for each. Those before 2.1 do not have the last four numbers. */
+enum { END_NUMBERS = 9, EVENTS_AT = 11, MOST_END_NUMBERS = 64 };
+
+/* Finds LOSS and the three numbers after it. False if the line is not whole. */
+static bool find_account(const uint64_t *numbers, size_t n, const uint64_t **account)
+{
+    static const uint64_t none[4];
+    size_t more = n > EVENTS_AT ? n - EVENTS_AT - 1 - 2 * numbers[EVENTS_AT] : SIZE_MAX;
+    *account = n == END_NUMBERS || more == 4 ? numbers + n - 4 : none;
+    return n == END_NUMBERS || more == 4 || more == 0;
+}
+
 /* The last end line of an image counts, because an exec may fail and the image go on. */
 static void read_end(struct process_list *list, struct line *line, size_t order)
 {
-    int pid = (int)number(line);
-    uint64_t start = number(line), end = number(line), detail = number(line), at = number(line);
-    struct image_counts counts = {0};
-    read_counts(line, &counts);
-    uint64_t loss = further_number(line), error = further_number(line);
-    uint64_t process_cpu = further_number(line), children_cpu = further_number(line);
+    uint64_t numbers[MOST_END_NUMBERS] = {0};
+    const uint64_t *account;
+    size_t n = 0;
+    while (line->at < line->end && n < MOST_END_NUMBERS && !line->bad)
+        numbers[n++] = number(line);
+    bool is_whole = !line->bad && find_account(numbers, n, &account);
+    int pid = (int)numbers[0];
+    uint64_t start = numbers[1], end = numbers[2];
     struct process_image *image = find_image(list, pid, start);
     bool is_replaced = image && image->state == IMAGE_UNMEASURED; /* its line comes before this */
     if (is_replaced)
         image = image_before(list, image);
-    if (line->bad || !image)
+    if (!is_whole || !image)
         return;
     image->state = end != PROCESS_EXEC ? IMAGE_ENDED : is_replaced ? IMAGE_REPLACED : IMAGE_EXEC;
     image->end = (enum process_state)end;
-    image->signal = end == PROCESS_SIGNAL ? (int)detail : 0;
-    image->ended_at = at;
+    image->signal = end == PROCESS_SIGNAL ? (int)numbers[3] : 0;
+    image->ended_at = numbers[4];
     image->end_order = order;
-    image->counts = counts;
-    image->loss = loss < LOSS_ALL ? (enum image_loss)loss : LOSS_ALL;
-    image->error = (int)error;
-    image->process_cpu = process_cpu;
-    image->children_cpu = children_cpu;
+    image->loss = account[0] < LOSS_ALL ? (enum image_loss)account[0] : LOSS_ALL;
+    image->error = (int)account[1];
+    image->process_cpu = account[2];
+    image->children_cpu = account[3];
 }
 
 /* The line precedes the exec of the program; after posix_spawn it follows. */
@@ -381,13 +374,13 @@ static void find_lost_cpu(struct process_list *list)
             settle(image);
 }
 
-void process_list_read(struct process_list *list, const char *text, size_t size, void *memory)
+void process_list_read(struct process_list *list, const char *text, size_t size)
 {
     size_t images = count_images(text, size);
-    list->images = memory;
+    list->images = mem_alloc(images * sizeof *list->images);
     list->n = 0;
-    list->by_pid = (uint32_t *)(list->images + images);
     list->slots = count_slots(images);
+    list->by_pid = mem_alloc(list->slots * sizeof *list->by_pid);
     size_t order = 0;
     for (const char *at = text, *end = text + size; at < end;) {
         const char *stop = end_of_line(at, end);
@@ -397,4 +390,10 @@ void process_list_read(struct process_list *list, const char *text, size_t size,
     }
     match_namespaces(list);
     find_lost_cpu(list);
+}
+
+void process_list_free(struct process_list *list)
+{
+    free(list->images);
+    free(list->by_pid);
 }

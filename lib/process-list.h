@@ -1,10 +1,6 @@
 /* The list of processes that hpcrun keeps beside the measurement files (doc/FORMAT-hpcrun.md,
  * section 9): which program images began and ended, which could not be measured, and how the
- * parents saw their children end.
- *
- * libhpcrun.so also uses it, at the end of a process and possibly in a signal handler. So it does
- * not allocate and calls only mem* and str*. The caller provides the text and the memory and keeps
- * both while the list is used. Unknown, damaged and truncated lines are skipped. */
+ * parents saw their children end. Unknown, damaged and truncated lines are skipped. */
 #ifndef LIB_PROCESS_LIST_H
 #define LIB_PROCESS_LIST_H
 
@@ -13,9 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Most events that a line has. */
-#define PROCESS_LIST_EVENTS 8
 
 enum image_state {
     IMAGE_BEGUN,       /* it did not report its end */
@@ -26,14 +19,6 @@ enum image_state {
     IMAGE_EXEC_FAILED, /* an unmeasured program whose exec failed: it never ran; or the child of a
                           vfork that ended without an exec */
     IMAGE_UNSEEN,      /* a process of which only its parent knows */
-};
-
-/* Totals of an image from its beginning to its end. Times in ns. */
-struct image_counts {
-    uint64_t threads, cpu;                                             /* CPU time of the process */
-    uint64_t thread_cpu, thread_wall;                                  /* lives of its threads */
-    uint64_t dropped, partial;                                         /* samples */
-    uint64_t fired[PROCESS_LIST_EVENTS], sources[PROCESS_LIST_EVENTS]; /* sets of sample_source */
 };
 
 struct process_image {
@@ -49,7 +34,6 @@ struct process_image {
     bool seen_by_parent; /* a measured parent waited for it */
     uint64_t began_at;   /* CLOCK_MONOTONIC, ns */
     uint64_t ended_at;   /* the same, by its own account, else its parent's; 0: unknown */
-    struct image_counts counts;
     enum image_loss loss; /* by its own account */
     int error;            /* errno of the last failure to write, if there is a loss */
     /* CPU times, ns; 0: unknown. By its own account at its end: of the process, and of the children that
@@ -71,10 +55,9 @@ struct process_list {
     size_t slots;     /* a power of two */
 };
 
-/* Bytes of memory that the list of this text needs. */
-size_t process_list_memory(const char *text, size_t size);
+/* Reads the text, which the caller keeps while the list is used. */
+void process_list_read(struct process_list *list, const char *text, size_t size);
 
-/* Reads the text. `memory` is zeroed and has process_list_memory(text, size) bytes. */
-void process_list_read(struct process_list *list, const char *text, size_t size, void *memory);
+void process_list_free(struct process_list *list);
 
 #endif

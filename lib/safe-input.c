@@ -77,20 +77,24 @@ char *input_read(const char *path, size_t most, size_t *size, char **cause)
     return text.at;
 }
 
+const uint8_t *input_map_open(int fd, struct stat *status)
+{
+    void *at = MAP_FAILED;
+    errno = ENODATA;
+    if (fstat(fd, status) == 0 && status->st_size)
+        at = mmap(NULL, (size_t)status->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
 const uint8_t *input_map(const char *path, struct stat *status, char **cause)
 {
     int fd = input_open(path, status, cause);
-    void *at = MAP_FAILED;
-    if (fd >= 0 && status->st_size == 0)
-        fail(ENODATA, "the file is empty", cause);
-    else if (fd >= 0) {
-        at = mmap(NULL, (size_t)status->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (at == MAP_FAILED)
-            fail(errno, NULL, cause);
-    }
+    const uint8_t *at = fd < 0 ? NULL : input_map_open(fd, status);
+    if (fd >= 0 && !at)
+        fail(errno, errno == ENODATA ? "the file is empty" : NULL, cause);
     if (fd >= 0)
         close(fd);
-    return at == MAP_FAILED ? NULL : at;
+    return at;
 }
 
 size_t input_most_unpacked(size_t size)

@@ -26,6 +26,10 @@ char *input_read(const char *path, size_t most, size_t *size, char **cause);
  * failure, also if the file is empty. */
 const uint8_t *input_map(const char *path, struct stat *status, char **cause);
 
+/* The same for a file that is open, such as the output of a program, and stays so. NULL, with errno set
+ * (ENODATA: it is empty), on failure. */
+const uint8_t *input_map_open(int fd, struct stat *status);
+
 /* Most bytes that the packed parts of a file of `size` bytes may unpack to: a small file must not
  * take all memory. 64 times its size, or 16 MiB if that is more. Measured (zlib): the debug sections
  * of a program have 5 times, instructions.json.gz 3 times; a line table of generated code alone has

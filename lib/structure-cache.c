@@ -3,6 +3,7 @@
 #include "lib/alloc.h"
 #include "lib/safe-input.h"
 #include "lib/safe-output.h"
+#include "lib/structure-image.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -116,20 +117,15 @@ char *structure_cache_path(const char *directory, const uint8_t *id, size_t id_s
 
 bool structure_cache_has(const char *path)
 {
-    /* Both are attributes of the second element: near the start, after a path. */
-    char start[3 * 4096], *cause = NULL;
+    static const char magic[IMAGE_MAGIC_SIZE] = STRUCTURE_GENERATOR;
+    char start[IMAGE_MAGIC_SIZE], *cause = NULL;
     FILE *file = input_stream(path, &cause);
     free(cause);
     if (!file)
         return false;
-    size_t size = fread(start, 1, sizeof start - 1, file);
+    bool is_ours = fread(start, sizeof start, 1, file) == 1 && memcmp(start, magic, sizeof magic) == 0;
     fclose(file);
-    start[size] = '\0';
-    char *module = strstr(start, "<LM "), *end = module ? strchr(module, '>') : NULL;
-    if (!end)
-        return false;
-    *end = '\0';
-    return strstr(module, " g=\"" STRUCTURE_GENERATOR "\"") && !strstr(module, " s=\"");
+    return is_ours;
 }
 
 /* Whether `path` is a usable file that is newer than *than; if so, sets *than to its time. */

@@ -1,7 +1,7 @@
-/* The cache of structure files (doc/FORMAT-structure.md), shared by all runs of the tools.
+/* The cache of structures, as images (lib/structure-image.h), shared by all runs of the tools.
  *
  * The simple way to use it is `hpcstruct --cache BINARY`: it makes sure that the cache holds the
- * structure of BINARY and prints the path of the structure file as one line on stdout.
+ * image of BINARY's structure and prints its path as one line on stdout.
  *
  *     status  path     meaning
  *     0       printed  the structure is complete
@@ -12,16 +12,13 @@
  * without XDG_CACHE_HOME, or, when that cannot be used or others can
  * write to it, hpctoolkit-UID/structure in $TMPDIR or /tmp. A file's name is its key: what the
  * structure depends on. Files appear complete, so that any number of processes may use the cache. A
- * file by another generator counts as none. */
+ * file by another version counts as none. */
 #ifndef LIB_STRUCTURE_CACHE_H
 #define LIB_STRUCTURE_CACHE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Attribute `g` of LM. Must change whenever hpcstruct may produce a different structure. */
-#define STRUCTURE_GENERATOR "hpcstruct 9"
 
 /* The cache's directory, created if it does not exist; the caller frees. NULL if none is usable.
  * *note is then the cause; else it is NULL or says why the usual place is not used. The caller
@@ -33,7 +30,7 @@ char *structure_cache_directory(char **note);
 char *structure_cache_path(const char *directory, const uint8_t *id, size_t id_size,
                            uint64_t detail);
 
-/* Whether the file exists, is by this generator and has all procedures (doc/FORMAT-structure.md, `s`). */
+/* Whether the file exists and is an image by this version of hpcstruct (lib/structure-image.h). */
 bool structure_cache_has(const char *path);
 
 /* The newest file for a binary that no longer exists, by its build-id in hexadecimal; NULL if there

@@ -6,7 +6,7 @@ usage: tests/tour.py BUILD [RUNS] [PAGE...]
 A block that begins with ```console holds commands, lines that begin with "$ ", each followed by its output. All
 commands of a page run in one temporary folder, by sh, with the tools and the programs of PROGRAMS in the PATH, and
 their outputs are replaced. The folder has the files that commands name: those of FOLDERS, OTHERS, and `big`, a text of
-110 MB. Lines that hpcrun prints are broken at 118 columns. Programs in SHORTEST are profiled RUNS times (20) and the
+110 MB. Lines that hpcrun and hpcprof print are broken at 118 columns. Programs in SHORTEST are profiled RUNS times (20) and the
 shortest run stays: in the others the program did not have both CPUs. Use a quiet machine."""
 import os
 import pathlib
@@ -75,8 +75,8 @@ def shown(output, folder):
     """The output as the page has it."""
     lines = []
     for line in output.replace(f"{folder}/", "").replace(f"{ROOT}/", "").rstrip().splitlines():
-        is_from_hpcrun = line.startswith("hpcrun: ")
-        lines += textwrap.wrap(line, 118, subsequent_indent="    ") if is_from_hpcrun else [line.rstrip()]
+        is_message = line.startswith(("hpcrun: ", "hpcprof: "))
+        lines += textwrap.wrap(line, 118, subsequent_indent="    ") if is_message else [line.rstrip()]
     return lines
 
 

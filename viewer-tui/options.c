@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Indexes of rows[], in the order of --help. */
+/* Indexes of rows[], in the order of --help. The words that --print, --format and --scaling offer are in the order of
+ * their enumerations. */
 enum {
     PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, COLLAPSE, FILTER,
     DEPTH, MIN_PERCENT, PROGRAM, THREADS, OF, WHAT_IF, COMPARE, FAIL_IF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, OWN,
@@ -117,7 +118,7 @@ static const struct option_row rows[OPTIONS] = {
     [NO_MOUSE] = {NULL, "no-mouse", NULL, NULL, "leave the mouse to the terminal",
                   "Leave the mouse to the terminal, for selecting text. Most terminals also do that while Shift is "
                   "held."},
-    [CLOSED] = {NULL, "closed", NULL, NULL, NULL,
+    [CLOSED] = {NULL, "closed", NULL, NULL, "open with the tree closed and without advice",
                 "Open the viewer with the tree closed and without a line of advice. Default: the tree is open along "
                 "the hot path."},
     [NO_CONFIG] = {NULL, "no-config", NULL, NULL, "do not read the user's defaults",
@@ -127,29 +128,28 @@ static const struct option_row rows[OPTIONS] = {
 static const struct option_table table = {
     .tool = "hpcviewer",
     .before = "usage: hpcviewer [options] [DB [DB2]]  viewer (? lists keys), or prints a view\n"
-              "Shows a database of hpcprof or HPCToolkit, or of a measurement directory, or how\n"
-              "a set of runs scales; default: the one here. DB2: compares. See hpcviewer(1).\n"
+              "DB: database, measurement directory or set of runs; default: the one here\n"
               "\n",
     .after = "",
     .rows = rows,
     .n = OPTIONS,
 };
 
-static int printed_named(const char *name)
+/* The index of a value among the words that the option offers. */
+static int word_of(size_t option, const char *what, const char *value)
 {
-    if (strcmp(name, "threads") == 0)
-        return PRINT_THREADS;
-    if (strcmp(name, "summary") == 0)
-        return PRINT_SUMMARY;
-    if (strcmp(name, "scaling") == 0)
-        return PRINT_SCALING;
-    if (strcmp(name, "losses") == 0)
-        return PRINT_LOSSES;
-    enum view_id id = view_id_named(name);
-    if (id == VIEWS)
-        diag_usage("no view '%s'; there are top-down, bottom-up, flat, threads, summary, scaling, losses",
-                   name);
-    return id;
+    struct text words = {0};
+    int index = 0;
+    for (const char *at = rows[option].completion; *at; at += strspn(at, " "), index++) {
+        size_t length = strcspn(at, " ");
+        if (strlen(value) == length && strncmp(at, value, length) == 0) {
+            vec_free(&words);
+            return index;
+        }
+        text_printf(&words, "%s%.*s", index ? ", " : "", (int)length, at);
+        at += length;
+    }
+    diag_usage("no %s '%s'; there are %s", what, value, text_string(&words));
 }
 
 static uint32_t depth_in(const char *text)
@@ -168,15 +168,6 @@ static double percent_in(const char *text)
     if (*end || end == text || !(percent >= 0 && percent <= 100))
         diag_usage("--min-percent takes a number from 0 to 100, not '%s'", text);
     return percent;
-}
-
-static enum scaling scaling_in(const char *text)
-{
-    if (strcmp(text, "strong") == 0)
-        return STRONG_SCALING;
-    if (strcmp(text, "weak") != 0)
-        diag_usage("--scaling is strong or weak, not '%s'", text);
-    return WEAK_SCALING;
 }
 
 /* Reads "P,Q". */
@@ -202,14 +193,6 @@ static void take_filter(struct filters *filters, const char *text)
         diag_usage("--filter: only one expression can say what is shown; those that hide begin with '!'");
     if (filters_match(filters, text)->pattern->is_broken)
         diag_usage("--filter: invalid regular expression: '%s'", text);
-}
-
-static enum format format_in(const char *text)
-{
-    enum format format = format_named(text);
-    if (format == FORMATS)
-        diag_usage("no format '%s'; there are text, csv, json, folded, flamegraph, speedscope, pprof, svg", text);
-    return format;
 }
 
 /* The command line while it is read. */
@@ -255,8 +238,11 @@ static void take_option(void *target, size_t option, const char *value)
     struct options *options = &line->options;
     line->given[option] = true;
     switch (option) {
-    case PRINT: options->printed = printed_named(value); break;
-    case FORMAT: options->print.format = format_in(value); break;
+    case PRINT: options->printed = word_of(option, "view", value); break;
+    case FORMAT:
+        options->print.format = (enum format)word_of(option, "format", value);
+        options->format = value;
+        break;
     case OUTPUT: options->output = value; break;
     case SORT: options->print.sort = value; break;
     case METRICS: options->metrics = value; break;
@@ -275,7 +261,9 @@ static void take_option(void *target, size_t option, const char *value)
     case COMPARE: take_list(line, value); break;
     case FAIL_IF: take_limit(&options->limits, value); break;
     case NAMES: line->names = value; break;
-    case SCALING: options->comparison.scaling = scaling_in(value); break;
+    case SCALING:
+        options->comparison.scaling = STRONG_SCALING + (enum scaling)word_of(option, "kind of scaling", value);
+        break;
     case WORKERS: take_workers(options->comparison.workers, value); break;
     case INCLUDE: path_add_search(&options->rules, value); break;
     case REPLACE: take_replacement(&options->rules, value); break;
@@ -305,7 +293,7 @@ static void check_format(const struct options *options)
     if (options->printed == PRINT_SUMMARY && options->print.format == FORMAT_CSV)
         diag_usage("--format csv is for tables; the summary can be printed as text, json");
     enum format format = options->print.format;
-    const char *name = format_name(format);
+    const char *name = options->format;
     bool is_tree = options->printed < VIEWS;
     if (format < FORMAT_FOLDED || is_tree || (options->printed == PRINT_SCALING && format == FORMAT_SVG))
         return;

@@ -15,6 +15,7 @@ enum printed { PRINT_NOTHING = -1, PRINT_THREADS = VIEWS, PRINT_SUMMARY, PRINT_S
 struct options {
     int printed; /* enum view_id or enum printed */
     struct print_options print;
+    const char *format; /* the name of print.format; NULL: the usual one */
     const char *output;            /* file to print to; NULL: standard output */
     const char *metrics;           /* names of the metrics to show; NULL: the usual ones */
     VEC(const char *) definitions; /* derived metrics, "NAME = FORMULA"; the caller frees */

@@ -8,22 +8,17 @@
 #include "lib/run-set.h"
 #include "lib/safe-output.h"
 #include "lib/sanitized-text.h"
+#include "lib/subprocess.h"
 #include "lib/trusted-path.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/db/run.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char **environ;
 
 static bool is_later(struct timespec a, struct timespec b)
 {
@@ -89,36 +84,21 @@ static char *database_name(const char *measurements)
     return printable;
 }
 
-/* Starts hpcprof without its output, the name of the database; returns 0 or an errno value. */
-static int start_silently(pid_t *child, const char *tool, char *const *arguments)
-{
-    posix_spawn_file_actions_t actions;
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error)
-        return error;
-    error = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    if (!error)
-        error = posix_spawn(child, tool, &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
-/* Runs hpcprof; true if it created the database, even with errors in parts of it. */
+/* Runs hpcprof without its output, the name of the database; true if it created the database, even with
+ * errors in parts of it. */
 static bool make_database(const char *measurements, const char *database)
 {
     char *tool = path_of_tool("hpcprof");
-    char *arguments[] = {tool, "-o", (char *)database, (char *)measurements, NULL};
-    pid_t child;
-    int status = 0;
-    int error = start_silently(&child, tool, arguments);
-    if (error)
-        diag_error(tool, "%s", strerror(error));
-    while (!error && waitpid(child, &status, 0) < 0)
-        error = errno == EINTR ? 0 : errno;
+    char *const arguments[] = {tool, "-o", (char *)database, (char *)measurements, NULL};
+    struct program_output result = run_program(&(struct program_start){
+        .path = tool, .arguments = arguments, .input = NO_INPUT, .messages_pass = true});
     struct timespec when;
-    bool is_made = !error && modified(database, V4_META_FILE, &when);
-    if (!error && !is_made)
+    bool has_run = result.status != -1, is_made = has_run && modified(database, V4_META_FILE, &when);
+    if (!has_run)
+        diag_error(tool, "%s", result.errors);
+    else if (!is_made)
         diag_error(measurements, "hpcprof created no database");
+    program_output_free(&result);
     free(tool);
     return is_made;
 }

@@ -1,14 +1,13 @@
 #include "hpcprof/attribution/projection.h"
 
-#include "hpcprof/attribution/path-attribution.h"
-#include "hpcprof/attribution/thread-root.h"
-#include "hpcprof/base/subprocess.h"
+#include "hpcprof/threads/thread-paths.h"
 #include "hpcprof/team/team.h"
 #include "hpcprof/tree/recursive-calls.h"
 
 #include "lib/diag.h"
 #include "lib/parallel.h"
 #include "lib/path.h"
+#include "lib/subprocess.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -19,8 +18,7 @@
 /* The results of one worker thread so far. */
 struct worker {
     const struct analysis *analysis;
-    struct context_builder builder;
-    struct attribution attribution;      /* scratch */
+    struct thread_paths paths;
     bool needs_classes;                  /* a metric has overhead or waiting */
     VEC(struct overhead_state) overhead; /* scratch: overhead_at() each node */
     VEC(struct waiting_state) waiting;   /* scratch: waiting_at() each node */
@@ -65,7 +63,7 @@ static struct sample_place place_of(struct worker *w, const struct thread_ref *t
     const struct measurement_node *node = &thread->thread->nodes.at[node_id];
     bool is_in_module = node->ip_space < file->m->modules.n;
     return (struct sample_place){
-        .context = attributed_context(&w->attribution, &w->builder, node_id),
+        .context = thread_paths_context(&w->paths, node_id),
         .module = is_in_module ? file->module_of[node->ip_space] : NO_MODULE,
         .address = node->ip_offset,
     };
@@ -125,7 +123,7 @@ static void build_profile(void *context, unsigned worker, size_t index)
         return;
     const struct thread_ref thread =
         thread_ref_of(w->analysis->measurements, profile->file, profile->thread);
-    attribute_thread(&w->attribution, &w->builder, &thread);
+    thread_paths_attribute(&w->paths, &thread);
     if (w->needs_classes)
         classify_nodes(w, &thread);
     add_costs(w, &thread, profile);
@@ -176,14 +174,13 @@ static void start_worker(struct worker *w, const struct analysis *analysis,
     *w = (struct worker){.analysis = analysis,
                          .needs_classes = have_classes(analysis->metrics),
                          .counts_instructions = kind == PROJECTION_LOGICAL};
-    builder_start(&w->builder, analysis, kind);
+    thread_paths_start(&w->paths, analysis, kind);
 }
 
 static void free_worker(struct worker *w)
 {
-    context_tree_free(&w->builder.tree);
-    builder_free(&w->builder);
-    attribution_free(&w->attribution);
+    context_tree_free(&w->paths.builder.tree);
+    thread_paths_free(&w->paths);
     vec_free(&w->overhead);
     vec_free(&w->waiting);
     vec_free(&w->profiles);
@@ -210,9 +207,9 @@ static void merge_pair(void *context, unsigned unused, size_t pair)
     (void)unused;
     struct merge_job *job = context;
     unsigned from = (unsigned)(2 * pair + 1) * job->distance;
-    struct context_tree *tree = &job->workers[from].builder.tree;
+    struct context_tree *tree = &job->workers[from].paths.builder.tree;
     job->new_ids[from] =
-        context_tree_merge(&job->workers[merged_into(from)].builder.tree, tree);
+        context_tree_merge(&job->workers[merged_into(from)].paths.builder.tree, tree);
     context_tree_free(tree);
 }
 
@@ -249,8 +246,8 @@ static void take_results(struct projection *projection, struct worker *workers)
     for (unsigned k = 0; k < projection->workers; k++)
         instruction_costs_merge(&projection->instructions, &workers[k].instructions);
     merge_trees(projection, workers);
-    projection->tree = workers[0].builder.tree;
-    workers[0].builder.tree = (struct context_tree){0};
+    projection->tree = workers[0].paths.builder.tree;
+    workers[0].paths.builder.tree = (struct context_tree){0};
 }
 
 /* ---- all ranks of a team ---- */
@@ -348,17 +345,14 @@ static void prune_tree(struct projection *projection)
  * make it. */
 static struct structure *structure_with_calls(const char *binary)
 {
-    char *hpcstruct = path_of_tool("hpcstruct"), *cause = NULL;
-    char *const arguments[] = {"hpcstruct", "--calls", "-o", "-", (char *)binary, NULL};
-    struct program_output result = run_program(hpcstruct, arguments, NO_INPUT, NULL, NULL);
-    struct structure *s = NULL;
-    if (result.status == 0) {
-        s = structure_read(result.output, &cause);
-        result.output = NULL;
-    }
+    char *hpcstruct = path_of_tool("hpcstruct");
+    char *const arguments[] = {"hpcstruct", "--image", "--calls", "-o", "-", (char *)binary, NULL};
+    struct program_output result = run_program(
+        &(struct program_start){.path = hpcstruct, .arguments = arguments, .input = NO_INPUT});
+    struct structure *s =
+        result.status == 0 ? structure_read_file(fileno(result.output), NULL) : NULL;
     program_output_free(&result);
     free(hpcstruct);
-    free(cause);
     return s;
 }
 

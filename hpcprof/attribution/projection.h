@@ -3,7 +3,7 @@
 #ifndef HPCPROF_PROJECTION_H
 #define HPCPROF_PROJECTION_H
 
-#include "hpcprof/attribution/analysis.h"
+#include "hpcprof/contexts/analysis.h"
 #include "hpcprof/metrics/instruction-costs.h"
 #include "hpcprof/tree/unknown-call-sites.h"
 

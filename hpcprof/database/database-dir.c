@@ -1,13 +1,13 @@
 #include "hpcprof/database/database-dir.h"
 
 #include "hpcprof/base/output-file.h"
-#include "hpcprof/base/subprocess.h"
 
 #include "lib/alloc.h"
 #include "lib/diag.h"
 #include "lib/path.h"
 #include "lib/safe-output.h"
 #include "lib/sanitized-text.h"
+#include "lib/subprocess.h"
 
 #include <assert.h>
 #include <dirent.h>

@@ -4,7 +4,7 @@
 #define HPCPROF_DATABASE_FILES_H
 
 #include "hpcprof/attribution/projection.h"
-#include "hpcprof/attribution/thread-creations.h"
+#include "hpcprof/threads/thread-creations.h"
 #include "hpcprof/tree/numbered-contexts.h"
 
 /* profile.db: the values of every thread, context by context, and of all threads together. The
@@ -51,6 +51,11 @@ void instructions_json_write(const char *path, const struct instruction_costs *c
 
 /* FORMATS.md: a guide to the files of the database. */
 void formats_write(const char *path);
+
+/* The last image of the launched process: earlier ones (env, a script that starts an interpreter)
+ * are not the program that the user means. The first image of all if the launched process is
+ * unknown. */
+const struct measurement_process *launched_program(const struct measurements *measurements);
 
 /* The name of the program that was measured; the caller frees. */
 char *run_title(const struct measurements *measurements);

@@ -10,10 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last image of the launched process: earlier ones (env, a script that starts an interpreter)
- * are not the program that the user means. The first image of all if the launched process is
- * unknown. */
-static const struct measurement_process *measured_program(const struct measurements *measurements)
+const struct measurement_process *launched_program(const struct measurements *measurements)
 {
     size_t i = 0, n = measurements->files.n;
     while (i < n && !(measurements->files.at[i].m->process.known &&
@@ -33,7 +30,7 @@ static const struct measurement_process *measured_program(const struct measureme
 
 char *run_title(const struct measurements *measurements)
 {
-    char *path = executable_as_called(measured_program(measurements));
+    char *path = executable_as_called(launched_program(measurements));
     char *title = utf8_repaired(path[0] ? path_base(path) : "unknown program");
     free(path);
     return title;
@@ -44,7 +41,7 @@ char *run_description(const struct measurements *measurements)
     size_t threads = 0;
     for (size_t i = 0; i < measurements->files.n; i++)
         threads += measurements->files.at[i].m->threads.n;
-    const struct measurement_process *process = measured_program(measurements);
+    const struct measurement_process *process = launched_program(measurements);
     char *executable = printable_text(process->executable[0] ? process->executable : "unknown");
     char *host = printable_text(process->host[0] ? process->host : "unknown");
     char *text = mem_printf("* executable: %s\n"

@@ -4,25 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `event`: NULL if the metric was not measured. `why`: NULL if it was measured exactly. The object
- * stays open. */
-static void begin_metric(struct json_writer *json, const char *name, const struct event *event,
-                         const char *state, const char *why)
+struct metric_facts {
+    const char *name, *state;
+    const struct event *event; /* NULL: not measured */
+    const char *why;           /* NULL: measured exactly */
+    bool bounds_total;         /* only the whole program's value is a lower bound */
+    double error;              /* 0: none */
+};
+
+static void write_metric(struct json_writer *json, const struct metric_facts *metric)
 {
     json_write_object(json);
-    json_write_text(json, "name", name);
-    if (event)
-        json_write_text(json, "event", event->name);
-    json_write_text(json, "unit", event ? event->unit : "s");
-    json_write_text(json, "state", state);
-    if (why)
-        json_write_text(json, "why", why);
-}
-
-static void write_metric(struct json_writer *json, const char *name, const struct event *event,
-                         const char *state, const char *why)
-{
-    begin_metric(json, name, event, state, why);
+#define FIELDS_OF_METRIC
+#include "hpcprof/database/run-fields.h"
     json_write_object_end(json);
 }
 
@@ -31,13 +25,20 @@ static void write_measured(struct json_writer *json, const struct metric_table *
                            const struct metric *metric)
 {
     const char *why = metric_lower_bound(metrics, metric);
-    begin_metric(json, metric->name, metric_event(metrics, metric),
-                 why ? "lower bound" : "measured", why);
-    if (why && metric_is_of_chain(metric))
-        json_write_text(json, "bounds", "total");
-    if (metric_error(metrics, metric) > 0)
-        json_write_amount(json, "error", metric_error(metrics, metric));
-    json_write_object_end(json);
+    write_metric(json, &(struct metric_facts){
+                           .name = metric->name,
+                           .state = why ? "lower bound" : "measured",
+                           .event = metric_event(metrics, metric),
+                           .why = why,
+                           .bounds_total = why && metric_is_of_chain(metric),
+                           .error = metric_error(metrics, metric),
+                       });
+}
+
+static void write_not_measurable(struct json_writer *json, const char *name, const char *why)
+{
+    write_metric(json,
+                 &(struct metric_facts){.name = name, .state = "not measurable", .why = why});
 }
 
 static bool have_threads(const struct measurements *measurements)
@@ -87,7 +88,7 @@ static void write_not_measured(struct json_writer *json, const struct measuremen
         measurements_most_workers(measurements) == 0 ? first_refusal(measurements) : NULL;
     char *text = refusal ? mem_printf("%s (%s refused: %s)", why, refusal->agent, refusal->why)
                          : mem_strdup(why);
-    write_metric(json, name, NULL, "not measurable", text);
+    write_not_measurable(json, name, text);
     free(text);
 }
 
@@ -116,8 +117,8 @@ static void write_missing_exact(struct run_json *run)
         return;
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
         if (!metric_table_has(run->analysis->metrics, exact[i]))
-            write_metric(&run->json, exact[i], NULL, "not measurable",
-                         why_missing(run->analysis->measurements, exact[i]));
+            write_not_measurable(&run->json, exact[i],
+                                 why_missing(run->analysis->measurements, exact[i]));
 }
 
 void run_json_write_metrics(struct run_json *run)
@@ -125,7 +126,6 @@ void run_json_write_metrics(struct run_json *run)
     static const char *const of_runtimes[] = {METRIC_IDLENESS, METRIC_INCOMPLETE, METRIC_OVERHEAD,
                                               METRIC_WAITING};
     const struct metric_table *metrics = run->analysis->metrics;
-    json_write_key(&run->json, "metrics");
     json_write_array(&run->json);
     for (size_t i = 0; i < metrics->all.n; i++)
         write_measured(&run->json, metrics, &metrics->all.at[i]);
@@ -133,9 +133,9 @@ void run_json_write_metrics(struct run_json *run)
         if (!metric_table_has(metrics, of_runtimes[i]))
             write_not_measured(&run->json, run->analysis->measurements, of_runtimes[i]);
     if (metric_table_has(metrics, METRIC_OFF_CPU) && !metric_table_has(metrics, METRIC_READY))
-        write_metric(&run->json, METRIC_READY, NULL, "not measurable",
-                     "no account of the kernel (/proc/PID/task/TID/schedstat) was recorded; off CPU "
-                     "contains this time");
+        write_not_measurable(&run->json, METRIC_READY,
+                             "no account of the kernel (/proc/PID/task/TID/schedstat) was recorded; off CPU "
+                             "contains this time");
     write_missing_exact(run);
     json_write_array_end(&run->json);
 }

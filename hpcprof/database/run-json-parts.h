@@ -2,7 +2,7 @@
 #ifndef HPCPROF_RUN_JSON_PARTS_H
 #define HPCPROF_RUN_JSON_PARTS_H
 
-#include "hpcprof/attribution/thread-creations.h"
+#include "hpcprof/threads/thread-creations.h"
 #include "hpcprof/measurement/process-ends.h"
 
 #include "lib/json.h"

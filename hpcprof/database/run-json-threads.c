@@ -18,10 +18,8 @@ static void write_path(struct run_json *run, size_t path)
         const struct creation_frame *frame = &creations->frames.at[i];
         bool has_line = frame->file != NO_SYMBOL && frame->line != 0;
         json_write_object(json);
-        json_write_text(json, "name", symbols->functions.at[frame->function].name);
-        json_write_text(json, "file",
-                        has_line ? strtab_string(&symbols->files, frame->file) : NULL);
-        json_write_known_number(json, "line", has_line, frame->line);
+#define FIELDS_OF_CREATION_FRAME
+#include "hpcprof/database/run-fields.h"
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -29,7 +27,6 @@ static void write_path(struct run_json *run, size_t path)
 
 void run_json_write_creation_paths(struct run_json *run)
 {
-    json_write_key(&run->json, "creation_paths");
     json_write_array(&run->json);
     for (size_t i = 0; i < run->creations->paths.n; i++)
         write_path(run, i);
@@ -41,7 +38,6 @@ void run_json_write_creation_paths(struct run_json *run)
 static void write_fates(struct json_writer *json, const struct event *event,
                         const struct measurement_fate *fates, size_t count)
 {
-    json_write_key(json, "fates");
     json_write_object(json);
     for (size_t i = 0; i < count; i++) {
         char *unknown = mem_printf("code %u", fates[i].code);
@@ -71,13 +67,8 @@ static void write_event(struct run_json *run, const struct measurement_file *fil
     double clock = is_wall ? seconds(thread->last_monotonic - thread->first_monotonic)
                            : seconds(thread->last_cpu - thread->first_cpu);
     json_write_object(json);
-    json_write_text(json, "event", event->name);
-    json_write_code(json, "source", source_name(fates[0].source), fates[0].source);
-    json_write_text(json, "note", event->why_other_source);
-    json_write_number(json, "samples", fired);
-    json_write_known_amount(json, "rate", clock > 0, (double)fired / clock);
-    write_fates(json, &run->analysis->measurements->events.at[file->event_of[fates[0].event]],
-                fates, count);
+#define FIELDS_OF_SAMPLES
+#include "hpcprof/database/run-fields.h"
     json_write_object_end(json);
 }
 
@@ -85,7 +76,6 @@ static void write_events(struct run_json *run, const struct measurement_file *fi
                          const struct measurement_thread *thread)
 {
     const struct measurement_fate *fates = thread->fates.at;
-    json_write_key(&run->json, "events");
     json_write_array(&run->json);
     for (size_t i = 0, end; i < thread->fates.n; i = end) {
         for (end = i + 1; end < thread->fates.n && fates[end].event == fates[i].event &&
@@ -108,35 +98,13 @@ static const char *root_name(const struct measurement_thread *thread,
     return origin->is_in_creator ? "creator" : "thread root";
 }
 
-static void write_origin(struct run_json *run, const struct measurement_thread *thread,
-                         const struct thread_origin *origin)
-{
-    bool has_start = origin->start_routine != NO_SYMBOL;
-    json_write_text(&run->json, "start_routine",
-                    has_start ? run->analysis->symbols->functions.at[origin->start_routine].name
-                              : NULL);
-    json_write_text(&run->json, "root", root_name(thread, origin));
-    json_write_known_number(&run->json, "created_at", origin->path != NO_SYMBOL, origin->path);
-}
-
 void run_json_write_thread(struct run_json *run, const struct measurement_file *file,
                            const struct measurement_thread *thread, size_t profile)
 {
     struct json_writer *json = &run->json;
+    const struct thread_origin *origin = &run->creations->threads.at[profile - 1];
     json_write_object(json);
-    json_write_number(json, "index", thread->index);
-    json_write_number(json, "tid", thread->tid);
-    json_write_text(json, "name", thread->name);
-    json_write_code(json, "kind", thread_kind_name(thread->kind), thread->kind);
-    json_write_number(json, "profile", profile);
-    json_write_amount(json, "begin", 
-                      seconds_between(file->m->process.monotonic, thread->first_monotonic));
-    json_write_amount(json, "wall", seconds(thread->last_monotonic - thread->first_monotonic));
-    json_write_amount(json, "cpu", seconds(thread->last_cpu - thread->first_cpu));
-    json_write_known_amount(json, "ready", thread->has_ready, seconds(thread->ready));
-    json_write_known_number(json, "timeslices", thread->has_ready, (int64_t)thread->timeslices);
-    json_write_truth(json, "ended", thread->ended);
-    write_origin(run, thread, &run->creations->threads.at[profile - 1]);
-    write_events(run, file, thread);
+#define FIELDS_OF_THREAD
+#include "hpcprof/database/run-fields.h"
     json_write_object_end(json);
 }

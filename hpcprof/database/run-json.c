@@ -14,20 +14,14 @@
 static void write_event(struct json_writer *json, const struct event *event)
 {
     bool by_rate = event->flags & EVENT_BY_RATE;
-    double period = event_is_time(event) ? seconds(event->period) : (double)event->period;
     json_write_object(json);
-    json_write_text(json, "name", event->name);
-    json_write_text(json, "unit", event->unit);
-    json_write_known_amount(json, "period", !by_rate, period);
-    if (by_rate)
-        json_write_amount(json, "rate", 1 / seconds(event->period));
-    json_write_truth(json, "by_default", event->flags & EVENT_BY_DEFAULT);
+#define FIELDS_OF_EVENT
+#include "hpcprof/database/run-fields.h"
     json_write_object_end(json);
 }
 
 static void write_events(struct json_writer *json, const struct measurements *measurements)
 {
-    json_write_key(json, "events");
     json_write_array(json);
     for (size_t i = 0; i < measurements->events.n; i++)
         if (!(measurements->events.at[i].flags & EVENT_EXACT))
@@ -53,10 +47,8 @@ static void write_agent(struct json_writer *json, struct strtab *written,
                                     agent->rules_version)))
         return;
     json_write_object(json);
-    json_write_text(json, "name", agent->name);
-    json_write_text(json, "version", agent->version);
-    json_write_text(json, "rules", agent->rules);
-    json_write_text(json, "rules_version", agent->rules_version);
+#define FIELDS_OF_AGENT
+#include "hpcprof/database/run-fields.h"
     json_write_object_end(json);
 }
 
@@ -64,7 +56,6 @@ static void write_agent(struct json_writer *json, struct strtab *written,
 static void write_agents(struct json_writer *json, const struct measurements *measurements)
 {
     struct strtab written = {0};
-    json_write_key(json, "agents");
     json_write_array(json);
     for (size_t i = 0; i < measurements->files.n; i++) {
         const struct measurement *m = measurements->files.at[i].m;
@@ -80,7 +71,6 @@ static void write_agents(struct json_writer *json, const struct measurements *me
 static void write_refusals(struct json_writer *json, const struct measurements *measurements)
 {
     struct strtab written = {0};
-    json_write_key(json, "refused_agents");
     json_write_array(json);
     for (size_t i = 0; i < measurements->files.n; i++) {
         const struct measurement *m = measurements->files.at[i].m;
@@ -90,8 +80,8 @@ static void write_refusals(struct json_writer *json, const struct measurements *
                 measurement_refusal(m, refusal->agent) != refusal->why)
                 continue;
             json_write_object(json);
-            json_write_text(json, "name", refusal->agent);
-            json_write_text(json, "why", refusal->why);
+#define FIELDS_OF_REFUSED_AGENT
+#include "hpcprof/database/run-fields.h"
             json_write_object_end(json);
         }
     }
@@ -120,15 +110,11 @@ static void write_module(struct json_writer *json, const struct analysis *analys
     const struct load_module *module = &analysis->measurements->modules.all.at[index];
     const struct module_structure *structure = &analysis->structures->of_module[index];
     const char *why_separate = clones_why_separate(analysis->clones, index);
+    const char *why = why_separate ? why_separate : structure->why;
+    bool has_options = structure->structure && structure->structure->n_unoptimized;
     json_write_object(json);
-    json_write_text(json, "path", module->path);
-    json_write_text(json, "build_id", module->build_id);
-    json_write_text(json, "structure", qualities[structure->quality]);
-    json_write_text(json, "why", why_separate ? why_separate : structure->why);
-    if (structure->structure && structure->structure->n_unoptimized) {
-        json_write_number(json, "units", structure->structure->n_units);
-        json_write_number(json, "unoptimized_units", structure->structure->n_unoptimized);
-    }
+#define FIELDS_OF_MODULE
+#include "hpcprof/database/run-fields.h"
     json_write_object_end(json);
 }
 
@@ -142,7 +128,6 @@ static void write_modules(struct json_writer *json, const struct analysis *analy
             vec_push(&used, i);
     if (used.n)
         qsort_r(used.at, used.n, sizeof *used.at, by_path, (void *)modules);
-    json_write_key(json, "modules");
     json_write_array(json);
     for (size_t i = 0; i < used.n; i++)
         write_module(json, analysis, used.at[i]);
@@ -154,7 +139,6 @@ static void write_modules(struct json_writer *json, const struct analysis *analy
 
 static void write_directories(struct json_writer *json, const struct measurements *measurements)
 {
-    json_write_key(json, "measurements");
     json_write_array(json);
     for (size_t i = 0; i < measurements->directories.n; i++)
         json_write_string(json, measurements->directories.at[i]);
@@ -162,11 +146,9 @@ static void write_directories(struct json_writer *json, const struct measurement
 }
 
 /* Writes the statistics over threads that the user wanted. */
-static void write_statistics(struct json_writer *json, statistic_set set)
+static void json_write_statistics(struct json_writer *json, const char *key, statistic_set set)
 {
-    if (!set)
-        return;
-    json_write_key(json, "statistics");
+    json_write_key(json, key);
     json_write_array(json);
     for (int s = 0; s < STATISTICS; s++)
         if (statistics_have(set, (enum statistic)s))
@@ -174,12 +156,12 @@ static void write_statistics(struct json_writer *json, statistic_set set)
     json_write_array_end(json);
 }
 
-static void write_unknown_sites(struct json_writer *json, const struct context_ids *calls)
+static void json_write_ids(struct json_writer *json, const char *key, const struct context_ids *ids)
 {
-    json_write_key(json, "unknown_call_sites");
+    json_write_key(json, key);
     json_write_array(json);
-    for (size_t i = 0; i < calls->n; i++)
-        json_write_integer(json, calls->at[i]);
+    for (size_t i = 0; i < ids->n; i++)
+        json_write_integer(json, ids->at[i]);
     json_write_array_end(json);
 }
 
@@ -197,7 +179,6 @@ static void write_lost_end(struct run_json *run, const struct measurement *m)
 static void write_problems(struct run_json *run)
 {
     const struct measurements *measurements = run->analysis->measurements;
-    json_write_key(&run->json, "problems");
     json_write_array(&run->json);
     for (size_t i = 0; i < measurements->problems.n; i++)
         json_write_string(&run->json, measurements->problems.at[i]);
@@ -208,30 +189,23 @@ static void write_problems(struct run_json *run)
 
 /* ---- regions ---- */
 
-static void write_span_time(struct json_writer *json, const char *key, uint64_t time)
+static double span_time(uint64_t time)
 {
-    json_write_amount(json, key, (double)time / (1u << TIME_SHIFT) * 1e-9);
+    return (double)time / (1u << TIME_SHIFT) * 1e-9;
 }
 
 static void write_region(struct json_writer *json, uint64_t pid,
                          const struct measurement_region *region)
 {
     json_write_object(json);
-    json_write_text(json, "name", region->name);
-    json_write_number(json, "pid", pid);
-    json_write_number(json, "times", region->times);
-    write_span_time(json, "work", region->work);
-    write_span_time(json, "span", region->span);
-    write_span_time(json, "burdened_span", region->burdened_span);
-    json_write_number(json, "spawns", region->spawns);
-    json_write_truth(json, "partial", region->flags & REGION_PARTIAL);
+#define FIELDS_OF_REGION
+#include "hpcprof/database/run-fields.h"
     json_write_object_end(json);
 }
 
 /* The regions of all processes, in the order of the files. */
 static void write_regions(struct json_writer *json, const struct measurements *measurements)
 {
-    json_write_key(json, "regions");
     json_write_array(json);
     for (size_t i = 0; i < measurements->files.n; i++) {
         const struct measurement *m = measurements->files.at[i].m;
@@ -243,31 +217,13 @@ static void write_regions(struct json_writer *json, const struct measurements *m
 
 /* ---- the file ---- */
 
-static void write_run(struct run_json *run, const char *title,
-                      const struct context_ids *unknown_site_calls)
+static void write_run(struct run_json *run, const char *title, const struct context_ids *calls)
 {
     struct json_writer *json = &run->json;
     const struct measurements *measurements = run->analysis->measurements;
     json_write_object(json);
-    json_write_text(json, "format", DATABASE_RUN_FORMAT);
-    json_write_number(json, "version", DATABASE_RUN_VERSION);
-    json_write_text(json, "title", title);
-    write_directories(json, measurements);
-    if (run->analysis->collapses_recursion)
-        json_write_text(json, "recursion", "collapsed");
-    write_statistics(json, run->analysis->metrics->statistics);
-    run_json_write_metrics(run);
-    write_events(json, measurements);
-    write_agents(json, measurements);
-    write_refusals(json, measurements);
-    write_regions(json, measurements);
-    run_json_write_processes(run);
-    run_json_write_unmeasured(run);
-    run_json_write_creation_paths(run);
-    write_modules(json, run->analysis);
-    if (unknown_site_calls->n)
-        write_unknown_sites(json, unknown_site_calls);
-    write_problems(run);
+#define FIELDS_OF_RUN
+#include "hpcprof/database/run-fields.h"
     json_write_object_end(json);
 }
 
@@ -276,10 +232,8 @@ void run_json_write(const char *path, const char *title, const struct analysis *
                     const struct context_ids *unknown_site_calls)
 {
     FILE *out = output_stream(path);
-    struct process_ends *ends = process_ends_read(analysis->measurements);
-    struct run_json run = {.analysis = analysis, .creations = creations, .ends = ends};
+    struct run_json run = {.analysis = analysis, .creations = creations, .ends = analysis->ends};
     json_write_start(&run.json, out, 2);
     write_run(&run, title, unknown_site_calls);
     output_stream_close(out, path, json_write_finish(&run.json));
-    process_ends_free(ends);
 }

@@ -4,6 +4,7 @@
 #include "lib/diag.h"
 #include "lib/measurement-format.h"
 #include "lib/measurement.h"
+#include "lib/path.h"
 #include "lib/process-list.h"
 #include "lib/safe-input.h"
 
@@ -19,7 +20,6 @@
 
 struct loaded_list {
     char *text;
-    void *memory;
     struct process_list list;
 };
 
@@ -43,10 +43,7 @@ static void read_list(struct process_ends *ends, const char *path)
         free(cause);
         return;
     }
-    size_t room = process_list_memory(one.text, size);
-    one.memory = mem_alloc(room);
-    memset(one.memory, 0, room);
-    process_list_read(&one.list, one.text, size, one.memory);
+    process_list_read(&one.list, one.text, size);
     vec_push(&ends->lists, one);
 }
 
@@ -110,7 +107,7 @@ void process_ends_free(struct process_ends *ends)
 {
     for (size_t i = 0; i < ends->lists.n; i++) {
         free(ends->lists.at[i].text);
-        free(ends->lists.at[i].memory);
+        process_list_free(&ends->lists.at[i].list);
     }
     vec_free(&ends->lists);
     vec_free(&ends->images);
@@ -280,9 +277,9 @@ static struct unmeasured_programs *find_reason(struct unmeasured_list *list, con
     return &list->all.at[list->all.n - 1];
 }
 
-static void add_program(struct unmeasured_programs *unmeasured, const struct process_image *image)
+/* Takes the name over. */
+static void add_program(struct unmeasured_programs *unmeasured, char *program)
 {
-    char *program = mem_strndup(image->program, image->program_length);
     bool is_known = unmeasured->programs.n == MAX_PROGRAMS || !*program;
     for (size_t i = 0; i < unmeasured->programs.n && !is_known; i++)
         is_known = strcmp(unmeasured->programs.at[i], program) == 0;
@@ -298,7 +295,7 @@ static void add_process(struct unmeasured_list *list, const char *why,
     struct unmeasured_programs *unmeasured = find_reason(list, why);
     unmeasured->count++;
     unmeasured->cpu += seconds_between(0, cpu);
-    add_program(unmeasured, image);
+    add_program(unmeasured, mem_strndup(image->program, image->program_length));
 }
 
 static void add_images(struct unmeasured_list *list, const struct process_list *processes)
@@ -309,13 +306,16 @@ static void add_images(struct unmeasured_list *list, const struct process_list *
         if (!why)
             continue;
         add_process(list, why, image,
-                    has_reported_end(image) ? image->counts.cpu : image->lost_cpu);
+                    has_reported_end(image) ? image->process_cpu : image->lost_cpu);
         free(why);
     }
+    static const char of_parents[] = "children without a record, of these programs";
     for (size_t i = 0; i < processes->n; i++)
-        if (processes->images[i].unrecorded_cpu)
-            add_process(list, "children without a record, of these programs", &processes->images[i],
+        if (processes->images[i].unrecorded_cpu) {
+            add_process(list, of_parents, &processes->images[i],
                         processes->images[i].unrecorded_cpu);
+            find_reason(list, of_parents)->are_parents = true;
+        }
 }
 
 struct unmeasured_list process_ends_unmeasured(const struct process_ends *ends)
@@ -324,6 +324,47 @@ struct unmeasured_list process_ends_unmeasured(const struct process_ends *ends)
     for (size_t i = 0; i < ends->lists.n; i++)
         add_images(&list, &ends->lists.at[i].list);
     return list;
+}
+
+/* NULL: all data up to the process's end, or up to where hpcrun withdrew, is there. */
+static char *why_in_part(const struct lost_end *lost, const struct process_image *image)
+{
+    if (lost->error)
+        return mem_strdup(lost->error);
+    return lost->state && !has_reported_end(image) ? how_it_ended(lost) : NULL;
+}
+
+static void add_part(struct unmeasured_list *list, const struct process_image *image, const char *why,
+                     double lost_cpu)
+{
+    struct unmeasured_programs *unmeasured = find_reason(list, why);
+    char *program = mem_strndup(image->program, image->program_length);
+    unmeasured->count++;
+    unmeasured->cpu += lost_cpu;
+    add_program(unmeasured, mem_printf("%s[%d]", path_base(program), image->pid));
+    free(program);
+}
+
+struct unmeasured_list process_ends_in_part(const struct process_ends *ends,
+                                            const struct measurements *measurements)
+{
+    struct unmeasured_list list = {0};
+    for (size_t i = 0; i < measurements->files.n; i++) {
+        const struct measurement *m = measurements->files.at[i].m;
+        const struct lost_end lost = process_ends_find(ends, m);
+        const struct process_image *image = find(ends, m);
+        char *why = image ? why_in_part(&lost, image) : NULL;
+        if (why)
+            add_part(&list, image, why,
+                     lost.recovered ? 0 : seconds_between(m->clock.cpu, image->lost_cpu));
+        free(why);
+    }
+    return list;
+}
+
+bool process_ends_are_known(const struct process_ends *ends)
+{
+    return ends->lists.n > 0;
 }
 
 void unmeasured_list_free(struct unmeasured_list *list)

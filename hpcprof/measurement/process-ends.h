@@ -32,7 +32,8 @@ char *lost_end_text(const struct lost_end *end);
 /* Programs that were not measured for one reason. */
 struct unmeasured_programs {
     char *reason;
-    size_t count; /* processes */
+    bool are_parents; /* the programs are the parents of processes without any record */
+    size_t count;     /* processes */
     double cpu; /* CPU time, s, of those whose time is known, with the children that they waited for */
     VEC(char *) programs; /* distinct, the first few, as hpcrun wrote them in its list */
 };
@@ -43,6 +44,14 @@ struct unmeasured_list {
 
 /* The caller frees with unmeasured_list_free. */
 struct unmeasured_list process_ends_unmeasured(const struct process_ends *ends);
+
+/* The same for processes of which only the data up to some time is there. Programs have their process ids:
+ * "cc1[77]". */
+struct unmeasured_list process_ends_in_part(const struct process_ends *ends,
+                                            const struct measurements *measurements);
+
+/* Whether there is a list of processes. */
+bool process_ends_are_known(const struct process_ends *ends);
 void unmeasured_list_free(struct unmeasured_list *list);
 
 #endif

@@ -1,17 +1,16 @@
 #include "hpcprof/modules/structure-finder.h"
 
-#include "hpcprof/base/subprocess.h"
 #include "hpcprof/modules/measured-binary.h"
-#include "hpcprof/modules/structure-image.h"
 
 #include "lib/diag.h"
 #include "lib/parallel.h"
 #include "lib/path.h"
+#include "lib/safe-input.h"
 #include "lib/structure-cache.h"
+#include "lib/subprocess.h"
 #include "lib/trusted-path.h"
 
 #include <errno.h>
-#include <libxml/parser.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,8 +141,12 @@ static struct program_output run_hpcstruct(const struct finder *finder,
     struct module_progress progress = {.size = wanted->module->file_size};
     int addresses = wanted->needs_whole ? NO_INPUT : address_set_file(wanted->addresses);
     bool is_whole = addresses == NO_INPUT;
-    struct program_output result = run_program(finder->hpcstruct, is_whole ? whole : part,
-                                               addresses, watch_module, &progress);
+    struct program_output result =
+        run_program(&(struct program_start){.path = finder->hpcstruct,
+                                            .arguments = is_whole ? whole : part,
+                                            .input = addresses,
+                                            .watch = watch_module,
+                                            .context = &progress});
     move_on(&progress, progress.size);
     if (!is_whole)
         close(addresses);
@@ -156,31 +159,40 @@ static const struct address_set *only_of(const struct wanted_module *wanted)
     return wanted->needs_whole ? NULL : wanted->addresses;
 }
 
-/* Reads what hpcstruct printed: the path of the structure file in the cache, or the structure. NULL: neither;
- * *damaged is then the path of a file, owned, if that cannot be read. */
+/* Reads an image of the cache. NULL if there is none; *damaged is then its path, owned, if it cannot be
+ * read. */
+static struct structure *read_cached(const char *path, const struct wanted_module *wanted,
+                                     char **damaged)
+{
+    struct stat status;
+    char *cause = NULL;
+    int fd = input_open(path, &status, &cause);
+    free(cause);
+    if (fd < 0)
+        return NULL;
+    struct structure *s = structure_read_file(fd, only_of(wanted));
+    close(fd);
+    if (!s) {
+        diag_error(path, "the structure file is damaged");
+        *damaged = mem_strdup(path);
+    }
+    return s;
+}
+
+/* Reads what hpcstruct printed: the path of the image in the cache, or the image. NULL: neither;
+ * *damaged as above. */
 static struct structure *read_output(struct program_output *result,
                                      const struct wanted_module *wanted, char **damaged)
 {
-    char *line = NULL, *cause = NULL;
+    char *line = NULL;
     size_t size = 0;
-    struct structure *s = NULL;
-    if (!result->output || getline(&line, &size, result->output) <= 0) {
-        free(line);
+    if (!result->output)
         return NULL;
+    struct structure *s = structure_read_file(fileno(result->output), only_of(wanted));
+    if (!s && getline(&line, &size, result->output) > 0) {
+        line[strcspn(line, "\n")] = '\0';
+        s = read_cached(line, wanted, damaged);
     }
-    line[strcspn(line, "\n")] = '\0';
-    if (line[0] == '<') {
-        rewind(result->output);
-        s = structure_read(result->output, &cause);
-        result->output = NULL;
-    } else if (access(line, R_OK) == 0) {
-        s = structure_read_cached(line, only_of(wanted), &cause);
-    }
-    if (cause)
-        diag_error(line[0] == '<' ? "hpcstruct" : line, "the structure file is damaged: %s", cause);
-    if (cause && line[0] != '<')
-        *damaged = mem_strdup(line);
-    free(cause);
     free(line);
     return s;
 }
@@ -240,13 +252,12 @@ static void find_for_vdso(const struct finder *finder, const struct wanted_modul
 static struct structure *structure_from_cache(const struct finder *finder,
                                               const struct wanted_module *wanted)
 {
-    char *path = NULL, *cause = NULL;
+    char *path = NULL, *damaged = NULL;
     if (finder->cache && wanted->module->build_id[0] != '\0')
         path = structure_cache_find(finder->cache, wanted->module->build_id);
-    struct structure *s =
-        path ? structure_read_cached(path, only_of(wanted), &cause) : NULL;
+    struct structure *s = path ? read_cached(path, wanted, &damaged) : NULL;
     free(path);
-    free(cause);
+    free(damaged);
     return s;
 }
 
@@ -334,7 +345,6 @@ void structures_find(struct structures *structures, const struct structure_searc
     structures->n = search->modules->all.n;
     structures->of_module = mem_alloc(structures->n * sizeof *structures->of_module);
     list_wanted(&finder, structures);
-    xmlInitParser();
     if (finder.wanted.n && access(finder.hpcstruct, X_OK) != 0) {
         do_without_hpcstruct(&finder);
     } else {

@@ -1,152 +1,107 @@
 #include "hpcprof/modules/structure.h"
 
-#include "lib/hash-tables.h"
-#include "lib/path.h"
+#include "lib/binary-search.h"
+#include "lib/safe-input.h"
 
-#include <errno.h>
-#include <libxml/parser.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-/* An open XML element: the defaults for the elements in it. */
-struct element {
-    uint32_t scope;    /* innermost scope; STRUCTURE_NONE: outside of procedures */
-    uint32_t file;     /* for statements without `f` */
-    bool is_call_site; /* an outer A element: the A in it is the procedure inlined there */
-    uint32_t call_file, call_line;
-    uint32_t overhead; /* kind of the innermost tagged procedure */
+/* A table of strings in an image, and the ids of those that were taken. */
+struct strings {
+    const uint64_t *starts;
+    const char *text;
+    size_t n, size;
+    struct strtab *to;
+    uint32_t *ids; /* 1 + id in `to`; 0: not taken yet. Owned */
 };
 
 struct reader {
+    const uint8_t *bytes;
+    const struct image_foot *foot;
     struct structure *s;
-    VEC(struct element) open; /* the document, then one per open element */
-    struct idmap functions;   /* (name and file, line or address) -> index in s->functions */
-    struct strtab raw_files;  /* paths as written */
-    VEC(uint32_t) files;      /* their ids in s->files, or STRUCTURE_NONE */
-    VEC(char) text;           /* an attribute's value as a string */
-    bool has_module;
+    struct strings names, files, directories, kinds;
+    struct idmap functions; /* (name and file, line or address) -> index in s->functions */
+    bool is_good;           /* nothing impossible was found yet */
 };
 
-/* ---- attributes ---- */
+/* ---- sections ---- */
 
-struct attribute {
-    const char *at; /* NULL: the element has none of this name */
-    size_t length;
-};
-
-/* The attributes that hpcprof uses, all named by one letter (doc/FORMAT-structure.md). */
-struct attributes {
-    struct attribute n, f, l, v, o, w, u, t, d;
-};
-
-static struct attributes take_attributes(int count, const xmlChar **from)
+static bool has_good_places(const struct image_foot *foot, size_t size)
 {
-    struct attributes a = {0};
-    for (int i = 0; i < count; i++, from += 5) { /* name, prefix, URI, value, end of the value */
-        const char *name = (const char *)from[0];
-        const struct attribute value = {(const char *)from[3], (size_t)(from[4] - from[3])};
-        if (strcmp(name, "n") == 0)
-            a.n = value;
-        else if (strcmp(name, "f") == 0)
-            a.f = value;
-        else if (strcmp(name, "l") == 0)
-            a.l = value;
-        else if (strcmp(name, "v") == 0)
-            a.v = value;
-        else if (strcmp(name, "o") == 0)
-            a.o = value;
-        else if (strcmp(name, "w") == 0)
-            a.w = value;
-        else if (strcmp(name, "u") == 0)
-            a.u = value;
-        else if (strcmp(name, "t") == 0)
-            a.t = value;
-        else if (strcmp(name, "d") == 0)
-            a.d = value;
-    }
-    return a;
-}
-
-/* The value as a string; valid until the next call. */
-static const char *text_of(struct reader *r, struct attribute a)
-{
-    r->text.n = 0;
-    vec_reserve(&r->text, a.length + 1);
-    if (a.length)
-        memcpy(r->text.at, a.at, a.length);
-    r->text.at[a.length] = '\0';
-    return r->text.at;
-}
-
-static uint32_t line_of(struct reader *r, struct attribute a)
-{
-    unsigned long long line = strtoull(text_of(r, a), NULL, 10);
-    return line < UINT32_MAX ? (uint32_t)line : 0;
-}
-
-/* The id of a file; STRUCTURE_NONE if it is unknown. */
-static uint32_t file_of(struct reader *r, struct attribute a)
-{
-    const char *raw = text_of(r, a);
-    uint32_t raw_id = strtab_id(&r->raw_files, raw);
-    if (raw_id == r->files.n) {
-        uint32_t file = STRUCTURE_NONE;
-        if (raw[0] != '\0' && strcmp(raw, "<unknown file>") != 0) {
-            char *path = path_normalize(raw);
-            file = strtab_id(&r->s->files, path);
-            free(path);
-        }
-        vec_push(&r->files, file);
-    }
-    return r->files.at[raw_id];
-}
-
-/* Reads the next "[0xBEGIN-0xEND)" of a set of ranges; false at its end. */
-static bool next_range(const char **at, uint64_t *begin, uint64_t *end)
-{
-    const char *open = strchr(*at, '[');
-    if (!open)
+    uint64_t end = foot->sections[0].at;
+    if (end < IMAGE_MAGIC_SIZE || end > size || end % 8)
         return false;
-    char *rest;
-    *begin = strtoull(open + 1, &rest, 16);
-    if (*rest != '-')
-        return false;
-    *end = strtoull(rest + 1, &rest, 16);
-    *at = rest;
-    return true;
+    for (enum image_section i = 0; i < IMAGE_SECTIONS; i++) {
+        uint64_t n = foot->sections[i].n, element = image_element_size(i);
+        if (foot->sections[i].at != end || n > (size - end) / element)
+            return false;
+        end = image_aligned(end + n * element);
+        if (end > size)
+            return false;
+    }
+    return end == size - sizeof *foot;
 }
 
-/* The first address of a set of ranges; 0 when it is empty. */
-static uint64_t first_address(struct reader *r, struct attribute ranges)
+static struct strings strings_of(const struct reader *r, enum image_section section,
+                                 struct strtab *to)
 {
-    const char *at = text_of(r, ranges);
-    uint64_t begin, end;
-    return next_range(&at, &begin, &end) ? begin : 0;
+    size_t n = r->foot->sections[section].n;
+    return (struct strings){
+        .starts = (const uint64_t *)(r->bytes + r->foot->sections[section].at),
+        .text = (const char *)r->bytes + r->foot->sections[section + 1].at,
+        .n = n,
+        .size = r->foot->sections[section + 1].n,
+        .to = to,
+        .ids = mem_alloc(n * sizeof(uint32_t)),
+    };
 }
 
-/* The kind of overhead of an element: its own tag, else that of the element around it. */
-static uint32_t overhead_of(struct reader *r, struct attribute kind, const struct element *around)
+/* Whether a string begins where another one may have ended: strings that overlapped could take more memory than
+ * the image has. */
+static bool is_string(const struct strings *from, uint64_t start)
 {
-    return kind.at ? strtab_id(&r->s->overhead_kinds, text_of(r, kind)) : around->overhead;
+    return start < from->size && from->text[from->size - 1] == '\0' &&
+           (start == 0 || from->text[start - 1] == '\0');
 }
 
-/* ---- functions and scopes ---- */
+/* The id in the structure of a string of the image. */
+static uint32_t take_string(struct reader *r, struct strings *from, uint32_t id)
+{
+    bool exists = id < from->n && is_string(from, from->starts[id]);
+    r->is_good &= exists;
+    if (!exists)
+        return 0;
+    if (!from->ids[id])
+        from->ids[id] = strtab_id(from->to, from->text + from->starts[id]) + 1;
+    return from->ids[id] - 1;
+}
 
-static uint32_t function_of(struct reader *r, struct attribute name, uint32_t file, uint32_t line,
+static void take_all_strings(struct reader *r, struct strings *from)
+{
+    for (uint32_t i = 0; r->is_good && i < from->n; i++)
+        r->is_good &= take_string(r, from, i) == i;
+}
+
+static uint32_t take_file(struct reader *r, uint32_t id)
+{
+    return id == STRUCTURE_NONE ? id : take_string(r, &r->files, id);
+}
+
+/* ---- procedures ---- */
+
+/* `name`: id in the structure. */
+static uint32_t function_of(struct reader *r, uint32_t name, uint32_t file, uint32_t line,
                             uint64_t entry)
 {
     struct structure *s = r->s;
-    uint32_t name_id = strtab_id(&s->names, text_of(r, name));
     uint64_t place = file == STRUCTURE_NONE ? entry : line;
-    uint64_t name_and_file = (uint64_t)name_id << 32 | file;
+    uint64_t name_and_file = (uint64_t)name << 32 | file;
     uint32_t function = idmap_get(&r->functions, name_and_file, place);
     if (function == IDMAP_NONE) {
         function = (uint32_t)s->functions.n;
         idmap_put(&r->functions, name_and_file, place, function);
-        const struct structure_function new = {
-            .name = name_id, .file = file, .line = line, .entry = entry};
-        vec_push(&s->functions, new);
+        vec_push(&s->functions, (struct structure_function){name, file, line, entry});
     }
     uint64_t known = s->functions.at[function].entry;
     if (entry && (!known || entry < known))
@@ -154,253 +109,189 @@ static uint32_t function_of(struct reader *r, struct attribute name, uint32_t fi
     return function;
 }
 
-static uint32_t add_scope(struct reader *r, struct structure_scope scope)
+/* `number`: of the scope in its procedure, whose scopes begin at `base`. */
+static void take_scope(struct reader *r, const struct image_scope *scope, uint32_t number,
+                       uint32_t base)
 {
-    vec_push(&r->s->scopes, scope);
-    return (uint32_t)r->s->scopes.n - 1;
-}
-
-static void add_waits(struct reader *r, struct attribute ranges)
-{
-    const char *at = text_of(r, ranges);
-    struct structure_wait wait;
-    while (next_range(&at, &wait.begin, &wait.end))
-        if (wait.begin < wait.end)
-            vec_push(&r->s->waits, wait);
-}
-
-static struct element start_procedure(struct reader *r, struct element around,
-                                      const struct attributes *a)
-{
-    uint64_t entry = first_address(r, a->v);
-    const struct structure_scope scope = {
-        .parent = STRUCTURE_NONE,
-        .kind = SCOPE_PROCEDURE,
-        .function = function_of(r, a->n, around.file, line_of(r, a->l), entry),
-        .file = STRUCTURE_NONE,
-        .address = entry,
-    };
-    add_waits(r, a->w);
-    around.scope = add_scope(r, scope);
-    around.overhead = overhead_of(r, a->o, &around);
-    return around;
-}
-
-static struct element start_inlined(struct reader *r, struct element around,
-                                    const struct attributes *a)
-{
-    uint32_t file = a->f.at ? file_of(r, a->f) : around.file, line = line_of(r, a->l);
-    if (!around.is_call_site) {
-        around.is_call_site = true;
-        around.call_file = file;
-        around.call_line = line;
-        return around;
+    uint32_t file = take_file(r, scope->file);
+    struct structure_scope taken = {
+        .parent = base + scope->parent, .kind = scope->kind, .file = file, .line = scope->line};
+    r->is_good &= scope->parent < number && scope->pauses <= 1;
+    if (scope->kind == SCOPE_INLINED) {
+        uint32_t name = take_string(r, &r->names, scope->name);
+        taken.function = function_of(r, name, file, scope->line, 0);
+        taken.file = take_file(r, scope->call_file);
+        taken.line = scope->call_line;
+    } else {
+        r->is_good &= scope->kind == SCOPE_LOOP;
+        taken.address = scope->address;
+        taken.pauses = scope->pauses;
     }
-    const struct structure_scope scope = {
-        .parent = around.scope,
-        .kind = SCOPE_INLINED,
-        .function = function_of(r, a->n, file, line, 0),
-        .file = around.call_file,
-        .line = around.call_line,
-    };
-    return (struct element){
-        .scope = add_scope(r, scope), .file = file, .overhead = overhead_of(r, a->o, &around)};
+    vec_push(&r->s->scopes, taken);
 }
 
-static struct element start_loop(struct reader *r, struct element around,
-                                 const struct attributes *a)
+static void take_statement(struct reader *r, struct structure_statement statement,
+                           uint32_t n_scopes, uint32_t base)
 {
-    const struct structure_scope scope = {
-        .parent = around.scope,
-        .kind = SCOPE_LOOP,
-        .file = a->f.at ? file_of(r, a->f) : around.file,
-        .line = line_of(r, a->l),
-        .address = first_address(r, a->v),
-        .pauses = a->w.at != NULL,
-    };
-    return (struct element){
-        .scope = add_scope(r, scope), .file = scope.file, .overhead = around.overhead};
+    r->is_good &= statement.begin < statement.end && statement.scope <= n_scopes &&
+                  !(statement.file == STRUCTURE_NONE && statement.line) &&
+                  (statement.overhead == STRUCTURE_NONE || statement.overhead < r->kinds.n);
+    statement.scope += base;
+    statement.file = take_file(r, statement.file);
+    vec_push(&r->s->statements, statement);
 }
 
-static void add_statement(struct reader *r, const struct element *around,
-                          const struct attributes *a)
+/* The bytes at *at, which are advanced; NULL, unless there are that many. */
+static const void *take_bytes(struct reader *r, uint64_t *at, uint64_t size)
 {
-    struct structure_statement statement = {
-        .scope = around->scope,
-        .file = a->f.at ? file_of(r, a->f) : around->file,
-        .line = line_of(r, a->l),
-        .overhead = overhead_of(r, a->o, around),
-    };
-    if (statement.file == STRUCTURE_NONE)
-        statement.line = 0;
-    if (statement.line)
-        r->s->has_lines = true;
-    const char *at = text_of(r, a->v);
-    while (next_range(&at, &statement.begin, &statement.end))
-        if (statement.begin < statement.end)
-            vec_push(&r->s->statements, statement);
+    uint64_t begin = *at, limit = r->foot->sections[0].at;
+    r->is_good = r->is_good && begin % 8 == 0 && begin <= limit && size <= limit - begin;
+    *at = r->is_good ? image_aligned(begin + size) : begin;
+    return r->is_good ? r->bytes + begin : NULL;
 }
 
-/* Calls with a computed target have no `t` and are left out. */
-static void add_call(struct reader *r, const struct attributes *a)
+static void take_tables(struct reader *r, const struct image_procedure *p, const char *name,
+                        const struct image_scope *scopes,
+                        const struct structure_statement *statements)
 {
-    uint64_t begin, end;
-    const char *at = text_of(r, a->v);
-    if (!a->t.at || !next_range(&at, &begin, &end))
-        return;
-    uint64_t target = strtoull(text_of(r, a->t), NULL, 16);
-    vec_push(&r->s->calls, (struct structure_call){.address = end - 1, .target = target});
+    struct structure *s = r->s;
+    uint32_t base = (uint32_t)s->scopes.n;
+    uint32_t function =
+        function_of(r, strtab_id(&s->names, name), take_file(r, p->file), p->line, p->entry);
+    vec_push(&s->scopes, (struct structure_scope){.parent = STRUCTURE_NONE,
+                                                  .kind = SCOPE_PROCEDURE,
+                                                  .function = function,
+                                                  .file = STRUCTURE_NONE,
+                                                  .address = p->entry});
+    for (uint32_t i = 0; r->is_good && i < p->n_scopes; i++)
+        take_scope(r, &scopes[i], i + 1, base);
+    for (uint32_t i = 0; r->is_good && i < p->n_statements; i++)
+        take_statement(r, statements[i], p->n_scopes, base);
 }
 
-/* ---- elements ---- */
-
-static void start_module(struct reader *r, const struct attributes *a)
+/* Takes the procedure at an offset; returns the offset of its end. */
+static uint64_t take_procedure(struct reader *r, uint64_t at)
 {
-    unsigned unoptimized = 0, units = 0;
-    r->has_module = true;
-    r->s->has_lines |= a->d.at != NULL;
-    if (sscanf(text_of(r, a->u), "%9u/%9u", &unoptimized, &units) == 2 && unoptimized <= units) {
-        r->s->n_unoptimized = unoptimized;
-        r->s->n_units = units;
+    const struct image_procedure *p = take_bytes(r, &at, sizeof *p);
+    if (!p)
+        return at;
+    const char *name = take_bytes(r, &at, p->name_size);
+    const struct image_scope *scopes = take_bytes(r, &at, p->n_scopes * sizeof *scopes);
+    const struct structure_statement *statements =
+        take_bytes(r, &at, p->n_statements * sizeof *statements);
+    const struct structure_wait *waits = take_bytes(r, &at, p->n_waits * sizeof *waits);
+    const struct structure_call *calls = take_bytes(r, &at, p->n_calls * sizeof *calls);
+    r->is_good = calls && p->name_size && name[p->name_size - 1] == '\0';
+    if (!r->is_good)
+        return at;
+    take_tables(r, p, name, scopes, statements);
+    for (uint32_t i = 0; i < p->n_waits; i++)
+        vec_push(&r->s->waits, waits[i]);
+    for (uint32_t i = 0; i < p->n_calls; i++)
+        vec_push(&r->s->calls, calls[i]);
+    return at;
+}
+
+/* Whether one of the addresses lies in the fragment. */
+static bool is_wanted(const struct image_fragment *fragment, const struct address_set *only)
+{
+    size_t i = partition_point(k, only->all.n, only->all.at[k] < fragment->begin);
+    return i < only->all.n && only->all.at[i] < fragment->end;
+}
+
+/* Procedures that overlapped could take more memory than the image has. */
+static void take_procedures(struct reader *r, const struct address_set *only)
+{
+    const struct image_fragment *fragments =
+        (const struct image_fragment *)(r->bytes + r->foot->sections[IMAGE_FRAGMENTS].at);
+    uint64_t last = 0, end = IMAGE_MAGIC_SIZE;
+    for (size_t i = 0; r->is_good && i < r->foot->sections[IMAGE_FRAGMENTS].n; i++) {
+        if (fragments[i].procedure == last || (only && !is_wanted(&fragments[i], only)))
+            continue;
+        last = fragments[i].procedure;
+        r->is_good = last >= end;
+        if (r->is_good)
+            end = take_procedure(r, last);
     }
 }
 
-static void on_start(void *context, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
-                     int namespace_count, const xmlChar **namespaces, int attribute_count,
-                     int defaulted, const xmlChar **attributes)
-{
-    (void)prefix, (void)uri, (void)namespace_count, (void)namespaces, (void)defaulted;
-    struct reader *r = context;
-    const struct attributes a = take_attributes(attribute_count, attributes);
-    struct element element = r->open.at[r->open.n - 1];
-    bool in_procedure = element.scope != STRUCTURE_NONE;
-    const char *tag = (const char *)name;
-    if (strcmp(tag, "LM") == 0)
-        start_module(r, &a);
-    else if (strcmp(tag, "D") == 0)
-        strtab_id(&r->s->directories, text_of(r, a.n));
-    else if (strcmp(tag, "F") == 0)
-        element.file = file_of(r, a.n);
-    else if (strcmp(tag, "P") == 0 && !in_procedure)
-        element = start_procedure(r, element, &a);
-    else if (strcmp(tag, "A") == 0 && in_procedure)
-        element = start_inlined(r, element, &a);
-    else if (strcmp(tag, "L") == 0 && in_procedure)
-        element = start_loop(r, element, &a);
-    else if (strcmp(tag, "S") == 0 && in_procedure)
-        add_statement(r, &element, &a);
-    else if (strcmp(tag, "C") == 0 && in_procedure)
-        add_call(r, &a);
-    vec_push(&r->open, element);
-}
-
-static void on_end(void *context, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
-{
-    (void)name, (void)prefix, (void)uri;
-    struct reader *r = context;
-    r->open.n--;
-}
+/* ---- order ---- */
 
 static int by_address(const void *a, const void *b)
 {
     const struct structure_statement *x = a, *y = b;
-    if (x->begin != y->begin)
-        return x->begin > y->begin ? 1 : -1;
-    return (x->scope > y->scope) - (x->scope < y->scope);
+    return compare_unsigned(x->begin, y->begin);
 }
 
 static int by_begin(const void *a, const void *b)
 {
     const struct structure_wait *x = a, *y = b;
-    return (x->begin > y->begin) - (x->begin < y->begin);
+    return compare_unsigned(x->begin, y->begin);
 }
 
-/* Cuts overlaps, which a damaged file may have: the statement that begins first keeps the shared
- * addresses. */
-static void sort_statements(struct structure *s)
+static void sort_addresses(struct reader *r)
 {
+    struct structure *s = r->s;
     if (s->statements.n)
         qsort(s->statements.at, s->statements.n, sizeof *s->statements.at, by_address);
-    size_t kept = 0;
-    uint64_t covered = 0;
-    for (size_t i = 0; i < s->statements.n; i++) {
-        struct structure_statement statement = s->statements.at[i];
-        if (statement.begin < covered)
-            statement.begin = covered;
-        if (statement.begin >= statement.end)
-            continue;
-        covered = statement.end;
-        s->statements.at[kept++] = statement;
-    }
-    s->statements.n = kept;
+    for (size_t i = 1; i < s->statements.n; i++)
+        r->is_good &= s->statements.at[i - 1].end <= s->statements.at[i].begin;
+    if (s->waits.n)
+        qsort(s->waits.at, s->waits.n, sizeof *s->waits.at, by_begin);
+    for (size_t i = 0; i < s->waits.n; i++)
+        r->is_good &= s->waits.at[i].begin < s->waits.at[i].end;
 }
 
 /* ---- files ---- */
 
-/* Parses the file. Returns NULL, or the cause of failure; the caller frees it. */
-static char *parse(xmlParserCtxt *parser, FILE *file)
+static void read_image(struct reader *r, const struct address_set *only)
 {
-    char buffer[1 << 16];
-    size_t size;
-    int status = 0;
-    while (status == 0 && (size = fread(buffer, 1, sizeof buffer, file)) > 0)
-        status = xmlParseChunk(parser, buffer, (int)size, 0);
-    if (ferror(file))
-        return mem_strdup(strerror(errno));
-    if (status == 0)
-        status = xmlParseChunk(parser, NULL, 0, 1);
-    if (status == 0 && parser->wellFormed)
-        return NULL;
-    const xmlError *error = xmlCtxtGetLastError(parser);
-    const char *message = error && error->message ? error->message : "not well-formed";
-    return mem_printf("line %d: %.*s", error ? error->line : 0, (int)strcspn(message, "\n"),
-                      message);
+    struct structure *s = r->s;
+    r->names = strings_of(r, IMAGE_NAMES, &s->names);
+    r->files = strings_of(r, IMAGE_FILES, &s->files);
+    r->directories = strings_of(r, IMAGE_DIRECTORIES, &s->directories);
+    r->kinds = strings_of(r, IMAGE_KINDS, &s->overhead_kinds);
+    s->has_lines = r->foot->has_lines;
+    s->n_units = (unsigned)r->foot->n_units;
+    s->n_unoptimized = (unsigned)r->foot->n_unoptimized;
+    take_all_strings(r, &r->directories);
+    take_all_strings(r, &r->kinds);
+    take_procedures(r, only);
+    sort_addresses(r);
+    free(r->names.ids);
+    free(r->files.ids);
+    free(r->directories.ids);
+    free(r->kinds.ids);
+    idmap_free(&r->functions);
 }
 
-static char *read_elements(struct reader *r, FILE *file)
+struct structure *structure_read(const uint8_t *bytes, size_t size, const struct address_set *only)
 {
-    /* No handler looks up entities, so none can expand without bound or name a file. */
-    xmlSAXHandler handler = {
-        .initialized = XML_SAX2_MAGIC,
-        .startElementNs = on_start,
-        .endElementNs = on_end,
-    };
-    xmlParserCtxt *parser = xmlCreatePushParserCtxt(&handler, r, NULL, 0, NULL);
-    if (!parser)
-        return mem_strdup("out of memory");
-    xmlCtxtUseOptions(parser, XML_PARSE_NOENT | XML_PARSE_NONET | XML_PARSE_HUGE);
-    char *cause = parse(parser, file);
-    xmlFreeDoc(parser->myDoc); /* libxml2 stores entity declarations there even without a tree */
-    xmlFreeParserCtxt(parser);
-    if (!cause && !r->has_module)
-        cause = mem_strdup("it describes no load module");
-    return cause;
-}
-
-struct structure *structure_read(FILE *file, char **cause)
-{
-    if (!file) {
-        *cause = mem_strdup(strerror(errno));
+    static const char magic[IMAGE_MAGIC_SIZE] = STRUCTURE_GENERATOR;
+    struct reader r = {.bytes = bytes, .is_good = true};
+    if (size % 8 || size < IMAGE_MAGIC_SIZE + sizeof *r.foot ||
+        memcmp(bytes, magic, IMAGE_MAGIC_SIZE) != 0)
         return NULL;
-    }
-    struct reader r = {.s = mem_alloc(sizeof *r.s)};
-    const struct element first = {
-        .scope = STRUCTURE_NONE, .file = STRUCTURE_NONE, .overhead = STRUCTURE_NONE};
-    vec_push(&r.open, first);
-    *cause = read_elements(&r, file);
-    fclose(file);
-    vec_free(&r.open);
-    idmap_free(&r.functions);
-    strtab_free(&r.raw_files);
-    vec_free(&r.files);
-    vec_free(&r.text);
-    if (*cause) {
+    r.foot = (const struct image_foot *)(bytes + size - sizeof *r.foot);
+    if (!has_good_places(r.foot, size) || r.foot->has_lines > 1 ||
+        r.foot->n_units > UINT32_MAX || r.foot->n_unoptimized > r.foot->n_units)
+        return NULL;
+    r.s = mem_alloc(sizeof *r.s);
+    read_image(&r, only);
+    if (!r.is_good) {
         structure_free(r.s);
         return NULL;
     }
-    sort_statements(r.s);
     structure_index(r.s);
-    if (r.s->waits.n)
-        qsort(r.s->waits.at, r.s->waits.n, sizeof *r.s->waits.at, by_begin);
     return r.s;
+}
+
+struct structure *structure_read_file(int fd, const struct address_set *only)
+{
+    struct stat status;
+    const uint8_t *bytes = input_map_open(fd, &status);
+    struct structure *s = bytes ? structure_read(bytes, (size_t)status.st_size, only) : NULL;
+    if (bytes)
+        munmap((void *)bytes, (size_t)status.st_size);
+    return s;
 }

@@ -1,5 +1,5 @@
-/* The structure of one load module, read from a structure file (doc/FORMAT-structure.md) and
- * indexed for the question that hpcprof asks most: which chain of scopes encloses an address?
+/* The structure of one load module, read from its image (lib/structure-image.h) and indexed for the
+ * question that hpcprof asks most: which chain of scopes encloses an address?
  *
  * - Scopes are procedures, inlined procedures and loops; each is linked to the scope around it.
  * - Statements are address ranges, sorted and disjoint; each knows its innermost scope.
@@ -11,14 +11,14 @@
 #ifndef HPCPROF_STRUCTURE_H
 #define HPCPROF_STRUCTURE_H
 
+#include "hpcprof/modules/module-addresses.h"
+
 #include "lib/alloc.h"
 #include "lib/hash-tables.h"
+#include "lib/structure-image.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-
-#define STRUCTURE_NONE UINT32_MAX
 
 struct structure_function {
     uint32_t name;  /* in names */
@@ -27,8 +27,6 @@ struct structure_function {
     uint64_t entry; /* lowest first address of its procedures, or of those that samples are in (see
                        structure_mark_sampled); 0: it has none */
 };
-
-enum scope_kind { SCOPE_PROCEDURE, SCOPE_INLINED, SCOPE_LOOP };
 
 struct structure_scope {
     uint32_t parent; /* index, smaller than the scope's own; STRUCTURE_NONE for a procedure */
@@ -40,25 +38,6 @@ struct structure_scope {
     bool is_sampled;     /* procedure: see structure_mark_sampled */
     bool pauses;         /* loop: it contains a `pause` instruction, inner loops aside */
     bool is_stub;        /* it lies in a PLT stub */
-};
-
-struct structure_statement {
-    uint64_t begin, end;
-    uint32_t scope;
-    uint32_t file, line; /* line 0: unknown */
-    uint32_t overhead;   /* index in overhead_kinds, from the tag of the statement or of a procedure
-                            around it;   STRUCTURE_NONE: not tagged */
-};
-
-/* The addresses at which samples of a waiting system call can lie. */
-struct structure_wait {
-    uint64_t begin, end;
-};
-
-/* A direct call. */
-struct structure_call {
-    uint64_t address; /* last byte of the instruction: the return address minus 1 */
-    uint64_t target;
 };
 
 struct structure {
@@ -77,10 +56,13 @@ struct structure {
     unsigned n_unoptimized;           /* of these, units compiled without optimization */
 };
 
-/* Reads a structure file and closes it; NULL stands for a file that could not be opened, with errno
- * set. Returns NULL if it is not well-formed or describes no load module; *cause is then a line that
- * says why, and the caller frees it. Call xmlInitParser before there are threads. */
-struct structure *structure_read(FILE *file, char **cause);
+/* The structure in the bytes of an image, which begin at a multiple of 8. With `only`, that of the procedures
+ * that contain one of the addresses; NULL: of all. NULL if the image is of another version of hpcstruct
+ * or damaged. Any bytes are accepted; memory stays within a small multiple of the image's size. */
+struct structure *structure_read(const uint8_t *bytes, size_t size, const struct address_set *only);
+
+/* The same for the image in a file; NULL, too, if it cannot be mapped. */
+struct structure *structure_read_file(int fd, const struct address_set *only);
 
 /* Completes a structure whose statements are sorted: marks PLT stubs, and divides the addresses into
  * about as many buckets of equal size as there are statements. Bucket b begins at address

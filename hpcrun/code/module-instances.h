@@ -11,25 +11,12 @@
 #define HPCRUN_CODE_MODULE_INSTANCES_H
 
 #include "hpcrun/code/module-ranges.h"
-
-#define IP_OFFSET_BITS 40
-#define IP_NO_MODULE   ((uint64_t)1 << 63) /* set: the low 47 bits are an absolute address */
+#include "lib/arena-format.h"
 
 /* The ip of a placeholder of lib/measurement-format.h. */
 static inline uint64_t ip_placeholder(uint64_t which)
 {
     return (uint64_t)1 << IP_OFFSET_BITS | which;
-}
-
-/* Splits an ip into the instance and offset of the measurement file. */
-static inline uint32_t ip_instance(uint64_t ip)
-{
-    return ip & IP_NO_MODULE ? 0 : (uint32_t)(ip >> IP_OFFSET_BITS);
-}
-
-static inline uint64_t ip_offset(uint64_t ip)
-{
-    return ip & IP_NO_MODULE ? ip & ~IP_NO_MODULE : ip & (((uint64_t)1 << IP_OFFSET_BITS) - 1);
 }
 
 struct module_instance {

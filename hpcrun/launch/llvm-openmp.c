@@ -4,14 +4,13 @@
 #include "lib/diag.h"
 #include "lib/elf-sections.h"
 #include "lib/safe-input.h"
+#include "lib/subprocess.h"
 
-#include <errno.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define OPTION "--openmp=llvm"
@@ -127,17 +126,6 @@ static char *interpreter_of(const char *program)
     return found;
 }
 
-/* In the child: the dynamic linker lists the libraries of a program, which does not run. */
-static void list_libraries(const char *linker, const char *program, const int pipe_ends[2])
-{
-    unsetenv("LD_PRELOAD");
-    dup2(pipe_ends[1], STDOUT_FILENO);
-    close(pipe_ends[0]);
-    close(pipe_ends[1]);
-    execl(linker, linker, "--list", program, (char *)NULL);
-    _exit(127);
-}
-
 /* Checks a library of a line "name => path (address)". Returns whether it is libgomp. */
 static bool check_library(char *line, const char *libomp)
 {
@@ -151,28 +139,21 @@ static bool check_library(char *line, const char *libomp)
     return false;
 }
 
-/* Checks the program's libraries. Returns whether libgomp is one of them. */
+/* Checks the program's libraries, which the dynamic linker lists. Returns whether libgomp is one of them. */
 static bool check_libraries(const char *program, const char *linker, const char *libomp)
 {
-    int ends[2];
-    if (pipe(ends) != 0)
-        diag_fatal(NULL, "pipe: %s", strerror(errno));
-    pid_t child = fork();
-    if (child < 0)
-        diag_fatal(NULL, "fork: %s", strerror(errno));
-    if (child == 0)
-        list_libraries(linker, program, ends);
-    close(ends[1]);
-    FILE *in = fdopen(ends[0], "r");
+    char *const arguments[] = {"env", "-u", "LD_PRELOAD", (char *)linker, "--list", (char *)program, NULL};
+    struct program_output result = run_program(&(struct program_start){
+        .path = "/usr/bin/env", .arguments = arguments, .input = NO_INPUT, .messages_pass = true});
+    if (!result.output)
+        diag_fatal(linker, "%s", result.errors);
     char *line = NULL;
     size_t room = 0;
     bool found = false;
-    while (in && getline(&line, &room, in) >= 0)
+    while (getline(&line, &room, result.output) >= 0)
         found |= check_library(line, libomp);
     free(line);
-    if (in)
-        fclose(in);
-    waitpid(child, NULL, 0);
+    program_output_free(&result);
     return found;
 }
 

@@ -103,8 +103,8 @@ static const struct option_row rows[OPTIONS] = {
         {NULL, "signal", "N", NULL, "real-time signal to use",
          "Number of the real-time signal to use. Default: one that the process of the command has not taken."},
     [QUIET] =
-        {"q", "quiet", NULL, NULL, "print no summary line at the end",
-         "Print no summary line at the end. The file `hpcrun.log` in the measurement directory has it anyway."},
+        {"q", "quiet", NULL, NULL, "print no line at the end",
+         "Print no line about the process at its end. The file `hpcrun.log` in the measurement directory has it anyway."},
 };
 
 static const struct option_table table = {

@@ -14,7 +14,7 @@ bool process_end(enum process_state state, int detail);
 
 /* Before an exec: the same as process_end, except that process_exec_failed can undo it. Returns
  * whether it did something: then process_exec_failed must be called if the exec fails.
- * `is_measured`: the new program is measured, too, and will print the summary. */
+ * `is_measured`: the new program is measured, too, and will print its summary. */
 bool process_before_exec(bool is_measured);
 void process_exec_failed(void);
 

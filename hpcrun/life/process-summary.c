@@ -3,8 +3,6 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/config/run-config.h"
-#include "hpcrun/life/arena-counts.h"
-#include "hpcrun/life/run-total.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
@@ -39,6 +37,28 @@ static void add_sources(struct text *line, uint8_t set)
     }
 }
 
+/* Totals of the image. Times in ns. */
+struct image_counts {
+    uint64_t threads, cpu;                                 /* CPU time of the process */
+    uint64_t thread_cpu, thread_wall;                      /* lives of its threads */
+    uint64_t dropped, partial;                             /* samples */
+    uint64_t fired[MAX_EVENTS];
+    uint8_t sources[MAX_EVENTS]; /* sets of enum sample_source, by bit */
+};
+
+static void add_fates(struct image_counts *counts, unsigned event,
+                      const struct fate_count fates[FATE_SLOTS])
+{
+    counts->fired[event] += fates[fate_slot(FATE_FIRED)].count;
+    for (unsigned slot = 0; slot < FATE_SLOTS; slot++) {
+        enum fate fate = fate_of_slot(slot);
+        if (fate >= FATE_PARTIAL_NO_FDE && fate < FATE_KERNEL_UNATTRIBUTED)
+            counts->partial += fates[slot].count;
+        else if (fate >= FATE_DROPPED_OWN_CODE && fate < FATE_PARTIAL_NO_FDE)
+            counts->dropped += fates[slot].count;
+    }
+}
+
 /* The counts of this image. */
 static struct image_counts own_counts(void)
 {
@@ -50,7 +70,7 @@ static struct image_counts own_counts(void)
         .thread_wall = totals->ends.wall,
     };
     for (unsigned event = 0; event < process.config.event_count; event++) {
-        image_counts_add_fates(&counts, event, totals->fates[event]);
+        add_fates(&counts, event, totals->fates[event]);
         counts.sources[event] = totals->sources[event];
     }
     return counts;
@@ -67,7 +87,7 @@ static void add_event(struct text *line, unsigned which, const struct image_coun
     if (counts->sources[which] == 0)
         return; /* no thread could be written */
     text_add(line, " (");
-    add_sources(line, (uint8_t)counts->sources[which]);
+    add_sources(line, counts->sources[which]);
     if (event->interval)
         text_add(line, ", by rate");
     if ((event_is_time(event) || event->interval) && clock >= 1000000) {
@@ -78,9 +98,9 @@ static void add_event(struct text *line, unsigned which, const struct image_coun
     text_add(line, ")");
 }
 
-static void add_life(struct text *line, const struct image_counts *counts, uint64_t began_at)
+static void add_life(struct text *line, const struct image_counts *counts)
 {
-    uint64_t wall = sys_clock(CLOCK_MONOTONIC) - began_at;
+    uint64_t wall = sys_clock(CLOCK_MONOTONIC) - process.began_wall;
     text_add(line, " in ");
     text_add_decimal(line, counts->cpu / 1000000, 3);
     text_add(line, " s CPU, ");
@@ -109,6 +129,17 @@ static void add_losses(struct text *line, const struct image_counts *counts)
     text_add(line, " s CPU without samples");
 }
 
+/* By the kernel's account: of all children that were waited for, measured or not. hpcprof says what was
+ * measured of them. */
+static void add_children(struct text *line, uint64_t cpu)
+{
+    if (cpu < 1000000)
+        return;
+    text_add(line, ", ");
+    text_add_decimal(line, cpu / 1000000, 3);
+    text_add(line, " s CPU in children");
+}
+
 static uint64_t cpu_of_children(void)
 {
     struct rusage usage = {0};
@@ -131,8 +162,8 @@ static struct image_account own_account(bool is_lost)
     return account;
 }
 
-/* Whether the last line of the run counts this process as one whose data is lost: by the list of
- * processes, or by what its parent knows. Its own children are known to it alone. */
+/* Whether hpcprof counts this process as one whose data is lost: by the list of processes, or by what its
+ * parent knows. Its own children are known to it alone. */
 static bool is_counted(bool is_noted)
 {
     return is_noted || (process.origin == ORIGIN_FORK && notes_pending()->length == 0);
@@ -184,32 +215,21 @@ static void report_refused(unsigned event)
     report_loss(&line);
 }
 
-/* "app[77] rank 3", or "8 ranks of app"; ", 12 processes" if there are others. */
-static void add_subject(struct text *line, uint64_t ranks, uint64_t processes)
+/* "app[77] rank 3" */
+static void add_subject(struct text *line)
 {
     const char *program = process_arguments()[0] ? process_arguments()[0] : process.executable;
-    if (ranks > 1) {
-        text_add_number(line, ranks);
-        text_add(line, " ranks of ");
-    }
     text_add_bytes(line, program, strnlen(program, 200));
-    if (ranks <= 1) {
-        text_add(line, "[");
-        text_add_number(line, (uint64_t)process.pid);
-        text_add(line, "]");
-    }
-    if (ranks <= 1 && process.rank != NO_RANK) {
-        text_add(line, " rank ");
-        text_add_number(line, (uint64_t)process.rank);
-    }
-    if (processes > (ranks > 1 ? ranks : 1)) {
-        text_add(line, ", ");
-        text_add_number(line, processes);
-        text_add(line, " processes");
-    }
+    text_add(line, "[");
+    text_add_number(line, (uint64_t)process.pid);
+    text_add(line, "]");
+    if (process.rank == NO_RANK)
+        return;
+    text_add(line, " rank ");
+    text_add_number(line, (uint64_t)process.rank);
 }
 
-static void add_counts(struct text *line, const struct image_counts *counts, uint64_t began_at)
+static void add_counts(struct text *line, const struct image_counts *counts, uint64_t children_cpu)
 {
     text_add(line, ": ");
     for (unsigned i = 0; i < process.config.event_count; i++) {
@@ -217,63 +237,51 @@ static void add_counts(struct text *line, const struct image_counts *counts, uin
             text_add(line, ", ");
         add_event(line, i, counts);
     }
-    add_life(line, counts, began_at);
+    add_life(line, counts);
     add_losses(line, counts);
+    add_children(line, children_cpu);
 }
 
+/* Of a parallel job, whose ranks may have a launcher each, rank 0 prints its line. */
 static void print_summary(struct text *line)
 {
-    if (process.config.quiet)
+    if (process.config.quiet || process.pid != process.config.launched_pid || process.rank > 0)
         return;
     text_add(line, " -> ");
     text_add(line, process.config.directory);
     report_terminal(line);
 }
 
-static void report_incomplete(const struct run_total *total)
+/* Lines about children that are in no list: hpcprof will not know of them. */
+static void report_unlisted(void)
 {
     struct text line = TEXT(text_buffer);
-    text_buffer[0] = '\0';
-    run_total_add_incomplete(total, &line);
-    report_log(&line);
-    if (!process.config.quiet)
-        report_terminal(&line);
-}
-
-/* The total of a single process is not logged: its own line is already there. */
-static void report_run_total(const struct run_total *total)
-{
-    struct text line = TEXT(text_buffer);
-    if (total->others_go_on)
+    const struct text *pending = notes_pending();
+    uint64_t count = 0;
+    for (size_t i = 0; i < pending->length; i++)
+        count += pending->at[i] == '\n';
+    if (count == 0)
         return;
-    add_subject(&line, total->ranks, total->processes);
-    add_counts(&line, &total->counts, total->began_at);
-    if (total->list.n > 1)
-        report_log(&line);
-    print_summary(&line);
-    if (total->incomplete > 0)
-        report_incomplete(total);
+    text_add_number(&line, count);
+    text_add(&line, count == 1 ? " child is" : " children are");
+    text_add(&line, " missing in the list of processes: ");
+    text_add_error(&line, notes_pending_error());
+    report_loss(&line);
 }
 
 void summarize(enum process_state state, int detail, bool continues, bool is_lost)
 {
     struct text line = TEXT(text_buffer);
     struct image_counts counts = own_counts();
-    static struct run_total total; /* static, since the signal stack may be small */
     struct image_account account = own_account(is_lost);
-    report_write_failure(&account, note_end(state, detail, &counts, &account));
+    report_write_failure(&account, note_end(state, detail, &account));
+    report_unlisted();
     report_too_many_modules();
     for (unsigned event = 0; event < process.config.event_count; event++)
         report_refused(event);
-    add_subject(&line, 0, 1);
-    add_counts(&line, &counts, process.began_wall);
+    add_subject(&line);
+    add_counts(&line, &counts, account.children_cpu);
     report_log(&line);
-    if (continues || process.pid != process.config.launched_pid)
-        return;
-    if (run_total_read(&total)) {
-        report_run_total(&total);
-        run_total_free(&total);
-    } else {
+    if (!continues)
         print_summary(&line);
-    }
 }

@@ -119,13 +119,6 @@ long common_file_append(enum common_file which, const char *lines, size_t size)
     return error;
 }
 
-long common_list_open(void)
-{
-    long fd = open_file(COMMON_LIST);
-    int other = fd < 0 ? kept_descriptor(COMMON_LIST) : -1;
-    return other < 0 ? fd : sys3(SYS_fcntl, other, F_DUPFD_CLOEXEC, other);
-}
-
 void common_files_release(void)
 {
     for (unsigned i = 0; i < COMMON_FILES; i++) {

@@ -17,9 +17,6 @@ enum common_file { COMMON_LOG, COMMON_LIST, COMMON_FILES };
  * static memory but descriptors, so that the child of a vfork may call it. */
 long common_file_append(enum common_file which, const char *lines, size_t size);
 
-/* A descriptor to read the list; a negative errno if it can't be opened. The caller closes it. */
-long common_list_open(void);
-
 /* Normal context. Keeps both files open, if they can be opened. */
 void common_files_keep(void);
 

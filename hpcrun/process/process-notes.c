@@ -15,8 +15,8 @@
 /* Lines about children that are kept while they can't be written: more than 1,000. */
 #define PENDING_BYTES 65536
 
-/* The text of a note, on the stack, since the child of a vfork shares our memory. (note_end has a
- * static one: it is never called in such a child.) A number has up to 20 digits. */
+/* The text of a note, on the stack, since the child of a vfork shares our memory. A number has up to 20
+ * digits. */
 #define NOTE(note)                                                                                 \
     char note##_buffer[MAX_PROGRAM + 192] = "";                                                    \
     struct text note = TEXT(note##_buffer)
@@ -50,8 +50,8 @@ static void add_program(struct text *note, const char *program)
     text_add_bytes(note, form, printable_copy(form, sizeof form, from));
 }
 
-/* Lines about children that could not be written. The last line of the run counts them, and the list
- * gets them if it can be written again. */
+/* Lines about children that could not be written. The list gets them if it can be written again; else
+ * the launched process says how many they are. */
 static struct {
     _Atomic bool taken;
     struct text lines;
@@ -132,27 +132,15 @@ void note_begin(void)
     commit(&note);
 }
 
-bool note_end(enum process_state state, int detail, const struct image_counts *counts,
-              const struct image_account *account)
+bool note_end(enum process_state state, int detail, const struct image_account *account)
 {
-    static char buffer[1024]; /* only one thread ends a process; its signal stack may be small */
-    struct text note = TEXT(buffer);
-    const uint64_t numbers[] = {counts->threads,     counts->cpu,     counts->thread_cpu,
-                                counts->thread_wall, counts->dropped, counts->partial};
-    buffer[0] = '\0';
+    NOTE(note);
     text_add(&note, "end");
     add_number(&note, (uint64_t)process.pid);
     add_number(&note, process.start_ticks);
     add_number(&note, state);
     add_number(&note, (uint64_t)detail);
     add_clock(&note);
-    for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        add_number(&note, numbers[i]);
-    add_number(&note, process.config.event_count);
-    for (unsigned i = 0; i < process.config.event_count; i++) {
-        add_number(&note, counts->fired[i]);
-        add_number(&note, counts->sources[i]);
-    }
     add_number(&note, account->loss);
     add_number(&note, (uint64_t)(account->error < 0 ? -account->error : account->error));
     add_number(&note, account->process_cpu);

@@ -23,8 +23,7 @@ struct image_account {
 
 /* The process image ends, or an exec is about to replace it. `detail`: as in process_end. False if
  * this could not be written. */
-bool note_end(enum process_state state, int detail, const struct image_counts *counts,
-              const struct image_account *account);
+bool note_end(enum process_state state, int detail, const struct image_account *account);
 
 /* A program that can't be measured is about to run, as process `pid`; 0: not known. */
 void note_unmeasured(int pid, enum unmeasured why, const char *program);

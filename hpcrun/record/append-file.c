@@ -4,7 +4,7 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process/output-directory.h"
 #include "hpcrun/process/process.h"
-#include "hpcrun/record/chunk-header.h"
+#include "lib/chunk.h"
 
 #include <stdatomic.h>
 #include <sys/stat.h>

@@ -200,11 +200,6 @@ void arena_file_look(struct thread *thread, uint64_t ticks, uint64_t wall)
 
 /* ---- the end ---- */
 
-struct arena_totals *arena_file_totals(void)
-{
-    return atomic_load(&arena.state) == FILE_OPEN ? &arena.header->written : NULL;
-}
-
 void arena_file_keep(void)
 {
     atomic_store(&arena.kept, true);

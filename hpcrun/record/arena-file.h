@@ -29,9 +29,6 @@ void arena_file_commit(struct thread *thread, uint64_t ticks);
  * `wall` are the same instant. */
 void arena_file_look(struct thread *thread, uint64_t ticks, uint64_t wall);
 
-/* Where to keep sums over what is in the measurement file; NULL without an arena file. */
-struct arena_totals *arena_file_totals(void);
-
 /* Some of the data can't be written to the measurement file: the arena file stays at the end. */
 void arena_file_keep(void);
 

@@ -5,7 +5,7 @@
 #include "hpcrun/process/output-directory.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/append-file.h"
-#include "hpcrun/record/chunk.h"
+#include "hpcrun/record/chunk-writer.h"
 #include "hpcrun/record/process-chunks.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@
 #ifndef HPCRUN_RECORD_PERF_MAP_H
 #define HPCRUN_RECORD_PERF_MAP_H
 
-#include "hpcrun/record/chunk.h"
+#include "hpcrun/record/chunk-writer.h"
 
 /* Most bytes of a map that are copied; a longer map is reported in the log. */
 #define PERF_MAP_MAX_BYTES (64u << 20)

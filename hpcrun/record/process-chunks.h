@@ -4,7 +4,7 @@
 #ifndef HPCRUN_RECORD_PROCESS_CHUNKS_H
 #define HPCRUN_RECORD_PROCESS_CHUNKS_H
 
-#include "hpcrun/record/chunk.h"
+#include "hpcrun/record/chunk-writer.h"
 
 /* PROCESS, EVENTS and METRICS, at the beginning of the file. `exec_sequence`: which exec of the
  * process this image is. */

@@ -1,6 +1,7 @@
 #include "hpcrun/span/frame-span.h"
 
 #include "hpcrun/span/span-frames.h"
+#include "hpcrun/span/task-threads.h"
 
 #include <stddef.h>
 
@@ -40,15 +41,6 @@ static struct task_thread *this_thread(void)
     return thread;
 }
 
-static void add_time(struct span_frame *frame, struct task_thread *thread, uint64_t time)
-{
-    frame->work += time;
-    thread->tally->by[frame->context].work += time;
-    thread->tally->by[frame->context].strands++;
-    for (unsigned kind = 0; kind < KINDS; kind++)
-        path_add_own(&frame->series[kind].continuation, time, 1);
-}
-
 /* The thread's strand ends, if it executes one. Returns its frame, which is not current any more. */
 static struct span_frame *stop(struct task_thread *thread)
 {
@@ -57,7 +49,7 @@ static struct span_frame *stop(struct task_thread *thread)
         return NULL;
     uint64_t time = strand_end(&thread->clock);
     thread->frame = NULL;
-    add_time(frame, thread, time);
+    frame_add_strand(frame, thread->tally, time);
     return frame;
 }
 
@@ -82,6 +74,17 @@ static struct span_frame *resolve(struct span_frame *frame, const void *address)
 
 /* ---- procedures ---- */
 
+static struct span_frame *new_frame(struct task_thread *thread, struct span_frame *caller,
+                                    uint32_t context, const void *address)
+{
+    struct span_frame *frame = frame_new(&thread->memory, caller, context, address);
+    if (!frame)
+        span_fail();
+    else if (caller)
+        frame->begin = frame_here(caller);
+    return frame;
+}
+
 static void begin_root(struct task_thread *thread, const void *code, const void *site,
                        const void *address)
 {
@@ -92,11 +95,9 @@ static void begin_root(struct task_thread *thread, const void *code, const void 
     frames.is_open = frames.has_run = true;
     uint64_t root = site ? frames.root_site((uint64_t)site) : 0;
     uint32_t context = span_context_of(CONTEXT_PROGRAM, (uint64_t)code, root);
-    struct span_frame *frame = frame_new(&thread->memory, NULL, context, address);
-    if (!frame) {
-        span_fail();
+    struct span_frame *frame = new_frame(thread, NULL, context, address);
+    if (!frame)
         return;
-    }
     frame->serial_thread = sys_gettid();
     frame->observer = thread;
     frame_list(frame, address);
@@ -108,10 +109,7 @@ static void begin_call(struct task_thread *thread, struct span_frame *caller, co
 {
     uint64_t from = (uint64_t)(caller->is_task ? caller->spawn : site);
     uint32_t context = span_context_of(caller->context, (uint64_t)code, from);
-    struct span_frame *frame = frame_new(&thread->memory, caller, context, address);
-    if (!frame)
-        span_fail();
-    go_on(thread, frame);
+    go_on(thread, new_frame(thread, caller, context, address));
 }
 
 static void enters(const void *code, const void *site, const void *address)
@@ -135,9 +133,7 @@ static void finish(struct span_frame *frame, struct task_thread *thread)
 
 static void end_root(struct span_frame *root, struct task_thread *thread)
 {
-    struct critical_path *const path[KINDS] = {&root->series[PLAIN].prefix,
-                                               &root->series[BURDENED].prefix};
-    span_add_computation(root->work, path, root->context, &thread->memory);
+    frame_end_computation(root, &thread->memory);
     if (root->observer->frame == root)
         root->observer->frame = NULL; /* another thread has executed the rest */
     frames.is_open = false;
@@ -183,11 +179,9 @@ static void leaves(const void *address)
 /* The task's frame is made before the runtime lets another worker continue with the spawning one. */
 static struct span_frame *make_task(struct span_frame *spawner, struct task_thread *thread)
 {
-    struct span_frame *task = frame_new(&thread->memory, spawner, spawner->context, NULL);
-    if (!task) {
-        span_fail();
+    struct span_frame *task = new_frame(thread, spawner, spawner->context, NULL);
+    if (!task)
         return NULL;
-    }
     task->is_task = true;
     task->spawn = spawner->spawn;
     spawner->child = task;
@@ -227,7 +221,9 @@ static void task_begins(void)
 static void end_task(struct span_frame *task, struct task_thread *thread)
 {
     finish(task, thread);
-    frame_join_task(task, &thread->memory);
+    lock_enter(&task->caller->lock);
+    frame_join(task, &thread->memory);
+    lock_leave(&task->caller->lock);
     frame_free(task, &thread->memory);
 }
 
@@ -256,7 +252,7 @@ static void continues(const void *address, bool unwinds)
     lock_leave(&frame->lock);
     thread->tally->steals += is_stolen;
     if (!unwinds)
-        path_add_own(&frame->series[BURDENED].continuation, frames.burden, 0);
+        frame_add_burden(frame, frames.burden);
     else if (!frame_sync(frame, &thread->memory))
         span_fail();
     go_on(thread, frame);

@@ -20,7 +20,7 @@
  * Procedures that spawn have frame pointers, since the runtime needs them.
  *
  * STEALS. A frame that continues while its last task has not ended was stolen: what it had so far
- * becomes a segment, which waits for the task's result (activations.h). A steal from a worker that has
+ * becomes a segment, which waits for the task's result (span-frames.h). A steal from a worker that has
  * just ended the task is none here. So memory is proportional to frames that live and to such steals.
  *
  * CONTEXTS. A procedure that spawns is a context, below the procedure that calls or spawns it. A

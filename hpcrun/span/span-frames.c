@@ -11,7 +11,7 @@ struct frame_segment {
 };
 
 /* Sizes of blocks (worker-memory.h). */
-enum { FRAME_SIZE = 2, SEGMENT_SIZE = 2 };
+enum { SEGMENT_SIZE = 2 };
 
 _Static_assert(sizeof(struct span_frame) <= FIRST_BLOCK << FRAME_SIZE, "a frame has a block");
 _Static_assert(sizeof(struct frame_segment) <= FIRST_BLOCK << SEGMENT_SIZE, "so has a segment");
@@ -42,7 +42,7 @@ void frame_list(struct span_frame *frame, const void *address)
     lock_leave(&bucket->lock);
 }
 
-static void forget_address(struct span_frame *frame)
+void frame_unlist(struct span_frame *frame)
 {
     struct bucket *bucket = bucket_of(frame->address);
     lock_enter(&bucket->lock);
@@ -51,6 +51,7 @@ static void forget_address(struct span_frame *frame)
         link = &(*link)->next;
     *link = frame->next;
     lock_leave(&bucket->lock);
+    frame->is_listed = false;
 }
 
 struct span_frame *frame_find(const void *address)
@@ -73,19 +74,53 @@ struct span_frame *frame_new(struct worker_memory *memory, struct span_frame *ca
     if (!frame)
         return NULL;
     *frame = (struct span_frame){.caller = caller, .context = context, .address = address};
-    if (caller)
-        frame->begin = frame_here(caller);
     return frame;
 }
 
 void frame_free(struct span_frame *frame, struct worker_memory *memory)
 {
     if (frame->is_listed)
-        forget_address(frame);
+        frame_unlist(frame);
     block_free(memory, frame, FRAME_SIZE);
 }
 
 /* ---- paths ---- */
+
+/* A branch of this length, parallel to the continuation so far, has ended. Empties it. */
+static void series_add_branch(struct series *series, struct worker_memory *memory,
+                       struct critical_path *branch)
+{
+    if (series->continuation.length + branch->length <= series->longest.length) {
+        path_clear(branch, memory);
+        return;
+    }
+    span_append(&series->prefix, memory, &series->continuation);
+    path_clear(&series->longest, memory);
+    series->longest = *branch;
+    *branch = (struct critical_path){0};
+}
+
+/* The longer one of the two counts. */
+static void series_sync(struct series *series, struct worker_memory *memory)
+{
+    bool is_child = series->longest.length > series->continuation.length;
+    span_append(&series->prefix, memory, is_child ? &series->longest : &series->continuation);
+    path_clear(&series->longest, memory);
+    path_clear(&series->continuation, memory);
+}
+
+/* A series was cut by a steal; then `child`, which the victim executed, ran in parallel with what
+ * followed: `rest`, up to a sync. Moves all to `rest`. */
+static void series_put_before(struct series *series, struct critical_path *child,
+                       struct worker_memory *memory, struct critical_path *rest)
+{
+    bool is_child = child->length > rest->length;
+    span_append(&series->continuation, memory, is_child ? child : rest);
+    path_clear(is_child ? rest : child, memory);
+    series_sync(series, memory);
+    *rest = series->prefix;
+    series->prefix = (struct critical_path){0};
+}
 
 /* Adds what the frame has had since it was last stolen, without the tasks since its last sync. */
 static void add_lengths(struct frame_lengths *sum, const struct span_frame *frame)
@@ -144,26 +179,26 @@ bool frame_sync(struct span_frame *frame, struct worker_memory *memory)
     return true;
 }
 
-/* The spawning frame waits for the task, or goes on in another worker. A task has the context of the
- * frame that spawned it. */
-void frame_join_task(struct span_frame *task, struct worker_memory *memory)
+void frame_join(struct span_frame *task, struct worker_memory *memory)
 {
     struct span_frame *frame = task->caller;
-    lock_enter(&frame->lock);
     struct frame_segment *result = task->result;
+    for (unsigned kind = 0; kind < KINDS; kind++) {
+        struct critical_path *path = &task->series[kind].prefix;
+        span_change_owner(path, memory, task->context, frame->context);
+        if (result)
+            result->child[kind] = *path;
+        else
+            series_add_branch(&frame->series[kind], memory, path);
+    }
     if (result) {
         result->child_work = task->work;
-        for (unsigned kind = 0; kind < KINDS; kind++)
-            result->child[kind] = task->series[kind].prefix;
         frame->open--;
     } else {
         frame->work += task->work;
         frame->branches += task->work;
-        for (unsigned kind = 0; kind < KINDS; kind++)
-            series_add_branch(&frame->series[kind], memory, &task->series[kind].prefix);
         frame->child = NULL;
     }
-    lock_leave(&frame->lock);
 }
 
 void frame_return(struct span_frame *procedure, struct worker_memory *memory)

@@ -111,6 +111,12 @@ struct span_tally {
     struct span_sums by[SPAN_CONTEXTS]; /* context */
 };
 
+static inline void span_tally_add(struct span_tally *tally, uint32_t context, uint64_t time)
+{
+    tally->by[context].work += time;
+    tally->by[context].strands++;
+}
+
 /* A new tally, which is a part of the results; NULL without memory. */
 struct span_tally *span_tally_new(void);
 

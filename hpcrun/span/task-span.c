@@ -57,8 +57,7 @@ static struct task_thread *busy_thread(void)
 static void add_strand(struct task_thread *thread, struct span_task *task, uint64_t time)
 {
     thread->work += time;
-    thread->tally->by[task->context].work += time;
-    thread->tally->by[task->context].strands++;
+    span_tally_add(thread->tally, task->context, time);
     for (unsigned kind = 0; kind < KINDS; kind++)
         path_add_own(&task->path[kind], time, 1);
 }

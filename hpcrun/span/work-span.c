@@ -1,34 +1,44 @@
 #include "hpcrun/span/work-span.h"
 
+#include "hpcrun/base/lock.h"
 #include "hpcrun/base/sys.h"
-#include "hpcrun/process/process.h"
-#include "hpcrun/span/activations.h"
+#include "hpcrun/span/span-frames.h"
 #include "hpcrun/span/strand-clock.h"
 
 #include <stddef.h>
 
-#define STACK_BLOCK  256u
-#define STACK_BLOCKS 1024u
-
-struct level {
-    struct activation activation;
-    struct segment *stolen_as; /* once the activation was stolen */
+/* An activation of a procedure. */
+struct activation {
+    struct span_frame frame; /* its context is CONTEXT_NONE until its first event */
+    struct agent_activation procedure;
+    uint32_t parent_context;
+    uint32_t depth; /* of spawns; 0: a root */
+    bool is_mixed;  /* a descendant is in another context */
+    bool is_trial;  /* grains.h */
+    bool was_stolen;
+    bool is_suspended;        /* when it is resumed, its children have ended */
+    uint64_t strands, spawns; /* of it and its ended children */
 };
+
+_Static_assert(offsetof(struct activation, frame) == 0, "a frame is an activation");
+_Static_assert(sizeof(struct activation) <= FIRST_BLOCK << FRAME_SIZE, "an activation has a block");
 
 struct span_worker {
     _Alignas(64) struct strand_clock clock;
-    uint32_t top;    /* levels in use are 0 to top */
-    uint32_t stolen; /* levels below this one were stolen; under the runtime's lock */
     struct worker_memory memory;
     struct span_tally *tally; /* its steals are those by others; under the runtime's lock */
+    struct activation *top;   /* NULL: none */
+    /* Of the top and its callers: the outermost that was not stolen. Under the runtime's lock. */
+    struct span_frame *oldest;
     struct grain_class *grain; /* of the top, or of the grain whose rest the top is; NULL: none */
     bool is_split;             /* the top is the rest of a grain */
-    struct level *stack[STACK_BLOCKS];
 };
 
 static struct {
     uint64_t burden;
     struct span_worker *workers[SPAN_WORKERS];
+    struct lock lock; /* of `memory` */
+    struct worker_memory memory; /* of roots and segments, which no known worker makes */
 } program;
 
 /* ---- workers ---- */
@@ -55,66 +65,69 @@ static struct span_worker *worker_of(unsigned number)
     return program.workers[number] ? program.workers[number] : make_worker(number);
 }
 
-static struct level *level(const struct span_worker *worker, uint32_t i)
+/* The same, if the worker executes an activation. */
+static struct span_worker *busy_worker(unsigned number)
 {
-    return &worker->stack[i / STACK_BLOCK][i % STACK_BLOCK];
-}
-
-/* Makes room for a level; NULL without memory. */
-static struct level *new_level(struct span_worker *worker, uint32_t i)
-{
-    if (i >= STACK_BLOCK * STACK_BLOCKS)
-        return NULL;
-    struct level **block = &worker->stack[i / STACK_BLOCK];
-    if (!*block)
-        *block = sys_pages(STACK_BLOCK * sizeof **block);
-    return *block ? level(worker, i) : NULL;
+    struct span_worker *worker = worker_of(number);
+    if (worker && worker->top)
+        return worker;
+    span_fail();
+    return NULL;
 }
 
 /* ---- strands and activations ---- */
 
-static void look_up_context(struct activation *activation)
+static struct activation *new_activation(struct worker_memory *memory, struct activation *parent,
+                                         struct agent_activation procedure)
 {
-    activation->context =
-        span_context_of(activation->parent_context, (uint64_t)*activation->procedure.code,
-                        (uint64_t)*activation->procedure.site);
+    struct activation *new =
+        (struct activation *)frame_new(memory, parent ? &parent->frame : NULL, CONTEXT_NONE, NULL);
+    if (!new) {
+        span_fail();
+        return NULL;
+    }
+    new->procedure = procedure;
+    new->parent_context = parent ? parent->frame.context : CONTEXT_PROGRAM;
+    new->depth = parent ? parent->depth + 1 : 0;
+    new->is_mixed = new->is_trial = new->was_stolen = new->is_suspended = false;
+    new->strands = new->spawns = 0;
+    if (parent)
+        parent->frame.child = &new->frame;
+    return new;
 }
 
-/* Adds work to the top activation. */
-static struct activation *add_work(struct span_worker *worker, uint64_t time)
+/* The top activation, whose strand or grain has ended. */
+static struct activation *top_at_event(struct span_worker *worker)
 {
-    struct activation *activation = &level(worker, worker->top)->activation;
-    if (activation->context == CONTEXT_NONE)
-        look_up_context(activation);
-    struct span_sums *sums = &worker->tally->by[activation->context];
-    activation->work += time;
-    activation->strands++;
-    sums->work += time;
-    sums->strands++;
-    return activation;
+    struct activation *top = worker->top;
+    if (top->frame.context == CONTEXT_NONE)
+        top->frame.context = span_context_of(top->parent_context, (uint64_t)*top->procedure.code,
+                                             (uint64_t)*top->procedure.site);
+    top->strands++;
+    return top;
 }
 
 /* Adds the strand that just ended to the top activation. */
 static struct activation *add_strand(struct span_worker *worker, uint64_t time)
 {
-    struct activation *activation = add_work(worker, time);
-    for (unsigned kind = 0; kind < KINDS; kind++)
-        path_add_own(&activation->series[kind].continuation, time, 1);
-    return activation;
+    struct activation *top = top_at_event(worker);
+    frame_add_strand(&top->frame, worker->tally, time);
+    return top;
 }
 
 /* The same for a grain, or for a part of one. */
 static struct activation *add_grain(struct span_worker *worker, uint64_t time)
 {
-    struct activation *activation = add_work(worker, time);
+    struct activation *top = top_at_event(worker);
     struct grain_lengths lengths =
         grain_lengths_of(&worker->tally->classes, worker->grain, time, worker->is_split);
-    activation->spawns += lengths.spawns;
-    worker->tally->by[activation->context].spawns += lengths.spawns;
+    frame_add(&top->frame, worker->tally, time);
+    top->spawns += lengths.spawns;
+    worker->tally->by[top->frame.context].spawns += lengths.spawns;
     for (unsigned kind = 0; kind < KINDS; kind++)
-        path_add_own(&activation->series[kind].continuation, lengths.path[kind].length,
+        path_add_own(&top->frame.series[kind].continuation, lengths.path[kind].length,
                      lengths.path[kind].strands);
-    return activation;
+    return top;
 }
 
 static struct grain_class *class_of(struct span_worker *worker, const struct activation *activation)
@@ -123,38 +136,41 @@ static struct grain_class *class_of(struct span_worker *worker, const struct act
                           (uint64_t)*activation->procedure.code, activation->depth);
 }
 
-/* An activation that was spawned has ended, folded. A stolen one is not like its class. */
-static void learn(struct span_worker *worker, const struct activation *activation, bool was_stolen)
+/* All children of the activation have ended. */
+static void fold(struct activation *activation, struct worker_memory *memory)
 {
-    if (was_stolen)
+    if (!frame_sync(&activation->frame, memory))
+        span_fail();
+}
+
+/* An activation that was spawned has ended, folded. A stolen one is not like its class. */
+static void learn(struct span_worker *worker, const struct activation *activation)
+{
+    if (activation->was_stolen)
         return;
-    struct grain_lengths lengths = {.work = activation->work,
+    struct grain_lengths lengths = {.work = activation->frame.work,
                                     .strands = activation->strands,
                                     .spawns = activation->spawns};
     for (unsigned kind = 0; kind < KINDS; kind++) {
-        lengths.path[kind].length = activation->series[kind].prefix.length;
-        lengths.path[kind].strands = activation->series[kind].prefix.strands;
+        lengths.path[kind].length = activation->frame.series[kind].prefix.length;
+        lengths.path[kind].strands = activation->frame.series[kind].prefix.strands;
     }
     grain_observed(&worker->tally->classes, class_of(worker, activation), &lengths,
                    activation->is_mixed, activation->is_trial);
 }
 
 /* The top activation, which was spawned, ends with its strand. Its prefixes are its longest paths. */
-static struct activation *end_top(struct span_worker *worker, uint64_t time)
+static struct activation *end_top(struct span_worker *worker)
 {
+    uint64_t time = strand_end(&worker->clock);
     struct activation *top = worker->grain ? add_grain(worker, time) : add_strand(worker, time);
-    bool was_stolen = top->before;
-    activation_fold(top, &worker->memory);
-    if (!worker->grain)
-        learn(worker, top, was_stolen);
+    fold(top, &worker->memory);
+    if (worker->grain)
+        grain_ended(&worker->tally->classes, worker->grain, top->frame.work);
+    else
+        learn(worker, top);
     worker->grain = NULL;
     return top;
-}
-
-/* The burden is on the continuation after the spawn that just happened. */
-static void add_burden(struct activation *activation)
-{
-    path_add_own(&activation->series[BURDENED].continuation, program.burden, 0);
 }
 
 /* ---- events ---- */
@@ -169,12 +185,14 @@ bool work_span_init(uint64_t burden)
     return true;
 }
 
-void work_span_run_begins(const void *key, struct agent_activation root)
+void work_span_run_begins(const void *key, struct agent_activation procedure)
 {
-    struct activation activation = {0};
     span_serial_ends();
-    activation_begin(&activation, root, CONTEXT_PROGRAM, 0);
-    activation_store(key, &activation);
+    uint64_t mask = lock_take(&program.lock);
+    struct activation *root = new_activation(&program.memory, NULL, procedure);
+    lock_release(&program.lock, mask);
+    if (root)
+        frame_list(&root->frame, key);
 }
 
 void work_span_run_ended(void)
@@ -185,17 +203,18 @@ void work_span_run_ended(void)
 void work_span_resumed(unsigned number, const void *key)
 {
     struct span_worker *worker = worker_of(number);
-    struct level *base = worker ? new_level(worker, 0) : NULL;
-    if (!base || !activation_take(key, &base->activation)) {
+    struct span_frame *base = worker ? frame_find(key) : NULL;
+    if (!base) {
         span_fail();
         return;
     }
-    worker->top = 0;
-    worker->stolen = 0;
+    frame_unlist(base);
+    worker->oldest = base;
+    worker->top = (struct activation *)base;
     worker->grain = NULL;
-    if (base->activation.is_suspended)
-        activation_fold(&base->activation, &worker->memory);
-    base->activation.is_suspended = false;
+    if (worker->top->is_suspended)
+        fold(worker->top, &worker->memory);
+    worker->top->is_suspended = false;
     strand_begin(&worker->clock);
 }
 
@@ -206,23 +225,20 @@ void work_span_paused(unsigned number)
         strand_stop(&worker->clock);
 }
 
-bool work_span_spawned(unsigned number, struct agent_activation child)
+bool work_span_spawned(unsigned number, struct agent_activation procedure)
 {
-    struct span_worker *worker = worker_of(number);
+    struct span_worker *worker = busy_worker(number);
     if (!worker)
         return false;
     struct activation *parent = add_strand(worker, strand_end(&worker->clock));
-    struct level *top = new_level(worker, worker->top + 1);
-    if (!top) {
-        span_fail();
+    struct activation *child = new_activation(&worker->memory, parent, procedure);
+    if (!child)
         return false;
-    }
-    worker->tally->by[parent->context].spawns++;
-    activation_begin(&top->activation, child, parent->context, parent->depth + 1);
-    worker->top++;
-    struct grain_class *class = class_of(worker, &top->activation);
+    worker->tally->by[parent->frame.context].spawns++;
+    worker->top = child;
+    struct grain_class *class = class_of(worker, child);
     enum grain_choice choice = grain_choose(&worker->tally->classes, class);
-    top->activation.is_trial = choice == GRAIN_TRIAL;
+    child->is_trial = choice == GRAIN_TRIAL;
     worker->grain = choice == GRAIN_YES ? class : NULL;
     worker->is_split = false;
     strand_begin(&worker->clock);
@@ -231,128 +247,106 @@ bool work_span_spawned(unsigned number, struct agent_activation child)
 
 void work_span_returned(unsigned number)
 {
-    struct span_worker *worker = worker_of(number);
-    if (!worker)
+    struct span_worker *worker = busy_worker(number);
+    struct activation *parent = worker ? (struct activation *)worker->top->frame.caller : NULL;
+    if (!parent) {
+        span_fail();
         return;
-    struct grain_class *grain = worker->grain;
-    struct activation *child = end_top(worker, strand_end(&worker->clock));
-    struct activation *parent = &level(worker, --worker->top)->activation;
-    if (grain)
-        grain_ended(&worker->tally->classes, grain, child->work);
-    parent->work += child->work;
+    }
+    struct activation *child = end_top(worker);
     parent->strands += child->strands;
     parent->spawns += child->spawns + 1;
-    parent->is_mixed |= child->is_mixed || child->context != parent->context;
-    for (unsigned kind = 0; kind < KINDS; kind++) {
-        struct critical_path *path = &child->series[kind].prefix;
-        span_change_owner(path, &worker->memory, child->context, parent->context);
-        series_add_branch(&parent->series[kind], &worker->memory, path);
-    }
-    add_burden(parent);
+    parent->is_mixed |= child->is_mixed || child->frame.context != parent->frame.context;
+    frame_join(&child->frame, &worker->memory);
+    frame_free(&child->frame, &worker->memory);
+    frame_add_burden(&parent->frame, program.burden);
+    worker->top = parent;
     strand_begin(&worker->clock);
 }
 
-/* The child has ended: the sync of the stolen parent will find its result. */
-static void deliver(struct span_worker *worker, struct segment *segment, struct activation *child)
+/* The worker's last activation ends: the sync of the stolen parent will find its result. */
+static void deliver(struct span_worker *worker, struct activation *last)
 {
-    segment->child_work = child->work;
-    for (unsigned kind = 0; kind < KINDS; kind++) {
-        struct critical_path *path = &child->series[kind].prefix;
-        span_change_owner(path, &worker->memory, child->context, segment->context);
-        segment->child[kind] = *path;
-        *path = (struct critical_path){0};
-    }
+    if (last->frame.result)
+        frame_join(&last->frame, &worker->memory);
+    else if (!last->frame.caller)
+        frame_end_computation(&last->frame, &worker->memory);
+    else
+        span_fail();
+    frame_free(&last->frame, &worker->memory);
+    worker->top = NULL;
+    worker->oldest = NULL;
 }
 
 void work_span_orphaned(unsigned number)
 {
-    struct span_worker *worker = worker_of(number);
-    if (!worker)
-        return;
-    struct activation *child = end_top(worker, strand_end(&worker->clock));
-    deliver(worker, level(worker, worker->top - 1)->stolen_as, child);
+    struct span_worker *worker = busy_worker(number);
+    if (worker)
+        deliver(worker, end_top(worker));
 }
 
 void work_span_synced(unsigned number)
 {
-    struct span_worker *worker = worker_of(number);
+    struct span_worker *worker = busy_worker(number);
     if (!worker)
         return;
-    activation_fold(add_strand(worker, strand_end(&worker->clock)), &worker->memory);
+    fold(add_strand(worker, strand_end(&worker->clock)), &worker->memory);
     strand_begin(&worker->clock);
 }
 
 void work_span_suspended(unsigned number, const void *key)
 {
-    struct span_worker *worker = worker_of(number);
+    struct span_worker *worker = busy_worker(number);
     if (!worker)
         return;
     struct activation *base = add_strand(worker, strand_end(&worker->clock));
     base->is_suspended = true;
-    activation_store(key, base);
-    *base = (struct activation){0};
-}
-
-static void end_root(struct span_worker *worker, struct activation *root)
-{
-    struct critical_path *path[KINDS];
-    for (unsigned kind = 0; kind < KINDS; kind++)
-        path[kind] = &root->series[kind].prefix;
-    span_add_computation(root->work, path, root->context, &worker->memory);
+    worker->top = NULL;
+    worker->oldest = NULL;
+    frame_list(&base->frame, key);
 }
 
 void work_span_ended(unsigned number)
 {
-    struct span_worker *worker = worker_of(number);
+    struct span_worker *worker = busy_worker(number);
     if (!worker)
         return;
     struct activation *base = add_strand(worker, strand_end(&worker->clock));
-    activation_fold(base, &worker->memory);
-    if (base->parent)
-        deliver(worker, base->parent, base);
-    else
-        end_root(worker, base);
+    fold(base, &worker->memory);
+    deliver(worker, base);
 }
 
 /* The top of the victim, a grain or the rest of one, is about to be stolen. The child that the victim
  * executes becomes the top: the rest of the grain. It is in the same context (grains.h). The victim
- * reports nothing until it has taken the runtime's lock. False without memory. */
-static bool split_grain(struct span_worker *victim)
+ * reports nothing until it has taken the runtime's lock. */
+static void split_grain(struct span_worker *victim)
 {
     victim->is_split = true;
-    const struct activation *top = add_grain(victim, strand_cut(&victim->clock));
-    struct level *rest = new_level(victim, victim->top + 1);
+    struct activation *top = add_grain(victim, strand_cut(&victim->clock));
+    struct activation *rest = new_activation(&victim->memory, top, top->procedure);
     if (!rest)
-        return false;
-    activation_begin(&rest->activation, top->procedure, top->context, top->depth + 1);
-    rest->activation.context = top->context;
-    victim->top++;
-    return true;
+        return;
+    rest->frame.context = top->frame.context;
+    victim->top = rest;
 }
 
 void work_span_stolen(unsigned number, const void *key)
 {
     struct span_worker *victim = worker_of(number);
-    if (!victim)
-        return;
-    uint32_t i = victim->stolen;
-    struct level *from = level(victim, i);
-    struct activation *activation = &from->activation;
-    bool is_split = !victim->grain || i < victim->top || split_grain(victim);
-    from->stolen_as = is_split ? activation_cut(activation) : NULL;
-    if (!from->stolen_as) {
+    struct span_frame *frame = victim ? victim->oldest : NULL;
+    if (frame && victim->grain && frame == &victim->top->frame)
+        split_grain(victim);
+    struct span_frame *child = frame ? frame->child : NULL;
+    uint64_t mask = lock_take(&program.lock);
+    bool is_cut = child && frame_cut(frame, &program.memory);
+    lock_release(&program.lock, mask);
+    if (!is_cut) {
         span_fail();
         return;
     }
-    victim->stolen++;
+    victim->oldest = child;
     victim->tally->steals++;
-    struct activation rest = {.procedure = activation->procedure,
-                              .context = activation->context,
-                              .parent_context = activation->parent_context,
-                              .depth = activation->depth,
-                              .parent =
-                                  i > 0 ? level(victim, i - 1)->stolen_as : activation->parent,
-                              .before = from->stolen_as};
-    add_burden(&rest);
-    activation_store(key, &rest);
+    ((struct activation *)frame)->was_stolen = true;
+    frame_add_burden(frame, program.burden);
+    frame_list(frame, key);
 }

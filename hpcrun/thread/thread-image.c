@@ -58,7 +58,7 @@ bool thread_image_share(struct thread *thread, struct arena_thread *shared)
            segments_share(&logical->lnotes.notes, &thread->image->lnote_segments);
 }
 
-void thread_image_begin(struct thread *thread)
+void thread_image_identify(struct thread *thread)
 {
     struct arena_thread *image = thread->image;
     image->index = thread->index;
@@ -69,6 +69,12 @@ void thread_image_begin(struct thread *thread)
     image->began_wall = thread->began_wall;
     image->began_cpu = thread->began_cpu;
     image->start_ip = thread->start_ip;
+}
+
+void thread_image_begin(struct thread *thread)
+{
+    struct arena_thread *image = thread->image;
+    thread_image_identify(thread);
     thread_image_look(thread, ticks_now(), sys_clock(CLOCK_MONOTONIC));
     thread_image_commit(thread, image->looked_ticks);
     __atomic_store_n(&image->state, THREAD_IMAGE_LIVE, __ATOMIC_RELEASE);

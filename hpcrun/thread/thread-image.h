@@ -29,7 +29,10 @@ static inline bool thread_image_is_shared(const struct thread *thread)
     return thread->image != thread->own_image;
 }
 
-/* Fills in what identifies the thread, and makes the image live. */
+/* Fills in what identifies the thread. */
+void thread_image_identify(struct thread *thread);
+
+/* Does so, and makes the image live. */
 void thread_image_begin(struct thread *thread);
 
 /* Whether the image counts, and not the thread's chunks in the measurement file. */

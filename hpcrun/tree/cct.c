@@ -2,21 +2,6 @@
 
 #include <string.h>
 
-#define SAME_PLACE(member, arena)                                                                  \
-    _Static_assert(offsetof(struct cct_node, member) == offsetof(struct arena_node, arena),        \
-                   "the layout of nodes in an arena file")
-SAME_PLACE(ip, ip);
-SAME_PLACE(parent, parent);
-SAME_PLACE(lip, lip);
-SAME_PLACE(values, values);
-SAME_PLACE(association, association);
-SAME_PLACE(seen, seen);
-SAME_PLACE(first, first);
-_Static_assert(sizeof(struct cct_node) == sizeof(struct arena_node), "the same size");
-_Static_assert(LIP_IS_IP == ARENA_LIP_IS_IP && LIP_NONE == ARENA_LIP_NONE &&
-                   LIP_OWN == ARENA_LIP_OWN,
-               "the same codes");
-
 void cct_init(struct cct *cct, uint32_t metrics)
 {
     cct->metrics = metrics;
@@ -107,13 +92,6 @@ static uint32_t add_node(struct cct *cct, uint32_t parent, const struct cct_note
     return id;
 }
 
-static void add_association(struct cct_node *node, uint8_t association)
-{
-    uint8_t seen = node->seen | (uint8_t)(1u << association);
-    node->seen_changed |= seen != node->seen;
-    node->seen = seen;
-}
-
 uint32_t cct_child(struct cct *cct, uint32_t parent, const struct cct_note *note)
 {
     uint32_t mask = cct->table_size - 1;
@@ -121,7 +99,7 @@ uint32_t cct_child(struct cct *cct, uint32_t parent, const struct cct_note *note
     for (; cct->table[i]; i = (i + 1) & mask) {
         struct cct_node *node = cct_node(cct, cct->table[i]);
         if (matches(node, parent, note)) {
-            add_association(node, note->association);
+            node->seen |= (uint8_t)(1u << note->association);
             return cct->table[i];
         }
     }

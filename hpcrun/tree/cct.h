@@ -23,26 +23,11 @@
 #define CCT_ROOT      0u
 #define CCT_NO_MEMORY UINT32_MAX
 
-/* Values of lip: the same as the ip, none, or from LIP_OWN on an l-note of tree/lnotes.h. */
-enum { LIP_IS_IP = 0, LIP_NONE = 1, LIP_OWN = 2 };
-
 struct cct_note {
     uint64_t ip; /* code/module-instances.h; 0: the node has no p-note */
     uint32_t lip;
     uint8_t association; /* enum association */
     bool first;          /* it is the first note of its bichord */
-};
-
-/* The layout is that of struct arena_node (lib/arena-format.h). */
-struct cct_node {
-    uint64_t ip;
-    uint32_t parent;
-    uint32_t lip;
-    uint32_t values; /* index of its metric values + 1; 0: none */
-    uint8_t association;
-    uint8_t seen; /* set of associations; bits by enum association */
-    bool first;
-    bool seen_changed; /* `seen` differs from what was written */
 };
 
 #define CCT_FIRST_TABLE 64

@@ -4,10 +4,6 @@
 
 #define FIRST_TABLE 512
 
-_Static_assert(sizeof(struct lnote) == sizeof(struct arena_lnote) &&
-                   offsetof(struct lnote, site) == offsetof(struct arena_lnote, site),
-               "the layout of logical notes in an arena file");
-
 static uint64_t hash(struct lnote note)
 {
     uint64_t h = (note.value ^ note.site * 0xbf58476d1ce4e5b9u) * 0x9e3779b97f4a7c15u;

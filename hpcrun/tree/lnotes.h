@@ -7,11 +7,6 @@
 
 #include "hpcrun/tree/segments.h"
 
-struct lnote {
-    uint64_t value; /* ip (code/module-instances.h) */
-    uint64_t site;  /* ip of the call; 0: not known */
-};
-
 struct lnotes {
     struct segments notes; /* of struct lnote */
     uint32_t *table;       /* hash table of indices + 1; linear probing */

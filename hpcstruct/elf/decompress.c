@@ -13,28 +13,6 @@
 #define ELFCOMPRESS_ZSTD 2
 #endif
 
-static bool inflate_all(const uint8_t *compressed, size_t compressed_size, uint8_t *out,
-                        size_t size)
-{
-    z_stream stream = {.next_in = (Bytef *)compressed, .next_out = out};
-    if (inflateInit(&stream) != Z_OK)
-        return false;
-    /* zlib counts in 32 bits: pass input and output in steps. */
-    const size_t step = 1u << 30;
-    size_t in_left = compressed_size, out_left = size;
-    int status = Z_OK;
-    while (status == Z_OK) {
-        size_t in = in_left < step ? in_left : step, room = out_left < step ? out_left : step;
-        stream.avail_in = (uInt)in;
-        stream.avail_out = (uInt)room;
-        status = inflate(&stream, Z_NO_FLUSH);
-        in_left -= in - stream.avail_in;
-        out_left -= room - stream.avail_out;
-    }
-    inflateEnd(&stream);
-    return status == Z_STREAM_END && out_left == 0;
-}
-
 /* `most`: bytes that are allowed. */
 static uint8_t *decompress(uint32_t format, const uint8_t *compressed, size_t compressed_size,
                            uint64_t size, size_t most, char **cause)
@@ -50,11 +28,10 @@ static uint8_t *decompress(uint32_t format, const uint8_t *compressed, size_t co
         *cause = mem_strdup("no memory for a compressed section");
         return NULL;
     }
-    bool whole;
-    if (format == ELFCOMPRESS_ZLIB)
-        whole = inflate_all(compressed, compressed_size, out, size);
-    else
-        whole = ZSTD_decompress(out, size, compressed, compressed_size) == size;
+    uLongf got = size;
+    bool whole = format == ELFCOMPRESS_ZLIB
+                     ? uncompress(out, &got, compressed, compressed_size) == Z_OK && got == size
+                     : ZSTD_decompress(out, size, compressed, compressed_size) == size;
     if (whole)
         return out;
     free(out);

@@ -6,6 +6,8 @@
 #include "hpcstruct/elf/names.h"
 #include "hpcstruct/flow/no-return.h"
 #include "hpcstruct/structure/gaps.h"
+#include "hpcstruct/structure/image-writer.h"
+#include "hpcstruct/structure/structure-xml.h"
 
 #include "lib/diag.h"
 #include "lib/parallel.h"
@@ -243,11 +245,13 @@ static bool write_result(struct analysis *analysis, const struct binary *binary,
     char *real = realpath(binary->path, NULL);
     char *path = xml_safe_text(real ? real : mem_strdup(binary->path));
     bool written;
-    if (options->gaps) {
+    if (options->what == WRITE_GAPS) {
         parallel_for(structure.code->procedures.all.n, options->workers, analyze_index, analysis);
         written = gaps_write(out, &structure, path, binary->split.missing);
+    } else if (options->what == WRITE_IMAGE) {
+        written = structure_image_write(out, &structure, options->workers);
     } else {
-        written = structure_write(out, &structure, path, options->workers);
+        written = structure_xml_write(out, &structure, path, options->workers);
     }
     int error = errno;
     free(path);

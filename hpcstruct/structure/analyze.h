@@ -1,4 +1,4 @@
-/* Finds the structure of a binary and writes it as a structure file. */
+/* Finds the structure of a binary and writes it. */
 #ifndef HPCSTRUCT_ANALYZE_H
 #define HPCSTRUCT_ANALYZE_H
 
@@ -10,7 +10,7 @@
 struct analysis_options {
     unsigned workers;
     bool with_calls;             /* whether to list call instructions */
-    bool gaps;                   /* write what could not be resolved instead of the structure */
+    enum { WRITE_XML, WRITE_IMAGE, WRITE_GAPS } what; /* the structure, or what could not be resolved */
     const char *debug_directory; /* contains separate debug files */
     /* Addresses: only the procedures that contain one are wanted; NULL: all procedures are. Those of the
      * others that carry tags of overhead (lib/source-names.h) matter for the whole run, so that all

@@ -66,6 +66,7 @@ static char *make_structure(const struct binary *binary, const struct analysis_o
 {
     struct analysis_options all = *options;
     all.only = NULL;
+    all.what = WRITE_IMAGE;
     if (binary_write(binary, &all, found))
         return found;
     free(found);
@@ -81,7 +82,9 @@ static char *structure_of(const struct binary *binary, const struct analysis_opt
     if (!options->only || binary_size(binary) <= large)
         return make_structure(binary, options, found);
     free(found);
-    if (!binary_analyze(binary, options, out))
+    struct analysis_options some = *options;
+    some.what = WRITE_IMAGE;
+    if (!binary_analyze(binary, &some, out))
         diag_error("standard output", "%s", strerror(errno));
     return NULL;
 }

@@ -4,7 +4,7 @@
 #ifndef HPCSTRUCT_GAPS_H
 #define HPCSTRUCT_GAPS_H
 
-#include "hpcstruct/structure/structure-xml.h"
+#include "hpcstruct/structure/module-structure.h"
 
 /* Writes a table with the number and size of the gaps of each kind, then a line for each gap, by
  * address:

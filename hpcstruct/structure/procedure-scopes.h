@@ -6,7 +6,7 @@
 
 #include "hpcstruct/structure/loop-location.h"
 
-enum scope_kind { SCOPE_PROCEDURE, SCOPE_INLINED, SCOPE_LOOP, SCOPE_STATEMENT, SCOPE_CALL };
+#include "lib/structure-image.h"
 
 #define NO_SCOPE UINT32_MAX
 #define NO_RANGE UINT32_MAX

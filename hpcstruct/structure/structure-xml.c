@@ -2,27 +2,23 @@
 
 #include "hpcstruct/structure/xml-text.h"
 
-#include "lib/parallel.h"
 #include "lib/source-names.h"
-#include "lib/structure-cache.h"
+#include "lib/structure-image.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the instruction `syscall`. */
-#define SYSCALL_SIZE 2
-
 #define UNKNOWN_FILE "<unknown file>"
-
-/* Elements around an F: the document's and LM. */
-#define DEPTH_OF_FILES 2
 
 struct writer {
     const struct structure *from;
     struct xml_text xml;
+    FILE *out;
+    int error;     /* errno of the first error of the stream; 0: none */
+    bool has_file; /* an F is open */
+    uint32_t file; /* of it */
 };
 
 static const char *file_name(const struct writer *w, uint32_t file)
@@ -129,26 +125,17 @@ static void write_children(struct writer *w, const struct procedure_scopes *scop
     }
 }
 
-/* Writes the system calls of a procedure that may wait. A sample taken in the kernel has the
- * address of the system call if that is restarted, else the address after it: each range extends
- * from the first byte of the system call to the first byte after it, inclusive. */
+/* Writes the system calls of a procedure that may wait. */
 static void write_waits(struct writer *w, const struct procedure *procedure)
 {
-    const struct module_code *code = w->from->code;
-    bool has_any = false;
-    for (uint32_t i = 0; i < procedure->fragment_count; i++) {
-        uint32_t number = code->procedures.fragments.at[procedure->first_fragment + i];
-        const struct fragment_flow *flow = &code->flows[number];
-        for (size_t k = 0; k < flow->waits.n; k++) {
-            uint64_t at = code->map.fragments.at[number].begin + flow->waits.at[k];
-            if (!has_any)
-                xml_begin_ranges(&w->xml, "w");
-            xml_range(&w->xml, at, at + SYSCALL_SIZE + 1);
-            has_any = true;
-        }
-    }
-    if (has_any)
+    struct wait_ranges waits = structure_waits(w->from, procedure);
+    if (waits.n)
+        xml_begin_ranges(&w->xml, "w");
+    for (size_t i = 0; i < waits.n; i++)
+        xml_range(&w->xml, waits.at[i].begin, waits.at[i].end);
+    if (waits.n)
         xml_end_ranges(&w->xml);
+    vec_free(&waits);
 }
 
 static void write_procedure(struct writer *w, const struct procedure_record *record)
@@ -161,7 +148,7 @@ static void write_procedure(struct writer *w, const struct procedure_record *rec
     xml_number(&w->xml, "l", record->line);
     xml_begin_ranges(&w->xml, "v");
     for (uint32_t i = 0; i < record->procedure->fragment_count; i++) {
-        uint32_t number = code->procedures.fragments.at[record->procedure->first_fragment + i];
+        uint32_t number = structure_fragment(w->from, record->procedure, i);
         xml_range(&w->xml, code->map.fragments.at[number].begin,
                   code->map.fragments.at[number].end);
     }
@@ -174,186 +161,34 @@ static void write_procedure(struct writer *w, const struct procedure_record *rec
 
 /* ---- files ---- */
 
-/* A procedure in the order of the document: by file, then by address. */
-struct document_entry {
-    const char *file; /* NULL: unknown; sorted last */
-    uint32_t number;
-};
-
-static int by_file(const void *a, const void *b)
+static void write_text(struct writer *w)
 {
-    const struct document_entry *x = a, *y = b;
-    if (!x->file != !y->file)
-        return x->file ? -1 : 1;
-    int order = x->file ? strcmp(x->file, y->file) : 0;
-    return order ? order : (x->number > y->number) - (x->number < y->number);
+    if (fwrite(w->xml.bytes.at, 1, w->xml.bytes.n, w->out) != w->xml.bytes.n && !w->error)
+        w->error = errno;
+    w->xml.bytes.n = 0;
 }
 
-static bool same_file(const struct document_entry *a, const struct document_entry *b)
+static void end_file(struct writer *w)
 {
-    return a->file == b->file || (a->file && b->file && strcmp(a->file, b->file) == 0);
+    if (w->has_file)
+        xml_end(&w->xml, "F");
 }
 
-/* The procedures to write, *count of them, in the order of the document. The caller frees. */
-static struct document_entry *sorted_procedures(const struct structure *from, size_t *count)
+static void write_next_procedure(void *context, const struct procedure_record *record)
 {
-    size_t most = from->code->procedures.all.n;
-    struct document_entry *entries = mem_alloc(most * sizeof *entries);
-    *count = 0;
-    for (uint32_t i = 0; i < most; i++) {
-        uint32_t file = from->procedures[i].file;
-        if (from->is_wanted && !from->is_wanted[i])
-            continue;
-        const char *name = file == DEBUG_NONE ? NULL : strtab_string(&from->info->files, file);
-        entries[(*count)++] = (struct document_entry){name, i};
+    struct writer *w = context;
+    if (!w->has_file || record->file != w->file) {
+        end_file(w);
+        xml_start(&w->xml, "F");
+        xml_attribute(&w->xml, "n", file_name(w, record->file));
+        w->file = record->file;
+        w->has_file = true;
     }
-    qsort(entries, *count, sizeof *entries, by_file);
-    return entries;
-}
-
-/* ---- parts of the document, written at the same time ---- */
-
-/* The steps of a part: its procedures are built; its elements are numbered, after those of the parts
- * before it; its text is made; the text is written to the stream. */
-
-/* Procedures of a part. */
-#define PART_SIZE 16
-/* Number of parts, for each worker, that are in memory at once. Some procedures take as long as
- * hundreds of others: with fewer parts, the other workers would wait for these more often. */
-#define PARTS_AHEAD 32
-/* Bytes that a part leaves to the next part in its place. Without this limit, each of the places
- * would keep as many as its longest text took. */
-#define KEPT_TEXT (64 << 10)
-
-/* The stream, and its first error. */
-struct output {
-    FILE *out;
-    int error; /* errno; 0: none */
-};
-
-struct part_writer {
-    const struct structure *from;
-    const struct document_entry *entries;
-    size_t count;        /* of entries */
-    uint32_t next_index; /* number of the first element of the part that is numbered next */
-    struct output *output;
-    size_t places;         /* number of parts that are in memory at once */
-    struct writer texts[]; /* of part i: at i modulo `places` */
-};
-
-static struct writer *text_of(struct part_writer *p, size_t part)
-{
-    return &p->texts[part % p->places];
-}
-
-static bool begins_file(const struct part_writer *p, size_t i)
-{
-    return i == 0 || !same_file(&p->entries[i - 1], &p->entries[i]);
-}
-
-static bool ends_file(const struct part_writer *p, size_t i)
-{
-    return i + 1 == p->count || !same_file(&p->entries[i], &p->entries[i + 1]);
-}
-
-static size_t end_of_part(const struct part_writer *p, size_t begin)
-{
-    return begin + PART_SIZE < p->count ? begin + PART_SIZE : p->count;
-}
-
-static void build_part(void *context, unsigned worker, size_t part)
-{
-    struct part_writer *p = context;
-    size_t begin = part * PART_SIZE;
-    for (size_t i = begin; i < end_of_part(p, begin); i++)
-        p->from->build(p->from->context, worker, p->entries[i].number);
-}
-
-/* The number of elements of a procedure. */
-static uint32_t count_elements(const struct procedure_scopes *scopes)
-{
-    uint32_t count = scopes->scope_count;
-    for (uint32_t i = 0; i < scopes->scope_count; i++)
-        count += scopes->scopes[i].kind == SCOPE_INLINED; /* a pair */
-    return count;
-}
-
-static void number_part(void *context, size_t part)
-{
-    struct part_writer *p = context;
-    size_t begin = part * PART_SIZE;
-    text_of(p, part)->xml.next_index = p->next_index;
-    for (size_t i = begin; i < end_of_part(p, begin); i++)
-        p->next_index +=
-            begins_file(p, i) + count_elements(&p->from->procedures[p->entries[i].number].scopes);
-}
-
-/* Works on a copy of the writer: those of other parts are in the same cache lines. */
-static void make_text(void *context, unsigned worker, size_t part)
-{
-    struct part_writer *p = context;
-    struct writer w = *text_of(p, part);
-    size_t begin = part * PART_SIZE;
-    (void)worker;
-    w.from = p->from;
-    w.xml.depth = DEPTH_OF_FILES + !begins_file(p, begin);
-    for (size_t i = begin; i < end_of_part(p, begin); i++) {
-        struct procedure_record *record = &p->from->procedures[p->entries[i].number];
-        if (begins_file(p, i)) {
-            xml_start(&w.xml, "F");
-            xml_attribute(&w.xml, "n", p->entries[i].file ? p->entries[i].file : UNKNOWN_FILE);
-        }
-        write_procedure(&w, record);
-        procedure_record_free(record);
-        if (ends_file(p, i))
-            xml_end(&w.xml, "F");
-    }
-    *text_of(p, part) = w;
-}
-
-static void write_text(struct output *output, struct xml_text *xml)
-{
-    if (fwrite(xml->bytes.at, 1, xml->bytes.n, output->out) != xml->bytes.n && !output->error)
-        output->error = errno;
-    xml->bytes.n = 0;
-    if (xml->bytes.cap > KEPT_TEXT)
-        vec_free(&xml->bytes);
-}
-
-static void write_part(void *context, size_t part)
-{
-    struct part_writer *p = context;
-    write_text(p->output, &text_of(p, part)->xml);
-}
-
-static void write_files(struct output *output, struct writer *w, unsigned workers)
-{
-    static const struct parallel_steps steps = {build_part, number_part, make_text, write_part};
-    size_t places = (size_t)workers * PARTS_AHEAD;
-    struct part_writer *p = mem_alloc(sizeof *p + places * sizeof *p->texts);
-    struct document_entry *entries = sorted_procedures(w->from, &p->count);
-    p->from = w->from;
-    p->entries = entries;
-    p->next_index = w->xml.next_index;
-    p->output = output;
-    p->places = places;
-    parallel_in_steps((p->count + PART_SIZE - 1) / PART_SIZE, workers, places, &steps, p);
-    for (size_t i = 0; i < places; i++)
-        vec_free(&p->texts[i].xml.bytes);
-    free(entries);
-    free(p);
+    write_procedure(w, record);
+    write_text(w);
 }
 
 /* ---- the whole ---- */
-
-void procedure_record_free(struct procedure_record *record)
-{
-    free(record->name);
-    free(record->linkage_name);
-    procedure_scopes_free(&record->scopes);
-    record->name = record->linkage_name = NULL;
-    record->scopes = (struct procedure_scopes){0};
-}
 
 static void write_directories(struct writer *w)
 {
@@ -411,11 +246,10 @@ static void write_module_attributes(struct writer *w, const char *path)
     write_selection(w);
 }
 
-bool structure_write(FILE *out, const struct structure *structure, const char *path,
-                     unsigned workers)
+bool structure_xml_write(FILE *out, const struct structure *structure, const char *path,
+                         unsigned workers)
 {
-    struct writer w = {.from = structure};
-    struct output output = {.out = out};
+    struct writer w = {.from = structure, .out = out};
     fputs("<?xml version=\"1.0\" encoding=\"US-ASCII\"?>\n", out);
     xml_start(&w.xml, "HPCToolkitStructure");
     xml_attribute(&w.xml, "version", "4.9");
@@ -423,16 +257,14 @@ bool structure_write(FILE *out, const struct structure *structure, const char *p
     xml_start(&w.xml, "LM");
     write_module_attributes(&w, path);
     write_directories(&w);
-    xml_end_tag(&w.xml);
-    assert(w.xml.depth == DEPTH_OF_FILES);
-    write_text(&output, &w.xml);
-    write_files(&output, &w, workers);
+    structure_write_procedures(structure, workers, write_next_procedure, &w);
+    end_file(&w);
     xml_end(&w.xml, "LM");
     xml_end(&w.xml, "HPCToolkitStructure");
-    write_text(&output, &w.xml);
+    write_text(&w);
     vec_free(&w.xml.bytes);
-    if (fflush(out) != 0 && !output.error)
-        output.error = errno;
-    errno = output.error;
-    return output.error == 0;
+    if (fflush(out) != 0 && !w.error)
+        w.error = errno;
+    errno = w.error;
+    return w.error == 0;
 }

@@ -44,7 +44,7 @@ static void add_indentation(struct xml_text *xml)
 
 /* ---- elements ---- */
 
-void xml_end_tag(struct xml_text *xml)
+static void end_tag(struct xml_text *xml)
 {
     if (xml->is_tag_open)
         add_bytes(xml, ">\n", 2);
@@ -53,7 +53,7 @@ void xml_end_tag(struct xml_text *xml)
 
 void xml_start(struct xml_text *xml, const char *element)
 {
-    xml_end_tag(xml);
+    end_tag(xml);
     add_indentation(xml);
     vec_push(&xml->bytes, '<');
     add_text(xml, element);

@@ -1,5 +1,5 @@
 /* Writes XML elements as text into memory, in the bytes of libxml2's writer with indentation and
- * encoding US-ASCII, but several times as fast; several threads can write parts of one document. */
+ * encoding US-ASCII, but several times as fast. */
 #ifndef HPCSTRUCT_XML_TEXT_H
 #define HPCSTRUCT_XML_TEXT_H
 
@@ -18,9 +18,6 @@ struct xml_text {
 /* Starts an element with the attribute `i`, its number. */
 void xml_start(struct xml_text *xml, const char *element);
 void xml_end(struct xml_text *xml, const char *element);
-
-/* Ends the start tag written last, for elements that are written elsewhere. */
-void xml_end_tag(struct xml_text *xml);
 
 /* Adds an attribute to the start tag written last. `value` is UTF-8 without control characters. */
 void xml_attribute(struct xml_text *xml, const char *name, const char *value);

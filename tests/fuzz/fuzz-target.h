@@ -23,7 +23,7 @@ struct fuzz_target {
 
 /* Each is in one of the programs. */
 #define FUZZ_TARGET extern const struct fuzz_target __attribute__((weak))
-FUZZ_TARGET measurement_target, arenas_target, perf_map_target, structure_target, structure_image_target, elf_target,
+FUZZ_TARGET measurement_target, arenas_target, perf_map_target, structure_target, elf_target,
     eh_frame_target, debug_line_target, debug_info_target, cfi_target,
     config_target, set_index_target, process_list_target, database_target, run_json_target,
     instructions_json_target, elf_notes_target, memory_test_target, split_debug_target;

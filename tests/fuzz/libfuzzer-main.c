@@ -5,7 +5,6 @@
 #include "lib/path.h"
 
 #include <fcntl.h>
-#include <libxml/parser.h>
 #include <sanitizer/allocator_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #include <stdatomic.h>
@@ -21,7 +20,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Those that are linked into this program; the others are NULL. */
 static const struct fuzz_target *const targets[] = {
     &measurement_target,  &arenas_target,      &perf_map_target,   &structure_target,
-    &structure_image_target,
     &elf_target,          &eh_frame_target,    &debug_line_target, &debug_info_target,
     &cfi_target,          &config_target,      &set_index_target,  &process_list_target,
     &database_target,     &run_json_target,    &instructions_json_target,

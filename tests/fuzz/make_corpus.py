@@ -120,9 +120,6 @@ STRUCTURE = Structure(
       P("leaf", 20, [(0x2000, 0x2100), (0x3000, 0x3040)], S(21, (0x2000, 0x2100)))),
     F(None, P("bare", 0, [(0x4000, 0x4100)], L(0, S(0, (0x4000, 0x4010)), header=0x4000))))
 
-STRUCTURE_WORDS = ("<L ", "</L>", "<A ", "</A>", "<P ", "</P>", "<S ", "/>", " i=", " l=", " v=", " n=", " f=", " ln=",
-                   " h=", "{[0x0-0xffffffffffffffff)}", "{[0x10-0x0)}", ")} [0x", "4294967295", "&#0;", "<![CDATA[")
-
 
 # ---- binaries ----
 
@@ -214,34 +211,10 @@ CONFIG = ("HPCRUN_DIR=/m\nHPCRUN_EVENTS=CPUTIME|C|5000000|0|0|0|0|0|1;cycles|P|1
 SET_INDEX = ("hpctoolkit-set 1\ncommand ./prog 12\nserial ./prog-serial\nrun 1 1 0 3.251 workers-1-repeat-1\n"
              "run 2 2 3 0.002101 workers-2-repeat-2\n")
 PROCESSES = ("begin 0 71 100 70 0 1000 /bin/sh\nbegin 4 72 101 71 2 2000 /bin/true\nunmeasured 4 72 1 2500 /bin/static\n"
-             "end 72 101 3 0 2600 1 9 9 9 0 0 1 2 8\nfailed 72 2700\nend 72 101 1 0 2900 1 9 9 9 0 0 1 2 8\n"
+             "end 72 101 3 0 2600 0 0 9 9\nfailed 72 2700\nend 72 101 1 0 2900 1 9 9 9 0 0 1 2 8\n"
              "begin 0 73 102 71 2 3000 /bin/false\nwaited 73 9 3500 70 71\nwaited 74 0 3600 80 71\nfailed 75 3700\n"
              "end 71 100 1 0 4000 2 9 9 9 0 0 2 2 8 3 4 2 28 50 90\n")
 PERF_MAP = "1000 10 first\n0x1010 20 second name\n1008 8 again\nfff0 ff last\n"
-
-
-NONE = 0xffffffff
-
-
-def structure_image():
-    """hpcprof/modules/structure-image-format.h: a procedure with a loop, of the key 0."""
-    def strings(*texts):
-        starts = [sum(len(text) + 1 for text in texts[:i]) for i in range(len(texts))]
-        return [("<Q", [(start,) for start in starts]), ("<B", [(byte,) for text in texts for byte in text + b"\0"])]
-    sections = [*strings(b"main", b"f"), *strings(b"/s/a.c"), *strings(b"/s"), *strings(b"spawn"),
-                ("<3I4xQ", [(0, 0, 3, 4096), (1, 0, 7, 0)]),
-                ("<5I4xQ3?5x", [(NONE, 0, 0, NONE, 0, 4096, False, False, False),
-                                (0, 2, 0, 0, 5, 4112, False, True, False),
-                                (1, 1, 1, 0, 6, 0, False, False, False)]),
-                ("<2Q4I", [(4096, 4112, 0, 0, 3, NONE), (4112, 4128, 1, 0, 5, 0), (4128, 4144, 2, 0, 7, NONE)]),
-                ("<2Q", [(4100, 4102)]), ("<2Q", [(4111, 8192)]),
-                ("<2I", [(0, 0), (3, 3)]), ("<I", [(0,), (1,), (2,)])]
-    data, places, at = b"", b"", 8 + 7 * 8 + 16 * len(sections)
-    for form, rows in sections:
-        places += struct.pack("<2Q", at + len(data), len(rows))
-        data += b"".join(struct.pack(form, *row) for row in rows)
-        data += bytes(-len(data) % 8)
-    return struct.pack("<8s7Q", b"HPCIMG02", 0, 0, 0, 0, 1, 2, 1) + places + data
 
 
 def all_seeds(build, folder):
@@ -249,8 +222,7 @@ def all_seeds(build, folder):
         "measurement": {"all-chunks": measurement().encode(), "children": with_children()},
         "arenas": {"live": sound_arenas(build, folder / "arenas")},
         "perf-map": {"overlap": PERF_MAP.encode()},
-        "structure-image": {"loop": structure_image()},
-        "structure": {"nested": STRUCTURE.xml("/s/program").encode()},
+        "structure": {"nested": STRUCTURE.image()},
         "config": {"all": CONFIG.encode()},
         "set-index": {"two": SET_INDEX.encode()},
         "process-list": {"some": PROCESSES.encode()},
@@ -298,7 +270,6 @@ def main():
             for name, data in seeds.items():
                 (out / target / name).write_bytes(data)
             write_damaged(pathlib.Path(f"{out}.damaged") / target, target, seeds)
-    (out / "structure.dict").write_text("".join(f'"{word}"\n' for word in STRUCTURE_WORDS))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ FUZZ_CC      ?= clang
 FUZZ_RUNTIME := $(wildcard $(shell $(FUZZ_CC) -print-runtime-dir 2>/dev/null)/libclang_rt.fuzzer-*.a)
 
 # Two programs: hpcrun and the tools have functions with the same names.
-FUZZ_OF_TOOLS  = measurement arenas perf-map structure structure-image elf elf-notes eh-frame debug-line debug-info set-index \
+FUZZ_OF_TOOLS  = measurement arenas perf-map structure elf elf-notes eh-frame debug-line debug-info set-index \
 	split-debug process-list database run-json instructions-json
 FUZZ_OF_HPCRUN = cfi config memory-test
 
@@ -17,7 +17,7 @@ FUZZ_COMMON  = $(addprefix tests/fuzz/,libfuzzer-main.c) $(wildcard lib/*.c)
 
 FUZZ_TOOLS_SOURCES = $(FUZZ_COMMON) $(addprefix tests/fuzz/,reader-checks.c \
 	$(addsuffix .c,$(addprefix target-,measurement structure elf dwarf lists database))) \
-	$(addprefix hpcprof/modules/,structure.c structure-reader.c structure-image.c structure-image-write.c) $(wildcard hpcstruct/elf/*.c hpcstruct/dwarf/*.c) \
+	$(addprefix hpcprof/modules/,structure.c structure-reader.c) $(wildcard hpcstruct/elf/*.c hpcstruct/dwarf/*.c) \
 	$(addprefix viewer-tui/base/,task.c text.c) $(wildcard viewer-tui/metrics/*.c) \
 	viewer-tui/scaling/steal-simulation.c viewer-tui/scaling/event-queue.c \
 	$(filter-out %/source-text.c %/syntax.c,$(wildcard viewer-tui/db/*.c))
@@ -35,19 +35,19 @@ $(call fuzz_objects,viewer-tui/db/summary-values.c): FUZZ_FLAGS += -fno-sanitize
 $(BUILD)/obj/fuzz/%.o: %.c
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CC $< (fuzz)")
-	$(Q)$(filter ccache,$(CC)) $(FUZZ_CC) $(filter-out $(OPT),$(CFLAGS)) $(CFLAGS_hpcprof) $(FUZZ_FLAGS) -c -o $@ $<
+	$(Q)$(filter ccache,$(CC)) $(FUZZ_CC) $(filter-out $(OPT),$(CFLAGS)) $(FUZZ_FLAGS) -c -o $@ $<
 
 FUZZ_LINK = $(FUZZ_CC) -fsanitize=fuzzer,address -o $@ $^
 
 $(BUILD)/fuzz/fuzz-tools: $(call fuzz_objects,$(FUZZ_TOOLS_SOURCES))
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD $@")
-	$(Q)$(FUZZ_LINK) -lelf -lxml2 -liberty -lzstd -ljansson -lz -lm -lpthread
+	$(Q)$(FUZZ_LINK) -lelf -liberty -lzstd -ljansson -lz -lm -lpthread
 
 $(BUILD)/fuzz/fuzz-hpcrun: $(call fuzz_objects,$(FUZZ_HPCRUN_SOURCES))
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD $@")
-	$(Q)$(FUZZ_LINK) -lxml2 -lz -lm
+	$(Q)$(FUZZ_LINK) -lz -lm
 
 FUZZ_TARGETS = $(addprefix $(BUILD)/fuzz/,$(FUZZ_OF_TOOLS) $(FUZZ_OF_HPCRUN))
 $(addprefix $(BUILD)/fuzz/,$(FUZZ_OF_TOOLS)): $(BUILD)/fuzz/fuzz-tools

@@ -51,7 +51,7 @@ static void look_at_tree(struct database *db)
             node_cost(db, i, m, EXCLUSIVE);
         }
     }
-    database_totals(db, costs);
+    node_costs_get(db, 0, costs);
     free(costs);
 }
 
@@ -88,6 +88,7 @@ static void read_database(const char *folder)
         look_at_tree(db);
         fold_undo(db);
     }
+    database_set_nodes(db, NULL, NULL);
     database_close(db);
 }
 

@@ -36,16 +36,14 @@ const struct fuzz_target set_index_target = {"set-index", run_set_index, 1 << 16
 static void run_process_list(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data;
-    size_t most = process_list_memory(text, size);
     struct process_list list;
-    void *memory = mem_alloc(most);
-    process_list_read(&list, text, size, memory);
+    process_list_read(&list, text, size);
     for (size_t i = 0; i < list.n; i++) {
         const struct process_image *image = &list.images[i];
         PROMISE(image->program_length == 0 ||
                 (image->program >= text && image->program + image->program_length <= text + size));
     }
-    free(memory);
+    process_list_free(&list);
 }
 
 /* An image of 400 bytes for the shortest line. */

@@ -1,5 +1,4 @@
-"""A model of program structure for tests: written as a structure file (doc/FORMAT-structure.md), and
-queried, independently of hpcprof, for the contexts of an address. Example:
+"""A model of program structure for tests: written as an image (doc/FORMAT-structure.md), and queried, independently of hpcprof, for the contexts of an address. Example:
 
     F("/src/a.c",
       P("main", 10, [(0x1000, 0x1100)],
@@ -8,16 +7,80 @@ queried, independently of hpcprof, for the contexts of an address. Example:
           A(22, "inlined", "/src/b.h", 5, S(6, (0x1020, 0x1030))))))"""
 import os
 import struct
-from xml.sax.saxutils import quoteattr
+
+GENERATOR = b"hpcstruct 10"
+NONE = 0xffffffff
+INLINED, LOOP = 1, 2
 
 
-def ranges(pairs):
-    return "{" + " ".join(f"[{b:#x}-{e:#x})" for b, e in pairs) + "}"
+def aligned(data):
+    return data + bytes(-len(data) % 8)
 
 
-def attributes(**values):
-    return "".join(f" {name}={quoteattr(str(value))}" for name, value in values.items()
-                   if value is not None)
+class Strings:
+    """A table of strings; their ids."""
+
+    def __init__(self):
+        self.ids = {}
+
+    def id(self, text):
+        """The id of a text; NONE of nothing: an unknown file, no kind."""
+        if not text:
+            return NONE
+        return self.ids.setdefault(text, len(self.ids))
+
+    def sections(self):
+        texts = [text.encode() + b"\0" for text in self.ids]
+        starts = [sum(map(len, texts[:i])) for i in range(len(texts))]
+        return (len(starts), struct.pack(f"<{len(starts)}Q", *starts)), (sum(map(len, texts)), b"".join(texts))
+
+
+class Image:
+    """The image of a structure, as hpcstruct writes it (lib/structure-image.h)."""
+
+    def __init__(self, has_lines=False):
+        self.data = GENERATOR.ljust(16, b"\0")
+        self.fragments, self.has_lines = [], has_lines
+        self.names, self.files, self.kinds = Strings(), Strings(), Strings()
+
+    def procedure(self, procedure, file, calls=()):
+        """Adds a procedure of a file, with its scopes; `calls`: (address of the last byte, target)."""
+        self.scopes, self.statements = [], []
+        self.add(procedure.inner, 0, file, self.kinds.id(procedure.tag))
+        self.fragments += [(begin, end, len(self.data)) for begin, end in procedure.spans]
+        name = procedure.name.encode() + b"\0"
+        self.data += struct.pack("<Q8I", procedure.spans[0][0], len(name), self.files.id(file), procedure.line,
+                                 len(self.scopes), len(self.statements), len(procedure.waits), len(calls), 0)
+        self.data += aligned(name)
+        for form, rows in (("<8IQ", self.scopes), ("<QQ4I", self.statements), ("<QQ", procedure.waits), ("<QQ", calls)):
+            self.data += b"".join(struct.pack(form, *row) for row in rows)
+
+    def add(self, elements, scope, file, kind):
+        """Adds elements in a scope, which has a number, the file of statements that name none, and a kind of overhead."""
+        for element in elements:
+            of_element = self.kinds.id(element.tag) if element.tag else kind
+            if isinstance(element, S):
+                of = element.file or file
+                self.has_lines |= bool(of and element.line)
+                self.statements += [(begin, end, scope, self.files.id(of), element.line if of else 0, of_element)
+                                    for begin, end in element.spans if begin < end]
+            elif isinstance(element, L):
+                of = element.file or file
+                self.scopes.append((LOOP, scope, 0, self.files.id(of), element.line, 0, 0, element.pauses, element.header))
+                self.add(element.inner, len(self.scopes), of, kind)
+            else:
+                self.scopes.append((INLINED, scope, self.names.id(element.name), self.files.id(element.file), element.line,
+                                    self.files.id(element.call_file or file), element.call_line, 0, 0))
+                self.add(element.inner, len(self.scopes), element.file, of_element)
+
+    def encode(self):
+        data, places = self.data, b""
+        fragments = (len(self.fragments), b"".join(struct.pack("<3Q", *f) for f in self.fragments))
+        for n, section in (fragments, *self.names.sections(), *self.files.sections(), *Strings().sections(),
+                           *self.kinds.sections()):
+            places += struct.pack("<2Q", len(data), n)
+            data += aligned(section)
+        return data + places + struct.pack("<3Q", self.has_lines, 0, 0)
 
 
 def function_label(kind, name, file, line, entry):
@@ -34,13 +97,6 @@ class Element:
 
     def __init__(self, *inner, tag=None):
         self.inner, self.tag = inner, tag
-
-    def xml(self, file):
-        """`file` is the file of statements that name none."""
-        raise NotImplementedError
-
-    def inner_xml(self, file):
-        return "".join(element.xml(file) for element in self.inner)
 
     def find(self, address, file, labels):
         """Labels of the contexts of an address, or None."""
@@ -64,10 +120,6 @@ class F(Element):
         super().__init__(*procedures)
         self.path = path
 
-    def xml(self, file=None):
-        path = self.path or "<unknown file>"
-        return f"<F{attributes(n=path)}>{self.inner_xml(self.path)}</F>\n"
-
 
 class P(Element):
     """A procedure; `waits` are the spans of system calls that wait."""
@@ -75,11 +127,6 @@ class P(Element):
     def __init__(self, name, line, spans, *inner, tag=None, waits=()):
         super().__init__(*inner, tag=tag)
         self.name, self.line, self.spans, self.waits = name, line, spans, waits
-
-    def xml(self, file):
-        head = attributes(n=self.name, ln=self.name, l=self.line, v=ranges(self.spans),
-                          o=self.tag, w=ranges(self.waits) if self.waits else None)
-        return f"<P{head}>{self.inner_xml(file)}</P>\n"
 
     def find(self, address, file, labels):
         label = function_label("call", self.name, file, self.line, self.spans[0][0])
@@ -90,9 +137,6 @@ class S(Element):
     def __init__(self, line, *spans, file=None, tag=None):
         super().__init__(tag=tag)
         self.line, self.spans, self.file = line, spans, file
-
-    def xml(self, file):
-        return f"<S{attributes(l=self.line, v=ranges(self.spans), f=self.file, o=self.tag)}/>"
 
     def find(self, address, file, labels):
         if not any(begin <= address < end for begin, end in self.spans):
@@ -110,11 +154,6 @@ class L(Element):
         super().__init__(*inner)
         self.line, self.file, self.header, self.pauses = line, file, header, pauses
 
-    def xml(self, file):
-        head = attributes(l=self.line, f=self.file, v=ranges([(self.header, self.header + 1)]),
-                          w="pause" if self.pauses else None)
-        return f"<L{head}>{self.inner_xml(self.file or file)}</L>"
-
     def find(self, address, file, labels):
         file = self.file or file
         label = ("loop", file, self.line) if file and self.line else ("loop at", self.header)
@@ -129,11 +168,6 @@ class A(Element):
         self.call_line, self.call_file = call_line, call_file
         self.name, self.file, self.line = name, file, line
 
-    def xml(self, file):
-        site = attributes(l=self.call_line, f=self.call_file or file or "", n="", v="{}")
-        head = attributes(l=self.line, f=self.file or "", n=self.name, v="{}", o=self.tag)
-        return f"<A{site}><A{head}>{self.inner_xml(self.file)}</A></A>"
-
     def find(self, address, file, labels):
         labels = labels + line_labels(self.call_file or file, self.call_line)
         label = function_label("inlined", self.name, self.file, self.line, 0)
@@ -146,12 +180,12 @@ class Structure:
     def __init__(self, *files):
         self.files = files
 
-    def xml(self, path):
-        body = "".join(file.xml() for file in self.files)
-        return ('<?xml version="1.0" encoding="UTF-8"?>\n'
-                '<HPCToolkitStructure i="0" version="4.9" n="">\n'
-                f'<LM{attributes(i=1, n=path, v="{}", g="hpcstruct 9")}>\n{body}</LM>\n'
-                '</HPCToolkitStructure>\n')
+    def image(self):
+        image = Image()
+        for file in self.files:
+            for procedure in file.inner:
+                image.procedure(procedure, file.path)
+        return image.encode()
 
     def labels(self, address):
         """The contexts of an address, or None."""
@@ -206,8 +240,8 @@ file_of() {
         esac
     done
 }
-if [ "$1 $2 $3" = "--calls -o -" ]; then
-    file_of "$4"
+if [ "$1 $2 $3 $4" = "--image --calls -o -" ]; then
+    file_of "$5"
     exec cat "$structure.calls"
 fi
 [ "$1 $3" = "-j --cache" ] || { echo "hpcstruct: unexpected arguments: $*" >&2; exit 1; }
@@ -243,20 +277,18 @@ class FakeHpcstruct:
         return os.path.join(self.folder, "structures", binary.replace("/", "%"))
 
     def set_structure(self, binary, structure):
-        with open(self.path(binary), "w") as file:
-            file.write(structure.xml(binary))
+        self.set_image(binary, structure.image())
 
-    def set_text(self, binary, text):
-        with open(self.path(binary), "w") as file:
-            file.write(text)
+    def set_image(self, binary, data):
+        with open(self.path(binary), "wb") as file:
+            file.write(data)
 
     def set_calls(self, binary, *calls):
         """Sets the direct calls in a binary: (address of the call, target)."""
-        listed = "".join(f'<C l="0" v="{ranges([(at, at + 5)])}" t="{target:#x}"/>'
-                         for at, target in calls)
-        with open(self.path(binary) + ".calls", "w") as file:
-            file.write('<HPCToolkitStructure><LM n=""><F n=""><P n="" v="{[0x0-0x1)}">'
-                       f"{listed}</P></F></LM></HPCToolkitStructure>")
+        image = Image()
+        image.procedure(P("", 0, [(0, 1)]), None, [(at + 4, target) for at, target in calls])
+        with open(self.path(binary) + ".calls", "wb") as file:
+            file.write(image.encode())
 
     def set_code(self, binary, code):
         """Sets Python code to run in place of hpcstruct; `structure` is the path of the structure."""

@@ -21,6 +21,30 @@ def anchors(page):
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
+# What a type of hpcprof/database/run-fields.h is called in the document.
+JSON_TYPES = {"number": ["integer"], "amount": ["number"], "truth": ["boolean"], "known_number": ["integer or null"],
+              "known_amount": ["number or null"], "text": ["text", "text or null"], "code": ["text"], "ids": ["array"],
+              "statistics": ["array"], "INNER": ["array", "object", "text"]}
+
+
+def documented_members():
+    """{kind of object: [(member, type)]} in FORMAT-database.md."""
+    tables = {}
+    for head, rows in re.findall(r"^\| member of (.*?) \|.*\n.*\n((?:\| .*\n)+)", (ROOT / "doc/FORMAT-database.md").read_text(), re.M):
+        name = re.sub("^(an?|the) |`|:.*", "", head)
+        tables[name] = re.findall(r"^\| `(\w+)` \| ([\w ]+) \|", rows, re.M)
+    return tables
+
+
+def written_members():
+    """The same from the lists in run-fields.h."""
+    source, lists = (ROOT / "hpcprof/database/run-fields.h").read_text(), {}
+    for name, rows in re.findall(r"^#ifdef FIELDS_OF_(\w+).*\n((?:.*\n)+?)#undef", source, re.M):
+        found = re.findall(r'^(?:FIELD\(|SOMETIMES\([^"]*?, ?|(INNER)\()(?:(\w+),\s+)?"(\w+)"', rows, re.M)
+        lists[name.lower().replace("_", " ")] = [(member, inner or kind) for inner, kind, member in found]
+    return lists
+
+
 class Documents(unittest.TestCase):
     def test_links(self):
         for page in DOCUMENTS:
@@ -51,6 +75,17 @@ class Documents(unittest.TestCase):
             for path in re.findall(r"build/tests/programs/([\w/-]+)", page.read_text()):
                 with self.subTest(page=page.name, path=path):
                     self.assertIn(pathlib.Path(path), sources)
+
+    def test_members_of_run_json(self):
+        """The tables of FORMAT-database.md have the members of run.json that hpcprof writes, in their order, with their
+        types."""
+        documented, written = documented_members(), written_members()
+        self.assertEqual(documented.keys(), written.keys())
+        self.assertGreater(len(written), 10)
+        for name, members in written.items():
+            self.assertEqual([member for member, _ in documented[name]], [member for member, _ in members], name)
+            for (member, is_documented), (_, kind) in zip(documented[name], members):
+                self.assertIn(is_documented, JSON_TYPES[kind], (name, member))
 
     def test_every_page_is_linked_from_the_readme(self):
         text = (ROOT / "README.md").read_text()

@@ -175,13 +175,6 @@ class SourcesTest(HpcprofCase):
         self.assert_says(self.scenario.stderr, r"l\xf6st\x0a/program", "hpcstruct")
         self.assertEqual(len(self.scenario.stderr.splitlines()), 3, self.scenario.stderr)
 
-    def test_paths_are_normal(self):
-        self.source("a/one.c", "one")
-        self.build(self.at("a/../a/./one.c"), self.at("a//one.c"), "/../../.." + self.at("a/one.c"))
-        self.check_copies({"f1": "one", "f2": "one", "f3": "one"})
-        db = read_database(self.at("db"))
-        self.assertEqual(len(db.files), 1)
-
     def test_replaced_and_searched_paths(self):
         self.source("new/sub/one.c", "one")
         self.source("tree/x/deep/two.c", "deep two")

@@ -229,12 +229,12 @@ class CodeTest(CallSitesCase):
     def test_a_list_that_is_damaged(self):
         self.call(MAIN, LINE, INNER)
         self.call(MAIN, (OUTER,), INNER)
-        for text in ("", "<", "<HPCToolkitStructure><LM><F><P><C/><C t='' v=''/><C t='x' v='{[0x1'/>"
-                     "<C t='0x3000' v='{[0x0-0x0)}'/></P></F></LM></HPCToolkitStructure>"):
-            with open(self.scenario.hpcstruct.path(self.module.path) + ".calls", "w",
-                      encoding="utf-8") as file:
-                file.write(text)
-            self.scenario.run("-o", self.at(f"db{len(text)}")) if text else self.check_both()
+        image = self.module.structure.image()
+        for i, data in enumerate((b"", b"<", image[:100], image[:-8])):
+            with open(self.scenario.hpcstruct.path(self.module.path) + ".calls", "wb") as file:
+                file.write(data)
+            self.scenario.run("-o", self.at(f"db{i}")) if i else self.check_both()
+
 
 
 def rounded(row):

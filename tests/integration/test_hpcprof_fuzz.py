@@ -4,7 +4,6 @@ valid database of the rest; never a crash, a hang or excessive memory. FUZZ_ROUN
 import os
 import pathlib
 import random
-import re
 import resource
 import shutil
 import struct
@@ -108,7 +107,7 @@ class FuzzTest(HpcprofCase):
 
     def test_the_reader_of_structure(self):
         path = pathlib.Path(self.at("whole.hpcstruct"))
-        path.write_text(STRUCTURE.xml("/s/program"))
+        path.write_bytes(STRUCTURE.image())
         self.read_damaged("structure", str(path))
 
     # The whole program.
@@ -156,16 +155,12 @@ class FuzzTest(HpcprofCase):
     def test_damaged_structure(self):
         run = self.measurement()
         run.write(self.scenario.measurements)
-        whole = STRUCTURE.xml(self.at("program"))
-        values = [match.span(1) for match in re.finditer('"([^"]*)"', whole)]
+        whole = STRUCTURE.image()
         for seed in range(FIRST_SEED, FIRST_SEED + ROUNDS // 2):
-            rng = random.Random(seed)
-            text = whole
-            for begin, end in sorted(rng.sample(values, rng.randint(1, 3)), reverse=True):
-                value = rng.choice(("", "-1", "99999999999", "{[0x1000-0xffffffffffffffff)}",
-                                    "{[0x1-0x0)}", "{[0x1000-0x1001) [0x1000-0x3000)}", "x" * 9))
-                text = text[:begin] + value + text[end:]
+            rng, data = random.Random(seed), bytearray(whole)
+            for at in rng.sample(range(16, len(data), 4), rng.randint(1, 3)):
+                data[at:at + 4] = rng.choice((b"\0\0\0\0", b"\1\0\0\0", b"\xff\xff\xff\xff", b"\0\x10\0\0"))
             if rng.random() < 0.2:
-                text = text[:rng.randrange(len(text))]
-            self.scenario.hpcstruct.set_text(self.at("program"), text)
+                del data[rng.randrange(len(data)):]
+            self.scenario.hpcstruct.set_image(self.at("program"), bytes(data))
             self.check(seed)

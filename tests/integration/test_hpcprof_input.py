@@ -7,7 +7,7 @@ import struct
 import measurement_writer as mw
 from hpcprof_case import PROGRAM, WORK, HpcprofCase
 from hpcprof_scenario import Module, check_database
-from structure_model import elf_file, header_hash
+from structure_model import GENERATOR, elf_file, header_hash
 from v4_reader import read_database
 
 
@@ -150,14 +150,14 @@ class BadBinariesTest(HpcprofCase):
         pathlib.Path(module.path).write_bytes(elf_file("abcd02"))
         cache = pathlib.Path(self.at("cache/hpctoolkit/structure"))
         cache.mkdir(parents=True)
-        newest = PROGRAM.xml(module.path)
-        for i, (name, text) in enumerate((
-                ("abcd01-0000000000000001.hpcstruct", newest.replace("main", "older")),
+        newest = PROGRAM.image()
+        for i, (name, data) in enumerate((
+                ("abcd01-0000000000000001.hpcstruct", newest.replace(b"main", b"niam")),
                 ("abcd01-0000000000000000.hpcstruct", newest),
-                ("abcd01-0000000000000002.hpcstruct", newest.replace('g="hpcstruct', 'g="other')),
-                ("abcd0102-0000000000000000.hpcstruct", newest.replace("main", "longer")),
-                ("abcd01-0000000000000003.tmp", newest.replace("main", "unfinished")))):
-            (cache / name).write_text(text)
+                ("abcd01-0000000000000002.hpcstruct", newest.replace(GENERATOR, GENERATOR[::-1])),
+                ("abcd0102-0000000000000000.hpcstruct", newest.replace(b"main", b"long")),
+                ("abcd01-0000000000000003.tmp", newest.replace(b"main", b"cut.")))):
+            (cache / name).write_bytes(data)
             os.utime(cache / name, ns=(0, 10**18 + i))
         self.process(module)
         db = self.scenario.database()
@@ -192,17 +192,15 @@ class BadBinariesTest(HpcprofCase):
 
     def test_damaged_structure(self):
         module = self.program()
-        text = PROGRAM.xml(module.path)
-        write = f"open(structure, 'w').write({text[:-40]!r}); print(structure)"
+        write = f"open(structure, 'wb').write({PROGRAM.image()[:-40]!r}); print(structure)"
         self.scenario.hpcstruct.set_code(module.path, write)
         self.check_without_structure(module, "structure file is damaged", "without names")
 
     def test_damaged_structure_in_the_cache_is_made_again(self):
         module = self.program()
-        text = PROGRAM.xml(module.path)
-        self.scenario.hpcstruct.set_text(module.path, text[:200])
+        self.scenario.hpcstruct.set_image(module.path, PROGRAM.image()[:200])
         self.scenario.hpcstruct.set_code(module.path, "if not os.path.exists(structure):\n"
-                                         f"    open(structure, 'w').write({text!r})\n"
+                                         f"    open(structure, 'wb').write({PROGRAM.image()!r})\n"
                                          "print(structure)")
         self.process(module)
         db = self.scenario.database(status=1)
@@ -228,14 +226,12 @@ class BadBinariesTest(HpcprofCase):
         check_database(self, self.scenario, db, WORK)
 
     def test_structure_that_is_no_structure(self):
-        """Not XML, XML of another kind, an entity bomb, misplaced elements."""
-        bomb = ('<!DOCTYPE a [<!ENTITY b "x">' + "".join(
-            f'<!ENTITY b{i} "&b{i - 1};&b{i - 1};&b{i - 1};&b{i - 1};">' for i in range(1, 30))
-            + ']><HPCToolkitStructure><LM n="&b29;"/></HPCToolkitStructure>')
-        texts = ("", "no xml", "<html><body/></html>", bomb.replace("&b0;", "&b;"))
-        for i, text in enumerate(texts):
+        """Nothing, text, XML, a head without a foot, an image of another version."""
+        image = PROGRAM.image()
+        for i, data in enumerate((b"", b"no image", b"<HPCToolkitStructure/>", image[:16],
+                                  image.replace(GENERATOR, GENERATOR[::-1]))):
             module = self.scenario.binary(f"program{i}", f"{i:02x}")
-            self.scenario.hpcstruct.set_code(module.path, f"open(structure, 'w').write({text!r})\n"
+            self.scenario.hpcstruct.set_code(module.path, f"open(structure, 'wb').write({data!r})\n"
                                              "print(structure)")
             self.process(module, pid=i, start_time=i)
         db = self.scenario.database(status=1)

@@ -151,7 +151,8 @@ class HpcprofMpi(HpcprofCase):
         results = []
         for ranks in (1, 3):
             done = self.mpi(ranks, "--large", "0", "-o", self.at(f"parts-{ranks}"), where, program=MPI_BUILD)
-            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stderr, r"\Ahpcprof-mpi: sh\[\d+\], 5 processes: \d+ samples of CPUTIME .* partial paths.*\n\Z")
             results.append(contents(self.at(f"parts-{ranks}")))
         self.assertEqual(*results)
         self.assertEqual(list(pathlib.Path(self.at("cache")).rglob("*.hpcstruct")), [])

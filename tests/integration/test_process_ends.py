@@ -31,8 +31,8 @@ class Ends(HpcprofCase):
         self.lines.append(f"begin 0 {pid} {pid} {parent} {origin} {BEGAN} {path}")
 
     def end(self, pid, seconds, state=EXIT, cpu=0.0, loss=(0, 0)):
-        self.lines.append(f"end {pid} {pid} {state} 0 {BEGAN + round(seconds * SECOND)} 1 {round(cpu * SECOND)} 0 0 0 0 1 5 1 "
-                          f"{loss[0]} {loss[1]}")
+        self.lines.append(f"end {pid} {pid} {state} 0 {BEGAN + round(seconds * SECOND)} {loss[0]} {loss[1]} "
+                          f"{round(cpu * SECOND)} 0")
 
     def waited(self, pid, seconds, signal=0, cpu=0.0, parent=1):
         self.lines.append(f"waited {pid} {signal} {BEGAN + round(seconds * SECOND)} {round(cpu * SECOND)} {parent}")

@@ -1,5 +1,5 @@
-"""The summary of a run of many processes, by hpcrun at its end and in the database: everything that was measured, and
-by reason everything that was not. The process trees are built so that the numbers are known."""
+"""The summary of a run of many processes, by hpcprof and in the database: everything that was measured, and by reason
+everything that was not; and the line of the launched process, by hpcrun at its end. The process trees are built so that the numbers are known."""
 import os
 import re
 import shutil
@@ -32,9 +32,10 @@ int main(int count, char **arguments)
 }
 """
 
-LINE = re.compile(r"hpcrun: (?P<who>\S+?)(\[\d+\])?( rank \d+)?(, (?P<processes>\d+) processes)?: (?P<samples>\d+) samples? of CPUTIME"
+LINE = re.compile(r"(?P<tool>hpcrun|hpcprof): (?P<who>\S+?)(\[\d+\])?( rank \d+)?(, (?P<processes>\d+) processes)?: (?P<samples>\d+) samples? of CPUTIME"
                   r" \([^)]*\) in (?P<cpu>[\d.]+) s CPU, (?P<wall>[\d.]+) s wall, (?P<threads>\d+) threads?; "
-                  r"(?P<dropped>\d+) dropped, (?P<partial>\d+) partial paths(, [\d.]+ s CPU without samples)? -> \S+")
+                  r"(?P<dropped>\d+) dropped, (?P<partial>\d+) partial paths(, [\d.]+ s CPU without samples)?"
+                  r"(, (?P<children>[\d.]+) s CPU in children)?(?P<directory> -> \S+)?")
 
 
 def reasons(text):
@@ -63,11 +64,21 @@ class TreeTest(profiling.ProfilingTest):
         lines = [line for line in done.stderr.splitlines() if line.startswith("hpcrun: ")]
         return done, [line for line in lines if "CPUTIME uses POSIX timers" not in line]
 
+    def account(self, name="m"):
+        """What hpcprof says of the run."""
+        database = self.directory / f"db-{name}"
+        shutil.rmtree(database, ignore_errors=True)
+        done = subprocess.run([profiling.BUILD / "bin/hpcprof", "-o", database, self.directory / name], check=True,
+                              stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, timeout=600,
+                              env=dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE)))
+        return [line for line in done.stderr.splitlines() if not line.startswith("hpcprof: recovered the data")]
+
     def check_numbers(self, line, processes, burned, counted):
         """The CPU time in the summary line is that of all processes that were measured to their end: at least
         what they burned, at most what the kernel counted."""
         match = LINE.fullmatch(line)
         self.assertTrue(match, line)
+        self.assertEqual(bool(match["directory"]), match["tool"] == "hpcrun")
         self.assertEqual(int(match["processes"] or 1), processes)
         # A sample that is due while hpcrun ends a process is dropped.
         self.assertLessEqual(int(match["dropped"]), processes)
@@ -116,18 +127,22 @@ class Trees(TreeTest):
         after = os.times()
         self.assertEqual(sorted(done.stdout.splitlines()), sorted(plain.stdout.splitlines()))
         self.assertIn("Killed (ignored)", done.stderr)
-        self.assertEqual(len(lines), 2, done.stderr)
+        self.assertEqual(len(lines), 1, done.stderr)
+        children = float(LINE.fullmatch(lines[0])["children"])
+        lines = self.account()
         counted = after.children_user + after.children_system - before.children_user - before.children_system
+        self.assertGreater(children + 0.001, 0.1 * len(targets))
+        self.assertLess(children, counted)
         # make; its children; env, until it became a program that is not measured.
         self.check_numbers(lines[0], 1 + 3 + 2 + 1, 0.3, counted)
-        match = re.fullmatch(r"hpcrun: not measured: (.*); measured in part: (.*)", lines[1])
+        match = re.fullmatch(r"hpcprof: not measured: (.*); measured in part: (.*)", lines[1])
         self.assertTrue(match, lines[1])
         expected = {why: count for _, (count, why) in rules.items() if why}
         expected["started without LD_PRELOAD"] = 1
         self.assertEqual(reasons(match[1]), expected)
         self.assertEqual(reasons(match[2]), {"killed by signal 9": 1, "ended by a bare system call": 1})
         self.assertGreater(float(re.search(r"\(static; ([\d.]+) s CPU\)", match[1])[1]), 0.19)  # two of 0.1 s each
-        summary = self.summary()
+        summary = viewer.printed_json("summary", self.directory / "db-m")
         self.assertEqual({entry["reason"]: entry["count"] for entry in summary["unmeasured"]}, expected)
         ends = sorted(process["state"] for process in summary["processes"]
                       if process["state"] not in ("exit", "_exit", "exec"))
@@ -160,25 +175,44 @@ class Trees(TreeTest):
         self.assertEqual(len(lines), 1, done.stderr)
         self.check_numbers(lines[0], 1, 0.1, 10)
         self.assertIn("./plain[", lines[0])
+        self.assertEqual(self.account(), [])  # there is no more to say
 
     def test_an_exec_of_what_is_not_measured(self):
         self.build("static", "-static")
-        _, lines = self.hpcrun("sh", "-c", "./plain exit 0.1; exec ./static exit 0")
+        self.hpcrun("sh", "-c", "./plain exit 0.1; exec ./static exit 0")
+        lines = self.account()
         self.assertEqual(len(lines), 2, lines)
         self.check_numbers(lines[0], 2, 0.1, 10)
-        self.assertEqual(lines[1], "hpcrun: not measured: 1 statically linked (static)")
+        self.assertEqual(lines[1], "hpcprof: not measured: 1 statically linked (static)")
 
     def test_an_exec_that_fails_is_none(self):
         self.build("static", "-static")
         (self.directory / "static").chmod(0o644)
         done, lines = self.hpcrun("sh", "-c", "./static; ./plain exit 0.1; ./nowhere; exit 7", status=7)
-        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertEqual((len(lines), len(self.account())), (1, 1), done.stderr)
 
     def test_quiet(self):
         self.build("static", "-static")
         _, lines = self.hpcrun("sh", "-c", "./static exit 0; true", options=["-q"])
         self.assertEqual(lines, [])
-        self.assertIn("not measured: 1 statically linked (static)", (self.directory / "m/hpcrun.log").read_text())
+        self.assertRegex((self.directory / "m/hpcrun.log").read_text(), r"(?m)^sh\[\d+\]: \d+ samples? of CPUTIME ")
+        self.assertEqual(self.account()[-1], "hpcprof: not measured: 1 statically linked (static)")
+
+    def test_a_killed_program(self):
+        """No process is left that could print hpcrun's line."""
+        _, lines = self.hpcrun("sh", "-c", "./plain exit 0.1; exec ./plain kill 0.1", status=-9)
+        self.assertEqual(lines, [])
+        lines = self.account()
+        self.check_numbers(lines[0], 2, 0.2, 10)
+        self.assertRegex(lines[1], r"^hpcprof: measured in part: 1 killed, ended by a bare system call, or lost \(plain\[\d+\]\)$")
+
+    def test_a_daemon(self):
+        """What the launched process leaves behind has its own accounts, and prints nothing."""
+        _, lines = self.hpcrun("sh", "-c", "(./plain exit 0.1; ./plain exit 0.1) & exit 0")  # returns when all have ended
+        self.assertEqual(len(lines), 1, lines)
+        self.assertRegex(lines[0], r"^hpcrun: sh\[")
+        line, = self.account()
+        self.check_numbers(line, 3, 0.2, 10)  # sh becomes the last one
 
     def test_status_of_children_is_the_kernel_s(self):
         """hpcrun observes how the program waits for its children."""
@@ -217,10 +251,10 @@ class Killed(OfChance, TreeTest):
 
 
 class Jobs(unittest.TestCase):
-    """Concurrent ranks, each with a launcher of its own: the last launcher prints the summary of all."""
+    """Concurrent ranks, each with a launcher of its own: the process of rank 0 prints its line, hpcprof that of all."""
 
     def job(self, script):
-        """What the launchers of four ranks say: one line."""
+        """What the launchers of four ranks say, and hpcprof: one line each."""
         test = profiling.ProfilingTest()
         test.setUp()
         self.addCleanup(test.doCleanups)
@@ -239,8 +273,12 @@ class Jobs(unittest.TestCase):
         lines = [line for text in said for line in text.splitlines() if "POSIX timers: " not in line]
         self.assertEqual([rank.returncode for rank in ranks], [0] * 4)
         self.assertEqual(len(lines), 1, said)
+        self.assertRegex(lines[0], r"^hpcrun: sh\[\d+\] rank 0: \d+ samples? of CPUTIME .* -> ")
+        done = test.run_tool(profiling.BUILD / "bin/hpcprof", test.directory / "m")
+        lines = done.stderr.splitlines()
+        self.assertEqual((done.returncode, len(lines)), (0, 1), done.stderr)
         return lines[0]
 
     def test_one_line_for_a_job(self):
         for script, who in (("(exit 0); true", "4 ranks of sh, 8 processes"), ("true", "4 ranks of sh")):
-            self.assertRegex(self.job(script), rf"^hpcrun: {who}: \d+ samples? of CPUTIME .* -> ")
+            self.assertRegex(self.job(script), rf"^hpcprof: {who}: \d+ samples? of CPUTIME .* paths")

@@ -15,7 +15,7 @@ import viewer_story as story
 from terminal import HAVE_TMUX, Terminal
 from viewer_driver import Driver
 
-WASTE = "waste = $idleness + $overhead"
+WASTE = "waste [s] = $idleness + $overhead"
 EFFICIENCY = "efficiency = $work / $effort"
 PROGRAM = 14.0625  # effort
 FAST_CLOCK = profiling.TOOLS / "fast-clock.so"
@@ -112,7 +112,7 @@ class Defining(InTerminal):
         terminal.until_seen("a value is missing (character 9): waste =")
         terminal.type("$idleness")
         terminal.press("Enter")
-        terminal.until_seen("waste: 3.062 s")
+        terminal.until_seen("waste: 3.062")
         self.define(terminal, "waste = 1", "there is a metric of that name")
         terminal.press("Escape")
         terminal.until_seen("8/9")
@@ -137,7 +137,7 @@ class Defining(InTerminal):
 
     def test_of_a_comparison(self):
         terminal = self.start("--names", "a,b", self.db, self.db, width=100)
-        lines = self.define(terminal, 'twice = $"work [a]" + $"work [b]"', "twice: 18.00 s")
+        lines = self.define(terminal, 'twice [s] = $"work [a]" + $"work [b]"', "twice: 18.00 s")
         self.assertIn("twice, s", lines[2])
         self.assertIn("18.00 100.0%", lines[4])
 
@@ -224,7 +224,7 @@ class Choosing(InTerminal):
         lines = terminal.until_seen("?:help")
         self.assertIn("work, s", lines[2])
         self.assertNotIn("waste", "\n".join(lines))
-        self.define(terminal, "waste = $idleness", "waste: 3.062 s")
+        self.define(terminal, "waste [s] = $idleness", "waste: 3.062 s")
 
     def test_scrolling(self):
         terminal = self.opened()

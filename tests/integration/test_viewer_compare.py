@@ -444,7 +444,7 @@ class Scaling(Compared):
 
     def test_what_cannot_be_understood(self):
         for arguments, expected in (
-                (["--scaling", "odd", *self.folders], "--scaling is strong or weak, not 'odd'"),
+                (["--scaling", "odd", *self.folders], "no kind of scaling 'odd'; there are strong, weak"),
                 (["--scaling", "weak", self.folders[0]], "need two databases"),
                 (["--names", "a,b", self.folders[0]], "need two databases"),
                 (["--workers", "1,2", *self.folders], "--workers needs --scaling weak"),

@@ -233,7 +233,7 @@ class Details(Checks):
 
     def test_pprof_has_what_can_be_added_up(self):
         profile = protobuf_reader.Pprof(self.export(
-            "top-down", "pprof", "--derive", "half = $work / 2", "--derive", "one = $work / $work", self.db))
+            "top-down", "pprof", "--derive", "half [s] = $work / 2", "--derive", "one = $work / $work", self.db))
         self.assertEqual(profile.types, [("work", "nanoseconds"), ("half", "nanoseconds")])
 
     def test_speedscope_says_where_and_what(self):

@@ -36,12 +36,12 @@ class Large(unittest.TestCase):
 
     @unittest.skipIf(SANITIZED, "sanitizers need memory of their own")
     def test_the_first_screen_needs_little_memory(self):
-        """Closed, the tree: 30 bytes for each context; the rest of the viewer needs less than half of that here. Open
+        """Closed, the tree: 26 bytes for each context; the rest of the viewer needs less than half of that here. Open
         along the hot path, with the first line of the advice, which passes over all contexts: also the rows."""
         own, _ = self.start().memory()
-        self.assertLess(own, 45 * CONTEXTS)
+        self.assertLess(own, 42 * CONTEXTS)
         own, _ = self.start("--no-config").memory()
-        self.assertLess(own, (45 + 2 * 16 + 8) * CONTEXTS)
+        self.assertLess(own, (42 + 2 * 16 + 8) * CONTEXTS)
 
     @unittest.skipIf(SANITIZED, "sanitizers need memory of their own")
     def test_all_views_need_bounded_memory(self):

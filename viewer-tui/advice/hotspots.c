@@ -113,7 +113,6 @@ struct hotspot_list hotspots_of(const struct database *db, const struct time_pla
 static struct hotspot_list callers_of(struct view *view, uint32_t row, size_t metric)
 {
     struct hotspot_list list = {0};
-    view_start_walk(view);
     view_expand(view, row);
     for (uint32_t i = 0; i < view_row(view, row)->n_children; i++) {
         uint32_t child = view_child(view, row, i);

@@ -94,6 +94,34 @@ void text_add_clean_code(struct text *text, const char *more, bool ascii)
     add_forms(text, more, ascii, printable_next_of_code);
 }
 
+void text_say(struct text *text, bool ascii, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    while (*format) {
+        char conversion[16];
+        size_t literal = strcspn(format, "%"), length = 1 + strspn(format + literal + (format[literal] != 0), "0123456789.-+lz");
+        text_add_bytes(text, format, literal);
+        format += literal;
+        if (!*format)
+            break;
+        snprintf(conversion, sizeof conversion, "%.*s", (int)length + 1, format);
+        format += length + 1;
+        switch (conversion[length]) {
+        case 's': text_add_clean(text, va_arg(args, const char *), ascii); break;
+        case '%': text_add(text, "%"); break;
+        case 'f':
+        case 'g': text_printf(text, conversion, va_arg(args, double)); break;
+        default:
+            if (conversion[length - 1] == 'z' || conversion[length - 1] == 'l')
+                text_printf(text, conversion, va_arg(args, size_t));
+            else
+                text_printf(text, conversion, va_arg(args, unsigned));
+        }
+    }
+    va_end(args);
+}
+
 #define TAB 8
 
 void text_add_expanded(struct text *text, const char *code)

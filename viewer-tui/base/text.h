@@ -34,6 +34,10 @@ void text_add_clean(struct text *text, const char *more, bool ascii);
 /* The same for source code, where a backslash stays as it is. */
 void text_add_clean_code(struct text *text, const char *more, bool ascii);
 
+/* Formats like text_printf, but texts (%s) are of unknown origin: they are added by text_add_clean. Other conversions:
+ * numbers and %c. */
+void text_say(struct text *text, bool ascii, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 /* Adds printable text with the special characters of XML and HTML escaped. */
 void text_add_xml(struct text *text, const char *more);
 

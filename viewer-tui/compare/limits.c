@@ -46,7 +46,6 @@ static double *procedure_by_run(struct view *bottomup, const char *name, size_t 
 {
     size_t n_runs = merged_runs_of(bottomup)->runs.n;
     double *sum = NULL;
-    view_start_walk(bottomup);
     if (view_expand(bottomup, 0) != DONE)
         return NULL;
     const struct row *program = view_row(bottomup, 0);

@@ -133,13 +133,6 @@ static void merged_release(struct view *view, uint32_t first)
     state->rows.n = first * state->merged->runs.n;
 }
 
-static void merged_start_walk(struct view *view)
-{
-    const struct merged_view *state = view->state;
-    for (size_t run = 0; run < state->merged->runs.n; run++)
-        view_start_walk(state->views[run]);
-}
-
 static const struct view *merged_origin(const struct view *view, uint32_t *row)
 {
     const struct merged_view *state = view->state;
@@ -201,7 +194,6 @@ struct view *merged_open(const struct merged_runs *merged, struct view *const *v
                                        .expand = merged_expand,
                                        .release = merged_release,
                                        .close = merged_close,
-                                       .start_walk = merged_start_walk,
                                        .origin = merged_origin};
     struct view *view = view_new(&state->class, NULL, &merged->metrics);
     view->state = state;

@@ -4,6 +4,7 @@
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/compare/losses.h"
 #include "viewer-tui/db/metric-selection.h"
+#include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/threads/thread-sums.h"
 
@@ -79,8 +80,10 @@ void session_close(struct session *session)
             comparison_free(session->opened[p].comparison);
         else
             losses_free(session->opened[p].merged);
-        if (session->opened[p].db)
+        if (session->opened[p].db) {
             fold_undo(session->opened[p].db);
+            database_set_nodes(session->opened[p].db, NULL, NULL);
+        }
         database_close(session->opened[p].db);
     }
     for (size_t i = 0; i < session->n_runs; i++)

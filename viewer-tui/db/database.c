@@ -3,9 +3,7 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/db/cct-file.h"
-#include "viewer-tui/db/fold.h"
 #include "viewer-tui/db/metric-reader.h"
-#include "viewer-tui/db/node-costs.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -164,9 +162,7 @@ void database_close(struct database *db)
 {
     if (!db)
         return;
-    assert(!db->fold);
-    node_costs_free(db->costs);
-    nodes_free(db->nodes);
+    assert(!db->fold && !db->nodes);
     metrics_free(&db->metrics);
     v4_map_close(&db->meta);
     v4_map_close(&db->profile);
@@ -390,23 +386,4 @@ bool database_entry(const struct database *db, uint32_t index, struct v4_entry *
     if (name)
         *name = string_at(db, entry->name);
     return true;
-}
-
-/* ---- the tree ---- */
-
-void database_set_nodes(struct database *db, struct nodes *nodes, struct node_costs *costs)
-{
-    assert(!db->fold);
-    node_costs_free(db->costs);
-    nodes_free(db->nodes);
-    db->nodes = nodes;
-    db->costs = costs;
-}
-
-const struct nodes *database_nodes(struct database *db)
-{
-    struct nodes *nodes = db->nodes ? NULL : nodes_read(db);
-    if (nodes)
-        database_set_nodes(db, nodes, node_costs_new(db, nodes));
-    return db->fold ? db->fold->nodes : db->nodes;
 }

@@ -14,7 +14,6 @@
 #include "lib/hash-tables.h"
 #include "lib/path.h"
 #include "viewer-tui/base/scope.h"
-#include "viewer-tui/db/nodes.h"
 #include "viewer-tui/db/profile-values.h"
 #include "viewer-tui/db/v4-map.h"
 #include "viewer-tui/metrics/metric.h"
@@ -33,8 +32,9 @@ struct point {
 
 typedef VEC(uint32_t) context_ids;
 
-struct fold;
+struct nodes;
 struct node_costs;
+struct fold;
 
 /* The programs (executables) of the entry points: "main thread of make", "main thread of cc1". If
  * the entry points name none, the title is the only program. */
@@ -74,7 +74,7 @@ struct procedure {
 
 /* NULL, with the problem noted, if the folder has no readable database. */
 struct database *database_open(const char *folder);
-/* NULL allowed; it must not be folded (fold_undo). */
+/* NULL allowed. Its trees must have been freed (fold_undo, database_set_nodes). */
 void database_close(struct database *db);
 
 const char *database_title(const struct database *db);
@@ -154,12 +154,5 @@ static inline bool profile_is_summary(const struct v4_profile *profile)
  * anything else is ignored. */
 void database_set_no_call_site(struct database *db, const json_t *ids);
 bool database_lacks_call_site(const struct database *db, uint32_t context_id);
-
-/* The calling context tree: that of meta.db, read at the first call, which takes a pass over all contexts; folded, if
- * the database is. NULL if the user stopped the pass. Metrics must have been chosen. */
-const struct nodes *database_nodes(struct database *db);
-
-/* Replaces the tree of a database that is not folded, and what its nodes cost. Takes ownership. */
-void database_set_nodes(struct database *db, struct nodes *nodes, struct node_costs *costs);
 
 #endif

@@ -232,9 +232,7 @@ static void choose_parts(struct choice *choice, size_t metric, const struct aske
  * "work" and " difference". */
 static bool is_of_event(const char *name, const char *base, size_t length, const char *suffix)
 {
-    if (strncmp(name, base, length) != 0 || strncmp(name + length, " (", 2) != 0)
-        return false;
-    const char *end = strrchr(name + length, ')');
+    const char *event = metric_event(name, base, length), *end = event ? strrchr(event, ')') : NULL;
     return end && strcmp(end + 1, suffix) == 0;
 }
 
@@ -298,22 +296,18 @@ static void find_kinds_set(struct database *db, const struct choice *choice)
  * is at most the work everywhere. */
 static bool is_serial_wall(const struct database *db, const struct metric *wall)
 {
-    if (strncmp(wall->name, METRIC_WALL, strlen(METRIC_WALL)) != 0)
-        return false;
-    char *work = mem_printf("%s%s", METRIC_WORK, wall->name + strlen(METRIC_WALL));
-    size_t m = metrics_find(&db->metrics, work);
-    free(work);
+    const char *event = metric_event(wall->name, METRIC_WALL, strlen(METRIC_WALL));
+    size_t m = event ? metrics_find_event(&db->metrics, METRIC_WORK, event) : db->metrics.n;
     return m < db->metrics.n && total_of(db, wall) == total_of(db, &db->metrics.at[m]);
 }
 
 /* Whether the metric is an effort of which only work has values, or such a share of the clock. */
 static bool repeats_work(const struct database *db, size_t effort)
 {
-    const char *work = efficiency_part_name(WORK);
     for (size_t m = 0; m < db->metrics.n; m++) {
         const struct metric *part = &db->metrics.at[m];
         bool is_other = part->sum == (int)effort && metric_is_added(part) &&
-                        strncmp(part->name, work, strlen(work)) != 0;
+                        !metric_event(part->name, METRIC_WORK, strlen(METRIC_WORK));
         if (is_other && may_have_values(db, part))
             return false;
     }

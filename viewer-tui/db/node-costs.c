@@ -1,7 +1,6 @@
 #include "viewer-tui/db/node-costs.h"
 
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/db/fold.h"
 
 #include <assert.h>
 #include <math.h>
@@ -169,8 +168,7 @@ static void complete(const struct database *db, size_t metric, double *columns[2
 static double cost_in_file(const struct database *db, uint32_t node, size_t metric, enum cost_part part)
 {
     const struct nodes *nodes = db->costs->nodes;
-    enum metric_scope exclusive = nodes->kind[node] == KIND_LOOP ? METRIC_LEX_AWARE : METRIC_FUNCTION;
-    enum metric_scope scope = part == INCLUSIVE ? METRIC_EXECUTION : exclusive;
+    enum metric_scope scope = node_cost_scope(nodes, node, part);
     bool has_sum = node != 0 || part != INCLUSIVE || nodes->position[0] != NOTHING;
     double sum = 0;
     if (node_cost_is_stored(db, &db->metrics.at[metric], scope) && has_sum)
@@ -240,7 +238,7 @@ static void add_value(struct cost *cost, enum metric_scope scope, double value)
 static void get_from_file(const struct database *db, uint32_t node, struct cost *costs)
 {
     const struct nodes *nodes = db->costs->nodes;
-    enum metric_scope exclusive = nodes->kind[node] == KIND_LOOP ? METRIC_LEX_AWARE : METRIC_FUNCTION;
+    enum metric_scope exclusive = node_cost_scope(nodes, node, EXCLUSIVE);
     size_t n;
     const struct v4_metric_value *at =
         values_at(&db->values, nodes->position[node] == NOTHING ? NO_POSITION : nodes->position[node], &n);
@@ -276,7 +274,21 @@ bool node_has_own_cost(const struct database *db, uint32_t node)
     return has;
 }
 
-void database_totals(const struct database *db, struct cost *totals)
+/* ---- the trees of a database ---- */
+
+void database_set_nodes(struct database *db, struct nodes *nodes, struct node_costs *costs)
 {
-    node_costs_get(db, 0, totals);
+    assert(!db->fold);
+    node_costs_free(db->costs);
+    nodes_free(db->nodes);
+    db->nodes = nodes;
+    db->costs = costs;
+}
+
+const struct nodes *database_nodes(struct database *db)
+{
+    struct nodes *nodes = db->nodes ? NULL : nodes_read(db);
+    if (nodes)
+        database_set_nodes(db, nodes, node_costs_new(db, nodes));
+    return db->fold ? db->fold->nodes : db->nodes;
 }

@@ -11,6 +11,7 @@
 #define VIEWER_NODE_COSTS_H
 
 #include "viewer-tui/db/database.h"
+#include "viewer-tui/db/fold-terms.h"
 
 /* Work, overhead and idleness (metrics/efficiency.h). */
 #define MOST_SUM_PARTS 3
@@ -48,8 +49,21 @@ bool node_cost_is_stored(const struct database *db, const struct metric *metric,
 /* The costs of each node of the file's tree alone, in a measured metric of the file. The caller frees. */
 double *node_own_costs(const struct database *db, size_t metric);
 
-/* The costs of the whole program, by stored metric. Their exclusive part belongs to no entry point. */
-void database_totals(const struct database *db, struct cost *totals);
+/* The scope whose value is that part of a node's cost. */
+static inline enum metric_scope node_cost_scope(const struct nodes *nodes, uint32_t node, enum cost_part part)
+{
+    if (part == INCLUSIVE)
+        return METRIC_EXECUTION;
+    return nodes->kind[node] == KIND_LOOP ? METRIC_LEX_AWARE : METRIC_FUNCTION;
+}
+
+/* The calling context tree: that of meta.db, read at the first call, which takes a pass over all contexts; folded, if
+ * the database is. NULL if the user stopped the pass. Metrics must have been chosen. */
+const struct nodes *database_nodes(struct database *db);
+
+/* Replaces the tree of a database that is not folded, and what its nodes cost. Takes ownership. Both may be
+ * NULL: there are none. */
+void database_set_nodes(struct database *db, struct nodes *nodes, struct node_costs *costs);
 
 struct node_costs *node_costs_new(const struct database *db, const struct nodes *nodes);
 void node_costs_free(struct node_costs *costs); /* NULL allowed */

@@ -17,7 +17,6 @@ struct nodes *nodes_new(uint64_t most)
     nodes->procedure = mem_alloc(most * sizeof *nodes->procedure);
     nodes->place = mem_alloc(most * sizeof *nodes->place);
     nodes->line = mem_alloc(most * sizeof *nodes->line);
-    nodes->id = mem_alloc(most * sizeof *nodes->id);
     nodes->position = mem_alloc(most * sizeof *nodes->position);
     nodes->no_call_site = mem_alloc(most * sizeof *nodes->no_call_site);
     return nodes;
@@ -33,7 +32,6 @@ void nodes_free(struct nodes *nodes)
     free(nodes->procedure);
     free(nodes->place);
     free(nodes->line);
-    free(nodes->id);
     free(nodes->position);
     free(nodes->no_call_site);
     free(nodes);
@@ -48,7 +46,6 @@ uint32_t nodes_add(struct nodes *nodes, const struct node *node)
     nodes->procedure[number] = is_lexical_kind(node->kind) ? nodes->procedure[node->parent] : number;
     nodes->place[number] = node->place;
     nodes->line[number] = node->line;
-    nodes->id[number] = node->id;
     nodes->position[number] = node->position;
     nodes->no_call_site[number] = node->no_call_site;
     return number;
@@ -67,7 +64,6 @@ struct node nodes_get(const struct nodes *nodes, uint32_t number)
                          .parent = nodes->parent[number],
                          .place = nodes->place[number],
                          .line = nodes->line[number],
-                         .id = nodes->id[number],
                          .position = nodes->position[number],
                          .no_call_site = nodes->no_call_site[number]};
 }
@@ -165,7 +161,7 @@ static void read_place(struct database *db, const struct v4_context *from, struc
 
 /* Reads the context at range->at and advances; false at the end. A damaged context ends the range, with the problem
  * noted. */
-static bool next_context(struct database *db, struct context_range *range, struct node *node,
+static bool next_context(struct database *db, struct context_range *range, struct node *node, uint32_t *id,
                          struct context_range *children)
 {
     if (range->at >= range->end)
@@ -181,7 +177,8 @@ static bool next_context(struct database *db, struct context_range *range, struc
         return false;
     }
     struct flex flex = {.words = (const uint64_t *)(bytes + sizeof from), .n = from.n_flex_words};
-    *node = (struct node){.kind = kind_of(&from), .id = from.context_id};
+    *node = (struct node){.kind = kind_of(&from)};
+    *id = from.context_id;
     read_place(db, &from, &flex, node);
     *children = checked_range(db, from.children, from.children_size);
     range->at += sizeof from + from.n_flex_words * UINT64_C(8);
@@ -222,10 +219,10 @@ static uint32_t take_position(struct tree_reader *reader, uint32_t id)
     return (uint32_t)position;
 }
 
-static void add_context(struct tree_reader *reader, struct node *node, struct context_range children)
+static void add_context(struct tree_reader *reader, struct node *node, uint32_t id, struct context_range children)
 {
-    node->position = take_position(reader, node->id);
-    node->no_call_site = database_lacks_call_site(reader->db, node->id);
+    node->position = take_position(reader, id);
+    node->no_call_site = database_lacks_call_site(reader->db, id);
     uint32_t number = nodes_add(reader->nodes, node);
     if (children.at < children.end)
         vec_push(&reader->open, ((struct open_context){number, children}));
@@ -238,15 +235,16 @@ static void read_below(struct tree_reader *reader)
         struct open_context *innermost = &reader->open.at[reader->open.n - 1];
         struct context_range children;
         struct node node;
+        uint32_t id;
         if (reader->nodes->n >= reader->limit) {
             problem_found(reader->db->meta.path, "corrupt: contexts overlap or form a cycle");
             innermost->rest.at = innermost->rest.end;
         }
         uint64_t at = innermost->rest.at;
-        if (next_context(reader->db, &innermost->rest, &node, &children)) {
+        if (next_context(reader->db, &innermost->rest, &node, &id, &children)) {
             reader->bytes += innermost->rest.at - at;
             node.parent = innermost->number;
-            add_context(reader, &node, children);
+            add_context(reader, &node, id, children);
         } else {
             reader->open.n--;
         }
@@ -258,8 +256,8 @@ static void read_entry(struct tree_reader *reader, uint32_t index)
     struct v4_entry entry;
     if (!database_entry(reader->db, index, &entry, NULL))
         return;
-    struct node node = {.kind = KIND_ROOT, .id = entry.context_id, .place = index};
-    add_context(reader, &node, checked_range(reader->db, entry.children, entry.children_size));
+    struct node node = {.kind = KIND_ROOT, .place = index};
+    add_context(reader, &node, entry.context_id, checked_range(reader->db, entry.children, entry.children_size));
     read_below(reader);
 }
 
@@ -272,7 +270,7 @@ struct nodes *nodes_read(struct database *db)
     struct tree_reader reader = {.db = db, .limit = limit, .nodes = nodes_new(limit)};
     reader.position_used = mem_alloc(db->values.n_index + 1);
     progress_begin("reading all calling contexts", db->meta.sections[V4_META_CONTEXTS].size);
-    add_context(&reader, &(struct node){.kind = KIND_ROOT, .place = NOTHING}, (struct context_range){0, 0});
+    add_context(&reader, &(struct node){.kind = KIND_ROOT, .place = NOTHING}, 0, (struct context_range){0, 0});
     for (uint32_t i = 0; i < db->entries.n && reader.nodes->n < limit; i++)
         read_entry(&reader, i);
     nodes_find_ends(reader.nodes);

@@ -1,7 +1,7 @@
 /* The calling context tree in compact arrays, in preorder: the nodes below node n are n + 1 .. end[n] - 1, so one node
  * lies below another if its number lies in that interval, and a loop over the numbers visits every node after its
  * parent. Node 0 is the whole program; its children are the entry points (KIND_ROOT, place is the index of the entry).
- * 30 bytes per node.
+ * 26 bytes per node.
  *
  * The contexts of meta.db are nodes in the file's order. fold.h makes other trees of them. */
 #ifndef VIEWER_NODES_H
@@ -24,14 +24,13 @@ struct nodes {
     uint32_t *place;     /* id of the procedure; for a loop or statement the index of its file, or of the point in its
                             place (database_point_file); NOTHING for an instruction */
     uint32_t *line;      /* of a loop or statement; 0 unknown */
-    uint32_t *id;        /* of the context in meta.db */
     uint32_t *position;  /* of its values (profile-values.h); NOTHING if there are none */
     bool *no_call_site;  /* it was called from an unknown site */
 };
 
 struct node {
     enum scope_kind kind;
-    uint32_t parent, place, line, id, position;
+    uint32_t parent, place, line, position;
     bool no_call_site;
 };
 

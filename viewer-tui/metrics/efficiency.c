@@ -12,23 +12,10 @@ const char *efficiency_part_name(enum efficiency_part part)
     return names[part];
 }
 
-/* The text after "work" in the name of a metric of work; NULL for other metrics. */
-static const char *event_in(const char *name)
-{
-    const char *work = efficiency_part_name(WORK);
-    size_t length = strlen(work);
-    if (strncmp(name, work, length) != 0)
-        return NULL;
-    bool has_event = name[length] == ' ' && name[length + 1] == '(';
-    return name[length] == '\0' || has_event ? name + length : NULL;
-}
-
 /* A part that no event measured has one entry, without an event in its name. */
 static size_t find_part(const struct metrics *metrics, enum efficiency_part part, const char *event)
 {
-    char *name = mem_printf("%s%s", efficiency_part_name(part), event);
-    size_t found = metrics_find(metrics, name);
-    free(name);
+    size_t found = metrics_find_event(metrics, efficiency_part_name(part), event);
     if (found < metrics->n)
         return found;
     found = metrics_find(metrics, efficiency_part_name(part));
@@ -39,7 +26,7 @@ bool efficiency_next(const struct metrics *metrics, size_t *from, struct efficie
 {
     while (*from < metrics->n) {
         size_t work = (*from)++;
-        const char *event = event_in(metrics->at[work].name);
+        const char *event = metric_event(metrics->at[work].name, METRIC_WORK, strlen(METRIC_WORK));
         if (!event || metrics_find(metrics, metrics->at[work].name) != work)
             continue;
         found->event = event;

@@ -124,16 +124,26 @@ size_t metrics_find(const struct metrics *metrics, const char *name)
     return i;
 }
 
+const char *metric_event(const char *name, const char *quantity, size_t length)
+{
+    bool is_it = strncmp(name, quantity, length) == 0 && (!name[length] || strncmp(name + length, " (", 2) == 0);
+    return is_it ? name + length : NULL;
+}
+
+size_t metrics_find_event(const struct metrics *metrics, const char *quantity, const char *event)
+{
+    char *name = mem_printf("%s%s", quantity, event);
+    size_t found = metrics_find(metrics, name);
+    free(name);
+    return found;
+}
+
 size_t metrics_find_measured(const struct metrics *metrics, const char *name)
 {
     size_t length = strlen(name);
-    for (size_t m = 0; m < metrics->n_stored; m++) {
-        const char *other = metrics->at[m].name;
-        bool is_it = strncmp(other, name, length) == 0 &&
-                     (!other[length] || strncmp(other + length, " (", 2) == 0);
-        if (is_it && metric_is_measured(&metrics->at[m]))
+    for (size_t m = 0; m < metrics->n_stored; m++)
+        if (metric_event(metrics->at[m].name, name, length) && metric_is_measured(&metrics->at[m]))
             return m;
-    }
     return metrics->n;
 }
 

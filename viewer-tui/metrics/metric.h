@@ -297,6 +297,13 @@ static inline enum cost_part metric_part(const struct metric *metric, enum cost_
     return metric->is_part_hidden[part] ? (part == INCLUSIVE ? EXCLUSIVE : INCLUSIVE) : part;
 }
 
+/* What follows a quantity of `length` bytes in a metric's name: " (CPUTIME)" after "work", or ""; NULL if the name is
+ * that of another quantity. */
+const char *metric_event(const char *name, const char *quantity, size_t length);
+
+/* The index of the metric of a quantity and an event, as metric_event returns it; metrics->n if there is none. */
+size_t metrics_find_event(const struct metrics *metrics, const char *quantity, const char *event);
+
 /* The index of the metric with this name, or metrics->n. */
 size_t metrics_find(const struct metrics *metrics, const char *name);
 

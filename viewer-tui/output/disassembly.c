@@ -68,9 +68,8 @@ static void add_title(struct listing *listing, const struct view *view, uint32_t
     label_name(view, procedure, &name);
     number_with_unit(listing->total, listing->metric->unit, value);
     number_percent(listing->total, program, percent);
-    text_printf(&listing->line, "%s of ", listing->metric->name);
-    text_add_clean(&listing->line, text_string(&name), listing->target->ascii);
-    text_printf(&listing->line, ", its own instructions: %s", value);
+    text_say(&listing->line, listing->target->ascii, "%s of %s, its own instructions: %s", listing->metric->name,
+             text_string(&name), value);
     if (*percent)
         text_printf(&listing->line, ", %s%% of the program", percent);
     end_line(listing);
@@ -111,8 +110,7 @@ static void add_source_line(struct listing *listing, const struct code_statement
     const char *text = NULL;
     if (file != NOTHING)
         text = source_line(sources_get(listing->sources, listing->db, file), statement->line);
-    text_add_clean(&listing->line, path_name(statement->file), listing->target->ascii);
-    text_printf(&listing->line, ":%" PRIu32, statement->line);
+    text_say(&listing->line, listing->target->ascii, "%s:%u", path_name(statement->file), statement->line);
     if (text) {
         text_add(&listing->line, "  ");
         text_add_clean_code(&listing->line, text + strspn(text, " \t"), listing->target->ascii);

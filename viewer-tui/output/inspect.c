@@ -7,7 +7,6 @@
 #include "viewer-tui/tree/row-origins.h"
 #include "viewer-tui/tree/thread-statistics.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,10 +26,7 @@ static void add_label(const struct inspection *inspection, const char *label)
     text_printf(inspection->out, "  %-*s", LABEL_WIDTH, label);
 }
 
-static void add_clean(const struct inspection *inspection, const char *text)
-{
-    text_add_clean(inspection->out, text, inspection->ascii);
-}
+#define SAY(inspection, ...) text_say((inspection)->out, (inspection)->ascii, __VA_ARGS__)
 
 /* Adds a label and a place with its full path; nothing if the place is unknown. */
 static void add_place(const struct inspection *inspection, const struct database *db,
@@ -40,9 +36,9 @@ static void add_place(const struct inspection *inspection, const struct database
     if (!path)
         return;
     add_label(inspection, label);
-    add_clean(inspection, path);
+    SAY(inspection, "%s", path);
     if (line)
-        text_printf(inspection->out, ":%" PRIu32, line);
+        text_printf(inspection->out, ":%u", line);
     text_add(inspection->out, "\n");
 }
 
@@ -75,17 +71,15 @@ static void add_scope(const struct inspection *inspection)
         text_printf(inspection->out, "%s ", label_kind(row->kind));
     struct text name = {0};
     label_name(inspection->view, inspection->row, &name);
-    add_clean(inspection, text_string(&name));
+    SAY(inspection, "%s\n", text_string(&name));
     vec_free(&name);
-    text_add(inspection->out, "\n");
     add_place(inspection, origin->db, is_declared ? "declared" : "at", file, line);
     add_place(inspection, origin->db, row->kind == KIND_INLINED ? "inlined at" : "called at",
               row->call_file, row->call_line);
     const char *module = database_module_path(origin->db, label_module(origin, origin_row));
     if (module && row->kind != KIND_MODULE) {
         add_label(inspection, "in");
-        add_clean(inspection, module);
-        text_add(inspection->out, "\n");
+        SAY(inspection, "%s\n", module);
     }
 }
 
@@ -141,7 +135,7 @@ static void add_substituted(const struct inspection *inspection, size_t metric, 
         rest = derivation->text + step->at + step->length;
     }
     text_add(&formula, rest);
-    add_clean(inspection, text_string(&formula));
+    SAY(inspection, "%s", text_string(&formula));
     vec_free(&formula);
 }
 
@@ -182,23 +176,14 @@ static void add_value(const struct inspection *inspection, size_t metric, enum c
 static void add_metric(const struct inspection *inspection, size_t metric)
 {
     const struct metric *of = &inspection->view->metrics->at[metric];
-    add_clean(inspection, of->name);
-    if (of->unit[0])
-        text_printf(inspection->out, ", %s", of->unit);
-    if (metric_derivation(of)) {
-        text_add(inspection->out, " = ");
-        add_clean(inspection, derived_formula(of));
-    }
-    if (metric_called(of)) {
-        text_add(inspection->out, ", there called ");
-        add_clean(inspection, metric_called(of));
-    }
+    SAY(inspection, of->unit[0] ? "%s, %s" : "%s%s", of->name, of->unit);
+    if (metric_derivation(of))
+        SAY(inspection, " = %s", derived_formula(of));
+    if (metric_called(of))
+        SAY(inspection, ", there called %s", metric_called(of));
     text_add(inspection->out, "\n");
-    if (of->state != METRIC_MEASURED) {
-        text_printf(inspection->out, "  %s: ", columns_state_words(of));
-        add_clean(inspection, of->why);
-        text_add(inspection->out, "\n");
-    }
+    if (of->state != METRIC_MEASURED)
+        SAY(inspection, "  %s: %s\n", columns_state_words(of), of->why);
     add_value(inspection, metric, INCLUSIVE);
     add_value(inspection, metric, EXCLUSIVE);
 }
@@ -212,11 +197,8 @@ static void add_unmeasured(const struct inspection *inspection)
         const struct metric *metric = &metrics->at[m];
         if (!metric->name[0] || metric_is_measured(metric) || metric->is_internal)
             continue;
-        text_printf(inspection->out, "%s  ", head);
-        add_clean(inspection, metric->name);
-        text_add(inspection->out, ": ");
-        add_clean(inspection, metric->why);
-        text_add(inspection->out, "\n");
+        text_add(inspection->out, head);
+        SAY(inspection, "  %s: %s\n", metric->name, metric->why);
         head = "";
     }
 }

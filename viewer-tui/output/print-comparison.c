@@ -63,7 +63,6 @@ static void find_changed(struct comparison_printer *printer)
     struct view *view = printer->view;
     size_t metric = printer->metric + MERGED_DIFFERENCE;
     view_sort(view, (struct sorting){.metric = metric, .part = EXCLUSIVE});
-    view_start_walk(view);
     view_expand(view, 0);
     uint32_t n = view_row(view, 0)->n_children;
     for (uint32_t i = 0; i < n && i < MOST_CHANGED; i++) {
@@ -152,9 +151,7 @@ static void print_metrics(struct comparison_printer *printer)
         char *name = comparison_metric_name(printer->comparison, m);
         const char *why = metrics->at[m + MERGED_DIFFERENCE].why;
         add_costs(printer, 0, m, INCLUSIVE);
-        writer_clean(writer, name);
-        text_add(&writer->line, why ? ": " : "");
-        writer_clean(writer, why ? why : "");
+        writer_say(writer, "%s%s%s", name, why ? ": " : "", why ? why : "");
         writer_end_line(writer);
         free(name);
     }
@@ -165,9 +162,9 @@ static void print_changed(struct comparison_printer *printer, enum direction dir
     struct writer *writer = &printer->writer;
     char *metric = comparison_metric_name(printer->comparison, printer->metric);
     if (printer->n_changed[direction]) {
-        text_add(&writer->line, "\nProcedures whose own ");
-        writer_clean(writer, metric);
-        writer_line(writer, " %s most", change_names[direction]);
+        writer_end_line(writer);
+        writer_say(writer, "Procedures whose own %s %s most", metric, change_names[direction]);
+        writer_end_line(writer);
     }
     for (size_t i = 0; i < printer->n_changed[direction]; i++) {
         uint32_t row = printer->changed[direction][i];

@@ -51,9 +51,7 @@ static void add_remarks(struct summary *summary, size_t m)
         add_interval(writer, metric, view_total(summary->view, m));
     if (metric->state == METRIC_MEASURED)
         return;
-    text_printf(&writer->line, "%s%s: ", metric_is_measured(metric) ? "; " : "",
-                columns_state_words(metric));
-    writer_clean(writer, metric->why);
+    writer_say(writer, "%s%s: %s", metric_is_measured(metric) ? "; " : "", columns_state_words(metric), metric->why);
 }
 
 static void print_total(struct summary *summary, size_t m, size_t name_width, bool has_percent)
@@ -71,18 +69,15 @@ static void print_total(struct summary *summary, size_t m, size_t name_width, bo
         text_add_right(&writer->line, percent, PERCENT_WIDTH + 1);
         text_add(&writer->line, *percent ? "%" : " ");
     }
-    text_add(&writer->line, "  ");
-    writer_clean(writer, metric->name);
+    writer_say(writer, "  %s", metric->name);
     size_t used = text_columns(metric->name);
     text_pad(&writer->line, ' ', 2 + (name_width > used ? name_width - used : 0));
-    if (metric_derivation(metric)) {
-        text_add(&writer->line, "= ");
-        writer_clean(writer, derived_formula(metric));
-    } else if (metric->kind.name) {
+    if (metric_derivation(metric))
+        writer_say(writer, "= %s", derived_formula(metric));
+    else if (metric->kind.name)
         text_add(&writer->line, "a part of overhead");
-    } else if (kind && metric_is_measured(metric)) {
+    else if (kind && metric_is_measured(metric))
         text_add(&writer->line, kind->meaning);
-    }
     add_remarks(summary, m);
     text_trim(&writer->line);
     writer_end_line(writer);
@@ -153,12 +148,10 @@ void print_unmeasured_metrics(struct summary *summary)
         const char *before = "  ";
         for (size_t o = m; o < metrics->n; o = metrics_shown(metrics, o + 1))
             if (is_unmeasured(summary, o) && strcmp(metrics->at[o].why, metrics->at[m].why) == 0) {
-                text_add(&writer->line, before);
-                writer_clean(writer, metrics->at[o].name);
+                writer_say(writer, "%s%s", before, metrics->at[o].name);
                 before = ", ";
             }
-        text_add(&writer->line, ": ");
-        writer_clean(writer, metrics->at[m].why);
+        writer_say(writer, ": %s", metrics->at[m].why);
         writer_end_line(writer);
     }
 }

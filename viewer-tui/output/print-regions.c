@@ -17,7 +17,7 @@ static void print_region(struct writer *writer, const json_t *region, const char
     text_add_right(&writer->line, text_string(&parallelism), 14);
     text_printf(&writer->line, "%12.3f%12.3f%12.3f%9.0f  ", 1e3 * work, 1e3 * span,
                 1e3 * run_number(region, "burdened_span"), run_number(region, "times"));
-    writer_clean(writer, run_text(region, "name"));
+    writer_say(writer, "%s", run_text(region, "name"));
     if (json_is_true(json_object_get(region, "partial")))
         text_add(&writer->line, " (a part of it is not measured)");
     writer_end_line(writer);

@@ -151,9 +151,8 @@ static void print_laws(struct printed_scaling *printed)
         writer_line(writer, "  they are right within %.3f s, %.3f s and %.3f s", of->work_error,
                     of->span_error, of->burdened_error);
     if (of->why_lower_bound) {
-        text_add(&writer->line, "  the span is a lower bound: ");
-        writer_clean(writer, of->why_lower_bound);
-        writer_line(writer, "; so no speedup is certain");
+        writer_say(writer, "  the span is a lower bound: %s; so no speedup is certain", of->why_lower_bound);
+        writer_end_line(writer);
     }
     if (isfinite(table->baseline))
         print_columns(printed, LAWS, COLUMNS);

@@ -58,8 +58,7 @@ static void print_advice(struct summary *summary)
 /* "CPUTIME, a sample each 5.000 ms; 199.9 per second were taken", and a line per source */
 static void print_event_head(struct writer *writer, const struct event_fates *event)
 {
-    text_add(&writer->line, "  ");
-    writer_clean(writer, event->event);
+    writer_say(writer, "  %s", event->event);
     if (event->period > 0) {
         text_add(&writer->line, ", a sample each ");
         add_value(writer, event->period, event->unit);
@@ -71,13 +70,11 @@ static void print_event_head(struct writer *writer, const struct event_fates *ev
     writer_end_line(writer);
     for (size_t i = 0; i < event->sources.n; i++) {
         const struct source_use *use = &event->sources.at[i];
-        text_add(&writer->line, "    source: ");
-        writer_clean(writer, use->source);
-        text_add(&writer->line, ", in ");
+        writer_say(writer, "    source: %s, in ", use->source);
         add_count(writer, (double)use->threads, "thread");
-        text_add(&writer->line, *use->note ? " (" : "");
-        writer_clean(writer, use->note);
-        writer_line(writer, "%s", *use->note ? ")" : "");
+        if (*use->note)
+            writer_say(writer, " (%s)", use->note);
+        writer_end_line(writer);
     }
 }
 
@@ -89,8 +86,8 @@ static void print_fate(struct writer *writer, const struct event_fates *event,
     number_grouped(fate->count, count);
     number_with_unit(fate->amount, event->unit, amount);
     number_percent(fate->amount, fired, percent);
-    text_printf(&writer->line, "%12s%12s%7s%s  ", count, amount, percent, percent[0] ? "%" : " ");
-    writer_clean(writer, fate->name);
+    text_printf(&writer->line, "%12s%12s%7s%s", count, amount, percent, percent[0] ? "%" : " ");
+    writer_say(writer, "  %s", fate->name);
     writer_line(writer, "%s%s", meaning ? ": " : "", meaning ? meaning : "");
 }
 
@@ -126,11 +123,9 @@ static void add_end(struct writer *writer, const json_t *process)
     else if (strcmp(state, "unknown") == 0)
         text_add(&writer->line, "end unknown: killed, or by a bare system call");
     else
-        writer_clean(writer, state);
-    if (json_is_string(json_object_get(process, "write_error"))) {
-        text_add(&writer->line, "; not all could be written: ");
-        writer_clean(writer, run_text(process, "write_error"));
-    }
+        writer_say(writer, "%s", state);
+    if (json_is_string(json_object_get(process, "write_error")))
+        writer_say(writer, "; not all could be written: %s", run_text(process, "write_error"));
     if (run_number(process, "recovered") > 0)
         text_printf(&writer->line, ": recovered until %.1f s", run_number(process, "data_until"));
     else if (json_is_number(json_object_get(process, "data_until")))
@@ -153,8 +148,7 @@ static void print_process(struct writer *writer, const json_t *process, bool hos
                 summary_sum(json_object_get(process, "dropped")),
                 summary_sum(json_object_get(process, "partial")));
     run_add_place(process, hosts_differ, writer->ascii, &writer->line);
-    writer_clean(writer, run_text(process, "command"));
-    text_add(&writer->line, "  [");
+    writer_say(writer, "%s  [", run_text(process, "command"));
     add_end(writer, process);
     writer_line(writer, "]");
 }
@@ -209,12 +203,10 @@ static void print_unmeasured(struct writer *writer, const json_t *reason)
 {
     size_t i;
     json_t *program;
-    text_printf(&writer->line, "%14.0f  ", run_number(reason, "count"));
-    writer_clean(writer, run_text(reason, "reason"));
+    writer_say(writer, "%14.0f  %s", run_number(reason, "count"), run_text(reason, "reason"));
     json_array_foreach(json_object_get(reason, "programs"), i, program)
     {
-        text_add(&writer->line, i ? ", " : ": ");
-        writer_clean(writer, json_is_string(program) ? json_string_value(program) : "");
+        writer_say(writer, "%s%s", i ? ", " : ": ", json_is_string(program) ? json_string_value(program) : "");
     }
     if (run_number(reason, "cpu") >= TOLD_SECONDS)
         text_printf(&writer->line, "; %.3f s CPU time", run_number(reason, "cpu"));
@@ -226,36 +218,19 @@ static void print_module(struct writer *writer, const json_t *module)
 {
     if (!*run_text(module, "why"))
         return;
-    text_printf(&writer->line, "%16s", "");
-    writer_clean(writer, run_text(module, "path"));
-    text_add(&writer->line, ": ");
-    writer_clean(writer, run_text(module, "why"));
+    text_pad(&writer->line, ' ', 16);
+    writer_say(writer, "%s: %s", run_text(module, "path"), run_text(module, "why"));
     writer_end_line(writer);
 }
 
-static void print_agent(struct writer *writer, const json_t *agent)
+/* "  cilk5: the runtime was stripped"; a version comes after the name, a reason after a colon; or just a text */
+static void print_element(struct writer *writer, const json_t *element)
 {
-    text_add(&writer->line, "  ");
-    writer_clean(writer, run_text(agent, "name"));
-    text_add(&writer->line, " ");
-    writer_clean(writer, run_text(agent, "version"));
-    writer_end_line(writer);
-}
-
-/* "  cilk5: the runtime was stripped" */
-static void print_refusal(struct writer *writer, const json_t *refusal)
-{
-    text_add(&writer->line, "  ");
-    writer_clean(writer, run_text(refusal, "name"));
-    text_add(&writer->line, ": ");
-    writer_clean(writer, run_text(refusal, "why"));
-    writer_end_line(writer);
-}
-
-static void print_problem(struct writer *writer, const json_t *problem)
-{
-    text_add(&writer->line, "  ");
-    writer_clean(writer, json_is_string(problem) ? json_string_value(problem) : "");
+    const char *version = run_text(element, "version"), *why = run_text(element, "why");
+    if (json_is_object(element))
+        writer_say(writer, "  %s%s%s", run_text(element, "name"), *why ? ": " : " ", *why ? why : version);
+    else
+        writer_say(writer, "  %s", json_is_string(element) ? json_string_value(element) : "");
     writer_end_line(writer);
 }
 
@@ -285,9 +260,9 @@ static void print_lists(struct summary *summary)
     } lists[] = {
         {"unmeasured", "Not measured", print_unmeasured},
         {"modules", "Binaries", print_module},
-        {"agents", "Runtimes with an agent", print_agent},
-        {"refused_agents", "Agents that took no part: call paths are native", print_refusal},
-        {"problems", "Problems", print_problem}};
+        {"agents", "Runtimes with an agent", print_element},
+        {"refused_agents", "Agents that took no part: call paths are native", print_element},
+        {"problems", "Problems", print_element}};
     size_t i;
     json_t *element;
     for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {

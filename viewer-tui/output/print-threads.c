@@ -132,8 +132,7 @@ static void print_head(struct threads_table *table)
     for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n; m = metrics_with_columns(metrics, m + 1)) {
         if (!metric_is_sum(&metrics->at[m]))
             continue;
-        writer_clean(writer, metrics->at[m].name);
-        text_add(&writer->line, " = ");
+        writer_say(writer, "%s = ", metrics->at[m].name);
         efficiency_add_formula(metrics, m, &writer->line);
         writer_line(writer, ", whose percentages are of the effort of all threads");
     }
@@ -264,81 +263,69 @@ static void write_threads(struct threads_table *table, enum projection projectio
 
 /* ---- One procedure in each thread ---- */
 
+/* A thread, or a statistic over all. */
+struct value_line {
+    const char *kind, *label; /* of text: what stands after the number */
+    int64_t profile;
+    double value;
+};
+
 struct procedure_table {
     struct writer writer;
     const struct metric *metric;
     struct thread_costs costs;
     struct text name; /* of the procedure */
+    VEC(struct value_line) lines;
 };
 
-static const char *part_name(const struct procedure_table *table)
+static void add_value_lines(struct procedure_table *table, const struct thread_table *threads)
 {
-    return table->costs.part == INCLUSIVE ? "inclusive" : "exclusive";
+    const struct thread_costs *costs = &table->costs;
+    struct thread_statistic statistics[THREAD_STATISTICS];
+    for (size_t i = 0; i < costs->threads.list.n; i++) {
+        size_t thread = costs->order[i];
+        struct value_line line = {"thread", costs->labels[thread], costs->threads.list.at[thread].profile,
+                                  costs->values[thread]};
+        vec_push(&table->lines, line);
+    }
+    thread_table_statistics(threads, statistics);
+    for (int s = 0; s < THREAD_STATISTICS; s++)
+        vec_push(&table->lines, (struct value_line){statistics[s].name, NULL, -1, statistics[s].value});
 }
 
-static void write_procedure_text(struct procedure_table *table, const struct session *session)
+static void write_procedure_text(struct procedure_table *table, const struct session *session,
+                                 const struct thread_table *threads)
 {
     const struct thread_costs *costs = &table->costs;
     struct writer *writer = &table->writer;
-    struct thread_table lines = thread_table_of(costs, costs->distribution.max, writer->ascii);
-    struct thread_statistic statistics[THREAD_STATISTICS];
     char number[NUMBER_SIZE];
+    size_t n = costs->threads.list.n;
     writer_run_line(writer, session, costs->view->db);
-    writer_clean(writer, text_string(&table->name));
-    text_add(&writer->line, ": ");
-    thread_table_add_title(&lines, &writer->line);
+    writer_say(writer, "%s: ", text_string(&table->name));
+    thread_table_add_title(threads, &writer->line);
     writer_line(writer, "\n");
-    for (size_t i = 0; i < costs->threads.list.n; i++) {
-        thread_table_add_value(&lines, costs->order[i], &writer->line);
+    for (size_t i = 0; i < n; i++) {
+        thread_table_add_value(threads, costs->order[i], &writer->line);
         writer_line(writer, "%s", costs->labels[costs->order[i]]);
     }
     writer_end_line(writer);
-    thread_table_statistics(&lines, statistics);
-    for (int s = 0; s < THREAD_STATISTICS; s++) {
-        columns_value(table->metric, statistics[s].value, &lines.scale, number);
-        if (statistics[s].is_factor && !isnan(statistics[s].value))
-            snprintf(number, sizeof number, "%.2f", statistics[s].value);
+    for (size_t i = n; i < table->lines.n; i++) {
+        double value = table->lines.at[i].value;
+        columns_value(table->metric, value, &threads->scale, number);
+        if (i + 1 == table->lines.n && !isnan(value)) /* max/mean is a factor */
+            snprintf(number, sizeof number, "%.2f", value);
         text_add_right(&writer->line, number, VALUE_WIDTH);
-        writer_line(writer, "%*s  %s", PERCENT_WIDTH, "", statistics[s].name);
+        writer_line(writer, "%*s  %s", PERCENT_WIDTH, "", table->lines.at[i].kind);
     }
 }
 
-static void write_procedure_csv(struct procedure_table *table)
+static void write_procedure_json(struct procedure_table *table, const struct data_table *all,
+                                 const struct session *session, enum projection projection)
 {
-    const struct thread_costs *costs = &table->costs;
-    struct writer *writer = &table->writer;
-    struct thread_table lines = thread_table_of(costs, costs->distribution.max, false);
-    struct thread_statistic statistics[THREAD_STATISTICS];
-    struct text head = {0};
-    text_printf(&head, "%s%s:%s", table->metric->name, csv_state(table->metric), part_name(table));
-    csv_texts(writer, (const char *const[]){"kind", "profile", "thread", text_string(&head)}, 4);
-    csv_end_record(writer);
-    for (size_t i = 0; i < costs->threads.list.n; i++) {
-        size_t thread = costs->order[i];
-        csv_text(writer, "thread");
-        csv_integer(writer, costs->threads.list.at[thread].profile);
-        csv_text(writer, costs->labels[thread]);
-        csv_cost(writer, table->metric, costs->values[thread]);
-        csv_end_record(writer);
-    }
-    thread_table_statistics(&lines, statistics);
-    for (int s = 0; s < THREAD_STATISTICS; s++) {
-        csv_texts(writer, (const char *const[]){statistics[s].name, NULL, NULL}, 3);
-        csv_cost(writer, table->metric, statistics[s].value);
-        csv_end_record(writer);
-    }
-    vec_free(&head);
-}
-
-static void write_procedure_json(struct procedure_table *table, const struct session *session,
-                                 enum projection projection)
-{
-    const struct thread_costs *costs = &table->costs;
     const struct metric *metric = table->metric;
-    struct thread_table lines = thread_table_of(costs, costs->distribution.max, false);
-    struct thread_statistic statistics[THREAD_STATISTICS];
     struct json_writer *json = &table->writer.json;
-    json_write_text(json, "title", session_title(session, costs->view->db));
+    size_t n = table->costs.threads.list.n;
+    json_write_text(json, "title", session_title(session, table->costs.view->db));
     json_write_text(json, "view", "threads");
     json_write_text(json, "projection", projection_name(projection));
     json_write_text(json, "of", text_string(&table->name));
@@ -347,22 +334,13 @@ static void write_procedure_json(struct procedure_table *table, const struct ses
     json_write_text(json, "state", metric_state_name(metric->state));
     if (metric->why)
         json_write_text(json, "why", metric->why);
-    json_write_text(json, "part", part_name(table));
+    json_write_text(json, "part", table->costs.part == INCLUSIVE ? "inclusive" : "exclusive");
     json_put_array(json, "threads");
-    for (size_t i = 0; i < costs->threads.list.n; i++) {
-        size_t thread = costs->order[i];
-        json_write_break(json);
-        json_write_object(json);
-        json_put_integer(json, "profile", costs->threads.list.at[thread].profile);
-        json_write_text(json, "thread", costs->labels[thread]);
-        json_put_cost(json, "value", metric, costs->values[thread]);
-        json_write_object_end(json);
-    }
+    table_write_objects(all, &table->writer, 0, n);
     json_write_array_end(json);
     json_put_object(json, "statistics");
-    thread_table_statistics(&lines, statistics);
-    for (int s = 0; s < THREAD_STATISTICS; s++)
-        json_put_number(json, statistics[s].name, statistics[s].value);
+    for (size_t i = n; i < table->lines.n; i++)
+        json_put_number(json, table->lines.at[i].kind, table->lines.at[i].value);
     json_write_object_end(json);
 }
 
@@ -399,14 +377,26 @@ static uint32_t find_procedure(struct view *view, const char *expression)
 static void write_procedure(struct procedure_table *table, const struct session *session,
                             const struct print_options *options, FILE *out)
 {
+    struct thread_table threads = thread_table_of(&table->costs, table->costs.distribution.max, describe_in_ascii());
+    char *head = mem_printf("%s%s:%s", table->metric->name, csv_state(table->metric),
+                            table->costs.part == INCLUSIVE ? "inclusive" : "exclusive");
+    const struct table_column columns[] = {
+        {NULL, "kind", NULL, NULL, OF_TEXT, .place = offsetof(struct value_line, kind)},
+        {NULL, "profile", "profile", NULL, OF_INTEGER, .place = offsetof(struct value_line, profile)},
+        {NULL, "thread", "thread", NULL, OF_TEXT, .place = offsetof(struct value_line, label)},
+        {NULL, head, "value", NULL, OF_DOUBLE, .place = offsetof(struct value_line, value)}};
+    add_value_lines(table, &threads);
+    struct data_table all = {columns, 4, table->lines.at, sizeof *table->lines.at, table->lines.n, NULL};
     writer_open(&table->writer, options->format, out);
     if (options->format == FORMAT_TEXT)
-        write_procedure_text(table, session);
+        write_procedure_text(table, session, &threads);
     else if (options->format == FORMAT_CSV)
-        write_procedure_csv(table);
+        table_write_csv(&all, &table->writer);
     else
-        write_procedure_json(table, session, options->projection);
+        write_procedure_json(table, &all, session, options->projection);
     writer_free(&table->writer);
+    vec_free(&table->lines);
+    free(head);
 }
 
 static int print_threads_of(struct session *session, const struct print_options *options, FILE *out)

@@ -22,6 +22,7 @@
 
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/table/columns.h"
+#include "viewer-tui/table/table.h"
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/row-origins.h"
 
@@ -29,14 +30,30 @@
 
 static const char *const part_names[] = {[INCLUSIVE] = "inclusive", [EXCLUSIVE] = "exclusive"};
 
-/* What programs learn of a row besides its costs. Paths are NULL and lines 0 if unknown. */
+/* What programs learn of a row. Texts are NULL and lines below 0 if unknown. */
 struct row_facts {
-    struct text name;
-    const char *kind, *file, *module, *call_file;
-    uint32_t line, call_line;
+    int64_t depth, line, call_line;
+    const char *kind, *name, *file, *module, *call_file;
+    const char *in;               /* the names of the databases that have it, "a,b" */
+    const double *costs[2];       /* of CSV: by part and metric */
+    const char *call_site_state;  /* "unknown", "several"; else NULL */
     bool has_call_site;
-    const char *call_site_state; /* "unknown", "several"; else NULL */
 };
+
+#define FACT(head, key, kind, member) {NULL, head, key, NULL, kind, .place = offsetof(struct row_facts, member)}
+#define FACTS                         10
+
+static const struct table_column fact_columns[FACTS] = {
+    FACT("depth", NULL, OF_INTEGER, depth),
+    FACT("kind", NULL, OF_TEXT, kind),
+    FACT("name", "name", OF_TEXT, name),
+    FACT(NULL, "kind", OF_TEXT, kind),
+    FACT("file", "file", OF_TEXT, file),
+    FACT("line", "line", OF_INTEGER, line),
+    FACT("module", "module", OF_TEXT, module),
+    FACT("call_file", NULL, OF_TEXT, call_file),
+    FACT("call_line", NULL, OF_INTEGER, call_line),
+    FACT("in", NULL, OF_TEXT, in)}; /* of comparisons only */
 
 struct data_printer {
     struct writer writer;
@@ -44,25 +61,29 @@ struct data_printer {
     const struct comparison *comparison; /* NULL: one database */
     struct columns columns;
     struct row_facts facts; /* of the current row */
-    struct text name;       /* of a column, and the like */
+    struct text name, in;   /* its texts that are made */
+    double *costs[2];       /* those of the facts */
+    VEC(struct table_column) shown; /* the facts, and of CSV the costs, whose heads are of the heap */
 };
 
 /* Valid until the next row is read. */
-static void read_facts(struct row_facts *facts, const struct view *view, uint32_t number)
+static void read_facts(struct data_printer *printer, const struct view *view, uint32_t number)
 {
+    struct row_facts *facts = &printer->facts;
     const struct row *row = view_row(view, number);
     uint32_t origin_row = number, file, line;
     const struct database *db = view_origin(view, &origin_row)->db;
     label_place(view, number, &file, &line);
-    text_clear(&facts->name);
-    label_name(view, number, &facts->name);
+    text_clear(&printer->name);
+    label_name(view, number, &printer->name);
+    facts->name = text_string(&printer->name);
     facts->kind = label_kind(row->kind);
     facts->file = database_file_path(db, file);
-    facts->line = line;
+    facts->line = line ? (int64_t)line : -1;
     facts->module = database_module_path(db, label_module(view, number));
     facts->has_call_site = row->call_file != NOTHING || row->call_line;
     facts->call_file = database_file_path(db, row->call_file);
-    facts->call_line = row->call_line;
+    facts->call_line = row->call_line ? (int64_t)row->call_line : -1;
     facts->call_site_state = row->has_several_call_sites ? "several"
                              : row->no_call_site         ? "unknown"
                                                          : NULL;
@@ -80,6 +101,10 @@ static struct data_printer open_printer(const struct tree *tree, enum format for
         .tree = tree,
         .comparison = session_comparison(tree->session, tree->projection),
         .columns = tree->columns ? *tree->columns : columns_all(tree->view)};
+    for (size_t i = 0; i < FACTS; i++)
+        vec_push(&printer.shown, fact_columns[i]);
+    if (!printer.comparison)
+        printer.shown.at[FACTS - 1].head = NULL;
     writer_open(&printer.writer, format, tree->out);
     return printer;
 }
@@ -88,99 +113,72 @@ static void close_printer(struct data_printer *printer)
 {
     if (!printer->tree->columns)
         free(printer->columns.at);
-    vec_free(&printer->facts.name);
+    for (size_t i = FACTS; i < printer->shown.n; i++)
+        free((char *)printer->shown.at[i].head);
+    for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
+        free(printer->costs[part]);
+    vec_free(&printer->shown);
     vec_free(&printer->name);
+    vec_free(&printer->in);
     writer_free(&printer->writer);
 }
 
 /* ---- CSV ---- */
 
-static void write_column_names(struct data_printer *printer, const struct column *columns, size_t n,
-                               const char *unit)
+/* Adds the columns of a metric: costs, and percentages of effort. */
+static void add_columns(struct data_printer *printer, const struct column *columns, size_t n)
 {
-    const struct metric *metric = &printer->tree->view->metrics->at[columns->metric];
-    for (size_t i = 0; i < n; i++) {
-        text_clear(&printer->name);
-        text_printf(&printer->name, "%s%s:%s%s", metric->name, csv_state(metric),
-                    part_names[columns[i].part], unit);
-        csv_text(&printer->writer, text_string(&printer->name));
-    }
-}
-
-static void write_header(struct data_printer *printer)
-{
-    static const char *const names[] = {"depth",  "kind",      "name",      "file", "line",
-                                        "module", "call_file", "call_line", "in"};
-    size_t n_names = sizeof names / sizeof *names;
-    csv_texts(&printer->writer, names, printer->comparison ? n_names : n_names - 1);
-    for (size_t i = 0, n; i < printer->columns.n; i += n) {
-        const struct column *columns = &printer->columns.at[i];
-        n = columns_of_metric(&printer->columns, i);
-        write_column_names(printer, columns, n, "");
-        if (metric_is_of_effort(&printer->tree->view->metrics->at[columns->metric]))
-            write_column_names(printer, columns, n, "_percent_of_effort");
-    }
-    csv_end_record(&printer->writer);
-}
-
-static void write_place(struct writer *writer, const char *file, uint32_t line)
-{
-    csv_text(writer, file);
-    if (line)
-        csv_integer(writer, line);
-    else
-        csv_text(writer, NULL);
-}
-
-/* The values of a row in `n` columns of a metric, then their percentages. */
-static void write_values(struct writer *writer, const struct view *view, uint32_t row,
-                         const struct column *columns, size_t n)
-{
+    const struct view *view = printer->tree->view;
     const struct metric *metric = &view->metrics->at[columns->metric];
-    for (size_t i = 0; i < n; i++)
-        csv_cost(writer, metric, view_cost(view, row, columns->metric, columns[i].part));
-    for (size_t i = 0; i < n && metric_is_of_effort(metric); i++)
-        csv_percent(writer, view_cost(view, row, columns->metric, columns[i].part),
-                    view_whole(view, columns->metric));
+    for (int percent = 0; percent <= metric_is_of_effort(metric); percent++)
+        for (size_t i = 0; i < n; i++) {
+            struct table_column column = {.head = mem_printf("%s%s:%s%s", metric->name, csv_state(metric),
+                                                             part_names[columns[i].part],
+                                                             percent ? "_percent_of_effort" : ""),
+                                          .kind = percent ? OF_PERCENT : OF_COST,
+                                          .place = columns[i].part == INCLUSIVE ? offsetof(struct row_facts, costs[0])
+                                                                                : offsetof(struct row_facts, costs[1]),
+                                          .metric = columns->metric,
+                                          .whole = view_whole(view, columns->metric)};
+            vec_push(&printer->shown, column);
+        }
 }
 
-/* The names of the databases that have a row, "a,b". */
-static void write_in(struct data_printer *printer, uint32_t row)
+static struct data_table table_of(const struct data_printer *printer)
 {
-    text_clear(&printer->name);
-    for (int side = 0; side < SIDES; side++) {
-        const char *name = name_if_in(printer, row, side);
-        if (name)
-            text_printf(&printer->name, "%s%s", printer->name.n ? "," : "", name);
-    }
-    csv_text(&printer->writer, text_string(&printer->name));
+    return (struct data_table){printer->shown.at, printer->shown.n, &printer->facts, sizeof printer->facts, 1,
+                               printer->tree->view->metrics};
 }
 
 static void enter_csv(void *context, struct view *view, uint32_t number, uint32_t level)
 {
     struct data_printer *printer = context;
-    struct writer *writer = &printer->writer;
-    const struct row_facts *facts = &printer->facts;
-    read_facts(&printer->facts, view, number);
-    csv_integer(writer, level);
-    csv_text(writer, facts->kind);
-    csv_text(writer, text_string(&facts->name));
-    write_place(writer, facts->file, facts->line);
-    csv_text(writer, facts->module);
-    write_place(writer, facts->call_file, facts->call_line);
-    if (printer->comparison)
-        write_in(printer, number);
-    for (size_t i = 0, n; i < printer->columns.n; i += n) {
-        n = columns_of_metric(&printer->columns, i);
-        write_values(writer, view, number, &printer->columns.at[i], n);
+    struct data_table table = table_of(printer);
+    read_facts(printer, view, number);
+    printer->facts.depth = level;
+    text_clear(&printer->in);
+    for (int side = 0; printer->comparison && side < SIDES; side++)
+        if (name_if_in(printer, number, side))
+            text_printf(&printer->in, "%s%s", printer->in.n ? "," : "", name_if_in(printer, number, side));
+    printer->facts.in = text_string(&printer->in);
+    for (size_t i = 0; i < printer->columns.n; i++) {
+        const struct column *column = &printer->columns.at[i];
+        printer->costs[column->part][column->metric] = view_cost(view, number, column->metric, column->part);
     }
-    csv_end_record(writer);
+    table_write_records(&table, &printer->writer);
 }
 
 void print_tree_csv(const struct tree *tree)
 {
     struct data_printer printer = open_printer(tree, FORMAT_CSV);
-    write_header(&printer);
+    for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
+        printer.facts.costs[part] = printer.costs[part] = mem_alloc((tree->view->metrics->n + 1) * sizeof(double));
+    for (size_t i = 0, n; i < printer.columns.n; i += n) {
+        n = columns_of_metric(&printer.columns, i);
+        add_columns(&printer, &printer.columns.at[i], n);
+    }
+    struct data_table table = table_of(&printer);
+    table_write_names(&table, &printer.writer);
     struct visitor visitor = {.enter = enter_csv, .context = &printer};
     walk_visible(tree->filtered, tree->root, &tree->limits, NULL, &visitor);
     close_printer(&printer);
@@ -248,7 +246,7 @@ static void write_origins(struct data_printer *printer, const struct view *view,
 static void write_call_site(struct json_writer *json, const struct row_facts *facts)
 {
     json_put_object(json, "call_site");
-    json_put_place(json, facts->call_file, facts->call_line);
+    json_put_place(json, facts->call_file, facts->call_line > 0 ? (uint32_t)facts->call_line : 0);
     if (facts->call_site_state)
         json_write_text(json, "state", facts->call_site_state);
     json_write_object_end(json);
@@ -270,13 +268,11 @@ static void enter_json(void *context, struct view *view, uint32_t number, uint32
     struct json_writer *json = &printer->writer.json;
     const struct row_facts *facts = &printer->facts;
     (void)level;
-    read_facts(&printer->facts, view, number);
+    struct data_table table = table_of(printer);
+    read_facts(printer, view, number);
     json_write_break(json);
     json_write_object(json);
-    json_write_text(json, "name", text_string(&facts->name));
-    json_write_text(json, "kind", facts->kind);
-    json_put_place(json, facts->file, facts->line);
-    json_write_text(json, "module", facts->module);
+    table_write_members(&table, &printer->writer, 0);
     if (facts->has_call_site || facts->call_site_state)
         write_call_site(json, facts);
     if (row_is_start_routine(view, number))

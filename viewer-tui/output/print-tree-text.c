@@ -53,22 +53,17 @@ static void print_total(struct writer *writer, const struct view *view, size_t m
     const struct metric *metric = &view->metrics->at[m];
     char total[NUMBER_WITH_UNIT_SIZE];
     columns_with_unit(view, m, view_total(view, m), total);
-    text_add(&writer->line, "  ");
-    writer_clean(writer, metric->name);
+    writer_say(writer, "  %s", metric->name);
     text_printf(&writer->line, "%*s%s", (int)(width - text_columns(metric->name) + 2), "", total);
     if (metric_is_sum(metric)) {
         text_add(&writer->line, "  = ");
         efficiency_add_formula(view->metrics, m, &writer->line);
         text_add(&writer->line, ", whose percentages are of effort");
     }
-    if (metric_derivation(metric)) {
-        text_add(&writer->line, "  = ");
-        writer_clean(writer, derived_formula(metric));
-    }
-    if (metric->state != METRIC_MEASURED) {
-        text_printf(&writer->line, "  %s: ", columns_state_words(metric));
-        writer_clean(writer, metric->why);
-    }
+    if (metric_derivation(metric))
+        writer_say(writer, "  = %s", derived_formula(metric));
+    if (metric->state != METRIC_MEASURED)
+        writer_say(writer, "  %s: %s", columns_state_words(metric), metric->why);
     writer_end_line(writer);
 }
 
@@ -188,10 +183,8 @@ static void add_limited_metric(struct writer *writer, const struct tree *tree)
     const struct metric *metric = &metrics->at[limits->by.metric];
     for (int side = 0; side < (metric_is_compared(metric) ? SIDES : 1); side++) {
         size_t m = metric_is_compared(metric) ? metric->compared.sides[side] : limits->by.metric;
-        text_add(&writer->line, side == 0 ? "" : " and ");
-        writer_clean(
-            writer,
-            metrics->at[limits->share_of == SHARE_OF_WHOLE ? metrics_whole(metrics, m) : m].name);
+        size_t of = limits->share_of == SHARE_OF_WHOLE ? metrics_whole(metrics, m) : m;
+        writer_say(writer, "%s%s", side == 0 ? "" : " and ", metrics->at[of].name);
     }
 }
 

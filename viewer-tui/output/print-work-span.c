@@ -190,8 +190,7 @@ static void print_lower_bound(struct writer *writer, const struct work_span *of)
         return;
     text_add(&writer->line, "  the span is at least ");
     add_value(&writer->line, of->span, "s");
-    text_add(&writer->line, ": ");
-    writer_clean(writer, of->why_lower_bound);
+    writer_say(writer, ": %s", of->why_lower_bound);
     writer_end_line(writer);
 }
 

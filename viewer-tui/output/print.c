@@ -11,28 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const format_names[FORMATS] = {[FORMAT_TEXT] = "text",
-                                                  [FORMAT_CSV] = "csv",
-                                                  [FORMAT_JSON] = "json",
-                                                  [FORMAT_FOLDED] = "folded",
-                                                  [FORMAT_FLAMEGRAPH] = "flamegraph",
-                                                  [FORMAT_SPEEDSCOPE] = "speedscope",
-                                                  [FORMAT_PPROF] = "pprof",
-                                                  [FORMAT_SVG] = "svg"};
-
-const char *format_name(enum format format)
-{
-    return format_names[format];
-}
-
-enum format format_named(const char *name)
-{
-    int format = 0;
-    while (format < FORMATS && strcmp(format_names[format], name) != 0)
-        format++;
-    return (enum format)format;
-}
-
 enum format format_of_file(const char *name)
 {
     static const struct {

@@ -13,9 +13,7 @@
 
 #include <stdio.h>
 
-/* The format called so, "csv", or of a file called so, "a.csv"; FORMATS if there is none. */
-enum format format_named(const char *name);
-const char *format_name(enum format format);
+/* The format of a file called so, "a.csv"; FORMATS if there is none. */
 enum format format_of_file(const char *name);
 
 /* The user's options. */

@@ -145,18 +145,28 @@ static void write_field(const struct data_table *table, const struct table_colum
         csv_text(writer, is_number ? "-" : NULL);
 }
 
-void table_write_csv(const struct data_table *table, struct writer *writer)
+void table_write_names(const struct data_table *table, struct writer *writer)
 {
     for (size_t i = 0; i < table->n_columns; i++)
         if (table->columns[i].head)
             csv_text(writer, table->columns[i].head);
     csv_end_record(writer);
+}
+
+void table_write_records(const struct data_table *table, struct writer *writer)
+{
     for (size_t row = 0; row < table->n_rows; row++) {
         for (size_t i = 0; i < table->n_columns; i++)
             if (table->columns[i].head)
                 write_field(table, &table->columns[i], value_of(table, row, &table->columns[i]), writer);
         csv_end_record(writer);
     }
+}
+
+void table_write_csv(const struct data_table *table, struct writer *writer)
+{
+    table_write_names(table, writer);
+    table_write_records(table, writer);
 }
 
 /* ---- JSON ---- */

@@ -63,6 +63,10 @@ void table_write_lines(const struct data_table *table, struct writer *writer, si
 void table_write_text(const struct data_table *table, struct writer *writer);
 void table_write_csv(const struct data_table *table, struct writer *writer);
 
+/* The two parts of CSV, for rows that are made one by one. */
+void table_write_names(const struct data_table *table, struct writer *writer);
+void table_write_records(const struct data_table *table, struct writer *writer);
+
 /* The members of a row; the objects of rows, as elements of an array in the making; the members of one group, as an object. */
 void table_write_members(const struct data_table *table, struct writer *writer, size_t row);
 void table_write_objects(const struct data_table *table, struct writer *writer, size_t from, size_t to);

@@ -32,11 +32,6 @@ void writer_free(struct writer *writer)
 
 /* ---- Text ---- */
 
-void writer_clean(struct writer *writer, const char *text)
-{
-    text_add_clean(&writer->line, text, writer->ascii);
-}
-
 void writer_end_line(struct writer *writer)
 {
     text_end_line(&writer->line, writer->out);

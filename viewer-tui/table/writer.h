@@ -52,7 +52,8 @@ void writer_free(struct writer *writer);
 
 /* ---- Text ---- */
 
-void writer_clean(struct writer *writer, const char *text);
+/* Adds formatted text, in which each %s is cleaned (text_say); writer_line takes what is clean. */
+#define writer_say(writer, ...) text_say(&(writer)->line, (writer)->ascii, __VA_ARGS__)
 void writer_end_line(struct writer *writer);
 /* Ends the line with formatted text. */
 #define writer_line(writer, ...)                                                                   \

@@ -117,7 +117,6 @@ void pane_open(struct pane *pane, struct view *view, const struct filters *filte
 {
     *pane = (struct pane){.view = view, .filtered = mem_alloc(sizeof *pane->filtered)};
     *pane->filtered = (struct filtered_tree){.view = view, .filters = filters};
-    view_start_walk(view);
     uint32_t row = 0;
     set_open(pane, row, true);
     while (view_row(view, row)->n_children == 1 && view_row(view, row)->kind <= KIND_PROGRAM) {
@@ -180,7 +179,6 @@ void pane_expand(struct pane *pane)
 {
     uint32_t row = pane_row(pane);
     const struct start_chain *chain = pane_folded_chain(pane, row);
-    view_start_walk(pane->view);
     set_open(pane, row, true);
     if (chain) {
         row = chain->first;
@@ -215,7 +213,6 @@ static bool open_below(struct pane *pane, uint32_t row)
 {
     row_list rows = {0};
     bool goes_on = true;
-    view_start_walk(pane->view);
     progress_begin("opening", MOST_OPENED);
     vec_push(&rows, row);
     for (size_t i = 0; i < rows.n && goes_on; i++) {
@@ -271,7 +268,6 @@ uint32_t pane_hottest_child(struct pane *pane, uint32_t row, double share)
 void pane_hot_path(struct pane *pane, double share)
 {
     assert(share >= 0 && share <= 1);
-    view_start_walk(pane->view);
     uint32_t row = pane_row(pane), next;
     while ((next = pane_hottest_child(pane, row, share)) != row)
         row = next;
@@ -293,7 +289,6 @@ void pane_zoom_in(struct pane *pane)
         return;
     vec_push(&pane->zooms, (struct zoom){pane->root, pane->flattened});
     set_root(pane, (struct zoom){row, 0});
-    view_start_walk(pane->view);
     set_open(pane, row, true);
     list_rows(pane, row);
     pane->top = 0;
@@ -335,7 +330,6 @@ static bool can_be_flattened(struct pane *pane)
 
 bool pane_flatten(struct pane *pane)
 {
-    view_start_walk(pane->view);
     if (pane->view->class->shows_callers || !can_be_flattened(pane))
         return false;
     uint32_t row = pane_row(pane);

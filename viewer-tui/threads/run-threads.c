@@ -176,7 +176,7 @@ static void derive_totals(struct threads *threads, const struct database *db)
     struct cost *program = mem_alloc((metrics->n_stored + 1) * sizeof *program);
     struct cost *costs = mem_alloc((metrics->n_stored + 1) * sizeof *costs);
     struct derived_row row = {.costs = costs, .program = program};
-    database_totals(db, program);
+    node_costs_get(db, 0, program);
     for (size_t i = 0; i < threads->list.n && metrics->n > metrics->n_stored; i++) {
         double *totals = threads->list.at[i].totals;
         for (size_t m = 0; m < metrics->n_stored; m++)

@@ -284,6 +284,7 @@ static double bottomup_cost(const struct view *view, uint32_t row, size_t metric
 
 const struct view_class bottomup_class = {
     .name = "bottom-up",
+    .has_all_code = true,
     .title = "procedures, and below each who called it",
     .sorted_by = EXCLUSIVE,
     .shows_callers = true,

@@ -323,6 +323,7 @@ static enum outcome flat_nodes(struct view *view, const uint32_t *rows, size_t n
 
 const struct view_class flat_class = {
     .name = "flat",
+    .has_all_code = true,
     .title = "the program as it is written: modules, files, procedures, loops, statements",
     .sorted_by = INCLUSIVE,
     .open = flat_open,

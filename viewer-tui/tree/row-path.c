@@ -61,7 +61,6 @@ static uint32_t child_at(const struct view *view, uint32_t row, const struct pat
 uint32_t path_find(struct view *view, const struct path *path, size_t *n)
 {
     uint32_t row = 0;
-    view_start_walk(view);
     for (*n = 0; *n < path->steps.n; ++*n) {
         view_expand(view, row);
         uint32_t child = child_at(view, row, &path->steps.at[*n]);

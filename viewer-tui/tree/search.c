@@ -98,7 +98,6 @@ uint32_t search_next(struct search *search, uint32_t from)
 {
     struct cursor cursor = {.tree = search->filtered, .root = search->root};
     search->outcome = DONE;
-    view_start_walk(search->filtered->view);
     progress_begin("searching", 0);
     go_to(search, &cursor, from);
     uint32_t found = look(search, &cursor, from);

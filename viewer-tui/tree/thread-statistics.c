@@ -1,8 +1,5 @@
 #include "viewer-tui/tree/thread-statistics.h"
 
-#include "viewer-tui/threads/thread-values.h"
-#include "viewer-tui/tree/view.h"
-
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,15 +14,19 @@ struct known_of_row {
 };
 
 struct thread_statistics {
-    struct view *view;
+    const struct database *db;
+    value_refs_of_rows *refs;
+    void *context; /* of refs */
     bool are_stopped;
     VEC(struct known_of_row) rows; /* by row; those beyond have none */
 };
 
-struct thread_statistics *thread_statistics_new(struct view *view)
+struct thread_statistics *thread_statistics_new(const struct database *db, value_refs_of_rows *refs, void *context)
 {
     struct thread_statistics *statistics = mem_alloc(sizeof *statistics);
-    statistics->view = view;
+    statistics->db = db;
+    statistics->refs = refs;
+    statistics->context = context;
     return statistics;
 }
 
@@ -95,20 +96,20 @@ static void remove_unknown(const struct database *db, struct value_refs *refs, s
 }
 
 /* Finds the distributions of both parts of rows: that of rows[i] becomes distributions[n * part + i]. */
-static enum outcome find_distributions(struct view *view, const uint32_t *rows, uint32_t n, size_t metric,
+static enum outcome find_distributions(const struct thread_statistics *statistics, const uint32_t *rows, uint32_t n, size_t metric,
                                        struct distribution *distributions)
 {
     struct value_refs refs = {0};
     bool *is_unknown = mem_alloc(2 * (size_t)n + 1);
-    enum outcome outcome = view_rows_value_refs(view, rows, n, INCLUSIVE, &refs);
+    enum outcome outcome = statistics->refs(statistics->context, rows, n, INCLUSIVE, &refs);
     size_t n_inclusive = refs.list.n;
     if (outcome == DONE)
-        outcome = view_rows_value_refs(view, rows, n, EXCLUSIVE, &refs);
+        outcome = statistics->refs(statistics->context, rows, n, EXCLUSIVE, &refs);
     for (size_t i = n_inclusive; i < refs.list.n; i++)
         refs.list.at[i].row += n;
     if (outcome == DONE) {
-        remove_unknown(view->db, &refs, metric, is_unknown);
-        outcome = thread_distributions(view->db, &refs, metric, 2 * n, distributions);
+        remove_unknown(statistics->db, &refs, metric, is_unknown);
+        outcome = thread_distributions(statistics->db, &refs, metric, 2 * n, distributions);
     }
     for (uint32_t i = 0; i < 2 * n; i++)
         if (outcome != DONE || is_unknown[i])
@@ -129,7 +130,7 @@ enum outcome thread_statistics_gather(struct thread_statistics *statistics, cons
     struct distribution *found = mem_alloc((2 * new.n + 1) * sizeof *found);
     enum outcome outcome = statistics->are_stopped ? STOPPED : DONE;
     if (n_new && outcome == DONE)
-        outcome = find_distributions(statistics->view, new.at, n_new, metric, found);
+        outcome = find_distributions(statistics, new.at, n_new, metric, found);
     for (uint32_t i = 0; i < n_new && outcome != STOPPED; i++)
         remember(statistics, new.at[i], (struct known){metric, {found[i], found[n_new + i]}});
     free(found);

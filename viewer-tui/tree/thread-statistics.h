@@ -5,12 +5,16 @@
 
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/metrics/formula.h"
+#include "viewer-tui/threads/thread-values.h"
 
-struct view;
 struct thread_statistics;
 
-/* Statistics of the rows of a view, which must outlive them. */
-struct thread_statistics *thread_statistics_new(struct view *view);
+/* Adds the values of which the costs of rows are sums, as view_rows_value_refs does. */
+typedef enum outcome value_refs_of_rows(void *context, const uint32_t *rows, size_t n, enum cost_part part,
+                                        struct value_refs *refs);
+
+/* Statistics of rows of `db`, which must outlive them. */
+struct thread_statistics *thread_statistics_new(const struct database *db, value_refs_of_rows *refs, void *context);
 void thread_statistics_free(struct thread_statistics *statistics);
 
 /* Forgets rows from `first` on, which are given up. */

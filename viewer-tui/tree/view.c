@@ -1,6 +1,5 @@
 #include "viewer-tui/tree/view.h"
 
-#include "viewer-tui/db/fold.h"
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/tree/thread-statistics.h"
@@ -31,6 +30,12 @@ static uint32_t append(struct view *view, struct row row)
     return number;
 }
 
+static enum outcome rows_value_refs(void *view, const uint32_t *rows, size_t n, enum cost_part part,
+                                    struct value_refs *refs)
+{
+    return view_rows_value_refs(view, rows, n, part, refs);
+}
+
 struct view *view_new(const struct view_class *class, struct database *db,
                       const struct metrics *metrics)
 {
@@ -39,9 +44,10 @@ struct view *view_new(const struct view_class *class, struct database *db,
     view->db = db;
     view->metrics = metrics;
     view->n_metrics = metrics->n_stored;
-    view->statistics = thread_statistics_new(view);
+    view->statistics = thread_statistics_new(db, rows_value_refs, view);
     append(view, (struct row){.kind = KIND_ROOT, .place = NOTHING, .call_file = NOTHING});
     view->totals = mem_alloc((view->n_metrics + 1) * sizeof *view->totals);
+    view->program = mem_alloc((view->n_metrics + 1) * sizeof *view->program);
     view->scratch = mem_alloc((view->n_metrics + 1) * sizeof *view->scratch);
     return view;
 }
@@ -51,7 +57,10 @@ struct view *view_open(const struct view_class *class, struct database *db)
     if (!database_nodes(db))
         return NULL;
     struct view *view = view_new(class, db, &db->metrics);
-    database_totals(db, view->totals);
+    node_costs_get(db, 0, view->totals);
+    for (size_t m = 0; m < view->n_metrics; m++)
+        view->program[m] = (struct cost){
+            view->totals[m].inclusive, class->has_all_code ? view->totals[m].inclusive : view->totals[m].exclusive};
     size_t first = metrics_first_measured(view->metrics);
     enum cost_part part = metric_part(&view->metrics->at[first], class->sorted_by);
     view_sort(view, (struct sorting){.metric = first, .part = part});
@@ -71,6 +80,7 @@ void view_close(struct view *view)
     vec_free(&view->order);
     free(view->costs);
     free(view->totals);
+    free(view->program);
     thread_statistics_free(view->statistics);
     free(view->scratch);
     free(view);
@@ -104,16 +114,12 @@ uint32_t view_add(struct view *view, uint32_t parent, struct row row)
     return append(view, row);
 }
 
-/* The whole program's exclusive cost is that of its code: all of it, except in the top-down view, where it is what no
- * entry point has. */
 static double stored_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
 {
     if (view->class->cost && row != 0)
         return view->class->cost(view, row, metric, part);
-    bool is_all = part == INCLUSIVE || view->class != &topdown_class;
-    const struct cost *cost = view->class->cost ? &view->totals[metric] : view->costs + row * view->n_metrics + metric;
-    return view->class->cost ? (is_all ? cost->inclusive : cost->exclusive)
-                             : (part == INCLUSIVE ? cost->inclusive : cost->exclusive);
+    const struct cost *costs = view->class->cost ? view->program : view->costs + row * view->n_metrics;
+    return part == INCLUSIVE ? costs[metric].inclusive : costs[metric].exclusive;
 }
 
 const struct cost *view_costs(const struct view *view, uint32_t row)
@@ -226,23 +232,20 @@ double view_whole(const struct view *view, size_t metric)
     return has_shares ? whole : 0;
 }
 
-/* Adds the value of a node of the file's tree. That of the whole program is the sum of its entry points, if the file
- * does not have it. */
+/* Adds the value of a node of the file's tree, if it has one. That of the whole program is the sum of its entry points,
+ * if the file does not have it. */
 static void add_value_ref(const struct database *db, struct node_ref from, bool is_subtracted, struct value_refs *refs)
 {
     const struct nodes *nodes = db->nodes;
-    enum metric_scope exclusive = nodes->kind[from.node] == KIND_LOOP ? METRIC_LEX_AWARE : METRIC_FUNCTION;
-    struct value_ref ref = {.context = nodes->id[from.node],
-                            .row = from.row,
-                            .scope = from.part == INCLUSIVE ? METRIC_EXECUTION : exclusive,
-                            .is_subtracted = is_subtracted};
-    bool is_sum = from.node == 0 && nodes->position[0] == NOTHING;
-    if (!is_sum)
-        vec_push(&refs->list, ref);
-    for (uint32_t entry = 1; is_sum && entry < nodes->n; entry = nodes->end[entry]) {
-        ref.context = nodes->id[entry];
-        vec_push(&refs->list, ref);
-    }
+    uint32_t position = nodes->position[from.node];
+    if (position != NOTHING)
+        vec_push(&refs->list,
+                 ((struct value_ref){.context = db->values.index[position].context_id,
+                                     .row = from.row,
+                                     .scope = node_cost_scope(nodes, from.node, (enum cost_part)from.part),
+                                     .is_subtracted = is_subtracted}));
+    for (uint32_t entry = 1; from.node == 0 && position == NOTHING && entry < nodes->n; entry = nodes->end[entry])
+        add_value_ref(db, (struct node_ref){.node = entry, .row = from.row, .part = from.part}, is_subtracted, refs);
 }
 
 /* Adds the values of which the cost of a node is the sum. */
@@ -333,12 +336,6 @@ void view_dissolve(struct view *view, uint32_t parent, uint32_t child)
     view->rows.n--;
     view->order.n--;
     view->rows.at[parent].n_children = (uint32_t)view->rows.n - view_row(view, parent)->first_child;
-}
-
-void view_start_walk(struct view *view)
-{
-    if (view->class->start_walk)
-        view->class->start_walk(view);
 }
 
 void view_release(struct view *view, uint32_t row)

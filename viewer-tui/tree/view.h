@@ -54,6 +54,8 @@ struct view_class {
     const char *title;                       /* a few words of explanation */
     enum cost_part sorted_by;                /* by default */
     bool shows_callers;                      /* rows below the first level are callers */
+    bool has_all_code;                       /* the exclusive cost of row 0 is all of the program; else what no
+                                                entry point has */
     enum outcome (*open)(struct view *view); /* sets up state and row 0's data */
     enum outcome (*expand)(struct view *view, uint32_t row); /* adds the children with view_add */
     void (*release)(struct view *view,
@@ -68,7 +70,6 @@ struct view_class {
      * cannot join rows. */
     void (*join)(struct view *view, uint32_t into, uint32_t row);
     void (*close)(struct view *view);                                     /* may be NULL */
-    void (*start_walk)(struct view *view);                                /* may be NULL */
     const struct view *(*origin)(const struct view *view, uint32_t *row); /* may be NULL */
 };
 
@@ -86,6 +87,7 @@ struct view {
     size_t costs_size;
     struct thread_statistics *statistics; /* of its rows */
     struct cost *totals;                  /* of the whole program, by stored metric */
+    struct cost *program;                 /* of row 0; unused without class->cost */
     struct cost *scratch;                 /* room for the costs of one row */
     struct sorting sorting;
     uint32_t sorting_number;
@@ -183,10 +185,6 @@ enum outcome view_rows_value_refs(struct view *view, const uint32_t *rows, size_
 
 /* The same for one row. */
 enum outcome view_value_refs(struct view *view, uint32_t row, enum cost_part part, struct value_refs *refs);
-
-/* Call it before a walk that expands rows: damaged databases may contain cycles, so the number of
- * contexts that a view reads from here on is limited. */
-void view_start_walk(struct view *view);
 
 /* Gives up the children of a row and all rows that were made after them. */
 void view_release(struct view *view, uint32_t row);

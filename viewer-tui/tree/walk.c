@@ -100,7 +100,6 @@ struct left_out walk_visible(struct filtered_tree *tree, uint32_t root, const st
                         .limits = limits,
                         .open = open,
                         .visitor = visitor};
-    view_start_walk(tree->view);
     enter(&walk, root);
     struct cursor_level *level;
     while ((level = cursor_level(&walk.cursor))) {

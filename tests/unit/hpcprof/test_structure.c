@@ -1,54 +1,43 @@
 #include "tests/unit/cmocka_suite.h"
+#include "tests/unit/hpcprof/made_image.h"
 
 #include "hpcprof/modules/structure.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-static char path[] = "/tmp/test_structure.XXXXXX";
-
-/* A new file each time: ext4 writes a file that was cut and written again to the disk at once. */
-static void write_bytes(const char *bytes, size_t size)
+/* The structure of the image that was made; with `only`, of some procedures. */
+static struct structure *read_some(const struct address_set *only)
 {
-    unlink(path);
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    fclose(file);
-}
-
-static struct structure *read_text(const char *text)
-{
-    char *cause = NULL;
-    write_bytes(text, strlen(text));
-    struct structure *s = structure_read(fopen(path, "rbe"), &cause);
-    if (!s)
-        fail_msg("%s", cause);
-    assert_null(cause);
+    size_t size;
+    const uint8_t *bytes = made_image(&size);
+    struct structure *s = structure_read(bytes, size, only);
+    assert_non_null(s);
     return s;
 }
 
-static void assert_refused(const char *text, const char *part)
+static struct structure *read_made(void)
 {
-    char *cause = NULL;
-    write_bytes(text, strlen(text));
-    assert_null(structure_read(fopen(path, "rbe"), &cause));
-    if (!strstr(cause, part))
-        fail_msg("'%s' does not say '%s'", cause, part);
-    assert_null(strchr(cause, '\n'));
-    free(cause);
+    return read_some(NULL);
 }
 
-static const char head[] = "<?xml version=\"1.0\"?>\n"
-                           "<HPCToolkitStructure i=\"0\" version=\"4.9\" n=\"\">"
-                           "<LM i=\"1\" n=\"/usr/bin/xz\" g=\"hpcstruct 1\">";
-static const char tail[] = "</LM></HPCToolkitStructure>";
-
-static char *document(const char *body)
+static void assert_refused(void)
 {
-    static char text[8192];
-    snprintf(text, sizeof text, "%s%s%s", head, body, tail);
-    return text;
+    size_t size;
+    const uint8_t *bytes = made_image(&size);
+    assert_null(structure_read(bytes, size, NULL));
 }
+
+/* A procedure of a single statement. */
+static void add_simple(const char *name, const char *file, uint32_t line, uint64_t begin, uint64_t end)
+{
+    made_procedure(name, file, line, begin);
+    made_fragment(begin, end);
+    made_statement(0, file, file ? line : 0, begin, end, NULL);
+}
+
+/* ---- what an image says ---- */
 
 /* The scopes around an address, innermost first, and its line: "loop a.c:3 < main = a.c:4". */
 static const char *describe(const struct structure *s, uint64_t address)
@@ -78,129 +67,181 @@ static const char *describe(const struct structure *s, uint64_t address)
 
 TEST(chains_of_scopes)
 {
-    struct structure *s = read_text(document(
-        "<F n=\"/s/a.c\">"
-        "<P n=\"main\" ln=\"main\" l=\"2\" v=\"{[0x1000-0x1100) [0x9000-0x9010)}\">"
-        "<S l=\"3\" v=\"{[0x1000-0x1004) [0x1008-0x100c)}\"/>"
-        "<S l=\"4\" v=\"{[0x1004-0x1008)}\"/>"
-        "<L l=\"5\" f=\"/s/m.h\" v=\"{[0x1010-0x1011)}\">"
-        "<S l=\"6\" v=\"{[0x1010-0x1014)}\"/>"
-        "<A l=\"7\" f=\"/s/a.c\" n=\"\" v=\"{}\"><A l=\"40\" f=\"/s/b.h\" n=\"twice\" v=\"{}\">"
-        "<S l=\"41\" v=\"{[0x1014-0x1018)}\"/>"
-        "<L l=\"42\" v=\"{[0x1018-0x1019)}\"><S l=\"43\" v=\"{[0x1018-0x101c)}\"/></L>"
-        "<A l=\"44\" n=\"\" v=\"{}\"><A l=\"1\" f=\"/s/c.h\" n=\"deep\" v=\"{}\">"
-        "<S l=\"2\" f=\"/s/d.inc\" v=\"{[0x101c-0x1020)}\"/></A></A>"
-        "</A></A>"
-        "<S l=\"8\" v=\"{[0x1020-0x1024)}\"/>"
-        "</L>"
-        "<S l=\"0\" v=\"{[0x1024-0x1100)}\"/>"
-        "<C l=\"3\" v=\"{[0x1000-0x1004)}\" t=\"0x9\"/>"
-        "</P></F>"
-        "<F n=\"&lt;unknown file&gt;\"><P n=\"&lt;xz+0x5000&gt;\" l=\"0\" v=\"{[0x5000-0x5010)}\">"
-        "<S l=\"9\" v=\"{[0x5000-0x5010)}\"/></P></F>"));
-    assert_string_equal(describe(s, 0x1000), "main = /s/a.c:3");
-    assert_string_equal(describe(s, 0x1003), "main = /s/a.c:3");
-    assert_string_equal(describe(s, 0x1004), "main = /s/a.c:4");
-    assert_string_equal(describe(s, 0x1008), "main = /s/a.c:3");
-    assert_string_equal(describe(s, 0x100c), "nothing");
-    assert_string_equal(describe(s, 0x0fff), "nothing");
-    assert_string_equal(describe(s, 0x1013), "loop /s/m.h:5 < main = /s/m.h:6");
-    assert_string_equal(describe(s, 0x1014),
-                        "twice at /s/a.c:7 < loop /s/m.h:5 < main = /s/b.h:41");
-    assert_string_equal(describe(s, 0x1018),
-                        "loop /s/b.h:42 < twice at /s/a.c:7 < loop /s/m.h:5 < main = /s/b.h:43");
-    assert_string_equal(
-        describe(s, 0x101c),
-        "deep at /s/b.h:44 < twice at /s/a.c:7 < loop /s/m.h:5 < main = /s/d.inc:2");
-    assert_string_equal(describe(s, 0x1020), "loop /s/m.h:5 < main = /s/m.h:8");
-    assert_string_equal(describe(s, 0x10ff), "main = /s/a.c:0");
-    assert_string_equal(describe(s, 0x1100), "nothing");
-    assert_string_equal(describe(s, 0x5000), "<xz+0x5000> = ?:0");
-    assert_string_equal(describe(s, UINT64_MAX), "nothing");
-    assert_true(s->has_lines);
+    made_image_begin();
+    made_procedure("main", "/s/a.c", 2, 0x1000);
+    made_fragment(0x1000, 0x1100);
+    made_fragment(0x9000, 0x9010);
+    made_statement(0, "/s/a.c", 3, 0x1000, 0x1004, NULL);
+    made_statement(0, "/s/a.c", 3, 0x1008, 0x100c, NULL);
+    made_statement(0, "/s/a.c", 4, 0x1004, 0x1008, NULL);
+    uint32_t loop = made_loop(0, "/s/m.h", 5, 0x1010);
+    made_statement(loop, "/s/m.h", 6, 0x1010, 0x1014, NULL);
+    uint32_t twice = made_inlined(loop, "/s/a.c", 7, "twice", "/s/b.h", 40);
+    made_statement(twice, "/s/b.h", 41, 0x1014, 0x1018, NULL);
+    made_statement(made_loop(twice, "/s/b.h", 42, 0x1018), "/s/b.h", 43, 0x1018, 0x101c, NULL);
+    made_statement(made_inlined(twice, "/s/b.h", 44, "deep", "/s/c.h", 1), "/s/d.inc", 2, 0x101c,
+                   0x1020, NULL);
+    made_statement(0, "/s/a.c", 0, 0x1024, 0x1100, NULL);
+    add_simple("<xz+0x5000>", NULL, 0, 0x5000, 0x5010);
+    struct structure *s = read_made();
+    static const struct {
+        uint64_t address;
+        const char *expected;
+    } cases[] = {
+        {0x1000, "main = /s/a.c:3"},
+        {0x1003, "main = /s/a.c:3"},
+        {0x1004, "main = /s/a.c:4"},
+        {0x1008, "main = /s/a.c:3"},
+        {0x100c, "nothing"},
+        {0x0fff, "nothing"},
+        {0x1013, "loop /s/m.h:5 < main = /s/m.h:6"},
+        {0x1014, "twice at /s/a.c:7 < loop /s/m.h:5 < main = /s/b.h:41"},
+        {0x1018, "loop /s/b.h:42 < twice at /s/a.c:7 < loop /s/m.h:5 < main = /s/b.h:43"},
+        {0x101c, "deep at /s/b.h:44 < twice at /s/a.c:7 < loop /s/m.h:5 < main = /s/d.inc:2"},
+        {0x10ff, "main = /s/a.c:0"},
+        {0x1100, "nothing"},
+        {0x5000, "<xz+0x5000> = ?:0"},
+        {UINT64_MAX, "nothing"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(describe(s, cases[i].address), cases[i].expected);
+    uint32_t procedure = structure_procedure(s, structure_find(s, 0x101c)->scope);
+    const struct structure_function *of = &s->functions.at[s->scopes.at[procedure].function];
+    assert_string_equal(strtab_string(&s->names, of->name), "main");
+    assert_int_equal(of->line, 2);
+    assert_int_equal(of->entry, 0x1000);
+    structure_free(s);
+}
 
-    const struct structure_statement *deep = structure_find(s, 0x101c);
-    uint32_t procedure = structure_procedure(s, deep->scope);
-    const struct structure_function *main_function =
-        &s->functions.at[s->scopes.at[procedure].function];
-    assert_string_equal(strtab_string(&s->names, main_function->name), "main");
-    assert_int_equal(main_function->line, 2);
-    assert_int_equal(main_function->entry, 0x1000);
+TEST(facts_of_a_module)
+{
+    made_image_begin();
+    add_simple("f", "/s/a.c", 2, 0x2000, 0x2010);
+    made_wait(0x2004, 0x2007);
+    add_simple("g", "/s/a.c", 3, 0x1000, 0x1010);
+    made_wait(0x1004, 0x1007);
+    made_call(0x100f, 0x2000);
+    made_directory("/s");
+    struct structure *s = read_made();
+    assert_true(s->has_lines);
+    assert_int_equal(s->n_units, 2);
+    assert_int_equal(s->n_unoptimized, 1);
+    assert_string_equal(strtab_string(&s->directories, 0), "/s");
+    assert_true(structure_waits_at(s, 0x1006) && structure_waits_at(s, 0x2004));
+    assert_false(structure_waits_at(s, 0x1007) || structure_waits_at(s, 0x2003));
+    assert_int_equal(s->calls.n, 1);
+    assert_true(s->calls.at[0].address == 0x100f && s->calls.at[0].target == 0x2000);
     structure_free(s);
 }
 
 TEST(functions_are_one_per_name_file_and_line)
 {
-    struct structure *s = read_text(document(
-        "<F n=\"/s/a.c\">"
-        "<P n=\"f\" l=\"2\" v=\"{[0x2000-0x2010)}\"><S l=\"2\" v=\"{[0x2000-0x2010)}\"/></P>"
-        "<P n=\"f\" l=\"2\" v=\"{[0x1000-0x1010)}\"><S l=\"2\" v=\"{[0x1000-0x1010)}\"/></P>"
-        "<P n=\"f\" l=\"3\" v=\"{[0x3000-0x3010)}\"><S l=\"2\" v=\"{[0x3000-0x3010)}\"/></P>"
-        "</F><F n=\"/s/./x/../a.c\">" /* the same file */
-        "<P n=\"f\" l=\"3\" v=\"{[0x4000-0x4010)}\"><S l=\"2\" v=\"{[0x4000-0x4010)}\"/></P>"
-        "</F><F n=\"&lt;unknown file&gt;\">"
-        "<P n=\"f\" l=\"0\" v=\"{[0x5000-0x5010)}\"><S l=\"0\" v=\"{[0x5000-0x5010)}\"/></P>"
-        "<P n=\"f\" l=\"0\" v=\"{[0x6000-0x6010)}\"><S l=\"0\" v=\"{[0x6000-0x6010)}\"/></P>"
-        "</F>"));
+    made_image_begin();
+    add_simple("f", "/s/a.c", 2, 0x2000, 0x2010);
+    add_simple("f", "/s/a.c", 2, 0x1000, 0x1010);
+    add_simple("f", "/s/a.c", 3, 0x3000, 0x3010);
+    add_simple("f", NULL, 0, 0x5000, 0x5010);
+    add_simple("f", NULL, 0, 0x6000, 0x6010);
+    struct structure *s = read_made();
+    static const uint64_t entries[] = {0x1000, 0x3000, 0x5000, 0x6000};
     assert_int_equal(s->functions.n, 4);
-    assert_int_equal(s->files.count, 1);
-    assert_int_equal(s->functions.at[0].entry, 0x1000);
-    assert_int_equal(s->functions.at[1].entry, 0x3000);
-    assert_int_equal(s->functions.at[2].entry, 0x5000);
-    assert_int_equal(s->functions.at[3].entry, 0x6000);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(s->functions.at[i].entry, entries[i]);
     structure_free(s);
 }
 
-TEST(overlapping_statements_are_made_disjoint)
+/* The kind of overhead at an address; "" for none. */
+static const char *kind_at(const struct structure *s, uint64_t address)
 {
-    struct structure *s =
-        read_text(document("<F n=\"/s/a.c\"><P n=\"f\" l=\"2\" v=\"{[0x1000-0x1100)}\">"
-                           "<S l=\"5\" v=\"{[0x1020-0x1030) [0x1000-0x1010)}\"/>"
-                           "<S l=\"6\" v=\"{[0x1008-0x1028) [0x1024-0x1026) [0x1050-0x1040)}\"/>"
-                           "</P></F>"));
-    static const struct {
-        uint64_t address;
-        const char *line;
-    } expected[] = {{0x1007, "f = /s/a.c:5"}, {0x100f, "f = /s/a.c:5"}, {0x1010, "f = /s/a.c:6"},
-                    {0x1027, "f = /s/a.c:6"}, {0x1028, "f = /s/a.c:5"}, {0x102f, "f = /s/a.c:5"},
-                    {0x1030, "nothing"},      {0x1045, "nothing"}};
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
-        assert_string_equal(describe(s, expected[i].address), expected[i].line);
+    uint32_t kind = structure_find(s, address)->overhead;
+    return kind == STRUCTURE_NONE ? "" : strtab_string(&s->overhead_kinds, kind);
+}
+
+TEST(kinds_of_overhead)
+{
+    made_image_begin();
+    made_procedure("main", "/s/a.c", 2, 0x1000);
+    made_fragment(0x1000, 0x1010);
+    made_statement(0, "/s/a.c", 3, 0x1000, 0x1004, NULL);
+    made_statement(0, "/s/a.c", 4, 0x1004, 0x1008, "overhead");
+    made_statement(0, "/s/a.c", 5, 0x1008, 0x1010, "spawn");
+    struct structure *s = read_made();
+    assert_string_equal(kind_at(s, 0x1000), "");
+    assert_string_equal(kind_at(s, 0x1004), "overhead");
+    assert_string_equal(kind_at(s, 0x1008), "spawn");
+    assert_int_equal(s->overhead_kinds.count, 2);
     structure_free(s);
 }
 
-TEST(what_is_no_structure_is_refused)
+/* ---- some procedures ---- */
+
+/* Twenty procedures of 64 bytes from 0x1000 on, each with a cold part at 0x9000, a loop and a call inlined in
+ * that. */
+static void make_many(void)
 {
-    assert_refused("", "line");
-    assert_refused("hello", "line 1");
-    assert_refused("<a><b></a>", "line 1");
-    assert_refused("<HPCToolkitStructure/>", "no load module");
-    assert_refused("<html><body>no</body></html>", "no load module");
-    char *cause = NULL;
-    assert_null(structure_read(fopen("/nonexistent", "rbe"), &cause));
-    assert_string_equal(cause, "No such file or directory");
-    free(cause);
-    assert_null(structure_read(fopen("/tmp", "rbe"), &cause));
-    assert_string_equal(cause, "Is a directory");
-    free(cause);
+    static char names[20][16];
+    made_image_begin();
+    for (unsigned i = 0; i < 20; i++) {
+        uint64_t at = 0x1000 + 64 * i, cold = 0x9000 + 16 * i;
+        snprintf(names[i], sizeof names[i], "procedure_%u", i);
+        made_procedure(names[i], "/s/a.c", 10 + i, at);
+        made_fragment(at, at + 64);
+        made_fragment(cold, cold + 16);
+        made_statement(0, "/s/a.c", 3, at, at + 16, "spawn");
+        made_statement(0, "/s/a.c", 9, cold, cold + 16, NULL);
+        uint32_t loop = made_loop(0, "/s/a.c", 5, at + 16);
+        made_statement(made_inlined(loop, "/s/a.c", 7, "inlined", "/s/b.h", 4), "/s/b.h", 8,
+                       at + 16, at + 64, NULL);
+        made_wait(at + 2, at + 4);
+        made_call(at + 23, 0x1000);
+    }
 }
 
-TEST(elements_in_wrong_places_are_ignored)
+/* The procedures at some addresses are there, as in the whole structure, and no other ones. */
+TEST(some_procedures)
 {
-    struct structure *s = read_text(document(
-        "<S l=\"1\" v=\"{[0x1-0x2)}\"/><L l=\"1\"><S l=\"2\" v=\"{[0x3-0x4)}\"/></L>"
-        "<A n=\"x\"><A n=\"y\"><S l=\"2\" v=\"{[0x5-0x6)}\"/></A></A>"
-        "<P n=\"outer\"><P n=\"inner\" v=\"{[0x7-0x8)}\"><S l=\"1\" v=\"{[0x7-0x8)}\"/></P></P>"
-        "<F><P><S v=\"{[0x9-0xa)}\"/><S/><L/><A/><A><A/></A></P></F>"
-        "<P v=\"junk\"><S l=\"99999999999999\" v=\"{[0xb-0xc) [zz-0xd) [0xe-0xf)}\"/></P>"));
-    static const uint64_t outside[] = {1, 3, 5, 0xd, 0xe};
-    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
-        assert_string_equal(describe(s, outside[i]), "nothing");
-    assert_string_equal(describe(s, 7), "outer = ?:0");
-    assert_string_equal(describe(s, 9), " = ?:0");
-    assert_string_equal(describe(s, 0xb), " = ?:0");
+    /* In three procedures: twice in one, in one's cold part; before all, and after all. */
+    static uint64_t addresses[] = {0x10, 0x1000, 0x1000 + 64 * 7, 0x103f + 64 * 7, 0x9000 + 16 * 19,
+                                   0x9000 + 16 * 20};
+    const struct address_set only = {{addresses, 6, 6}};
+    make_many();
+    struct structure *s = read_some(&only);
+    assert_int_equal(s->scopes.n, 3 * 3);
+    assert_int_equal(s->functions.n, 3 + 1); /* procedures, and the one that is inlined in each */
+    assert_int_equal(s->statements.n, 3 * 3);
+    assert_string_equal(describe(s, 0x1000), "procedure_0 = /s/a.c:3");
+    assert_string_equal(describe(s, 0x1010 + 64 * 7),
+                        "inlined at /s/a.c:7 < loop /s/a.c:5 < procedure_7 = /s/b.h:8");
+    assert_string_equal(describe(s, 0x1000 + 64 * 19), "procedure_19 = /s/a.c:3");
+    assert_string_equal(describe(s, 0x9000 + 16 * 19), "procedure_19 = /s/a.c:9");
+    assert_string_equal(describe(s, 0x1040), "nothing");
+    assert_string_equal(kind_at(s, 0x1000), "spawn");
+    assert_true(structure_waits_at(s, 0x1002));
     structure_free(s);
 }
+
+/* A function with two copies begins where its sampled one does; one without sampled copies, nowhere, as if
+ * the structure lacked it. */
+TEST(sampled_procedures_are_marked)
+{
+    static const uint64_t addresses[] = {0x2010, 0x20ff, 0x9999};
+    for (int others_matter = 0; others_matter < 2; others_matter++) {
+        made_image_begin();
+        add_simple("f", "/s/a.c", 2, 0x1000, 0x1100);
+        add_simple("f", "/s/a.c", 2, 0x2000, 0x2100);
+        add_simple("g", "/s/a.c", 9, 0x3000, 0x3100);
+        struct structure *s = read_made();
+        structure_mark_sampled(s, addresses, 3, others_matter);
+        for (size_t i = 0; i < 3; i++)
+            assert_int_equal(s->scopes.at[i].is_sampled, i == 1);
+        assert_int_equal(s->functions.n, 2);
+        assert_int_equal(s->functions.at[0].entry, others_matter ? 0x1000 : 0x2000);
+        assert_int_equal(s->functions.at[1].entry, others_matter ? 0x3000 : 0);
+        structure_free(s);
+    }
+}
+
+/* ---- addresses ---- */
 
 static void check_invariants(const struct structure *s)
 {
@@ -224,126 +265,130 @@ static void check_invariants(const struct structure *s)
     }
 }
 
-/* A function with two copies begins where its sampled one does; one without sampled copies, nowhere, as if
- * the structure lacked it. */
-TEST(sampled_procedures_are_marked)
-{
-    static const uint64_t addresses[] = {0x2010, 0x20ff, 0x9999};
-    for (int others_matter = 0; others_matter < 2; others_matter++) {
-        struct structure *s = read_text(document("<F n=\"/s/a.c\">"
-                                                 "<P n=\"f\" l=\"2\" v=\"{[0x1000-0x1100)}\">"
-                                                 "<S l=\"3\" v=\"{[0x1000-0x1100)}\"/></P>"
-                                                 "<P n=\"f\" l=\"2\" v=\"{[0x2000-0x2100)}\">"
-                                                 "<S l=\"3\" v=\"{[0x2000-0x2100)}\"/></P>"
-                                                 "<P n=\"g\" l=\"9\" v=\"{[0x3000-0x3100)}\">"
-                                                 "<S l=\"9\" v=\"{[0x3000-0x3100)}\"/></P></F>"));
-        structure_mark_sampled(s, addresses, 3, others_matter);
-        for (size_t i = 0; i < 3; i++)
-            assert_int_equal(s->scopes.at[i].is_sampled, i == 1);
-        assert_int_equal(s->functions.n, 2);
-        assert_int_equal(s->functions.at[0].entry, others_matter ? 0x1000 : 0x2000);
-        assert_int_equal(s->functions.at[1].entry, others_matter ? 0x3000 : 0);
-        structure_free(s);
-    }
-}
-
 /* Buckets of addresses: one, few of many statements, and as many as bits allow. */
 TEST(addresses_are_found_wherever_they_are)
 {
-    static const char *const statements[] = {
-        "<S l=\"1\" v=\"{[0x0-0xffffffffffffffff)}\"/>",
-        "<S l=\"1\" v=\"{[0x0-0x1) [0xfffffffffffffff0-0xfffffffffffffff8)}\"/>",
-        "<S l=\"1\" v=\"{[0x10-0x11) [0x12-0x13) [0x13-0x14) [0x100000-0x100001)}\"/>"
-        "<S l=\"2\" v=\"{[0x11-0x12) [0x15-0x18) [0xfffff-0x100000)}\"/>",
+    static const struct structure_wait ranges[3][8] = {
+        {{0, UINT64_MAX}},
+        {{0, 1}, {0xfffffffffffffff0, 0xfffffffffffffff8}},
+        {{0x10, 0x11}, {0x12, 0x13}, {0x13, 0x14}, {0x100000, 0x100001}, {0x11, 0x12}, {0x15, 0x18},
+         {0xfffff, 0x100000}},
     };
-    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
-        char body[1024];
-        snprintf(body, sizeof body, "<P n=\"f\">%s</P>", statements[i]);
-        struct structure *s = read_text(document(body));
-        assert_int_equal(s->statements.n, i == 0 ? 1 : i == 1 ? 2 : 7);
+    static const size_t counts[] = {1, 2, 7};
+    for (size_t i = 0; i < 3; i++) {
+        made_image_begin();
+        made_procedure("f", NULL, 0, ranges[i][0].begin);
+        for (size_t k = 0; k < counts[i]; k++)
+            made_statement(0, NULL, 0, ranges[i][k].begin, ranges[i][k].end, NULL);
+        made_fragment(0, UINT64_MAX);
+        struct structure *s = read_made();
+        assert_int_equal(s->statements.n, counts[i]);
         check_invariants(s);
         structure_free(s);
     }
 }
 
-TEST(random_damage_is_survived)
+/* ---- damage ---- */
+
+TEST(overlapping_statements_are_refused)
 {
-    static char text[8192], damaged[8192];
-    static const char interesting[] = "<>/\"&;=AFLPSnlvf0x[-){} ";
-    snprintf(text, sizeof text, "%s",
-             document("<F n=\"/s/a.c\"><P n=\"f&lt;int&gt;\" l=\"2\" v=\"{[0x1000-0x1100)}\">"
-                      "<S l=\"3\" v=\"{[0x1000-0x1010)}\"/><L l=\"5\" v=\"{[0x1010-0x1011)}\">"
-                      "<A l=\"7\" f=\"/s/a.c\" n=\"\"><A l=\"4\" f=\"/s/b.h\" n=\"g\">"
-                      "<S l=\"8\" v=\"{[0x1010-0x1020) [0x1040-0x1050)}\"/></A></A></L></P></F>"));
-    size_t size = strlen(text);
-    uint64_t random = 1;
-    for (unsigned round = 0; round < 20000; round++) {
-        memcpy(damaged, text, size);
-        for (unsigned hits = 1 + round % 4; hits > 0; hits--) {
-            random = random * 6364136223846793005u + 1442695040888963407u;
-            size_t at = (size_t)(random >> 40) % size;
-            damaged[at] = round % 3 ? interesting[(random >> 20) % (sizeof interesting - 1)]
-                                    : (char)(random >> 20);
-        }
-        write_bytes(damaged, round % 5 ? size : (size_t)(random >> 40) % size);
-        char *cause = NULL;
-        struct structure *s = structure_read(fopen(path, "rbe"), &cause);
-        assert_true((s == NULL) == (cause != NULL));
-        if (s)
-            check_invariants(s);
-        free(cause);
-        structure_free(s);
-    }
+    made_image_begin();
+    add_simple("f", "/s/a.c", 2, 0x1000, 0x1010);
+    add_simple("g", "/s/a.c", 3, 0x100f, 0x1020);
+    assert_refused();
 }
 
-static int start(void **state)
+/* A procedure that many fragments have in turn would take more memory than the image has. */
+TEST(procedures_come_once)
 {
-    int fd = mkstemp(path);
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int finish(void **state)
-{
-    return unlink(path);
-}
-
-/* The kind of overhead at an address; "" for none. */
-static const char *kind_at(const struct structure *s, uint64_t address)
-{
-    uint32_t kind = structure_find(s, address)->overhead;
-    return kind == STRUCTURE_NONE ? "" : strtab_string(&s->overhead_kinds, kind);
-}
-
-/* A tag applies to the elements inside, unless they have tags of their own. */
-TEST(kinds_of_overhead)
-{
-    struct structure *s = read_text(document(
-        "<F n=\"/s/a.c\">"
-        "<P n=\"main\" ln=\"main\" l=\"2\" v=\"{[0x1000-0x1100)}\">"
-        "<S l=\"3\" v=\"{[0x1000-0x1004)}\"/>"
-        "<S l=\"4\" v=\"{[0x1004-0x1008)}\" o=\"overhead\"/>"
-        "<A l=\"7\" n=\"\" v=\"{}\"><A l=\"40\" f=\"/s/b.h\" n=\"push\" v=\"{}\" o=\"spawn\">"
-        "<S l=\"41\" v=\"{[0x1008-0x100c)}\"/>"
-        "<L l=\"42\" v=\"{[0x100c-0x100d)}\"><S l=\"43\" v=\"{[0x100c-0x1010)}\"/></L>"
-        "<A l=\"44\" n=\"\" v=\"{}\"><A l=\"1\" f=\"/s/c.h\" n=\"wait\" v=\"{}\" o=\"sync\">"
-        "<S l=\"2\" v=\"{[0x1010-0x1014)}\"/></A></A>"
-        "<S l=\"45\" v=\"{[0x1014-0x1018)}\"/></A></A>"
-        "<S l=\"8\" v=\"{[0x1018-0x1100)}\"/></P>"
-        "<P n=\"look\" ln=\"look\" l=\"9\" v=\"{[0x2000-0x2100)}\" o=\"steal\">"
-        "<S l=\"9\" v=\"{[0x2000-0x2010)}\"/>"
-        "<S l=\"10\" v=\"{[0x2010-0x2100)}\" o=\"spawn\"/></P>"
-        "<P n=\"user\" ln=\"user\" l=\"20\" v=\"{[0x3000-0x3100)}\">"
-        "<S l=\"21\" v=\"{[0x3000-0x3100)}\"/></P></F>"));
-    static const struct {
-        uint64_t address;
-        const char *kind;
-    } expected[] = {{0x1000, ""},      {0x1004, "overhead"}, {0x1008, "spawn"}, {0x100c, "spawn"},
-                    {0x1010, "sync"},  {0x1014, "spawn"},    {0x1018, ""},      {0x2000, "steal"},
-                    {0x2010, "spawn"}, {0x3000, ""}};
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
-        assert_string_equal(kind_at(s, expected[i].address), expected[i].kind);
-    assert_int_equal(s->overhead_kinds.count, 4);
+    made_image_begin();
+    made_procedure("f", NULL, 0, 0x1000);
+    made_fragment(0x1000, 0x1001);
+    made_procedure("g", NULL, 0, 0x2000);
+    made_fragment(0x2000, 0x2001);
+    size_t size;
+    uint8_t *bytes = (uint8_t *)made_image(&size);
+    struct structure *s = structure_read(bytes, size, NULL);
+    assert_int_equal(s->scopes.n, 2);
     structure_free(s);
+    const struct image_foot *foot = (const struct image_foot *)(bytes + size - sizeof *foot);
+    struct image_fragment *fragments =
+        (struct image_fragment *)(bytes + foot->sections[IMAGE_FRAGMENTS].at);
+    uint64_t first = fragments[0].procedure;
+    fragments[0].procedure = fragments[1].procedure;
+    fragments[1].procedure = first;
+    assert_null(structure_read(bytes, size, NULL));
 }
 
-ALL_TESTS(start, finish);
+/* Suffixes of one text would take more memory than the image has. */
+TEST(strings_do_not_overlap)
+{
+    made_image_begin();
+    made_directory("/first");
+    made_directory("/second");
+    size_t size;
+    uint8_t *bytes = (uint8_t *)made_image(&size);
+    const struct image_foot *foot = (const struct image_foot *)(bytes + size - sizeof *foot);
+    uint64_t *starts = (uint64_t *)(bytes + foot->sections[IMAGE_DIRECTORIES].at);
+    structure_free(structure_read(bytes, size, NULL));
+    starts[1]++;
+    assert_null(structure_read(bytes, size, NULL));
+}
+
+TEST(what_is_no_image_is_refused)
+{
+    make_many();
+    size_t size;
+    uint8_t *bytes = (uint8_t *)made_image(&size);
+    for (size_t cut = 0; cut < size; cut += cut < 64 ? 1 : 61)
+        assert_null(structure_read(bytes, cut, NULL));
+    uint8_t *longer = calloc(size + 8, 1);
+    size_t foot = size - sizeof(struct image_foot);
+    memcpy(longer, bytes, size);
+    assert_null(structure_read(longer, size + 8, NULL));
+    memset(longer + foot, 0, 8);
+    memcpy(longer + foot + 8, bytes + foot, size - foot);
+    assert_null(structure_read(longer, size + 8, NULL));
+    free(longer);
+    bytes[9]++; /* another version */
+    assert_null(structure_read(bytes, size, NULL));
+    assert_null(structure_read_file(-1, NULL));
+    int folder = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC), empty = memfd_create("empty", MFD_CLOEXEC);
+    assert_null(structure_read_file(folder, NULL));
+    assert_null(structure_read_file(empty, NULL));
+    close(folder);
+    close(empty);
+}
+
+/* Any number that is replaced by an impossible one is either noticed, or does no harm. */
+TEST(impossible_numbers)
+{
+    static uint64_t addresses[] = {0x1000, 0x1000 + 64 * 10, 0x1000 + 64 * 19};
+    const struct address_set set = {{addresses, 3, 3}}, *const only[] = {NULL, &set};
+    static const uint32_t values[] = {0, 1, 2, UINT32_MAX, INT32_MAX};
+    make_many();
+    size_t size, refused = 0;
+    uint8_t *bytes = (uint8_t *)made_image(&size);
+    for (size_t at = 0; at + 4 <= size; at += 4)
+        for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+            uint32_t old;
+            memcpy(&old, bytes + at, 4);
+            memcpy(bytes + at, &values[i], 4);
+            for (size_t k = 0; k < 2; k++) {
+                struct structure *s = structure_read(bytes, size, only[k]);
+                refused += !s;
+                if (s)
+                    check_invariants(s);
+                structure_free(s);
+            }
+            memcpy(bytes + at, &old, 4);
+        }
+    assert_true(refused > size / 4);
+}
+
+STEP(finish)
+{
+    made_image_free();
+}
+
+ALL_TESTS(NULL, finish);

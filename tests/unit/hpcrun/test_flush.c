@@ -6,7 +6,7 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/append-file.h"
 #include "hpcrun/record/arena-file.h"
-#include "hpcrun/record/chunk.h"
+#include "hpcrun/record/chunk-writer.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement-file.h"
 #include "hpcrun/record/process-chunks.h"
@@ -41,13 +41,7 @@ bool measurement_create(void)
     return true;
 }
 
-static struct arena_totals stored;
 static unsigned arenas_kept;
-
-struct arena_totals *arena_file_totals(void)
-{
-    return &stored;
-}
 
 void arena_file_keep(void)
 {

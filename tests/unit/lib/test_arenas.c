@@ -16,8 +16,8 @@ struct record {
 static struct {
     struct arena_header header;
     struct arena_thread threads[2];
-    struct arena_node nodes[NODES];
-    struct arena_lnote lnotes[1];
+    struct cct_node nodes[NODES];
+    struct lnote lnotes[1];
     struct record values[VALUES];
 } arena;
 
@@ -69,17 +69,20 @@ static void begin(void)
     arena.header.first_thread = OFFSET(arena.threads[0]);
     begin_thread(&arena.threads[0], 0);
     for (uint32_t id = 1; id < NODES; id++)
-        arena.nodes[id] = (struct arena_node){.ip = UINT64_C(7) << ARENA_IP_OFFSET_BITS | id,
+        arena.nodes[id] = (struct cct_node){.ip = UINT64_C(7) << IP_OFFSET_BITS | id,
                                               .parent = id - 1,
                                               .association = ASSOC_1_1,
                                               .seen = 1 << ASSOC_1_1,
                                               .first = 1};
-    arena.nodes[2].lip = ARENA_LIP_OWN;
+    arena.nodes[2].lip = LIP_OWN;
     arena.nodes[2].seen |= 1 << ASSOC_1_M;
-    arena.nodes[3].ip = ARENA_IP_NO_MODULE | 0x1234;
-    arena.lnotes[0].value = UINT64_C(7) << ARENA_IP_OFFSET_BITS | 77;
+    arena.nodes[3].ip = IP_NO_MODULE | 0x1234;
+    arena.lnotes[0].value = UINT64_C(7) << IP_OFFSET_BITS | 77;
     arena.values[0] = (struct record){4, {20, 1}};
     arena.values[1] = (struct record){1, {10, 0}};
+    arena.nodes[4].values = 1;
+    arena.nodes[1].values = 2;
+    arena.nodes[2].values = VALUES + 1; /* not published */
 }
 
 static struct measurement *read_both(size_t size)
@@ -234,7 +237,10 @@ TEST(damage_is_reported)
     arena.nodes[3].parent = 3;
     assert_damaged("the image of a thread");
     begin();
-    arena.nodes[2].lip = ARENA_LIP_OWN + 1;
+    arena.nodes[2].lip = LIP_OWN + 1;
+    assert_damaged("the image of a thread");
+    begin();
+    arena.nodes[3].values = 1; /* those of another node */
     assert_damaged("the image of a thread");
     begin();
     arena.threads[0].nodes = 2000000000; /* in segments that are not there */

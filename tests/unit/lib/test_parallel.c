@@ -150,74 +150,10 @@ TEST(one_thread_finishes_at_a_time)
     assert_int_equal(slow.begun, 4);
 }
 
-/* ---- in steps ---- */
+/* The first task lasts until the other worker has begun as many as it may. It would wait forever if the other
+ * worker waited for it. */
+#define MOST_AHEAD 16 /* of two workers */
 
-#define MOST_AHEAD 5
-
-struct stepped {
-    atomic_uint first[COUNT], second[COUNT]; /* number of calls */
-    atomic_size_t between, finished;         /* number of calls */
-    atomic_uint in_between, in_finish;
-    atomic_bool overlapped, disordered, too_far;
-};
-
-static void do_first(void *context, unsigned worker, size_t index)
-{
-    struct stepped *stepped = context;
-    if (worker >= WORKERS)
-        stepped->disordered = true;
-    if (index >= stepped->finished + MOST_AHEAD)
-        stepped->too_far = true;
-    stepped->first[index]++;
-}
-
-static void do_between(void *context, size_t index)
-{
-    struct stepped *stepped = context;
-    if (atomic_fetch_add(&stepped->in_between, 1) > 0)
-        stepped->overlapped = true;
-    if (stepped->first[index] != 1 || stepped->second[index] != 0 || stepped->between++ != index)
-        stepped->disordered = true;
-    atomic_fetch_sub(&stepped->in_between, 1);
-}
-
-static void do_second(void *context, unsigned worker, size_t index)
-{
-    struct stepped *stepped = context;
-    if (worker >= WORKERS || stepped->between <= index)
-        stepped->disordered = true;
-    stepped->second[index]++;
-}
-
-static void do_finish(void *context, size_t index)
-{
-    struct stepped *stepped = context;
-    if (atomic_fetch_add(&stepped->in_finish, 1) > 0)
-        stepped->overlapped = true;
-    if (stepped->second[index] != 1 || stepped->finished++ != index)
-        stepped->disordered = true;
-    atomic_fetch_sub(&stepped->in_finish, 1);
-}
-
-TEST(steps_come_in_order)
-{
-    static const struct parallel_steps steps = {do_first, do_between, do_second, do_finish};
-    static const size_t counts[] = {0, 1, 2, WORKERS, COUNT};
-    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
-        for (unsigned workers = 1; workers <= WORKERS; workers += 3) {
-            static struct stepped stepped;
-            stepped = (struct stepped){0};
-            parallel_in_steps(counts[k], workers, MOST_AHEAD, &steps, &stepped);
-            assert_int_equal(stepped.between, counts[k]);
-            assert_int_equal(stepped.finished, counts[k]);
-            assert_false(stepped.overlapped);
-            assert_false(stepped.disordered);
-            assert_false(stepped.too_far);
-        }
-}
-
-/* The first call of `first` lasts until the other worker has begun as many as it may. It would wait
- * forever if the other worker waited for it. */
 struct slow_first {
     atomic_uint begun;
     atomic_bool has_ended, too_far, disordered;
@@ -239,30 +175,17 @@ static void begin_first(void *context, unsigned worker, size_t index)
     slow->has_ended = true;
 }
 
-static void between_after_slow_one(void *context, size_t index)
+static void finish_after_slow_one(void *context, size_t index)
 {
     struct slow_first *slow = context;
-    if (!slow->has_ended)
+    if (!slow->has_ended || slow->finished++ != index)
         slow->disordered = true;
-}
-
-static void second_after_slow_one(void *context, unsigned worker, size_t index)
-{
-    between_after_slow_one(context, index);
-}
-
-static void count_finished(void *context, size_t index)
-{
-    struct slow_first *slow = context;
-    slow->finished++;
 }
 
 TEST(others_go_on_behind_a_slow_one)
 {
-    static const struct parallel_steps steps = {begin_first, between_after_slow_one,
-                                                second_after_slow_one, count_finished};
     struct slow_first slow = {0};
-    parallel_in_steps(COUNT, 2, MOST_AHEAD, &steps, &slow);
+    parallel_in_order(COUNT, 2, begin_first, finish_after_slow_one, &slow);
     assert_int_equal(slow.finished, COUNT);
     assert_false(slow.too_far);
     assert_false(slow.disordered);

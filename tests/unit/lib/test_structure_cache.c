@@ -4,6 +4,7 @@
 #include "lib/alloc.h"
 #include "lib/safe-output.h"
 #include "lib/structure-cache.h"
+#include "lib/structure-image.h"
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -273,19 +274,21 @@ TEST_WITH(make_folder, remove_folder, test_has)
     char *path = in_folder(folder, "x.hpcstruct");
     assert_false(structure_cache_has(path));
     const struct {
-        const char *text;
+        char start[IMAGE_MAGIC_SIZE + 1];
+        size_t size;
         bool expected;
     } cases[] = {
-        {"<S i=\"0\"><LM i=\"1\" n=\"/x\" g=\"" STRUCTURE_GENERATOR "\"><F/></LM></S>", true},
-        {"<S i=\"0\"><LM i=\"1\" n=\"/x\" g=\"" STRUCTURE_GENERATOR "0\"></LM></S>", false},
-        {"<S i=\"0\"><LM i=\"1\" n=\"/x\"><F n=\"1\" g=\"" STRUCTURE_GENERATOR "\"/></LM></S>",
-         false},
-        {"<S i=\"0\"><LM i=\"1\" n=\"/x\" g=\"" STRUCTURE_GENERATOR "\"", false},
-        {"", false},
-        {"junk", false},
+        {STRUCTURE_GENERATOR, IMAGE_MAGIC_SIZE, true},
+        {STRUCTURE_GENERATOR, IMAGE_MAGIC_SIZE + 1, true},
+        {STRUCTURE_GENERATOR, IMAGE_MAGIC_SIZE - 1, false},
+        {STRUCTURE_GENERATOR "1", IMAGE_MAGIC_SIZE, false},
+        {"<HPCToolkitStruc", IMAGE_MAGIC_SIZE, false},
+        {"", 0, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        write_text(path, cases[i].text);
+        FILE *file = fopen(path, "wb");
+        assert_int_equal(fwrite(cases[i].start, 1, cases[i].size, file), cases[i].size);
+        fclose(file);
         assert_int_equal(structure_cache_has(path), cases[i].expected);
     }
     free(path);

@@ -142,6 +142,18 @@ static void bases_of_paths(void **state)
     assert_string_equal(path_name(""), "");
 }
 
+static void formatted_texts_are_cleaned(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    text_say(&text, true, "%s: %5.1f%% of %zu, %u in %-4d|", "a\x1b\xc3\xa9", 12.25, (size_t)1 << 40, 7u, -3);
+    assert_string_equal(text_string(&text), "a\\x1b?:  12.2% of 1099511627776, 7 in -3  |");
+    text_clear(&text);
+    text_say(&text, false, "%s%s", "", "");
+    assert_string_equal(text_string(&text), "");
+    vec_free(&text);
+}
+
 int main(void)
 {
     setlocale(LC_CTYPE, "C.UTF-8");
@@ -150,6 +162,7 @@ int main(void)
         cmocka_unit_test(nothing_reaches_the_terminal_that_it_might_obey),
         cmocka_unit_test(source_code_keeps_its_backslashes),
         cmocka_unit_test(tabs_become_spaces),
+        cmocka_unit_test(formatted_texts_are_cleaned),
         cmocka_unit_test(columns_are_those_of_the_terminal),
         cmocka_unit_test(texts_are_cut_between_characters),
         cmocka_unit_test(texts_are_broken_into_lines),

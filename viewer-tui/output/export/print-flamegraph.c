@@ -289,9 +289,12 @@ static void write_box(struct flamegraph *graph, const struct flame_frame *frame,
                 FLAMEGRAPH_ROW - 1);
     add_color(graph, frame);
     text_add(&name, frames_name(frames, frame));
-    text_cut(&name, (size_t)fmax(width / CHARACTER - 0.5, 0));
+    size_t room = (size_t)fmax(width / CHARACTER - 0.5, 0);
+    bool is_cut = text_columns(text_string(&name)) > room;
+    text_cut(&name, room - (is_cut && room > 0));
+    text_add(&name, is_cut ? "…" : "");
     text_add(&graph->line, "\"/>");
-    if (name.n) {
+    if (room > 1) {
         text_printf(&graph->line, "<text x=\"%.2f\" y=\"%u\">", x + 2, y + FLAMEGRAPH_ROW - 6);
         text_add_xml(&graph->line, text_string(&name));
         text_add(&graph->line, "</text>");

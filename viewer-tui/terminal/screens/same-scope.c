@@ -81,7 +81,6 @@ static void go_to(struct tui *tui, const struct target *target)
         return;
     struct pane *pane = tui_pane(tui);
     tui_apply_filters(tui);
-    view_start_walk(pane->view);
     uint32_t found = target->find(pane->view, from, row);
     if (found == NOTHING) {
         tui_show_view(tui, tui->projection, before);

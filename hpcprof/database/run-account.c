@@ -1,0 +1,241 @@
+#include "hpcprof/database/run-account.h"
+
+#include "lib/diag.h"
+#include "lib/path.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Most programs that are named for one reason. */
+#define MAX_EXAMPLES 3
+
+/* CPU time outside of sampled threads (unknown threads, before and after sampling), in seconds. It is told
+ * from this amount on, if it is also at least a hundredth of the total. */
+#define UNSAMPLED_CPU 0.01
+
+/* Less CPU time is not worth a number. A process that was measured in part also lacks its start, its end
+ * and the time since its last sample. */
+#define REPORTED_CPU         0.01
+#define REPORTED_CPU_IN_PART 0.05
+
+/* ---- what was measured ---- */
+
+/* Sums over all processes. Times in seconds. */
+struct run_sums {
+    size_t processes, ranks, threads;
+    double cpu, thread_cpu, thread_wall;
+    uint64_t dropped, partial;
+};
+
+/* Samples of an event. */
+struct event_sums {
+    uint64_t fired;
+    uint32_t sources; /* set of enum sample_source, by bit */
+};
+
+static double seconds(uint64_t from, uint64_t to)
+{
+    return to > from ? (double)(to - from) * 1e-9 : 0;
+}
+
+static void add_fates(struct run_sums *sums, struct event_sums *events,
+                      const struct measurement_file *file, const struct measurement_thread *thread)
+{
+    for (size_t i = 0; i < thread->fates.n; i++) {
+        const struct measurement_fate *fate = &thread->fates.at[i];
+        sums->dropped += fate_drop_reason(fate->code) ? fate->count : 0;
+        sums->partial += fate_partial_reason(fate->code) ? fate->count : 0;
+        if (fate->event == MEASUREMENT_UNKNOWN)
+            continue;
+        struct event_sums *event = &events[file->event_of[fate->event]];
+        event->fired += fate->code == FATE_FIRED ? fate->count : 0;
+        event->sources |= fate->source < 32 ? 1u << fate->source : 0;
+    }
+}
+
+static void add_process(struct run_sums *sums, struct event_sums *events,
+                        const struct measurement_file *file)
+{
+    const struct measurement *m = file->m;
+    sums->ranks += m->process.origin == ORIGIN_LAUNCHED && m->process.rank >= 0;
+    sums->threads += m->threads.n;
+    sums->cpu += seconds(m->process.cpu, m->clock.cpu);
+    for (size_t i = 0; i < m->threads.n; i++) {
+        const struct measurement_thread *thread = &m->threads.at[i];
+        sums->thread_cpu += seconds(thread->first_cpu, thread->last_cpu);
+        sums->thread_wall += seconds(thread->first_monotonic, thread->last_monotonic);
+        add_fates(sums, events, file, thread);
+    }
+}
+
+static bool is_same_process(const struct measurement *x, const struct measurement *y)
+{
+    return is_same_host(x, y) && x->process.pid == y->process.pid &&
+           x->process.start_time == y->process.start_time;
+}
+
+/* From the begin of the first process to the end of the last one, by the hosts' clocks. */
+static double wall_time(const struct measurements *measurements)
+{
+    uint64_t begin = UINT64_MAX, end = 0;
+    for (size_t i = 0; i < measurements->files.n; i++) {
+        const struct measurement *m = measurements->files.at[i].m;
+        uint64_t last = m->clock.monotonic;
+        for (size_t k = 0; k < m->threads.n; k++)
+            last = m->threads.at[k].last_monotonic > last ? m->threads.at[k].last_monotonic : last;
+        uint64_t life = last > m->process.monotonic ? last - m->process.monotonic : 0;
+        begin = m->process.realtime < begin ? m->process.realtime : begin;
+        end = m->process.realtime + life > end ? m->process.realtime + life : end;
+    }
+    return seconds(begin, end);
+}
+
+static void write_subject(FILE *out, const struct measurement_process *program,
+                          const struct run_sums *sums)
+{
+    const char *name = program->arguments.n > 0 ? program->arguments.at[0] : program->executable;
+    if (sums->ranks > 1)
+        fprintf(out, "%zu ranks of %.200s", sums->ranks, name);
+    else
+        fprintf(out, "%.200s[%" PRIu64 "]", name, program->pid);
+    if (sums->ranks == 1)
+        fprintf(out, " rank %" PRId64, program->rank);
+    if (sums->processes > (sums->ranks > 1 ? sums->ranks : 1))
+        fprintf(out, ", %zu processes", sums->processes);
+}
+
+/* "timers and perf task-clock and perf counter" */
+static void write_sources(FILE *out, uint32_t set)
+{
+    const char *separator = "";
+    if (set > 1)
+        set &= ~1u; /* some threads could not open the event, but others could */
+    for (unsigned source = 0; source < 32; source++)
+        if (set >> source & 1) {
+            const char *name = source_name(source);
+            fprintf(out, "%s%s", separator, name ? name : "no source");
+            separator = " and ";
+        }
+}
+
+static void write_event(FILE *out, const struct event *event, const struct event_sums *samples,
+                        const struct run_sums *sums)
+{
+    double clock = event->flags & EVENT_WALL_CLOCK ? sums->thread_wall : sums->thread_cpu;
+    fprintf(out, "%" PRIu64 " sample%s of %s", samples->fired, samples->fired == 1 ? "" : "s",
+            event->name);
+    if (samples->sources == 0)
+        return;
+    fprintf(out, " (");
+    write_sources(out, samples->sources);
+    if (event->flags & EVENT_BY_RATE)
+        fprintf(out, ", by rate");
+    if ((event_is_time(event) || event->flags & EVENT_BY_RATE) && clock >= 0.001)
+        fprintf(out, ", %.1f/s", (double)samples->fired / clock);
+    fprintf(out, ")");
+}
+
+static void write_samples(FILE *out, const struct measurements *measurements,
+                          const struct event_sums *events, const struct run_sums *sums)
+{
+    const char *separator = ": ";
+    for (size_t i = 0; i < measurements->events.n; i++) {
+        if (measurements->events.at[i].flags & EVENT_EXACT)
+            continue;
+        fprintf(out, "%s", separator);
+        write_event(out, &measurements->events.at[i], &events[i], sums);
+        separator = ", ";
+    }
+}
+
+static void note_measured(const struct measurements *measurements,
+                          const struct measurement_process *program, const struct run_sums *sums,
+                          const struct event_sums *events)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    double unsampled = sums->cpu - sums->thread_cpu;
+    write_subject(out, program, sums);
+    write_samples(out, measurements, events, sums);
+    fprintf(out,
+            " in %.3f s CPU, %.3f s wall, %zu thread%s; %" PRIu64 " dropped, %" PRIu64
+            " partial paths",
+            sums->cpu, wall_time(measurements), sums->threads, sums->threads == 1 ? "" : "s",
+            sums->dropped, sums->partial);
+    if (unsampled >= UNSAMPLED_CPU && unsampled >= sums->cpu / 100)
+        fprintf(out, ", %.3f s CPU without samples", unsampled);
+    fclose(out);
+    diag_note(NULL, "%s", text);
+    free(text);
+}
+
+/* ---- what was not ---- */
+
+/* "2 statically linked (ld, gen; 1.520 s CPU)" */
+static void write_reason(FILE *out, const struct unmeasured_programs *missing, bool in_part)
+{
+    bool has_cpu = missing->cpu >= (in_part ? REPORTED_CPU_IN_PART : REPORTED_CPU);
+    size_t n = missing->programs.n;
+    if (!missing->are_parents)
+        fprintf(out, "%zu ", missing->count);
+    fprintf(out, "%s", missing->reason);
+    if (n == 0 && !has_cpu)
+        return;
+    for (size_t i = 0; i < n && i <= MAX_EXAMPLES; i++)
+        fprintf(out, "%s%s", i ? ", " : " (",
+                i < MAX_EXAMPLES ? path_base(missing->programs.at[i]) : "...");
+    if (has_cpu)
+        fprintf(out, "%s%.3f s CPU%s", n ? "; " : " (", missing->cpu, in_part ? " lost" : "");
+    fprintf(out, ")");
+}
+
+static void write_reasons(FILE *out, const char *head, const struct unmeasured_list *list,
+                          bool in_part)
+{
+    for (size_t i = 0; i < list->all.n; i++) {
+        fprintf(out, "%s", i ? ", " : head);
+        write_reason(out, &list->all.at[i], in_part);
+    }
+}
+
+static void note_missing(const struct unmeasured_list *not_measured,
+                         const struct unmeasured_list *in_part)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    write_reasons(out, "not measured: ", not_measured, false);
+    write_reasons(out, not_measured->all.n ? "; measured in part: " : "measured in part: ", in_part,
+                  true);
+    fclose(out);
+    diag_note(NULL, "%s", text);
+    free(text);
+}
+
+/* ---- together ---- */
+
+void run_account_print(const struct analysis *analysis, const struct measurement_process *program)
+{
+    const struct measurements *measurements = analysis->measurements;
+    struct unmeasured_list not_measured = process_ends_unmeasured(analysis->ends);
+    struct unmeasured_list in_part = process_ends_in_part(analysis->ends, measurements);
+    struct event_sums *events = mem_alloc((measurements->events.n + 1) * sizeof *events);
+    struct run_sums sums = {0};
+    for (size_t i = 0; i < measurements->files.n; i++) {
+        const struct measurement_file *file = &measurements->files.at[i];
+        sums.processes += i == 0 || !is_same_process(file->m, file[-1].m);
+        add_process(&sums, events, file);
+    }
+    bool is_complete = not_measured.all.n == 0 && in_part.all.n == 0;
+    if (process_ends_are_known(analysis->ends) && (sums.processes > 1 || !is_complete)) {
+        note_measured(measurements, program, &sums, events);
+        if (!is_complete)
+            note_missing(&not_measured, &in_part);
+    }
+    free(events);
+    unmeasured_list_free(&not_measured);
+    unmeasured_list_free(&in_part);
+}

@@ -1,0 +1,54 @@
+/* Signal handler: everything here may be used there.
+ *
+ * The data of a thread as chunks of the measurement file (doc/FORMAT-hpcrun.md, sections 5.16 to 5.22).
+ *
+ * While a thread runs, its data has one form: an image, and arrays of nodes, logical notes and values
+ * (lib/arena-format.h), in a mapped file if possible. This is the only code that turns it into chunks.
+ * hpcrun writes them when the thread ends, or from time to time where nothing can be mapped; the reader
+ * of arena files makes them of what a killed process has left, and decodes them at once. */
+#ifndef LIB_THREAD_CHUNKS_H
+#define LIB_THREAD_CHUNKS_H
+
+#include "lib/arena-format.h"
+#include "lib/chunk.h"
+
+enum arena_array { ARENA_NODES, ARENA_LNOTES, ARENA_VALUES };
+
+/* A thread, and where its chunks go. The first member of what the two functions need. */
+struct thread_chunks {
+    const struct arena_thread *image;
+    struct chunk *chunk; /* each chunk is built here */
+    uint32_t metrics;    /* amounts in a record of values */
+    /* A published item of an array; valid until the next call for the same array. NULL: it is not there,
+     * since the file is damaged. */
+    const void *(*item)(struct thread_chunks *thread, enum arena_array array, uint32_t index);
+    /* Takes the chunk. False if that fails. */
+    bool (*commit)(struct thread_chunks *thread);
+};
+
+/* What THREAD CLOCK has. */
+struct thread_clocks {
+    uint64_t wall, cpu;
+    bool ended;
+    uint64_t ready, timeslices; /* ready: plus 1; 0: unknown */
+};
+
+/* Each returns false if something is not there or could not be committed. What is before it was. */
+bool thread_chunks_identity(struct thread_chunks *thread);
+bool thread_chunks_clocks(struct thread_chunks *thread, const struct thread_clocks *clocks);
+
+/* The nodes from *first on, which moves behind those that were committed. */
+bool thread_chunks_nodes(struct thread_chunks *thread, uint32_t *first);
+
+/* Those of nodes that have several. A reader collects them, so it does no harm to write them again. */
+bool thread_chunks_associations(struct thread_chunks *thread);
+
+/* *end moves behind the last node whose values were committed. */
+bool thread_chunks_values(struct thread_chunks *thread, uint32_t *end);
+
+/* Of one event; nothing if there are none. */
+bool thread_chunks_fates(struct thread_chunks *thread, unsigned event);
+
+bool thread_chunks_joins(struct thread_chunks *thread);
+
+#endif
