@@ -45,7 +45,7 @@ endef
 # $(eval $(call unit_test,NAME,OBJECTS,LIBRARIES)): tests/unit/NAME.c is a cmocka program.
 define unit_test
 UNIT_TESTS += $(BUILD)/tests/unit/$(1)
-$(BUILD)/tests/unit/$(1): $(BUILD)/obj/tests/unit/$(1).o $(2)
+$(BUILD)/tests/unit/$(1): $(BUILD)/obj/tests/unit/$(1).o $(BUILD)/obj/tests/unit/cmocka_suite.o $(2)
 	$$(call link,,$(3) -lcmocka)
 endef
 

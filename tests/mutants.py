@@ -6,12 +6,13 @@ usage: tests/mutants.py BUILD [--jobs N] [--sample N [--seed TEXT]] [--list] [NA
 The faults are in tests/mutants/*.mutants, each with the tests that must notice it:
 
     == hpcrun/unwind/cfi.c: unit/hpcrun/test_cfi
-    - case CFA_DEF_CFA_OFFSET: m->row->cfa_offset = (int64_t)take_uleb(c); break;
-    + case CFA_DEF_CFA_OFFSET: m->row->cfa_offset = (int64_t)take_uleb(c) + 8; break;
+    # Offsets of the CFA are 8 too large.
+    case CFA_DEF_CFA_OFFSET: m->row->cfa_offset = (int64_t)take_uleb(c){+ + 8+}; break;
 
-The file must have the `-` lines exactly once, one below the other, whatever their blanks; the `+`
-lines replace them. After the colon come unit programs (unit/lib/test_path) and names of integration
-tests (test_law.Law or test_law.Law.test_phases). Lines that begin with # are comments.
+The file must have the text exactly once, with `old` where [-old-] or [-old-]{+new+} stands and nothing
+where {+new+} does; the fault puts `new` in its place. All blanks and line ends are alike. A line that
+begins with a blank continues the one above. After the colon come unit programs (unit/lib/test_path) and
+names of integration tests (test_law.Law or test_law.Law.test_phases), for all faults until the next `==`.
 
 1. Each of N jobs (default: one per CPU) makes a copy of the tree and its build in BUILD/mutants.
 2. Every test that is named runs without a fault: a test that fails anyway would notice everything.
@@ -22,10 +23,10 @@ tests (test_law.Law or test_law.Law.test_phases). Lines that begin with # are co
 5. A fault whose tests were skipped, since they had too little evidence for a verdict, is planted again, alone,
    until they have, up to MORE_TRIES times. If they never have, that is an error.
 
-A fault that breaks the build, or whose lines the file does not have, is an error: the list is out of
+A fault that breaks the build, or whose text the file does not have, is an error: the list is out of
 date. With NAMEs only the faults whose file or tests contain one are planted; with --sample N only N of
 them, chosen by the seed, which is printed: by default the commit that is checked out. --list only
-looks for the lines and the tests. Ends with the survivors, the line "N noticed, N survived in N s", and
+looks for the text and the tests. Ends with the survivors, the line "N noticed, N survived in N s", and
 status 1 if any survived or was an error."""
 import argparse
 import concurrent.futures
@@ -55,46 +56,45 @@ FIRST_TIMEOUT, SLOWER, MORE, BUILD_TIMEOUT = 600, 20, 10, 600
 
 MORE_TRIES = 4
 
+CHANGE = re.compile(r"\[-(?P<old>.*?)-\](\{\+(?P<new>.*?)\+\})?|\{\+(?P<added>.*?)\+\}")
+
 
 class Fault:
-    def __init__(self, where, number, file, tests):
-        self.where, self.number, self.file, self.tests = where, number, file, tests
-        self.old, self.new = [], []
+    def __init__(self, where, number, file, tests, text):
+        self.where, self.number, self.file, self.tests, self.text = where, number, file, tests, text
 
     def __str__(self):
-        change = " / ".join(line.strip() for line in self.new).strip() or "lines removed"
-        return f"{self.where}:{self.number}: {self.file}: {change}"
+        return f"{self.where}:{self.number}: {self.file}: {self.text}"
 
 
 def read_faults(path):
-    faults = []
+    faults, file, tests = [], None, []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if line.startswith("== "):
             file, tests = line[3:].split(":")
-            faults.append(Fault(path.name, number, file, tests.split()))
-        elif line.startswith("- "):
-            faults[-1].old.append(line[2:])
-        elif line.startswith("+"):
-            faults[-1].new.append(line[2:])
-        elif line.strip() and not line.startswith("#"):
-            sys.exit(f"{path}:{number}: neither a fault nor a comment")
+        elif line.startswith(" ") and faults:
+            faults[-1].text += " " + line.strip()
+        elif line and not line.startswith("# "):
+            faults.append(Fault(path.name, number, file, tests.split(), line))
+    for fault in faults:
+        if not fault.file or not CHANGE.search(fault.text):
+            sys.exit(f"{path}:{fault.number}: neither a fault nor a comment")
     return faults
 
 
-def words_of(line):
-    """Blanks do not count: the formatter may change them."""
-    return line.split()
+def with_any_blanks(text):
+    """An expression that finds the text. Blanks do not count: the formatter may change them."""
+    return r"\s+".join(re.escape(word) for word in re.split(r"\s+", text))
 
 
 def planted(text, fault):
-    """The text of the file with the fault; None if it does not have the fault's lines exactly once."""
-    lines = text.split("\n")
-    old = [words_of(line) for line in fault.old]
-    found = [i for i in range(len(lines) - len(old) + 1)
-             if [words_of(line) for line in lines[i:i + len(old)]] == old]
-    if len(found) != 1:
+    """The text of the file with the fault; None if it does not have the fault's text exactly once."""
+    change = CHANGE.search(fault.text)
+    before, old, after = fault.text[:change.start()], change["old"] or "", fault.text[change.end():]
+    places = list(re.finditer(f"(?:{with_any_blanks(before)})({with_any_blanks(old)})(?:{with_any_blanks(after)})", text))
+    if len(places) != 1:
         return None
-    return "\n".join(lines[:found[0]] + fault.new + lines[found[0] + len(old):])
+    return text[:places[0].start(1)] + (change["new"] or change["added"] or "") + text[places[0].end(1):]
 
 
 # ---- a copy of the tree, in which one job plants its faults ----
@@ -194,7 +194,7 @@ class Place:
         text = path.read_text()
         faulty = planted(text, fault)
         if faulty is None:
-            return "the file does not have its lines exactly once"
+            return "the file does not have its text exactly once"
         path.write_text(faulty)
         try:
             return self.build(fault.tests) or self.verdict_of(fault.tests)
@@ -209,7 +209,6 @@ def measures_time(fault):
     classes = [test.split(".")[:2] for test in fault.tests if "/" not in test]
     return any(getattr(getattr(importlib.import_module(name[0]), name[-1], None), "measures_time", False)
                for name in classes)
-
 
 
 class Work:
@@ -317,7 +316,7 @@ def list_faults(faults):
         reasons += [f"NO TEST {test}: " for test in fault.tests if not is_a_test(test)]
         wrong += bool(reasons)
         print(f"{''.join(reasons)}{fault}")
-    print(f"{len(faults)} faults, {wrong} of them without their lines or tests")
+    print(f"{len(faults)} faults, {wrong} of them without their text or tests")
     return 1 if wrong else 0
 
 

@@ -11,11 +11,11 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/sample/sample.h"
+#include "tests/bench/tick-rate.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <x86intrin.h>
 
 enum part { HANDLER, MEASURE, UNWIND, STANCE, PATH, RECORD, ARM, PARTS };
 
@@ -107,18 +107,6 @@ void __wrap_sample_record(struct thread *thread, struct thread_event *event,
 void __wrap_source_arm(struct thread *thread, struct thread_event *event)
 {
     TIMED(ARM, __real_source_arm(thread, event));
-}
-
-static double ticks_per_ns(void)
-{
-    struct timespec a, b;
-    clock_gettime(CLOCK_MONOTONIC, &a);
-    uint64_t from = __rdtsc();
-    do
-        clock_gettime(CLOCK_MONOTONIC, &b);
-    while ((b.tv_sec - a.tv_sec) * 1000000000L + b.tv_nsec - a.tv_nsec < 20000000);
-    double ns = (double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec);
-    return (double)(__rdtsc() - from) / ns;
 }
 
 static void report(void *unused)

@@ -14,6 +14,7 @@
 #include "hpcrun/code/module-ranges.h"
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/unwind/unwind.h"
+#include "tests/bench/tick-rate.h"
 
 #include <dlfcn.h>
 #include <libunwind.h>
@@ -27,7 +28,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #define BLOCK       50
 #define CHECK_EVERY 8
@@ -326,18 +326,6 @@ static int by_value(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
-}
-
-static double ticks_per_ns(void)
-{
-    struct timespec a, b;
-    clock_gettime(CLOCK_MONOTONIC, &a);
-    uint64_t from = __rdtsc();
-    do
-        clock_gettime(CLOCK_MONOTONIC, &b);
-    while ((b.tv_sec - a.tv_sec) * 1000000000L + b.tv_nsec - a.tv_nsec < 20000000);
-    double ns = (double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec);
-    return (double)(__rdtsc() - from) / ns;
 }
 
 /* The mean without the slowest hundredth: threads are preempted now and then. The times are sorted.

@@ -1,7 +1,6 @@
 """Sequential verdicts: tests that rest on time or chance go on until they have evidence.
 
-    evidence = self.evidence()          # of an OfChance
-    for _ in evidence.looks():          # one more run of the program for each look
+    for evidence in self.looks():       # of an OfChance; one more run of the program for each look
         seen, truth, period = ...
         evidence.between("work", seen, 0.99 * truth, 1.01 * truth, of_samples(truth, period), 0.05 * truth)
 
@@ -258,3 +257,9 @@ class OfChance:
         most = 1 if self.last and self.last.was_busy else MOST_LEFT_OUT
         type(self).last = Evidence(self.end - time.monotonic(), ALARM / (self.n_evidences * (self.n_evidences + 1)), most)
         return self.last
+
+    def looks(self, limit=LIMIT):
+        """Yields new evidence, self.found, for each look until every claim is decided."""
+        self.found = self.evidence(limit)
+        for _ in self.found.looks():
+            yield self.found

@@ -116,7 +116,3 @@ class Completion(unittest.TestCase):
             script = self.folder / "p/share/bash-completion/completions" / tool
             self.assertEqual(self.complete(tool, "--vers", script=script,
                                            path=self.folder / "p/bin"), {"--version"})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -88,8 +88,7 @@ class Creation(OfChance, LogicalTest):
                 self.check_creations(known)
 
     def test_a_chain_of_creations_is_bounded_and_loses_nothing(self):
-        found = self.evidence()
-        for _ in found.looks():
+        for found in self.looks():
             known = self.profiled()
             found.time("time", self.check_chain(), *known["chain_link"][1:], of_ends(24, 0.0005), notices=1 / 3)
 
@@ -145,7 +144,3 @@ class BorrowedStacks(LogicalTest):
                         self.assertEqual(path.count("work"), 1)
                         found.add(path[path.index("main"):path.index("work")] if "main" in path else path)
                 self.assertEqual(found, {("main", lender, "lender", "lend") for lender in self.LENDERS})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -112,7 +112,3 @@ class Documents(unittest.TestCase):
         for path in sorted((ROOT / "examples").iterdir()):
             compiler = ["gcc", "-fopenmp"] if path.suffix == ".c" else ["g++"]
             subprocess.run([*compiler, "-fsyntax-only", "-O2", "-Wall", "-Wextra", "-Werror", path], check=True)
-
-
-if __name__ == "__main__":
-    unittest.main()

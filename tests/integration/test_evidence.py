@@ -206,7 +206,3 @@ if "SAMPLE_OF_REPEAT" in os.environ:
 
         def test_skipped(self):
             self.skipTest("only 3 of 4.5")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -105,7 +105,3 @@ class Fates(hpcprof_case.HpcprofCase):
         self.assertEqual(len(summary["problems"]), 1)
         self.assertTrue(summary["problems"][0].startswith(damaged.name))
         self.assertIn(damaged.name, viewer.printed("summary", self.at("db")))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -134,7 +134,3 @@ class Internal(HpcprofCase):
             terminal.press("q", "i")
             terminal.until_seen("work")
             self.assertNotIn("incomplete", "\n".join(terminal.screen()))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -40,7 +40,3 @@ class FuzzTargets(unittest.TestCase):
         done = self.run_target("memory-test", "-runs=1")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("allocations are not bounded by the size of the input", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -168,7 +168,3 @@ class HandlerCalls(unittest.TestCase):
                 own, others = self.reached((OBJECTS / "agents" / agent).rglob("*.o"), AGENT_ENTRIES)
                 self.assertGreaterEqual(len(own), len(AGENT_ENTRIES))
                 self.assertLessEqual(others, HARMLESS)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -63,7 +63,3 @@ class HiddenThreads(unittest.TestCase):
                 self.assertEqual("without samples" in summary, unsampled >= max(WORTH_WORDS, 0.01 * cpu))
                 cpu, said = self.in_line(line)
                 self.assertLess(said, cpu - burned + 2 * ROUNDED)
-
-
-if __name__ == "__main__":
-    unittest.main()

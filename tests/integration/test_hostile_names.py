@@ -128,7 +128,7 @@ class WholeChain(HostileNames):
         self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
         self.where = os.path.join(os.fsencode(self.root), HOSTILE)
         os.mkdir(self.where)
-        self.environment = {"XDG_CACHE_HOME": os.path.join(self.root, "cache")}
+        self.environment = {"XDG_CACHE_HOME": str(profiling.CACHE)}
 
     def build(self):
         """The program; its function's name is replaced in the symbols and the debug information."""
@@ -170,7 +170,7 @@ class WholeChain(HostileNames):
                                environment=self.environment, status=None)
         self.assertRegex(printed, r"\Ahpctoolkit-.*-database\n\Z")
         database = os.path.join(self.where, os.fsencode(printed[:-1]))
-        outputs = self.check_pages(database)
+        outputs = self.check_pages(database, ([],))
         # Where the database has no bytes but UTF-8's, U+FFFD stands for others.
         shown = FORM.replace(r"\xff\xc3", "\ufffd\ufffd")
         for kind in ("text", "csv"):

@@ -197,7 +197,3 @@ class HpcprofMpi(HpcprofCase):
                               stdin=subprocess.DEVNULL)
         self.check_failure(done)
         self.assertIn("the ranks see different measurement files", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

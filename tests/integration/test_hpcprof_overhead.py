@@ -325,7 +325,3 @@ class KindsTest(OverheadCase):
         self.assertEqual({m["name"]: m["state"] for m in run["metrics"]},
                          dict.fromkeys(["work", "overhead"] + kinds, "measured")
                          | dict.fromkeys(("idleness", "incomplete", "waiting"), "not measurable"))
-
-
-if __name__ == "__main__":
-    unittest.main()

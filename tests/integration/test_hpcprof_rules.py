@@ -715,7 +715,3 @@ class BadLines(RulesCase):
         self.sample_all(*self.start(self.scenario.binary("user", "01", USER)), [0x2010])
         self.assertEqual(self.totals(self.scenario.database()), {"work": 1})
         self.assertIn("any.rules: No such file", self.scenario.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -221,7 +221,3 @@ class Statistics(HpcprofCase):
         self.scenario.write()
         for text in ("", "average", "mean,", "mean stddev"):
             self.assert_says(self.scenario.run("-M", text, status=2).stderr, "-M takes names")
-
-
-if __name__ == "__main__":
-    unittest.main()

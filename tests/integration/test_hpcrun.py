@@ -27,8 +27,7 @@ class Time(OfChance, profiling.ProfilingTest):
     def test_threads_at_once(self):
         for name, how in sources():
             with self.subTest(name):
-                evidence = self.evidence()
-                for _ in evidence.looks():
+                for evidence in self.looks():
                     done, (image,) = self.measure(program("threads"), 64, 25, 64, **how)
                     self.check_fates([image])
                     self.assertEqual({t.index for t in image.threads}, set(range(65)))
@@ -43,11 +42,10 @@ class Time(OfChance, profiling.ProfilingTest):
     def test_short_threads_without_bias(self):
         """Threads far shorter than a period get their time on average. Those that ended take nothing of the rate of
         REALTIME, which many threads share."""
-        threads, ms, period = 3000, 1, 0.005
+        threads, ms, period = 1200, 1, 0.005
         for name, how in sources():
             with self.subTest(name):
-                evidence = self.evidence()
-                for _ in evidence.looks():
+                for evidence in self.looks():
                     done, images = self.measure(program("threads"), threads, ms, 2,
                                                 events=["CPUTIME@f200", "REALTIME@f500"], **how)
                     self.check_fates(images)
@@ -56,22 +54,21 @@ class Time(OfChance, profiling.ProfilingTest):
                     sampled = min(0.5, counted / threads / period)  # the chance of a thread's one sample
                     self.assertEqual(len(images[0].threads), threads + 1)
                     evidence.time("time", self.seen_in_threads(images[0]), burned, counted,
-                                  of_tries(threads, sampled, period), notices=0.25)
+                                  of_tries(threads, sampled, period), notices=0.4)
 
     def test_late_first_samples_without_bias(self):
         """Threads whose first sample is up to two periods late get their time on average."""
-        threads, ms, period = 300, 9, 0.005
+        threads, ms, period = 130, 9, 0.005
         for name, how in sources():
             with self.subTest(name):
-                evidence = self.evidence()
-                for _ in evidence.looks():
+                for evidence in self.looks():
                     done, images = self.measure(program("overdue"), "late", ms, threads,
                                                 events=["CPUTIME@f200"], **how)
                     self.check_fates(images)
                     burned, counted = (int(word) * 1e-9 for word in done.stdout.split())
                     # One period or two, at most equally likely.
                     evidence.time("time", self.seen_in_threads(images[0]), burned, counted,
-                                  of_tries(threads, 0.5, period), notices=0.15)
+                                  of_tries(threads, 0.5, period), notices=0.25)
 
     def test_real_time(self):
         done, images = self.measure("sleep", "1", events=["REALTIME@f1000"])
@@ -94,8 +91,7 @@ class Time(OfChance, profiling.ProfilingTest):
         progress, and no thread's time is lost. 10,000 threads occupy the machine for minutes if it is busy."""
         for count in (2000, 10000) if os.environ.get("TEST_ALL") else (2000,):
             with self.subTest(count):
-                evidence = self.evidence()
-                for _ in evidence.looks():
+                for evidence in self.looks():
                     done, (image,) = self.measure(program("crowd"), count, 500,
                                                   events=["REALTIME@f5000", "CPUTIME@f1000"])
                     members, there = map(int, done.stdout.split())
@@ -116,18 +112,16 @@ class Ticks(OfChance, profiling.ProfilingTest):
         """Half of every 4 ms tick is spent in one function, the other half in another."""
         known = profiling.symbols(program("tick_halves"))
         for name, how in sources():
-            for rate in (250, 200, 1000):
-                seconds = 1 if rate == 1000 else 3
+            for rate, seconds in ((250, 1.4), (200, 1.4), (1000, 0.4)):
                 with self.subTest(f"{name} {rate}/s"):
-                    evidence = self.evidence()
-                    for _ in evidence.looks():
+                    for evidence in self.looks():
                         done, (image,) = self.measure(program("tick_halves"), seconds, 4000,
                                                       events=[f"CPUTIME@f{rate}"], paths=True, **how)
                         first, second = (int(word) * 1e-9 for word in done.stdout.split())
                         seen, total = self.weigh(image, known["first_half"], known["second_half"])
                         period, truth = image.mean_period("CPUTIME"), total * first / (first + second)
                         evidence.between("first half", seen, truth - 0.01 * total, truth + 0.01 * total,
-                                         of_share(truth, total, period), 0.15 * total)
+                                         of_share(truth, total, period), 0.25 * total)
 
     @staticmethod
     def weigh(image, one, other):
@@ -145,26 +139,24 @@ class Processes(OfChance, profiling.ProfilingTest):
     def test_fork_tree(self):
         for name, how in sources():
             with self.subTest(name):
-                evidence = self.evidence()
-                for _ in evidence.looks():
-                    done, images = self.measure(program("processes"), "tree", 2, 10, 20, **how)
+                for evidence in self.looks():
+                    done, images = self.measure(program("processes"), "tree", 2, 6, 20, **how)
                     self.check_fates(images)
-                    self.assertEqual(len(images), 111)
-                    self.assertEqual(len({image.pid for image in images}), 111)
-                    self.assertEqual(sum(image.origin == 2 for image in images), 110)
+                    self.assertEqual(len(images), 43)
+                    self.assertEqual(len({image.pid for image in images}), 43)
+                    self.assertEqual(sum(image.origin == 2 for image in images), 42)
                     parents = {image.pid for image in images}
                     self.assertEqual(sum(image.parent not in parents for image in images), 1)
                     burned, whole = (int(word) * 1e-9 for word in done.stdout.split())
                     counted = sum(thread.cpu for image in images for thread in image.threads)
                     self.assertLess(counted, whole)
                     evidence.time("time", sum(image.seconds("CPUTIME", [FIRED]) for image in images), burned, counted,
-                                  of_ends(111, 0.001))
+                                  of_ends(43, 0.001))
 
     def test_exec_chain(self):
         for name, how in sources():
             with self.subTest(name):
-                evidence = self.evidence()
-                for _ in evidence.looks():
+                for evidence in self.looks():
                     done, images = self.measure(program("processes"), "chain", 10, 50, **how)
                     *burned, last = done.stdout.splitlines()
                     self.assertEqual((len(burned), last), (10, "done"))

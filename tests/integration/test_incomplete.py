@@ -97,8 +97,7 @@ class Shapes(OfChance, LogicalTest):
     def of_shape(self, shape, more=lambda: None):
         for workers in (2, 4):
             with self.subTest(workers=workers):
-                self.found = self.evidence()
-                for _ in self.found.looks():
+                for _ in self.looks():
                     self.run_shape(workers, shape)
                     self.claim_ledger(workers)
                     self.claim_span()
@@ -142,7 +141,3 @@ class Incomplete(LogicalTest):
         self.profile("true")
         self.assertEqual(self.state()["state"], "not measurable")
         self.assertEqual(self.state()["why"], "no runtime with an agent took part")
-
-
-if __name__ == "__main__":
-    unittest.main()

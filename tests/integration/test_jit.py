@@ -39,8 +39,7 @@ class PerfMap(OfChance, LogicalTest):
 
     def check(self, how, shown=lambda name: name):
         """The time of each call is below its path, but for the reading of clocks; `shown` says how names are shown."""
-        evidence = self.evidence()
-        for _ in evidence.looks():
+        for evidence in self.looks():
             for names, seconds, neighbors in self.calls(how):
                 caller, *callees = map(shown, names)
                 seen = sum(self.below(["main", "run", caller, *below]) for below in (callees, ["clock_gettime"]))
@@ -96,8 +95,7 @@ class PerfMap(OfChance, LogicalTest):
             let s = 0;
             while (process.cpuUsage().user < end) s += hotOuter(10);
             """)
-        evidence = self.evidence()
-        for _ in evidence.looks():
+        for evidence in self.looks():
             self.profile_node("--perf-basic-prof", script)
             paths = [(procedures(path), path[-1]["metrics"]["work"]["exclusive"]) for path in walk(self.tree)]
             # Called from interpreted code, which has no names, or inlined: one of the two is there.
@@ -129,8 +127,7 @@ class PerfMap(OfChance, LogicalTest):
             let s = 0;
             while (process.cpuUsage().user < end) s += c5(200);
             """)
-        evidence = self.evidence()
-        for _ in evidence.looks():
+        for evidence in self.looks():
             self.profile_node("--perf-basic-prof", "--interpreted-frames-native-stack", "--no-turbo-inlining", script)
             right, wrong, partial = self.times_of_callers()
             evidence.between("right", right, 1.5, math.inf, of_samples(2, self.period), 0.4)
@@ -154,7 +151,3 @@ class PerfMap(OfChance, LogicalTest):
             else:
                 wrong += seconds
         return right, wrong, partial
-
-
-if __name__ == "__main__":
-    unittest.main()

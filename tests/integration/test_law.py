@@ -66,8 +66,7 @@ class LawTest(OfChance, LogicalTest):
         events = ["CPUTIME", "REALTIME"] if workers <= n else ["CPUTIME"]
         os.sched_setaffinity(0, self.cpus[:workers])
         with self.subTest(workers=workers):
-            self.found = self.evidence()
-            for _ in self.found.looks():
+            for _ in self.looks():
                 _, (image,) = self.measure(*command, events=[f"{event}@f{self.RATE}" for event in events])
                 self.check_fates([image])
                 self.make_database()
@@ -79,32 +78,20 @@ class LawTest(OfChance, LogicalTest):
 
 class Programs:
     """The programs of tests/programs/cilk, with `workers` workers."""
+    SIZES = {"fib": 38, "cilksort": 4000000, "cholesky": 1200}
+    if os.environ.get("TEST_ALL"):
+        SIZES |= {"nqueens": 14, "matmul": 900, "heat": 900}
 
-    def run_program(self, name, size):
-        self.law_of(self.workers, CILK / name, "-w", self.workers, size)
-
-    def test_fib(self):
-        self.run_program("fib", 38)
-
-    def test_nqueens(self):
-        self.run_program("nqueens", 14)
-
-    def test_cilksort(self):
-        self.run_program("cilksort", 4000000)
-
-    def test_matmul(self):
-        self.run_program("matmul", 900)
-
-    def test_heat(self):
-        self.run_program("heat", 900)
-
-    def test_cholesky(self):
-        self.run_program("cholesky", 1200)
+    def test_programs(self):
+        for name, size in self.SIZES.items():
+            with self.subTest(name):
+                self.law_of(self.workers, CILK / name, "-w", self.workers, size)
 
 
 class OneWorker(Programs, LawTest):
     cpus_needed = 1
     workers = 1
+    SIZES = {"fib": 38}
 
     def test_phases(self):
         self.law_of(1, PHASES, 1, PHASE_MS)
@@ -132,14 +119,9 @@ class Law(LawTest):
         these less than one in 1000 is right."""
         for workers in (2, 4):
             with self.subTest(workers=workers):
-                found = self.evidence()
-                for _ in found.looks():
+                for found in self.looks():
                     done, (image,) = self.measure(PHASES, workers, PHASE_MS, events=["REALTIME@f1000"])
                     times = profiling.pairs(done.stdout.split())
                     truth = image.wall - (int(times["computation"]) - int(times["procedures"])) * 1e-9
                     seen = image.seconds("REALTIME", [profiling.RECORDED])
                     found.rate("right within 10 %", abs(seen - truth) < 0.1 * truth, 1, least=0.9, noticed=(0.001, 1))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -118,7 +118,3 @@ class Limits(profiling.ProfilingTest):
                 with self.subTest(f"{soft} {name}"):
                     (_, descriptors, limit), _ = self.left(resource.RLIMIT_NOFILE, soft, how=how)
                     self.assertEqual((descriptors, limit), (alone, soft))
-
-
-if __name__ == "__main__":
-    unittest.main()

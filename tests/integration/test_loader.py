@@ -349,7 +349,3 @@ class Loader(OfChance, profiling.ProfilingTest):
 
     def test_other_namespaces(self):
         self.check("dlmopen", MS // 2, 44, 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -49,8 +49,7 @@ class LockBlame(OfChance, LogicalTest):
             self.assertTrue({"hold_long", "hold_short"} & set(names), names)
 
     def convoy(self, threads, rounds, lock, kind=MUTEX):
-        self.found = self.evidence()
-        for _ in self.found.looks():
+        for _ in self.looks():
             self.run_convoy(threads, rounds, kind)
             self.check_waiters(f"<lock {lock}>")
             if self.has_timers:
@@ -67,7 +66,3 @@ class LockBlame(OfChance, LogicalTest):
                            (PRIORITY, "priority_lock")):
             with self.subTest(lock=name):
                 self.convoy(4, 40, name, kind)
-
-
-if __name__ == "__main__":
-    unittest.main()

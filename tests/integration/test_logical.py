@@ -27,9 +27,8 @@ class Idleness(OfChance, LogicalTest):
     def test_phases(self):
         for name, how in HOW:
             with self.subTest(name):
-                found = self.evidence()
-                for _ in found.looks():
-                    self.profile(PHASES, self.WORKERS, 250, options=("--cores", str(self.WORKERS)),
+                for found in self.looks():
+                    self.profile(PHASES, self.WORKERS, 170, options=("--cores", str(self.WORKERS)),
                                  events=["CPUTIME@f1000"], **how)
                     for procedure, ratio in (("before", 7), ("alone", 7), ("half", 1), ("full", 0)):
                         work, idleness = self.value("work", procedure), self.value("idleness", procedure)
@@ -118,7 +117,7 @@ class Paths(LogicalTest):
         """On a program with few paths, each often sampled."""
         found = {}
         for workers in (1, 2, 4):
-            self.profile(PHASES, workers * 2, 400 // workers, events=["CPUTIME@f1000"],
+            self.profile(PHASES, workers * 2, 200 // workers, events=["CPUTIME@f1000"],
                          options=("--cores", "4"))
             found[workers] = {path[path.index("main"):] for path in self.sampled_paths()
                               if {"before", "alone", "half", "full"} & set(path) and
@@ -141,8 +140,7 @@ class Overhead(OfChance, LogicalTest):
     def test_a_fine_grained_program_has_much_overhead(self):
         """fib does nothing but spawn, how long its own instructions take depends on the processor (0.38
         to 0.47 of all were seen); nqueens works between spawns."""
-        found = self.evidence()
-        for _ in found.looks():
+        for found in self.looks():
             for program, size, least, most in (("fib", 34, 0.25, 1), ("nqueens", 14, 0, 0.02)):
                 _, (image,) = self.profile(CILK / program, "-w", 1, size, events=["CPUTIME@f2000"])
                 work, overhead = (self.tree["metrics"][m]["inclusive"] for m in ("work", "overhead"))
@@ -154,8 +152,7 @@ class Overhead(OfChance, LogicalTest):
 
     def test_kinds_of_overhead(self):
         """fib's is in its spawns, and some of it in its syncs; all is told apart, in every row and thread."""
-        found = self.evidence()
-        for _ in found.looks():
+        for found in self.looks():
             _, (image,) = self.profile(CILK / "fib", "-w", 2, 38, events=["CPUTIME@f2000"])
             total = self.check_kinds()
             found.between("spawn", total["overhead:spawn"], 0.6 * total["overhead"], math.inf,
@@ -260,7 +257,3 @@ class BadInput(LogicalTest):
         self.assertEqual(len(lines), 1, lines)
         self.assertIn("agent minicilk is not used: the program's version is not known", lines[0])
         self.assertEqual(len([line for line in log.splitlines() if "not known to the agent" in line]), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

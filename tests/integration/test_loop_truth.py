@@ -24,7 +24,3 @@ class LoopTruth(unittest.TestCase):
         """The oracle itself: 2 and 3 are headers; 6 and 7 are a loop with two entries."""
         edges = {1: [2], 2: [3], 3: [3, 4], 4: [2, 5], 5: [6, 7], 6: [7], 7: [6, 8], 8: []}
         self.assertEqual(loop_truth.natural_loops(1, edges), ({2, 3}, {6, 7}))
-
-
-if __name__ == "__main__":
-    unittest.main()

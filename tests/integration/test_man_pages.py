@@ -122,7 +122,3 @@ class ManPages(unittest.TestCase):
                 done = subprocess.run([root / "bin" / tool, "--version"], capture_output=True,
                                       text=True, check=True)
                 self.assertTrue(done.stdout.startswith(tool + " "))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -105,9 +105,9 @@ class Stress(OfChance, MinicilkTest):
     """Short forms; `make stress-minicilk` is the long one."""
 
     def test_steals(self):
-        for variant, workers, steals in (("plain", 1, 0), ("plain", 16, 200), ("chaos", 4, 10000),
-                                         ("chaos", 64, 15000), ("magic", 3, 5000),
-                                         ("fenced", 8, 10000), ("address", 8, 4000),
+        for variant, workers, steals in (("plain", 1, 0), ("plain", 16, 200), ("chaos", 4, 5000),
+                                         ("chaos", 64, 8000), ("magic", 3, 3000),
+                                         ("fenced", 8, 5000), ("address", 8, 4000),
                                          ("thread", 8, 2000), ("thread", 64, 4000)):
             with self.subTest(variant, workers=workers):
                 output = self.ok(VARIANTS / f"stress-{variant}", workers, steals)
@@ -132,18 +132,17 @@ class Stress(OfChance, MinicilkTest):
         """No step is wrong. That some are in each place is evidence: a run may have no thieves on a busy machine."""
         for variant, workers in (("plain", 3), ("chaos", 4)):
             with self.subTest(variant):
-                evidence = self.evidence()
-                for _ in evidence.looks():
-                    found = numbers(self.ok(VARIANTS / f"steps-{variant}", workers, 30000))
+                for evidence in self.looks():
+                    found = numbers(self.ok(VARIANTS / f"steps-{variant}", workers, 12000))
                     self.assertEqual(found["wrong"], 0)
                     for what in ("bodies", "runtime", "scheduler", "stolen", "callers"):
                         evidence.enough(f"steps in {what}", found[what], 1)
 
+    @unittest.skipUnless("TEST_ALL" in os.environ, "long form: make test-all")
     def test_every_instruction_tells_wrong_from_right(self):
         """A runtime that joins before it has cleared the base is found out: in most runs at once, but not in those in
         which a busy machine lets one worker do everything."""
-        evidence = self.evidence()
-        for _ in evidence.looks():
+        for evidence in self.looks():
             done = run(VARIANTS / "steps-eager", 4, 150000)
             found = numbers(done.stdout)
             self.assertEqual(done.returncode, 1 if found["wrong"] else 0)
@@ -369,7 +368,3 @@ class WorkingCount(MinicilkTest):
                 spent = sum(counts.get(address, 0) for address in keeping)
                 self.assertGreaterEqual(spent, 6)
                 self.assertLess(spent / total, 0.005)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -564,7 +564,3 @@ class Unpacking(TwoUsers):
         self.assertEqual(status, 1, said)
         self.assertIn(f".debug_abbrev: compressed section of {9 << 20} bytes, which is too large", said)
         self.assertNotIn(".debug_info", said)
-
-
-if __name__ == "__main__":
-    unittest.main()

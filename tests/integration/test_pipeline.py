@@ -74,8 +74,7 @@ class Pipeline(OfChance, profiling.ProfilingTest):
                 self.assertAlmostEqual(found, recorded, places=9)
 
     def until_evident(self, look):
-        self.found = self.evidence()
-        for _ in self.found.looks():
+        for _ in self.looks():
             look()
 
     def check_totals(self, database, burned, measurements=None):

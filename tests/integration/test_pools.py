@@ -76,19 +76,14 @@ class Pools(OfChance, LogicalTest):
             self.assertEqual(len(names), 1, names)  # the pool's start routine only
 
     def test_gcc_openmp(self):
-        program = self.build("omp_phases", "-fopenmp")
+        program = self.build("phases", "-fopenmp")
         for threads in (2, 4, 8):
             with self.subTest(threads=threads):
                 self.check_runs(program, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive")
 
     def check_runs(self, program, **environment):
-        self.found = self.evidence()
-        for _ in self.found.looks():
+        for _ in self.looks():
             self.check(self.profiled(program, **environment))
 
     def test_onetbb(self):
-        self.check_runs(self.build("tbb_phases", "-ltbb"))
-
-
-if __name__ == "__main__":
-    unittest.main()
+        self.check_runs(self.build("phases", "-ltbb"))

@@ -136,7 +136,3 @@ class Ranks(unittest.TestCase):
         ranks = self.ranks("m")
         self.assertEqual(sorted(r for r in ranks if r is not None), [0, 1])
         self.assertIn(None, ranks)
-
-
-if __name__ == "__main__":
-    unittest.main()

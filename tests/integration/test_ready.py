@@ -57,8 +57,7 @@ class Law(ReadyTest):
         """Each of three threads has it a third of the time, or less if others use it."""
         for events in (["CPUTIME@f200"], ["REALTIME@f200"]):
             with self.subTest(events=events):
-                self.found = self.evidence()
-                for _ in self.found.looks():
+                for _ in self.looks():
                     for own, thread in self.take(3, 0, events=events):
                         self.claim_law(own, thread)
                     self.assertAlmostEqual(self.process["ready"], sum(t["ready"] for t in self.process["threads"]),
@@ -66,8 +65,7 @@ class Law(ReadyTest):
 
     def test_samples_pay_what_the_kernel_says(self):
         """Of the wall clock: work, ready and off CPU of a computing thread are its three parts."""
-        self.found = self.evidence()
-        for _ in self.found.looks():
+        for _ in self.looks():
             threads = self.take(3, 0, events=["REALTIME@f1000"])
             period = 1e-3
             ready = sum(thread["ready"] for _, thread in threads)
@@ -81,8 +79,7 @@ class Law(ReadyTest):
     def test_a_sleeper_is_not_ready_because_of_samples(self):
         """With computing threads on its CPU, it waits at each of 200 samples a second to be put to sleep again. What
         it waits at the ends of its naps is its own."""
-        self.found = self.evidence()
-        for _ in self.found.looks():
+        for _ in self.looks():
             for own, thread in self.take(3, 1, events=["REALTIME@f200"]):
                 if own.kind == "nap":
                     most = own.late + 0.1 * own.wall
@@ -100,16 +97,14 @@ class Clock(ReadyTest):
 
     def test_one_after_the_other(self):
         """Alone, each pays all its time. When one ends and the next begins, both have samples as working ones."""
-        self.found = self.evidence()
-        for _ in self.found.looks():
+        for _ in self.looks():
             wall, work, chance = self.wall_of(3, 1)
             self.found.between("wall", wall, 0.97 * work, 1.001 * work, chance, work / 4)
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two CPUs")
     def test_two_at_once(self):
         """Half of the time for each, but where others keep one of them from its end."""
-        self.found = self.evidence()
-        for _ in self.found.looks():
+        for _ in self.looks():
             wall, work, chance = self.wall_of(2, 2)
             self.found.between("wall", wall, 0.49 * work, 0.54 * work, chance, work / 8, unsure=self.taken_by_others)
 
@@ -153,8 +148,7 @@ class Quota(ReadyTest):
     def test_a_quota_is_named(self):
         """A thread that computes on a fifth of a CPU is ready for the rest, and the quota has stopped it."""
         with self.group(20) as words:
-            self.found = self.evidence()
-            for _ in self.found.looks():
+            for _ in self.looks():
                 (own, thread), = self.take(1, 0, events=["CPUTIME@f200"], command=words)
                 self.claim_law(own, thread)
                 self.assertEqual(self.process["quota"], 0.2)

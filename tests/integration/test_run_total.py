@@ -282,7 +282,3 @@ class Jobs(unittest.TestCase):
     def test_one_line_for_a_job(self):
         for script, who in (("(exit 0); true", "4 ranks of sh, 8 processes"), ("true", "4 ranks of sh")):
             self.assertRegex(self.job(script), rf"^hpcprof: {who}: \d+ samples? of CPUTIME .* paths")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -96,7 +96,3 @@ class InsertTest(unittest.TestCase):
         self.assertTrue(patches)
         for self.patch in patches:
             self.insert(status=1, says="No such file or directory")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -64,7 +64,7 @@ class Races(profiling.ProfilingTest):
 
     def test_threads(self):
         ways = [(event, prefix) for event in ("CPUTIME@f10000", "REALTIME@f10000") for prefix in ((), (TOOLS / "deny-perf",))]
-        for number, (event, prefix) in enumerate(ways * 10 if LONG else ways[:3]):
+        for number, (event, prefix) in enumerate(ways * 10 if LONG else ways[1:3]):
             with self.subTest(f"{event} {prefix}"):
                 self.race(number, event, prefix)
 

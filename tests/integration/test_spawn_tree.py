@@ -15,9 +15,9 @@ from evidence import OfChance
 PROGRAMS = profiling.BUILD / "tests" / "programs" / "logical"
 PLAIN, CHAOS = PROGRAMS / "spawn-tree", PROGRAMS / "spawn-tree-chaos"
 RUNTIME = profiling.ROOT / "runtime-patches" / "minicilk"
-SAMPLES = int(os.environ.get("SPAWN_TREE_SAMPLES", 12000))
+SAMPLES = int(os.environ.get("SPAWN_TREE_SAMPLES", 8000))
 STEALS = 4000
-WORKERS = (1, 2, 4, 8, 16)
+WORKERS = (1, 2, 4, 8, 16) if "TEST_ALL" in os.environ else (1, 4, 16)
 EVENTS = ("CPUTIME@f10000", "REALTIME@f4000")
 
 
@@ -161,8 +161,7 @@ class Samples(SpawnTree):
         """Also where the runtime yields in its windows, so that most samples are inside them."""
         samples, steals, seconds = 0, 0, collections.Counter()
         expected = {window for window in windows_of_runtime() if window[0] not in WINDOWS_OF_IDLE}
-        found = self.evidence(self.LIMIT)
-        for _ in found.looks():
+        for found in self.looks(self.LIMIT):
             for program, depth, millions, options in self.RUNS:
                 for workers in WORKERS:
                     with self.subTest(program.name, workers=workers, options=options):
@@ -215,8 +214,4 @@ class FewPaths(SpawnTree):
                 found = {below[:i] for below in self.below_main() for i in range(1, len(below) + 1)}
                 self.assertEqual(found & units.keys(), units.keys())
                 contexts[workers] = len(found)
-        self.assertLessEqual(contexts[8], 1.1 * contexts[1])
-
-
-if __name__ == "__main__":
-    unittest.main()
+        self.assertLessEqual(contexts[16], 1.1 * contexts[1])

@@ -47,8 +47,7 @@ class Stacks(OfChance, profiling.ProfilingTest):
     def check(self, what, module="stacks"):
         for name, how in sources():
             with self.subTest(f"{what} {name}"):
-                evidence = self.evidence()
-                for _ in evidence.looks():
+                for evidence in self.looks():
                     lines, image = self.run_stacks(what, name=module, **how)
                     self.check_known(lines, image, evidence, module)
                     self.assertEqual(image.count("CPUTIME", PARTIAL), 0)
@@ -58,8 +57,7 @@ class Stacks(OfChance, profiling.ProfilingTest):
 
     def check_fibers(self, kind, base, **how):
         """Each path of a fiber is complete, and ends with these functions."""
-        evidence = self.evidence()
-        for _ in evidence.looks():
+        for evidence in self.looks():
             lines, image = self.run_stacks(None, name="fibers", arguments=(kind, 300), **how)
             self.check_known(lines, image, evidence, "fibers")
             for _, _, path in image.threads[0].paths:
@@ -153,8 +151,7 @@ class Stacks(OfChance, profiling.ProfilingTest):
     def test_forced_unwinding(self):
         for name, how in sources():
             with self.subTest(name):
-                evidence = self.evidence()
-                for _ in evidence.looks():
+                for evidence in self.looks():
                     (threads,), image = self.run_stacks(None, name="forced", arguments=(1000,), **how)
                     self.assertEqual(len(image.threads), int(threads) + 1)
                     evidence.rate("incomplete", image.count("CPUTIME", PARTIAL), image.count("CPUTIME", [RECORDED]),

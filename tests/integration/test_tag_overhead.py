@@ -248,7 +248,3 @@ class TagOverhead(unittest.TestCase):
             done = subprocess.run([TOOL, *names], capture_output=True, text=True, check=False,
                                   cwd=self.folder)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -304,6 +304,3 @@ class Aside(Tbb):
 
 
 del Tbb
-
-if __name__ == "__main__":
-    unittest.main()

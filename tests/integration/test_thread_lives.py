@@ -127,8 +127,7 @@ class ThreadLives(OfChance, LogicalTest):
     def test_work_hangs_below_what_stayed_live(self):
         for name, how in (("perf", {}), ("timers", {"deny_perf": True})):
             with self.subTest(source=name):
-                self.found = self.evidence()
-                for _ in self.found.looks():
+                for _ in self.looks():
                     truth = self.profiled(**how)
                     self.check_live(truth)
                     self.check_phases(truth)
@@ -216,7 +215,3 @@ class Viewer(LogicalTest):
             terminal.press("i")
             terminal.until_seen("one thread", "created at", "kept_worker")
             terminal.press("q", "q", "q")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -58,8 +58,7 @@ class ThreadStates(OfChance, LogicalTest):
 
     def states_of(self, threads, *command):
         with self.subTest(threads=threads):
-            self.found = self.evidence()
-            for _ in self.found.looks():
+            for _ in self.looks():
                 self.run_scenario(*command, rate=min(4000, 16000 // threads))
                 self.claim_states(threads)
 
@@ -112,8 +111,7 @@ class ThreadStates(OfChance, LogicalTest):
         """The thread works from there on, though its call never returned."""
         for scenario in ("cancel", "jump"):
             with self.subTest(scenario=scenario):
-                self.found = self.evidence()
-                for _ in self.found.looks():
+                for _ in self.looks():
                     self.run_scenario(PROGRAM, scenario, 1, 1)
                     self.claim_work()
 
@@ -155,14 +153,9 @@ class ThreadStates(OfChance, LogicalTest):
 
     def test_no_agent(self):
         """With --agent none a wait is time of the thread like any other."""
-        self.found = self.evidence()
-        for _ in self.found.looks():
+        for _ in self.looks():
             self.run_scenario(PROGRAM, "barrier", 4, 20, options=("--agent", "none"))
             self.assertNotIn("idleness", self.totals)
             self.assertNotIn("waiting", self.totals)
             more = sum(thread.wall for thread in self.image.threads) - self.ledger["total"]
             self.claim("everything is work", "work", self.ledger["total"], more=max(0, more))
-
-
-if __name__ == "__main__":
-    unittest.main()

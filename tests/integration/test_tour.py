@@ -73,7 +73,3 @@ class Tour(unittest.TestCase):
         with self.assertRaisesRegex(SystemExit, re.escape("echo new; false: status 1\nnew\n")):
             self.renewed(before)
         self.assertEqual((self.folder / "page.md").read_text(), before)
-
-
-if __name__ == "__main__":
-    unittest.main()

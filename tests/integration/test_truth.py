@@ -69,7 +69,7 @@ class TruthCase(OfChance, profiling.ProfilingTest):
 
 
 class Truth(TruthCase):
-    SECONDS = 4
+    SECONDS = 2
 
     def look(self, compiler, level, **how):
         self.profile_program("truth", self.SECONDS, compiler, level, **how)
@@ -134,8 +134,7 @@ class Truth(TruthCase):
         self.assertLess(self.everything - self.total, 0.01 * self.total + cpu - self.burned)
 
     def profile(self, *how, **more):
-        self.found = self.evidence()
-        for _ in self.found.looks():
+        for _ in self.looks():
             self.look(*how, **more)
             self.check()
 
@@ -168,10 +167,12 @@ class OverheadTruth(TruthCase):
     def test_kinds(self):
         for compiler, level in (("gcc", "-O2"), ("clang", "-O1")):
             with self.subTest(compiler):
-                self.found = self.evidence()
-                for _ in self.found.looks():
+                for _ in self.looks():
                     self.look(compiler, level)
                 # No agent took part: idleness is unknown, and 40 % of overhead is high anyway.
-                advice, = viewer.parallelization(self.view("summary"))
+                found = viewer.parallelization(self.view("summary"))
+                if not found and self.taken_by_others > 0.05:
+                    self.skipTest("others had the CPUs: the advice is about them")
+                advice, = found
                 self.assertEqual((advice["verdict"], advice["idleness_state"]),
                                  ("high overhead", "not measurable"))

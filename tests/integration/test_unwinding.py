@@ -20,8 +20,7 @@ class AgainstLibunwind(OfChance, profiling.ProfilingTest):
     def compare(self, *command, least=20, partial=0.002, **environment):
         """Runs the program with both unwinders until both have seen so many samples: each has the same pcs, and few
         paths are partial. (`make bench` takes enough samples to find one in 2000.)"""
-        found = self.evidence()
-        for _ in found.looks():
+        for found in self.looks():
             checked, ends = self.look(*command, **environment)
             found.enough("samples", checked, least)
             found.rate("partial", sum(ends[1:]), sum(ends), most=partial, noticed=(0, partial + 0.25))
@@ -273,8 +272,7 @@ class WithoutInformation(OfChance, profiling.ProfilingTest):
         known = profiling.symbols(program("bare"))
         for name, how in profiling.sources():
             with self.subTest(name):
-                found = self.evidence()
-                for _ in found.looks():
+                for found in self.looks():
                     _, (image,) = self.measure(program("bare"), 700, events=["CPUTIME@f2000"], paths=True, **how)
                     paths = [list(self.names(path, known)) for _, _, path in image.threads[0].paths
                              if not profiling.is_partial(path)]
@@ -309,8 +307,7 @@ class UnreadableFrames(OfChance, profiling.ProfilingTest):
         """The path ends at the unreadable memory, with that reason; the program is not affected."""
         for name, source in profiling.sources():
             with self.subTest(name):
-                found = self.evidence()
-                for _ in found.looks():
+                for found in self.looks():
                     done, (image,) = self.measure(program("unreadable_frame"), 500, *how,
                                                   events=("CPUTIME@f1000",), **source)
                     self.check_fates([image])

@@ -105,8 +105,7 @@ class OpenMP(WaitingCase):
         for threads in (2, 4):
             for policy in ({"OMP_WAIT_POLICY": "active"}, {"OMP_WAIT_POLICY": "passive"}, {}):
                 with self.subTest(threads=threads, policy=policy):
-                    self.found = self.evidence()
-                    for _ in self.found.looks():
+                    for _ in self.looks():
                         self.run_program(program, threads, 3, 30, **policy)
                         self.claim_barriers("wait_for_others")
                         self.check_sum()
@@ -125,8 +124,7 @@ class Tbb(WaitingCase):
         """In each round the worker has an iteration as long as the main thread's; then the main thread is alone for a
         time that is known. All of that is the worker's waiting, and nothing that it worked."""
         program = self.build("loops-tbb.cpp", "-ltbb", compiler="g++")
-        self.found = self.evidence()
-        for _ in self.found.looks():
+        for _ in self.looks():
             self.run_program(program, 2, 5, 60)
             self.check_sum()
             (image,), serial = self.images, self.serial
@@ -142,8 +140,7 @@ class Tbb(WaitingCase):
     def test_scheduling_is_no_waiting(self):
         """A single thread runs 8 million tasks. It waits at most for the end of the last one of a loop."""
         program = self.build("loops-tbb.cpp", "-ltbb", compiler="g++")
-        self.found = self.evidence()
-        for _ in self.found.looks():
+        for _ in self.looks():
             self.run_program(program, 1, 2000, 0)
             self.check_sum()
             image, = self.images
@@ -162,8 +159,7 @@ class OpenBlas(WaitingCase):
         program = self.build("serial-openblas.c", "-I",
                              "/usr/include/x86_64-linux-gnu/openblas-pthread", "-L", OPENBLAS,
                              "-Wl,-rpath," + str(OPENBLAS), "-lopenblas")
-        self.found = self.evidence()
-        for _ in self.found.looks():
+        for _ in self.looks():
             self.run_program(program, 5, 300, 60, OPENBLAS_NUM_THREADS="2")
             self.check_sum()
             (initial, account), = self.accounts.items()
@@ -182,8 +178,7 @@ class Mpi(WaitingCase):
         if "Open MPI" not in version:
             self.skipTest("mpirun is not Open MPI's")
         root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        self.found = self.evidence()
-        for _ in self.found.looks():
+        for _ in self.looks():
             self.run_program("mpirun", "--oversubscribe", "-n", 2, program, 12, 30, **root)
             self.claim_barriers("wait_for_others")
             self.check_sum()
@@ -215,7 +210,3 @@ class Code(StructureCase):
         body = self.code.split("<wait_for_futex>:")[1].split("ret")[0]
         at = int(re.search("([0-9a-f]+):[ \t]*syscall", body)[1], 16)
         self.assertEqual(waits, {"wait_for_futex": f"{{[0x{at:x}-0x{at + 3:x})}}"})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,11 +2,11 @@
 status, output and errors, no hang, and measurements that add up.
 
 Every round runs every program once under each way of sampling (with --one-way under one of them, another
-for each program and round). Prints a table: runs, and how many of them hung (no end within 20 times what
-the runs without hpcrun take, at least ten minutes: their stacks are shown then), were ended by a signal that
-they don't get by themselves, changed their status or output, or left a measurement that can't be read or whose
-samples don't add up. Exits with 1 if there was any. Programs that aren't installed, or that by themselves do not
-say the same each time, are left out and named."""
+for each program and round). Prints a table, of all programs and of each with a finding: runs, and how many of
+them hung (no end within 20 times what the runs without hpcrun take, at least ten minutes: their stacks are shown
+then), were ended by a signal that they don't get by themselves, changed their status or output, or left a
+measurement that can't be read or whose samples don't add up. Exits with 1 if there was any. Programs that aren't
+installed, or that by themselves do not say the same each time, are left out and named."""
 import argparse
 import collections
 import concurrent.futures
@@ -145,7 +145,8 @@ class Comparison:
         total = collections.Counter()
         for name in chosen:
             total.update(self.found[name])
-            rows.append(f"| {name} | {self.found[name]['runs']} | {' | '.join(str(self.found[name][bad]) for bad in BAD)} |")
+            if any(self.found[name][bad] for bad in BAD):
+                rows.append(f"| {name} | {self.found[name]['runs']} | {' | '.join(str(self.found[name][bad]) for bad in BAD)} |")
         rows.append(f"| **{len(chosen)} programs** | {total['runs']} | {' | '.join(str(total[bad]) for bad in BAD)} |")
         return "\n".join(rows), any(total[bad] for bad in BAD)
 

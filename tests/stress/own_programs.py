@@ -2,6 +2,7 @@
 """The tests' own programs under hpcrun, at 1, 5 and 10 kHz (make stress-own).
 
 usage: tests/stress/own_programs.py [--rounds N] [--hours H] [--one-way] [--jobs N] [--programs A,B]"""
+import itertools
 import subprocess
 import sys
 
@@ -18,65 +19,18 @@ NUMBERS = r"-?\d+"
 LAST_NUMBER = r"\d+(?=\n)"
 
 # What each program does is said at its beginning. Not here: `endings signals`, which may end by either of
-# two signals, and neither is wrong.
-SAME = """
-hpcrun/calls_files samples
-hpcrun/calls_files handler
-hpcrun/calls_files restarting-handler
-hpcrun/calls_sockets samples
-hpcrun/calls_sockets handler
-hpcrun/calls_sockets restarting-handler
-hpcrun/calls_processes samples
-hpcrun/calls_processes handler
-hpcrun/calls_processes restarting-handler
-hpcrun/calls_waits samples
-hpcrun/calls_waits handler
-hpcrun/calls_waits restarting-handler
-hpcrun/ends exit 10
-hpcrun/ends return 10
-hpcrun/ends _exit 10
-hpcrun/ends _Exit 10
-hpcrun/ends quick_exit 10
-hpcrun/ends abort 10
-hpcrun/ends pthread_exit 10
-hpcrun/ends fault 10
-hpcrun/ends exec 10
-hpcrun/ends raise:15 10
-hpcrun/ends kill:1 10
-hpcrun/ends kill:9 10
-hpcrun/ends alone:kill:63 10
-hpcrun/ends thread:exit 10
-hpcrun/ends thread:abort 10
-hpcrun/ends thread:fault 10
-hpcrun/ends thread:exec 10
-hpcrun/ends thread:quick_exit 10
-hpcrun/execs execv /bin/ls
-hpcrun/execs execvpe /bin/ls
-hpcrun/execs execle /bin/ls
-hpcrun/execs fexecve /bin/ls
-hpcrun/execs execveat-descriptor /bin/ls
-hpcrun/execs posix_spawn /bin/ls
-hpcrun/execs posix_spawnp /bin/ls
-hpcrun/execs system /bin/ls
-hpcrun/execs popen /bin/ls
-hpcrun/execs vfork /bin/ls
-hpcrun/hazards fork-and-signals
-hpcrun/hazards vfork-and-signals
-hpcrun/hazards sigwait
-hpcrun/hazards signalfd
-hpcrun/hazards sent-faults
-hpcrun/hazards small-signal-stack
-hpcrun/hazards siginterrupt
-hpcrun/hazards own-signals
-hpcrun/hazards no-queue
-hpcrun/hazards priorities
-hpcrun/hazards fewer-descriptors
+# two signals, and neither is wrong. Words separated by commas are one program each.
+SAME = [" ".join(words) for line in """
+hpcrun/calls_files,hpcrun/calls_sockets,hpcrun/calls_processes,hpcrun/calls_waits samples,handler,restarting-handler
+hpcrun/ends exit,return,_exit,_Exit,quick_exit,abort,pthread_exit,fault,exec,raise:15,kill:1,kill:9,alone:kill:63 10
+hpcrun/ends thread:exit,thread:abort,thread:fault,thread:exec,thread:quick_exit 10
+hpcrun/execs execv,execvpe,execle,fexecve,execveat-descriptor,posix_spawn,posix_spawnp,system,popen,vfork /bin/ls
+hpcrun/hazards fork-and-signals,vfork-and-signals,sigwait,signalfd,sent-faults,small-signal-stack,siginterrupt
+hpcrun/hazards own-signals,no-queue,priorities,fewer-descriptors
 hpcrun/surroundings
 hpcrun/recursion 100 30
 hpcrun/recursion 10000 30 leaf
-hpcrun/sandbox strict
-hpcrun/sandbox narrow
-hpcrun/sandbox wide
+hpcrun/sandbox strict,narrow,wide
 hpcrun/throws 0.05
 cilk/cholesky -w 4 300
 cilk/cilksort -w 4 300000
@@ -84,7 +38,7 @@ cilk/fib -w 16 30
 cilk/heat -w 4 150
 cilk/matmul -w 8 300
 cilk/nqueens -w 2 12
-""".strip().splitlines()
+""".strip().splitlines() for words in itertools.product(*(word.split(",") for word in line.split()))]
 
 # What of these is never the same: times, addresses' distances, and which samples there were.
 VARYING = {

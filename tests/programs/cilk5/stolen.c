@@ -17,10 +17,8 @@
 #include "runtime-patches/cilk5/description.h"
 #include "tests/programs/hpcrun/burn.h"
 
-#include <pthread.h>
 #include <semaphore.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #define NOT_INLINED __attribute__((noinline))
 

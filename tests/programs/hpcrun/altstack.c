@@ -3,10 +3,6 @@
  * many a frame of the kernel's takes. */
 #include "burn.h"
 
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 

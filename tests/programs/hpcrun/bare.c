@@ -4,8 +4,6 @@
 #include "burn.h"
 #include "litter.h"
 
-#include <stdlib.h>
-
 /* Count rdi down; call rsi. */
 void leaf(uint64_t rounds), with_frame(uint64_t rounds), calls_back(void (*function)(void));
 void nap(const struct timespec *time);

@@ -3,12 +3,7 @@
 #include "burn.h"
 
 #include <dirent.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 /* The kernel's structure, which differs from libc's. */
 struct action {

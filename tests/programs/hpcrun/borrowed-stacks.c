@@ -8,9 +8,7 @@
 #include "burn.h"
 
 #include <alloca.h>
-#include <pthread.h>
 #include <semaphore.h>
-#include <stdlib.h>
 
 #define NOT_INLINED __attribute__((noinline)) static
 

@@ -1,9 +1,18 @@
-/* Uses a known amount of CPU time, measured by the thread's CPU clock. */
+/* What programs of tests share: what most need of the C library, and functions that use a known amount
+ * of CPU time, measured by the thread's CPU clock. */
 #ifndef TESTS_PROGRAMS_BURN_H
 #define TESTS_PROGRAMS_BURN_H
 
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static inline uint64_t clock_ns(clockid_t clock)
 {

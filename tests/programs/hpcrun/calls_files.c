@@ -16,34 +16,26 @@
 
 static char memory[8 * MANY];
 
-static void prepare_pipe(void)
-{
-    must(pipe(fds));
-}
+/* ---- pipes ---- */
 
-static void put_byte(void)
-{
-    must(write(fds[1], "x", 1));
-}
-
-static long do_read(void)
+CALL(read_pipe, prepare_pipe, put_byte)
 {
     return read(fds[0], memory, 10);
 }
 
-static long do_readv(void)
+CALL(readv_pipe, prepare_pipe, put_byte)
 {
     struct iovec at[2] = {{memory, 4}, {memory + 4, 4}};
     return readv(fds[0], at, 2);
 }
 
-/* Reads everything from the descriptor that the caller writes to. */
-static void drain(int fd)
+/* Reads everything that the caller writes. */
+static void drain(void)
 {
     static char sink[65536];
-    fcntl(fd, F_SETFL, O_NONBLOCK);
+    fcntl(fds[0], F_SETFL, O_NONBLOCK);
     for (;;) {
-        ssize_t got = read(fd, sink, sizeof sink);
+        ssize_t got = read(fds[0], sink, sizeof sink);
         if (got <= 0 && round_.returned)
             return;
         if (got <= 0)
@@ -51,17 +43,12 @@ static void drain(int fd)
     }
 }
 
-static void drain_pipe(void)
-{
-    drain(fds[0]);
-}
-
-static long do_write(void)
+CALL(write_pipe, prepare_pipe, drain)
 {
     return write(fds[1], memory, MANY);
 }
 
-static long do_writev(void)
+CALL(writev_pipe, prepare_pipe, drain)
 {
     static struct iovec at[100];
     for (int i = 0; i < 100; i++)
@@ -78,7 +65,7 @@ static void prepare_full_pipe(void)
     fcntl(fds[1], F_SETFL, 0);
 }
 
-static long do_write_little(void)
+CALL(write_full_pipe, prepare_full_pipe, drain)
 {
     return write(fds[1], memory, 100);
 }
@@ -89,12 +76,12 @@ static void prepare_two_pipes(void)
     must(pipe(fds + 2));
 }
 
-static long do_splice(void)
+CALL(splice, prepare_two_pipes, put_byte)
 {
     return splice(fds[0], NULL, fds[3], NULL, 10, 0);
 }
 
-static long do_tee(void)
+CALL(tee, prepare_two_pipes, put_byte)
 {
     return tee(fds[0], fds[3], 10, 0);
 }
@@ -111,12 +98,6 @@ static void prepare_fifo(void)
     must(mkfifo(fifo(), 0600));
 }
 
-static long do_open(void)
-{
-    fds[0] = open(fifo(), O_RDONLY);
-    return fds[0] > 0 ? 0 : -1;
-}
-
 /* The fifo stays until somebody has opened its other end. */
 static void open_other_end(void)
 {
@@ -124,6 +105,14 @@ static void open_other_end(void)
         fds[1] = open(fifo(), O_WRONLY | O_NONBLOCK);
     unlink(fifo());
 }
+
+CALL(open_fifo, prepare_fifo, open_other_end)
+{
+    fds[0] = open(fifo(), O_RDONLY);
+    return fds[0] > 0 ? 0 : -1;
+}
+
+/* ---- descriptors of events, terminals ---- */
 
 static void prepare_eventfd(void)
 {
@@ -137,6 +126,11 @@ static void put_event(void)
     must(write(fds[1], &one, sizeof one));
 }
 
+CALL(read_eventfd, prepare_eventfd, put_event)
+{
+    return read(fds[0], memory, 10);
+}
+
 static void prepare_timerfd(void)
 {
     fds[0] = (int)must(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
@@ -148,6 +142,11 @@ static void expire(void)
     timerfd_settime(fds[0], 0, &soon, NULL);
 }
 
+CALL(read_timerfd, prepare_timerfd, expire)
+{
+    return read(fds[0], memory, 10);
+}
+
 static void prepare_inotify(void)
 {
     prepare_fifo();
@@ -155,16 +154,16 @@ static void prepare_inotify(void)
     must(inotify_add_watch(fds[0], fifo(), IN_ATTRIB));
 }
 
-static long do_read_event(void)
+static void touch(void)
+{
+    chmod(fifo(), 0644);
+}
+
+CALL(read_inotify, prepare_inotify, touch)
 {
     long size = read(fds[0], memory, 1000);
     unlink(fifo());
     return size;
-}
-
-static void touch(void)
-{
-    chmod(fifo(), 0644);
 }
 
 static void prepare_terminal(void)
@@ -184,6 +183,18 @@ static void prepare_terminal_for_input(void)
     fds[0] = terminal;
 }
 
+CALL(write_terminal, prepare_terminal, drain, SAMPLES)
+{
+    return write(fds[1], memory, MANY);
+}
+
+CALL(read_terminal, prepare_terminal_for_input, put_byte)
+{
+    return read(fds[0], memory, 10);
+}
+
+/* ---- locks ---- */
+
 static void prepare_lock(void)
 {
     fds[0] = (int)must(open("/tmp", O_TMPFILE | O_RDWR, 0600));
@@ -198,14 +209,14 @@ static void prepare_flock(void)
     must(flock(fds[1], LOCK_EX));
 }
 
-static long do_flock(void)
-{
-    return flock(fds[0], LOCK_EX);
-}
-
 static void end_flock(void)
 {
     flock(fds[1], LOCK_UN);
+}
+
+CALL(flock, prepare_flock, end_flock)
+{
+    return flock(fds[0], LOCK_EX);
 }
 
 static void prepare_record_lock(void)
@@ -215,20 +226,21 @@ static void prepare_record_lock(void)
     must(fcntl(fds[1], F_OFD_SETLK, &all));
 }
 
-static long do_record_lock(void)
-{
-    struct flock all = {.l_type = F_WRLCK};
-    return fcntl(fds[0], F_OFD_SETLKW, &all);
-}
-
 static void end_record_lock(void)
 {
     struct flock all = {.l_type = F_UNLCK};
     fcntl(fds[1], F_OFD_SETLK, &all);
 }
 
-/* Calls that don't wait but take long; 0 if every call moved all bytes. */
-static long do_read_device(const char *path, size_t size, int times)
+CALL(record_lock, prepare_record_lock, end_record_lock)
+{
+    struct flock all = {.l_type = F_WRLCK};
+    return fcntl(fds[0], F_OFD_SETLKW, &all);
+}
+
+/* ---- calls that don't wait but take long; 0 if every call moved all bytes ---- */
+
+static long read_device(const char *path, size_t size, int times)
 {
     long missing = 0;
     fds[0] = (int)must(open(path, O_RDONLY));
@@ -237,43 +249,28 @@ static long do_read_device(const char *path, size_t size, int times)
     return missing;
 }
 
-static long do_read_zero(void)
+CALL(read_zero, NULL, NULL, SAMPLES)
 {
-    return do_read_device("/dev/zero", 8 * MANY, 30);
+    return read_device("/dev/zero", 8 * MANY, 30);
 }
 
-static long do_read_urandom(void)
+CALL(read_urandom, NULL, NULL, SAMPLES)
 {
-    return do_read_device("/dev/urandom", 4 * MANY, 2);
+    return read_device("/dev/urandom", 4 * MANY, 2);
 }
 
-static long do_getrandom(void)
+CALL(getrandom, NULL, NULL, SAMPLES)
 {
     return 8 * MANY - getrandom(memory, 8 * MANY, 0);
 }
 
-static const struct call calls[] = {
-    {"read-pipe", prepare_pipe, do_read, put_byte, 0, false},
-    {"readv-pipe", prepare_pipe, do_readv, put_byte, 0, false},
-    {"write-pipe", prepare_pipe, do_write, drain_pipe, 0, false},
-    {"writev-pipe", prepare_pipe, do_writev, drain_pipe, 0, false},
-    {"write-full-pipe", prepare_full_pipe, do_write_little, drain_pipe, 0, false},
-    {"splice", prepare_two_pipes, do_splice, put_byte, 0, false},
-    {"tee", prepare_two_pipes, do_tee, put_byte, 0, false},
-    {"open-fifo", prepare_fifo, do_open, open_other_end, 0, false},
-    {"read-eventfd", prepare_eventfd, do_read, put_event, 0, false},
-    {"read-timerfd", prepare_timerfd, do_read, expire, 0, false},
-    {"read-inotify", prepare_inotify, do_read_event, touch, 0, false},
-    {"write-terminal", prepare_terminal, do_write, drain_pipe, SAMPLES, false},
-    {"read-terminal", prepare_terminal_for_input, do_read, put_byte, 0, false},
-    {"flock", prepare_flock, do_flock, end_flock, 0, false},
-    {"fcntl-lock", prepare_record_lock, do_record_lock, end_record_lock, 0, false},
-    {"read-zero", NULL, do_read_zero, NULL, SAMPLES, false},
-    {"read-urandom", NULL, do_read_urandom, NULL, SAMPLES, false},
-    {"getrandom", NULL, do_getrandom, NULL, SAMPLES, false},
-};
-
-int main(int count, char **arguments)
+/* A large file in tmpfs, of which a signal undoes all. */
+static void prepare_memory_file(void)
 {
-    return INTERRUPT_ALL(count, arguments, calls);
+    fds[0] = (int)must(memfd_create("large", MFD_CLOEXEC));
+}
+
+RAW_CALL(fallocate, prepare_memory_file, NULL, SAMPLES)
+{
+    return RAW(SYS_fallocate, fds[0], 0, 0, 64 << 20, 0, 0, 0);
 }

@@ -2,19 +2,11 @@
  * handler jumps out, or handlers interrupt each other in calls of their own. Prints a line for each kind. */
 #include "burn.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
-#include <time.h>
-#include <unistd.h>
 
 #define MS      1000000
 #define FOREVER 600 /* seconds; longer than any test may take */

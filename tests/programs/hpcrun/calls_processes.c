@@ -3,9 +3,12 @@
 #include "interrupted-calls.h"
 
 #include <mqueue.h>
+#include <poll.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
 #include <sys/wait.h>
+
+/* ---- queues of POSIX ---- */
 
 static mqd_t queue;
 
@@ -34,103 +37,90 @@ static void take_message(void)
     mq_receive(queue, message, sizeof message, NULL);
 }
 
-static long do_mq_receive(void)
+CALL(mq_receive, prepare_queue, put_message)
 {
     char message[10];
     return mq_receive(queue, message, sizeof message, NULL);
 }
 
-static long do_mq_timedreceive(void)
+static long receive_in_time(void)
 {
     char message[10];
     struct timespec time = at_ms(CLOCK_REALTIME, wait_ms);
     return mq_timedreceive(queue, message, sizeof message, NULL, &time);
 }
 
-static long do_mq_send(void)
+CALL(mq_timedreceive, prepare_queue, put_message)
+{
+    return receive_in_time();
+}
+
+CALL(mq_timedreceive_in_time, prepare_queue, NULL, SAMPLES, true)
+{
+    return receive_in_time();
+}
+
+CALL(mq_send, prepare_full_queue, take_message)
 {
     return mq_send(queue, "y", 1, 0);
 }
 
-/* System V's objects outlive the process: the caller removes them after its call. */
+/* ---- System V; objects outlive the process: the caller removes them after its call ---- */
+
 static int object;
 
-struct message {
+static void remove_messages(void)
+{
+    round_.returned = true;
+    msgctl(object, IPC_RMID, NULL);
+}
+
+static struct message {
     long type;
     char text[8192];
-};
+} message = {.type = 1};
 
 static void prepare_messages(void)
 {
     object = (int)must(msgget(IPC_PRIVATE, 0600));
 }
 
-static long remove_queue(long result)
-{
-    int error = errno;
-    round_.returned = true;
-    msgctl(object, IPC_RMID, NULL);
-    errno = error;
-    return result;
-}
-
-static long do_msgrcv(void)
-{
-    struct message message;
-    return remove_queue(msgrcv(object, &message, sizeof message.text, 0, 0));
-}
-
 static void put_sysv_message(void)
 {
-    struct message message = {.type = 1};
     msgsnd(object, &message, 1, IPC_NOWAIT);
+}
+
+EVERY_CALL(msgrcv, prepare_messages, put_sysv_message)
+{
+    static struct message taken;
+    return THEN(MADE(msgrcv(object, &taken, sizeof taken.text, 0, 0), SYS_msgrcv, object, &taken,
+                     sizeof taken.text),
+                remove_messages());
 }
 
 static void prepare_full_messages(void)
 {
-    static struct message message = {.type = 1};
     prepare_messages();
     while (msgsnd(object, &message, sizeof message.text, IPC_NOWAIT) == 0)
         continue;
 }
 
-static long do_msgsnd(void)
-{
-    static struct message message = {.type = 1};
-    return remove_queue(msgsnd(object, &message, sizeof message.text, 0));
-}
-
 static void take_sysv_message(void)
 {
-    struct message message;
-    msgrcv(object, &message, sizeof message.text, 0, IPC_NOWAIT);
+    static struct message taken;
+    msgrcv(object, &taken, sizeof taken.text, 0, IPC_NOWAIT);
 }
 
-static void prepare_sysv_semaphore(void)
+EVERY_CALL(msgsnd, prepare_full_messages, take_sysv_message)
+{
+    return THEN(MADE(msgsnd(object, &message, sizeof message.text, 0), SYS_msgsnd, object, &message,
+                     sizeof message.text),
+                remove_messages());
+}
+
+static void prepare_semaphore(void)
 {
     object = (int)must(semget(IPC_PRIVATE, 1, 0600));
-}
-
-static long down(const struct timespec *timeout)
-{
-    struct sembuf operation = {.sem_op = -1};
-    long result =
-        timeout ? semtimedop(object, &operation, 1, timeout) : semop(object, &operation, 1);
-    int error = errno;
-    semctl(object, 0, IPC_RMID);
-    errno = error;
-    return result;
-}
-
-static long do_semop(void)
-{
-    return down(NULL);
-}
-
-static long do_semtimedop(void)
-{
-    struct timespec time = in_ms(wait_ms);
-    return down(&time);
 }
 
 static void up(void)
@@ -139,13 +129,41 @@ static void up(void)
     semop(object, &operation, 1);
 }
 
-/* Waits that only a signal ends: SIGUSR2, which is blocked except in some of them. */
-static void block_usr2(void)
+EVERY_CALL(semop, prepare_semaphore, up)
+{
+    struct sembuf operation = {.sem_op = -1};
+    return THEN(MADE(semop(object, &operation, 1), SYS_semop, object, &operation, 1),
+                semctl(object, 0, IPC_RMID));
+}
+
+EVERY_CALL(semtimedop, prepare_semaphore, .timed = true)
+{
+    struct sembuf operation = {.sem_op = -1};
+    struct timespec time = in_ms(wait_ms);
+    return THEN(MADE(semtimedop(object, &operation, 1, &time), SYS_semtimedop, object, &operation,
+                     1, &time),
+                semctl(object, 0, IPC_RMID));
+}
+
+/* ---- waits that only a signal ends: SIGUSR2, which is blocked except in some of them ---- */
+
+static sigset_t usr2(void)
 {
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGUSR2);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    return set;
+}
+
+static void mask_usr2(int how)
+{
+    sigset_t set = usr2();
+    syscall(SYS_rt_sigprocmask, how, &set, NULL, 8);
+}
+
+static void block_usr2(void)
+{
+    mask_usr2(SIG_BLOCK);
     signal(SIGUSR2, count_signal);
 }
 
@@ -161,60 +179,85 @@ static void send_usr2_alone(void)
         send_usr2();
 }
 
-static long do_pause(void)
+EVERY_CALL(pause, block_usr2, send_usr2_alone)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGUSR2);
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-    return pause();
+    mask_usr2(SIG_UNBLOCK);
+    return MADE(pause(), SYS_pause);
 }
 
-static long do_sigsuspend(void)
+EVERY_CALL(sigsuspend, block_usr2, send_usr2_alone)
 {
     sigset_t none;
     sigemptyset(&none);
-    return sigsuspend(&none);
+    return MADE(sigsuspend(&none), SYS_rt_sigsuspend, &none, 8);
 }
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* old programs call it */
-static long do_sigpause(void)
+CALL(sigpause, block_usr2, send_usr2_alone)
 {
     return sigpause(SIGUSR2);
 }
 
-static long do_sigwaitinfo(void)
+CALL(sigwaitinfo, block_usr2, send_usr2_alone)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGUSR2);
+    sigset_t set = usr2();
     return sigwaitinfo(&set, NULL) == SIGUSR2 ? 0 : -1;
 }
 
-static long do_sigtimedwait(void)
+EVERY_CALL(sigtimedwait, block_usr2, .timed = true)
 {
     struct timespec time = in_ms(wait_ms);
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGUSR2);
-    return sigtimedwait(&set, NULL, &time);
+    sigset_t set = usr2();
+    return MADE(sigtimedwait(&set, NULL, &time), SYS_rt_sigtimedwait, &set, NULL, &time, 8);
 }
 
-static long do_sigwait(void)
+CALL(sigwait, block_usr2, send_usr2)
 {
     int number;
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGUSR2);
+    sigset_t set = usr2();
     return -sigwait(&set, &number);
 }
 
-static pid_t child;
+/* A signal that only the call blocks comes at its end. */
+static _Atomic bool may_end, came_early;
 
-static void prepare_pipe(void)
+static void note_when(int number)
 {
-    must(pipe(fds));
+    (void)number;
+    came_early = came_early || !may_end;
 }
+
+static void send_blocked(void)
+{
+    send_usr2();
+    expose();
+    may_end = true;
+    put_byte();
+}
+
+static void prepare_blocked(void)
+{
+    prepare_pipe();
+    signal(SIGUSR2, note_when);
+    may_end = came_early = false;
+}
+
+/* Afterwards the thread has its own mask again. */
+RAW_CALL(blocked_signal, prepare_blocked, send_blocked, SAMPLES)
+{
+    struct pollfd at = {.fd = fds[0], .events = POLLIN};
+    struct timespec time = in_ms(LONG_MS);
+    sigset_t set = usr2(), after;
+    mask_usr2(SIG_UNBLOCK);
+    long result = RAW(SYS_ppoll, &at, 1, &time, &set, 8, 0, 0);
+    sigemptyset(&after);
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &after, 8);
+    return came_early ? -2 : sigismember(&after, SIGUSR2) ? -3 : result;
+}
+
+/* ---- children ---- */
+
+static pid_t child;
 
 /* A child that ends when its pipe is closed. */
 static void prepare_child(void)
@@ -237,53 +280,24 @@ static void end_child(void)
 /* If the caller has not waited for the child, waits until end_child has ended it. */
 static long without_child(long result)
 {
-    int error = errno;
-    if (result < 0)
-        waitpid(child, NULL, 0);
-    errno = error;
-    return result;
+    return THEN(result, result < 0 ? waitpid(child, NULL, 0) : 0);
 }
 
-static long do_waitpid(void)
+CALL(waitpid, prepare_child, end_child)
 {
     int status = 0;
     pid_t pid = waitpid(child, &status, 0);
     return without_child(pid == child ? WEXITSTATUS(status) : -1);
 }
 
-static long do_waitid(void)
+CALL(waitid, prepare_child, end_child)
 {
     siginfo_t info = {0};
     int result = waitid(P_ALL, 0, &info, WEXITED);
     return without_child(result == 0 ? info.si_status : -1);
 }
 
-static long do_system(void)
+CALL(system, NULL, NULL, SAMPLES)
 {
     return system("read x < /dev/null; exec sleep 0.05");
-}
-
-static const struct call calls[] = {
-    {"mq_receive", prepare_queue, do_mq_receive, put_message, 0, false},
-    {"mq_timedreceive", prepare_queue, do_mq_timedreceive, put_message, 0, false},
-    {"mq_timedreceive-in-time", prepare_queue, do_mq_timedreceive, NULL, SAMPLES, true},
-    {"mq_send", prepare_full_queue, do_mq_send, take_message, 0, false},
-    {"msgrcv", prepare_messages, do_msgrcv, put_sysv_message, 0, false},
-    {"msgsnd", prepare_full_messages, do_msgsnd, take_sysv_message, 0, false},
-    {"semop", prepare_sysv_semaphore, do_semop, up, 0, false},
-    {"semtimedop", prepare_sysv_semaphore, do_semtimedop, NULL, 0, true},
-    {"pause", block_usr2, do_pause, send_usr2_alone, 0, false},
-    {"sigsuspend", block_usr2, do_sigsuspend, send_usr2_alone, 0, false},
-    {"sigpause", block_usr2, do_sigpause, send_usr2_alone, 0, false},
-    {"sigwaitinfo", block_usr2, do_sigwaitinfo, send_usr2_alone, 0, false},
-    {"sigtimedwait", block_usr2, do_sigtimedwait, NULL, 0, true},
-    {"sigwait", block_usr2, do_sigwait, send_usr2, 0, false},
-    {"waitpid", prepare_child, do_waitpid, end_child, 0, false},
-    {"waitid", prepare_child, do_waitid, end_child, 0, false},
-    {"system", NULL, do_system, NULL, SAMPLES, false},
-};
-
-int main(int count, char **arguments)
-{
-    return INTERRUPT_ALL(count, arguments, calls);
 }

@@ -30,6 +30,56 @@ static void prepare_pair_in_time(void)
     set_timeout(fds[0], SO_SNDTIMEO);
 }
 
+/* ---- receiving ---- */
+
+CALL(read, prepare_pair, put_byte)
+{
+    return read(fds[0], memory, 10);
+}
+
+EVERY_CALL(read_in_time, prepare_pair_in_time, .timed = true)
+{
+    return MADE(read(fds[0], memory, 10), SYS_read, fds[0], memory, 10);
+}
+
+CALL(recv, prepare_pair, put_byte)
+{
+    return recv(fds[0], memory, 10, 0);
+}
+
+CALL(recv_in_time, prepare_pair_in_time, .timed = true)
+{
+    return recv(fds[0], memory, 10, 0);
+}
+
+CALL(recvfrom, prepare_pair, put_byte)
+{
+    return recvfrom(fds[0], memory, 10, 0, NULL, NULL);
+}
+
+EVERY_CALL(recvfrom_in_time, prepare_pair_in_time, .timed = true)
+{
+    return MADE(recvfrom(fds[0], memory, 10, 0, NULL, NULL), SYS_recvfrom, fds[0], memory, 10);
+}
+
+static long receive_message(int flags)
+{
+    struct iovec at[2] = {{memory, 4}, {memory + 4, 6}};
+    struct msghdr message = {.msg_iov = at, .msg_iovlen = 2};
+    return recvmsg(fds[0], &message, flags);
+}
+
+CALL(recvmsg, prepare_pair, put_byte)
+{
+    return receive_message(0);
+}
+
+CALL(recvmsg_in_time, prepare_pair_in_time, .timed = true)
+{
+    return receive_message(0);
+}
+
+/* Three of the ten bytes for which the caller waits, and the rest. */
 static void prepare_part(void)
 {
     prepare_pair();
@@ -42,67 +92,44 @@ static void prepare_part_in_time(void)
     must(send(fds[1], "abc", 3, 0));
 }
 
-static void prepare_datagrams(void)
-{
-    must(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, fds));
-    for (int i = 0; i < 3; i++)
-        must(send(fds[1], "abc", 3, 0));
-}
-
-static void put_byte(void)
-{
-    must(send(fds[1], "x", 1, 0));
-}
-
-/* The rest of the ten bytes for which the caller waits. */
 static void put_seven(void)
 {
     send(fds[1], "defghij", 7, MSG_NOSIGNAL);
 }
 
-static long do_read(void)
-{
-    return read(fds[0], memory, 10);
-}
-
-static long do_recv(void)
-{
-    return recv(fds[0], memory, 10, 0);
-}
-
-static long do_recv_all(void)
+CALL(recv_all, prepare_part, put_seven)
 {
     return recv(fds[0], memory, 10, MSG_WAITALL);
 }
 
-static long do_recvfrom(void)
+CALL(recv_all_in_time, prepare_part_in_time, .timed = true)
 {
-    return recvfrom(fds[0], memory, 10, 0, NULL, NULL);
+    return recv(fds[0], memory, 10, MSG_WAITALL);
 }
 
-static long do_recvfrom_all(void)
+CALL(recvfrom_all, prepare_part, put_seven)
 {
     return recvfrom(fds[0], memory, 10, MSG_WAITALL, NULL, NULL);
 }
 
-static long receive_message(int flags)
-{
-    struct iovec at[2] = {{memory, 4}, {memory + 4, 6}};
-    struct msghdr message = {.msg_iov = at, .msg_iovlen = 2};
-    return recvmsg(fds[0], &message, flags);
-}
-
-static long do_recvmsg(void)
-{
-    return receive_message(0);
-}
-
-static long do_recvmsg_all(void)
+CALL(recvmsg_all, prepare_part, put_seven)
 {
     return receive_message(MSG_WAITALL);
 }
 
-static long do_recvmmsg(void)
+static void put_datagrams(void)
+{
+    for (int i = 0; i < 3; i++)
+        send(fds[1], "abc", 3, 0);
+}
+
+static void prepare_datagrams(void)
+{
+    must(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, fds));
+    put_datagrams();
+}
+
+CALL(recvmmsg, prepare_datagrams, put_datagrams)
 {
     struct mmsghdr messages[6] = {0};
     struct iovec at[6];
@@ -113,11 +140,7 @@ static long do_recvmmsg(void)
     return recvmmsg(fds[0], messages, 6, 0, NULL);
 }
 
-static void put_datagrams(void)
-{
-    for (int i = 0; i < 3; i++)
-        send(fds[1], "abc", 3, 0);
-}
+/* ---- sending ---- */
 
 static void drain(void)
 {
@@ -133,29 +156,39 @@ static long all_or_part(long result)
     return result > 0 && result < MANY ? MANY / 2 : result;
 }
 
-static long do_write(void)
+CALL(write, prepare_pair, drain)
 {
     return all_or_part(write(fds[0], memory, MANY));
 }
 
-static long do_send(void)
+CALL(write_in_time, prepare_pair_in_time, .timed = true)
+{
+    return all_or_part(write(fds[0], memory, MANY));
+}
+
+CALL(send, prepare_pair, drain)
 {
     return all_or_part(send(fds[0], memory, MANY, 0));
 }
 
-static long do_sendto(void)
+CALL(send_in_time, prepare_pair_in_time, .timed = true)
+{
+    return all_or_part(send(fds[0], memory, MANY, 0));
+}
+
+CALL(sendto, prepare_pair, drain)
 {
     return all_or_part(sendto(fds[0], memory, MANY, 0, NULL, 0));
 }
 
-static long do_sendmsg(void)
+CALL(sendmsg, prepare_pair, drain)
 {
     struct iovec at[2] = {{memory, MANY / 3}, {memory + MANY / 3, MANY - MANY / 3}};
     struct msghdr message = {.msg_iov = at, .msg_iovlen = 2};
     return all_or_part(sendmsg(fds[0], &message, 0));
 }
 
-static long do_sendmmsg(void)
+CALL(sendmmsg, prepare_pair, drain)
 {
     struct mmsghdr messages[64] = {0};
     struct iovec at = {memory, MANY / 64};
@@ -172,7 +205,7 @@ static void prepare_file(void)
     must(ftruncate(fds[2], MANY));
 }
 
-static long do_sendfile(void)
+CALL(sendfile, prepare_file, drain)
 {
     return all_or_part(sendfile(fds[0], fds[2], NULL, MANY));
 }
@@ -184,10 +217,12 @@ static void prepare_full(void)
         continue;
 }
 
-static long do_send_little(void)
+EVERY_CALL(send_full_in_time, prepare_full, .timed = true)
 {
-    return send(fds[0], memory, 100, 0);
+    return MADE(send(fds[0], memory, 100, 0), SYS_sendto, fds[0], memory, 100);
 }
+
+/* ---- connections ---- */
 
 static struct sockaddr_un address;
 
@@ -222,16 +257,25 @@ static void connect_to_caller(void)
     connect(fds[1], (struct sockaddr *)&address, set_address());
 }
 
-static long do_accept(void)
+static long connected(long fd)
 {
-    fds[2] = accept(fds[0], NULL, NULL);
-    return fds[2] < 0 ? -1 : 0;
+    fds[2] = (int)fd;
+    return fd < 0 ? -1 : 0;
 }
 
-static long do_accept4(void)
+CALL(accept, prepare_listener, connect_to_caller)
 {
-    fds[2] = accept4(fds[0], NULL, NULL, SOCK_CLOEXEC);
-    return fds[2] < 0 ? -1 : 0;
+    return connected(accept(fds[0], NULL, NULL));
+}
+
+EVERY_CALL(accept_in_time, prepare_listener_in_time, .timed = true)
+{
+    return connected(MADE(accept(fds[0], NULL, NULL), SYS_accept, fds[0]));
+}
+
+CALL(accept4_in_time, prepare_listener_in_time, .timed = true)
+{
+    return connected(accept4(fds[0], NULL, NULL, SOCK_CLOEXEC));
 }
 
 /* One connection is waiting: there is no room for another. */
@@ -248,47 +292,19 @@ static void prepare_connect_in_time(void)
     set_timeout(fds[3], SO_SNDTIMEO);
 }
 
-static long do_connect(void)
-{
-    return connect(fds[3], (struct sockaddr *)&address, set_address());
-}
-
 static void accept_caller(void)
 {
     fds[4] = accept(fds[0], NULL, NULL);
 }
 
-static const struct call calls[] = {
-    {"read", prepare_pair, do_read, put_byte, 0, false},
-    {"read-in-time", prepare_pair_in_time, do_read, NULL, 0, true},
-    {"recv", prepare_pair, do_recv, put_byte, 0, false},
-    {"recv-in-time", prepare_pair_in_time, do_recv, NULL, 0, true},
-    {"recv-all", prepare_part, do_recv_all, put_seven, 0, false},
-    {"recv-all-in-time", prepare_part_in_time, do_recv_all, NULL, 0, true},
-    {"recvfrom", prepare_pair, do_recvfrom, put_byte, 0, false},
-    {"recvfrom-in-time", prepare_pair_in_time, do_recvfrom, NULL, 0, true},
-    {"recvfrom-all", prepare_part, do_recvfrom_all, put_seven, 0, false},
-    {"recvmsg", prepare_pair, do_recvmsg, put_byte, 0, false},
-    {"recvmsg-in-time", prepare_pair_in_time, do_recvmsg, NULL, 0, true},
-    {"recvmsg-all", prepare_part, do_recvmsg_all, put_seven, 0, false},
-    {"recvmmsg", prepare_datagrams, do_recvmmsg, put_datagrams, 0, false},
-    {"write", prepare_pair, do_write, drain, 0, false},
-    {"write-in-time", prepare_pair_in_time, do_write, NULL, 0, true},
-    {"send", prepare_pair, do_send, drain, 0, false},
-    {"send-in-time", prepare_pair_in_time, do_send, NULL, 0, true},
-    {"send-full-in-time", prepare_full, do_send_little, NULL, 0, true},
-    {"sendto", prepare_pair, do_sendto, drain, 0, false},
-    {"sendmsg", prepare_pair, do_sendmsg, drain, 0, false},
-    {"sendmmsg", prepare_pair, do_sendmmsg, drain, 0, false},
-    {"sendfile", prepare_file, do_sendfile, drain, 0, false},
-    {"accept", prepare_listener, do_accept, connect_to_caller, 0, false},
-    {"accept-in-time", prepare_listener_in_time, do_accept, NULL, 0, true},
-    {"accept4-in-time", prepare_listener_in_time, do_accept4, NULL, 0, true},
-    {"connect", prepare_connect, do_connect, accept_caller, 0, false},
-    {"connect-in-time", prepare_connect_in_time, do_connect, NULL, 0, true},
-};
-
-int main(int count, char **arguments)
+CALL(connect, prepare_connect, accept_caller)
 {
-    return INTERRUPT_ALL(count, arguments, calls);
+    return connect(fds[3], (struct sockaddr *)&address, set_address());
+}
+
+EVERY_CALL(connect_in_time, prepare_connect_in_time, .timed = true)
+{
+    socklen_t size = set_address();
+    return MADE(connect(fds[3], (struct sockaddr *)&address, size), SYS_connect, fds[3], &address,
+                size);
 }

@@ -1,65 +1,70 @@
-/* calls_waits: calls that wait for events, threads or time; see interrupted-calls.h. */
+/* calls_waits: calls that wait for events, threads, time or input; see interrupted-calls.h. */
 #include "interrupted-calls.h"
 
 #include <aio.h>
 #include <linux/aio_abi.h>
+#include <linux/futex.h>
+#include <linux/io_uring.h>
 #include <poll.h>
 #include <semaphore.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/select.h>
-#include <sys/syscall.h>
 #include <threads.h>
 
-static void prepare_pipe(void)
-{
-    must(pipe(fds));
-}
+/* ---- events ---- */
 
-static void put_byte(void)
-{
-    must(write(fds[1], "x", 1));
-}
-
-static int timeout_or(bool none)
-{
-    return none ? -1 : (int)wait_ms;
-}
-
-static long poll_for(bool none)
+EVERY_CALL(poll, prepare_pipe, put_byte)
 {
     struct pollfd at = {.fd = fds[0], .events = POLLIN};
-    return poll(&at, 1, timeout_or(none));
+    return MADE(poll(&at, 1, -1), SYS_poll, &at, 1, -1);
 }
 
-static long do_poll(void)
+EVERY_CALL(poll_in_time, prepare_pipe, .timed = true)
 {
-    return poll_for(true);
+    struct pollfd at = {.fd = fds[0], .events = POLLIN};
+    return MADE(poll(&at, 1, (int)wait_ms), SYS_poll, &at, 1, wait_ms);
 }
 
-static long do_poll_in_time(void)
+/* What is to leave the rest of the time, if a signal ends it. */
+static long leaves(bool is_left, long result)
 {
-    return poll_for(false);
+    return is_left == (result == -1) ? result : -2;
 }
 
-static long do_ppoll_in_time(void)
+static bool is_left(const struct timespec *time)
+{
+    return time->tv_sec || time->tv_nsec;
+}
+
+EVERY_CALL(ppoll_in_time, NULL, .timed = true)
 {
     struct timespec time = in_ms(wait_ms);
     sigset_t none;
     sigemptyset(&none);
-    return ppoll(NULL, 0, &time, &none);
+    long result = MADE(ppoll(NULL, 0, &time, &none), SYS_ppoll, NULL, 0, &time, &none, 8);
+    return way == LIBC ? result : leaves(is_left(&time), result);
 }
 
-/* Linux's select leaves what is left. */
-static long do_select_in_time(void)
+/* A time in memory that nobody can write to. */
+static struct timespec *read_only_time(void)
 {
-    struct timespec time = in_ms(wait_ms);
-    struct timeval left = {time.tv_sec, time.tv_nsec / 1000};
-    int result = select(0, NULL, NULL, NULL, &left);
-    bool some_left = left.tv_sec || left.tv_usec;
-    return some_left == (result == -1) ? result : -2;
+    static struct timespec *page;
+    if (!page)
+        page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(page, 4096, PROT_READ | PROT_WRITE);
+    *page = in_ms(wait_ms);
+    mprotect(page, 4096, PROT_READ);
+    return page;
 }
 
-static long do_select(void)
+RAW_CALL(ppoll_read_only, NULL, .timed = true)
+{
+    const struct timespec *time = read_only_time();
+    return RAW(SYS_ppoll, NULL, 0, time, NULL, 0, 0, 0);
+}
+
+CALL(select, prepare_pipe, put_byte)
 {
     fd_set set;
     FD_ZERO(&set);
@@ -67,10 +72,21 @@ static long do_select(void)
     return select(fds[0] + 1, &set, NULL, NULL, NULL);
 }
 
-static long do_pselect_in_time(void)
+EVERY_CALL(select_in_time, NULL, .timed = true)
 {
     struct timespec time = in_ms(wait_ms);
-    return pselect(0, NULL, NULL, NULL, &time, NULL);
+    struct timeval left = {time.tv_sec, time.tv_nsec / 1000};
+    long result = MADE(select(0, NULL, NULL, NULL, &left), SYS_select, 0, NULL, NULL, NULL, &left);
+    return leaves(left.tv_sec || left.tv_usec, result);
+}
+
+EVERY_CALL(pselect_in_time, NULL, .timed = true)
+{
+    struct timespec time = in_ms(wait_ms);
+    uint64_t none = 0, mask[2] = {(uint64_t)(uintptr_t)&none, 8};
+    long result = MADE(pselect(0, NULL, NULL, NULL, &time, NULL), SYS_pselect6, 0, NULL, NULL, NULL,
+                       &time, mask);
+    return way == LIBC ? result : leaves(is_left(&time), result);
 }
 
 static void prepare_epoll(void)
@@ -81,67 +97,84 @@ static void prepare_epoll(void)
     must(epoll_ctl(fds[2], EPOLL_CTL_ADD, fds[0], &event));
 }
 
-static long do_epoll_wait(void)
+EVERY_CALL(epoll_wait, prepare_epoll, put_byte)
 {
     struct epoll_event event;
-    return epoll_wait(fds[2], &event, 1, -1);
+    return MADE(epoll_wait(fds[2], &event, 1, -1), SYS_epoll_wait, fds[2], &event, 1, -1);
 }
 
-static long do_epoll_wait_in_time(void)
+EVERY_CALL(epoll_wait_in_time, prepare_epoll, .timed = true)
 {
     struct epoll_event event;
-    return epoll_wait(fds[2], &event, 1, (int)wait_ms);
+    return MADE(epoll_wait(fds[2], &event, 1, (int)wait_ms), SYS_epoll_pwait, fds[2], &event, 1,
+                wait_ms, NULL, 8);
 }
 
-static long do_epoll_pwait2_in_time(void)
+EVERY_CALL(epoll_pwait2_in_time, prepare_epoll, .timed = true)
 {
     struct epoll_event event;
     struct timespec time = in_ms(wait_ms);
-    return epoll_pwait2(fds[2], &event, 1, &time, NULL);
+    return MADE(epoll_pwait2(fds[2], &event, 1, &time, NULL), SYS_epoll_pwait2, fds[2], &event, 1,
+                &time, NULL, 8);
 }
 
-/* Sleeps are to leave what is left. */
-static long sleep_result(int error, const struct timespec *left)
+/* ---- time ---- */
+
+EVERY_CALL(nanosleep, .timed = true)
+{
+    struct timespec time = in_ms(wait_ms), left = {0};
+    long result = MADE(nanosleep(&time, &left), SYS_nanosleep, &time, &left);
+    /* The system call may leave a rest that it has slept in the end. */
+    return way == LIBC                       ? leaves(is_left(&left), result)
+           : result == -1 && !is_left(&left) ? -2
+                                             : result;
+}
+
+RAW_CALL(nanosleep_alone, .timed = true)
+{
+    struct timespec time = in_ms(wait_ms);
+    return RAW(SYS_nanosleep, &time, NULL, 0, 0, 0, 0, 0);
+}
+
+/* Of functions that return the error. */
+static long failed(int error)
 {
     errno = error;
-    bool some_left = left->tv_sec || left->tv_nsec;
-    return some_left == (error == EINTR) ? (error ? -1 : 0) : -2;
+    return error ? -1 : 0;
 }
 
-static long do_nanosleep(void)
+EVERY_CALL(clock_nanosleep, .timed = true)
 {
     struct timespec time = in_ms(wait_ms), left = {0};
-    return sleep_result(nanosleep(&time, &left) == 0 ? 0 : errno, &left);
+    long result = MADE(failed(clock_nanosleep(CLOCK_BOOTTIME, 0, &time, &left)),
+                       SYS_clock_nanosleep, CLOCK_BOOTTIME, 0, &time, NULL);
+    return way == LIBC ? leaves(is_left(&left), result) : result;
 }
 
-static long do_clock_nanosleep(void)
-{
-    struct timespec time = in_ms(wait_ms), left = {0};
-    return sleep_result(clock_nanosleep(CLOCK_BOOTTIME, 0, &time, &left), &left);
-}
-
-static long do_clock_nanosleep_until(void)
+EVERY_CALL(clock_nanosleep_until, .timed = true)
 {
     struct timespec time = at_ms(CLOCK_MONOTONIC, wait_ms);
-    errno = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
-    return errno ? -1 : 0;
+    return MADE(failed(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL)),
+                SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &time);
 }
 
-static long do_thrd_sleep(void)
+CALL(thrd_sleep, .timed = true)
 {
     struct timespec time = in_ms(wait_ms);
     return thrd_sleep(&time, NULL);
 }
 
-static long do_usleep(void)
+CALL(usleep, .timed = true)
 {
     return usleep((useconds_t)wait_ms * 1000);
 }
 
-static long do_sleep(void)
+CALL(sleep, .modes = SAMPLES)
 {
     return sleep(1);
 }
+
+/* ---- threads ---- */
 
 static sem_t semaphore;
 
@@ -155,18 +188,18 @@ static void post(void)
     sem_post(&semaphore);
 }
 
-static long do_sem_wait(void)
+CALL(sem_wait, prepare_semaphore, post)
 {
     return sem_wait(&semaphore);
 }
 
-static long do_sem_timedwait(void)
+CALL(sem_timedwait, prepare_semaphore, .timed = true)
 {
     struct timespec time = at_ms(CLOCK_REALTIME, wait_ms);
     return sem_timedwait(&semaphore, &time);
 }
 
-static long do_sem_clockwait(void)
+CALL(sem_clockwait, prepare_semaphore, .timed = true)
 {
     struct timespec time = at_ms(CLOCK_MONOTONIC, wait_ms);
     return sem_clockwait(&semaphore, CLOCK_MONOTONIC, &time);
@@ -176,23 +209,6 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static bool signalled;
 
-static long do_cond_wait(void)
-{
-    pthread_mutex_lock(&mutex);
-    for (signalled = false; !signalled;)
-        pthread_cond_wait(&condition, &mutex);
-    return -pthread_mutex_unlock(&mutex);
-}
-
-static long do_cond_timedwait(void)
-{
-    struct timespec time = at_ms(CLOCK_REALTIME, wait_ms);
-    pthread_mutex_lock(&mutex);
-    errno = pthread_cond_timedwait(&condition, &mutex, &time);
-    pthread_mutex_unlock(&mutex);
-    return errno ? -1 : 0;
-}
-
 static void signal_condition(void)
 {
     pthread_mutex_lock(&mutex);
@@ -200,6 +216,65 @@ static void signal_condition(void)
     pthread_cond_signal(&condition);
     pthread_mutex_unlock(&mutex);
 }
+
+CALL(cond_wait, NULL, signal_condition)
+{
+    pthread_mutex_lock(&mutex);
+    for (signalled = false; !signalled;)
+        pthread_cond_wait(&condition, &mutex);
+    return -pthread_mutex_unlock(&mutex);
+}
+
+CALL(cond_timedwait, .modes = SAMPLES, .timed = true)
+{
+    struct timespec time = at_ms(CLOCK_REALTIME, wait_ms);
+    pthread_mutex_lock(&mutex);
+    int error = pthread_cond_timedwait(&condition, &mutex, &time);
+    pthread_mutex_unlock(&mutex);
+    return failed(error);
+}
+
+static _Atomic int word;
+
+static void clear_word(void)
+{
+    word = 0;
+}
+
+static void wake(void)
+{
+    word = 1;
+    while (!round_.returned) {
+        syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+        sched_yield();
+    }
+}
+
+/* Woken, or too late to be woken: both are right. */
+static long woken(long result)
+{
+    return result == -1 && errno == EAGAIN ? 0 : result;
+}
+
+RAW_CALL(futex, clear_word, wake, SAMPLES | HANDLER)
+{
+    return woken(RAW(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0, 0));
+}
+
+RAW_CALL(futex_in_time, clear_word, .timed = true)
+{
+    struct timespec time = in_ms(wait_ms);
+    return RAW(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &time, NULL, 0, 0);
+}
+
+RAW_CALL(futex_until, clear_word, .timed = true)
+{
+    struct timespec time = at_ms(CLOCK_MONOTONIC, wait_ms);
+    return RAW(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, 0, &time, NULL, FUTEX_BITSET_MATCH_ANY,
+               0);
+}
+
+/* ---- asynchronous input: POSIX's, the kernel's ---- */
 
 static struct aiocb request;
 static char byte;
@@ -224,12 +299,12 @@ static long suspend(const struct timespec *timeout)
     return result;
 }
 
-static long do_aio_suspend(void)
+CALL(aio_suspend, prepare_aio, put_byte)
 {
     return suspend(NULL);
 }
 
-static long do_aio_suspend_in_time(void)
+CALL(aio_suspend_in_time, prepare_aio, .timed = true)
 {
     struct timespec time = in_ms(wait_ms);
     return suspend(&time);
@@ -239,59 +314,147 @@ static long do_aio_suspend_in_time(void)
 int io_getevents(aio_context_t context, long least, long most, struct io_event *events,
                  struct timespec *timeout) __attribute__((weak));
 
-static aio_context_t kernel_aio;
+static aio_context_t aio;
 
 static void prepare_kernel_aio(void)
 {
-    kernel_aio = 0;
-    must(syscall(SYS_io_setup, 1, &kernel_aio));
+    aio = 0;
+    must(syscall(SYS_io_setup, 4, &aio));
+    prepare_pipe();
 }
 
-static long do_io_getevents(void)
+#define END_AIO syscall(SYS_io_destroy, aio)
+
+static long events_by_libaio(struct io_event *event, struct timespec *time)
+{
+    if (!io_getevents)
+        return syscall(SYS_io_getevents, aio, 1, 1, event, time);
+    int result = io_getevents(aio, 1, 1, event, time);
+    return result < 0 ? failed(-result) : result;
+}
+
+EVERY_CALL(io_getevents, prepare_kernel_aio, .timed = true)
 {
     struct io_event event;
     struct timespec time = in_ms(wait_ms);
-    long result;
-    if (io_getevents) {
-        result = io_getevents(kernel_aio, 1, 1, &event, &time);
-        errno = result < 0 ? (int)-result : 0;
-        result = result < 0 ? -1 : result;
-    } else {
-        result = syscall(SYS_io_getevents, kernel_aio, 1, 1, &event, &time);
-    }
-    int error = errno;
-    syscall(SYS_io_destroy, kernel_aio);
-    errno = error;
-    return result;
+    return THEN(MADE(events_by_libaio(&event, &time), SYS_io_getevents, aio, 1, 1, &event, &time),
+                END_AIO);
 }
 
-static const struct call calls[] = {
-    {"poll", prepare_pipe, do_poll, put_byte, 0, false},
-    {"poll-in-time", prepare_pipe, do_poll_in_time, NULL, 0, true},
-    {"ppoll-in-time", NULL, do_ppoll_in_time, NULL, 0, true},
-    {"select", prepare_pipe, do_select, put_byte, 0, false},
-    {"select-in-time", NULL, do_select_in_time, NULL, 0, true},
-    {"pselect-in-time", NULL, do_pselect_in_time, NULL, 0, true},
-    {"epoll_wait", prepare_epoll, do_epoll_wait, put_byte, 0, false},
-    {"epoll_wait-in-time", prepare_epoll, do_epoll_wait_in_time, NULL, 0, true},
-    {"epoll_pwait2-in-time", prepare_epoll, do_epoll_pwait2_in_time, NULL, 0, true},
-    {"nanosleep", NULL, do_nanosleep, NULL, 0, true},
-    {"clock_nanosleep", NULL, do_clock_nanosleep, NULL, 0, true},
-    {"clock_nanosleep-until", NULL, do_clock_nanosleep_until, NULL, 0, true},
-    {"thrd_sleep", NULL, do_thrd_sleep, NULL, 0, true},
-    {"usleep", NULL, do_usleep, NULL, 0, true},
-    {"sleep", NULL, do_sleep, NULL, SAMPLES, false},
-    {"sem_wait", prepare_semaphore, do_sem_wait, post, 0, false},
-    {"sem_timedwait", prepare_semaphore, do_sem_timedwait, NULL, 0, true},
-    {"sem_clockwait", prepare_semaphore, do_sem_clockwait, NULL, 0, true},
-    {"cond_wait", NULL, do_cond_wait, signal_condition, 0, false},
-    {"cond_timedwait", NULL, do_cond_timedwait, NULL, SAMPLES, true},
-    {"aio_suspend", prepare_aio, do_aio_suspend, put_byte, 0, false},
-    {"aio_suspend-in-time", prepare_aio, do_aio_suspend_in_time, NULL, 0, true},
-    {"io_getevents", prepare_kernel_aio, do_io_getevents, NULL, 0, true},
-};
-
-int main(int count, char **arguments)
+RAW_CALL(io_pgetevents, prepare_kernel_aio, .timed = true)
 {
-    return INTERRUPT_ALL(count, arguments, calls);
+    struct io_event event;
+    struct timespec time = in_ms(wait_ms);
+    uint64_t none = 0, mask[2] = {(uint64_t)(uintptr_t)&none, 8};
+    return THEN(RAW(SYS_io_pgetevents, aio, 1, 1, &event, &time, mask, 0), END_AIO);
+}
+
+/* Events come by polling pipes. */
+static void submit_poll(int which)
+{
+    static struct iocb requests[2];
+    struct iocb *poll = &requests[which];
+    *poll = (struct iocb){
+        .aio_lio_opcode = IOCB_CMD_POLL, .aio_fildes = (uint32_t)fds[2 * which], .aio_buf = POLLIN};
+    must(syscall(SYS_io_submit, aio, 1, &poll));
+}
+
+static void prepare_two_events(void)
+{
+    prepare_kernel_aio();
+    must(pipe(fds + 2));
+    submit_poll(0);
+    submit_poll(1);
+    put_byte();
+}
+
+static void put_second_byte(void)
+{
+    must(write(fds[3], "x", 1));
+}
+
+/* One event is there, another comes. There is room for no third one. */
+RAW_CALL(io_getevents_part, prepare_two_events, put_second_byte)
+{
+    struct io_event events[3] = {[2] = {.data = 77}};
+    long result = RAW(SYS_io_getevents, aio, 2, 2, events, NULL, 0, 0);
+    bool all = result != 2 || (events[0].obj != events[1].obj && events[1].obj);
+    return THEN(events[2].data == 77 && all ? result : -2, END_AIO);
+}
+
+/* ---- io_uring ---- */
+
+static int ring = -1;
+static unsigned *tail, *array;
+static struct io_uring_sqe *entries;
+
+/* The program has no ring if the kernel allows none. */
+static void make_ring(void)
+{
+    struct io_uring_params parameters = {0};
+    int fd = (int)syscall(SYS_io_uring_setup, 4, &parameters);
+    if (fd < 0)
+        return;
+    char *submissions =
+        mmap(NULL, parameters.sq_off.array + parameters.sq_entries * sizeof(unsigned),
+             PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, IORING_OFF_SQ_RING);
+    entries = mmap(NULL, parameters.sq_entries * sizeof *entries, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_POPULATE, fd, IORING_OFF_SQES);
+    if (submissions == MAP_FAILED || (void *)entries == MAP_FAILED)
+        return;
+    tail = (unsigned *)(submissions + parameters.sq_off.tail);
+    array = (unsigned *)(submissions + parameters.sq_off.array);
+    ring = fd;
+}
+
+static void queue_read(void)
+{
+    unsigned at = *tail & 3;
+    entries[at] = (struct io_uring_sqe){
+        .opcode = IORING_OP_READ, .fd = fds[0], .addr = (uint64_t)(uintptr_t)&byte, .len = 1};
+    array[at] = at;
+    __atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
+}
+
+/* A ring of its own for each call: completions stay in it. */
+static void prepare_ring(void)
+{
+    prepare_pipe();
+    if (ring >= 0)
+        close(ring);
+    make_ring();
+    if (ring >= 0)
+        queue_read();
+}
+
+static void prepare_submitted(void)
+{
+    prepare_ring();
+    if (ring >= 0)
+        must(syscall(SYS_io_uring_enter, ring, 1, 0, 0, NULL, 0));
+}
+
+#define ENTER(submit, flags, argument, size)                                                       \
+    (ring < 0 ? 0                                                                                  \
+              : RAW(SYS_io_uring_enter, ring, submit, 1, IORING_ENTER_GETEVENTS | (flags),         \
+                    argument, size, 0))
+
+RAW_CALL(io_uring_wait, prepare_submitted, put_byte)
+{
+    return ENTER(0, 0, NULL, 0);
+}
+
+/* The number of requests that were submitted; whether it came too early tells the byte. */
+RAW_CALL(io_uring_submit, prepare_ring, put_byte)
+{
+    long result = ENTER(1, 0, NULL, 0);
+    bool waited = mode != SAMPLES || ring < 0 || round_.ended;
+    return waited ? result : -2;
+}
+
+RAW_CALL(io_uring_in_time, prepare_submitted, .timed = true)
+{
+    struct timespec time = in_ms(wait_ms);
+    struct io_uring_getevents_arg argument = {.ts = (uint64_t)(uintptr_t)&time};
+    return ENTER(0, IORING_ENTER_EXT_ARG, &argument, sizeof argument);
 }

@@ -4,11 +4,7 @@
 #include "burn.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { CREATORS = 3, MOST_LIBRARIES = 16 };
 

@@ -4,9 +4,6 @@
 #include "burn.h"
 #include "include/hpctoolkit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 static int active(void)
 {
     return hpctoolkit_sampling_is_active ? hpctoolkit_sampling_is_active() : -1;

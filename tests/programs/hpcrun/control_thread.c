@@ -4,10 +4,6 @@
 #include "burn.h"
 #include "include/hpctoolkit.h"
 
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 static pthread_barrier_t used, sampling;
 static uint64_t ns[3], burned[3];
 

@@ -3,10 +3,7 @@
  * clock. */
 #include "burn.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static pthread_barrier_t all_there;
 static struct timespec wait;

@@ -5,12 +5,7 @@
  * Threads use THREAD_MS of CPU time each. */
 #include "burn.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #define THREADS   8
 #define THREAD_MS 10

@@ -3,7 +3,6 @@
  * ends by a bare exit_group. Meanwhile the first thread creates and joins short threads. */
 #include "mapped-ledger.h"
 
-#include <pthread.h>
 #include <sys/syscall.h>
 
 static uint64_t deadline; /* CLOCK_MONOTONIC; 0: none */

@@ -6,13 +6,7 @@
  * Just before the end the threads note in LEDGER the time that they used. */
 #include "mapped-ledger.h"
 
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static uint64_t each;
 static pthread_barrier_t done;

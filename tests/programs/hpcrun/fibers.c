@@ -13,11 +13,6 @@
  * few times, between two int3. */
 #include "burn.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define STACK_WORDS 8192
 #define ABOVE_WORDS 512
 #define SLICE       50000 /* ns that a fiber works before it yields */

@@ -4,11 +4,7 @@
  */
 #include "burn.h"
 
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static uint64_t each;
 

@@ -10,12 +10,7 @@
 #include "burn.h"
 
 #include <alloca.h>
-#include <pthread.h>
 #include <setjmp.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 

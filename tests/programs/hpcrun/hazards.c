@@ -2,21 +2,13 @@
  * it works as it does without a profiler; SIGALRM ends a wait that does not end. */
 #include "burn.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static volatile sig_atomic_t handled;
 

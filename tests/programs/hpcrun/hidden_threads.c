@@ -7,12 +7,7 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 static uint64_t wanted, burned;
 static sem_t done;

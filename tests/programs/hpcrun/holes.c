@@ -2,7 +2,6 @@
  * nothing meanwhile. Prints "fine", or at how many places there was something. */
 #include "burn.h"
 
-#include <stdio.h>
 #include <sys/mman.h>
 
 #define HOLES 8

@@ -4,12 +4,8 @@
 #include "burn.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #define MOST   64
 #define NAP_NS 50000000u

@@ -1,6 +1,6 @@
 /* Calls that signals interrupt, for the programs calls_*: NAME samples|handler|restarting-handler
  *
- * The initial thread makes each call of the table `calls`. When it waits in the kernel, a second thread
+ * The initial thread makes each CALL. When it waits in the kernel, a second thread
  *   1. lets it wait for a while, so that samples come,
  *   2. in handler modes sends SIGUSR1 (its handler is set with or without SA_RESTART) and waits again,
  *   3. ends the call.
@@ -11,17 +11,10 @@
 
 #include "burn.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include <sys/syscall.h>
 
 enum { SAMPLES = 1, HANDLER = 2, RESTARTING = 4, ALL_MODES = 7 };
 
@@ -29,12 +22,72 @@ enum { SAMPLES = 1, HANDLER = 2, RESTARTING = 4, ALL_MODES = 7 };
  * timeout is long, so that it does not come first if the machine is halted. */
 struct call {
     const char *name;
-    void (*prepare)(void);
     long (*make)(void);
-    void (*end)(void); /* NULL: nothing needs to be done */
-    unsigned modes;    /* modes in which native runs always give the same line; 0: ALL_MODES */
-    bool timed;        /* without a handler it ends by its timeout */
+    void (*prepare)(void); /* NULL, as `end`: nothing needs to be done */
+    void (*end)(void);
+    unsigned modes; /* modes in which native runs always give the same line; 0: ALL_MODES */
+    bool timed;     /* without a handler it ends by its timeout */
 };
+
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* those at the end are 0 */
+static struct call calls[100];
+static int n_calls;
+
+#define ADD_CALL(name, function, ...)                                                              \
+    __attribute__((constructor)) static void add_##function(void)                                  \
+    {                                                                                              \
+        calls[n_calls++] = (struct call){name, function, __VA_ARGS__};                             \
+    }
+
+/* CALL(NAME, PREPARE, END, MODES, IS_TIMED) { return RESULT; } makes a call by libc's function;
+ * RAW_CALL by syscall() and by an instruction of its own; EVERY_CALL in all three ways. What the
+ * latter two have in MADE is by libc, and by the number and the arguments of the system call. */
+enum way { LIBC, BY_SYSCALL, INLINED };
+
+#define CALL(name, ...)                                                                            \
+    static long call_##name(void);                                                                 \
+    ADD_CALL(#name, call_##name, __VA_ARGS__)                                                      \
+    static long call_##name(void)
+#define CALL_BY(way, name, ...)                                                                    \
+    static long name##_##way(void)                                                                 \
+    {                                                                                              \
+        return call_##name(way);                                                                   \
+    }                                                                                              \
+    ADD_CALL(#name " " #way, name##_##way, __VA_ARGS__)
+#define RAW_CALL(name, ...)                                                                        \
+    static inline __attribute__((always_inline)) long call_##name(enum way way);                   \
+    CALL_BY(BY_SYSCALL, name, __VA_ARGS__)                                                         \
+    CALL_BY(INLINED, name, __VA_ARGS__)                                                            \
+    static inline __attribute__((always_inline)) long call_##name(enum way way)
+#define EVERY_CALL(name, ...)                                                                      \
+    static inline __attribute__((always_inline)) long call_##name(enum way way);                   \
+    CALL_BY(LIBC, name, __VA_ARGS__)                                                               \
+    RAW_CALL(name, __VA_ARGS__)
+
+#define MADE(by_libc, ...) (way == LIBC ? (long)(by_libc) : RAW(__VA_ARGS__, 0, 0, 0, 0, 0, 0))
+#define RAW(number, a, b, c, d, e, f, ...)                                                         \
+    (way == INLINED ? inlined(number, ARG(a), ARG(b), ARG(c), ARG(d), ARG(e), ARG(f))              \
+                    : syscall(number, ARG(a), ARG(b), ARG(c), ARG(d), ARG(e), ARG(f)))
+#define ARG(x) ((long)(x))
+
+#define REGISTERS_CHANGED (-77) /* the kernel leaves those of the arguments */
+
+static inline __attribute__((always_inline)) long inlined(long number, long a, long b, long c,
+                                                          long d, long e, long f)
+{
+    long result, rdi = a, rsi = b, rdx = c;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(result), "+D"(rdi), "+S"(rsi), "+d"(rdx), "+r"(r10), "+r"(r8), "+r"(r9)
+                     : "a"(number)
+                     : "rcx", "r11", "memory");
+    if (rdi != a || rsi != b || rdx != c || r10 != d || r8 != e || r9 != f)
+        return REGISTERS_CHANGED;
+    errno = result < 0 ? (int)-result : 0;
+    return result < 0 ? -1 : result;
+}
 
 static unsigned mode;
 static long wait_ms;  /* the timeout of this call, if it has one */
@@ -70,6 +123,26 @@ static __attribute__((unused)) long must(long result)
         exit(1);
     }
     return result;
+}
+
+/* What was made, after which `undo` leaves errno as it was. */
+#define THEN(made, undo)                                                                           \
+    ({                                                                                             \
+        long result_ = (made);                                                                     \
+        int error_ = errno;                                                                        \
+        undo;                                                                                      \
+        errno = error_;                                                                            \
+        result_;                                                                                   \
+    })
+
+static __attribute__((unused)) void prepare_pipe(void)
+{
+    must(pipe(fds));
+}
+
+static __attribute__((unused)) void put_byte(void)
+{
+    must(write(fds[1], "x", 1));
 }
 
 static volatile sig_atomic_t handled;
@@ -171,7 +244,7 @@ static void interrupt(const struct call *call)
     close_all();
 }
 
-static int interrupt_all(int count, char **arguments, const struct call *calls, size_t size)
+int main(int count, char **arguments)
 {
     pthread_t thread;
     struct sigaction action = {.sa_handler = count_signal};
@@ -191,7 +264,7 @@ static int interrupt_all(int count, char **arguments, const struct call *calls, 
     pthread_barrier_init(&round_.start, NULL, 2);
     pthread_barrier_init(&round_.end, NULL, 2);
     pthread_create(&thread, NULL, interrupt_calls, NULL);
-    for (size_t i = 0; i < size; i++)
+    for (int i = 0; i < n_calls; i++)
         if (mode & (calls[i].modes ? calls[i].modes : ALL_MODES))
             interrupt(&calls[i]);
     round_.call = NULL;
@@ -199,8 +272,5 @@ static int interrupt_all(int count, char **arguments, const struct call *calls, 
     pthread_join(thread, NULL);
     return 0;
 }
-
-#define INTERRUPT_ALL(count, arguments, calls)                                                     \
-    interrupt_all(count, arguments, calls, sizeof(calls) / sizeof *(calls))
 
 #endif

@@ -12,16 +12,10 @@
  * good one, after many other lines, one of them long). */
 #include "burn.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 typedef void outer(void (*inner)(long, long), long spins);
 

@@ -3,12 +3,7 @@
  * and the limit of descriptors. */
 #include "burn.h"
 
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 static pthread_barrier_t have_worked, are_counted;
 

@@ -14,11 +14,6 @@
 #include "burn.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define LIBRARIES 4
 #define PLACES    64

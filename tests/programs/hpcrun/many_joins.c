@@ -5,13 +5,8 @@
  * and "fine". */
 #include "tests/programs/hpcrun/burn.h"
 
-#include <pthread.h>
 #include <semaphore.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static int rounds;
 static pthread_t left;

@@ -8,9 +8,7 @@
 
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #define LEDGER_ENTRIES 64
 

@@ -5,14 +5,9 @@
  *   refused); then a last time without the obstacle, if it can be removed and `keep` is not given. */
 #include "mapped-ledger.h"
 
-#include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <pthread.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -7,13 +7,7 @@
  * threads' CPU clocks. */
 #include "burn.h"
 
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 static void mask(long how) /* SIG_BLOCK or SIG_UNBLOCK, for all signals */
 {

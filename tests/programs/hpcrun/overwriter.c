@@ -2,10 +2,7 @@
  * invalid pointers to the arguments; then it works, and so does a child. */
 #include "burn.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 extern char **environ;
 

@@ -5,13 +5,9 @@
  * in all. */
 #include "burn.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static void tree(int depth, int width, uint64_t ns, uint64_t *total)
 {

@@ -11,14 +11,8 @@
 #include "include/hpctoolkit.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 static uint64_t sampling_signal;
 static _Atomic bool over; /* which it never is: all are at it when the process ends */

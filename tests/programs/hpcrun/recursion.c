@@ -2,8 +2,6 @@
  * deepest only, until MS of CPU time are used. */
 #include "burn.h"
 
-#include <stdlib.h>
-
 __attribute__((noinline)) static uint64_t descend(int depth)
 {
     burn_unit();

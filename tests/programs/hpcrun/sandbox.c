@@ -10,13 +10,9 @@
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <pthread.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #define LOAD_NUMBER  BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
 #define ALLOW(which) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, which, 0, 1), ANSWER(SECCOMP_RET_ALLOW)

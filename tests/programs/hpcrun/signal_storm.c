@@ -3,15 +3,9 @@
  * on the stack that they interrupt; none may change what the thread computes. Prints "fine". */
 #include "burn.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <time.h>
 
 enum { THREADS = 2, SIGNALS = 4 };
 static const int signals[SIGNALS] = {SIGUSR1, SIGUSR2, SIGHUP, SIGWINCH};

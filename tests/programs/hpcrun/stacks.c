@@ -5,16 +5,9 @@
 #include "burn.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <setjmp.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 static uint64_t budget;
 

@@ -3,10 +3,7 @@
 #include "burn.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 static const char *path;

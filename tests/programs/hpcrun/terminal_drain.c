@@ -3,8 +3,6 @@
 #include "burn.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <termios.h>
 
 int main(void)

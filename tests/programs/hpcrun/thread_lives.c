@@ -6,10 +6,7 @@
  * wake and join threads. */
 #include "tests/programs/hpcrun/burn.h"
 
-#include <pthread.h>
 #include <semaphore.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <threads.h>
 
 #define MS      1000000u

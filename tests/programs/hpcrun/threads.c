@@ -3,10 +3,7 @@
  * clocks. */
 #include "burn.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static _Atomic uint64_t burned, counted;
 static uint64_t each;

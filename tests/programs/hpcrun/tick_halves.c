@@ -3,9 +3,6 @@
  * step with the ticks sees only one of them. */
 #include "burn.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 static uint64_t tick;
 
 /* Both burn until the clock leaves their half, and return the CPU time that took. */

@@ -3,11 +3,8 @@
  * normally. */
 #include "burn.h"
 
-#include <signal.h>
-#include <stdio.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static int be_traced(void)
 {

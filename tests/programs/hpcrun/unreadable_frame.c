@@ -4,11 +4,6 @@
 #include "tests/programs/hpcrun/burn.h"
 
 #include <inttypes.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 /* Counts down from `rounds`, with `frame` in the register that its unwind table hangs the frame on.

@@ -15,8 +15,6 @@
 
 #include <minicilk.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 /* The threads of one phase. */
 struct crowd {

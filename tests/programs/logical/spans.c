@@ -12,14 +12,8 @@
  *            at once; less than two strands are one leaf (wide) */
 #include "tests/programs/hpcrun/burn.h"
 
-#include <errno.h>
 #include <minicilk.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { IN_A_ROW = 20, SIDE = 10, ALL = 40, MOST_PIECES = 100000 };
 #define PIECE_NS 1000000

@@ -1,5 +1,7 @@
 /* cilk-tasks fib|nqueens|cilksort SIZE: the programs of the same names in tests/programs/cilk, as
  * OpenMP tasks with the same grains. Prints whether the result is right. */
+#include "../cilk/queens.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,33 +39,6 @@ static bool run_fib(long n)
 
 /* ---- nqueens ---- */
 
-enum { MOST = 18, SERIAL_ROWS = 8 };
-
-struct board {
-    uint32_t columns, left, right;
-};
-
-static struct board place(struct board board, uint32_t queen)
-{
-    return (struct board){board.columns | queen, (board.left | queen) << 1,
-                          (board.right | queen) >> 1};
-}
-
-static uint32_t free_columns(struct board board, int n)
-{
-    return ~(board.columns | board.left | board.right) & ((UINT32_C(1) << n) - 1);
-}
-
-static long count_serially(struct board board, int n, int rows)
-{
-    if (rows == 0)
-        return 1;
-    long count = 0;
-    for (uint32_t open = free_columns(board, n); open != 0; open &= open - 1)
-        count += count_serially(place(board, open & -open), n, rows - 1);
-    return count;
-}
-
 static long nqueens(struct board board, int n, int rows)
 {
     long counts[MOST], count = 0;
@@ -84,10 +59,6 @@ static long nqueens(struct board board, int n, int rows)
 
 static bool run_nqueens(long n)
 {
-    /* https://oeis.org/A000170 */
-    static const long known[MOST + 1] = {
-        1,   1,    0,     0,     2,      10,      4,        40,       92,       352,
-        724, 2680, 14200, 73712, 365596, 2279184, 14772512, 95815104, 666090624};
     long count = 0;
 #pragma omp parallel
 #pragma omp single

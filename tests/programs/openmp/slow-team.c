@@ -16,9 +16,7 @@
 #include "tests/tools/working-yield.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 
 /* hpcrun's, if that runs the program. */

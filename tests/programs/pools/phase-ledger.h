@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <cstdio>
-#include <unistd.h>
 
 struct ledger {
     std::atomic<uint64_t> burned[2], counted[2]; // of the caller, of the others

@@ -1,7 +1,6 @@
 /* A thread that waits in loops which yield the CPU, and one that yields it between pieces of work. */
 #include "tests/programs/hpcrun/burn.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <threads.h>
 

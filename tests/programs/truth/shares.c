@@ -71,51 +71,20 @@ INLINE void account(struct amounts *amounts, int64_t user, int64_t overhead)
 enum { INLINED, AROUND, FEW, MANY, LIBRARY, CALLBACK, CONTEXTS };
 static const char *const names[] = {"inlined", "around", "few", "many", "library", "callback"};
 
-NOINLINE void inlined(struct amounts *amounts)
-{
-    const int64_t begin = now();
-    burn(200000);
-    const int64_t middle = now();
-    tagged_burn(100000);
-    account(amounts, middle - begin, now() - middle);
-}
-
-NOINLINE void around(struct amounts *amounts)
-{
-    const int64_t begin = now();
-    burn(240000);
-    const int64_t middle = now();
-    tagged_around(60000);
-    account(amounts, middle - begin, now() - middle);
-}
-
-NOINLINE void few(struct amounts *amounts)
-{
-    const int64_t begin = now();
-    burn(270000);
-    const int64_t middle = now();
-    tagged_routine(30000);
-    account(amounts, middle - begin, now() - middle);
-}
-
-NOINLINE void many(struct amounts *amounts)
-{
-    const int64_t begin = now();
-    burn(120000);
-    const int64_t middle = now();
-    tagged_routine(180000);
-    account(amounts, middle - begin, now() - middle);
-}
-
-NOINLINE void library(struct amounts *amounts)
-{
-    const int64_t begin = now();
-    copy(150000);
-    const int64_t middle = now();
-    tagged_copy(75000);
-    tagged_allocation(75000);
-    account(amounts, middle - begin, now() - middle);
-}
+#define CONTEXT(name, user_code, overhead)                                                         \
+    NOINLINE void name(struct amounts *amounts)                                                    \
+    {                                                                                              \
+        const int64_t begin = now();                                                               \
+        user_code;                                                                                 \
+        const int64_t middle = now();                                                              \
+        overhead;                                                                                  \
+        account(amounts, middle - begin, now() - middle);                                          \
+    }
+CONTEXT(inlined, burn(200000), tagged_burn(100000))
+CONTEXT(around, burn(240000), tagged_around(60000))
+CONTEXT(few, burn(270000), tagged_routine(30000))
+CONTEXT(many, burn(120000), tagged_routine(180000))
+CONTEXT(library, copy(150000), (tagged_copy(75000), tagged_allocation(75000)))
 
 NOINLINE void called_back(void)
 {

@@ -3,7 +3,6 @@
 #include "wait-ledger.h"
 
 #include <omp.h>
-#include <stdlib.h>
 
 __attribute__((noinline)) static void wait_for_others(struct account *account)
 {

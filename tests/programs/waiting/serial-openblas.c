@@ -3,7 +3,6 @@
 #include "wait-ledger.h"
 
 #include <cblas.h>
-#include <stdlib.h>
 
 int main(int count, char **arguments)
 {

@@ -6,9 +6,7 @@
 
 #include "tests/programs/hpcrun/burn.h"
 
-#include <stdio.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 enum { MOST_THREADS = 64 };
 

@@ -1,7 +1,5 @@
 #include "tests/unit/agents/recording_host.h"
 
-#include <string.h>
-
 struct agent_claim claims[16];
 unsigned claim_count, log_lines;
 char last_line[256];

@@ -121,8 +121,8 @@ void set_waiting(unsigned thread, enum agent_slot_state state, uint64_t pc, cons
 extern unsigned reads, unreadable_read, thief_at;
 extern void (*thief)(void);
 
-/* The first test: makes the agent recognize this program as the runtime's library. */
-void the_runtime_is_recognized(void **state);
+/* For ALL_TESTS: the agent must recognize this program as the runtime's library. */
+int recognize_runtime(void **state);
 
 /* The addresses of this program, as if it were a library. */
 struct agent_module this_module(void);

@@ -10,9 +10,6 @@
 #include "agents/openmp/events.h"
 #include "agents/openmp/span-events.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- hpcrun ---- */
 
 static char said[1024];

@@ -32,25 +32,22 @@ static void assert_works(unsigned self, unsigned above)
         assert_int_equal(values[i], address(user_code + (above - i) * 16));
 }
 
-static void ancestors_of_the_base_are_l_notes(void **state)
+TEST(ancestors_of_the_base_are_l_notes)
 {
-    (void)state;
     set_worker(1, 3, 3);
     assert_works(1, 2);
     set_worker(1, 4, 4);
     assert_works(1, 3);
 }
 
-static void stolen_frames_are_on_the_stack_still(void **state)
+TEST(stolen_frames_are_on_the_stack_still)
 {
-    (void)state;
     set_worker(2, 2, 5);
     assert_works(2, 1);
 }
 
-static void the_root_and_cilk_main_have_no_ancestors(void **state)
+TEST(the_root_and_cilk_main_have_no_ancestors)
 {
-    (void)state;
     set_worker(0, 1, 1);
     assert_works(0, 0);
     set_worker(0, 0, 3);
@@ -58,9 +55,8 @@ static void the_root_and_cilk_main_have_no_ancestors(void **state)
     assert_works(0, 0);
 }
 
-static void bichords_beside_the_scheduler(void **state)
+TEST(bichords_beside_the_scheduler)
 {
-    (void)state;
     struct agent_cursor cursor = cursor_of(1);
     struct agent_frame frame = {.pc = RUNTIME};
     set_worker(1, 3, 3);
@@ -80,9 +76,8 @@ static void bichords_beside_the_scheduler(void **state)
 
 /* Cilk_set_result has cleared the frame of a closure that gives its result; the memory is
  * reused. */
-static void a_slow_clone_that_returns(void **state)
+TEST(a_slow_clone_that_returns)
 {
-    (void)state;
     set_worker(1, 3, 3);
     image.closures[3].status = RETURNING;
     image.closures[3].frame = 0;
@@ -93,9 +88,8 @@ static void a_slow_clone_that_returns(void **state)
 }
 
 /* The exception handler has made the closure RETURNING; the stack unwinds down to closure 2's. */
-static void the_return_cascade_after_a_theft(void **state)
+TEST(the_return_cascade_after_a_theft)
 {
-    (void)state;
     set_worker(1, 2, 4);
     image.closures[4].status = RETURNING;
     image.closures[4].frame = 1;
@@ -125,7 +119,7 @@ static void two_thefts(void)
     promote(4);
 }
 
-static void a_thief_comes_before_any_read(void **state)
+TEST(a_thief_comes_before_any_read)
 {
     set_up(state);
     set_worker(1, 3, 3);
@@ -160,7 +154,7 @@ static bool works_without_read(unsigned at)
     return true;
 }
 
-static void reads_that_fail(void **state)
+TEST(reads_that_fail)
 {
     unsigned working = 0;
     for (unsigned at = 1; at < 60; at++) {
@@ -172,9 +166,8 @@ static void reads_that_fail(void **state)
 }
 
 /* In a thread that is no worker, claimed frames are native. */
-static void other_threads_have_native_paths(void **state)
+TEST(other_threads_have_native_paths)
 {
-    (void)state;
     struct agent_cursor cursor = cursor_of(WORKERS);
     const struct agent_frame frame = {.pc = IMPORT};
     struct agent_lnote note;
@@ -188,7 +181,7 @@ static void other_threads_have_native_paths(void **state)
 
 /* The closure that an ancestor spawned has the ancestor's site, at the offset that the patch
  * gives. */
-static void the_patch_tells_sites_and_the_count(void **state)
+TEST(the_patch_tells_sites_and_the_count)
 {
     const struct agent_module module = this_module();
     hpcrun_agent.module_removed(&module);
@@ -204,20 +197,5 @@ static void the_patch_tells_sites_and_the_count(void **state)
     assert_int_equal(counts_in(WORKERS).workers, WORKERS);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_runtime_is_recognized), /* and used by the others */
-        cmocka_unit_test_setup(ancestors_of_the_base_are_l_notes, set_up),
-        cmocka_unit_test_setup(stolen_frames_are_on_the_stack_still, set_up),
-        cmocka_unit_test_setup(the_root_and_cilk_main_have_no_ancestors, set_up),
-        cmocka_unit_test_setup(bichords_beside_the_scheduler, set_up),
-        cmocka_unit_test_setup(a_slow_clone_that_returns, set_up),
-        cmocka_unit_test_setup(the_return_cascade_after_a_theft, set_up),
-        cmocka_unit_test_setup(a_thief_comes_before_any_read, set_up),
-        cmocka_unit_test_setup(reads_that_fail, set_up),
-        cmocka_unit_test_setup(other_threads_have_native_paths, set_up),
-        cmocka_unit_test_setup(the_patch_tells_sites_and_the_count, set_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ALL_TESTS(recognize_runtime, NULL);
+EACH_TEST(set_up, NULL);

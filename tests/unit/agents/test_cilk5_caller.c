@@ -29,35 +29,31 @@ static void assert_path(unsigned ancestors, const uint64_t *callers, uint64_t th
 
 static const uint64_t nobody[] = {0};
 
-static void paths_go_on_in_the_caller(void **state)
+TEST(paths_go_on_in_the_caller)
 {
-    (void)state;
     set_worker(1, 3, 3);
     set_waiting(2, AGENT_SLOT_WAITING, WAKEUP, (uint64_t[]){RUNTIME, MT_F, SOLVE, MAIN, 0});
     assert_path(2, (uint64_t[]){MT_F, SOLVE, MAIN, 0}, WAITING_THREAD + 2);
 }
 
 /* Worker 1 runs the first procedure on top of the runtime's own. */
-static void the_first_procedure_has_its_caller(void **state)
+TEST(the_first_procedure_has_its_caller)
 {
-    (void)state;
     set_worker(1, 0, 3);
     set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, ROOT, USER, USER, 0});
     set_waiting(0, AGENT_SLOT_WAITING, WAKEUP, (uint64_t[]){MT_F, MAIN, 0});
     assert_path(0, (uint64_t[]){MT_F, MAIN, 0}, WAITING_THREAD);
 }
 
-static void the_runtimes_main_is_no_caller(void **state)
+TEST(the_runtimes_main_is_no_caller)
 {
-    (void)state;
     set_worker(1, 3, 3);
     set_waiting(0, AGENT_SLOT_WAITING, WAKEUP, (uint64_t[]){RUNTIME, ENTRY, MAIN, 0});
     assert_path(2, nobody, 0);
 }
 
-static void other_threads_are_no_callers(void **state)
+TEST(other_threads_are_no_callers)
 {
-    (void)state;
     set_worker(1, 3, 3);
     set_waiting(0, AGENT_SLOT_WAITING, RUNTIME, (uint64_t[]){MT_F, 0}); /* an idle worker */
     set_waiting(1, AGENT_SLOT_WAITING, USER, (uint64_t[]){MT_F, 0});
@@ -65,9 +61,8 @@ static void other_threads_are_no_callers(void **state)
     assert_path(2, nobody, 0);
 }
 
-static void of_two_callers_none_is_taken(void **state)
+TEST(of_two_callers_none_is_taken)
 {
-    (void)state;
     set_worker(1, 3, 3);
     set_waiting(0, AGENT_SLOT_WAITING, WAKEUP, (uint64_t[]){MT_F, 0});
     set_waiting(1, AGENT_SLOT_WAITING, WAKEUP, (uint64_t[]){MT_F, 0});
@@ -75,24 +70,12 @@ static void of_two_callers_none_is_taken(void **state)
 }
 
 /* A stack that ends in the runtime, as far as it can be unwound. */
-static void a_caller_without_frames_is_none(void **state)
+TEST(a_caller_without_frames_is_none)
 {
-    (void)state;
     set_worker(1, 3, 3);
     set_waiting(0, AGENT_SLOT_WAITING, WAKEUP, nobody);
     assert_path(2, nobody, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_runtime_is_recognized), /* and used by the others */
-        cmocka_unit_test_setup(paths_go_on_in_the_caller, set_up),
-        cmocka_unit_test_setup(the_first_procedure_has_its_caller, set_up),
-        cmocka_unit_test_setup(the_runtimes_main_is_no_caller, set_up),
-        cmocka_unit_test_setup(other_threads_are_no_callers, set_up),
-        cmocka_unit_test_setup(of_two_callers_none_is_taken, set_up),
-        cmocka_unit_test_setup(a_caller_without_frames_is_none, set_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ALL_TESTS(recognize_runtime, NULL);
+EACH_TEST(set_up, NULL);

@@ -3,9 +3,6 @@
 
 #include "agents/cilk5/cilk5-observer.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- hpcrun's side: a line of what it was told ---- */
 
 static char told[256];
@@ -108,20 +105,17 @@ static const struct hpctoolkit_cilk5_observer *begin(void)
     return runtime.observer->run_begins(&first_frame, &call_of_runtime[1]);
 }
 
-static int set_up(void **state)
+STEP(set_up)
 {
-    (void)state;
     cilk5_observe(&host, &runtime);
     told[0] = '\0';
     refusal = NULL;
-    return 0;
 }
 
 /* ---- tests ---- */
 
-static void the_root_is_the_first_procedure(void **state)
+TEST(the_root_is_the_first_procedure)
 {
-    (void)state;
     const struct hpctoolkit_cilk5_observer *observer = begin();
     assert_ptr_equal(begun, &first_frame);
     observer->resumed(0, &first_frame);
@@ -141,9 +135,8 @@ static void the_root_is_the_first_procedure(void **state)
 
 /* hpcrun reads a site as late as when the procedure ends. A site is one byte behind the address that
  * the runtime recorded. */
-static void sites_stay_while_procedures_run(void **state)
+TEST(sites_stay_while_procedures_run)
 {
-    (void)state;
     const struct hpctoolkit_cilk5_observer *observer = begin();
     struct agent_activation activations[3];
     for (int i = 0; i < 3; i++) {
@@ -158,9 +151,8 @@ static void sites_stay_while_procedures_run(void **state)
     observer->run_ended();
 }
 
-static void sites_beyond_the_limits_are_unknown(void **state)
+TEST(sites_beyond_the_limits_are_unknown)
 {
-    (void)state;
     const struct hpctoolkit_cilk5_observer *observer = begin();
     const long places[][2] = {{0, 65536}, {256, 1}, {5, 1}}; /* the last one was not resumed */
     observer->resumed(0, &first_frame);
@@ -173,9 +165,8 @@ static void sites_beyond_the_limits_are_unknown(void **state)
     observer->run_ended();
 }
 
-static void events_are_passed_on(void **state)
+TEST(events_are_passed_on)
 {
-    (void)state;
     const struct hpctoolkit_cilk5_observer *observer = begin();
     observer->resumed(0, &first_frame);
     assert_ptr_equal(last_key, &first_frame);
@@ -199,9 +190,8 @@ static void events_are_passed_on(void **state)
                         " suspended-1 ended-3 spawned-0 spawned-0");
 }
 
-static void a_second_computation_at_the_same_time_is_not_observed(void **state)
+TEST(a_second_computation_at_the_same_time_is_not_observed)
 {
-    (void)state;
     const struct hpctoolkit_cilk5_observer *observer = begin();
     assert_null(refusal);
     assert_null(begin());
@@ -211,14 +201,4 @@ static void a_second_computation_at_the_same_time_is_not_observed(void **state)
     observer->run_ended();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(the_root_is_the_first_procedure, set_up),
-        cmocka_unit_test_setup(sites_stay_while_procedures_run, set_up),
-        cmocka_unit_test_setup(sites_beyond_the_limits_are_unknown, set_up),
-        cmocka_unit_test_setup(events_are_passed_on, set_up),
-        cmocka_unit_test_setup(a_second_computation_at_the_same_time_is_not_observed, set_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(set_up, NULL);

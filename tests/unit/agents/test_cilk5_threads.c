@@ -6,9 +6,8 @@
 
 static char libc_code[16];
 
-static void a_worker_without_a_running_closure_is_idle(void **state)
+TEST(a_worker_without_a_running_closure_is_idle)
 {
-    (void)state;
     assert_int_equal(class_of(1), AGENT_IDLE);
     set_worker(1, 3, 3);
     const uint32_t not_running[] = {SUSPENDED, READY};
@@ -19,9 +18,8 @@ static void a_worker_without_a_running_closure_is_idle(void **state)
 }
 
 /* The closure is in the deque, but the slow clone was not called yet. */
-static void between_the_deque_and_the_call(void **state)
+TEST(between_the_deque_and_the_call)
 {
-    (void)state;
     set_worker(1, 3, 3);
     set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, 0});
     assert_int_equal(class_of(1), AGENT_IDLE);
@@ -44,9 +42,8 @@ static void between_the_deque_and_the_call(void **state)
     assert_int_equal(class_of(0), AGENT_IDLE);
 }
 
-static void workers_with_a_running_closure_are_counted(void **state)
+TEST(workers_with_a_running_closure_are_counted)
 {
-    (void)state;
     struct agent_worker_counts counts = counts_in(0);
     assert_int_equal(counts.workers, WORKERS);
     assert_int_equal(counts.working, 0);
@@ -63,25 +60,22 @@ static void workers_with_a_running_closure_are_counted(void **state)
     assert_int_equal(counts_in(WORKERS).workers, 0);
 }
 
-static void worker_0_is_counted(void **state)
+TEST(worker_0_is_counted)
 {
-    (void)state;
     set_worker(0, 1, 1);
     assert_int_equal(counts_in(0).working, 1);
 }
 
-static void other_threads_are_owned_in_the_runtime_only(void **state)
+TEST(other_threads_are_owned_in_the_runtime_only)
 {
-    (void)state;
     set_path((uint64_t[]){LIBC, USER, RUNTIME, LIBC, 0});
     assert_int_equal(class_of(WORKERS), AGENT_RUNTIME_OWNED);
     set_path((uint64_t[]){LIBC, USER, LIBC, 0});
     assert_int_equal(class_of(WORKERS), AGENT_FOREIGN);
 }
 
-static void threads_that_do_not_start_as_workers_are_none(void **state)
+TEST(threads_that_do_not_start_as_workers_are_none)
 {
-    (void)state;
     begin_thread(0, (struct agent_start_routine){address(libc_code), 0});
     set_path((uint64_t[]){LIBC, USER, 0});
     assert_int_equal(class_of(0), AGENT_FOREIGN);
@@ -89,9 +83,8 @@ static void threads_that_do_not_start_as_workers_are_none(void **state)
 
 /* Structures with another layout: from then on paths are native, and at the end there is one
  * line. */
-static void structures_that_disagree(void **state)
+TEST(structures_that_disagree)
 {
-    (void)state;
     set_worker(1, 3, 3);
     set_worker(2, 4, 4);
     image.workers[1].self = 2;
@@ -107,9 +100,8 @@ static void structures_that_disagree(void **state)
     assert_non_null(strstr(last_line, "Cilk-5.4.6"));
 }
 
-static void without_the_runtime_all_is_native(void **state)
+TEST(without_the_runtime_all_is_native)
 {
-    (void)state;
     const struct agent_module module = this_module();
     const struct agent_module other = {.path = "/lib/other.so", .start = 1, .end = 2};
     set_worker(1, 3, 3);
@@ -120,18 +112,5 @@ static void without_the_runtime_all_is_native(void **state)
     assert_int_equal(class_of(WORKERS), AGENT_FOREIGN);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_runtime_is_recognized), /* and used by the others */
-        cmocka_unit_test_setup(a_worker_without_a_running_closure_is_idle, set_up),
-        cmocka_unit_test_setup(between_the_deque_and_the_call, set_up),
-        cmocka_unit_test_setup(workers_with_a_running_closure_are_counted, set_up),
-        cmocka_unit_test_setup(worker_0_is_counted, set_up),
-        cmocka_unit_test_setup(other_threads_are_owned_in_the_runtime_only, set_up),
-        cmocka_unit_test_setup(threads_that_do_not_start_as_workers_are_none, set_up),
-        cmocka_unit_test_setup(structures_that_disagree, set_up),
-        cmocka_unit_test_setup(without_the_runtime_all_is_native, set_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ALL_TESTS(recognize_runtime, NULL);
+EACH_TEST(set_up, NULL);

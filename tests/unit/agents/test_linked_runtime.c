@@ -3,8 +3,6 @@
 
 #include "agents/common/linked-runtime.h"
 
-#include <stdlib.h>
-
 #define BYTES 16 /* of each */
 #define FUNCTION(name, binding)                                                                    \
     "." binding " " name "; .type " name ", @function; " name ": .fill 16, 1, 0x90; .size " name   \
@@ -39,9 +37,8 @@ static void assert_range(const struct agent_claim *claim, const char *first, con
     assert_int_equal(claim->tag, 7);
 }
 
-static void what_is_between_its_functions_is_the_runtimes(void **state)
+TEST(what_is_between_its_functions_is_the_runtimes)
 {
-    (void)state;
     static const char *const names[] = {"runtime_e", "runtime_a",  "runtime_b",
                                         "runtime_c", "not_linked", NULL};
     struct agent_module module = program();
@@ -54,22 +51,12 @@ static void what_is_between_its_functions_is_the_runtimes(void **state)
     free(claims);
 }
 
-static void a_program_without_it_has_none(void **state)
+TEST(a_program_without_it_has_none)
 {
-    (void)state;
     static const char *const names[] = {"not_linked", "static_of_runtime", NULL};
     struct agent_module module = program();
     size_t count;
     assert_null(linked_runtime(&module, names, 7, &count));
     module.path = "/nowhere";
     assert_null(linked_runtime(&module, names, 7, &count));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_between_its_functions_is_the_runtimes),
-        cmocka_unit_test(a_program_without_it_has_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,6 @@
 
 #include "runtime-patches/minicilk/minicilk-introspect.h"
 
-#include <string.h>
-
 #define WORKERS 4
 #define TID(i)  (1000 + (int)(i))
 
@@ -58,7 +56,6 @@ static unsigned frames_of_caller;
 
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
-    (void)cursor;
     uint64_t low = (uint64_t)&image, high = low + sizeof image;
     if (!readable || address < low || address + size > high)
         return false;
@@ -69,7 +66,6 @@ static bool read_memory(const struct agent_cursor *cursor, uint64_t address, voi
 /* The caller's stack has three frames, at pcs 500, 501 and 502. */
 static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
 {
-    (void)cursor;
     assert_int_equal(frame->sp, 0x1000 + frames_of_caller);
     assert_int_equal(frame->bp, 0x2000);
     if (++frames_of_caller == 3)
@@ -156,9 +152,8 @@ static enum agent_association at_runtime_frame(struct agent_cursor *cursor)
 
 /* ---- tests ---- */
 
-static void the_description_is_checked(void **state)
+TEST(the_description_is_checked)
 {
-    (void)state;
     static struct {
         int64_t distance;
         struct minicilk_introspection description;
@@ -185,9 +180,8 @@ static void the_description_is_checked(void **state)
     assert_int_equal(claims[1].end, (uint64_t)base_code + sizeof base_code);
 }
 
-static void threads_are_told_apart(void **state)
+TEST(threads_are_told_apart)
 {
-    (void)state;
     set_image((const uint32_t[]){MINICILK_WORKING, MINICILK_SCHEDULING, MINICILK_WORKING,
                                  MINICILK_SCHEDULING});
     static const enum agent_thread_status classes[] = {AGENT_WORKING, AGENT_IDLE, AGENT_WORKING,
@@ -202,9 +196,8 @@ static void threads_are_told_apart(void **state)
         }
 }
 
-static void serial_code_between_computations_works(void **state)
+TEST(serial_code_between_computations_works)
 {
-    (void)state;
     set_image((const uint32_t[]){MINICILK_OUTSIDE, MINICILK_SCHEDULING, MINICILK_SCHEDULING,
                                  MINICILK_SCHEDULING});
     for (unsigned i = 0; i < WORKERS; i++) {
@@ -215,9 +208,8 @@ static void serial_code_between_computations_works(void **state)
 }
 
 /* In a lock, for example. The others pay for it. */
-static void a_worker_that_waits_in_libc_does_not_work(void **state)
+TEST(a_worker_that_waits_in_libc_does_not_work)
 {
-    (void)state;
     set_image((const uint32_t[]){MINICILK_WORKING, MINICILK_WORKING, MINICILK_SCHEDULING,
                                  MINICILK_WORKING});
     image.slot[0] = (struct agent_slot){.tid = TID(1), .state = AGENT_SLOT_FREE}; /* an old one */
@@ -237,9 +229,8 @@ static void a_worker_that_waits_in_libc_does_not_work(void **state)
 }
 
 /* pthread_join, for example. */
-static void worker_0_is_none_while_it_waits_outside(void **state)
+TEST(worker_0_is_none_while_it_waits_outside)
 {
-    (void)state;
     set_image((const uint32_t[]){MINICILK_OUTSIDE, MINICILK_SCHEDULING, MINICILK_SCHEDULING,
                                  MINICILK_SCHEDULING});
     image.slot[0 + 1].state = AGENT_SLOT_WAITING;
@@ -250,9 +241,8 @@ static void worker_0_is_none_while_it_waits_outside(void **state)
     assert_int_equal(counts.working, 0);
 }
 
-static void without_runtime_all_are_foreign(void **state)
+TEST(without_runtime_all_are_foreign)
 {
-    (void)state;
     set_image(all_work);
     image.live.workers = NULL;
     image.live.n = 0;
@@ -262,23 +252,8 @@ static void without_runtime_all_are_foreign(void **state)
     assert_int_equal(at_runtime_frame(&cursor), AGENT_1_0);
 }
 
-/* The last test: nothing is known of the runtime behind it. */
-static void an_unloaded_runtime_is_forgotten(void **state)
+TEST(ancestors_come_from_the_heap)
 {
-    (void)state;
-    set_image(all_work);
-    struct agent_cursor cursor = cursor_of(1);
-    const struct agent_module other = {.start = 1, .end = (uint64_t)text},
-                              own = {.start = (uint64_t)text, .end = (uint64_t)text + 1};
-    hpcrun_agent.module_removed(&other);
-    assert_int_equal(hpcrun_agent.unwind_begin(&cursor), AGENT_WORKING);
-    hpcrun_agent.module_removed(&own);
-    assert_int_equal(hpcrun_agent.unwind_begin(&cursor), AGENT_FOREIGN);
-}
-
-static void ancestors_come_from_the_heap(void **state)
-{
-    (void)state;
     uint64_t sites[20];
     set_image(all_work);
     struct agent_cursor cursor = cursor_of(3);
@@ -297,9 +272,8 @@ static void ancestors_come_from_the_heap(void **state)
     assert_true(hpcrun_agent.step_pnote(&cursor, &outer));
 }
 
-static void the_root_hangs_below_the_caller(void **state)
+TEST(the_root_hangs_below_the_caller)
 {
-    (void)state;
     uint64_t sites[20];
     set_image(all_work);
     image.workers[2].base = &image.frames[0]; /* the root was stolen */
@@ -309,9 +283,8 @@ static void the_root_hangs_below_the_caller(void **state)
     assert_int_equal(sites[0], 500);
 }
 
-static void worker_0_stands_on_the_caller_itself(void **state)
+TEST(worker_0_stands_on_the_caller_itself)
 {
-    (void)state;
     uint64_t sites[20];
     set_image(all_work);
     struct agent_cursor cursor = cursor_of(0);
@@ -327,9 +300,8 @@ static void worker_0_stands_on_the_caller_itself(void **state)
 
 /* `state` is set after `base`, and `base` is cleared after `state`: in between, there may be a
  * base. */
-static void windows_of_the_scheduler_are_safe(void **state)
+TEST(windows_of_the_scheduler_are_safe)
 {
-    (void)state;
     uint64_t sites[20];
     set_image(all_work);
     image.workers[1].state = MINICILK_SCHEDULING;
@@ -344,9 +316,8 @@ static void windows_of_the_scheduler_are_safe(void **state)
     assert_int_equal(lnotes_at_base(&cursor, sites), 0);
 }
 
-static void unreadable_memory_gives_native_paths(void **state)
+TEST(unreadable_memory_gives_native_paths)
 {
-    (void)state;
     uint64_t sites[20];
     set_image(all_work);
     readable = false;
@@ -360,21 +331,15 @@ static void unreadable_memory_gives_native_paths(void **state)
     assert_in_range(lnotes_at_base(&cursor, sites), 0, 4);
 }
 
-int main(void)
+/* The last test: nothing is known of the runtime behind it. */
+TEST(an_unloaded_runtime_is_forgotten)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_description_is_checked),
-        cmocka_unit_test(threads_are_told_apart),
-        cmocka_unit_test(serial_code_between_computations_works),
-        cmocka_unit_test(a_worker_that_waits_in_libc_does_not_work),
-        cmocka_unit_test(worker_0_is_none_while_it_waits_outside),
-        cmocka_unit_test(without_runtime_all_are_foreign),
-        cmocka_unit_test(ancestors_come_from_the_heap),
-        cmocka_unit_test(the_root_hangs_below_the_caller),
-        cmocka_unit_test(worker_0_stands_on_the_caller_itself),
-        cmocka_unit_test(windows_of_the_scheduler_are_safe),
-        cmocka_unit_test(unreadable_memory_gives_native_paths),
-        cmocka_unit_test(an_unloaded_runtime_is_forgotten),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    set_image(all_work);
+    struct agent_cursor cursor = cursor_of(1);
+    const struct agent_module other = {.start = 1, .end = (uint64_t)text},
+                              own = {.start = (uint64_t)text, .end = (uint64_t)text + 1};
+    hpcrun_agent.module_removed(&other);
+    assert_int_equal(hpcrun_agent.unwind_begin(&cursor), AGENT_WORKING);
+    hpcrun_agent.module_removed(&own);
+    assert_int_equal(hpcrun_agent.unwind_begin(&cursor), AGENT_FOREIGN);
 }

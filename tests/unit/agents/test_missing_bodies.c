@@ -10,7 +10,6 @@ static unsigned asked;
 
 static uint64_t function(const struct agent_cursor *cursor, uint64_t pc)
 {
-    (void)cursor;
     asked++;
     return pc / FUNCTION * FUNCTION;
 }
@@ -22,41 +21,35 @@ static uint64_t missing(uint64_t body, uint64_t pc)
     return missing_body(&host, NULL, body, pc);
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     missing_bodies_forget();
     asked = 0;
-    return 0;
 }
 
-static void a_body_that_was_called_is_not_missing(void **state)
+TEST(a_body_that_was_called_is_not_missing)
 {
-    (void)state;
     assert_int_equal(missing(FUNCTION, FUNCTION), 0);
     assert_int_equal(missing(FUNCTION, FUNCTION + 5), 0);
     assert_int_equal(missing(FUNCTION, 2 * FUNCTION - 1), 0); /* far from its begin */
 }
 
-static void a_body_is_missing_if_another_function_was_called(void **state)
+TEST(a_body_is_missing_if_another_function_was_called)
 {
-    (void)state;
     assert_int_equal(missing(2 * FUNCTION, FUNCTION + 5), 2 * FUNCTION);
     assert_int_equal(missing(2 * FUNCTION, 3 * FUNCTION), 2 * FUNCTION);
 }
 
-static void without_knowledge_nothing_is_missing(void **state)
+TEST(without_knowledge_nothing_is_missing)
 {
-    (void)state;
     assert_int_equal(missing(0, FUNCTION + 5), 0);
     assert_int_equal(asked, 0);
     assert_int_equal(missing(2 * FUNCTION, FUNCTION - 1), 0); /* in no function */
 }
 
 /* An address has the same answer while its module stays. */
-static void the_host_is_asked_once(void **state)
+TEST(the_host_is_asked_once)
 {
-    (void)state;
     for (unsigned i = 1; i < 4; i++) {
         assert_int_equal(missing(FUNCTION, FUNCTION + 5), 0);
         assert_int_equal(missing(3 * FUNCTION + 100, 3 * FUNCTION + 5), 3 * FUNCTION + 100);
@@ -68,9 +61,8 @@ static void the_host_is_asked_once(void **state)
 }
 
 /* More addresses than there is room for, at the same distances from a body and from others. */
-static void every_address_has_its_own_answer(void **state)
+TEST(every_address_has_its_own_answer)
 {
-    (void)state;
     for (int round = 0; round < 2; round++)
         for (uint64_t i = 1; i < 3000; i++) {
             uint64_t other = FUNCTION + i;
@@ -79,14 +71,4 @@ static void every_address_has_its_own_answer(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_body_that_was_called_is_not_missing, begin),
-        cmocka_unit_test_setup(a_body_is_missing_if_another_function_was_called, begin),
-        cmocka_unit_test_setup(without_knowledge_nothing_is_missing, begin),
-        cmocka_unit_test_setup(the_host_is_asked_once, begin),
-        cmocka_unit_test_setup(every_address_has_its_own_answer, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL);

@@ -7,8 +7,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -69,7 +67,6 @@ static unsigned scheduler_frames; /* on the own stack, SCHEDULER_FRAME apart */
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
     struct iovec local = {to, size}, remote = {(void *)address, size};
-    (void)cursor;
     return readable && process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size;
 }
 
@@ -101,7 +98,6 @@ static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
 
 static uint64_t stack_owner(const struct agent_cursor *cursor, uint64_t address)
 {
-    (void)cursor;
     assert_int_equal(address, stack[3].sp);
     return BOSS;
 }
@@ -212,8 +208,6 @@ static void (*tell)(const struct agent_module *module);
 
 static int tell_module(struct dl_phdr_info *info, size_t size, void *data)
 {
-    (void)size;
-    (void)data;
     if (wanted[0] ? !strstr(info->dlpi_name, wanted) : info->dlpi_name[0])
         return 0;
     struct agent_module module = {.bias = info->dlpi_addr, .path = info->dlpi_name};
@@ -242,9 +236,8 @@ static bool is_claimed(uint64_t pc)
     return false;
 }
 
-static void a_runtime_of_another_layout_is_not_used(void **state)
+TEST(a_runtime_of_another_layout_is_not_used)
 {
-    (void)state;
     assert_true(hpcrun_agent.start(&host));
     assert_non_null(dlopen("simulated-old-cheetah.so", RTLD_NOW | RTLD_LOCAL));
     add("simulated-old-cheetah");
@@ -256,18 +249,16 @@ static void a_runtime_of_another_layout_is_not_used(void **state)
     assert_int_equal(unwind_begin(other_thread()), AGENT_FOREIGN);
 }
 
-static void the_runtime_is_claimed(void **state)
+TEST(the_runtime_is_claimed)
 {
-    (void)state;
     add("simulated-cheetah");
     assert_int_equal(log_lines, 1);
     assert_int_equal(claim_count, 1);
     assert_true(is_claimed(SCHEDULER));
 }
 
-static void spawn_helpers_are_found_by_what_they_call(void **state)
+TEST(spawn_helpers_are_found_by_what_they_call)
 {
-    (void)state;
     add("");
     assert_int_equal(log_lines, 1);
     assert_int_equal(claim_count, 4);
@@ -276,9 +267,8 @@ static void spawn_helpers_are_found_by_what_they_call(void **state)
     assert_false(is_claimed((uint64_t)user) || is_claimed((uint64_t)set_image));
 }
 
-static void threads_are_told_apart(void **state)
+TEST(threads_are_told_apart)
 {
-    (void)state;
     set_image((const uint16_t[]){RUN, SCHED, RUN, STEAL});
     be(0);
     assert_int_equal(unwind_begin(initial_thread()), AGENT_WORKING);
@@ -291,9 +281,8 @@ static void threads_are_told_apart(void **state)
     }
 }
 
-static void a_thief_that_begins_is_idle(void **state)
+TEST(a_thief_that_begins_is_idle)
 {
-    (void)state;
     uint64_t thiefs_slot = 0;
     struct agent_cursor cursor = other_thread();
     set_image(all_run);
@@ -306,9 +295,8 @@ static void a_thief_that_begins_is_idle(void **state)
     assert_int_equal(unwind_begin(cursor), AGENT_FOREIGN);
 }
 
-static void the_boss_that_steals_is_idle(void **state)
+TEST(the_boss_that_steals_is_idle)
 {
-    (void)state;
     for (uint16_t state_of_boss = IDLE; state_of_boss < RUN; state_of_boss++) {
         set_image((const uint16_t[]){state_of_boss, RUN, RUN, RUN});
         be(0);
@@ -318,9 +306,8 @@ static void the_boss_that_steals_is_idle(void **state)
     }
 }
 
-static void serial_code_between_regions_works(void **state)
+TEST(serial_code_between_regions_works)
 {
-    (void)state;
     set_image(none_runs);
     __cilkrts_need_to_cilkify = true;
     be(0);
@@ -332,9 +319,8 @@ static void serial_code_between_regions_works(void **state)
     assert_int_equal(unwind_begin(other_thread()), AGENT_IDLE);
 }
 
-static void a_region_may_begin_in_another_thread(void **state)
+TEST(a_region_may_begin_in_another_thread)
 {
-    (void)state;
     set_image(all_run);
     set_word(global, GLOBAL_BOSS_SP, OTHER_LOW + 0x1000);
     be(0);
@@ -342,9 +328,8 @@ static void a_region_may_begin_in_another_thread(void **state)
     assert_int_equal(unwind_begin(initial_thread()), AGENT_FOREIGN);
 }
 
-static void running_workers_are_counted(void **state)
+TEST(running_workers_are_counted)
 {
-    (void)state;
     static const struct {
         uint16_t states[WORKERS];
         uint32_t working;
@@ -365,9 +350,8 @@ static void running_workers_are_counted(void **state)
 
 /* State RUN in a sync that must wait: the worker gives its fiber back, then the procedure away,
  * which others may resume; in the scheduler it has no fiber. */
-static void who_waits_at_a_sync_is_idle(void **state)
+TEST(who_waits_at_a_sync_is_idle)
 {
-    (void)state;
     for (unsigned i = 0; i < WORKERS; i++) {
         struct agent_cursor thread = i ? other_thread() : initial_thread();
         set_image(all_run);
@@ -383,9 +367,8 @@ static void who_waits_at_a_sync_is_idle(void **state)
     }
 }
 
-static void frames_nobody_wrote_are_hidden(void **state)
+TEST(frames_nobody_wrote_are_hidden)
 {
-    (void)state;
     set_image(all_run);
     be(1);
     struct agent_cursor cursor = other_thread();
@@ -404,9 +387,8 @@ static void frames_nobody_wrote_are_hidden(void **state)
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &helper), AGENT_1_0);
 }
 
-static void a_loops_body_in_a_helper_is_shown(void **state)
+TEST(a_loops_body_in_a_helper_is_shown)
 {
-    (void)state;
     set_image(all_run);
     be(1);
     struct agent_cursor cursor = other_thread();
@@ -446,9 +428,8 @@ static void check_scheduler(struct agent_cursor cursor)
     assert_false(hpcrun_agent.step_lnote(&cursor, &note));
 }
 
-static void in_the_scheduler_the_path_is_the_procedures(void **state)
+TEST(in_the_scheduler_the_path_is_the_procedures)
 {
-    (void)state;
     stack[1].pc = (uint64_t)pure_helper + 4;
     for (scheduler_frames = 2; scheduler_frames <= 5; scheduler_frames++)
         for (unsigned i = 0; i < 2; i++) {
@@ -458,9 +439,8 @@ static void in_the_scheduler_the_path_is_the_procedures(void **state)
         }
 }
 
-static void a_frame_that_is_none_gives_no_path(void **state)
+TEST(a_frame_that_is_none_gives_no_path)
 {
-    (void)state;
     struct agent_frame frame = {.pc = SCHEDULER, .sp = OTHER_HIGH - 512};
     struct agent_lnote note;
     scheduler_frames = 2;
@@ -478,9 +458,8 @@ static void a_frame_that_is_none_gives_no_path(void **state)
     }
 }
 
-static void before_and_after_the_runtime_all_are_foreign(void **state)
+TEST(before_and_after_the_runtime_all_are_foreign)
 {
-    (void)state;
     be(0);
     for (int after = 0; after < 2; after++) {
         set_image(none_runs);
@@ -492,9 +471,8 @@ static void before_and_after_the_runtime_all_are_foreign(void **state)
     }
 }
 
-static void what_is_not_laid_out_as_known_is_foreign(void **state)
+TEST(what_is_not_laid_out_as_known_is_foreign)
 {
-    (void)state;
     be(0);
     set_image(all_run);
     workers[0] = thieves[3]; /* the state's memory was freed and used again */
@@ -509,9 +487,8 @@ static void what_is_not_laid_out_as_known_is_foreign(void **state)
     assert_int_equal(unwind_begin(other_thread()), AGENT_FOREIGN);
 }
 
-static void unreadable_memory_gives_native_paths(void **state)
+TEST(unreadable_memory_gives_native_paths)
 {
-    (void)state;
     set_image(all_run);
     be(1);
     readable = false;
@@ -522,9 +499,8 @@ static void unreadable_memory_gives_native_paths(void **state)
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_1_0);
 }
 
-static void a_patched_runtime_counts_itself(void **state)
+TEST(a_patched_runtime_counts_itself)
 {
-    (void)state;
     set_image(none_runs);
     __cilkrts_need_to_cilkify = true;
     wanted = "simulated-cheetah";
@@ -546,31 +522,12 @@ static void a_patched_runtime_counts_itself(void **state)
     }
 }
 
-int main(void)
+STEP(prepare)
 {
     for (unsigned i = 0; i < 4; i++)
         stack[i] = (struct agent_frame){0x1000 + i, 0x2000 + 16 * i, 0x3000 + i};
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_runtime_of_another_layout_is_not_used),
-        cmocka_unit_test(the_runtime_is_claimed),
-        cmocka_unit_test(spawn_helpers_are_found_by_what_they_call),
-        cmocka_unit_test(threads_are_told_apart),
-        cmocka_unit_test(a_thief_that_begins_is_idle),
-        cmocka_unit_test(the_boss_that_steals_is_idle),
-        cmocka_unit_test(serial_code_between_regions_works),
-        cmocka_unit_test(a_region_may_begin_in_another_thread),
-        cmocka_unit_test(running_workers_are_counted),
-        cmocka_unit_test(who_waits_at_a_sync_is_idle),
-        cmocka_unit_test(frames_nobody_wrote_are_hidden),
-        cmocka_unit_test(a_loops_body_in_a_helper_is_shown),
-        cmocka_unit_test(in_the_scheduler_the_path_is_the_procedures),
-        cmocka_unit_test(a_frame_that_is_none_gives_no_path),
-        cmocka_unit_test(before_and_after_the_runtime_all_are_foreign),
-        cmocka_unit_test(what_is_not_laid_out_as_known_is_foreign),
-        cmocka_unit_test(unreadable_memory_gives_native_paths),
-        cmocka_unit_test(a_patched_runtime_counts_itself),
-    };
     /* Work is done where it can be seen. */
     user(), pure_helper(), jumping_helper(), loop_helper();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
+
+ALL_TESTS(prepare, NULL);

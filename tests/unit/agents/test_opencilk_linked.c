@@ -42,8 +42,6 @@ static const struct agent_host host = {.interface = AGENT_INTERFACE,
 
 static int tell_program(struct dl_phdr_info *info, size_t size, void *data)
 {
-    (void)size;
-    (void)data;
     struct agent_module module = {.bias = info->dlpi_addr, .path = ""};
     for (unsigned i = 0; i < info->dlpi_phnum; i++)
         if (info->dlpi_phdr[i].p_type == PT_LOAD) {
@@ -62,10 +60,9 @@ static void assert_mark(void (*function)(void), uint32_t mark)
     assert_int_equal(claim.tag, mark);
 }
 
-static void the_runtime_and_the_helpers_are_claimed(void **state)
+TEST(the_runtime_and_the_helpers_are_claimed)
 {
     struct agent_claim claim;
-    (void)state;
     assert_true(hpcrun_agent.start(&host));
     dl_iterate_phdr(tell_program, NULL);
     assert_int_equal(log_lines, 0);
@@ -77,9 +74,8 @@ static void the_runtime_and_the_helpers_are_claimed(void **state)
     assert_false(recorded_claim(&hpcrun_agent, (uint64_t)assert_mark, &claim));
 }
 
-static void threads_of_the_runtime_are_known_by_their_start(void **state)
+TEST(threads_of_the_runtime_are_known_by_their_start)
 {
-    (void)state;
     uint64_t slot = 0;
     struct agent_start_routine of_user = {.function = (uint64_t)user};
     struct agent_start_routine of_runtime = {.function = (uint64_t)__cilkrts_sync};
@@ -89,12 +85,9 @@ static void threads_of_the_runtime_are_known_by_their_start(void **state)
     assert_int_not_equal(slot, 0);
 }
 
-int main(void)
+STEP(prepare)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_runtime_and_the_helpers_are_claimed),
-        cmocka_unit_test(threads_of_the_runtime_are_known_by_their_start),
-    };
     helper(), loop_helper();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
+
+ALL_TESTS(prepare, NULL);

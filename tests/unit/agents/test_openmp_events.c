@@ -7,8 +7,6 @@
 #include "agents/openmp/body-code.h"
 #include "agents/openmp/events.h"
 
-#include <string.h>
-
 /* A task as in libomp: its data and frames are fields of one structure. Behind that, within a page, is
  * what the compiler knows of it, with the body. */
 struct task {
@@ -153,9 +151,8 @@ static const struct body_link *link(void)
     return slot_mine()->ompt.link;
 }
 
-static void a_task_is_shown_where_it_was_created(void **state)
+TEST(a_task_is_shown_where_it_was_created)
 {
-    (void)state;
     begin_region();
     const struct creation_context *region = link()->context;
     struct task child = create(&implicit, 70, 0);
@@ -180,9 +177,8 @@ static void a_task_is_shown_where_it_was_created(void **state)
 }
 
 /* They are told in no event. */
-static void links_have_the_code_of_bodies(void **state)
+TEST(links_have_the_code_of_bodies)
 {
-    (void)state;
     begin_region();
     assert_ptr_equal(link()->body, code_of(body));
     struct task child = create(&implicit, 70, 0);
@@ -204,9 +200,8 @@ static const void *body_in_new_member(void)
 }
 
 /* Another version of libomp may have other fields there. */
-static void what_is_no_code_is_no_body(void **state)
+TEST(what_is_no_code_is_no_body)
 {
-    (void)state;
     static const char data[] = "data";
     begin_region();
     const void *const bodies[] = {NULL, data, code_of(invoke), code_of(body)};
@@ -219,9 +214,8 @@ static void what_is_no_code_is_no_body(void **state)
 }
 
 /* In gcc's programs, the body is an argument of libomp's function. */
-static void the_body_may_be_an_argument(void **state)
+TEST(the_body_may_be_an_argument)
 {
-    (void)state;
     const void *const elsewhere[] = {code_of(body)};
     begin_region();
     team.body = code_of(invoke);
@@ -241,9 +235,8 @@ static void the_body_may_be_an_argument(void **state)
 }
 
 /* What code is at an address is looked up once, until modules come or go. */
-static void code_is_looked_up_again_when_modules_change(void **state)
+TEST(code_is_looked_up_again_when_modules_change)
 {
-    (void)state;
     begin_region();
     libomp = body; /* and so not `invoke` */
     assert_ptr_equal(body_in_new_member(), code_of(body));
@@ -270,9 +263,8 @@ static void complete(struct task *task, struct task *left)
     tell.task_schedule(&task->data, ompt_task_complete, &left->data);
 }
 
-static void parts_of_untied_tasks_end(void **state)
+TEST(parts_of_untied_tasks_end)
 {
-    (void)state;
     begin_region();
     const struct body_link *region = link();
     struct task untied = create(&implicit, 70, ompt_task_untied);
@@ -302,9 +294,8 @@ static void parts_of_untied_tasks_end(void **state)
 }
 
 /* In a team of one thread, the call at the end of a part executes the next one. */
-static void parts_of_untied_tasks_on_each_other(void **state)
+TEST(parts_of_untied_tasks_on_each_other)
 {
-    (void)state;
     begin_region();
     const struct body_link *region = link();
     struct task untied = create(&implicit, 70, ompt_task_undeferred | ompt_task_untied);
@@ -328,9 +319,8 @@ static void parts_of_untied_tasks_on_each_other(void **state)
     end_region();
 }
 
-static void an_untied_task_with_if_0_is_inline(void **state)
+TEST(an_untied_task_with_if_0_is_inline)
 {
-    (void)state;
     begin_region();
     struct task task = {.frame.exit_frame_flags = ompt_frame_application};
     call_libomp(&implicit, 70);
@@ -343,9 +333,8 @@ static void an_untied_task_with_if_0_is_inline(void **state)
 }
 
 /* A task of libomp's own creates tasks of a taskloop, in the name of the task that had the loop. */
-static void split_taskloops(void **state)
+TEST(split_taskloops)
 {
-    (void)state;
     begin_region();
     const struct creation_context *region = link()->context;
     struct task own = create(&implicit, 70, 0);
@@ -379,9 +368,8 @@ static void split_taskloops(void **state)
     end_region();
 }
 
-static void an_undeferred_task_runs_where_it_is_created(void **state)
+TEST(an_undeferred_task_runs_where_it_is_created)
 {
-    (void)state;
     begin_region();
     struct task task = create(&implicit, 70, ompt_task_undeferred);
     tell.task_schedule(&implicit.data, SWITCH, &task.data);
@@ -396,9 +384,8 @@ static void an_undeferred_task_runs_where_it_is_created(void **state)
     end_region();
 }
 
-static void tasks_that_are_ready(void **state)
+TEST(tasks_that_are_ready)
 {
-    (void)state;
     struct agent_slot *slot = slot_mine();
     const struct agent_slot_team *its = &slot->ompt.team;
     begin_region();
@@ -426,9 +413,8 @@ static void tasks_that_are_ready(void **state)
     assert_int_equal(its->created, 0);
 }
 
-static void a_thread_that_waits_does_not_work(void **state)
+TEST(a_thread_that_waits_does_not_work)
 {
-    (void)state;
     begin_region();
     assert_int_equal(now(), AGENT_SLOT_WORKING);
     struct task child = create(&implicit, 70, 0);
@@ -457,9 +443,8 @@ static void a_thread_that_waits_does_not_work(void **state)
     end_region();
 }
 
-static void a_worker_waits_between_regions(void **state)
+TEST(a_worker_waits_between_regions)
 {
-    (void)state;
     tell.thread_begin(ompt_thread_worker, NULL);
     assert_int_equal(now(), AGENT_SLOT_IDLE);
     struct agent_slot master = {0};
@@ -483,9 +468,8 @@ static void a_worker_waits_between_regions(void **state)
 }
 
 /* What it does until the process ends is no business of the runtime. */
-static void a_thread_that_has_ended_serves_no_longer(void **state)
+TEST(a_thread_that_has_ended_serves_no_longer)
 {
-    (void)state;
     tell.thread_begin(INITIAL_THREAD, NULL);
     assert_true(slot_is_of(slot_mine(), RUNTIME_OMPT));
     slot_join(slot_mine(), RUNTIME_TBB);
@@ -495,9 +479,8 @@ static void a_thread_that_has_ended_serves_no_longer(void **state)
 }
 
 /* Creating and ending many tasks in any order uses each record once at a time. */
-static void records_are_used_once_at_a_time(void **state)
+TEST(records_are_used_once_at_a_time)
 {
-    (void)state;
     enum { TASKS = 500 };
     static struct task tasks[TASKS];
     begin_region();
@@ -519,29 +502,10 @@ static void records_are_used_once_at_a_time(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_task_is_shown_where_it_was_created),
-        cmocka_unit_test(links_have_the_code_of_bodies),
-        cmocka_unit_test(what_is_no_code_is_no_body),
-        cmocka_unit_test(the_body_may_be_an_argument),
-        cmocka_unit_test(code_is_looked_up_again_when_modules_change),
-        cmocka_unit_test(parts_of_untied_tasks_end),
-        cmocka_unit_test(parts_of_untied_tasks_on_each_other),
-        cmocka_unit_test(an_untied_task_with_if_0_is_inline),
-        cmocka_unit_test(split_taskloops),
-        cmocka_unit_test(an_undeferred_task_runs_where_it_is_created),
-        cmocka_unit_test(tasks_that_are_ready),
-        cmocka_unit_test(a_thread_that_waits_does_not_work),
-        cmocka_unit_test(records_are_used_once_at_a_time),
-        cmocka_unit_test(a_worker_waits_between_regions),
-        cmocka_unit_test(a_thread_that_has_ended_serves_no_longer),
-    };
     uint64_t frames[STACK_WORDS];
     stack = frames;
     static struct agent_slot slot = {.state = AGENT_SLOT_WORKING};
     own_slot = &slot;
     body_code_begin(is_runtime);
-    if (!events_register(set_callback))
-        return 1;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return events_register(set_callback) ? suite_run() : 1;
 }

@@ -2,9 +2,8 @@
 #include "tests/unit/agents/own_slot.h"
 #include "tests/unit/agents/simulated_libomp.h"
 
-static void a_region(void **state)
+TEST(a_region)
 {
-    (void)state;
     for (unsigned threads = 1; threads <= 2; threads++) {
         begin_region(threads);
         assert_ptr_equal(last_site, site);
@@ -17,9 +16,8 @@ static void a_region(void **state)
 }
 
 /* `if(0)`: the program calls the body. */
-static void a_body_that_libomp_does_not_know(void **state)
+TEST(a_body_that_libomp_does_not_know)
 {
-    (void)state;
     begin_region(1);
     end_region(1);
     tell.parallel_begin(&initial.data, &initial.frame, &team.data, 1, 0, site + 4);
@@ -35,9 +33,8 @@ static void a_body_that_libomp_does_not_know(void **state)
 }
 
 /* It comes to the end of the region first, executes a task there, and leaves with the next region. */
-static void a_worker(void **state)
+TEST(a_worker)
 {
-    (void)state;
     struct task task;
     begin_region(2);
     create(&task, &implicit, 0, false, site);
@@ -56,9 +53,8 @@ static void a_worker(void **state)
 }
 
 /* The end comes with a copy of the data of the worker's task. */
-static void a_worker_that_had_to_wait(void **state)
+TEST(a_worker_that_had_to_wait)
 {
-    (void)state;
     struct task task;
     begin_region(2);
     implicit.frame.exit_frame.ptr = NULL;
@@ -72,9 +68,8 @@ static void a_worker_that_had_to_wait(void **state)
     assert_string_equal(said, "region member member-end");
 }
 
-static void a_task_of_a_taskwait(void **state)
+TEST(a_task_of_a_taskwait)
 {
-    (void)state;
     struct task task;
     begin_region(2);
     create(&task, &implicit, 0, false, site + 1);
@@ -91,9 +86,8 @@ static void a_task_of_a_taskwait(void **state)
 
 /* In a team of one thread, libomp executes all tasks when they are created, and calls all of them
  * undeferred. A task with if(0) has a frame of the program. */
-static void tasks_that_begin_at_once(void **state)
+TEST(tasks_that_begin_at_once)
 {
-    (void)state;
     struct task task;
     begin_region(1);
     create(&task, &implicit, ompt_task_undeferred, false, site);
@@ -124,9 +118,8 @@ static void tasks_that_begin_at_once(void **state)
 }
 
 /* libomp makes the tasks of a taskloop itself: its group has the place of the program. */
-static void a_taskloop(void **state)
+TEST(a_taskloop)
 {
-    (void)state;
     struct task task;
     begin_region(2);
     tell_sync_region(ompt_sync_region_taskgroup, ompt_scope_begin, &team.data, &implicit.data,
@@ -150,9 +143,8 @@ static void a_taskloop(void **state)
 
 /* libomp gives half of a taskloop to a task of its own, which creates the others in the name of the
  * creator, in any thread. */
-static void a_taskloop_with_many_tasks(void **state)
+TEST(a_taskloop_with_many_tasks)
 {
-    (void)state;
     struct task half = {.body = code_of(wrapper)}, task;
     begin_region(2);
     tell_sync_region(ompt_sync_region_taskgroup, ompt_scope_begin, &team.data, &implicit.data,
@@ -183,9 +175,8 @@ static void a_taskloop_with_many_tasks(void **state)
     end_region(2);
 }
 
-static void what_makes_an_order(void **state)
+TEST(what_makes_an_order)
 {
-    (void)state;
     ompt_data_t wait = {0};
     const ompt_dependence_t sink = {.type = ompt_dependence_type_sink}, in = {.type = 1};
     begin_region(2);
@@ -209,9 +200,8 @@ static void what_makes_an_order(void **state)
 }
 
 /* Any thread executes the next part, and libomp tells the end of the last one as that of the task. */
-static void parts_of_untied_tasks(void **state)
+TEST(parts_of_untied_tasks)
 {
-    (void)state;
     struct task task;
     begin_region(2);
     said[0] = '\0';
@@ -228,9 +218,8 @@ static void parts_of_untied_tasks(void **state)
 }
 
 /* In a team of one thread, the call that would queue the task executes its next part. */
-static void parts_in_parts(void **state)
+TEST(parts_in_parts)
 {
-    (void)state;
     struct task task;
     begin_region(1);
     create(&task, &implicit, ompt_task_untied | ompt_task_undeferred, false, site);
@@ -248,9 +237,8 @@ static void parts_in_parts(void **state)
 }
 
 /* A taskgroup begins in one part and ends in another one. */
-static void a_group_in_two_parts(void **state)
+TEST(a_group_in_two_parts)
 {
-    (void)state;
     struct task task, child;
     begin_region(2);
     create(&task, &implicit, ompt_task_untied, false, site);
@@ -266,9 +254,8 @@ static void a_group_in_two_parts(void **state)
 }
 
 /* This thread executes the last part, and that of an earlier one tells the end, or the other way round. */
-static void a_last_part_whose_end_is_not_told(void **state)
+TEST(a_last_part_whose_end_is_not_told)
 {
-    (void)state;
     struct task task, other;
     begin_region(2);
     create(&task, &implicit, ompt_task_untied, false, site);
@@ -292,9 +279,8 @@ static void a_last_part_whose_end_is_not_told(void **state)
     end_region(2);
 }
 
-static void events_in_an_order_that_is_not_known(void **state)
+TEST(events_in_an_order_that_is_not_known)
 {
-    (void)state;
     struct task task, other;
     begin_region(2);
     create(&task, &implicit, 0, false, site);
@@ -306,9 +292,8 @@ static void events_in_an_order_that_is_not_known(void **state)
     end_region(2);
 }
 
-static void a_region_beside_another_one(void **state)
+TEST(a_region_beside_another_one)
 {
-    (void)state;
     struct task task;
     has_overlap = true;
     begin_region(1);
@@ -323,9 +308,8 @@ static void a_region_beside_another_one(void **state)
 }
 
 /* libomp has a region of its own for a league, and one of one thread in each member of it. */
-static void leagues(void **state)
+TEST(leagues)
 {
-    (void)state;
     static struct {
         const void *body, *invoke;
         ompt_data_t data;
@@ -352,41 +336,23 @@ static void leagues(void **state)
     assert_string_equal(said, "region member member-end region-end");
 }
 
-static void without_work_span_nothing_is_registered(void **state)
+TEST(without_work_span_nothing_is_registered)
 {
-    (void)state;
     unsigned before = registered;
     span_events_begin(NULL, is_runtime);
     assert_true(span_events_register(set_callback));
     assert_int_equal(registered, before);
 }
 
-int main(void)
+static int prepare(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_region),
-        cmocka_unit_test(a_body_that_libomp_does_not_know),
-        cmocka_unit_test(a_worker),
-        cmocka_unit_test(a_worker_that_had_to_wait),
-        cmocka_unit_test(a_task_of_a_taskwait),
-        cmocka_unit_test(tasks_that_begin_at_once),
-        cmocka_unit_test(a_taskloop),
-        cmocka_unit_test(a_taskloop_with_many_tasks),
-        cmocka_unit_test(what_makes_an_order),
-        cmocka_unit_test(parts_of_untied_tasks),
-        cmocka_unit_test(parts_in_parts),
-        cmocka_unit_test(a_group_in_two_parts),
-        cmocka_unit_test(a_last_part_whose_end_is_not_told),
-        cmocka_unit_test(events_in_an_order_that_is_not_known),
-        cmocka_unit_test(a_region_beside_another_one),
-        cmocka_unit_test(leagues),
-        cmocka_unit_test(without_work_span_nothing_is_registered),
-    };
     static struct agent_slot slot = {.state = AGENT_SLOT_WORKING};
     own_slot = &slot;
     body_code_begin(is_runtime);
     span_events_begin(&hpcrun, is_runtime);
     if (!events_register(set_callback) || !span_events_register(set_callback))
-        return 1;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+        return -1;
+    return 0;
 }
+
+ALL_TESTS(prepare, NULL);

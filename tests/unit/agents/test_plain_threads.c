@@ -4,8 +4,6 @@
 
 #include "agents/common/thread-slots.h"
 
-#include <string.h>
-
 enum { OWN_TID = 7, OTHER_TID = 8 };
 
 extern const struct agent agent_for_threads;
@@ -57,7 +55,6 @@ static int begin(void **state)
                                            .refuse = refuse,
                                            .read = read_memory,
                                            .slots = &slots};
-    (void)state;
     slots.end = 0;
     own_slot = add(AGENT_SLOT_WORKING);
     refused = NULL;
@@ -78,9 +75,8 @@ static void expect_service(bool is_served)
 }
 
 /* While a runtime is there that no agent serves, its threads would count as working. */
-static void other_runtimes_end_it_until_the_last_one_is_unloaded(void **state)
+TEST(other_runtimes_end_it_until_the_last_one_is_unloaded)
 {
-    (void)state;
     const struct agent_module of_gcc = module("/lib/libgomp.so.1", 10),
                               its_copy = module("/copy/libgomp.so.1", 11),
                               of_llvm = module("/lib/libomp.so.5", 20),
@@ -106,9 +102,8 @@ static void other_runtimes_end_it_until_the_last_one_is_unloaded(void **state)
     expect_service(true);
 }
 
-static void workers_are_the_threads_of_no_runtime(void **state)
+TEST(workers_are_the_threads_of_no_runtime)
 {
-    (void)state;
     add(AGENT_SLOT_FREE);
     add(AGENT_SLOT_CALLING);
     add_waiter(&other_tid);
@@ -128,9 +123,8 @@ static void workers_are_the_threads_of_no_runtime(void **state)
 }
 
 /* Each waiter in turn gets the amount for all. A thread of a runtime waits for locks like others. */
-static void the_holder_charges_those_who_wait_for_it(void **state)
+TEST(the_holder_charges_those_who_wait_for_it)
 {
-    (void)state;
     struct agent_slot *first = add_waiter(&own_tid), *other = add_waiter(&other_tid),
                       *second = add_waiter(&own_tid);
     second->runtimes = RUNTIME_GOMP;
@@ -145,20 +139,10 @@ static void the_holder_charges_those_who_wait_for_it(void **state)
     assert_int_equal(first->delay[0] + other->delay[1], 0);
 }
 
-static void a_waiter_that_has_gone_is_not_charged(void **state)
+TEST(a_waiter_that_has_gone_is_not_charged)
 {
-    (void)state;
     add_waiter(&other_tid);
     assert_int_equal(agent_for_threads.charge_waiters(&cursor, 1, 0, 100), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(other_runtimes_end_it_until_the_last_one_is_unloaded, begin),
-        cmocka_unit_test_setup(workers_are_the_threads_of_no_runtime, begin),
-        cmocka_unit_test_setup(the_holder_charges_those_who_wait_for_it, begin),
-        cmocka_unit_test_setup(a_waiter_that_has_gone_is_not_charged, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL);

@@ -5,7 +5,6 @@
 
 #include "agents/common/ready-tasks.h"
 
-#include <string.h>
 #include <x86intrin.h>
 
 enum { THREADS = 3 };
@@ -17,7 +16,6 @@ static struct body_link implicit;
 
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
-    (void)cursor;
     memcpy(to, (const void *)address, size);
     return true;
 }
@@ -31,9 +29,8 @@ static struct agent_slot_part *thread(int number)
     return &own_slot->gomp;
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     memset(memory, 0, sizeof memory);
     slots.chunk[0] = memory;
     atomic_store(&slots.end, THREADS);
@@ -49,7 +46,6 @@ static int begin(void **state)
     team_begin(&memory[2], thread(2), &other_region);
     implicit = (struct body_link){.context = &region.context, .sp = 1, .region = &region};
     thread(0)->link = &implicit;
-    return 0;
 }
 
 static struct task_record *create(int by, struct body_link *link, bool is_ready)
@@ -74,9 +70,8 @@ static uint32_t count(void)
     return slots_that_take_tasks(&host, NULL, RUNTIME_GOMP);
 }
 
-static void any_task_of_the_team_at_a_barrier(void **state)
+TEST(any_task_of_the_team_at_a_barrier)
 {
-    (void)state;
     struct task_record *first = create(0, &implicit, true), *second = create(0, &implicit, true);
     wait_at(1, AGENT_SLOT_BARRIER);
     wait_at(2, AGENT_SLOT_BARRIER);
@@ -91,9 +86,8 @@ static void any_task_of_the_team_at_a_barrier(void **state)
 }
 
 /* Each of a number of threads has a task in a team of its own. */
-static void the_tasks_of_eight_teams_are_counted(void **state)
+TEST(the_tasks_of_eight_teams_are_counted)
 {
-    (void)state;
     enum { TEAMS = 9 };
     static struct parallel_region regions[TEAMS];
     static struct body_link links[TEAMS];
@@ -113,9 +107,8 @@ static void the_tasks_of_eight_teams_are_counted(void **state)
     }
 }
 
-static void a_working_thread_takes_none(void **state)
+TEST(a_working_thread_takes_none)
 {
-    (void)state;
     create(0, &implicit, true);
     assert_int_equal(count(), 0);
     wait_at(0, AGENT_SLOT_IDLE);
@@ -123,9 +116,8 @@ static void a_working_thread_takes_none(void **state)
     assert_int_equal(count(), 0);
 }
 
-static void children_in_a_wait_for_tasks(void **state)
+TEST(children_in_a_wait_for_tasks)
 {
-    (void)state;
     struct task_record *task = create(0, &implicit, true);
     struct body_link link = {
         .up = &implicit, .context = &task->context, .sp = 1, .region = &region, .record = task};
@@ -145,9 +137,8 @@ static void children_in_a_wait_for_tasks(void **state)
     assert_true(takes(1));
 }
 
-static void tasks_with_dependences_are_not_ready(void **state)
+TEST(tasks_with_dependences_are_not_ready)
 {
-    (void)state;
     struct task_record *task = create(0, &implicit, false);
     wait_at(0, AGENT_SLOT_TASKWAIT);
     wait_at(1, AGENT_SLOT_BARRIER);
@@ -159,9 +150,8 @@ static void tasks_with_dependences_are_not_ready(void **state)
     assert_int_equal(count(), 2);
 }
 
-static void as_many_threads_as_tasks(void **state)
+TEST(as_many_threads_as_tasks)
 {
-    (void)state;
     wait_at(0, AGENT_SLOT_BARRIER);
     wait_at(1, AGENT_SLOT_BARRIER);
     create(0, &implicit, true);
@@ -173,9 +163,8 @@ static void as_many_threads_as_tasks(void **state)
     assert_true(takes(1));
 }
 
-static void a_region_within_the_region(void **state)
+TEST(a_region_within_the_region)
 {
-    (void)state;
     struct parallel_region inner;
     create(0, &implicit, true);
     wait_at(0, AGENT_SLOT_BARRIER);
@@ -187,9 +176,8 @@ static void a_region_within_the_region(void **state)
     assert_true(takes(0));
 }
 
-static void cancelled_tasks_are_not_ready(void **state)
+TEST(cancelled_tasks_are_not_ready)
 {
-    (void)state;
     create(0, &implicit, true);
     tasks_cancelled(thread(0));
     wait_at(0, AGENT_SLOT_TASKWAIT);
@@ -207,9 +195,8 @@ static void let_time_pass(void)
         _mm_pause();
 }
 
-static void waits_that_are_short(void **state)
+TEST(waits_that_are_short)
 {
-    (void)state;
     create(0, &implicit, true);
     wait_for_tasks(&memory[1], thread(1));
     assert_false(takes(1)); /* the first look */
@@ -227,9 +214,8 @@ static void waits_that_are_short(void **state)
     assert_false(takes(1)); /* it still waits */
 }
 
-static void short_waits_without_a_ready_task(void **state)
+TEST(short_waits_without_a_ready_task)
 {
-    (void)state;
     wait_for_tasks(&memory[1], thread(1));
     takes(1);
     for (int i = 0; i < 100; i++)
@@ -240,19 +226,4 @@ static void short_waits_without_a_ready_task(void **state)
     assert_true(takes(1));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(any_task_of_the_team_at_a_barrier, begin),
-        cmocka_unit_test_setup(the_tasks_of_eight_teams_are_counted, begin),
-        cmocka_unit_test_setup(a_working_thread_takes_none, begin),
-        cmocka_unit_test_setup(children_in_a_wait_for_tasks, begin),
-        cmocka_unit_test_setup(tasks_with_dependences_are_not_ready, begin),
-        cmocka_unit_test_setup(as_many_threads_as_tasks, begin),
-        cmocka_unit_test_setup(a_region_within_the_region, begin),
-        cmocka_unit_test_setup(cancelled_tasks_are_not_ready, begin),
-        cmocka_unit_test_setup(waits_that_are_short, begin),
-        cmocka_unit_test_setup(short_waits_without_a_ready_task, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL);

@@ -9,8 +9,6 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -260,9 +258,8 @@ static void a_module_is_pinned_by_its_begin(void)
     module_unpin(&pinned);
 }
 
-static void each_caller_gets_its_copy(void **state)
+TEST(each_caller_gets_its_copy)
 {
-    (void)state;
     check_function *const checks[] = {gomp_without_a_copy_does_nothing,
                                       generated_code_means_the_copy_in_the_global_scope,
                                       generated_code_means_a_known_copy_if_none_is_global,
@@ -278,18 +275,8 @@ static void each_caller_gets_its_copy(void **state)
         assert_int_equal(status_of(checks[i]), 0);
 }
 
-static void only_a_call_without_any_copy_ends_the_process(void **state)
+TEST(only_a_call_without_any_copy_ends_the_process)
 {
-    (void)state;
     int status = status_of(tbb_without_a_copy_ends_the_process);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_caller_gets_its_copy),
-        cmocka_unit_test(only_a_call_without_any_copy_ends_the_process),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

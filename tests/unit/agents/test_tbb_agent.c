@@ -7,25 +7,19 @@
 #include "agents/tbb/tbb-copies.h"
 #include "agents/tbb/thread-limit.h"
 
-#include <string.h>
-
 _Atomic uint32_t tbb_thread_limit;
 
 bool tbb_has_code_at(uint64_t address)
 {
-    (void)address;
     return true;
 }
 
 void tbb_add_module(uint64_t address)
 {
-    (void)address;
 }
 
 void tbb_forget_module(uint64_t start, uint64_t end)
 {
-    (void)start;
-    (void)end;
 }
 
 static struct agent_slot chunk[AGENT_SLOTS];
@@ -34,7 +28,6 @@ static bool is_mapped; /* the memory outside of the slots */
 
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
-    (void)cursor;
     if (is_mapped)
         memcpy(to, (const void *)address, size);
     return is_mapped;
@@ -42,8 +35,6 @@ static bool read_memory(const struct agent_cursor *cursor, uint64_t address, voi
 
 static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
 {
-    (void)cursor;
-    (void)frame;
     return false;
 }
 
@@ -65,7 +56,6 @@ static int begin(void **state)
                                            .read = read_memory,
                                            .step = step,
                                            .slots = &slots};
-    (void)state;
     slots.end = 0;
     is_mapped = true;
     return hpcrun_agent.start(&host) ? 0 : -1;
@@ -85,9 +75,8 @@ static uint32_t count_working(void)
     return hpcrun_agent.worker_counts(&cursor).working;
 }
 
-static void a_thread_with_tasks_in_its_queue_is_about_to_run_one(void **state)
+TEST(a_thread_with_tasks_in_its_queue_is_about_to_run_one)
 {
-    (void)state;
     struct agent_slot *slot = add_worker(AGENT_SLOT_IDLE);
     assert_int_equal(status_of(slot), AGENT_IDLE);
     assert_int_equal(count_working(), 0);
@@ -99,27 +88,24 @@ static void a_thread_with_tasks_in_its_queue_is_about_to_run_one(void **state)
 }
 
 /* Others will steal its tasks. */
-static void a_thread_that_sleeps_does_not_work(void **state)
+TEST(a_thread_that_sleeps_does_not_work)
 {
-    (void)state;
     struct agent_slot *slot = add_worker(AGENT_SLOT_ASLEEP);
     queue_add(slot);
     assert_int_equal(status_of(slot), AGENT_IDLE);
     assert_int_equal(count_working(), 0);
 }
 
-static void a_thread_that_waits_in_a_region_of_openmp_does_not_work(void **state)
+TEST(a_thread_that_waits_in_a_region_of_openmp_does_not_work)
 {
-    (void)state;
     struct agent_slot *slot = add_worker(AGENT_SLOT_IDLE);
     queue_add(slot);
     slot->gomp.link = slot;
     assert_int_equal(status_of(slot), AGENT_IDLE);
 }
 
-static void a_wait_without_references_is_over(void **state)
+TEST(a_wait_without_references_is_over)
 {
-    (void)state;
     uint64_t wait[2] = {1, 1}; /* tbb::detail::d1::wait_context */
     struct agent_slot *slot = add_worker(AGENT_SLOT_IDLE);
     slot->tbb.own = wait;
@@ -132,9 +118,8 @@ static void a_wait_without_references_is_over(void **state)
 }
 
 /* With a control of n threads, n - 1 of the pool work beside the one that calls TBB. */
-static void a_limit_leaves_room_for_the_caller(void **state)
+TEST(a_limit_leaves_room_for_the_caller)
 {
-    (void)state;
     for (int i = 0; i < 3; i++)
         add_worker(AGENT_SLOT_IDLE);
     struct agent_slot *caller = &chunk[slots.end++];
@@ -154,9 +139,8 @@ static bool next_note(struct agent_lnote *note)
 }
 
 /* Its innermost frame is the runtime's, and outside of it is the path to its last task. */
-static void a_worker_between_tasks_is_in_the_context_of_the_last(void **state)
+TEST(a_worker_between_tasks_is_in_the_context_of_the_last)
 {
-    (void)state;
     static uint64_t memory[64];
     struct agent_slot *slot = add_worker(AGENT_SLOT_IDLE);
     struct task_record *kept = (struct task_record *)memory;
@@ -176,15 +160,4 @@ static void a_worker_between_tasks_is_in_the_context_of_the_last(void **state)
     assert_int_equal(cursor.owner, 70);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_thread_with_tasks_in_its_queue_is_about_to_run_one, begin),
-        cmocka_unit_test_setup(a_thread_that_sleeps_does_not_work, begin),
-        cmocka_unit_test_setup(a_thread_that_waits_in_a_region_of_openmp_does_not_work, begin),
-        cmocka_unit_test_setup(a_wait_without_references_is_over, begin),
-        cmocka_unit_test_setup(a_limit_leaves_room_for_the_caller, begin),
-        cmocka_unit_test_setup(a_worker_between_tasks_is_in_the_context_of_the_last, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL);

@@ -7,8 +7,6 @@
 #include "agents/tbb/tbb-copies.h"
 #include "agents/tbb/thread-limit.h"
 
-#include <string.h>
-
 static struct agent_slot threads[2];
 
 static void become(int thread)
@@ -28,7 +26,6 @@ struct task {
 
 static struct tbb_object *body(struct tbb_object *object, void *execution)
 {
-    (void)execution;
     struct task *task = (struct task *)object;
     assert_int_equal(slot_state(own_slot), AGENT_SLOT_WORKING);
     task->queue_length = queue_length(own_slot);
@@ -57,22 +54,14 @@ static struct tbb_object *run(struct task *task)
 
 static void spawn(struct tbb_object *task, void *group)
 {
-    (void)task;
-    (void)group;
 }
 
 static void submit(struct tbb_object *task, void *group, void *arena, uintptr_t is_critical)
 {
-    (void)task;
-    (void)group;
-    (void)arena;
-    (void)is_critical;
 }
 
 static void enqueue(struct tbb_object *task, void *arena)
 {
-    (void)task;
-    (void)arena;
 }
 
 /* What the next call of libtbb that waits does. */
@@ -81,7 +70,6 @@ static void *waits_for; /* what it was called with */
 
 static void wait_for_tasks(void *wait, void *group)
 {
-    (void)group;
     waits_for = wait;
     assert_int_equal(slot_state(own_slot), AGENT_SLOT_IDLE);
     while_waiting();
@@ -89,15 +77,11 @@ static void wait_for_tasks(void *wait, void *group)
 
 static void execute(void *arena, struct tbb_object *delegate)
 {
-    (void)arena;
-    (void)delegate;
     while_waiting();
 }
 
 static void suspend(void *callback, void *argument)
 {
-    (void)callback;
-    (void)argument;
     while_waiting();
 }
 
@@ -139,21 +123,18 @@ const struct tbb_functions *tbb_functions_for(uint64_t caller)
                                                    .create_control = create_control,
                                                    .destroy_control = destroy_control,
                                                    .active_value = active_value};
-    (void)caller;
     return &functions;
 }
 
 /* -------- tests -------- */
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         memset(&threads[i], 0, sizeof threads[i]);
         threads[i].state = AGENT_SLOT_WORKING;
     }
     become(0);
-    return 0;
 }
 
 static void make_worker(int thread)
@@ -163,9 +144,8 @@ static void make_worker(int thread)
     threads[thread].state = AGENT_SLOT_IDLE;
 }
 
-static void a_spawned_task_is_queued_until_it_begins(void **state)
+TEST(a_spawned_task_is_queued_until_it_begins)
 {
-    (void)state;
     struct task first = new_task(), second = new_task();
     tbb_spawn(&first.object, NULL);
     tbb_spawn(&second.object, NULL);
@@ -177,9 +157,8 @@ static void a_spawned_task_is_queued_until_it_begins(void **state)
     assert_int_equal(queue_length(own_slot), 0);
 }
 
-static void a_stolen_task_is_in_no_queue(void **state)
+TEST(a_stolen_task_is_in_no_queue)
 {
-    (void)state;
     struct task task = new_task();
     tbb_spawn(&task.object, NULL);
     become(1);
@@ -189,9 +168,8 @@ static void a_stolen_task_is_in_no_queue(void **state)
     assert_int_equal(threads[1].tasks.begun, 0);
 }
 
-static void a_task_that_another_one_returns_is_next(void **state)
+TEST(a_task_that_another_one_returns_is_next)
 {
-    (void)state;
     struct task first = new_task(), second = new_task();
     first.next = &second.object;
     tbb_spawn(&first.object, NULL);
@@ -201,9 +179,8 @@ static void a_task_that_another_one_returns_is_next(void **state)
     assert_int_equal(second.queue_length, 0);
 }
 
-static void a_submitted_task_is_in_no_threads_queue(void **state)
+TEST(a_submitted_task_is_in_no_threads_queue)
 {
-    (void)state;
     struct task task = new_task();
     tbb_submit(&task.object, NULL, NULL, 0);
     assert_int_equal(queue_length(own_slot), 0);
@@ -229,9 +206,8 @@ static void look_and_go_on_in_another_thread(void)
 }
 
 /* A task may be suspended in the arena, and be resumed by another thread. */
-static void tasks_outside_of_an_arena_cannot_be_taken_inside(void **state)
+TEST(tasks_outside_of_an_arena_cannot_be_taken_inside)
 {
-    (void)state;
     void (*const ways[])(void) = {look, look_and_go_on_in_another_thread};
     for (int i = 0; i < 2; i++) {
         struct task task = new_task();
@@ -253,8 +229,6 @@ static int inner, outer;
 
 static struct tbb_object *wait_inside(struct tbb_object *task, void *execution)
 {
-    (void)task;
-    (void)execution;
     while_waiting = look;
     tbb_wait(&inner, NULL);
     assert_ptr_equal(waits_for, &inner);
@@ -283,9 +257,8 @@ static void run_with_body(task_function *function)
 }
 
 /* The slot says for what the thread waits: the innermost call. */
-static void a_wait_in_a_task_in_a_wait(void **state)
+TEST(a_wait_in_a_task_in_a_wait)
 {
-    (void)state;
     run_with_body(wait_inside);
     assert_int_equal(slot_state(own_slot), AGENT_SLOT_WORKING);
 }
@@ -299,8 +272,6 @@ static void no_link(void)
 /* The thread executes other tasks meanwhile, which are not in this one. */
 static struct tbb_object *suspend_inside(struct tbb_object *task, void *execution)
 {
-    (void)task;
-    (void)execution;
     const void *link = own_slot->tbb.link;
     assert_non_null(link);
     while_waiting = no_link;
@@ -309,26 +280,23 @@ static struct tbb_object *suspend_inside(struct tbb_object *task, void *executio
     return NULL;
 }
 
-static void a_suspended_task_is_left_and_resumed(void **state)
+TEST(a_suspended_task_is_left_and_resumed)
 {
-    (void)state;
     run_with_body(suspend_inside);
     assert_int_equal(slot_state(own_slot), AGENT_SLOT_WORKING);
 }
 
 /* libtbb's own threads call its functions, too. */
-static void a_wait_ends_in_the_state_in_which_it_began(void **state)
+TEST(a_wait_ends_in_the_state_in_which_it_began)
 {
-    (void)state;
     make_worker(0);
     run_with_body(body);
     assert_int_equal(slot_state(own_slot), AGENT_SLOT_IDLE);
 }
 
 /* The frames of its creator were on this thread's stack, which may have ended when the task runs. */
-static void a_context_names_the_thread_of_its_frames(void **state)
+TEST(a_context_names_the_thread_of_its_frames)
 {
-    (void)state;
     struct task first = new_task(), second = new_task();
     make_worker(0);
     own_slot->thread = 70;
@@ -341,9 +309,8 @@ static void a_context_names_the_thread_of_its_frames(void **state)
 }
 
 /* It shows where a worker is that takes the next one. */
-static void the_context_of_the_last_task_is_kept_while_there_are_more(void **state)
+TEST(the_context_of_the_last_task_is_kept_while_there_are_more)
 {
-    (void)state;
     struct task first = new_task(), second = new_task();
     make_worker(0);
     tbb_spawn(&first.object, NULL);
@@ -356,9 +323,8 @@ static void the_context_of_the_last_task_is_kept_while_there_are_more(void **sta
     assert_null(record_kept(own_slot));
 }
 
-static void a_thread_of_the_program_keeps_none(void **state)
+TEST(a_thread_of_the_program_keeps_none)
 {
-    (void)state;
     struct task first = new_task(), second = new_task();
     tbb_spawn(&first.object, NULL);
     tbb_spawn(&second.object, NULL);
@@ -367,9 +333,8 @@ static void a_thread_of_the_program_keeps_none(void **state)
     run(&first);
 }
 
-static void the_limit_is_that_of_the_controls_that_stand(void **state)
+TEST(the_limit_is_that_of_the_controls_that_stand)
 {
-    (void)state;
     struct tbb_control four = {.value = 4}, two = {.value = 2},
                        stack = {.value = 9, .parameter = 1};
     tbb_create_control(&four);
@@ -384,21 +349,4 @@ static void the_limit_is_that_of_the_controls_that_stand(void **state)
     assert_int_equal(tbb_thread_limit, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_spawned_task_is_queued_until_it_begins, begin),
-        cmocka_unit_test_setup(a_stolen_task_is_in_no_queue, begin),
-        cmocka_unit_test_setup(a_task_that_another_one_returns_is_next, begin),
-        cmocka_unit_test_setup(a_submitted_task_is_in_no_threads_queue, begin),
-        cmocka_unit_test_setup(tasks_outside_of_an_arena_cannot_be_taken_inside, begin),
-        cmocka_unit_test_setup(a_wait_in_a_task_in_a_wait, begin),
-        cmocka_unit_test_setup(a_suspended_task_is_left_and_resumed, begin),
-        cmocka_unit_test_setup(a_wait_ends_in_the_state_in_which_it_began, begin),
-        cmocka_unit_test_setup(a_context_names_the_thread_of_its_frames, begin),
-        cmocka_unit_test_setup(the_context_of_the_last_task_is_kept_while_there_are_more, begin),
-        cmocka_unit_test_setup(a_thread_of_the_program_keeps_none, begin),
-        cmocka_unit_test_setup(the_limit_is_that_of_the_controls_that_stand, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL);

@@ -5,29 +5,23 @@
 
 #include "agents/gomp/team-starts.h"
 
-#include <string.h>
-
 static struct agent_slot slot;
 
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
-    (void)cursor;
     memcpy(to, (const void *)address, size);
     return true;
 }
 
 static bool read_nothing(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
-    (void)cursor, (void)address, (void)to, (void)size;
     return false;
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     own_slot = &slot;
     slot_set_state(&slot, AGENT_SLOT_STARTING);
-    return 0;
 }
 
 static bool works_with(bool (*read)(const struct agent_cursor *, uint64_t, void *, size_t),
@@ -50,9 +44,8 @@ static bool works_at(const uint8_t *pc)
     }
 enum { FIRST = 24 };
 
-static void a_wait_for_a_futex(void **state)
+TEST(a_wait_for_a_futex)
 {
-    (void)state;
     static const uint8_t code[] = CODE(0x8b, 0x35, 0xda, 0x7e, 0x02, 0x00, /* mov op, %esi */
                                        0x45, 0x31, 0xd2,                   /* xor %r10d, %r10d */
                                        0x44, 0x89, 0xc0,                   /* mov %r8d, %eax */
@@ -66,9 +59,8 @@ static void a_wait_for_a_futex(void **state)
 }
 
 /* The kernel does not interrupt it, so samples are behind it. */
-static void the_call_that_wakes_the_team(void **state)
+TEST(the_call_that_wakes_the_team)
 {
-    (void)state;
     static const uint8_t code[] = CODE(0xba, 0xff, 0xff, 0xff, 0x7f, /* mov $INT_MAX, %edx */
                                        0x44, 0x89, 0xc0,             /* mov %r8d, %eax */
                                        0x0f, 0x05,                   /* syscall */
@@ -77,9 +69,8 @@ static void the_call_that_wakes_the_team(void **state)
     assert_true(works_at(code + FIRST + 10));
 }
 
-static void a_loop_with_pause(void **state)
+TEST(a_loop_with_pause)
 {
-    (void)state;
     static const uint8_t code[] = CODE(0xf3, 0x90,                         /* pause */
                                        0x48, 0x83, 0xc0, 0x01,             /* add $1, %rax */
                                        0x48, 0x39, 0xf0,                   /* cmp %rsi, %rax */
@@ -95,9 +86,8 @@ static void a_loop_with_pause(void **state)
 }
 
 /* In other states the slot tells. */
-static void only_at_the_start_of_a_team(void **state)
+TEST(only_at_the_start_of_a_team)
 {
-    (void)state;
     static const uint8_t code[] = CODE(0x90);
     assert_true(works_at(code + FIRST));
     slot_set_state(&slot, AGENT_SLOT_WORKING);
@@ -108,21 +98,10 @@ static void only_at_the_start_of_a_team(void **state)
     assert_false(works_at(code + FIRST));
 }
 
-static void code_that_cannot_be_read(void **state)
+TEST(code_that_cannot_be_read)
 {
-    (void)state;
     static const uint8_t code[] = CODE(0xf3, 0x90);
     assert_true(works_with(read_nothing, code + FIRST));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_wait_for_a_futex, begin),
-        cmocka_unit_test_setup(the_call_that_wakes_the_team, begin),
-        cmocka_unit_test_setup(a_loop_with_pause, begin),
-        cmocka_unit_test_setup(only_at_the_start_of_a_team, begin),
-        cmocka_unit_test_setup(code_that_cannot_be_read, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL);

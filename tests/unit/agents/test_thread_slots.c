@@ -25,11 +25,9 @@ static struct agent_slot *add_pool_thread(enum agent_slot_state state, enum slot
     return slot;
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     slots.end = 0;
-    return 0;
 }
 
 static void expect(enum slot_runtime runtime, uint32_t pool, uint32_t others, uint32_t working)
@@ -46,9 +44,8 @@ static enum agent_thread_status status_of(struct agent_slot *slot, enum slot_run
     return slot_status(runtime);
 }
 
-static void threads_of_a_pool_always_count(void **state)
+TEST(threads_of_a_pool_always_count)
 {
-    (void)state;
     struct agent_slot *working = add_pool_thread(AGENT_SLOT_WORKING, RUNTIME_GOMP);
     struct agent_slot *waiting = add_pool_thread(AGENT_SLOT_WAITING, RUNTIME_GOMP);
     struct agent_slot *idle = add_pool_thread(AGENT_SLOT_IDLE, RUNTIME_GOMP);
@@ -63,9 +60,8 @@ static void threads_of_a_pool_always_count(void **state)
 }
 
 /* In a serial phase it keeps the pool waiting; in pthread_join it does not. */
-static void a_thread_that_waits_outside_is_no_worker(void **state)
+TEST(a_thread_that_waits_outside_is_no_worker)
 {
-    (void)state;
     struct agent_slot *initial = add_thread(AGENT_SLOT_WORKING, RUNTIME_GOMP);
     add_pool_thread(AGENT_SLOT_IDLE, RUNTIME_GOMP);
     expect(RUNTIME_GOMP, 1, 1, 1);
@@ -76,9 +72,8 @@ static void a_thread_that_waits_outside_is_no_worker(void **state)
     expect(RUNTIME_GOMP, 1, 1, 0);
 }
 
-static void a_thread_that_waits_in_a_body_is_a_worker_without_work(void **state)
+TEST(a_thread_that_waits_in_a_body_is_a_worker_without_work)
 {
-    (void)state;
     struct agent_slot *slots_of[] = {add_thread(AGENT_SLOT_WAITING, RUNTIME_GOMP),
                                      add_thread(AGENT_SLOT_WAITING, RUNTIME_OMPT),
                                      add_thread(AGENT_SLOT_WAITING, RUNTIME_TBB)};
@@ -89,9 +84,8 @@ static void a_thread_that_waits_in_a_body_is_a_worker_without_work(void **state)
 }
 
 /* Each runtime has its own counts. */
-static void a_thread_in_a_construct_serves_that_runtime_only(void **state)
+TEST(a_thread_in_a_construct_serves_that_runtime_only)
 {
-    (void)state;
     const uint32_t both = RUNTIME_GOMP | RUNTIME_TBB;
     struct agent_slot *slot = add_thread(AGENT_SLOT_WORKING, both);
     expect(RUNTIME_GOMP, 0, 1, 1);
@@ -108,9 +102,8 @@ static void a_thread_in_a_construct_serves_that_runtime_only(void **state)
 }
 
 /* Who works at that is found by its own samples (agents/gomp/team-starts.h). */
-static void a_thread_that_starts_a_team_waits_for_it(void **state)
+TEST(a_thread_that_starts_a_team_waits_for_it)
 {
-    (void)state;
     struct agent_slot *master = add_thread(AGENT_SLOT_STARTING, RUNTIME_GOMP);
     expect(RUNTIME_GOMP, 0, 1, 0);
     assert_int_equal(status_of(master, RUNTIME_GOMP), AGENT_IDLE);
@@ -118,7 +111,6 @@ static void a_thread_that_starts_a_team_waits_for_it(void **state)
 
 static void *spare_of_this_thread(void *unused)
 {
-    (void)unused;
     struct agent_slot *spare = slot_mine();
     assert_int_equal(spare->runtimes, 0);
     slot_join(spare, RUNTIME_TBB);
@@ -127,9 +119,8 @@ static void *spare_of_this_thread(void *unused)
 }
 
 /* It is the thread's own, as long as the thread lives, and hpcrun's slot takes precedence. */
-static void a_thread_without_slot_has_a_spare_one(void **state)
+TEST(a_thread_without_slot_has_a_spare_one)
 {
-    (void)state;
     void *others = NULL;
     pthread_t thread;
     own_slot = NULL;
@@ -146,15 +137,4 @@ static void a_thread_without_slot_has_a_spare_one(void **state)
     assert_true(slot_is_spare(&spare->gomp));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(threads_of_a_pool_always_count, begin),
-        cmocka_unit_test_setup(a_thread_that_waits_outside_is_no_worker, begin),
-        cmocka_unit_test_setup(a_thread_that_waits_in_a_body_is_a_worker_without_work, begin),
-        cmocka_unit_test_setup(a_thread_in_a_construct_serves_that_runtime_only, begin),
-        cmocka_unit_test_setup(a_thread_that_starts_a_team_waits_for_it, begin),
-        cmocka_unit_test_setup(a_thread_without_slot_has_a_spare_one, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL);

@@ -3,12 +3,8 @@
 #include "hpcprof/tree/context-tree.h"
 #include "tests/unit/random_numbers.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-
-static void a_child_is_found_again(void **state)
+TEST(a_child_is_found_again)
 {
-    (void)state;
     struct context_tree tree;
     context_tree_start(&tree);
     uint32_t entry = context_tree_child(&tree, CONTEXT_ROOT, CONTEXT_ENTRY, 1, 0);
@@ -57,9 +53,8 @@ static bool has_same_path(const struct context_tree *a, uint32_t i, const struct
 }
 
 /* Random trees of these seeds, one after the other, become one that has each of their paths once. */
-static void merged_trees_hold_what_each_held(void **state)
+TEST(merged_trees_hold_what_each_held)
 {
-    (void)state;
     struct context_tree merged, all;
     context_tree_start(&merged);
     context_tree_start(&all);
@@ -81,13 +76,4 @@ static void merged_trees_hold_what_each_held(void **state)
     assert_int_equal(merged.contexts.n, all.contexts.n);
     context_tree_free(&merged);
     context_tree_free(&all);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_child_is_found_again),
-        cmocka_unit_test(merged_trees_hold_what_each_held),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,23 +3,17 @@
 #include "hpcprof/base/file-writer.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static char path[64];
 
-static int make_path(void **state)
+STEP(make_path)
 {
-    (void)state;
     snprintf(path, sizeof path, "/tmp/test-file-writer-%d", (int)getpid());
-    return 0;
 }
 
 static int remove_path(void **state)
 {
-    (void)state;
     return unlink(path);
 }
 
@@ -33,9 +27,8 @@ static size_t contents(uint8_t *into, size_t room)
     return size;
 }
 
-static void offsets_alignment_and_patches(void **state)
+TEST(offsets_alignment_and_patches)
 {
-    (void)state;
     struct file_writer file;
     unlink(path);
     file_create(&file, path);
@@ -55,9 +48,8 @@ static void offsets_alignment_and_patches(void **state)
 }
 
 /* Pieces smaller and larger than any buffer, patched while some are still in the buffer. */
-static void pieces_of_all_sizes(void **state)
+TEST(pieces_of_all_sizes)
 {
-    (void)state;
     enum { SIZE = 3 << 20 };
     uint8_t *bytes = malloc(SIZE), *found = malloc(SIZE + 1);
     for (size_t i = 0; i < SIZE; i++)
@@ -82,9 +74,8 @@ static void pieces_of_all_sizes(void **state)
 }
 
 /* Large data between small ones, by one thread and by several. */
-static void several_threads(void **state)
+TEST(several_threads)
 {
-    (void)state;
     enum { SIZE = 9 << 20 };
     uint8_t *bytes = malloc(SIZE), *found = malloc(SIZE + 7);
     for (size_t i = 0; i < SIZE; i++)
@@ -108,12 +99,4 @@ static void several_threads(void **state)
     free(found);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(offsets_alignment_and_patches),
-        cmocka_unit_test(pieces_of_all_sizes),
-        cmocka_unit_test(several_threads),
-    };
-    return cmocka_run_group_tests(tests, make_path, remove_path);
-}
+ALL_TESTS(make_path, remove_path);

@@ -2,8 +2,6 @@
 
 #include "hpcprof/modules/load-modules.h"
 
-#include <string.h>
-
 static uint32_t add(struct load_modules *modules, const char *path, const char *build_id,
                     uint64_t size, uint64_t hash)
 {
@@ -17,9 +15,8 @@ static uint32_t add(struct load_modules *modules, const char *path, const char *
     return load_modules_add(modules, &instance);
 }
 
-static void a_build_id_identifies_a_module_at_any_path(void **state)
+TEST(a_build_id_identifies_a_module_at_any_path)
 {
-    (void)state;
     struct load_modules modules = {0};
     assert_int_equal(add(&modules, "/b/lib.so", "\xab\x01", 10, 1), 0);
     assert_int_equal(add(&modules, "/a/lib.so", "\xab\x01", 20, 2), 0);
@@ -32,9 +29,8 @@ static void a_build_id_identifies_a_module_at_any_path(void **state)
     load_modules_free(&modules);
 }
 
-static void without_build_id_path_size_and_hash_count(void **state)
+TEST(without_build_id_path_size_and_hash_count)
 {
-    (void)state;
     struct load_modules modules = {0};
     assert_int_equal(add(&modules, "/lib.so", "", 10, 1), 0);
     assert_int_equal(add(&modules, "/lib.so", "", 10, 1), 0);
@@ -44,9 +40,8 @@ static void without_build_id_path_size_and_hash_count(void **state)
     load_modules_free(&modules);
 }
 
-static void a_module_has_the_flags_of_all_its_instances(void **state)
+TEST(a_module_has_the_flags_of_all_its_instances)
 {
-    (void)state;
     struct load_modules modules = {0};
     struct measurement_module instance = {
         .path = "[vdso]", .build_id = (uint8_t *)"x", .build_id_size = 1};
@@ -61,14 +56,4 @@ static void a_module_has_the_flags_of_all_its_instances(void **state)
     assert_true(modules.all.at[0].is_used && modules.all.at[0].is_vdso);
     assert_true(modules.all.at[0].is_replaced);
     load_modules_free(&modules);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_build_id_identifies_a_module_at_any_path),
-        cmocka_unit_test(without_build_id_path_size_and_hash_count),
-        cmocka_unit_test(a_module_has_the_flags_of_all_its_instances),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

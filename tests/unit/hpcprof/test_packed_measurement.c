@@ -5,9 +5,6 @@
 #include "hpcprof/team/packed-measurement.h"
 #include "hpcprof/team/thread-digest.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* A measurement, packed and unpacked. */
 static struct measurement *sent(const struct measurement *m)
 {
@@ -112,9 +109,8 @@ static void assert_same_tables(const struct measurement *copy)
     assert_int_equal(copy->regions.at[0].flags, REGION_PARTIAL);
 }
 
-static void all_fields_arrive(void **state)
+TEST_WITH(make_directory, remove_directory, all_fields_arrive)
 {
-    (void)state;
     put_every_chunk();
     struct measurement *m = read_file(), *copy = sent(m);
     assert_same_process(m, copy);
@@ -130,9 +126,8 @@ static void all_fields_arrive(void **state)
     measurement_free(m);
 }
 
-static void problems_arrive(void **state)
+TEST_WITH(make_directory, remove_directory, problems_arrive)
 {
-    (void)state;
     put_every_chunk();
     file.at[file.n - 1] ^= 1; /* in the last chunk */
     struct measurement *m = read_file(), *copy = sent(m);
@@ -202,9 +197,8 @@ static void add_value(struct made *made, uint32_t node, uint32_t metric, uint64_
 }
 
 /* The paths of creations and joins are whole; their siblings are not sent. */
-static void paths_of_creations_are_kept(void **state)
+TEST(paths_of_creations_are_kept)
 {
-    (void)state;
     struct made *made = make(false);
     struct thread_digest digest = {0};
     uint32_t main = add_node(made, MEASUREMENT_ROOT, 0, 1, ASSOC_1_1);
@@ -229,9 +223,8 @@ static void paths_of_creations_are_kept(void **state)
 
 /* One value of each metric; each lock with an amount that is not 0 in the fixed point of the
  * database, once. */
-static void metrics_and_locks_are_kept(void **state)
+TEST(metrics_and_locks_are_kept)
 {
-    (void)state;
     struct made *made = make(false);
     struct thread_digest digest = {0};
     uint32_t tiny = add_node(made, MEASUREMENT_ROOT, 1, 100, ASSOC_1_1);
@@ -257,9 +250,8 @@ static void metrics_and_locks_are_kept(void **state)
 
 /* What code that an agent inserted something for calls: each pair once, also across nodes without
  * ip; only where there is an agent. */
-static void calls_of_constructs_are_kept(void **state)
+TEST(calls_of_constructs_are_kept)
 {
-    (void)state;
     for (int has_agent = 0; has_agent < 2; has_agent++) {
         struct made *made = make(has_agent);
         struct thread_digest digest = {0};
@@ -283,9 +275,8 @@ static void calls_of_constructs_are_kept(void **state)
 
 /* A body that has no frame is between the two, or the caller's own l-note. A function that two bodies
  * have jumped to is kept for both. */
-static void bodies_without_frames_are_kept(void **state)
+TEST(bodies_without_frames_are_kept)
 {
-    (void)state;
     struct made *made = make(true);
     struct thread_digest digest = {0};
     for (uint64_t address = 100; address <= 500; address += 200) {
@@ -314,17 +305,4 @@ static void bodies_without_frames_are_kept(void **state)
         assert_int_equal(call[4].parent, 2 + 5 * i + 3);
     }
     thread_digest_free(&digest);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_DIRECTORY(all_fields_arrive),
-        IN_DIRECTORY(problems_arrive),
-        cmocka_unit_test(paths_of_creations_are_kept),
-        cmocka_unit_test(metrics_and_locks_are_kept),
-        cmocka_unit_test(calls_of_constructs_are_kept),
-        cmocka_unit_test(bodies_without_frames_are_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

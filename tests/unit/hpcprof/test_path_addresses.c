@@ -3,9 +3,6 @@
 
 #include "hpcprof/measurement/path-addresses.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { THREADS = 40, MODULES = 3 };
 
 /* Modules of the file that the tests' threads ran in are modules 2 and 0 of all. */
@@ -35,13 +32,11 @@ static void add_node(struct measurement_thread *thread, uint32_t space, uint64_t
                                                        .lip_space = MEASUREMENT_NO_NOTE});
 }
 
-static int remove_threads(void **state)
+STEP(remove_threads)
 {
-    (void)state;
     for (size_t i = 0; i < m.threads.n; i++)
         vec_free(&threads[i].nodes);
     m.threads.n = 0;
-    return 0;
 }
 
 static void check(unsigned workers, const uint64_t (*expected)[8])
@@ -61,9 +56,8 @@ static void check(unsigned workers, const uint64_t (*expected)[8])
 }
 
 /* Nodes' places, those of their logical callers, and their call sites. */
-static void test_notes(void **state)
+TEST(test_notes)
 {
-    (void)state;
     struct measurement_thread *thread = add_thread();
     add_node(thread, 0, 0x30);
     add_node(thread, 1, 0x10);
@@ -84,9 +78,8 @@ static void test_notes(void **state)
 }
 
 /* Code that no sample is in, but that the threads themselves name. */
-static void test_starts_and_joins(void **state)
+TEST(test_starts_and_joins)
 {
-    (void)state;
     struct measurement_thread *thread = add_thread();
     thread->start_space = 1;
     thread->start_offset = 0x10;
@@ -96,9 +89,8 @@ static void test_starts_and_joins(void **state)
     check(1, (uint64_t[MODULES][8]){[0] = {0x10}, [2] = {0x30}});
 }
 
-static void test_workers_find_addresses_once(void **state)
+TEST(test_workers_find_addresses_once)
 {
-    (void)state;
     for (int i = 0; i < THREADS; i++) {
         struct measurement_thread *thread = add_thread();
         add_node(thread, 0, 0x20 + 0x10 * ((uint64_t)i % 4));
@@ -107,12 +99,4 @@ static void test_workers_find_addresses_once(void **state)
     check(4, (uint64_t[MODULES][8]){[0] = {0x10}, [2] = {0x20, 0x30, 0x40, 0x50}});
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_notes, remove_threads),
-        cmocka_unit_test_teardown(test_starts_and_joins, remove_threads),
-        cmocka_unit_test_teardown(test_workers_find_addresses_once, remove_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(NULL, remove_threads);

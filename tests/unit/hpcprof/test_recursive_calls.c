@@ -3,9 +3,6 @@
 #include "hpcprof/tree/recursive-calls.h"
 #include "tests/unit/random_numbers.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define FUNCTIONS 6
 #define UNKNOWN   5 /* the function that is a placeholder */
 #define DEEPEST   60
@@ -33,9 +30,8 @@ static const char *path_of(const struct context_tree *tree, uint32_t id)
     return text + at;
 }
 
-static void calls_lead_back_to_the_outermost_one(void **state)
+TEST(calls_lead_back_to_the_outermost_one)
 {
-    (void)state;
     static const char *const expected[][2] = {
         {"a", "a"},          {"aaaa", "a"},   {"abab", "ab"}, {"ababc", "abc"}, {"abad", "ad"},
         {"abcbcbad", "ad"},  {"abcbd", "abd"}, {"abcde", "abcde"}, {"abccba", "a"},
@@ -84,9 +80,8 @@ static void grow(struct context_tree *tree)
     }
 }
 
-static void random_trees_collapse_path_by_path(void **state)
+TEST(random_trees_collapse_path_by_path)
 {
-    (void)state;
     for (random_state = 1; random_state < 20; random_state++) {
         uint64_t seed = random_state;
         struct context_tree before, tree;
@@ -116,9 +111,8 @@ static bool has_recursion(const char *path)
 }
 
 /* The number of contexts is known before they are collapsed. */
-static void contexts_are_counted(void **state)
+TEST(contexts_are_counted)
 {
-    (void)state;
     static struct function functions[FUNCTIONS];
     struct measurements measurements = {0};
     struct symbol_table symbols = {.measurements = &measurements};
@@ -154,9 +148,8 @@ static void contexts_are_counted(void **state)
     strtab_free(&symbols.files);
 }
 
-static void recursive_calls_from_unknown_sites_are_dropped(void **state)
+TEST(recursive_calls_from_unknown_sites_are_dropped)
 {
-    (void)state;
     struct context_tree tree;
     struct context_ids calls = {0};
     context_tree_start(&tree);
@@ -172,15 +165,4 @@ static void recursive_calls_from_unknown_sites_are_dropped(void **state)
     free(ids);
     vec_free(&calls);
     context_tree_free(&tree);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_lead_back_to_the_outermost_one),
-        cmocka_unit_test(random_trees_collapse_path_by_path),
-        cmocka_unit_test(contexts_are_counted),
-        cmocka_unit_test(recursive_calls_from_unknown_sites_are_dropped),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

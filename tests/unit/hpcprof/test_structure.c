@@ -4,9 +4,6 @@
 #include "hpcprof/modules/structure.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -68,9 +65,8 @@ static const char *describe(const struct structure *s, uint64_t address)
     return text;
 }
 
-static void chains_of_scopes(void **state)
+TEST(chains_of_scopes)
 {
-    (void)state;
     made_image_begin();
     made_procedure("main", "/s/a.c", 2, 0x1000);
     made_fragment(0x1000, 0x1100);
@@ -117,9 +113,8 @@ static void chains_of_scopes(void **state)
     structure_free(s);
 }
 
-static void facts_of_a_module(void **state)
+TEST(facts_of_a_module)
 {
-    (void)state;
     made_image_begin();
     add_simple("f", "/s/a.c", 2, 0x2000, 0x2010);
     made_wait(0x2004, 0x2007);
@@ -139,9 +134,8 @@ static void facts_of_a_module(void **state)
     structure_free(s);
 }
 
-static void functions_are_one_per_name_file_and_line(void **state)
+TEST(functions_are_one_per_name_file_and_line)
 {
-    (void)state;
     made_image_begin();
     add_simple("f", "/s/a.c", 2, 0x2000, 0x2010);
     add_simple("f", "/s/a.c", 2, 0x1000, 0x1010);
@@ -163,9 +157,8 @@ static const char *kind_at(const struct structure *s, uint64_t address)
     return kind == STRUCTURE_NONE ? "" : strtab_string(&s->overhead_kinds, kind);
 }
 
-static void kinds_of_overhead(void **state)
+TEST(kinds_of_overhead)
 {
-    (void)state;
     made_image_begin();
     made_procedure("main", "/s/a.c", 2, 0x1000);
     made_fragment(0x1000, 0x1010);
@@ -205,9 +198,8 @@ static void make_many(void)
 }
 
 /* The procedures at some addresses are there, as in the whole structure, and no other ones. */
-static void some_procedures(void **state)
+TEST(some_procedures)
 {
-    (void)state;
     /* In three procedures: twice in one, in one's cold part; before all, and after all. */
     static uint64_t addresses[] = {0x10, 0x1000, 0x1000 + 64 * 7, 0x103f + 64 * 7, 0x9000 + 16 * 19,
                                    0x9000 + 16 * 20};
@@ -230,9 +222,8 @@ static void some_procedures(void **state)
 
 /* A function with two copies begins where its sampled one does; one without sampled copies, nowhere, as if
  * the structure lacked it. */
-static void sampled_procedures_are_marked(void **state)
+TEST(sampled_procedures_are_marked)
 {
-    (void)state;
     static const uint64_t addresses[] = {0x2010, 0x20ff, 0x9999};
     for (int others_matter = 0; others_matter < 2; others_matter++) {
         made_image_begin();
@@ -275,9 +266,8 @@ static void check_invariants(const struct structure *s)
 }
 
 /* Buckets of addresses: one, few of many statements, and as many as bits allow. */
-static void addresses_are_found_wherever_they_are(void **state)
+TEST(addresses_are_found_wherever_they_are)
 {
-    (void)state;
     static const struct structure_wait ranges[3][8] = {
         {{0, UINT64_MAX}},
         {{0, 1}, {0xfffffffffffffff0, 0xfffffffffffffff8}},
@@ -300,9 +290,8 @@ static void addresses_are_found_wherever_they_are(void **state)
 
 /* ---- damage ---- */
 
-static void overlapping_statements_are_refused(void **state)
+TEST(overlapping_statements_are_refused)
 {
-    (void)state;
     made_image_begin();
     add_simple("f", "/s/a.c", 2, 0x1000, 0x1010);
     add_simple("g", "/s/a.c", 3, 0x100f, 0x1020);
@@ -310,9 +299,8 @@ static void overlapping_statements_are_refused(void **state)
 }
 
 /* A procedure that many fragments have in turn would take more memory than the image has. */
-static void procedures_come_once(void **state)
+TEST(procedures_come_once)
 {
-    (void)state;
     made_image_begin();
     made_procedure("f", NULL, 0, 0x1000);
     made_fragment(0x1000, 0x1001);
@@ -333,9 +321,8 @@ static void procedures_come_once(void **state)
 }
 
 /* Suffixes of one text would take more memory than the image has. */
-static void strings_do_not_overlap(void **state)
+TEST(strings_do_not_overlap)
 {
-    (void)state;
     made_image_begin();
     made_directory("/first");
     made_directory("/second");
@@ -348,9 +335,8 @@ static void strings_do_not_overlap(void **state)
     assert_null(structure_read(bytes, size, NULL));
 }
 
-static void what_is_no_image_is_refused(void **state)
+TEST(what_is_no_image_is_refused)
 {
-    (void)state;
     make_many();
     size_t size;
     uint8_t *bytes = (uint8_t *)made_image(&size);
@@ -375,9 +361,8 @@ static void what_is_no_image_is_refused(void **state)
 }
 
 /* Any number that is replaced by an impossible one is either noticed, or does no harm. */
-static void impossible_numbers(void **state)
+TEST(impossible_numbers)
 {
-    (void)state;
     static uint64_t addresses[] = {0x1000, 0x1000 + 64 * 10, 0x1000 + 64 * 19};
     const struct address_set set = {{addresses, 3, 3}}, *const only[] = {NULL, &set};
     static const uint32_t values[] = {0, 1, 2, UINT32_MAX, INT32_MAX};
@@ -401,28 +386,9 @@ static void impossible_numbers(void **state)
     assert_true(refused > size / 4);
 }
 
-static int finish(void **state)
+STEP(finish)
 {
-    (void)state;
     made_image_free();
-    return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chains_of_scopes),
-        cmocka_unit_test(facts_of_a_module),
-        cmocka_unit_test(functions_are_one_per_name_file_and_line),
-        cmocka_unit_test(kinds_of_overhead),
-        cmocka_unit_test(some_procedures),
-        cmocka_unit_test(sampled_procedures_are_marked),
-        cmocka_unit_test(addresses_are_found_wherever_they_are),
-        cmocka_unit_test(overlapping_statements_are_refused),
-        cmocka_unit_test(procedures_come_once),
-        cmocka_unit_test(strings_do_not_overlap),
-        cmocka_unit_test(what_is_no_image_is_refused),
-        cmocka_unit_test(impossible_numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, finish);
-}
+ALL_TESTS(NULL, finish);

@@ -2,8 +2,6 @@
 
 #include "hpcprof/database/value-propagation.h"
 
-#include <stdlib.h>
-
 /* 0 global
  * 1   entry
  * 2     main            called
@@ -54,15 +52,13 @@ static struct measurements measurements = {.events = {.at = events, .n = 2}};
 static struct metric rows[] = {{.name = "work", .event = 0}, {.name = "FAULTS", .event = 1}};
 static struct metric_table metrics = {.measurements = &measurements, .all = {.at = rows, .n = 2}};
 
-static int measure_depths(void **state)
+STEP(measure_depths)
 {
-    (void)state;
     for (uint32_t id = 1; id < CONTEXTS; id++) {
         depth[id] = depth[tree[id].parent] + 1;
         if (depth[id] > contexts.max_depth)
             contexts.max_depth = depth[id];
     }
-    return 0;
 }
 
 /* The value of a block; 0 if it has none. Checks the order of the block. */
@@ -109,9 +105,8 @@ static void add_cost(struct profile *profile, uint32_t context, uint32_t metric,
     vec_push(&profile->costs, cost);
 }
 
-static void each_scope_sums_its_descendants(void **state)
+TEST(each_scope_sums_its_descendants)
 {
-    (void)state;
     struct profile profile = {0};
     add_cost(&profile, MAIN, 1, 1);
     add_cost(&profile, INNER_LINE, 1, 2);
@@ -134,9 +129,8 @@ static void each_scope_sums_its_descendants(void **state)
     vec_free(&profile.costs);
 }
 
-static void scratch_can_be_used_again(void **state)
+TEST(scratch_can_be_used_again)
 {
-    (void)state;
     struct value_block block = {0};
     struct values_scratch scratch = {0};
     for (uint64_t amount = 1; amount < 4; amount++) {
@@ -155,9 +149,8 @@ static void scratch_can_be_used_again(void **state)
     values_scratch_free(&scratch);
 }
 
-static void sums_of_all_threads_are_exact(void **state)
+TEST(sums_of_all_threads_are_exact)
 {
-    (void)state;
     struct profile profiles[2] = {0};
     add_cost(&profiles[0], INNER_LINE, 1, UINT64_MAX);
     add_cost(&profiles[1], INNER_LINE, 1, UINT64_MAX);
@@ -177,9 +170,8 @@ static void sums_of_all_threads_are_exact(void **state)
         vec_free(&profiles[i].costs);
 }
 
-static void a_thread_without_costs_has_no_values(void **state)
+TEST(a_thread_without_costs_has_no_values)
 {
-    (void)state;
     struct profile profile = {0};
     struct value_block block = {0};
     struct values_scratch scratch = {0};
@@ -189,13 +181,4 @@ static void a_thread_without_costs_has_no_values(void **state)
     values_scratch_free(&scratch);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_scope_sums_its_descendants),
-        cmocka_unit_test(scratch_can_be_used_again),
-        cmocka_unit_test(sums_of_all_threads_are_exact),
-        cmocka_unit_test(a_thread_without_costs_has_no_values),
-    };
-    return cmocka_run_group_tests(tests, measure_depths, NULL);
-}
+ALL_TESTS(measure_depths, NULL);

@@ -9,8 +9,6 @@
 #include "hpcrun/unwind/irregular-step.h"
 #include "hpcrun/unwind/unwind.h"
 
-#include <string.h>
-
 #define CALL       0xe8
 #define WORDS      200
 #define CODE_BYTES (1u << 15)
@@ -70,20 +68,17 @@ static inline bool steps(struct frame *frame, bool interrupted, struct frame *ca
     return fallback_step(&memory, &cache, &bare, caller) == STEP_OK;
 }
 
-static int clear(void **state)
+STEP(clear)
 {
-    (void)state;
     memset(&cache, 0, sizeof cache);
     memset(stack, 0, sizeof stack);
     memset(code, 0xcc, CODE_BYTES);
     put_call(RA);
     put_call(OTHER);
-    return 0;
 }
 
 static int map_code(void **state)
 {
-    (void)state;
     code = sys_pages(CODE_BYTES);
     return code ? 0 : -1;
 }

@@ -4,8 +4,6 @@
 
 #include "hpcrun/span/strand-clock.h"
 
-#include <stdlib.h>
-
 /* ---- programs ---- */
 
 static struct body *make_body(struct body *parent, bool is_task, unsigned site, int depth);

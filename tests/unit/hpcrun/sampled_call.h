@@ -13,7 +13,6 @@ static long sys6(long number, long a, long b, long c, long d, long e, long f);
 #include "hpcrun/restart/resumed-calls.c"
 
 #include <poll.h>
-#include <string.h>
 #include <sys/ioctl.h>
 
 #define SAMPLES SIGRTMIN /* the sampling signal */
@@ -47,7 +46,6 @@ static long get_option(long option, void *value)
 
 static long sys6(long number, long a, long b, long c, long d, long e, long f)
 {
-    (void)e, (void)f;
     switch (number) {
     case SYS_clock_gettime: *(struct timespec *)b = sys_timespec(sim.now); return 0;
     case SYS_rt_sigpending: *(uint64_t *)a = sim.pending; return 0;
@@ -60,13 +58,11 @@ static long sys6(long number, long a, long b, long c, long d, long e, long f)
 
 long call_number(const ucontext_t *context, struct memory *memory, struct rule_cache *rules)
 {
-    (void)context, (void)memory, (void)rules;
     return sim.number;
 }
 
 void unwind_prepare(struct unwinder *u, const ucontext_t *its)
 {
-    (void)its;
     memory_begin_sample(&u->memory, NULL);
 }
 
@@ -89,7 +85,6 @@ static greg_t *const reg = context.uc_mcontext.gregs;
 
 static inline int begin(void **state)
 {
-    (void)state;
     memset(&sim, 0, sizeof sim);
     memset(thread.calls, 0, sizeof thread.calls);
     memset(&context, 0, sizeof context);

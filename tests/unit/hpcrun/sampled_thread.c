@@ -9,8 +9,6 @@
 #include "hpcrun/source/wall-clock-source.c"
 #include "hpcrun/thread/ready-time.c"
 
-#include <string.h>
-
 struct process process = {.usable_cpus = 2};
 struct sampling sampling;
 bool waiting, is_restricted;
@@ -39,7 +37,6 @@ int fds_adopt(int fd)
 
 void fds_close(int fd)
 {
-    (void)fd;
 }
 
 uint32_t threads_live(void)
@@ -49,26 +46,20 @@ uint32_t threads_live(void)
 
 bool thread_block_samples(struct thread *thread)
 {
-    (void)thread;
     return true;
 }
 
 void thread_unblock_samples(struct thread *thread)
 {
-    (void)thread;
 }
 
 bool guard_is_armed(uint64_t mask, void *handler)
 {
-    (void)mask;
-    (void)handler;
     return true;
 }
 
 bool guard_copy(void *to, uint64_t from, size_t size, bool armed)
 {
-    (void)from;
-    (void)armed;
     memcpy(to, waiting ? "\x0f\x05" : "\x90\x90", size);
     return true;
 }

@@ -40,7 +40,6 @@ bool handler_on_signal(const siginfo_t *info, void *context)
 
 bool handler_take_lost(int signal, const siginfo_t *info, void *context, bool alone)
 {
-    (void)context, (void)alone;
     bool is_lost = signal == SIGIO && info->si_code == SI_QUEUE;
     lost_samples += is_lost;
     if (is_lost && during_sample)
@@ -149,7 +148,7 @@ void assert_goes_on(void (*function)(void))
     assert_int_equal(process_ended->calls, 0);
 }
 
-bool take_signals(void)
+int take_signals(void **state)
 {
     process_ended = mmap(NULL, sizeof *process_ended, PROT_READ | PROT_WRITE,
                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -157,5 +156,5 @@ bool take_signals(void)
     process.signal = OURS;
     process.active = true;
     signals_init(OURS);
-    return process_ended != MAP_FAILED;
+    return process_ended == MAP_FAILED ? -1 : 0;
 }

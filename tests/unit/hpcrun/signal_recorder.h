@@ -55,9 +55,7 @@ void begin_test(void);
 void assert_ends_by(void (*function)(void), int signal);
 void assert_goes_on(void (*function)(void));
 
-/* Hands the signals to hpcrun. False without memory. */
-bool take_signals(void);
-
-#define RUN_SIGNAL_TESTS(tests) (take_signals() ? cmocka_run_group_tests(tests, NULL, NULL) : 1)
+/* Hands the signals to hpcrun. For ALL_TESTS. */
+int take_signals(void **state);
 
 #endif

@@ -8,9 +8,6 @@
 #include "hpcrun/span/task-threads.h"
 #include "tests/unit/hpcrun/simulated_clock.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAY_SPAWN_ENTRY = 1 << 8, MAY_SPAWN_EXIT = 1, STACK = 128 };
 
 /* ---- the observer's records of threads ---- */

@@ -10,18 +10,14 @@ void strand_clock_calibrate(void)
 
 void strand_begin(struct strand_clock *clock)
 {
-    (void)clock;
 }
 
 void strand_begin_in(struct strand_clock *clock, int thread)
 {
-    (void)clock;
-    (void)thread;
 }
 
 uint64_t strand_end(struct strand_clock *clock)
 {
-    (void)clock;
     uint64_t time = strand_time + strand_excess;
     strand_time = 0;
     return time;
@@ -29,12 +25,10 @@ uint64_t strand_end(struct strand_clock *clock)
 
 void strand_stop(struct strand_clock *clock)
 {
-    (void)clock;
 }
 
 uint64_t strand_cut(struct strand_clock *clock)
 {
-    (void)clock;
     uint64_t time = strand_time;
     strand_time = 0;
     return time;
@@ -42,7 +36,6 @@ uint64_t strand_cut(struct strand_clock *clock)
 
 uint64_t strand_passed(const struct strand_clock *clock)
 {
-    (void)clock;
     return strand_time;
 }
 

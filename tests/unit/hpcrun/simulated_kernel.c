@@ -196,8 +196,6 @@ static long read_file(int fd, char *to, size_t room)
 
 long sys6(long number, long a, long b, long c, long d, long e, long f)
 {
-    (void)e;
-    (void)f;
     switch (number) {
     case SYS_clock_gettime: return clock_gettime_call((clockid_t)a, (struct timespec *)b);
     case SYS_timer_create: return create_timer((clockid_t)a, (const struct sigevent *)b, (int *)c);

@@ -4,8 +4,6 @@
 
 #include "hpcrun/span/task-span.h"
 
-#include <stdlib.h>
-
 /* ---- hpcrun's records of threads ---- */
 
 struct task_thread records[MAX_THREADS], *self;

@@ -5,8 +5,6 @@
 #include "agents/agent.h"
 #include "hpcrun/span/strand-clock.h"
 
-#include <stdlib.h>
-
 enum { MAX_VERTICES = 1 << 16, MAX_ENDS = 1 << 12 };
 
 static struct {

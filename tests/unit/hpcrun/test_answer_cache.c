@@ -4,9 +4,6 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/logical/answer-cache.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static struct answer_cache answers;
 static struct unwinder u;
 static uint64_t memory[3 * MAX_PATH_READS];
@@ -21,38 +18,30 @@ void *sys_pages(size_t size)
 
 void sys_pages_free(void *block, size_t size)
 {
-    (void)size;
     free(block);
 }
 
 /* All memory but `memory` can't be read. */
 bool memory_load_guarded(struct memory *its, uint64_t address, uint64_t *value)
 {
-    (void)its;
-    (void)address;
-    (void)value;
     return false;
 }
 
 /* ---- a cache ---- */
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     memset(&u, 0, sizeof u);
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
         memory[i] = 0x1122334455667788u * (i + 1);
     memory_set_own_stack(&u.memory, (uint64_t)memory, (uint64_t)memory + sizeof memory);
     u.depth = u.reused = 5;
     has_no_pages = false;
-    return 0;
 }
 
-static int end(void **state)
+STEP(end)
 {
-    (void)state;
     answer_cache_free(&answers);
-    return 0;
 }
 
 static bool is_valid(enum agent_question question)
@@ -72,9 +61,8 @@ static void add_word(size_t word)
 
 /* ---- the tests ---- */
 
-static void an_answer_without_inputs_stays(void **state)
+TEST(an_answer_without_inputs_stays)
 {
-    (void)state;
     assert_false(is_valid(QUESTION_STATUS));
     answer_begin(&answers, QUESTION_STATUS);
     assert_true(is_valid(QUESTION_STATUS));
@@ -84,9 +72,8 @@ static void an_answer_without_inputs_stays(void **state)
 }
 
 /* Each bit of what was read counts, and no other. */
-static void a_read_depends_on_its_bytes_only(void **state)
+TEST(a_read_depends_on_its_bytes_only)
 {
-    (void)state;
     uint8_t *bytes = (uint8_t *)memory;
     for (size_t size = 1; size <= 8; size++)
         for (size_t offset = 0; offset + size <= 8; offset++) {
@@ -105,9 +92,8 @@ static void a_read_depends_on_its_bytes_only(void **state)
         }
 }
 
-static void memory_that_is_gone_is_a_change(void **state)
+TEST(memory_that_is_gone_is_a_change)
 {
-    (void)state;
     answer_begin(&answers, QUESTION_COUNTS);
     add_word(1);
     answer_add_read(&answers, 4096, 8, 0);
@@ -116,9 +102,8 @@ static void memory_that_is_gone_is_a_change(void **state)
 
 /* With as many reads as there is room for, each of another word: a question's answer depends on its
  * own reads only. With one read more it can't be reused. */
-static void each_question_has_its_own_reads(void **state)
+TEST(each_question_has_its_own_reads)
 {
-    (void)state;
     static const size_t limit[] = {MAX_STATUS_READS, MAX_COUNTS_READS, MAX_PATH_READS};
     for (enum agent_question question = 0; question < QUESTIONS; question++) {
         answer_begin(&answers, question);
@@ -140,9 +125,8 @@ static void each_question_has_its_own_reads(void **state)
     }
 }
 
-static void it_depends_on_the_frames_that_it_saw(void **state)
+TEST(it_depends_on_the_frames_that_it_saw)
 {
-    (void)state;
     answer_begin(&answers, QUESTION_PATH);
     answer_add_frame(&answers, 3);
     answer_add_frame(&answers, 1);
@@ -153,9 +137,8 @@ static void it_depends_on_the_frames_that_it_saw(void **state)
     assert_true(is_valid(QUESTION_PATH));
 }
 
-static void it_may_depend_on_the_depth(void **state)
+TEST(it_may_depend_on_the_depth)
 {
-    (void)state;
     answer_begin(&answers, QUESTION_PATH);
     answer_add_depth(&answers, 5);
     for (u.depth = 0; u.depth < 9; u.depth++)
@@ -165,9 +148,8 @@ static void it_may_depend_on_the_depth(void **state)
     assert_false(is_valid(QUESTION_PATH));
 }
 
-static void a_new_answer_forgets_the_old_ones_inputs(void **state)
+TEST(a_new_answer_forgets_the_old_ones_inputs)
 {
-    (void)state;
     answer_begin(&answers, QUESTION_PATH);
     answer_add_frame(&answers, 4);
     answer_add_depth(&answers, 7);
@@ -181,9 +163,8 @@ static void a_new_answer_forgets_the_old_ones_inputs(void **state)
     assert_false(is_valid(QUESTION_PATH));
 }
 
-static void all_are_discarded_at_once(void **state)
+TEST(all_are_discarded_at_once)
 {
-    (void)state;
     for (enum agent_question question = 0; question < QUESTIONS; question++)
         answer_begin(&answers, question);
     answer_cache_clear(&answers);
@@ -191,25 +172,12 @@ static void all_are_discarded_at_once(void **state)
         assert_false(is_valid(question));
 }
 
-static void without_memory_nothing_is_reused(void **state)
+TEST(without_memory_nothing_is_reused)
 {
-    (void)state;
     has_no_pages = true;
     answer_begin(&answers, QUESTION_STATUS);
     add_word(0);
     assert_false(is_valid(QUESTION_STATUS));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(an_answer_without_inputs_stays),           TEST(a_read_depends_on_its_bytes_only),
-        TEST(memory_that_is_gone_is_a_change),          TEST(each_question_has_its_own_reads),
-        TEST(it_depends_on_the_frames_that_it_saw),     TEST(it_may_depend_on_the_depth),
-        TEST(a_new_answer_forgets_the_old_ones_inputs), TEST(all_are_discarded_at_once),
-        TEST(without_memory_nothing_is_reused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, end);

@@ -4,8 +4,6 @@
 
 #include "hpcrun/restart/call-number.h"
 
-#include <string.h>
-
 /* Code with unwind information, a system call in it, and a label after that. */
 #define CODE(name, ...)                                                                            \
     void name(void);                                                                               \
@@ -108,9 +106,8 @@ static long number_passed(void (*caller)(void))
     return number_after(passed);
 }
 
-static void constants_are_in_the_code(void **state)
+TEST(constants_are_in_the_code)
 {
-    (void)state;
     assert_int_equal(number_after(constant), 7);
     assert_int_equal(number_after(constant), 7); /* as it was found before */
     assert_int_equal(number_after(zero), 0);
@@ -120,18 +117,16 @@ static void constants_are_in_the_code(void **state)
     assert_int_equal(number_after(tail_call), 7);
 }
 
-static void registers_and_the_stack_still_have_it(void **state)
+TEST(registers_and_the_stack_still_have_it)
 {
-    (void)state;
     assert_int_equal(number_after(in_register), R8);
     assert_int_equal(number_after(sign_extended), R12);
     stack[SP + 2] = 333;
     assert_int_equal(number_after(on_stack), 333);
 }
 
-static void callers_pass_it(void **state)
+TEST(callers_pass_it)
 {
-    (void)state;
     assert_int_equal(number_passed(by_constant), 232);
     assert_int_equal(number_passed(by_register), RBX);
     stack[SP + 1 + 1 + 3] = 281; /* over the return address, and what the caller pushed */
@@ -143,9 +138,8 @@ static void callers_pass_it(void **state)
     assert_int_equal(number_after(passed), -1);
 }
 
-static void what_is_not_certain_is_not_known(void **state)
+TEST(what_is_not_certain_is_not_known)
 {
-    (void)state;
     void (*const unknown[])(void) = {two_ways,
                                      from_below,
                                      after_jump,
@@ -164,9 +158,8 @@ static void what_is_not_certain_is_not_known(void **state)
             fail_msg("code %zu has number %ld", i, number_after(unknown[i]));
 }
 
-static void without_unwind_information_it_must_be_next(void **state)
+TEST(without_unwind_information_it_must_be_next)
 {
-    (void)state;
     assert_int_equal(number_after(bare_constant), 7);
     assert_int_equal(number_after(bare_register), -1);
     assert_int_equal(number_after(bare_other), -1);
@@ -175,9 +168,8 @@ static void without_unwind_information_it_must_be_next(void **state)
 
 /* The number is on the stack of the caller's caller. A return address counts only if its call is one of
  * the function: the function's begin is not known otherwise. */
-static void functions_of_go_are_padded(void **state)
+TEST(functions_of_go_are_padded)
 {
-    (void)state;
     stack[SP] = address(go_raw);
     stack[SP + 1 + 8] = address(go_caller);
     stack[SP + 1 + 8 + 1 + 8] = 35;
@@ -188,17 +180,4 @@ static void functions_of_go_are_padded(void **state)
     assert_int_equal(number_after(go_syscall), -1);
     stack[SP] = 0;
     assert_int_equal(number_after(go_syscall), -1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constants_are_in_the_code),
-        cmocka_unit_test(registers_and_the_stack_still_have_it),
-        cmocka_unit_test(callers_pass_it),
-        cmocka_unit_test(what_is_not_certain_is_not_known),
-        cmocka_unit_test(without_unwind_information_it_must_be_next),
-        cmocka_unit_test(functions_of_go_are_padded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

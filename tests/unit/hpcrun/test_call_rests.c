@@ -4,9 +4,8 @@
 /* ---- time ---- */
 
 /* Never early: it counts from the first sample. */
-static void a_wait_goes_on_for_the_rest_of_its_time(void **state)
+TEST(a_wait_goes_on_for_the_rest_of_its_time)
 {
-    (void)state;
     SAMPLE(SYS_poll, 1, 2, 1000);
     struct resumed_call *resumed = assert_elsewhere(SYS_poll);
     assert_int_equal(reg[REG_RDX], 1000);
@@ -20,9 +19,8 @@ static void a_wait_goes_on_for_the_rest_of_its_time(void **state)
     assert_int_equal(reg[REG_RDX], 0);
 }
 
-static void the_begin_of_a_function_of_libc_is_known(void **state)
+TEST(the_begin_of_a_function_of_libc_is_known)
 {
-    (void)state;
     stack[51] = 4711; /* the hook's return address, above its frame */
     call_begins(&stack[50], (void *)4711);
     sim.now += 300 * MS;
@@ -39,9 +37,8 @@ static void the_begin_of_a_function_of_libc_is_known(void **state)
     assert_int_equal(reg[REG_R10], 1000);
 }
 
-static void the_programs_time_is_not_changed(void **state)
+TEST(the_programs_time_is_not_changed)
 {
-    (void)state;
     static const struct timespec wanted = {.tv_sec = 2, .tv_nsec = 7};
     SAMPLE(SYS_epoll_pwait2, 1, 2, 3, SYS_ARG(&wanted));
     assert_elsewhere(SYS_epoll_pwait2);
@@ -56,9 +53,8 @@ static void the_programs_time_is_not_changed(void **state)
     assert_int_equal(time_at(reg[REG_RDX]), 2 * (uint64_t)SECOND + 7);
 }
 
-static void a_sleep_goes_on_for_what_the_kernel_says(void **state)
+TEST(a_sleep_goes_on_for_what_the_kernel_says)
 {
-    (void)state;
     static const struct timespec wanted = {.tv_sec = 2};
     struct timespec rest = {.tv_nsec = 300 * MS};
     SAMPLE(SYS_nanosleep, SYS_ARG(&wanted), SYS_ARG(&rest));
@@ -75,9 +71,8 @@ static void a_sleep_goes_on_for_what_the_kernel_says(void **state)
     assert_int_equal(assert_elsewhere(SYS_clock_nanosleep)->clock, CLOCK_MONOTONIC);
 }
 
-static void a_time_that_the_kernel_counts_is_stored(void **state)
+TEST(a_time_that_the_kernel_counts_is_stored)
 {
-    (void)state;
     struct timespec left = {.tv_sec = 1, .tv_nsec = 5};
     SAMPLE(SYS_ppoll, 1, 2, SYS_ARG(&left), 0);
     assert_ptr_equal(assert_elsewhere(SYS_ppoll)->stores, &left);
@@ -96,9 +91,8 @@ static void a_time_that_the_kernel_counts_is_stored(void **state)
     assert_int_equal(assert_elsewhere(SYS_ppoll)->stores, 0);
 }
 
-static void a_sockets_time_is_kept(void **state)
+TEST(a_sockets_time_is_kept)
 {
-    (void)state;
     sim.domain = AF_INET;
     sim.timeout = 500 * MS;
     SAMPLE(SYS_recvfrom, 1, 2, 3);
@@ -129,9 +123,8 @@ static void a_sockets_time_is_kept(void **state)
 
 /* ---- parts ---- */
 
-static void what_was_submitted_is_not_submitted_again(void **state)
+TEST(what_was_submitted_is_not_submitted_again)
 {
-    (void)state;
     const long wait = IORING_ENTER_GETEVENTS;
     sample_at_exit(SYS_io_uring_enter, 3, (const long[6]){9, 3, 2, wait});
     struct resumed_call *resumed = assert_elsewhere(SYS_io_uring_enter);
@@ -153,9 +146,8 @@ static void what_was_submitted_is_not_submitted_again(void **state)
     assert_ended(3);
 }
 
-static void the_time_of_a_ring_is_in_its_argument(void **state)
+TEST(the_time_of_a_ring_is_in_its_argument)
 {
-    (void)state;
     const long flags = IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG;
     struct timespec time = {.tv_sec = 3};
     uint64_t mask = 0;
@@ -175,9 +167,8 @@ static void the_time_of_a_ring_is_in_its_argument(void **state)
 }
 
 /* The rest must fit into what is left of the program's array. */
-static void events_go_on_behind_those_that_have_come(void **state)
+TEST(events_go_on_behind_those_that_have_come)
 {
-    (void)state;
     struct io_event events[8];
     sample_at_exit(SYS_io_getevents, 2, (const long[6]){9, 5, 7, SYS_ARG(events), 0});
     struct resumed_call *resumed = assert_elsewhere(SYS_io_getevents);
@@ -194,18 +185,4 @@ static void events_go_on_behind_those_that_have_come(void **state)
     assert_ended(5);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_wait_goes_on_for_the_rest_of_its_time, begin),
-        cmocka_unit_test_setup(the_begin_of_a_function_of_libc_is_known, begin),
-        cmocka_unit_test_setup(the_programs_time_is_not_changed, begin),
-        cmocka_unit_test_setup(a_sleep_goes_on_for_what_the_kernel_says, begin),
-        cmocka_unit_test_setup(a_time_that_the_kernel_counts_is_stored, begin),
-        cmocka_unit_test_setup(a_sockets_time_is_kept, begin),
-        cmocka_unit_test_setup(what_was_submitted_is_not_submitted_again, begin),
-        cmocka_unit_test_setup(the_time_of_a_ring_is_in_its_argument, begin),
-        cmocka_unit_test_setup(events_go_on_behind_those_that_have_come, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL);

@@ -4,10 +4,6 @@
 
 #include "hpcrun/tree/cct.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* A bichord: p-notes and l-notes from the outermost inwards, 0-terminated. */
 struct bichord {
     int p[4], l[4];
@@ -118,9 +114,8 @@ static char *tree_of(struct cct *cct, const int *order, int count)
 
 /* Compares the trees of 20,000 of the 362,880 orders with that of the first one. Any three of the
  * unwinds are then in each of their orders a thousand times. */
-static void the_tree_does_not_depend_on_the_order(void **state)
+TEST(the_tree_does_not_depend_on_the_order)
 {
-    (void)state;
     int order[9] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
     struct cct cct = {0};
     cct_init(&cct, 1);
@@ -141,9 +136,8 @@ static void the_tree_does_not_depend_on_the_order(void **state)
 }
 
 /* The number of nodes of pairs of unwinds, as the Appendix says which they share. */
-static void sharing_is_that_of_the_appendix(void **state)
+TEST(sharing_is_that_of_the_appendix)
 {
-    (void)state;
     static const struct {
         int one, other, nodes; /* unwinds by their numbers in the paper; nodes of both together */
     } pairs[] = {
@@ -169,9 +163,8 @@ static void sharing_is_that_of_the_appendix(void **state)
     }
 }
 
-static void x_0_is_kept_apart(void **state)
+TEST(x_0_is_kept_apart)
 {
-    (void)state;
     struct cct cct = {0};
     cct_init(&cct, 1);
     struct cct_note one_one = {.ip = 7, .lip = LIP_NONE, .association = ASSOC_1_1, .first = true};
@@ -188,9 +181,8 @@ static void x_0_is_kept_apart(void **state)
 #define DEPTH 6
 #define IPS   7
 
-static void a_large_tree_keeps_every_value(void **state)
+TEST(a_large_tree_keeps_every_value)
 {
-    (void)state;
     static uint64_t expected[117649]; /* 7^6 */
     static uint32_t node_of[117649];
     struct cct cct = {0};
@@ -225,15 +217,4 @@ static void a_large_tree_keeps_every_value(void **state)
         assert_int_equal(cct_end(&cct), 0);
     }
     cct_free(&cct);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_tree_does_not_depend_on_the_order),
-        cmocka_unit_test(sharing_is_that_of_the_appendix),
-        cmocka_unit_test(x_0_is_kept_apart),
-        cmocka_unit_test(a_large_tree_keeps_every_value),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

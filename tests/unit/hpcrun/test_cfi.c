@@ -5,9 +5,6 @@
 
 #include "hpcrun/unwind/cfi.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 /* A section under construction. Functions are behind its end, at addresses that nothing reads. */
 struct section {
     uint8_t bytes[4096];
@@ -184,9 +181,8 @@ static void assert_range(const struct cfi_row *row, uint64_t start, uint64_t end
 
 /* ---- instructions ---- */
 
-static void the_cie_gives_the_first_row(void **state)
+TEST(the_cie_gives_the_first_row)
 {
-    (void)state;
     MAKE(0x00); /* DW_CFA_nop */
     assert_cfa(row_at(0), DWARF_RSP, 8);
     assert_rule(row_at(0), DWARF_RIP, REG_AT_CFA, -8);
@@ -198,9 +194,8 @@ static void the_cie_gives_the_first_row(void **state)
 }
 
 /* Distances are multiples of the CIE's code alignment, each scaled once. */
-static void locations_advance(void **state)
+TEST(locations_advance)
 {
-    (void)state;
     static const uint8_t program[] = {
         0x40 | 3, 0x0e, 16,                      /* advance_loc 3; def_cfa_offset 16 */
         0x02,     100,  0x0e, 24,                /* advance_loc1 100 */
@@ -218,9 +213,8 @@ static void locations_advance(void **state)
     }
 }
 
-static void set_loc_takes_an_address(void **state)
+TEST(set_loc_takes_an_address)
 {
-    (void)state;
     uint8_t program[11] = {0x01, 0, 0, 0, 0, 0, 0, 0, 0, 0x0e, 48};
     const struct form form = {.encoding = 0x04 /* udata8 */};
     uint64_t location = address(code) + 0x123;
@@ -230,9 +224,8 @@ static void set_loc_takes_an_address(void **state)
     assert_cfa(row_at(0x123), DWARF_RSP, 48);
 }
 
-static void the_cfa_is_defined(void **state)
+TEST(the_cfa_is_defined)
 {
-    (void)state;
     MAKE(0x0c, 6, 0x90, 0x01); /* def_cfa rbp, 144 */
     assert_cfa(row_at(0), DWARF_RBP, 144);
     MAKE(0x12, 6, 0x7e); /* def_cfa_sf rbp, -2 * -8 */
@@ -252,9 +245,8 @@ static void the_cfa_is_defined(void **state)
     assert_null(row_at(0));
 }
 
-static void registers_have_rules(void **state)
+TEST(registers_have_rules)
 {
-    (void)state;
     MAKE(0x80 | 3, 2); /* offset rbx, 2 * -8 */
     assert_rule(row_at(0), DWARF_RBX, REG_AT_CFA, -16);
     MAKE(0x05, 12, 0x81, 0x01); /* offset_extended r12, 129 * -8 */
@@ -287,18 +279,16 @@ static void registers_have_rules(void **state)
 }
 
 /* Restores to the CIE's rule, not to "same". */
-static void registers_are_restored(void **state)
+TEST(registers_are_restored)
 {
-    (void)state;
     MAKE(0x80 | 16, 5, 0xc0 | 16); /* offset; restore */
     assert_rule(row_at(0), DWARF_RIP, REG_AT_CFA, -8);
     MAKE(0x80 | 3, 5, 0x06, 3); /* offset; restore_extended */
     assert_rule(row_at(0), DWARF_RBX, REG_SAME, 0);
 }
 
-static void states_are_remembered(void **state)
+TEST(states_are_remembered)
 {
-    (void)state;
     MAKE(0x0e, 16, 0x80 | 6, 2,      /* push rbp */
          0x0a,                       /* remember_state */
          0x41, 0x0c, 7, 8, 0xc0 | 6, /* an epilogue in the middle */
@@ -319,18 +309,16 @@ static void states_are_remembered(void **state)
 }
 
 /* Instructions after the requested row are not run. */
-static void nonsense_behind_a_row_does_not_matter(void **state)
+TEST(nonsense_behind_a_row_does_not_matter)
 {
-    (void)state;
     MAKE(0x44, 0x0e, 16, 0x44, 0x3f /* no such instruction */);
     assert_cfa(row_at(3), DWARF_RSP, 8);
     assert_cfa(row_at(7), DWARF_RSP, 16);
     assert_null(row_at(8));
 }
 
-static void instructions_do_not_run_past_their_end(void **state)
+TEST(instructions_do_not_run_past_their_end)
 {
-    (void)state;
     MAKE(0x0e); /* without its operand */
     assert_null(row_at(0));
     MAKE(0x0e, 0x80); /* with half of it */
@@ -343,9 +331,8 @@ static void instructions_do_not_run_past_their_end(void **state)
 
 /* ---- CIEs and FDEs ---- */
 
-static void code_addresses_have_encodings(void **state)
+TEST(code_addresses_have_encodings)
 {
-    (void)state;
     static const uint8_t encodings[] = {0x04, 0x0c, 0x1b, 0x13, 0x14, 0x1c};
     static const uint8_t program[] = {0x44, 0x0e, 16};
     for (size_t i = 0; i < sizeof encodings; i++) {
@@ -364,9 +351,8 @@ static void code_addresses_have_encodings(void **state)
 }
 
 /* 16 bits reach 32 KiB from the FDE; signed ones also backwards. */
-static void short_code_addresses(void **state)
+TEST(short_code_addresses)
 {
-    (void)state;
     static const uint8_t program[] = {0x44, 0x0e, 16};
     make(&(struct form){.encoding = 0x1a /* pcrel | sdata2 */}, 0x1a, program, sizeof program);
     assert_cfa(row_at(4), DWARF_RSP, 16);
@@ -378,9 +364,8 @@ static void short_code_addresses(void **state)
     assert_cfa(row_at(4), DWARF_RSP, 16);
 }
 
-static void cies_have_forms(void **state)
+TEST(cies_have_forms)
 {
-    (void)state;
     static const uint8_t program[] = {0x44, 0x0e, 16};
     static const struct form forms[] = {
         {.version = 3},
@@ -402,17 +387,15 @@ static void cies_have_forms(void **state)
     }
 }
 
-static void without_augmentation_addresses_are_absolute(void **state)
+TEST(without_augmentation_addresses_are_absolute)
 {
-    (void)state;
     static const uint8_t program[] = {0x44, 0x0e, 16};
     make(&(struct form){.augmentation = ""}, 0x00, program, sizeof program);
     assert_cfa(row_at(4), DWARF_RSP, 16);
 }
 
-static void signal_frames_are_marked(void **state)
+TEST(signal_frames_are_marked)
 {
-    (void)state;
     static const uint8_t program[] = {0x00};
     make(&(struct form){.augmentation = "zRS", .data = {1, 0x1b}, .data_size = 2}, PCREL4, program,
          sizeof program);
@@ -420,9 +403,8 @@ static void signal_frames_are_marked(void **state)
     assert_true(row_at(0)->signal_frame);
 }
 
-static void what_is_not_known_gives_no_row(void **state)
+TEST(what_is_not_known_gives_no_row)
 {
-    (void)state;
     static const uint8_t program[] = {0x00};
     make(&(struct form){.version = 2}, PCREL4, program, sizeof program);
     assert_null(row_at(0));
@@ -438,9 +420,8 @@ static void what_is_not_known_gives_no_row(void **state)
 /* Functions of many sizes, with gaps between some: the FDE found is the last that begins at or
  * before the address, and says whether it ends before it. Each is looked for twice, in both
  * directions: what a search learned must not lead the next one astray. */
-static void every_function_is_found(void **state)
+TEST(every_function_is_found)
 {
-    (void)state;
     uint64_t functions[FUNCTIONS], ranges[FUNCTIONS];
     size_t fdes[FUNCTIONS];
     memset(&section, 0, sizeof section);
@@ -474,9 +455,8 @@ static void every_function_is_found(void **state)
 
 /* The second of three keys is below the first. The search still ends at an entry, and what it learns
  * from a key outside of the table's range is not kept. */
-static void an_unsorted_table_does_no_harm(void **state)
+TEST(an_unsorted_table_does_no_harm)
 {
-    (void)state;
     static const uint8_t program[] = {0x0e, 64};
     const struct form form = {0};
     memset(&section, 0, sizeof section);
@@ -492,9 +472,8 @@ static void an_unsorted_table_does_no_harm(void **state)
     }
 }
 
-static void tables_of_other_formats_are_not_read(void **state)
+TEST(tables_of_other_formats_are_not_read)
 {
-    (void)state;
     MAKE(0x00);
     section.bytes[0] = 2; /* version */
     assert_false(cfi_open(&table_index, section.bytes));
@@ -504,29 +483,4 @@ static void tables_of_other_formats_are_not_read(void **state)
     section.bytes[3] = 0x3b;
     memset(section.bytes + 8, 0, 4); /* no entries */
     assert_false(cfi_open(&table_index, section.bytes));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_cie_gives_the_first_row),
-        cmocka_unit_test(locations_advance),
-        cmocka_unit_test(set_loc_takes_an_address),
-        cmocka_unit_test(the_cfa_is_defined),
-        cmocka_unit_test(registers_have_rules),
-        cmocka_unit_test(registers_are_restored),
-        cmocka_unit_test(states_are_remembered),
-        cmocka_unit_test(nonsense_behind_a_row_does_not_matter),
-        cmocka_unit_test(instructions_do_not_run_past_their_end),
-        cmocka_unit_test(code_addresses_have_encodings),
-        cmocka_unit_test(short_code_addresses),
-        cmocka_unit_test(cies_have_forms),
-        cmocka_unit_test(without_augmentation_addresses_are_absolute),
-        cmocka_unit_test(signal_frames_are_marked),
-        cmocka_unit_test(what_is_not_known_gives_no_row),
-        cmocka_unit_test(every_function_is_found),
-        cmocka_unit_test(an_unsorted_table_does_no_harm),
-        cmocka_unit_test(tables_of_other_formats_are_not_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

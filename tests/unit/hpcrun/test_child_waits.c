@@ -12,9 +12,6 @@ static void *volatile any_function = (void *)made_up;
 
 #include "hpcrun/hooks/wait.c"
 
-#include <errno.h>
-#include <string.h>
-
 #define CHILD 4711
 
 struct process process;
@@ -61,15 +58,13 @@ void note_child_end(int child, int signal, uint64_t cpu)
     notes++;
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     memset(&sim, 0, sizeof sim);
     process.active = true;
     noted = notes = 0;
     noted_cpu = 0;
     noted_signal = -1;
-    return 0;
 }
 
 /* Calls each function that stores a status; all must note the same. `signal` -1: nothing. */
@@ -94,7 +89,7 @@ static void assert_noted(int status, long result, int signal)
 }
 
 /* The program gets the kernel's CPU times, too. */
-static void the_usage_is_the_kernels(void **state)
+TEST(the_usage_is_the_kernels)
 {
     struct rusage got[2];
     begin(state);
@@ -106,17 +101,15 @@ static void the_usage_is_the_kernels(void **state)
     assert_memory_equal(&got[1], &sim.usage, sizeof sim.usage);
 }
 
-static void an_end_is_noted_with_its_signal(void **state)
+TEST(an_end_is_noted_with_its_signal)
 {
-    (void)state;
     assert_noted(3 << 8, CHILD, 0);
     assert_noted(SIGKILL, CHILD, SIGKILL);
     assert_noted(SIGSEGV | WCOREFLAG, CHILD, SIGSEGV);
 }
 
-static void no_end_is_not_noted(void **state)
+TEST(no_end_is_not_noted)
 {
-    (void)state;
     assert_noted(SIGSTOP << 8 | 0x7f, CHILD, -1); /* stopped */
     assert_noted(0xffff, CHILD, -1);              /* continued */
     assert_noted(0, 0, -1);                       /* WNOHANG: none has changed */
@@ -140,9 +133,8 @@ static void assert_noted_by_info(int code, int status, int signal)
     assert_int_equal(got.si_status, status);
 }
 
-static void waitid_tells_ends_by_code(void **state)
+TEST(waitid_tells_ends_by_code)
 {
-    (void)state;
     assert_noted_by_info(CLD_EXITED, 3, 0);
     assert_noted_by_info(CLD_KILLED, SIGTERM, SIGTERM);
     assert_noted_by_info(CLD_DUMPED, SIGABRT, SIGABRT);
@@ -151,7 +143,7 @@ static void waitid_tells_ends_by_code(void **state)
     assert_noted_by_info(CLD_CONTINUED, SIGCONT, -1);
 }
 
-static void waitid_without_a_child_notes_nothing(void **state)
+TEST(waitid_without_a_child_notes_nothing)
 {
     sim.stores_info = true;
     sim.info.si_code = CLD_EXITED; /* left from before: the pid counts */
@@ -166,9 +158,8 @@ static void waitid_without_a_child_notes_nothing(void **state)
     assert_int_equal(noted, 0);
 }
 
-static void waitid_without_taking_the_child_notes_nothing(void **state)
+TEST(waitid_without_taking_the_child_notes_nothing)
 {
-    (void)state;
     sim.stores_info = true;
     sim.info.si_code = CLD_EXITED;
     sim.info.si_pid = CHILD;
@@ -176,9 +167,8 @@ static void waitid_without_taking_the_child_notes_nothing(void **state)
     assert_int_equal(notes, 0);
 }
 
-static void a_process_that_is_not_measured_notes_nothing(void **state)
+TEST(a_process_that_is_not_measured_notes_nothing)
 {
-    (void)state;
     process.active = false;
     sim.result = CHILD;
     assert_int_equal(waitpid(CHILD, NULL, 0), CHILD);
@@ -191,16 +181,4 @@ static void a_process_that_is_not_measured_notes_nothing(void **state)
     assert_int_equal(noted, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(an_end_is_noted_with_its_signal, begin),
-        cmocka_unit_test_setup(the_usage_is_the_kernels, begin),
-        cmocka_unit_test_setup(no_end_is_not_noted, begin),
-        cmocka_unit_test_setup(waitid_tells_ends_by_code, begin),
-        cmocka_unit_test_setup(waitid_without_a_child_notes_nothing, begin),
-        cmocka_unit_test_setup(waitid_without_taking_the_child_notes_nothing, begin),
-        cmocka_unit_test_setup(a_process_that_is_not_measured_notes_nothing, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL);

@@ -5,9 +5,8 @@
 
 #define CLAIMED 0x20000u
 
-static void claims_are_found_and_given_up(void **state)
+TEST(claims_are_found_and_given_up)
 {
-    (void)state;
     const struct agent_claim claim = {CLAIMED, CLAIMED + 100, 0};
     assert_true(claims_add(0, &claim, 1));
     const struct agent_claim bad[] = {{CLAIMED + 50, CLAIMED + 150, 0}, /* overlaps */
@@ -29,9 +28,8 @@ static void claims_are_found_and_given_up(void **state)
     assert_int_equal(claims_agent(CLAIMED), 0);
 }
 
-static void many_are_claimed_at_once_or_none(void **state)
+TEST(many_are_claimed_at_once_or_none)
 {
-    (void)state;
     struct agent_claim many[1000], found;
     for (uint32_t i = 0; i < 1000; i++) {
         uint64_t start = 0x200000 + i * 61 % 1000 * 32;
@@ -53,13 +51,4 @@ static void many_are_claimed_at_once_or_none(void **state)
     }
     claims_remove(0x200000, 0x200000 + 1000 * 32);
     assert_false(claims_find(2, many[0].start, &found));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(claims_are_found_and_given_up),
-        cmocka_unit_test(many_are_claimed_at_once_or_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,8 @@
 
 /* ---- ways to a return ---- */
 
-static void ways_that_are_easily_missed(void **state)
+TEST(ways_that_are_easily_missed)
 {
-    (void)state;
     struct frame frame = frame_at(address(code + 40)), caller;
     put(32, epilogue, sizeof epilogue);
     PUT(40, 0x00, 0xc1, 0xeb, 0xf4); /* add %al, %cl; jmp back to the epilogue */
@@ -18,9 +17,8 @@ static void ways_that_are_easily_missed(void **state)
 }
 
 /* movslq 4(%rdx), %rax; add %rdx, %rax; jmp *%rax, with a table of one entry, which leads to the epilogue */
-static void a_jump_table_leads_on(void **state)
+TEST(a_jump_table_leads_on)
 {
-    (void)state;
     struct frame frame = frame_at(address(code)), caller;
     PUT(0, 0x48, 0x8d, 0x15, 25, 0, 0, 0, /* lea 25(%rip), %rdx */
         0x48, 0x63, 0x42, 0x04, 0x48, 0x01, 0xd0, 0xff, 0xe0);
@@ -32,9 +30,8 @@ static void a_jump_table_leads_on(void **state)
 }
 
 /* HotSpot: jmp *0x40(%rbx) */
-static void a_stub_jumps_through_memory(void **state)
+TEST(a_stub_jumps_through_memory)
 {
-    (void)state;
     struct frame frame = frame_at(address(code)), caller;
     PUT(0, 0xff, 0x63, 0x40);
     assert_false(steps(&frame, true, &caller));
@@ -45,9 +42,8 @@ static void a_stub_jumps_through_memory(void **state)
 }
 
 /* add $8, %rsp; mov 16(%rsp), %rsp; pop %rbp; ret */
-static void the_old_sp_is_in_the_frame(void **state)
+TEST(the_old_sp_is_in_the_frame)
 {
-    (void)state;
     struct frame frame = frame_at(address(code)), caller;
     PUT(0, 0x48, 0x83, 0xc4, 8, 0x48, 0x8b, 0x64, 0x24, 16, 0x5d, 0xc3);
     stack[3] = address(&stack[10]);
@@ -66,9 +62,8 @@ static void the_old_sp_is_in_the_frame(void **state)
 /* jmp *(%rax, %rbx, 8), whose targets are not known */
 #define GO_ANYWHERE 0xff, 0x24, 0xd8
 
-static void a_prologue_tells_where_the_return_address_is(void **state)
+TEST(a_prologue_tells_where_the_return_address_is)
 {
-    (void)state;
     struct frame frame = frame_at(address(code)), caller;
     PUT(0, 0x90, 0x55, 0x48, 0x89, 0xe5, GO_ANYWHERE); /* nop; push %rbp; mov %rsp, %rbp */
     stack[0] = address(RA);
@@ -86,9 +81,8 @@ static void a_prologue_tells_where_the_return_address_is(void **state)
 }
 
 /* As in HotSpot's loops that are entered in the middle. */
-static void code_after_a_prologue_has_a_frame_pointer(void **state)
+TEST(code_after_a_prologue_has_a_frame_pointer)
 {
-    (void)state;
     struct frame frame = frame_at(address(code + 1020)), caller;
     PUT(1000, 0x55, 0x48, 0x89, 0xe5,          /* push %rbp; mov %rsp, %rbp */
         0x48, 0x83, 0xec, 48, 0xeb, 9, 0xf4); /* sub $48, %rsp; jmp; hlt */
@@ -106,9 +100,8 @@ static void code_after_a_prologue_has_a_frame_pointer(void **state)
 }
 
 /* mov %fs:-8, %rax; jmp *(%rax, %rbx, 8): nothing is relative to rbp. */
-static void thread_variables_are_not_in_the_frame(void **state)
+TEST(thread_variables_are_not_in_the_frame)
 {
-    (void)state;
     struct frame frame = frame_at(address(code)), caller;
     PUT(0, 0x64, 0x48, 0x8b, 0x04, 0x25, 0xf8, 0xff, 0xff, 0xff, GO_ANYWHERE);
     frame.bp = address(&stack[6]);
@@ -149,9 +142,8 @@ static int32_t step_of_taught(void (*label)(void), unsigned offset, unsigned sp_
 
 /* The rule of code that a walk came by is known, and where rbp is. A walk ends where it comes to such
  * code. */
-static void a_walk_teaches_the_rules_of_its_way(void **state)
+TEST(a_walk_teaches_the_rules_of_its_way)
 {
-    (void)state;
     enum { PAGES = 3 * MEMORY_PAGE_WORDS, SHORT = PAGES + 250, LONG = PAGES + 400 };
     stack[9] = 99;
     stack[11] = address(RA);
@@ -193,9 +185,8 @@ static enum step step_of(void (*function)(void), const ucontext_t *registers, st
     return stepped;
 }
 
-static void code_computes_another_stack(void **state)
+TEST(code_computes_another_stack)
 {
-    (void)state;
     struct frame caller;
     stack[1] = address(&stack[50]);
     stack[2] = 20 * sizeof *stack;
@@ -210,9 +201,8 @@ static void code_computes_another_stack(void **state)
     }
 }
 
-static void carried_out_code_reads_what_it_has_stored(void **state)
+TEST(carried_out_code_reads_what_it_has_stored)
 {
-    (void)state;
     ucontext_t registers = {0};
     struct frame caller;
     registers.uc_mcontext.gregs[REG_RDI] = (greg_t)address(&stack[100]);
@@ -225,9 +215,8 @@ static void carried_out_code_reads_what_it_has_stored(void **state)
     assert_int_equal(step_of(by_store, NULL, &caller), STEP_FAILED); /* rdi is not known */
 }
 
-static void values_that_carried_out_code_does_not_know(void **state)
+TEST(values_that_carried_out_code_does_not_know)
 {
-    (void)state;
     struct frame caller;
     stack[1] = address(&stack[100]);
     stack[100] = address(&stack[120]);
@@ -243,9 +232,8 @@ __asm__(".text\n"
         "endless_stub: call *%rbx\n call *%r12\n ud2\n"
         ".skip 16, 0xcc\n");
 
-static void a_stub_that_never_returns_may_be_the_first_frame(void **state)
+TEST(a_stub_that_never_returns_may_be_the_first_frame)
 {
-    (void)state;
     struct frame frame = frame_at(address((void *)(uintptr_t)endless_stub) + 1), caller;
     struct bare_frame bare = {&frame, NULL, false, true};
     stack[2] = address(RA);
@@ -266,23 +254,5 @@ static void a_stub_that_never_returns_may_be_the_first_frame(void **state)
     assert_int_equal(fallback_step(&memory, &cache, &bare, &caller), STEP_FAILED);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, clear)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(ways_that_are_easily_missed),
-        TEST(a_jump_table_leads_on),
-        TEST(a_stub_jumps_through_memory),
-        TEST(the_old_sp_is_in_the_frame),
-        TEST(a_prologue_tells_where_the_return_address_is),
-        TEST(code_after_a_prologue_has_a_frame_pointer),
-        TEST(thread_variables_are_not_in_the_frame),
-        TEST(a_walk_teaches_the_rules_of_its_way),
-        TEST(code_computes_another_stack),
-        TEST(carried_out_code_reads_what_it_has_stored),
-        TEST(values_that_carried_out_code_does_not_know),
-        TEST(a_stub_that_never_returns_may_be_the_first_frame),
-    };
-    return cmocka_run_group_tests(tests, map_code, NULL);
-}
+EACH_TEST(clear, NULL);
+ALL_TESTS(map_code, NULL);

@@ -4,8 +4,6 @@
 #include "hpcrun/unwind/irregular-step.h"
 #include "hpcrun/unwind/unwind.h"
 
-#include <string.h>
-
 #define CALL 0xe8
 #define BP   0x5678u
 
@@ -23,16 +21,14 @@ static uint64_t address(const void *at)
     return (uint64_t)(uintptr_t)at;
 }
 
-static int make_context(void **state)
+STEP(make_context)
 {
-    (void)state;
     memset(code, 0x90, sizeof code);
     RA[-5] = CALL;
     interrupted.uc_mcontext.gregs[REG_RDX] = (greg_t)address(&resumed);
     resumed.uc_mcontext.gregs[REG_RSP] = (greg_t)address(&stack[4]);
     resumed.uc_mcontext.gregs[REG_RBP] = BP;
     resumed.uc_mcontext.gregs[REG_RIP] = (greg_t)address(RA);
-    return 0;
 }
 
 static bool steps(const uint64_t *sp, struct frame *caller)
@@ -44,9 +40,8 @@ static bool steps(const uint64_t *sp, struct frame *caller)
     return context_step(&interrupted, &memory, &leaf, caller);
 }
 
-static void the_resumed_context_is_the_caller(void **state)
+TEST(the_resumed_context_is_the_caller)
 {
-    (void)state;
     struct frame caller;
     assert_true(steps(&stack[4], &caller));
     assert_int_equal(caller.pc, address(RA) - 1);
@@ -54,9 +49,8 @@ static void the_resumed_context_is_the_caller(void **state)
     assert_int_equal(caller.bp, BP);
 }
 
-static void a_new_context_begins_with_a_function(void **state)
+TEST(a_new_context_begins_with_a_function)
 {
-    (void)state;
     struct frame caller;
     resumed.uc_mcontext.gregs[REG_RIP] = (greg_t)address(FUNCTION);
     assert_true(steps(&stack[3], &caller)); /* its address was pushed */
@@ -64,17 +58,15 @@ static void a_new_context_begins_with_a_function(void **state)
     assert_int_equal(caller.sp, address(&stack[4]));
 }
 
-static void a_context_with_another_stack_pointer_is_not_resumed(void **state)
+TEST(a_context_with_another_stack_pointer_is_not_resumed)
 {
-    (void)state;
     struct frame caller;
     for (unsigned i = 0; i < 8; i++)
         assert_int_equal(steps(&stack[i], &caller), i == 3 || i == 4);
 }
 
-static void rdx_may_be_anything(void **state)
+TEST(rdx_may_be_anything)
 {
-    (void)state;
     struct frame caller;
     const uint64_t values[] = {0, 1, 0x1000, UINT64_MAX, UINT64_C(1) << 63, address(stack)};
     for (unsigned i = 0; i < sizeof values / sizeof *values; i++) {
@@ -83,15 +75,4 @@ static void rdx_may_be_anything(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, make_context)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(the_resumed_context_is_the_caller),
-        TEST(a_new_context_begins_with_a_function),
-        TEST(a_context_with_another_stack_pointer_is_not_resumed),
-        TEST(rdx_may_be_anything),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(make_context, NULL);

@@ -3,10 +3,6 @@
 
 #define HPCRUN_BASE_SMALL_FILE_H /* this program's small_file_read takes its place */
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
 static size_t small_file_read(const char *path, char *to, size_t room);
 
 #include "hpcrun/process/cpu-quota.c"
@@ -46,12 +42,10 @@ static void put(const char *path, const char *text)
     files[i].text = text;
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     memset(files, 0, sizeof files);
     is_restricted = false;
-    return 0;
 }
 
 static void assert_quota(uint64_t milli, uint64_t throttled)
@@ -64,9 +58,8 @@ static void assert_quota(uint64_t milli, uint64_t throttled)
 
 #define V2 "/sys/fs/cgroup"
 
-static void the_groups_own_quota(void **state)
+TEST(the_groups_own_quota)
 {
-    (void)state;
     put("/proc/self/cgroup", "0::/user.slice/job\n");
     put(V2 "/user.slice/job/cpu.max", "50000 100000\n");
     put(V2 "/user.slice/job/cpu.stat", "usage_usec 9\nnr_throttled 3\nthrottled_usec 1000\n");
@@ -79,9 +72,8 @@ static void the_groups_own_quota(void **state)
 }
 
 /* Whichever of the groups around it has the least. */
-static void the_tightest_group_counts(void **state)
+TEST(the_tightest_group_counts)
 {
-    (void)state;
     put("/proc/self/cgroup", "0::/a/b/c\n");
     put(V2 "/a/b/c/cpu.max", "max 100000\n");
     put(V2 "/a/b/cpu.max", "300000 100000\n");
@@ -95,9 +87,8 @@ static void the_tightest_group_counts(void **state)
 }
 
 /* The container's group is the root of what it shows; its path is the host's. */
-static void a_container_shows_its_group_as_the_root(void **state)
+TEST(a_container_shows_its_group_as_the_root)
 {
-    (void)state;
     put("/proc/self/cgroup", "0::/docker/0123\n");
     put(V2 "/cpu.max", "200000 100000\n");
     put(V2 "/cpu.stat", "throttled_usec 0\n");
@@ -110,9 +101,8 @@ static void a_container_shows_its_group_as_the_root(void **state)
 
 /* ---- version 1 ---- */
 
-static void the_controller_may_be_mounted_with_another(void **state)
+TEST(the_controller_may_be_mounted_with_another)
 {
-    (void)state;
     static const char *const roots[] = {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"};
     static const char *const groups[] = {
         "4:memory:/m\n3:cpuset:/s\n2:cpuacct:/a\n1:cpu:/job\n0::/\n",
@@ -138,7 +128,7 @@ static void the_controller_may_be_mounted_with_another(void **state)
 
 /* ---- no quota ---- */
 
-static void no_quota_is_zero(void **state)
+TEST(no_quota_is_zero)
 {
     static const struct {
         const char *groups, *path, *text;
@@ -161,9 +151,8 @@ static void no_quota_is_zero(void **state)
     }
 }
 
-static void what_cannot_be_read_is_unknown(void **state)
+TEST(what_cannot_be_read_is_unknown)
 {
-    (void)state;
     put("/proc/self/cgroup", "0::/a\n");
     put(V2 "/a/cpu.max", "50000 100000\n");
     cpu_quota_find();
@@ -178,15 +167,4 @@ static void what_cannot_be_read_is_unknown(void **state)
     assert_quota(0, THROTTLED_UNKNOWN);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(the_groups_own_quota, begin),
-        cmocka_unit_test_setup(the_tightest_group_counts, begin),
-        cmocka_unit_test_setup(a_container_shows_its_group_as_the_root, begin),
-        cmocka_unit_test_setup(the_controller_may_be_mounted_with_another, begin),
-        cmocka_unit_test_setup(no_quota_is_zero, begin),
-        cmocka_unit_test_setup(what_cannot_be_read_is_unknown, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL);

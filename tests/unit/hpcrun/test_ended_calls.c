@@ -3,9 +3,8 @@
 
 /* ---- which calls ---- */
 
-static void a_call_without_timeout_is_made_again(void **state)
+TEST(a_call_without_timeout_is_made_again)
 {
-    (void)state;
     SAMPLE(SYS_poll, 1, 2, -1);
     assert_at_its_place(SYS_poll);
     SAMPLE(SYS_epoll_pwait, 1, 2, 3, -1);
@@ -24,9 +23,8 @@ static void a_call_without_timeout_is_made_again(void **state)
     assert_at_its_place(SYS_io_uring_enter);
 }
 
-static void other_calls_are_not(void **state)
+TEST(other_calls_are_not)
 {
-    (void)state;
     SAMPLE(-1);
     assert_ended(-EINTR);
     SAMPLE(SYS_close, 1);
@@ -44,9 +42,8 @@ static void other_calls_are_not(void **state)
 }
 
 /* Without a handler of ours, or after one of the program. */
-static void a_call_that_the_program_has_ended_is_not(void **state)
+TEST(a_call_that_the_program_has_ended_is_not)
 {
-    (void)state;
     reg[REG_RIP] = reg[REG_RCX] = AFTER;
     reg[REG_R11] = reg[REG_EFL] = 0x246;
     reg[REG_RAX] = -EINTR;
@@ -57,9 +54,8 @@ static void a_call_that_the_program_has_ended_is_not(void **state)
     assert_ended(-EINTR);
 }
 
-static void a_handler_of_the_program_ends_a_call_that_was_put_back(void **state)
+TEST(a_handler_of_the_program_ends_a_call_that_was_put_back)
 {
-    (void)state;
     for (int restarts = 0; restarts < 2; restarts++) {
         SAMPLE(SYS_poll, 1, 2, -1);
         restart_before_handler(&context, restarts);
@@ -74,9 +70,8 @@ static void a_handler_of_the_program_ends_a_call_that_was_put_back(void **state)
     }
 }
 
-static void a_pending_signal_with_another_handler_ends_it(void **state)
+TEST(a_pending_signal_with_another_handler_ends_it)
 {
-    (void)state;
     sim.pending = sys_mask_bit(32) | sys_mask_bit(SIGUSR1);
     atomic_store(&restart_known_handlers, sys_mask_bit(SIGUSR1));
     sim.handler = code;
@@ -96,9 +91,8 @@ static void a_pending_signal_with_another_handler_ends_it(void **state)
 }
 
 /* Its code may not show the number. */
-static void the_hook_on_syscall_knows_the_number(void **state)
+TEST(the_hook_on_syscall_knows_the_number)
 {
-    (void)state;
     note_syscall(&(struct noted_syscall){(uint64_t)STACK_AT, SYS_poll, 1, 2, -1});
     SAMPLE(-1, 1, 2, -1);
     assert_at_its_place(SYS_poll);
@@ -109,9 +103,8 @@ static void the_hook_on_syscall_knows_the_number(void **state)
 }
 
 /* The instruction does not change rcx there. */
-static void with_fred_events_rcx_does_not_matter(void **state)
+TEST(with_fred_events_rcx_does_not_matter)
 {
-    (void)state;
     sim.number = SYS_pause;
     reg[REG_RIP] = AFTER;
     reg[REG_RCX] = 5;
@@ -126,9 +119,8 @@ static void with_fred_events_rcx_does_not_matter(void **state)
 
 /* ---- masks ---- */
 
-static void signals_that_only_the_call_blocks_stay_blocked(void **state)
+TEST(signals_that_only_the_call_blocks_stay_blocked)
 {
-    (void)state;
     uint64_t usr1 = sys_mask_bit(SIGUSR1), usr2 = sys_mask_bit(SIGUSR2), mask = usr1;
     context.uc_sigmask.__val[0] = usr1 | usr2;
     SAMPLE(SYS_rt_sigsuspend, SYS_ARG(&mask), 8); /* the usual case: it blocks less */
@@ -152,9 +144,8 @@ static void signals_that_only_the_call_blocks_stay_blocked(void **state)
 }
 
 /* Else it would never get on: it begins from the start after each sample. */
-static void samples_wait_for_a_call_that_loses_its_work(void **state)
+TEST(samples_wait_for_a_call_that_loses_its_work)
 {
-    (void)state;
     SAMPLE(SYS_fallocate, 1, 0, 0, 1 << 20);
     assert_int_equal(assert_elsewhere(SYS_fallocate)->mask, 0);
     assert_int_equal(context.uc_sigmask.__val[0], sys_mask_bit(SAMPLES));
@@ -163,9 +154,8 @@ static void samples_wait_for_a_call_that_loses_its_work(void **state)
 /* ---- places ---- */
 
 /* glibc looks for the thread at its own instruction before it cancels it. */
-static void before_a_return_the_call_stays_at_its_place(void **state)
+TEST(before_a_return_the_call_stays_at_its_place)
 {
-    (void)state;
     code[2] = RET;
     stack[40] = 5555; /* the return address */
     SAMPLE(SYS_poll, 1, 2, 1000);
@@ -193,9 +183,8 @@ static void before_a_return_the_call_stays_at_its_place(void **state)
     assert_elsewhere(SYS_poll);
 }
 
-static void a_thread_in_libcs_call_may_be_canceled(void **state)
+TEST(a_thread_in_libcs_call_may_be_canceled)
 {
-    (void)state;
     SAMPLE(SYS_poll, 1, 2, -1);
     assert_false(may_be_canceled);
     cancelable = (uint64_t)AFTER;
@@ -209,9 +198,8 @@ static void a_thread_in_libcs_call_may_be_canceled(void **state)
 }
 
 /* In handlers that interrupt each other. */
-static void several_calls_go_on_at_once(void **state)
+TEST(several_calls_go_on_at_once)
 {
-    (void)state;
     struct resumed_call *all[RESUMED];
     for (int i = 0; i < RESUMED; i++) {
         SAMPLE(SYS_poll, 1, 2, 1000 + i);
@@ -226,21 +214,4 @@ static void several_calls_go_on_at_once(void **state)
     assert_ptr_equal(assert_elsewhere(SYS_poll), all[1]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_call_without_timeout_is_made_again, begin),
-        cmocka_unit_test_setup(other_calls_are_not, begin),
-        cmocka_unit_test_setup(a_call_that_the_program_has_ended_is_not, begin),
-        cmocka_unit_test_setup(a_handler_of_the_program_ends_a_call_that_was_put_back, begin),
-        cmocka_unit_test_setup(a_pending_signal_with_another_handler_ends_it, begin),
-        cmocka_unit_test_setup(the_hook_on_syscall_knows_the_number, begin),
-        cmocka_unit_test_setup(with_fred_events_rcx_does_not_matter, begin),
-        cmocka_unit_test_setup(signals_that_only_the_call_blocks_stay_blocked, begin),
-        cmocka_unit_test_setup(samples_wait_for_a_call_that_loses_its_work, begin),
-        cmocka_unit_test_setup(before_a_return_the_call_stays_at_its_place, begin),
-        cmocka_unit_test_setup(a_thread_in_libcs_call_may_be_canceled, begin),
-        cmocka_unit_test_setup(several_calls_go_on_at_once, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL);

@@ -17,8 +17,6 @@ static void *volatile any_function = (void *)made_up;
 
 #include "hpcrun/hooks/event-waits.c"
 
-#include <string.h>
-
 #define SAMPLES SIGRTMIN /* the sampling signal */
 
 struct process process;
@@ -73,9 +71,8 @@ void call_ends(struct call_start before)
     has_start = false;
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     memset(&sim, 0, sizeof sim);
     memset(&slot, 0, sizeof slot);
     sim.rest_at = sim.set_at = -1;
@@ -84,7 +81,6 @@ static int begin(void **state)
     process.active = true;
     process.signal = SAMPLES;
     errno = 0;
-    return 0;
 }
 
 static const struct timespec wanted = {.tv_sec = 2}, rest = {.tv_sec = 1, .tv_nsec = 5};
@@ -108,7 +104,7 @@ static int sleep_by_thread(struct timespec *left)
 }
 
 /* The kernel stores the rest at each sample. Only the rest at a handler of the program counts. */
-static void only_an_interrupted_sleep_says_what_is_left(void **state)
+TEST(only_an_interrupted_sleep_says_what_is_left)
 {
     int (*const sleeps[])(struct timespec *) = {sleep_by_clock, sleep_by_nanosleep,
                                                 sleep_by_thread};
@@ -127,9 +123,8 @@ static void only_an_interrupted_sleep_says_what_is_left(void **state)
     }
 }
 
-static void a_sleep_until_a_time_has_no_rest(void **state)
+TEST(a_sleep_until_a_time_has_no_rest)
 {
-    (void)state;
     struct timespec left = {.tv_sec = 77};
     sim.result = EINTR;
     assert_int_equal(clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &wanted, &left), EINTR);
@@ -137,7 +132,7 @@ static void a_sleep_until_a_time_has_no_rest(void **state)
     assert_int_equal(left.tv_sec, 77);
 }
 
-static void a_mask_never_has_the_sampling_signal(void **state)
+TEST(a_mask_never_has_the_sampling_signal)
 {
     sigset_t all;
     int number;
@@ -162,7 +157,7 @@ static void a_mask_never_has_the_sampling_signal(void **state)
 }
 
 /* The kernel does not say how much of these times is left. */
-static void the_begin_of_timed_calls_is_noted(void **state)
+TEST(the_begin_of_timed_calls_is_noted)
 {
     struct aiocb *const requests[1] = {NULL};
     struct gaicb *const addresses[1] = {NULL};
@@ -186,9 +181,8 @@ static void the_begin_of_timed_calls_is_noted(void **state)
     }
 }
 
-static void results_and_errors_stay(void **state)
+TEST(results_and_errors_stay)
 {
-    (void)state;
     struct timeval timeout = {.tv_sec = 3};
     sim.result = -1;
     sim.error = EBADF;
@@ -203,14 +197,4 @@ static void results_and_errors_stay(void **state)
     assert_int_equal(sim.argument[2], 77);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(only_an_interrupted_sleep_says_what_is_left, begin),
-        cmocka_unit_test_setup(a_sleep_until_a_time_has_no_rest, begin),
-        cmocka_unit_test_setup(a_mask_never_has_the_sampling_signal, begin),
-        cmocka_unit_test_setup(the_begin_of_timed_calls_is_noted, begin),
-        cmocka_unit_test_setup(results_and_errors_stay, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL);

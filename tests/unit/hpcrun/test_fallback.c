@@ -15,18 +15,16 @@ __asm__(".text\n"
 
 /* ---- guesses, in modules ---- */
 
-static void the_word_behind_a_call_is_the_caller(void **state)
+TEST(the_word_behind_a_call_is_the_caller)
 {
-    (void)state;
     struct frame frame = frame_at(address((void *)(uintptr_t)bare_code)), caller;
     stack[2] = address(RA);
     assert_true(steps(&frame, true, &caller));
     expect_caller(&caller, RA, 3);
 }
 
-static void nothing_is_called_from_a_stack(void **state)
+TEST(nothing_is_called_from_a_stack)
 {
-    (void)state;
     struct frame frame = frame_at(address((void *)(uintptr_t)bare_code)), caller;
     put_call(&stack[40]);
     stack[0] = address(&stack[40]); /* a pointer to data with bytes like a call before it */
@@ -35,17 +33,15 @@ static void nothing_is_called_from_a_stack(void **state)
     expect_caller(&caller, RA, 2);
 }
 
-static void no_word_fits(void **state)
+TEST(no_word_fits)
 {
-    (void)state;
     struct frame frame = frame_at(address((void *)(uintptr_t)bare_code)), caller;
     assert_false(steps(&frame, true, &caller));
 }
 
 /* The same guess several times is used without looking at other words. */
-static void guesses_that_agree_are_learned(void **state)
+TEST(guesses_that_agree_are_learned)
 {
-    (void)state;
     struct frame frame = frame_at(address((void *)(uintptr_t)bare_code)), caller;
     stack[2] = address(RA);
     for (unsigned i = 0; i + 1 < LEARNED_SURE; i++)
@@ -64,9 +60,8 @@ static void guesses_that_agree_are_learned(void **state)
     expect_caller(&caller, OTHER, 1);
 }
 
-static void code_made_at_run_time_is_not_guessed(void **state)
+TEST(code_made_at_run_time_is_not_guessed)
 {
-    (void)state;
     struct frame frame = frame_at(address(code)), caller;
     stack[0] = address(RA);
     PUT(0, 0xff, 0x24, 0xd8); /* jmp *(%rax, %rbx, 8) */
@@ -75,9 +70,8 @@ static void code_made_at_run_time_is_not_guessed(void **state)
 
 /* ---- rules from the code ---- */
 
-static void the_code_tells_where_the_return_address_is(void **state)
+TEST(the_code_tells_where_the_return_address_is)
 {
-    (void)state;
     struct frame frame = frame_at(address(code)), caller;
     put(0, epilogue, sizeof epilogue);
     stack[1] = address(OTHER); /* left by an earlier call */
@@ -89,9 +83,8 @@ static void the_code_tells_where_the_return_address_is(void **state)
     assert_int_equal(frame.link, -16);
 }
 
-static void a_frame_that_has_called_goes_on_behind_its_call(void **state)
+TEST(a_frame_that_has_called_goes_on_behind_its_call)
 {
-    (void)state;
     struct frame frame = frame_at(address(code + 100) - 1), caller;
     PUT(99, 0xc3); /* a return before */
     put(100, epilogue, sizeof epilogue);
@@ -101,9 +94,8 @@ static void a_frame_that_has_called_goes_on_behind_its_call(void **state)
     expect_caller(&caller, RA, 5);
 }
 
-static void loops_and_calls_that_never_return(void **state)
+TEST(loops_and_calls_that_never_return)
 {
-    (void)state;
     struct frame frame = frame_at(address(code)), caller;
     PUT(0, 0x48, 0xff, 0xcf,           /* dec %rdi */
         0x75, 0xfb,                    /* jne to the begin */
@@ -118,9 +110,8 @@ static void loops_and_calls_that_never_return(void **state)
     assert_false(steps(&frame, true, &caller));
 }
 
-static void before_and_in_the_prologue(void **state)
+TEST(before_and_in_the_prologue)
 {
-    (void)state;
     struct frame caller;
     PUT(0, 0x55,             /* push %rbp */
         0x48, 0x89, 0xe5,    /* mov %rsp, %rbp */
@@ -154,9 +145,8 @@ static void before_and_in_the_prologue(void **state)
 }
 
 /* V8: pop %rcx; add %rbx, %rsp; push %rcx; ret. HotSpot: pop %rsi; mov %r13, %rsp; jmp *%rsi. */
-static void return_addresses_that_are_moved(void **state)
+TEST(return_addresses_that_are_moved)
 {
-    (void)state;
     struct frame frame = frame_at(address(code)), caller;
     PUT(0, 0x59, 0x48, 0x01, 0xdc, 0x51, 0xc3);
     stack[0] = address(RA);
@@ -168,18 +158,16 @@ static void return_addresses_that_are_moved(void **state)
     expect_caller(&caller, RA, 1);
 }
 
-static void the_return_address_must_be_behind_a_call(void **state)
+TEST(the_return_address_must_be_behind_a_call)
 {
-    (void)state;
     struct frame frame = frame_at(address(code)), caller;
     put(0, epilogue, sizeof epilogue);
     stack[4] = address(RA) + 1;
     assert_false(steps(&frame, true, &caller));
 }
 
-static void hotspot_s_interpreter_is_not_called(void **state)
+TEST(hotspot_s_interpreter_is_not_called)
 {
-    (void)state;
     struct frame frame = frame_at(address(code)), caller;
     put(0, epilogue, sizeof epilogue);
     PUT(2000, 0x48, 0x8b, 0x65, 0xf0); /* mov -16(%rbp), %rsp */
@@ -193,9 +181,8 @@ static void hotspot_s_interpreter_is_not_called(void **state)
     expect_caller(&caller, RA, 30);
 }
 
-static void the_kernel_calls_handlers(void **state)
+TEST(the_kernel_calls_handlers)
 {
-    (void)state;
     struct frame frame = frame_at(address(code)), caller;
     put(0, epilogue, sizeof epilogue);
     PUT(2000, 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05); /* mov $15, %rax; syscall */
@@ -208,9 +195,8 @@ static void the_kernel_calls_handlers(void **state)
 
 /* ---- learned rules ---- */
 
-static void rules_of_replaced_code_do_not_hold(void **state)
+TEST(rules_of_replaced_code_do_not_hold)
 {
-    (void)state;
     struct frame frame = frame_at(address(code)), caller;
     put(0, epilogue, sizeof epilogue);
     stack[4] = address(RA);
@@ -222,9 +208,8 @@ static void rules_of_replaced_code_do_not_hold(void **state)
 }
 
 /* The second sample at a pc does not read the code again, but for the bytes where it goes on. */
-static void a_learned_rule_is_not_searched_again(void **state)
+TEST(a_learned_rule_is_not_searched_again)
 {
-    (void)state;
     struct frame frame = frame_at(address(code)), caller;
     memset(code, NOP, 64);
     put(64, epilogue, sizeof epilogue);
@@ -235,9 +220,8 @@ static void a_learned_rule_is_not_searched_again(void **state)
     expect_caller(&caller, RA, 5);
 }
 
-static void code_around_has_frame_pointers(void **state)
+TEST(code_around_has_frame_pointers)
 {
-    (void)state;
     struct frame caller;
     for (unsigned i = 0; i < 3; i++) {
         struct frame known = frame_at(address(code + 100 * i + 100) - 1);
@@ -271,9 +255,8 @@ static void code_around_has_frame_pointers(void **state)
 
 /* ---- the budget ---- */
 
-static void a_search_ends_when_the_budget_is_spent(void **state)
+TEST(a_search_ends_when_the_budget_is_spent)
 {
-    (void)state;
     struct frame frame = frame_at(address(code)), caller;
     struct bare_frame bare = {&frame, NULL, true, false};
     struct memory memory = by_kernel();
@@ -287,9 +270,8 @@ static void a_search_ends_when_the_budget_is_spent(void **state)
     expect_caller(&caller, RA, 5);
 }
 
-static void the_kernel_reads_pages(void **state)
+TEST(the_kernel_reads_pages)
 {
-    (void)state;
     uint64_t *far = sys_pages(64 * 4096), word;
     struct memory memory = by_kernel();
     memory.budget = 3 * MEMORY_PAGE_WORDS;
@@ -314,9 +296,8 @@ static void the_kernel_reads_pages(void **state)
     sys_pages_free(far, 64 * 4096);
 }
 
-static void each_failing_page_costs_once(void **state)
+TEST(each_failing_page_costs_once)
 {
-    (void)state;
     uint8_t *pages = sys_pages(2 * 4096);
     struct memory memory = by_kernel();
     uint64_t word;
@@ -340,9 +321,8 @@ static enum unwind_end sample(const uint8_t *pc)
     return unwind(&unwinder, &context);
 }
 
-static void a_path_ends_where_a_goroutine_begins(void **state)
+TEST(a_path_ends_where_a_goroutine_begins)
 {
-    (void)state;
     put(0, epilogue, sizeof epilogue);
     PUT(2000, NOP, CALL, 1, 0, 0, 0, NOP);
     stack[4] = address(code + 2001);
@@ -372,9 +352,8 @@ static enum unwind_end sample_function(void (*function)(void), bool on_own_stack
     return end;
 }
 
-static void words_that_end_a_path_on_other_stacks(void **state)
+TEST(words_that_end_a_path_on_other_stacks)
 {
-    (void)state;
     const uint64_t words[] = {0, 77, address(stack), address(code + 100)};
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
         stack[1] = words[i];
@@ -387,9 +366,8 @@ static void words_that_end_a_path_on_other_stacks(void **state)
 
 /* Where a function begins, no call has pushed the address, on any stack. */
 /* Only lazy PLTs have unwind information that tells their entries apart. */
-static void a_plt_entry_begins_there(void **state)
+TEST(a_plt_entry_begins_there)
 {
-    (void)state;
     enum { PUSH = 0x68 };
     uint64_t entry;
     __asm__("lea strpbrk@PLT(%%rip), %0" : "=r"(entry));
@@ -399,9 +377,8 @@ static void a_plt_entry_begins_there(void **state)
     assert_false(rule_cache_get(&cache, entry).begins);
 }
 
-static void a_function_s_begin_ends_a_path(void **state)
+TEST(a_function_s_begin_ends_a_path)
 {
-    (void)state;
     stack[1] = address((void *)(uintptr_t)wrong_function);
     for (unsigned own = 0; own < 2; own++) {
         assert_int_equal(sample_function(silent_function, own), UNWIND_COMPLETE);
@@ -409,9 +386,8 @@ static void a_function_s_begin_ends_a_path(void **state)
     }
 }
 
-static void code_helps_where_unwind_information_is_wrong(void **state)
+TEST(code_helps_where_unwind_information_is_wrong)
 {
-    (void)state;
     for (unsigned own = 0; own < 2; own++) {
         stack[0] = address(RA);
         stack[1] = 0;
@@ -422,9 +398,8 @@ static void code_helps_where_unwind_information_is_wrong(void **state)
 }
 
 /* Rules that were learned before the budget was spent help the next sample. */
-static void long_searches_are_spread_over_samples(void **state)
+TEST(long_searches_are_spread_over_samples)
 {
-    (void)state;
     enum { FRAMES = 6, BYTES = 2000 };
     for (unsigned i = 0; i < FRAMES; i++) {
         uint8_t *begin = code + 4096 + i * BYTES;
@@ -446,9 +421,8 @@ static void long_searches_are_spread_over_samples(void **state)
 
 /* ---- call sites ---- */
 
-static void code_may_begin_with_a_call(void **state)
+TEST(code_may_begin_with_a_call)
 {
-    (void)state;
     uint8_t *pages = sys_pages(2 * 4096), *begin = pages + 4096;
     struct memory memory = by_kernel();
     assert_int_equal(mprotect(pages, 4096, PROT_NONE), 0);
@@ -472,9 +446,8 @@ static bool calls(const uint8_t *ra, uint64_t function)
     return call_site_calls(&memory, address(ra), function);
 }
 
-static void a_call_leads_there_by_the_plt_and_by_a_word_too(void **state)
+TEST(a_call_leads_there_by_the_plt_and_by_a_word_too)
 {
-    (void)state;
     static const uint8_t endbr64_jump[] = {0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25};
     uint8_t *function = code + 1000, *word = code + 2000, *plt = code + 3000, *ra = code + 500;
     uint64_t there = address(function);
@@ -497,38 +470,5 @@ static void a_call_leads_there_by_the_plt_and_by_a_word_too(void **state)
     assert_false(calls(ra, there));
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, clear)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(the_word_behind_a_call_is_the_caller),
-        TEST(nothing_is_called_from_a_stack),
-        TEST(no_word_fits),
-        TEST(guesses_that_agree_are_learned),
-        TEST(code_made_at_run_time_is_not_guessed),
-        TEST(the_code_tells_where_the_return_address_is),
-        TEST(a_frame_that_has_called_goes_on_behind_its_call),
-        TEST(loops_and_calls_that_never_return),
-        TEST(before_and_in_the_prologue),
-        TEST(return_addresses_that_are_moved),
-        TEST(the_return_address_must_be_behind_a_call),
-        TEST(hotspot_s_interpreter_is_not_called),
-        TEST(the_kernel_calls_handlers),
-        TEST(rules_of_replaced_code_do_not_hold),
-        TEST(a_learned_rule_is_not_searched_again),
-        TEST(code_around_has_frame_pointers),
-        TEST(a_search_ends_when_the_budget_is_spent),
-        TEST(the_kernel_reads_pages),
-        TEST(each_failing_page_costs_once),
-        TEST(a_path_ends_where_a_goroutine_begins),
-        TEST(words_that_end_a_path_on_other_stacks),
-        TEST(a_function_s_begin_ends_a_path),
-        TEST(a_plt_entry_begins_there),
-        TEST(code_helps_where_unwind_information_is_wrong),
-        TEST(long_searches_are_spread_over_samples),
-        TEST(code_may_begin_with_a_call),
-        TEST(a_call_leads_there_by_the_plt_and_by_a_word_too),
-    };
-    return cmocka_run_group_tests(tests, map_code, NULL);
-}
+EACH_TEST(clear, NULL);
+ALL_TESTS(map_code, NULL);

@@ -6,9 +6,6 @@
 #include "hpcrun/base/shared-pages.h"
 #include "hpcrun/unwind/memory.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,9 +44,8 @@ static void raise_segv(void)
     raise(SIGSEGV);
 }
 
-static void what_was_measured_is_written_first(void **state)
+TEST(what_was_measured_is_written_first)
 {
-    (void)state;
     begin_test();
     assert_ends_by(raise_term, SIGTERM);
     const uint64_t never = sys_mask_bit(SIGKILL) | sys_mask_bit(SIGSTOP);
@@ -74,9 +70,8 @@ static void leap(int signal)
     siglongjmp(from_handler, 1);
 }
 
-static void a_fault_of_the_program_is_its_own(void **state)
+TEST(a_fault_of_the_program_is_its_own)
 {
-    (void)state;
     begin_test();
     set_action(SIGSEGV, leap, 0);
     if (sigsetjmp(from_handler, 1) == 0)
@@ -85,9 +80,8 @@ static void a_fault_of_the_program_is_its_own(void **state)
     assert_int_equal(seen.signal, SIGSEGV);
 }
 
-static void a_fault_of_ours_is_not(void **state)
+TEST(a_fault_of_ours_is_not)
 {
-    (void)state;
     begin_test();
     uint64_t value;
     set_action(SIGSEGV, on_signal, 0);
@@ -96,9 +90,8 @@ static void a_fault_of_ours_is_not(void **state)
     assert_int_equal(seen.calls, 0);
 }
 
-static void a_sent_fault_waits_for_the_end_of_a_section(void **state)
+TEST(a_sent_fault_waits_for_the_end_of_a_section)
 {
-    (void)state;
     begin_test();
     set_action(SIGSEGV, on_signal, 0);
     uint64_t outer = own_section_begin(), inner = own_section_begin();
@@ -118,9 +111,8 @@ static void fault_in_a_section(void)
 }
 
 /* Nothing is written then: the locks of the section are held. */
-static void a_fault_in_a_section_ends_the_process_at_once(void **state)
+TEST(a_fault_in_a_section_ends_the_process_at_once)
 {
-    (void)state;
     begin_test();
     set_action(SIGSEGV, on_signal, 0);
     pid_t child = fork();
@@ -135,9 +127,8 @@ static void a_fault_in_a_section_ends_the_process_at_once(void **state)
     assert_int_equal(process_ended->calls, 0);
 }
 
-static void another_process_may_cut_the_arena_file_during_a_section(void **state)
+TEST(another_process_may_cut_the_arena_file_during_a_section)
 {
-    (void)state;
     begin_test();
     char path[] = "/tmp/hpctest-XXXXXX";
     int fd = mkstemp(path);
@@ -159,15 +150,4 @@ static void another_process_may_cut_the_arena_file_during_a_section(void **state
     shared_pages_close();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_measured_is_written_first),
-        cmocka_unit_test(a_fault_of_the_program_is_its_own),
-        cmocka_unit_test(a_fault_of_ours_is_not),
-        cmocka_unit_test(a_sent_fault_waits_for_the_end_of_a_section),
-        cmocka_unit_test(a_fault_in_a_section_ends_the_process_at_once),
-        cmocka_unit_test(another_process_may_cut_the_arena_file_during_a_section),
-    };
-    return RUN_SIGNAL_TESTS(tests);
-}
+ALL_TESTS(take_signals, NULL);

@@ -11,8 +11,6 @@
 #include "hpcrun/record/measurement-file.h"
 #include "hpcrun/record/process-chunks.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct process process;
@@ -52,21 +50,16 @@ void arena_file_keep(void)
 
 bool process_chunks_write_modules(struct chunk *chunk)
 {
-    (void)chunk;
     return true;
 }
 
 bool process_chunks_write_agents(struct chunk *chunk)
 {
-    (void)chunk;
     return true;
 }
 
 bool process_chunks_write_clock(struct chunk *chunk, enum process_state state, int detail)
 {
-    (void)chunk;
-    (void)state;
-    (void)detail;
     return true;
 }
 
@@ -180,9 +173,8 @@ static void check(void)
 
 /* ---- the tests ---- */
 
-static void one_flush_writes_everything(void **state)
+TEST(one_flush_writes_everything)
 {
-    (void)state;
     begin();
     for (unsigned i = 0; i < NODES; i++)
         add_sample(i, 1000 + i, i % 7 == 0);
@@ -191,9 +183,8 @@ static void one_flush_writes_everything(void **state)
     end();
 }
 
-static void later_flushes_write_what_is_new(void **state)
+TEST(later_flushes_write_what_is_new)
 {
-    (void)state;
     begin();
     for (unsigned round = 0; round < 5; round++) {
         for (unsigned i = 0; i < 200; i++)
@@ -207,9 +198,8 @@ static void later_flushes_write_what_is_new(void **state)
 }
 
 /* A full disk, at any write: data that is not written stays for the next flush. */
-static void a_failed_flush_is_made_up_for(void **state)
+TEST(a_failed_flush_is_made_up_for)
 {
-    (void)state;
     for (unsigned long fails = 1; fails <= 12; fails++) {
         begin();
         for (unsigned i = 0; i < NODES; i++)
@@ -228,9 +218,8 @@ static void a_failed_flush_is_made_up_for(void **state)
 }
 
 /* Samples after the stop count as fired and dropped, once. */
-static void late_samples_are_counted_once(void **state)
+TEST(late_samples_are_counted_once)
 {
-    (void)state;
     begin();
     add_sample(1, 1000, false);
     thread.events[0].missed = (struct fate_count){.count = 2, .amount = 300};
@@ -246,13 +235,4 @@ static void late_samples_are_counted_once(void **state)
     end();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_DIRECTORY(one_flush_writes_everything),
-        IN_DIRECTORY(later_flushes_write_what_is_new),
-        IN_DIRECTORY(a_failed_flush_is_made_up_for),
-        IN_DIRECTORY(late_samples_are_counted_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(make_directory, remove_directory);

@@ -9,9 +9,6 @@
 #include "tests/unit/hpcrun/simulated_cilk.h"
 #include "tests/unit/hpcrun/simulated_clock.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- comparison ---- */
 
 static unsigned number_of(const void *(*address)(unsigned), unsigned limit, uint64_t value)
@@ -66,9 +63,8 @@ static void compare(void)
         assert_memory_equal(&sums[i], &defined[i].values, sizeof sums[i]);
 }
 
-static void test_random_programs(void **state)
+TEST(test_random_programs)
 {
-    (void)state;
     struct sim_frame frames[MAX_FRAMES];
     uint64_t steals = 0;
     for (int round = 0; round < 300; round++) {
@@ -144,9 +140,8 @@ static void grew_by(uint64_t work, uint64_t span, uint64_t burdens, uint64_t res
 }
 
 /* All tasks have ended where the exception of one goes on, and no continuation was stolen. */
-static void test_exception(void **state)
+TEST(test_exception)
 {
-    (void)state;
     last = span_totals_so_far();
     enter(0, 0, 0);
     spawn(0, 0, 1, 100);
@@ -160,9 +155,8 @@ static void test_exception(void **state)
 }
 
 /* The runtime may execute a computation in another thread than the one that calls it. */
-static void test_another_thread(void **state)
+TEST(test_another_thread)
 {
-    (void)state;
     last = span_totals_so_far();
     enter(0, 0, 0);
     spawn(1, 0, 1, 0);
@@ -178,9 +172,8 @@ static void test_another_thread(void **state)
 }
 
 /* A procedure that was inlined into another one when the program was linked has its frame. */
-static void test_inlined(void **state)
+TEST(test_inlined)
 {
-    (void)state;
     last = span_totals_so_far();
     enter(0, 0, 0);
     spawn(0, 0, 1, 1);
@@ -198,10 +191,9 @@ static void test_inlined(void **state)
 }
 
 /* A region would begin in one task and end in others. */
-static void test_no_region_in_a_task(void **state)
+TEST(test_no_region_in_a_task)
 {
     struct span_totals totals;
-    (void)state;
     last = span_totals_so_far();
     assert_true(frame_span_now_in_series(&totals));
     enter(0, 0, 0);
@@ -223,9 +215,8 @@ static void restart(void)
 }
 
 /* exit() in a task of main, whose other task has ended. */
-static void test_end_of_the_process(void **state)
+TEST(test_end_of_the_process)
 {
-    (void)state;
     last = span_totals_so_far();
     hook(0, 0, 0, HOOK_OF(__csi_func_entry), MAY_SPAWN, 0, 0);
     spawn(0, 0, 1, 1);
@@ -252,9 +243,8 @@ static void expect_problem(const char *part)
 }
 
 /* Other strands still run; each problem stays, and hides those before it. */
-static void test_problems(void **state)
+TEST(test_problems)
 {
-    (void)state;
     enter(0, 0, 0);
     spawn(0, 0, 1, 0);
     go_on(1, 0, 0);
@@ -269,24 +259,10 @@ static void test_problems(void **state)
     expect_problem("several threads");
 }
 
-static int init(void **state)
+STEP(init)
 {
-    (void)state;
     setenv("CILKSCALE_OUT", "/dev/null", 1);
     __csi_init();
-    return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_programs),
-        cmocka_unit_test(test_exception),
-        cmocka_unit_test(test_another_thread),
-        cmocka_unit_test(test_inlined),
-        cmocka_unit_test(test_no_region_in_a_task),
-        cmocka_unit_test(test_end_of_the_process),
-        cmocka_unit_test(test_problems),
-    };
-    return cmocka_run_group_tests(tests, init, NULL);
-}
+ALL_TESTS(init, NULL);

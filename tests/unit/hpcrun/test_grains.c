@@ -6,8 +6,6 @@
 #include "tests/unit/hpcrun/simulated_clock.h"
 #include "tests/unit/random_numbers.h"
 
-#include <stdlib.h>
-
 #define NS(x) ((uint64_t)(x) << STRAND_SHIFT)
 
 enum { PARENT = 3, CODE = 0x401000, DEPTH = 5 };
@@ -16,17 +14,14 @@ static struct grain_classes *classes;
 
 static int set_up(void **state)
 {
-    (void)state;
     classes = calloc(1, sizeof *classes);
     strand_error = NS(20);
     return classes ? 0 : -1;
 }
 
-static int tear_down(void **state)
+STEP(tear_down)
 {
-    (void)state;
     free(classes);
-    return 0;
 }
 
 static struct grain_class *class_at(uint32_t depth)
@@ -60,9 +55,8 @@ static int count_grains(const struct grain_class *class, int of)
     return grains;
 }
 
-static void classes_differ_by_parent_code_and_depth(void **state)
+TEST(classes_differ_by_parent_code_and_depth)
 {
-    (void)state;
     struct grain_class *class = class_at(DEPTH);
     assert_ptr_equal(class_at(DEPTH), class);
     assert_ptr_not_equal(class_at(DEPTH + 1), class);
@@ -71,9 +65,8 @@ static void classes_differ_by_parent_code_and_depth(void **state)
     assert_ptr_not_equal(grain_class_of(classes, PARENT, CODE ^ 16, DEPTH ^ 16), class);
 }
 
-static void rare_classes_are_forgotten(void **state)
+TEST(rare_classes_are_forgotten)
 {
-    (void)state;
     observe(class_at(DEPTH), NS(10000), 1000);
     for (uint32_t depth = 100; depth < 10000; depth++) {
         observe(class_at(depth), NS(10000), 1);
@@ -85,9 +78,8 @@ static void rare_classes_are_forgotten(void **state)
 }
 
 /* The classes of a phase become known, whichever places they have in a table that an earlier phase filled. */
-static void phases_do_not_depend_on_earlier_ones(void **state)
+TEST(phases_do_not_depend_on_earlier_ones)
 {
-    (void)state;
     for (uint32_t depth = 0; depth < 10000; depth++)
         observe(class_at(depth), NS(10000), 1000);
     for (int round = 0; round < 1000; round++)
@@ -97,9 +89,8 @@ static void phases_do_not_depend_on_earlier_ones(void **state)
         assert_true(grain_class_of(classes, PARENT + 1, CODE, depth)->count > 500);
 }
 
-static void the_first_ones_are_observed_and_some_later(void **state)
+TEST(the_first_ones_are_observed_and_some_later)
 {
-    (void)state;
     struct grain_class *class = class_at(DEPTH);
     observe(class, NS(10000), OBSERVED_FIRST - 1);
     assert_int_equal(count_grains(class, 1000), 0);
@@ -107,9 +98,8 @@ static void the_first_ones_are_observed_and_some_later(void **state)
     assert_in_range(count_grains(class, 16000), 14700, 15300); /* 15000, within 10 sigma */
 }
 
-static void large_and_mixed_ones_and_leaves_are_no_grains(void **state)
+TEST(large_and_mixed_ones_and_leaves_are_no_grains)
 {
-    (void)state;
     observe(class_at(1), NS(GRAIN_NS) + 1, 100);
     assert_int_equal(count_grains(class_at(1), 100), 0);
     observe(class_at(2), NS(GRAIN_NS / 2), 100); /* few have half of the work */
@@ -126,9 +116,8 @@ static void large_and_mixed_ones_and_leaves_are_no_grains(void **state)
     assert_int_equal(count_grains(class_at(4), 100), 0);
 }
 
-static void a_grain_has_the_span_of_its_class(void **state)
+TEST(a_grain_has_the_span_of_its_class)
 {
-    (void)state;
     struct grain_class *class = class_at(DEPTH);
     for (int i = 0; i < 1000; i++)
         observe(class, NS(5000 + random_below(20000)), 1);
@@ -146,9 +135,8 @@ static void a_grain_has_the_span_of_its_class(void **state)
 }
 
 /* Measuring adds 50 ns to each strand; the class has strands of 100 ns. */
-static void trials_find_what_measuring_adds(void **state)
+TEST(trials_find_what_measuring_adds)
 {
-    (void)state;
     struct grain_class *class = class_at(DEPTH);
     assert_true(grain_excess(&(struct grain_trials){0}).mean == (double)strand_error);
     for (int i = 0; i < 20000; i++) {
@@ -168,18 +156,4 @@ static void trials_find_what_measuring_adds(void **state)
     assert_in_range(excess.error, NS(20), NS(30));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(classes_differ_by_parent_code_and_depth, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(rare_classes_are_forgotten, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(phases_do_not_depend_on_earlier_ones, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_first_ones_are_observed_and_some_later, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(large_and_mixed_ones_and_leaves_are_no_grains, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_grain_has_the_span_of_its_class, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(trials_find_what_measuring_adds, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(set_up, tear_down);

@@ -5,7 +5,6 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/unwind/memory.h"
 
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -16,8 +15,6 @@ static size_t page;
 
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
-    (void)signal;
-    (void)info;
     faults++;
     if (!guard_fix_up(&guard, context))
         _exit(99);
@@ -33,7 +30,6 @@ static void take_faults(void)
 
 static int set_up(void **state)
 {
-    (void)state;
     page = (size_t)sysconf(_SC_PAGESIZE);
     readable = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (readable == MAP_FAILED)
@@ -50,9 +46,8 @@ static uint64_t at(const void *address)
 }
 
 /* Both ways give the same result for every range; only one of them faults. */
-static void copies_are_whole_or_refused(void **state)
+TEST(copies_are_whole_or_refused)
 {
-    (void)state;
     take_faults();
     for (int armed = 0; armed <= 1; armed++) {
         uint8_t copy[64];
@@ -69,9 +64,8 @@ static void copies_are_whole_or_refused(void **state)
     }
 }
 
-static void loads_are_whole_or_refused(void **state)
+TEST(loads_are_whole_or_refused)
 {
-    (void)state;
     take_faults();
     uint64_t value = 0, expected;
     faults = 0;
@@ -86,9 +80,8 @@ static void loads_are_whole_or_refused(void **state)
 }
 
 /* Memory stores before the fault stay; registers are restored to the beginning of the region. */
-static void a_region_is_left_at_a_fault(void **state)
+TEST(a_region_is_left_at_a_fault)
 {
-    (void)state;
     take_faults();
     static volatile int stages;
     stages = 0;
@@ -110,9 +103,8 @@ static void leave_region(volatile int *stages)
     guard_exit(&guard);
 }
 
-static void a_region_is_left_on_demand(void **state)
+TEST(a_region_is_left_on_demand)
 {
-    (void)state;
     static volatile int stages;
     stages = 0;
     if (guard_enter(&guard) == 0) {
@@ -125,9 +117,8 @@ static void a_region_is_left_on_demand(void **state)
     assert_false(guard.active);
 }
 
-static void a_region_without_faults_is_left_as_any_code(void **state)
+TEST(a_region_without_faults_is_left_as_any_code)
 {
-    (void)state;
     volatile int sum = 0;
     if (guard_enter(&guard) == 0) {
         assert_true(guard.active);
@@ -141,9 +132,8 @@ static void a_region_without_faults_is_left_as_any_code(void **state)
 }
 
 /* A fault with its signal blocked, or with another handler, kills the program. */
-static void a_guard_is_armed_only_where_faults_come_to_us(void **state)
+TEST(a_guard_is_armed_only_where_faults_come_to_us)
 {
-    (void)state;
     uint64_t segv = sys_mask_bit(SIGSEGV), bus = sys_mask_bit(SIGBUS);
     struct sys_sigaction now;
     assert_int_equal(sys_sigaction(SIGSEGV, NULL, &now), 0);
@@ -159,15 +149,4 @@ static void a_guard_is_armed_only_where_faults_come_to_us(void **state)
     assert_false(guard_is_unblocked(bus));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_are_whole_or_refused),
-        cmocka_unit_test(loads_are_whole_or_refused),
-        cmocka_unit_test(a_region_is_left_at_a_fault),
-        cmocka_unit_test(a_region_is_left_on_demand),
-        cmocka_unit_test(a_region_without_faults_is_left_as_any_code),
-        cmocka_unit_test(a_guard_is_armed_only_where_faults_come_to_us),
-    };
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+ALL_TESTS(set_up, NULL);

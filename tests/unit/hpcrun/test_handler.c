@@ -15,7 +15,6 @@
 #include "hpcrun/thread/thread-image.h"
 
 #include <signal.h>
-#include <string.h>
 
 /* Ticks between two looks at the clock: handler.c. */
 #define TICKS_PER_LOOK ((uint64_t)1 << 32)
@@ -54,21 +53,18 @@ static int index_of(const struct thread_event *event)
 
 void restart_mark(const ucontext_t *context)
 {
-    (void)context;
     note('m');
     was_busy = true; /* from the next one on */
 }
 
 bool ended_call_goes_on(struct thread *its, ucontext_t *context)
 {
-    (void)its, (void)context;
     note('g');
     return is_cancelable_call;
 }
 
 void cancel_if_requested(const ucontext_t *context)
 {
-    (void)context;
     assert_false(atomic_load(&thread.busy)); /* it may not return */
     done[strlen(done)] = 'k';
 }
@@ -88,14 +84,12 @@ void strand_go_on(const struct strand_pause *pause)
 
 struct thread_event *source_of_signal(struct thread *its, const siginfo_t *info)
 {
-    (void)info;
     return of_signal < 0 ? NULL : &its->events[of_signal];
 }
 
 struct increment source_measure(struct thread *its, struct thread_event *event,
                                 const siginfo_t *info, const ucontext_t *context)
 {
-    (void)its, (void)event, (void)info, (void)context;
     note('s');
     return (struct increment){.fired = fires, .amount = 7};
 }
@@ -122,7 +116,6 @@ bool source_is_due(const struct thread_event *event)
 
 void source_arm(struct thread *its, struct thread_event *event)
 {
-    (void)its;
     assert_int_equal(index_of(event), recorded);
     note('a');
 }
@@ -130,7 +123,6 @@ void source_arm(struct thread *its, struct thread_event *event)
 void sample_record(struct thread *its, struct thread_event *event,
                    const struct increment *increment, const ucontext_t *context)
 {
-    (void)its, (void)context;
     assert_int_equal(increment->amount, 7);
     recorded = index_of(event);
     note('r');
@@ -153,7 +145,6 @@ void arena_file_commit(struct thread *its, uint64_t ticks)
 
 bool arena_file_begin_thread(struct thread *its)
 {
-    (void)its;
     note('b');
     return can_begin;
 }
@@ -168,7 +159,6 @@ void arena_file_look(struct thread *its, uint64_t ticks, uint64_t wall)
 
 bool flush_thread(struct thread *its, bool ended)
 {
-    (void)its;
     assert_false(ended);
     note('f');
     return true;
@@ -182,9 +172,8 @@ void process_chunks_write_pending(bool retry)
 
 /* ---- tests ---- */
 
-static int set_up(void **state)
+STEP(set_up)
 {
-    (void)state;
     memset(&thread, 0, sizeof thread);
     memset(&image, 0, sizeof image);
     memset(done, 0, sizeof done);
@@ -200,7 +189,6 @@ static int set_up(void **state)
     memset(is_lost, 0, sizeof is_lost);
     ticks_since_look = since_flush = 0;
     recorded = missed = -1;
-    return 0;
 }
 
 /* Handles a signal of the sampling signal's kind. */
@@ -211,9 +199,8 @@ static bool handle(int code, pid_t sender)
     return handler_on_signal(&info, NULL);
 }
 
-static void a_sample_is_recorded_before_the_next_is_armed(void **state)
+TEST(a_sample_is_recorded_before_the_next_is_armed)
 {
-    (void)state;
     const unsigned before = thread_samples_handled;
     assert_true(handle(SI_TIMER, 0));
     assert_string_equal(done, "msrcag");
@@ -223,27 +210,24 @@ static void a_sample_is_recorded_before_the_next_is_armed(void **state)
     assert_int_equal(thread_samples_handled, before + 1);
 }
 
-static void a_canceled_thread_is_done_with_its_sample(void **state)
+TEST(a_canceled_thread_is_done_with_its_sample)
 {
-    (void)state;
     is_cancelable_call = true;
     assert_true(handle(SI_TIMER, 0));
     assert_string_equal(done, "msrcagk");
     is_cancelable_call = false;
 }
 
-static void a_sample_is_no_part_of_a_strand(void **state)
+TEST(a_sample_is_no_part_of_a_strand)
 {
-    (void)state;
     process.config.work_span = true;
     assert_true(handle(SI_TIMER, 0));
     assert_string_equal(done, "SmsrcaGg");
     process.config.work_span = false;
 }
 
-static void signals_of_others_are_no_samples(void **state)
+TEST(signals_of_others_are_no_samples)
 {
-    (void)state;
     const unsigned before = thread_samples_handled;
     of_signal = -1;
     assert_false(handle(SI_TIMER, 0));
@@ -256,9 +240,8 @@ static void signals_of_others_are_no_samples(void **state)
     assert_int_equal(thread_samples_handled, before);
 }
 
-static void without_sampling_nothing_is_measured(void **state)
+TEST(without_sampling_nothing_is_measured)
 {
-    (void)state;
     atomic_store(&sampling.on, false);
     assert_true(handle(SI_TIMER, 0));
     assert_string_equal(done, "mg");
@@ -273,9 +256,8 @@ static void without_sampling_nothing_is_measured(void **state)
     assert_false(thread.busy);
 }
 
-static void samples_at_the_end_are_only_counted(void **state)
+TEST(samples_at_the_end_are_only_counted)
 {
-    (void)state;
     atomic_store(&sampling.stopping, true);
     assert_true(handle(SI_TIMER, 0));
     assert_string_equal(done, "msxg");
@@ -285,9 +267,8 @@ static void samples_at_the_end_are_only_counted(void **state)
     assert_string_equal(done, "msxgmsg");
 }
 
-static void the_clock_is_read_seldom(void **state)
+TEST(the_clock_is_read_seldom)
 {
-    (void)state;
     ticks_since_look = TICKS_PER_LOOK - 1;
     handle(SI_TIMER, 0);
     assert_string_equal(done, "msrcag");
@@ -296,9 +277,8 @@ static void the_clock_is_read_seldom(void **state)
     assert_string_equal(done, "msrcagmsrcablg");
 }
 
-static void the_first_sample_reads_the_clock(void **state)
+TEST(the_first_sample_reads_the_clock)
 {
-    (void)state;
     thread.looked_at = 0;
     can_begin = false;
     handle(SI_TIMER, 0);
@@ -312,9 +292,8 @@ static void the_first_sample_reads_the_clock(void **state)
     assert_int_not_equal(thread.flushed_at, 0);
 }
 
-static void a_thread_without_arena_file_is_flushed_each_ten_seconds(void **state)
+TEST(a_thread_without_arena_file_is_flushed_each_ten_seconds)
 {
-    (void)state;
     ticks_since_look = TICKS_PER_LOOK;
     since_flush = FLUSH_INTERVAL - 1;
     handle(SI_TIMER, 0);
@@ -327,9 +306,8 @@ static void a_thread_without_arena_file_is_flushed_each_ten_seconds(void **state
 }
 
 /* Unless its tree has outgrown it. */
-static void a_live_image_is_not_flushed(void **state)
+TEST(a_live_image_is_not_flushed)
 {
-    (void)state;
     static struct arena_segments offsets;
     image.state = THREAD_IMAGE_LIVE;
     thread.cct.nodes.offsets = thread.cct.values.offsets = &offsets;
@@ -344,9 +322,8 @@ static void a_live_image_is_not_flushed(void **state)
     assert_string_equal(done, "msrcablpgmsrcafg");
 }
 
-static void lost_samples_are_those_of_perf(void **state)
+TEST(lost_samples_are_those_of_perf)
 {
-    (void)state;
     siginfo_t from_kernel = {.si_code = SI_KERNEL}, from_program = {.si_code = SI_USER};
     is_lost[0] = true;
     assert_false(handler_take_lost(SIGIO, &from_kernel, NULL, false)); /* no event is perf's */
@@ -365,9 +342,8 @@ static void lost_samples_are_those_of_perf(void **state)
     assert_int_equal(recorded, 0);
 }
 
-static void a_pending_sample_is_not_taken_twice(void **state)
+TEST(a_pending_sample_is_not_taken_twice)
 {
-    (void)state;
     siginfo_t from_kernel = {.si_code = SI_KERNEL};
     is_perf[0] = is_lost[0] = true;
     process.signal = SIGUSR2;
@@ -383,9 +359,8 @@ static void a_pending_sample_is_not_taken_twice(void **state)
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-static void overdue_samples_are_counted_at_the_end(void **state)
+TEST(overdue_samples_are_counted_at_the_end)
 {
-    (void)state;
     is_due[0] = true;
     atomic_store(&sampling.on, false);
     handler_count_overdue(&thread);
@@ -396,24 +371,4 @@ static void overdue_samples_are_counted_at_the_end(void **state)
     assert_int_equal(missed, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_sample_is_recorded_before_the_next_is_armed),
-        TEST(a_canceled_thread_is_done_with_its_sample),
-        TEST(a_sample_is_no_part_of_a_strand),
-        TEST(signals_of_others_are_no_samples),
-        TEST(without_sampling_nothing_is_measured),
-        TEST(samples_at_the_end_are_only_counted),
-        TEST(the_clock_is_read_seldom),
-        TEST(the_first_sample_reads_the_clock),
-        TEST(a_thread_without_arena_file_is_flushed_each_ten_seconds),
-        TEST(a_live_image_is_not_flushed),
-        TEST(lost_samples_are_those_of_perf),
-        TEST(a_pending_sample_is_not_taken_twice),
-        TEST(overdue_samples_are_counted_at_the_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(set_up, NULL);

@@ -20,9 +20,8 @@ static bool has_no_wall_timer(enum way way)
  * ones have one, by arithmetic: P / 12 too much at T = P, where a second sample may follow the
  * first one's full period; P / 24 too little from some periods on, as the tail behind the last
  * sample is E[d^2] / 2P = 13 P / 24 long on average and the first sample adds P / 2. */
-static void threads_of_any_length_recover_their_time_on_average(void **state)
+TEST(threads_of_any_length_recover_their_time_on_average)
 {
-    (void)state;
     static const uint64_t lengths[] = {PERIOD / 100, PERIOD / 10, PERIOD, 5 * PERIOD / 2,
                                        10 * PERIOD};
     const unsigned threads = 20000;
@@ -43,9 +42,8 @@ static void threads_of_any_length_recover_their_time_on_average(void **state)
 
 /* From its first sample to its last, a thread's samples pay what its clock went on, to the
  * nanosecond for CPU time. */
-static void samples_pay_the_clock(void **state)
+TEST(samples_pay_the_clock)
 {
-    (void)state;
     for (enum way way = 0; way < WAYS; way++) {
         struct paid first = {0}, paid = {0};
         begin(way, 1);
@@ -66,9 +64,8 @@ static void samples_pay_the_clock(void **state)
  * than 200. From there on samples come as those of CPUTIME, but for the period's own spread: a
  * quarter of the last sample's is taken over, so that its standard deviation is 1/sqrt(12 x 7) of
  * the mean. */
-static void a_counter_by_rate_finds_its_period(void **state)
+TEST(a_counter_by_rate_finds_its_period)
 {
-    (void)state;
     for (unsigned seed = 1; seed <= 100; seed++) {
         struct paid search = {0}, paid = {0};
         begin_counter(seed);
@@ -85,9 +82,8 @@ static void a_counter_by_rate_finds_its_period(void **state)
 }
 
 /* A new thread begins with the period that the previous thread has learned. */
-static void a_counter_by_rate_searches_once(void **state)
+TEST(a_counter_by_rate_searches_once)
 {
-    (void)state;
     struct paid search = {0}, paid = {0};
     begin_counter(1);
     run(1000 * MS, &search);
@@ -98,9 +94,8 @@ static void a_counter_by_rate_searches_once(void **state)
 
 /* The wall clock runs while a thread is stopped (SIGSTOP) or gets no CPU: the sample behind it pays
  * for that. */
-static void a_stopped_thread_pays_for_the_time_that_it_was_stopped(void **state)
+TEST(a_stopped_thread_pays_for_the_time_that_it_was_stopped)
 {
-    (void)state;
     for (unsigned seed = 1; seed <= 200; seed++) {
         struct paid paid = {0};
         begin(seed % 4 < 2 ? BY_WALL_CLOCK : BY_ONE_WALL_TIMER, seed);
@@ -120,9 +115,8 @@ static void a_stopped_thread_pays_for_the_time_that_it_was_stopped(void **state)
 
 /* The same for a thread that blocks the signal, with its first sample, too: its period is random,
  * and no measure of what was missed. */
-static void a_thread_that_blocks_its_signals_pays_when_it_lets_them_come(void **state)
+TEST(a_thread_that_blocks_its_signals_pays_when_it_lets_them_come)
 {
-    (void)state;
     for (enum way way = 0; way < WAYS; way++)
         for (unsigned seed = 1; seed <= 100; seed++) {
             struct paid paid = {0};
@@ -139,9 +133,8 @@ static void a_thread_that_blocks_its_signals_pays_when_it_lets_them_come(void **
  * uniform in (0, P], it pays 3.3 P on average at 3.3 P. The next one is a first sample again, so
  * that 0.3 P behind it recover 0.3 P on average. The amount has a deviation below P / 2, and the
  * second sample one of sqrt(0.21) P. */
-static void a_late_first_sample_begins_anew(void **state)
+TEST(a_late_first_sample_begins_anew)
 {
-    (void)state;
     const unsigned threads = 20000;
     for (enum way way = BY_PERF; way <= BY_CPU_TIMER; way++) {
         struct paid paid = {0};
@@ -159,9 +152,8 @@ static void a_late_first_sample_begins_anew(void **state)
 /* With 400 threads on two CPUs, and samples that take 5 us, a thread has a sample each 20 ms. Whatever the means were, the time
  * of a thread is paid on average, but for P / 24 of the last one (see above). The deviation is that of
  * the tail, below P, and of half the difference of the means. */
-static void periods_follow_the_number_of_threads(void **state)
+TEST(periods_follow_the_number_of_threads)
 {
-    (void)state;
     static const uint32_t numbers[][2] = {{1, 400}, {400, 1}, {200, 400}};
     const unsigned threads = 5000;
     const double longest = 20 * (double)MS;
@@ -183,9 +175,8 @@ static void periods_follow_the_number_of_threads(void **state)
 
 /* The time that samples of waiting threads take: at most a 20th of the CPUs' time, or that of one
  * sample per CPU and period. */
-static void samples_take_a_bounded_share(void **state)
+TEST(samples_take_a_bounded_share)
 {
-    (void)state;
     static const uint64_t costs[] = {1000, 30000, 200000, 1 * MS};
     for (enum way way = BY_WALL_CLOCK; way <= BY_ONE_WALL_TIMER; way++)
         for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
@@ -207,9 +198,8 @@ static void samples_take_a_bounded_share(void **state)
 }
 
 /* The CPU time of a thread that has worked between two samples is not what they cost, but more. */
-static void work_is_no_cost_of_samples(void **state)
+TEST(work_is_no_cost_of_samples)
 {
-    (void)state;
     struct paid paid = {0};
     begin(BY_WALL_CLOCK, 1);
     live = 400;
@@ -265,18 +255,16 @@ static void assert_pays_cpu_time(enum way way, unsigned seed, void (*act)(struct
     assert_true(paid.amount + 5 * PERIOD / 2 > truth && paid.amount < truth + 5 * PERIOD / 2);
 }
 
-static void waiting_costs_no_cpu_time(void **state)
+TEST(waiting_costs_no_cpu_time)
 {
-    (void)state;
     for (enum way way = BY_PERF; way <= BY_CPU_TIMER; way++)
         for (unsigned seed = 1; seed <= 20; seed++)
             assert_pays_cpu_time(way, seed, wait_now_and_then);
 }
 
 /* The wall clock times the samples then, if there are timers. */
-static void preemption_costs_no_cpu_time(void **state)
+TEST(preemption_costs_no_cpu_time)
 {
-    (void)state;
     for (enum way way = BY_PERF; way <= BY_CPU_TIMER; way++)
         for (unsigned seed = 1; seed <= 20; seed++) {
             assert_pays_cpu_time(way, seed, be_preempted_now_and_then);
@@ -292,9 +280,8 @@ static bool both_timers_are_armed(void)
 }
 
 /* A thread that has the CPU arms one timer for each sample; the other one is armed already. */
-static void timers_take_turns(void **state)
+TEST(timers_take_turns)
 {
-    (void)state;
     static const enum way ways[] = {BY_PERF, BY_TIMERS, BY_WALL_CLOCK};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct paid paid = {0};
@@ -311,9 +298,8 @@ static void timers_take_turns(void **state)
 
 /* While a thread waits, at most one signal wakes it. Where it waits most of the time, perf times
  * all samples; when it goes on, the timers come back. */
-static void a_wait_is_disturbed_once(void **state)
+TEST(a_wait_is_disturbed_once)
 {
-    (void)state;
     for (enum way way = BY_PERF; way <= BY_CPU_TIMER; way++)
         for (unsigned seed = 1; seed <= 20; seed++) {
             struct paid paid = {0};
@@ -342,9 +328,8 @@ static void a_wait_is_disturbed_once(void **state)
 
 /* Samples that take longer than the period leave the program at least half of the time. perf alone
  * leaves it one period for each sample. */
-static void a_slow_sample_leaves_time_for_the_program(void **state)
+TEST(a_slow_sample_leaves_time_for_the_program)
 {
-    (void)state;
     static const enum way ways[] = {BY_PERF, BY_ONE_TIMER, BY_TIMERS, BY_WALL_CLOCK,
                                     BY_ONE_WALL_TIMER};
     static const uint64_t times[] = {PERIOD / 3, PERIOD / 2, PERIOD, 3 * PERIOD, 20 * PERIOD};
@@ -360,9 +345,8 @@ static void a_slow_sample_leaves_time_for_the_program(void **state)
 }
 
 /* A thread that ends while a sample is overdue loses no time. */
-static void what_is_overdue_at_the_end_is_known(void **state)
+TEST(what_is_overdue_at_the_end_is_known)
 {
-    (void)state;
     for (enum way way = BY_PERF; way <= BY_CPU_TIMER; way++) {
         begin(way, 1);
         assert_false(source_overdue(&thread.events[0]).fired);
@@ -378,27 +362,4 @@ static void what_is_overdue_at_the_end_is_known(void **state)
         assert_true(paid.amount + 5 * PERIOD / 2 > 80 * MS);
         assert_true(paid.amount < 80 * MS + 5 * PERIOD / 2);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_of_any_length_recover_their_time_on_average),
-        cmocka_unit_test(samples_pay_the_clock),
-        cmocka_unit_test(a_counter_by_rate_finds_its_period),
-        cmocka_unit_test(a_counter_by_rate_searches_once),
-        cmocka_unit_test(a_stopped_thread_pays_for_the_time_that_it_was_stopped),
-        cmocka_unit_test(a_thread_that_blocks_its_signals_pays_when_it_lets_them_come),
-        cmocka_unit_test(a_late_first_sample_begins_anew),
-        cmocka_unit_test(periods_follow_the_number_of_threads),
-        cmocka_unit_test(samples_take_a_bounded_share),
-        cmocka_unit_test(work_is_no_cost_of_samples),
-        cmocka_unit_test(waiting_costs_no_cpu_time),
-        cmocka_unit_test(preemption_costs_no_cpu_time),
-        cmocka_unit_test(timers_take_turns),
-        cmocka_unit_test(a_wait_is_disturbed_once),
-        cmocka_unit_test(a_slow_sample_leaves_time_for_the_program),
-        cmocka_unit_test(what_is_overdue_at_the_end_is_known),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,6 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define ROUNDS 2000000
@@ -57,9 +56,8 @@ static bool agree(const uint8_t *code, size_t room, unsigned *length)
     return is_left_out(&theirs) || (decoded && their_fields_are_ours(&theirs, &ours));
 }
 
-static void random_bytes(void **state)
+TEST(random_bytes)
 {
-    (void)state;
     uint64_t random = 0x2545f4914f6cdd1d, bytes[2];
     unsigned length;
     for (unsigned i = 0; i < ROUNDS; i++) {
@@ -79,7 +77,6 @@ static void random_bytes(void **state)
 
 static int check_code(struct dl_phdr_info *info, size_t size, void *count)
 {
-    (void)size;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         const uint8_t *at = (const uint8_t *)(uintptr_t)(info->dlpi_addr + segment->p_vaddr);
@@ -94,17 +91,15 @@ static int check_code(struct dl_phdr_info *info, size_t size, void *count)
     return 0;
 }
 
-static void the_code_of_libraries(void **state)
+TEST(the_code_of_libraries)
 {
-    (void)state;
     unsigned count = 0;
     dl_iterate_phdr(check_code, &count);
     assert_true(count > 100000);
 }
 
-static void instructions_need_room(void **state)
+TEST(instructions_need_room)
 {
-    (void)state;
     static const uint8_t code[] = {0x48, 0x81, 0xec, 1, 2, 0, 0}; /* sub $513, %rsp */
     struct instruction i;
     for (size_t room = 0; room < sizeof code; room++)
@@ -114,9 +109,8 @@ static void instructions_need_room(void **state)
 }
 
 /* Prefixes, mov $1, %ax (4 bytes with its prefix), and more bytes that can be read. */
-static void instructions_are_not_longer_than_15_bytes(void **state)
+TEST(instructions_are_not_longer_than_15_bytes)
 {
-    (void)state;
     uint8_t code[64];
     struct instruction i;
     for (unsigned prefixes = 1; prefixes < 40; prefixes++) {
@@ -127,9 +121,8 @@ static void instructions_are_not_longer_than_15_bytes(void **state)
 }
 
 /* Bytes that look like ever more instruction are read up to a bound: the next page can't be read. */
-static void no_bytes_after_the_room_are_read(void **state)
+TEST(no_bytes_after_the_room_are_read)
 {
-    (void)state;
     static const uint8_t vector[] = {0x62, 0xf3, 0x7d, 0x48, 0x25, 0x84, 0x24}; /* with SIB, disp32 and imm8 */
     uint8_t *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     struct instruction i;
@@ -148,20 +141,9 @@ static void no_bytes_after_the_room_are_read(void **state)
 
 static int set_up(void **state)
 {
-    (void)state;
     return ZYAN_SUCCESS(ZydisDecoderInit(&zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))
                ? 0
                : -1;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_bytes),
-        cmocka_unit_test(the_code_of_libraries),
-        cmocka_unit_test(instructions_need_room),
-        cmocka_unit_test(instructions_are_not_longer_than_15_bytes),
-        cmocka_unit_test(no_bytes_after_the_room_are_read),
-    };
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+ALL_TESTS(set_up, NULL);

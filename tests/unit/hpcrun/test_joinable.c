@@ -26,9 +26,8 @@ static void check_join(uint64_t id, uint32_t creator, uint32_t thread)
     assert_int_equal(joinable_await(id), 0);
 }
 
-static void test_join(void **state)
+TEST(test_join)
 {
-    (void)state;
     created(ID, 1, 2);
     created(ID + 4096, 1, 3);
     check_join(ID, 1, 2);
@@ -36,18 +35,16 @@ static void test_join(void **state)
 }
 
 /* The new thread is faster than its creator: the stored id is not read. */
-static void test_thread_first(void **state)
+TEST(test_thread_first)
 {
-    (void)state;
     struct joinable *joinable = joinable_new(1, 3);
     joinable_begin(joinable, ID, 7);
     joinable_created(joinable, NULL);
     check_join(ID, 1, 7);
 }
 
-static void test_detached(void **state)
+TEST(test_detached)
 {
-    (void)state;
     uint64_t id = ID;
     struct joinable *joinable = joinable_new(1, 3);
     joinable_created(joinable, &id);
@@ -62,9 +59,8 @@ static void test_detached(void **state)
 }
 
 /* After a successful join, another thread gets the id before joinable_joined is called. */
-static void test_id_used_again(void **state)
+TEST(test_id_used_again)
 {
-    (void)state;
     created(ID, 1, 2);
     uint64_t serial = joinable_await(ID);
     created(ID, 5, 6);
@@ -75,9 +71,8 @@ static void test_id_used_again(void **state)
 }
 
 /* A thread whose end was not noticed is not mistaken for the next one with its id. */
-static void test_stale(void **state)
+TEST(test_stale)
 {
-    (void)state;
     created(ID, 1, 2);
     joinable_begin(NULL, ID, 3);
     assert_int_equal(joinable_await(ID), 0);
@@ -87,9 +82,8 @@ static void test_stale(void **state)
 }
 
 /* Records are used again, of each size. */
-static void test_reuse(void **state)
+TEST(test_reuse)
 {
-    (void)state;
     static const uint32_t frames[] = {0, 16, 17, 64, 65, JOINABLE_FRAMES};
     for (unsigned i = 0; i < sizeof frames / sizeof *frames; i++) {
         struct joinable *first = joinable_new(1, frames[i]);
@@ -106,18 +100,16 @@ static void test_reuse(void **state)
     }
 }
 
-static void test_many(void **state)
+TEST(test_many)
 {
-    (void)state;
     for (uint32_t i = 0; i < 20000; i++)
         created(ID + 8192 * (uint64_t)i, i, i + 1);
     for (uint32_t i = 0; i < 20000; i++)
         check_join(ID + 8192 * (uint64_t)i, i, i + 1);
 }
 
-static void test_child_of_a_fork(void **state)
+TEST(test_child_of_a_fork)
 {
-    (void)state;
     created(ID, 1, 2);
     joinable_lock_for_fork();
     joinable_unlock_after_fork();
@@ -125,15 +117,4 @@ static void test_child_of_a_fork(void **state)
     assert_int_equal(joinable_await(ID), 0);
     created(ID, 3, 4);
     check_join(ID, 3, 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_join),     cmocka_unit_test(test_thread_first),
-        cmocka_unit_test(test_detached), cmocka_unit_test(test_id_used_again),
-        cmocka_unit_test(test_stale),    cmocka_unit_test(test_reuse),
-        cmocka_unit_test(test_many),     cmocka_unit_test(test_child_of_a_fork),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

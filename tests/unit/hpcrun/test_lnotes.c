@@ -4,9 +4,8 @@
 #include "hpcrun/tree/cct.h"
 #include "hpcrun/tree/lnotes.h"
 
-static void l_notes_are_one_each(void **state)
+TEST(l_notes_are_one_each)
 {
-    (void)state;
     struct lnotes lnotes = {0};
     for (int round = 0; round < 2; round++)
         for (uint32_t i = 0; i < 5000; i++) {
@@ -17,12 +16,4 @@ static void l_notes_are_one_each(void **state)
             assert_int_equal(lnotes_get(&lnotes, lip)->site, note.site);
         }
     lnotes_free(&lnotes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(l_notes_are_one_each),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,20 +14,16 @@
 
 #include <gnu/libc-version.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct process process;
 struct sampling sampling;
 
 void report_log(const struct text *text)
 {
-    (void)text;
 }
 
 void report_error(const struct text *text)
 {
-    (void)text;
 }
 
 /* Addresses in no module. An l-note's value, its site or both may be the address of its p-note. */
@@ -348,9 +344,8 @@ static void enter_paths(const struct agent *agent)
     }
 }
 
-static void every_path_is_entered_as_it_is(void **state)
+TEST(every_path_is_entered_as_it_is)
 {
-    (void)state;
     srand(1);
     enter_paths(&asked_always);
     enter_paths(&asked_seldom);
@@ -370,9 +365,8 @@ static uint32_t asked_at(struct thread *thread, uint32_t kept, uint64_t new_pc)
     return asked;
 }
 
-static void what_is_the_same_is_not_asked(void **state)
+TEST(what_is_the_same_is_not_asked)
 {
-    (void)state;
     struct thread *thread = new_thread();
     use(&asked_seldom);
     class = AGENT_WORKING;
@@ -430,14 +424,12 @@ static struct agent_worker_counts count_endless(struct agent_cursor *cursor)
 static enum agent_association step_endless(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
-    (void)frame;
     follow(cursor, IN_PATH);
     return AGENT_1_0;
 }
 
-static void an_agent_that_does_not_end_is_left(void **state)
+TEST(an_agent_that_does_not_end_is_left)
 {
-    (void)state;
     const struct agent agent = {.interface = AGENT_INTERFACE,
                                 .start = start,
                                 .unwind_begin = begin_endless,
@@ -466,14 +458,12 @@ static void an_agent_that_does_not_end_is_left(void **state)
 
 static void on_signal(int signal)
 {
-    (void)signal;
     trampoline = (uint64_t)__builtin_return_address(0) - 1;
 }
 
 /* include_callees ends at a signal frame: the handler is the program's. */
-static void callees_are_taken_up_to_a_signal(void **state)
+TEST(callees_are_taken_up_to_a_signal)
 {
-    (void)state;
     signal(SIGUSR1, on_signal);
     raise(SIGUSR1);
     struct thread *thread = new_thread();
@@ -497,9 +487,8 @@ static void callees_are_taken_up_to_a_signal(void **state)
 
 /* include_libc: a runtime that also calls user code includes the frames of libc that it has called.
  */
-static void functions_of_libc_are_taken(void **state)
+TEST(functions_of_libc_are_taken)
 {
-    (void)state;
     struct thread *thread = new_thread();
     struct unwinder *u = &thread->unwinder;
     const uint64_t libc = (uint64_t)gnu_get_libc_version; /* not a sanitizer's own */
@@ -530,7 +519,6 @@ static void functions_of_libc_are_taken(void **state)
 
 static int install_agent(void **state)
 {
-    (void)state;
     use(&asked_always);
     asked_always.start(host_for_agents());
     atomic_store(&agents.count, 1);
@@ -538,17 +526,12 @@ static int install_agent(void **state)
     return modules_init("/nowhere", &process) && claims_add(0, &claim, 1) ? 0 : -1;
 }
 
-int main(void)
+static int prepare(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_path_is_entered_as_it_is),
-        cmocka_unit_test(what_is_the_same_is_not_asked),
-        cmocka_unit_test(an_agent_that_does_not_end_is_left),
-        cmocka_unit_test(callees_are_taken_up_to_a_signal),
-        cmocka_unit_test(functions_of_libc_are_taken),
-    };
     slot_take(1, 1, 0, 0);
     other = own_slot;
     own_slot = NULL;
-    return cmocka_run_group_tests(tests, install_agent, NULL);
+    return install_agent(state);
 }
+
+ALL_TESTS(prepare, NULL);

@@ -5,27 +5,22 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <string.h>
 
 /* A library of glibc that nothing here needs. */
 #define LIBRARY "libBrokenLocale.so.1"
 
 static int begin(void **state)
 {
-    (void)state;
     return modules_init("/program", (const void *)begin) ? 0 : -1;
 }
 
-static int end(void **state)
+STEP(end)
 {
-    (void)state;
     module_ranges_use_own_table(false);
-    return 0;
 }
 
 static int compare_code(struct dl_phdr_info *info, size_t size, void *count)
 {
-    (void)size;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
@@ -49,9 +44,8 @@ static int compare_code(struct dl_phdr_info *info, size_t size, void *count)
     return 0;
 }
 
-static void our_table_says_what_the_loader_says(void **state)
+TEST(our_table_says_what_the_loader_says)
 {
-    (void)state;
     int count = 0;
     struct module_range range;
     module_ranges_use_own_table(true);
@@ -85,9 +79,8 @@ static uint32_t instance_at(uint64_t address)
     return ip_instance(ip);
 }
 
-static void each_load_has_an_instance_of_its_own(void **state)
+TEST(each_load_has_an_instance_of_its_own)
 {
-    (void)state;
     uint32_t before = 0, others = instance_at((uint64_t)begin);
     for (int i = 0; i < 4; i++) {
         module_ranges_use_own_table(i % 2);
@@ -112,11 +105,4 @@ static void each_load_has_an_instance_of_its_own(void **state)
     assert_null(modules_get(modules_end()));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(our_table_says_what_the_loader_says),
-        cmocka_unit_test(each_load_has_an_instance_of_its_own),
-    };
-    return cmocka_run_group_tests(tests, begin, end);
-}
+ALL_TESTS(begin, end);

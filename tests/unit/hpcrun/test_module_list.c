@@ -7,7 +7,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <string.h>
 
 #define LIBRARY "simulated-copy-1.so"
 #define OTHER   "simulated-copy-2.so"
@@ -38,7 +37,6 @@ static size_t find(const struct module_list *list, const char *name)
 /* Compares the next module of the list with what the loader says, until they differ. */
 static int compare_next(struct dl_phdr_info *info, size_t size, void *data)
 {
-    (void)size;
     const struct listed_module **next = data, *module = (*next)++;
     assert_string_equal(module->path, info->dlpi_name);
     assert_ptr_not_equal(module->path, info->dlpi_name);
@@ -63,9 +61,8 @@ static int compare_next(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
-static void a_list_has_what_the_loader_has(void **state)
+TEST(a_list_has_what_the_loader_has)
 {
-    (void)state;
     struct module_list list = make_list();
     const struct listed_module *next = list.at;
     dl_iterate_phdr(compare_next, &next);
@@ -76,9 +73,8 @@ static void a_list_has_what_the_loader_has(void **state)
     assert_int_equal(list.count, 0);
 }
 
-static void a_list_stays_when_a_module_goes(void **state)
+TEST(a_list_stays_when_a_module_goes)
 {
-    (void)state;
     size_t bytes;
     void *library = open_library(LIBRARY);
     struct module_list before = make_list();
@@ -98,9 +94,8 @@ static void a_list_stays_when_a_module_goes(void **state)
     module_list_free(&before);
 }
 
-static void new_modules_come_last(void **state)
+TEST(new_modules_come_last)
 {
-    (void)state;
     void *first = open_library(LIBRARY), *second = open_library(OTHER);
     struct module_list before = make_list();
     dlclose(first);
@@ -115,9 +110,8 @@ static void new_modules_come_last(void **state)
 }
 
 /* Two libraries at the same addresses differ by path or by build-id. */
-static void a_module_is_the_same_by_place_path_and_notes(void **state)
+TEST(a_module_is_the_same_by_place_path_and_notes)
 {
-    (void)state;
     struct module_list one = make_list(), two = make_list();
     assert_true(module_is_same(&one.at[0], &two.at[0]));
     struct listed_module other = two.at[0];
@@ -136,15 +130,4 @@ static void a_module_is_the_same_by_place_path_and_notes(void **state)
     assert_true(module_is_same(&one.at[0], &other));
     module_list_free(&one);
     module_list_free(&two);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_list_has_what_the_loader_has),
-        cmocka_unit_test(a_list_stays_when_a_module_goes),
-        cmocka_unit_test(new_modules_come_last),
-        cmocka_unit_test(a_module_is_the_same_by_place_path_and_notes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

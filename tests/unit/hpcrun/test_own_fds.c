@@ -7,7 +7,6 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/measurement-file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -36,30 +35,24 @@ static void set_limits(rlim_t soft, rlim_t hard)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-static int begin_below_hard_limit(void **state)
+STEP(begin_below_hard_limit)
 {
-    (void)state;
     set_limits(LIMIT, 2 * LIMIT);
     fds_init();
-    return 0;
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     set_limits(LIMIT, LIMIT);
     fds_init();
-    return 0;
 }
 
 /* Closes what a test left. */
-static int end(void **state)
+STEP(end)
 {
-    (void)state;
     fds_release_reserve();
     for (int fd; (fd = fds_next(0)) >= 0;)
         fds_close(fd);
-    return 0;
 }
 
 static int open_null(void)
@@ -84,9 +77,8 @@ static int take_all(void)
     return last;
 }
 
-static void the_program_keeps_its_whole_table(void **state)
+TEST_WITH(begin_below_hard_limit, end, the_program_keeps_its_whole_table)
 {
-    (void)state;
     int a = open_null(), b = fds_adopt(open("/dev/null", O_RDONLY));
     assert_true(a >= LIMIT && b >= LIMIT && a != b);
     assert_int_equal(fcntl(a, F_GETFD), FD_CLOEXEC);
@@ -103,18 +95,16 @@ static void the_program_keeps_its_whole_table(void **state)
 }
 
 /* The program's later files may need the numbers above its limit, too, if it raises that. */
-static void only_a_quarter_is_taken_there(void **state)
+TEST_WITH(begin_below_hard_limit, end, only_a_quarter_is_taken_there)
 {
-    (void)state;
     int n = 0;
     for (int fd; (fd = fds_adopt(dup(0))) >= 0; n++)
         assert_true(fd >= LIMIT && fd < LIMIT + LIMIT / 4 + 16);
     assert_int_equal(n, LIMIT / 4 + 16);
 }
 
-static void a_limit_that_changes_is_followed(void **state)
+TEST_WITH(begin_below_hard_limit, end, a_limit_that_changes_is_followed)
 {
-    (void)state;
     set_limits(LIMIT / 2, 2 * LIMIT);
     int fd = open_null();
     assert_true(fd >= LIMIT / 2 && fd < LIMIT && fds_is_ours(fd));
@@ -125,9 +115,8 @@ static void a_limit_that_changes_is_followed(void **state)
 
 /* ---- in the table ---- */
 
-static void they_are_high_and_do_not_survive_an_exec(void **state)
+TEST_WITH(begin, end, they_are_high_and_do_not_survive_an_exec)
 {
-    (void)state;
     int lowest = open("/dev/null", O_RDONLY), a = open_null(), b = open_null();
     assert_true(a >= LIMIT * 3 / 4 && a < LIMIT && b >= LIMIT * 3 / 4 && b < LIMIT && a != b);
     assert_int_equal(fcntl(a, F_GETFD), FD_CLOEXEC);
@@ -140,9 +129,8 @@ static void they_are_high_and_do_not_survive_an_exec(void **state)
     assert_true(fds_is_ours(b) && is_open(b));
 }
 
-static void an_adopted_one_moves_up(void **state)
+TEST_WITH(begin, end, an_adopted_one_moves_up)
 {
-    (void)state;
     int low = open("/dev/zero", O_RDONLY), high = fds_adopt(low);
     char zero = 1;
     assert_true(high >= LIMIT * 3 / 4 && fds_is_ours(high));
@@ -152,18 +140,16 @@ static void an_adopted_one_moves_up(void **state)
     assert_int_equal(zero, 0);
 }
 
-static void a_missing_file_is_an_error_number(void **state)
+TEST_WITH(begin, end, a_missing_file_is_an_error_number)
 {
-    (void)state;
     assert_int_equal(fds_open(AT_FDCWD, "/nowhere", O_RDONLY, 0), -ENOENT);
     assert_int_equal(fds_next(0), -1);
     fds_close(-1);
     assert_false(fds_is_ours(-1) || fds_is_ours(1 << 30));
 }
 
-static void they_are_found_in_order(void **state)
+TEST_WITH(begin, end, they_are_found_in_order)
 {
-    (void)state;
     bool ours[LIMIT] = {false};
     for (int i = 0; i < 40; i++)
         ours[open_null()] = true;
@@ -180,9 +166,8 @@ static void they_are_found_in_order(void **state)
 }
 
 /* The program's calls find ours closed, and leave them open. */
-static void the_program_cannot_close_or_replace_them(void **state)
+TEST_WITH(begin, end, the_program_cannot_close_or_replace_them)
 {
-    (void)state;
     int ours = open_null(), own = open("/dev/null", O_RDONLY);
     errno = 0;
     assert_int_equal(close(ours), -1);
@@ -204,9 +189,8 @@ static void the_program_cannot_close_or_replace_them(void **state)
 }
 
 /* Fills a range of the table, closes a part of it, and expects all of that part but ours closed. */
-static void closing_a_range_leaves_ours(void **state)
+TEST_WITH(begin, end, closing_a_range_leaves_ours)
 {
-    (void)state;
     enum { FIRST = 150, LAST = 220 };
     for (int from = FIRST; from <= LAST; from += 35)
         for (int to = from; to <= LAST; to += 23) {
@@ -224,9 +208,8 @@ static void closing_a_range_leaves_ours(void **state)
 }
 
 /* The file gets the reserve's number. */
-static void the_reserve_serves_when_the_program_took_all(void **state)
+TEST_WITH(begin, end, the_reserve_serves_when_the_program_took_all)
 {
-    (void)state;
     fds_reserve();
     int reserve = fds_next(0);
     assert_true(reserve >= LIMIT * 3 / 4);
@@ -238,9 +221,8 @@ static void the_reserve_serves_when_the_program_took_all(void **state)
     assert_true(last > reserve && is_open(reserve) && !is_open(last));
 }
 
-static void a_closed_one_becomes_the_reserve_if_there_is_none(void **state)
+TEST_WITH(begin, end, a_closed_one_becomes_the_reserve_if_there_is_none)
 {
-    (void)state;
     int a = open_null(), b = open_null();
     fds_close_or_reserve(a);
     assert_true(is_open(a) && fds_is_ours(a));
@@ -250,17 +232,15 @@ static void a_closed_one_becomes_the_reserve_if_there_is_none(void **state)
     assert_false(is_open(a) || fds_is_ours(a));
 }
 
-static void a_lowered_limit_is_noticed(void **state)
+TEST_WITH(begin, end, a_lowered_limit_is_noticed)
 {
-    (void)state;
     set_limits(128, 128);
     int fd = open_null();
     assert_true(fd >= 96 && fd < 128 && fds_is_ours(fd));
 }
 
-static void very_few_descriptors_are_for_the_measurement_only(void **state)
+TEST_WITH(NULL, end, very_few_descriptors_are_for_the_measurement_only)
 {
-    (void)state;
     fds_init();
     assert_false(fds_are_scarce());
     assert_true(fds_are_few()); /* a descriptor for each thread is too much */
@@ -273,27 +253,4 @@ static void very_few_descriptors_are_for_the_measurement_only(void **state)
     assert_true(fd >= 0 && fds_is_ours(fd));
     fds_close_or_reserve(fd);
     assert_false(is_open(fd));
-}
-
-#define ABOVE(name) cmocka_unit_test_setup_teardown(name, begin_below_hard_limit, end)
-#define TEST(name)  cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ABOVE(the_program_keeps_its_whole_table),
-        ABOVE(only_a_quarter_is_taken_there),
-        ABOVE(a_limit_that_changes_is_followed),
-        TEST(they_are_high_and_do_not_survive_an_exec),
-        TEST(an_adopted_one_moves_up),
-        TEST(a_missing_file_is_an_error_number),
-        TEST(they_are_found_in_order),
-        TEST(the_program_cannot_close_or_replace_them),
-        TEST(closing_a_range_leaves_ours),
-        TEST(the_reserve_serves_when_the_program_took_all),
-        TEST(a_closed_one_becomes_the_reserve_if_there_is_none),
-        TEST(a_lowered_limit_is_noticed),
-        cmocka_unit_test_teardown(very_few_descriptors_are_for_the_measurement_only, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

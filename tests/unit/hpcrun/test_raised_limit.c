@@ -35,7 +35,6 @@ static long set_limit(const struct rlimit *new_limit, struct rlimit *old)
 
 long sys6(long number, long a, long b, long c, long d, long e, long f)
 {
-    (void)a, (void)b, (void)e, (void)f;
     switch (number) {
     case SYS_prlimit64: return set_limit((const struct rlimit *)c, (struct rlimit *)d);
     case SYS_fcntl: return copy((int)c);
@@ -51,25 +50,21 @@ static void expect(rlim_t soft, rlim_t hard, int number)
     fds_close(number);
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     limit = (struct rlimit){.rlim_cur = 64, .rlim_max = 1024};
     change.rlim_cur = 0;
     opens_meanwhile = 0;
     fds_init();
-    return 0;
 }
 
-static void the_limit_is_as_before(void **state)
+TEST(the_limit_is_as_before)
 {
-    (void)state;
     expect(64, 1024, 64);
 }
 
-static void what_the_program_sets_stays(void **state)
+TEST(what_the_program_sets_stays)
 {
-    (void)state;
     change = (struct rlimit){.rlim_cur = 70, .rlim_max = 1024};
     expect(70, 1024, 64);
     change = (struct rlimit){.rlim_cur = 30, .rlim_max = 200};
@@ -77,19 +72,10 @@ static void what_the_program_sets_stays(void **state)
 }
 
 /* Else the limit would stay raised. */
-static void only_one_raises_it(void **state)
+TEST(only_one_raises_it)
 {
-    (void)state;
     opens_meanwhile = 1;
     expect(64, 1024, 64);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(the_limit_is_as_before, begin),
-        cmocka_unit_test_setup(what_the_program_sets_stays, begin),
-        cmocka_unit_test_setup(only_one_raises_it, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL);

@@ -6,8 +6,6 @@
 
 #include "hpcrun/thread/ready-time.h"
 
-#include <errno.h>
-
 /* The registers of a thread in user code, after a system call that the kernel will make again, and after
  * one that it has ended. */
 enum place { IN_CODE, BEFORE_CALL, AFTER_CALL, PLACES };
@@ -29,9 +27,8 @@ static void begin_by_wall_clock(unsigned seed)
 
 /* A thread that computes, and has no CPU half of the time: 1 ms with one, 1 ms without. Its time without
  * one is told apart to the nanosecond, whenever samples come. */
-static void time_without_a_cpu_is_ready(void **state)
+TEST(time_without_a_cpu_is_ready)
 {
-    (void)state;
     for (unsigned seed = 1; seed <= 100; seed++) {
         struct paid paid = {0};
         begin_by_wall_clock(seed);
@@ -48,9 +45,8 @@ static void time_without_a_cpu_is_ready(void **state)
 
 /* A thread that sleeps. A sample wakes it, and it waits 2 ms for a CPU: that is no wish of the program.
  * A thread that a sample finds in code did wish to run. */
-static void the_wait_that_a_sample_causes_is_not_ready(void **state)
+TEST(the_wait_that_a_sample_causes_is_not_ready)
 {
-    (void)state;
     for (enum place place = IN_CODE; place < PLACES; place++) {
         struct paid paid = {0};
         begin_by_wall_clock(2);
@@ -68,9 +64,8 @@ static void the_wait_that_a_sample_causes_is_not_ready(void **state)
 }
 
 /* It waits 0.2 ms for a CPU, then sleeps: only what comes after the sample is due is the sample's. */
-static void an_earlier_wait_of_a_sleeper_is_ready(void **state)
+TEST(an_earlier_wait_of_a_sleeper_is_ready)
 {
-    (void)state;
     struct paid paid = {0};
     begin_by_wall_clock(2);
     set_place(AFTER_CALL);
@@ -85,9 +80,8 @@ static void an_earlier_wait_of_a_sleeper_is_ready(void **state)
     assert_int_equal(cpu_waits_since_begin(&thread).ready, 20 * MS / 5);
 }
 
-static void without_accounts_nothing_is_ready(void **state)
+TEST(without_accounts_nothing_is_ready)
 {
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct paid paid = {0};
         begin_by_wall_clock(1);
@@ -119,9 +113,8 @@ static void begin_new(uint64_t late)
 }
 
 /* It ends a few microseconds later: the kernel's account is never read, and says that it never waited. */
-static void a_short_thread_is_not_looked_up(void **state)
+TEST(a_short_thread_is_not_looked_up)
 {
-    (void)state;
     begin_new(START_NS - 1);
     assert_int_equal(sim.looks, 0);
     sim_run(20000);
@@ -132,9 +125,8 @@ static void a_short_thread_is_not_looked_up(void **state)
 }
 
 /* The wait for the first CPU is a part of it, if that was as short as an idle CPU's. */
-static void what_it_waits_later_counts(void **state)
+TEST(what_it_waits_later_counts)
 {
-    (void)state;
     static const uint64_t late[] = {0, START_NS - 1, START_NS, 7 * MS};
     for (size_t i = 0; i < sizeof late / sizeof *late; i++) {
         begin_new(late[i]);
@@ -146,9 +138,8 @@ static void what_it_waits_later_counts(void **state)
     }
 }
 
-static void without_accounts_a_short_thread_is_unknown(void **state)
+TEST(without_accounts_a_short_thread_is_unknown)
 {
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         begin(BY_WALL_CLOCK, 1);
         sim.has_no_accounts = i == 0;
@@ -165,26 +156,10 @@ static void without_accounts_a_short_thread_is_unknown(void **state)
 }
 
 /* A filter that comes later forbids even to ask whether it has left its CPU. */
-static void a_thread_that_restricts_itself_is_unknown(void **state)
+TEST(a_thread_that_restricts_itself_is_unknown)
 {
-    (void)state;
     begin_new(0);
     is_restricted = true;
     assert_int_equal(own_cpu_waits_since_begin(&thread).ready, READY_UNKNOWN);
     assert_int_equal(sim.looks, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(time_without_a_cpu_is_ready),
-        cmocka_unit_test(the_wait_that_a_sample_causes_is_not_ready),
-        cmocka_unit_test(an_earlier_wait_of_a_sleeper_is_ready),
-        cmocka_unit_test(without_accounts_nothing_is_ready),
-        cmocka_unit_test(a_short_thread_is_not_looked_up),
-        cmocka_unit_test(what_it_waits_later_counts),
-        cmocka_unit_test(without_accounts_a_short_thread_is_unknown),
-        cmocka_unit_test(a_thread_that_restricts_itself_is_unknown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,6 @@
 #include "hpcrun/restart/restart.h"
 #include "hpcrun/thread/thread.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -44,9 +43,8 @@ static bool ends_with_eintr(long number, long second_argument, bool restarts)
     return false;
 }
 
-static void a_call_that_waits_is_ended(void **state)
+TEST(a_call_that_waits_is_ended)
 {
-    (void)state;
     assert_true(ends_with_eintr(SYS_read, 0, false));
     assert_true(ends_with_eintr(SYS_wait4, 0, false));
     assert_true(ends_with_eintr(SYS_futex, FUTEX_WAIT_PRIVATE, false));
@@ -54,15 +52,13 @@ static void a_call_that_waits_is_ended(void **state)
     assert_true(ends_with_eintr(SYS_fcntl, F_SETLKW, false));
 }
 
-static void unless_the_handler_restarts_it(void **state)
+TEST(unless_the_handler_restarts_it)
 {
-    (void)state;
     assert_false(ends_with_eintr(SYS_read, 0, true));
 }
 
-static void a_call_that_never_waits_is_not(void **state)
+TEST(a_call_that_never_waits_is_not)
 {
-    (void)state;
     assert_false(ends_with_eintr(SYS_getppid, 0, false));
     assert_false(ends_with_eintr(SYS_close, 0, false));
     assert_false(ends_with_eintr(SYS_futex, FUTEX_WAKE_PRIVATE, false));
@@ -70,17 +66,15 @@ static void a_call_that_never_waits_is_not(void **state)
 }
 
 /* The kernel restarts these calls after any handler. */
-static void nor_one_that_always_starts_again(void **state)
+TEST(nor_one_that_always_starts_again)
 {
-    (void)state;
     assert_false(ends_with_eintr(SYS_clone, 0, false));
     assert_false(ends_with_eintr(SYS_futex, FUTEX_LOCK_PI_PRIVATE, false));
 }
 
 /* Both look the same; the mark tells them apart, and serves once. */
-static void a_call_that_no_sample_found_is_not(void **state)
+TEST(a_call_that_no_sample_found_is_not)
 {
-    (void)state;
     ucontext_t marked = at_call(SYS_read, 0), other = at_call(SYS_read, 0);
     const greg_t *reg = other.uc_mcontext.gregs;
     other.uc_mcontext.gregs[REG_RSP] += 4096; /* another activation of the same code */
@@ -95,9 +89,8 @@ static void a_call_that_no_sample_found_is_not(void **state)
 }
 
 /* A handler that interrupts code elsewhere, with the same number by chance in rax. */
-static void other_code_stays(void **state)
+TEST(other_code_stays)
 {
-    (void)state;
     ucontext_t context = at_call(SYS_read, 0);
     greg_t *reg = context.uc_mcontext.gregs;
     restart_mark(&context);
@@ -110,9 +103,8 @@ static void other_code_stays(void **state)
 
 /* A call that continues one that has done a part ends with that part, whatever the handler's
  * flags. */
-static void a_call_for_the_rest_is_ended(void **state)
+TEST(a_call_for_the_rest_is_ended)
 {
-    (void)state;
     for (int restarts = 0; restarts < 2; restarts++) {
         ucontext_t rest = at_call(SYS_write, 0), inner = at_call(SYS_write, 0);
         greg_t sp = rest.uc_mcontext.gregs[REG_RSP];
@@ -128,18 +120,4 @@ static void a_call_for_the_rest_is_ended(void **state)
         restart_before_handler(&rest, restarts);
         assert_int_equal(rest.uc_mcontext.gregs[REG_RIP], CALL);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_call_that_waits_is_ended),
-        cmocka_unit_test(unless_the_handler_restarts_it),
-        cmocka_unit_test(a_call_that_never_waits_is_not),
-        cmocka_unit_test(nor_one_that_always_starts_again),
-        cmocka_unit_test(a_call_that_no_sample_found_is_not),
-        cmocka_unit_test(other_code_stays),
-        cmocka_unit_test(a_call_for_the_rest_is_ended),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

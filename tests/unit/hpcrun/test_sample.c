@@ -7,9 +7,6 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/sample.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct process process;
 struct sampling sampling;
 
@@ -31,7 +28,6 @@ __thread struct agent_slot *own_slot;
 
 void slots_find_long_calls(uint64_t ticks)
 {
-    (void)ticks;
 }
 
 static uint32_t running; /* threads that work, by their slots */
@@ -55,13 +51,11 @@ static struct rule_cache cache;
 
 struct rule rule_cache_fill(struct rule_cache *of, uint64_t pc)
 {
-    (void)of;
     return (struct rule){.hidden = pc == OWN_CODE};
 }
 
 uint32_t agent_query_charge_waiters(struct agent_query *query, unsigned which, uint64_t amount)
 {
-    (void)query;
     assert_int_equal(which, 0);
     charged = amount;
     return waiters;
@@ -69,7 +63,6 @@ uint32_t agent_query_charge_waiters(struct agent_query *query, unsigned which, u
 
 enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
 {
-    (void)context;
     u->depth = 3;
     u->path = path;
     u->cache = &cache;
@@ -79,38 +72,28 @@ enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
 const struct thread_status *agent_query_status(struct agent_query *query, struct unwinder *u,
                                                int tid)
 {
-    (void)query;
-    (void)u;
-    (void)tid;
     return &status;
 }
 
 uint32_t agent_query_path(struct agent_query *query)
 {
-    (void)query;
     return 0;
 }
 
 uint32_t logical_enter(struct logical *logical, struct unwinder *u, struct cct *cct,
                        enum unwind_end end, uint32_t unchanged)
 {
-    (void)logical;
-    (void)u;
-    (void)cct;
-    (void)unchanged;
     assert_int_equal(end, path_end);
     return node_of_path;
 }
 
 uint32_t logical_unknown(struct cct *cct)
 {
-    (void)cct;
     return UNKNOWN;
 }
 
 bool cct_add(struct cct *cct, uint32_t node, uint32_t metric, uint64_t amount)
 {
-    (void)cct;
     assert_in_range(node, NODE, UNKNOWN);
     assert_in_range(metric, 0, METRICS - 1);
     if (metric == full_metric)
@@ -121,16 +104,14 @@ bool cct_add(struct cct *cct, uint32_t node, uint32_t metric, uint64_t amount)
 
 void workers_record(unsigned agent, uint32_t workers, uint32_t n)
 {
-    (void)agent;
     recorded_workers = workers;
     recorded_n = n;
 }
 
 /* ---- one sample ---- */
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     memset(&process, 0, sizeof process);
     memset(&thread, 0, sizeof thread);
     memset(&image, 0, sizeof image);
@@ -153,7 +134,6 @@ static int begin(void **state)
     node_of_path = NODE;
     full_metric = METRICS;
     recorded_workers = recorded_n = 0;
-    return 0;
 }
 
 static void take(uint64_t amount)
@@ -198,9 +178,8 @@ static void assert_paid(uint64_t work, uint64_t idleness, uint64_t incomplete)
 
 /* ---- fates ---- */
 
-static void every_fate_has_a_place_of_its_own(void **state)
+TEST(every_fate_has_a_place_of_its_own)
 {
-    (void)state;
     static const enum fate all[] = {FATE_FIRED,
                                     FATE_RECORDED,
                                     FATE_IDLE,
@@ -228,9 +207,8 @@ static void every_fate_has_a_place_of_its_own(void **state)
     }
 }
 
-static void a_sample_is_recorded_and_pays_its_node(void **state)
+TEST(a_sample_is_recorded_and_pays_its_node)
 {
-    (void)state;
     take(1000);
     assert_only_fate(FATE_RECORDED, 1000);
     assert_paid(1000, 0, 0);
@@ -238,9 +216,8 @@ static void a_sample_is_recorded_and_pays_its_node(void **state)
     assert_int_equal(thread.unwinder.depth, 3);
 }
 
-static void time_off_the_cpu_is_told_apart(void **state)
+TEST(time_off_the_cpu_is_told_apart)
 {
-    (void)state;
     static const ucontext_t context;
     struct increment increment = {.fired = true, .amount = 1000, .off_cpu = 400};
     sample_record(&thread, event, &increment, &context);
@@ -249,9 +226,8 @@ static void time_off_the_cpu_is_told_apart(void **state)
 }
 
 /* Its time is no work, and all of it is blocked. */
-static void a_thread_that_waits_pays_waiting(void **state)
+TEST(a_thread_that_waits_pays_waiting)
 {
-    (void)state;
     static const ucontext_t context;
     struct increment increment = {.fired = true, .amount = 1000, .off_cpu = 900};
     set_status(AGENT_WAITING, 4, 1);
@@ -263,7 +239,7 @@ static void a_thread_that_waits_pays_waiting(void **state)
 }
 
 /* Time without a CPU is of no other metric: not work, nor blame for others. */
-static void time_without_a_cpu_is_only_ready(void **state)
+TEST(time_without_a_cpu_is_only_ready)
 {
     static const ucontext_t context;
     struct increment increment = {.fired = true, .amount = 1000, .off_cpu = 100, .ready = 600};
@@ -284,7 +260,7 @@ static void time_without_a_cpu_is_only_ready(void **state)
 /* ---- the clock ---- */
 
 /* Threads that work at the same time share the clock. CPU time counts, of as many threads as can run. */
-static void threads_that_work_share_the_clock(void **state)
+TEST(threads_that_work_share_the_clock)
 {
     static const ucontext_t context;
     static const struct {
@@ -308,16 +284,15 @@ static void threads_that_work_share_the_clock(void **state)
     }
 }
 
-static void an_event_without_time_has_no_clock(void **state)
+TEST(an_event_without_time_has_no_clock)
 {
-    (void)state;
     event->wall_time = NO_METRIC;
     take(1000);
     assert_paid(1000, 0, 0);
 }
 
 /* A holder may itself wait. */
-static void the_holder_of_a_lock_pays_for_each_thread_that_waits(void **state)
+TEST(the_holder_of_a_lock_pays_for_each_thread_that_waits)
 {
     for (unsigned i = 0; i < 2; i++) {
         begin(state);
@@ -329,7 +304,7 @@ static void the_holder_of_a_lock_pays_for_each_thread_that_waits(void **state)
     }
 }
 
-static void a_wait_lasts_while_its_wrapper_is_on_the_stack(void **state)
+TEST(a_wait_lasts_while_its_wrapper_is_on_the_stack)
 {
     static struct agent_slot slot;
     for (unsigned i = 0; i < 2; i++) {
@@ -343,9 +318,8 @@ static void a_wait_lasts_while_its_wrapper_is_on_the_stack(void **state)
 }
 
 /* The frame of a partial path may be in the part that is missing. */
-static void a_partial_path_ends_no_wait(void **state)
+TEST(a_partial_path_ends_no_wait)
 {
-    (void)state;
     static struct agent_slot slot = {.state = AGENT_SLOT_WAITING, .frame = 0x7050};
     own_slot = &slot;
     path_end = UNWIND_NO_FDE;
@@ -354,9 +328,8 @@ static void a_partial_path_ends_no_wait(void **state)
 }
 
 /* The path is not in the tree, so the next one must not reuse its nodes. */
-static void a_worker_without_work_pays_nothing(void **state)
+TEST(a_worker_without_work_pays_nothing)
 {
-    (void)state;
     set_status(AGENT_IDLE, 4, 1);
     take(1000);
     assert_only_fate(FATE_IDLE, 1000);
@@ -364,9 +337,8 @@ static void a_worker_without_work_pays_nothing(void **state)
     assert_int_equal(thread.unwinder.depth, 0);
 }
 
-static void nobody_works_if_no_worker_does(void **state)
+TEST(nobody_works_if_no_worker_does)
 {
-    (void)state;
     set_status(AGENT_IDLE, 4, 0);
     take(1000);
     assert_only_fate(FATE_NOBODY_WORKING, 1000);
@@ -374,7 +346,7 @@ static void nobody_works_if_no_worker_does(void **state)
 }
 
 /* A thread that the runtime uses for itself is no worker. */
-static void the_runtimes_own_thread_is_idle_whoever_works(void **state)
+TEST(the_runtimes_own_thread_is_idle_whoever_works)
 {
     for (uint32_t working = 0; working < 2; working++) {
         begin(state);
@@ -385,9 +357,8 @@ static void the_runtimes_own_thread_is_idle_whoever_works(void **state)
     }
 }
 
-static void without_memory_for_the_path_a_sample_is_dropped_for_that_reason(void **state)
+TEST(without_memory_for_the_path_a_sample_is_dropped_for_that_reason)
 {
-    (void)state;
     node_of_path = CCT_NO_MEMORY;
     take(1000);
     assert_only_fate(FATE_DROPPED_NO_MEMORY, 1000);
@@ -395,9 +366,8 @@ static void without_memory_for_the_path_a_sample_is_dropped_for_that_reason(void
     assert_string_equal(fate_drop_reason(FATE_DROPPED_NO_MEMORY), "out of memory");
 }
 
-static void without_memory_for_the_value_it_is_dropped_too(void **state)
+TEST(without_memory_for_the_value_it_is_dropped_too)
 {
-    (void)state;
     full_metric = WORK;
     take(1000);
     assert_only_fate(FATE_DROPPED_NO_MEMORY, 1000);
@@ -405,7 +375,7 @@ static void without_memory_for_the_value_it_is_dropped_too(void **state)
 }
 
 /* A sample with a partial path is recorded, and counted under its reason besides. */
-static void a_partial_path_has_its_reason(void **state)
+TEST(a_partial_path_has_its_reason)
 {
     static const struct {
         enum unwind_end end;
@@ -431,9 +401,8 @@ static void a_partial_path_has_its_reason(void **state)
 }
 
 /* The root of the tree has no values. */
-static void a_path_of_hidden_frames_is_unknown(void **state)
+TEST(a_path_of_hidden_frames_is_unknown)
 {
-    (void)state;
     node_of_path = CCT_ROOT;
     take(1000);
     assert_only_fate(FATE_RECORDED, 1000);
@@ -441,9 +410,8 @@ static void a_path_of_hidden_frames_is_unknown(void **state)
     assert_paid(0, 0, 0);
 }
 
-static void a_missed_sample_waits_to_be_counted(void **state)
+TEST(a_missed_sample_waits_to_be_counted)
 {
-    (void)state;
     sample_count_missed(event, &(struct increment){.fired = true, .amount = 300});
     sample_count_missed(event, &(struct increment){.fired = true, .amount = 500});
     assert_int_equal(event->missed.count, 2);
@@ -452,9 +420,8 @@ static void a_missed_sample_waits_to_be_counted(void **state)
 }
 
 /* fired = recorded + idle + nobody working + dropped, in counts and in time, whatever happens. */
-static void no_sample_is_lost_or_counted_twice(void **state)
+TEST(no_sample_is_lost_or_counted_twice)
 {
-    (void)state;
     uint64_t recorded = 0;
     srand(1);
     for (int i = 0; i < 10000; i++) {
@@ -482,7 +449,7 @@ static void no_sample_is_lost_or_counted_twice(void **state)
 
 /* Expected values are those of the definition: amount x (n - n_w) / n_w, and amount / n_w, with n =
  * min(workers, CPUs or --cores) and 1 <= n_w <= n. */
-static void a_working_worker_pays_its_share_of_idleness(void **state)
+TEST(a_working_worker_pays_its_share_of_idleness)
 {
     static const struct {
         uint32_t workers, working, cpus, cores;
@@ -509,60 +476,28 @@ static void a_working_worker_pays_its_share_of_idleness(void **state)
 }
 
 /* 2^55 is 9.5 hours in fixed point; times 1023 it has 65 bits. */
-static void large_amounts_do_not_overflow(void **state)
+TEST(large_amounts_do_not_overflow)
 {
-    (void)state;
     process.usable_cpus = 1024;
     set_status(AGENT_WORKING, 1024, 2);
     take((uint64_t)1 << 55);
     assert_paid((uint64_t)1 << 55, ((uint64_t)1 << 55) / 2 * 1022, (uint64_t)1 << 54);
 }
 
-static void a_foreign_thread_pays_no_idleness(void **state)
+TEST(a_foreign_thread_pays_no_idleness)
 {
-    (void)state;
     status.counts = (struct agent_worker_counts){.workers = 4, .working = 1};
     take(1200);
     assert_paid(1200, 0, 0);
     assert_int_equal(recorded_n, 0);
 }
 
-static void an_event_without_idleness_pays_none(void **state)
+TEST(an_event_without_idleness_pays_none)
 {
-    (void)state;
     event->idleness = event->incomplete = NO_METRIC;
     set_status(AGENT_WORKING, 4, 1);
     take(1200);
     assert_paid(1200, 0, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(every_fate_has_a_place_of_its_own, begin),
-        cmocka_unit_test_setup(a_sample_is_recorded_and_pays_its_node, begin),
-        cmocka_unit_test_setup(time_off_the_cpu_is_told_apart, begin),
-        cmocka_unit_test_setup(a_thread_that_waits_pays_waiting, begin),
-        cmocka_unit_test_setup(time_without_a_cpu_is_only_ready, begin),
-        cmocka_unit_test_setup(threads_that_work_share_the_clock, begin),
-        cmocka_unit_test_setup(an_event_without_time_has_no_clock, begin),
-        cmocka_unit_test_setup(the_holder_of_a_lock_pays_for_each_thread_that_waits, begin),
-        cmocka_unit_test_setup(a_wait_lasts_while_its_wrapper_is_on_the_stack, begin),
-        cmocka_unit_test_setup(a_partial_path_ends_no_wait, begin),
-        cmocka_unit_test_setup(a_worker_without_work_pays_nothing, begin),
-        cmocka_unit_test_setup(nobody_works_if_no_worker_does, begin),
-        cmocka_unit_test_setup(the_runtimes_own_thread_is_idle_whoever_works, begin),
-        cmocka_unit_test_setup(without_memory_for_the_path_a_sample_is_dropped_for_that_reason,
-                               begin),
-        cmocka_unit_test_setup(without_memory_for_the_value_it_is_dropped_too, begin),
-        cmocka_unit_test_setup(a_partial_path_has_its_reason, begin),
-        cmocka_unit_test_setup(a_path_of_hidden_frames_is_unknown, begin),
-        cmocka_unit_test_setup(a_missed_sample_waits_to_be_counted, begin),
-        cmocka_unit_test_setup(no_sample_is_lost_or_counted_twice, begin),
-        cmocka_unit_test_setup(a_working_worker_pays_its_share_of_idleness, begin),
-        cmocka_unit_test_setup(large_amounts_do_not_overflow, begin),
-        cmocka_unit_test_setup(a_foreign_thread_pays_no_idleness, begin),
-        cmocka_unit_test_setup(an_event_without_idleness_pays_none, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL);

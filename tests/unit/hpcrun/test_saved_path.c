@@ -11,22 +11,18 @@
 static struct cct from, to;
 static struct lnotes from_lnotes, to_lnotes;
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     cct_init(&from, 1);
     cct_init(&to, 1);
-    return 0;
 }
 
-static int end(void **state)
+STEP(end)
 {
-    (void)state;
     cct_free(&from);
     cct_free(&to);
     lnotes_free(&from_lnotes);
     lnotes_free(&to_lnotes);
-    return 0;
 }
 
 /* Saves the path native code, replaced code, this l-note, and enters it into the other tree; returns
@@ -57,17 +53,15 @@ static void check_lnote(const struct cct_node *node, uint64_t expected)
     assert_int_equal(lnotes_get(&to_lnotes, node->lip)->value, expected);
 }
 
-static void a_path_is_entered_as_it_was(void **state)
+TEST(a_path_is_entered_as_it_was)
 {
-    (void)state;
     uint64_t thread = ip_placeholder(PLACEHOLDER_STACK_OF + 3);
     check_lnote(move(NATIVE, false), NATIVE);
     check_lnote(move(thread, false), thread);
 }
 
-static void threads_are_not_named_in_another_process(void **state)
+TEST(threads_are_not_named_in_another_process)
 {
-    (void)state;
     check_lnote(move(NATIVE, true), NATIVE);
     assert_int_equal(move(ip_placeholder(PLACEHOLDER_STACK_OF), true)->lip, LIP_NONE);
     assert_int_equal(move(ip_placeholder(PLACEHOLDER_STACK_OF + 3), true)->lip, LIP_NONE);
@@ -83,9 +77,8 @@ static uint32_t path_of(uint32_t length)
 }
 
 /* The path around is left out if there is no room for both; a path without room is none. */
-static void a_path_is_bounded(void **state)
+TEST(a_path_is_bounded)
 {
-    (void)state;
     static struct saved_path around, path;
     const uint32_t half = SAVED_PATH_NOTES / 2;
     const struct {
@@ -103,12 +96,4 @@ static void a_path_is_bounded(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_path_is_entered_as_it_was, begin, end),
-        cmocka_unit_test_setup_teardown(threads_are_not_named_in_another_process, begin, end),
-        cmocka_unit_test_setup_teardown(a_path_is_bounded, begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, end);

@@ -67,9 +67,8 @@ static bool step_from_aligned(unsigned sp_word, unsigned old_word, bool is_leaf,
     return fallback_step(&memory, &cache, &bare, caller) == STEP_OK;
 }
 
-static void the_old_sp_is_in_a_register(void **state)
+TEST(the_old_sp_is_in_a_register)
 {
-    (void)state;
     struct frame caller;
     stack[101] = 99;               /* rbp */
     stack[108] = address(OTHER);   /* left by an earlier call */
@@ -88,9 +87,8 @@ static void the_old_sp_is_in_a_register(void **state)
     assert_int_equal(caller.bp, 98);
 }
 
-static void a_register_that_holds_no_old_sp(void **state)
+TEST(a_register_that_holds_no_old_sp)
 {
-    (void)state;
     struct frame caller;
     stack[100 + 12] = address(RA);
     assert_false(step_from_aligned(0, 100, false, &caller)); /* the registers are not known */
@@ -103,9 +101,8 @@ static void a_register_that_holds_no_old_sp(void **state)
     assert_false(step_from_aligned(0, 100, true, &caller));
 }
 
-static void several_registers_may_hold_the_old_sp(void **state)
+TEST(several_registers_may_hold_the_old_sp)
 {
-    (void)state;
     struct frame caller;
     stack[100 + 12] = address(RA);
     leaf.uc_mcontext.gregs[REG_R12] = (greg_t)address(&stack[150]);
@@ -134,9 +131,8 @@ static bool step_from_near(unsigned offset, unsigned old_word, bool interrupted,
 }
 
 /* In any register, also of a frame that has called another one. */
-static void the_walk_comes_to_the_register(void **state)
+TEST(the_walk_comes_to_the_register)
 {
-    (void)state;
     struct frame caller;
     stack[60] = 99; /* rbp */
     stack[61] = address(RA);
@@ -160,9 +156,8 @@ __asm__(".text\n"
         ".skip 16, 0xcc\n");
 
 /* A whole path: the leaf's registers are those of its caller. */
-static void a_helper_keeps_the_register(void **state)
+TEST(a_helper_keeps_the_register)
 {
-    (void)state;
     static struct frame path[UNWIND_FRAMES];
     static struct unwinder unwinder = {.cache = &cache, .path = path};
     leaf.uc_mcontext.gregs[REG_RIP] = (greg_t)address((void *)(uintptr_t)helper_code);
@@ -177,9 +172,8 @@ static void a_helper_keeps_the_register(void **state)
     expect_caller(&path[0], RA, 61);
 }
 
-static void sp_is_copied_and_taken_back(void **state)
+TEST(sp_is_copied_and_taken_back)
 {
-    (void)state;
     struct memory memory = by_kernel();
     struct frame frame = leaf_at(copied_code, 1), caller;
     struct bare_frame bare = {&frame, &leaf, true, false};
@@ -191,9 +185,8 @@ static void sp_is_copied_and_taken_back(void **state)
 }
 
 /* As argv and the environment do in the dynamic linker, which calls code without unwind information. */
-static void registers_may_hold_other_addresses_on_the_stack(void **state)
+TEST(registers_may_hold_other_addresses_on_the_stack)
 {
-    (void)state;
     static const int registers[] = {REG_RBX, REG_R12, REG_R13, REG_R14, REG_R15};
     struct memory memory = by_kernel();
     struct frame frame = leaf_at(end_of_aligned_code, 0), caller;
@@ -212,16 +205,5 @@ static void registers_may_hold_other_addresses_on_the_stack(void **state)
     assert_in_range(memory.budget, MEMORY_BUDGET / 2, MEMORY_BUDGET - 1024);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(the_old_sp_is_in_a_register, clear_all),
-        cmocka_unit_test_setup(a_register_that_holds_no_old_sp, clear_all),
-        cmocka_unit_test_setup(the_walk_comes_to_the_register, clear_all),
-        cmocka_unit_test_setup(a_helper_keeps_the_register, clear_all),
-        cmocka_unit_test_setup(sp_is_copied_and_taken_back, clear_all),
-        cmocka_unit_test_setup(several_registers_may_hold_the_old_sp, clear_all),
-        cmocka_unit_test_setup(registers_may_hold_other_addresses_on_the_stack, clear_all),
-    };
-    return cmocka_run_group_tests(tests, map_code, NULL);
-}
+EACH_TEST(clear_all, NULL);
+ALL_TESTS(map_code, NULL);

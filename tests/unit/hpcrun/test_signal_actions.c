@@ -5,15 +5,13 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/thread/thread.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 /* ---- actions ---- */
 
 /* The kernel has ours, the program sees its own. */
-static void the_program_sees_the_actions_that_it_set(void **state)
+TEST(the_program_sees_the_actions_that_it_set)
 {
-    (void)state;
     begin_test();
     for (int signal = 1; signal < SIGRTMIN; signal++) {
         if (signal == SIGKILL || signal == SIGSTOP || signal == 32 || signal == 33)
@@ -38,9 +36,8 @@ static void the_program_sees_the_actions_that_it_set(void **state)
     }
 }
 
-static void bad_signals_are_refused(void **state)
+TEST(bad_signals_are_refused)
 {
-    (void)state;
     begin_test();
     static const int bad[] = {-1, 0, SIGKILL, SIGSTOP, 32, 33, 65, 1000};
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
@@ -51,9 +48,8 @@ static void bad_signals_are_refused(void **state)
     }
 }
 
-static void a_handler_gets_what_the_kernel_gives(void **state)
+TEST(a_handler_gets_what_the_kernel_gives)
 {
-    (void)state;
     begin_test();
     struct sigaction action = {.sa_sigaction = on_info, .sa_flags = SA_SIGINFO};
     sigfillset(&action.sa_mask);
@@ -72,9 +68,8 @@ static void a_handler_gets_what_the_kernel_gives(void **state)
     assert_int_equal(kernel_mask(), 0);
 }
 
-static void flags_of_an_action_have_their_effect(void **state)
+TEST(flags_of_an_action_have_their_effect)
 {
-    (void)state;
     begin_test();
     set_action(SIGUSR1, on_signal, 0);
     raise(SIGUSR1);
@@ -94,9 +89,8 @@ static void flags_of_an_action_have_their_effect(void **state)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-static void the_old_functions_set_what_they_say(void **state)
+TEST(the_old_functions_set_what_they_say)
 {
-    (void)state;
     begin_test();
     assert_ptr_equal(signal(SIGUSR1, on_signal), SIG_DFL);
     assert_int_equal(action_of(SIGUSR1).sa_flags, SA_RESTART);
@@ -125,9 +119,8 @@ static void the_old_functions_set_what_they_say(void **state)
 #pragma GCC diagnostic pop
 
 /* Its actions are its own, but it shares our memory: there they must stay those of the parent. */
-static void a_vfork_child_changes_its_own_actions_only(void **state)
+TEST(a_vfork_child_changes_its_own_actions_only)
 {
-    (void)state;
     begin_test();
     struct sigaction before;
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
@@ -159,23 +152,10 @@ static void give_back(void)
     _exit(kernel_action(SIGTERM).handler == (void *)on_signal ? 0 : 2);
 }
 
-static void the_program_gets_its_actions_back(void **state)
+TEST(the_program_gets_its_actions_back)
 {
-    (void)state;
     begin_test();
     assert_goes_on(give_back);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_program_sees_the_actions_that_it_set),
-        cmocka_unit_test(bad_signals_are_refused),
-        cmocka_unit_test(a_handler_gets_what_the_kernel_gives),
-        cmocka_unit_test(flags_of_an_action_have_their_effect),
-        cmocka_unit_test(the_old_functions_set_what_they_say),
-        cmocka_unit_test(a_vfork_child_changes_its_own_actions_only),
-        cmocka_unit_test(the_program_gets_its_actions_back),
-    };
-    return RUN_SIGNAL_TESTS(tests);
-}
+ALL_TESTS(take_signals, NULL);

@@ -7,10 +7,6 @@
 #include "hpcrun/thread/signal-stack.h"
 #include "tests/unit/hpcrun/simulated_go.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -319,7 +315,6 @@ static void fill_and_raise(size_t left)
 
 static void fill(int signal)
 {
-    (void)signal;
     fill_and_raise(2 * FRAME_BYTES);
     fill_and_raise(1024);
 }
@@ -408,7 +403,6 @@ static void as_without_hpcrun(void **state)
 
 static void sample_in_full_stack(int signal)
 {
-    (void)signal;
     char *here = __builtin_frame_address(0);
     volatile char *room = __builtin_alloca((size_t)(here - stack) - 512);
     room[0] = 1;
@@ -425,7 +419,6 @@ static void remember_place(void)
 /* There is no room for a frame of the kernel's. */
 static void a_sample_takes_nothing_of_the_stack(void **state)
 {
-    (void)state;
     begin_test();
     thread_self = &thread;
     during_sample = remember_place;
@@ -445,7 +438,6 @@ static void a_sample_takes_nothing_of_the_stack(void **state)
 /* A lost sample is taken before the program's handler of SIGIO, which runs where it does without us. */
 static void a_lost_sample_takes_nothing_either(void **state)
 {
-    (void)state;
     begin_test();
     thread_self = &thread;
     during_sample = remember_place;
@@ -462,7 +454,6 @@ static void a_lost_sample_takes_nothing_either(void **state)
 /* Go's runtime has asked the kernel for the signal stack and knows ours. */
 static void a_handler_of_go_runs_on_our_stack(void **state)
 {
-    (void)state;
     begin_test();
     thread_self = &thread;
     during_handler_of_go = remember_place;
@@ -479,7 +470,6 @@ static void a_handler_of_go_runs_on_our_stack(void **state)
 /* The program's handler of our signal; the kernel has entered ours with nearly all signals blocked. */
 static void the_program_may_use_our_signal(void **state)
 {
-    (void)state;
     begin_test();
     thread_self = &thread;
     use_stack(STACK_BYTES);
@@ -497,7 +487,6 @@ static void the_program_may_use_our_signal(void **state)
 
 static void the_thread_ends(void **state)
 {
-    (void)state;
     begin_test();
     thread_self = &thread;
     use_stack(STACK_BYTES);
@@ -511,11 +500,9 @@ static void the_thread_ends(void **state)
     assert_int_equal(now.at[now.n - 1].place, (uintptr_t)stack);
 }
 
-static int become_a_thread(void **state)
+STEP(become_a_thread)
 {
-    (void)state;
     thread_self = &thread;
-    return 0;
 }
 
 int main(void)
@@ -534,7 +521,7 @@ int main(void)
     tests[SCENARIOS + 2] = (struct CMUnitTest)cmocka_unit_test(the_thread_ends);
     tests[SCENARIOS + 3] = (struct CMUnitTest)cmocka_unit_test(a_lost_sample_takes_nothing_either);
     tests[SCENARIOS + 4] = (struct CMUnitTest)cmocka_unit_test(a_handler_of_go_runs_on_our_stack);
-    if (!take_signals())
+    if (take_signals(NULL) != 0)
         return 1;
     signal_stack_begin(&thread);
     return cmocka_run_group_tests(tests, NULL, NULL);

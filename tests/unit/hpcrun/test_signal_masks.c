@@ -5,16 +5,13 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/thread/thread.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 /* ---- masks ---- */
 
-static void no_mask_keeps_samples_out(void **state)
+TEST(no_mask_keeps_samples_out)
 {
-    (void)state;
     begin_test();
     const uint64_t unblockable = sys_mask_bit(SIGKILL) | sys_mask_bit(SIGSTOP) | sys_mask_bit(32) |
                                  sys_mask_bit(33); /* libc never blocks the latter two */
@@ -33,9 +30,8 @@ static void no_mask_keeps_samples_out(void **state)
     assert_int_equal(kernel_mask(), 0);
 }
 
-static void other_signals_are_masked_as_asked(void **state)
+TEST(other_signals_are_masked_as_asked)
 {
-    (void)state;
     begin_test();
     sigset_t one, now;
     sigemptyset(&one);
@@ -50,9 +46,8 @@ static void other_signals_are_masked_as_asked(void **state)
 
 /* A handler that ends the process, or one of the program, would find the thread's tree half
  * changed. Faults come: guarded reads need them. */
-static void a_sample_is_interrupted_by_faults_only(void **state)
+TEST(a_sample_is_interrupted_by_faults_only)
 {
-    (void)state;
     begin_test();
     send_signal(OURS, SI_TIMER);
     const uint64_t open = sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS) | sys_mask_bit(SIGKILL) |
@@ -61,9 +56,8 @@ static void a_sample_is_interrupted_by_faults_only(void **state)
     assert_int_equal(kernel_mask(), 0);
 }
 
-static void a_signalfd_gets_no_samples(void **state)
+TEST(a_signalfd_gets_no_samples)
 {
-    (void)state;
     begin_test();
     char path[64], line[256], wanted[32];
     sigset_t set;
@@ -95,9 +89,8 @@ static void send_late(void)
     send_signal(OURS, SI_MESGQ); /* not from a process */
 }
 
-static void the_program_may_use_our_signal(void **state)
+TEST(the_program_may_use_our_signal)
 {
-    (void)state;
     begin_test();
     void *kernel = kernel_action(OURS).handler;
     struct sigaction action = {.sa_sigaction = on_info, .sa_flags = SA_SIGINFO};
@@ -126,9 +119,8 @@ static void choose(void)
     _exit(signals_choose() == SIGRTMAX - 4 ? 0 : 2); /* OURS is still taken */
 }
 
-static void the_highest_free_signal_is_chosen(void **state)
+TEST(the_highest_free_signal_is_chosen)
 {
-    (void)state;
     begin_test();
     assert_goes_on(choose);
 }
@@ -146,9 +138,8 @@ static void be_sent_a_fault(void)
     atomic_store(&thread.busy, false);
 }
 
-static void a_fault_that_is_sent_waits_for_the_end_of_a_sample(void **state)
+TEST(a_fault_that_is_sent_waits_for_the_end_of_a_sample)
 {
-    (void)state;
     begin_test();
     thread_self = &thread;
     set_action(SIGSEGV, on_signal, 0);
@@ -165,9 +156,8 @@ static void signal_in_handler(int number)
     raise(SIGUSR2);
 }
 
-static void a_handler_can_be_sampled_and_interrupted(void **state)
+TEST(a_handler_can_be_sampled_and_interrupted)
 {
-    (void)state;
     begin_test();
     set_action(SIGUSR1, signal_in_handler, 0);
     set_action(SIGUSR2, on_signal, 0);
@@ -176,17 +166,4 @@ static void a_handler_can_be_sampled_and_interrupted(void **state)
     assert_int_equal(seen.calls, 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_mask_keeps_samples_out),
-        cmocka_unit_test(other_signals_are_masked_as_asked),
-        cmocka_unit_test(a_sample_is_interrupted_by_faults_only),
-        cmocka_unit_test(a_signalfd_gets_no_samples),
-        cmocka_unit_test(the_program_may_use_our_signal),
-        cmocka_unit_test(the_highest_free_signal_is_chosen),
-        cmocka_unit_test(a_fault_that_is_sent_waits_for_the_end_of_a_sample),
-        cmocka_unit_test(a_handler_can_be_sampled_and_interrupted),
-    };
-    return RUN_SIGNAL_TESTS(tests);
-}
+ALL_TESTS(take_signals, NULL);

@@ -23,7 +23,6 @@ static long read_status(char *to, size_t room)
 
 long sys6(long number, long a, long b, long c, long d, long e, long f)
 {
-    (void)a, (void)e, (void)f;
     switch (number) {
     case SYS_prlimit64: ((struct rlimit *)d)->rlim_cur = limit; return 0;
     case SYS_openat: return status_is_readable ? 3 : -ENOENT;
@@ -56,9 +55,8 @@ static uint64_t open_all(enum timer_need need)
     return timers - before;
 }
 
-static void needed_timers_leave_half(void **state)
+TEST(needed_timers_leave_half)
 {
-    (void)state;
     static const uint64_t limits[] = {256, 1000, 60000};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         for (uint64_t used = 0; used < 4; used++) {
@@ -73,9 +71,8 @@ static void needed_timers_leave_half(void **state)
 }
 
 /* Whoever has the others. */
-static void of_few_they_take_a_sixteenth(void **state)
+TEST(of_few_they_take_a_sixteenth)
 {
-    (void)state;
     static const uint64_t limits[] = {64, 100, 255};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         begin(limits[i], limits[i] / 2);
@@ -83,9 +80,8 @@ static void of_few_they_take_a_sixteenth(void **state)
     }
 }
 
-static void spare_timers_take_a_part(void **state)
+TEST(spare_timers_take_a_part)
 {
-    (void)state;
     begin(1000, 100);
     assert_int_equal(open_all(TIMER_SPARE), 1000 / 64);
     assert_int_equal(open_all(TIMER_NEEDED), 450 - 1000 / 64);
@@ -93,9 +89,8 @@ static void spare_timers_take_a_part(void **state)
 }
 
 /* Reading the file takes longer than creating a timer. */
-static void few_timers_need_no_look_at_others(void **state)
+TEST(few_timers_need_no_look_at_others)
 {
-    (void)state;
     begin(16000, 0);
     for (int i = 0; i < 1000; i++)
         assert_int_equal(timer_open(TIMER_NEEDED, CLOCK_MONOTONIC, SIGRTMIN, NULL), i);
@@ -104,9 +99,8 @@ static void few_timers_need_no_look_at_others(void **state)
     assert_int_equal(reads, 1);
 }
 
-static void a_timer_that_is_closed_makes_room(void **state)
+TEST(a_timer_that_is_closed_makes_room)
 {
-    (void)state;
     begin(400, 0);
     assert_int_equal(open_all(TIMER_NEEDED), 200);
     timer_close(0);
@@ -117,25 +111,11 @@ static void a_timer_that_is_closed_makes_room(void **state)
 }
 
 /* The program may have queued the rest. */
-static void what_the_kernel_refuses_is_not_counted(void **state)
+TEST(what_the_kernel_refuses_is_not_counted)
 {
-    (void)state;
     begin(400, 400);
     status_is_readable = false;
     assert_int_equal(open_all(TIMER_NEEDED), 0);
     others = 200;
     assert_int_equal(open_all(TIMER_NEEDED), 200);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(needed_timers_leave_half),
-        cmocka_unit_test(of_few_they_take_a_sixteenth),
-        cmocka_unit_test(spare_timers_take_a_part),
-        cmocka_unit_test(few_timers_need_no_look_at_others),
-        cmocka_unit_test(a_timer_that_is_closed_makes_room),
-        cmocka_unit_test(what_the_kernel_refuses_is_not_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

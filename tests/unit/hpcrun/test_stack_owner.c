@@ -31,9 +31,8 @@ static int owner_at(uint64_t address)
     return owner.slot ? owner.slot->tid : 0;
 }
 
-static void each_address_is_on_one_stack(void **state)
+TEST(each_address_is_on_one_stack)
 {
-    (void)state;
     assert_int_equal(owner_at(0x1000), 0);
     struct agent_slot *initial = begin_thread(INITIAL, 0x8000, 0x9000);
     struct agent_slot *other = begin_thread(OTHER, 0x1000, 0x2000);
@@ -49,9 +48,8 @@ static void each_address_is_on_one_stack(void **state)
 }
 
 /* The program has given the other thread an array on the first one's stack. */
-static void a_stack_on_another_one(void **state)
+TEST(a_stack_on_another_one)
 {
-    (void)state;
     struct agent_slot *initial = begin_thread(INITIAL, 0x8000, 0x9000);
     struct agent_slot *other = begin_thread(OTHER, 0x8400, 0x8600);
     struct agent_slot *third = begin_thread(THIRD, 0x8000, 0xa000);
@@ -64,9 +62,8 @@ static void a_stack_on_another_one(void **state)
     end_thread(initial);
 }
 
-static void a_stack_that_another_thread_gets(void **state)
+TEST(a_stack_that_another_thread_gets)
 {
-    (void)state;
     struct agent_slot *slot = begin_thread(OTHER, 0x1000, 0x2000);
     struct stack_owner before = stack_owner_of(0x1800);
     end_thread(slot);
@@ -80,9 +77,8 @@ static void a_stack_that_another_thread_gets(void **state)
     end_thread(slot);
 }
 
-static void a_fork_keeps_the_own_stack(void **state)
+TEST(a_fork_keeps_the_own_stack)
 {
-    (void)state;
     struct agent_slot *other = begin_thread(OTHER, 0x1000, 0x2000);
     struct agent_slot *own = begin_thread(INITIAL, 0x8000, 0x9000);
     struct stack_owner before = stack_owner_of(0x8000);
@@ -94,9 +90,8 @@ static void a_fork_keeps_the_own_stack(void **state)
     end_thread(own);
 }
 
-static void the_note_of_a_thread(void **state)
+TEST(the_note_of_a_thread)
 {
-    (void)state;
     struct lnote first, second;
     struct agent_slot *slot = begin_thread(INITIAL, 0x8000, 0x9000);
     assert_true(stack_owner_note(slot->thread, &first));
@@ -122,9 +117,8 @@ static void *change_hands(void *unused)
     return unused;
 }
 
-static void a_slot_that_changes_hands_has_one_stack(void **state)
+TEST(a_slot_that_changes_hands_has_one_stack)
 {
-    (void)state;
     pthread_t writer;
     assert_int_equal(pthread_create(&writer, NULL, change_hands, NULL), 0);
     while (!is_over) {
@@ -137,17 +131,4 @@ static void a_slot_that_changes_hands_has_one_stack(void **state)
         }
     }
     pthread_join(writer, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_address_is_on_one_stack),
-        cmocka_unit_test(a_stack_on_another_one),
-        cmocka_unit_test(a_stack_that_another_thread_gets),
-        cmocka_unit_test(a_fork_keeps_the_own_stack),
-        cmocka_unit_test(the_note_of_a_thread),
-        cmocka_unit_test(a_slot_that_changes_hands_has_one_stack),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,9 +53,8 @@ static uint64_t strand(struct strand_clock *clock, uint64_t ns)
 
 /* The counter counts nanoseconds here. Of the eight readings at the begin the first `k` lose the CPU,
  * and then seven of those at the end. */
-static void test_calibration_beside_load(void **state)
+TEST(test_calibration_beside_load)
 {
-    (void)state;
     for (unsigned k = 0; k < 8; k++) {
         calls = 0;
         lost = ~(UINT32_MAX << k) | 0x7fu << (8 + k % 2);
@@ -65,19 +64,16 @@ static void test_calibration_beside_load(void **state)
     }
 }
 
-static int init(void **state)
+STEP(init)
 {
-    (void)state;
     unit_per_tick = UINT64_C(1) << (32 + STRAND_SHIFT);
     long_ticks = LONG_NS;
     wall = 10 * AWAY;
-    return 0;
 }
 
 /* What is lost before the strand begins is not subtracted from it. */
-static void test_losses_at_the_begin(void **state)
+TEST(test_losses_at_the_begin)
 {
-    (void)state;
     for (unsigned k = 0; k < 4; k++) {
         struct strand_clock clock = {0};
         calls = 0;
@@ -89,10 +85,9 @@ static void test_losses_at_the_begin(void **state)
 }
 
 /* A machine on which every system call takes longer than a time slice. */
-static void test_no_endless_tries(void **state)
+TEST(test_no_endless_tries)
 {
     struct strand_clock clock = {0};
-    (void)state;
     calls = 0;
     lost = UINT32_MAX;
     strand_begin(&clock);
@@ -101,9 +96,8 @@ static void test_no_endless_tries(void **state)
 
 /* Samples, and threads that are created meanwhile, are no part of a strand, whether it is long or
  * short. A pause in a pause counts once. */
-static void test_pauses(void **state)
+TEST(test_pauses)
 {
-    (void)state;
     for (uint64_t ns = 1000; ns < 10000000; ns *= 1000) {
         struct strand_clock clock = {0};
         lost = 0;
@@ -125,9 +119,8 @@ static void test_pauses(void **state)
 }
 
 /* How long a handler took itself is not known if it lost its CPU. */
-static void test_a_pause_without_a_cpu(void **state)
+TEST(test_a_pause_without_a_cpu)
 {
-    (void)state;
     struct strand_clock clock = {0};
     lost = 0;
     strand_begin(&clock);
@@ -140,9 +133,8 @@ static void test_a_pause_without_a_cpu(void **state)
 }
 
 /* The runtime's work after the strand, and what another thread has taken from it. */
-static void test_stop_and_cut(void **state)
+TEST(test_stop_and_cut)
 {
-    (void)state;
     struct strand_clock clock = {0};
     lost = 0;
     strand_begin(&clock);
@@ -162,9 +154,8 @@ static void test_stop_and_cut(void **state)
 
 /* What a reading adds to strands differs by their kind: the middle is subtracted, half of the range is
  * the error. */
-static void test_uncertainty(void **state)
+TEST(test_uncertainty)
 {
-    (void)state;
     lost = 0;
     strand_clock_calibrate();
     assert_in_range(excess, READING - 1, 2 * READING);
@@ -178,16 +169,4 @@ static void test_uncertainty(void **state)
     tail = 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_losses_at_the_begin),
-        cmocka_unit_test(test_no_endless_tries),
-        cmocka_unit_test(test_pauses),
-        cmocka_unit_test(test_a_pause_without_a_cpu),
-        cmocka_unit_test(test_stop_and_cut),
-        cmocka_unit_test(test_uncertainty),
-        cmocka_unit_test(test_calibration_beside_load),
-    };
-    return cmocka_run_group_tests(tests, init, NULL);
-}
+ALL_TESTS(init, NULL);

@@ -10,7 +10,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
 
 struct sampling sampling;
 
@@ -53,9 +52,8 @@ static void compare(void)
     }
 }
 
-static void test_random_programs(void **state)
+TEST(test_random_programs)
 {
-    (void)state;
     for (int round = 0; round < 200; round++) {
         int members = 1 + round % 4;
         bodies_left = 30;
@@ -106,9 +104,8 @@ static void run_task(void *task, uint64_t time)
 
 /* A thread that comes first to `single copyprivate` leaves it at once: its children are still its
  * own, to wait for. */
-static void test_no_barrier_yet(void **state)
+TEST(test_no_barrier_yet)
 {
-    (void)state;
     void *region;
     struct span_totals before = begin_program(&region);
     void *child = task_span_created(code_of, site_of, 0);
@@ -125,9 +122,8 @@ static void test_no_barrier_yet(void **state)
 
 /* libomp ends the creation of a task before it leaves the creator, which waits for the task: what is
  * between them comes before the task. */
-static void test_a_strand_before_a_task_at_once(void **state)
+TEST(test_a_strand_before_a_task_at_once)
 {
-    (void)state;
     void *region;
     struct span_totals before = begin_program(&region);
     strand(4);
@@ -142,9 +138,8 @@ static void test_a_strand_before_a_task_at_once(void **state)
 }
 
 /* A task that never runs, since its region is cancelled, is no work. */
-static void test_cancelled(void **state)
+TEST(test_cancelled)
 {
-    (void)state;
     void *region;
     struct span_totals before = begin_program(&region);
     task_span_created(code_of, site_of, 0);
@@ -154,9 +149,8 @@ static void test_cancelled(void **state)
 }
 
 /* Outside of regions, and in a process that does not measure any more, nothing is observed. */
-static void test_nothing_to_observe(void **state)
+TEST(test_nothing_to_observe)
 {
-    (void)state;
     self = &records[0];
     assert_null(task_span_created(code_of, site_of, 0));
     task_span_creation_ended();
@@ -166,9 +160,8 @@ static void test_nothing_to_observe(void **state)
     assert_false(task_span_is_lower_bound());
 }
 
-static void test_order_that_is_not_followed(void **state)
+TEST(test_order_that_is_not_followed)
 {
-    (void)state;
     void *region;
     struct span_totals before = begin_program(&region);
     assert_false(task_span_is_lower_bound());
@@ -178,9 +171,8 @@ static void test_order_that_is_not_followed(void **state)
     check_program(region, before, 1, 1);
 }
 
-static void test_regions_at_the_same_time(void **state)
+TEST(test_regions_at_the_same_time)
 {
-    (void)state;
     void *region;
     struct span_totals before = begin_program(&region);
     assert_string_equal(task_span_problem(), "the program ended in a parallel region");
@@ -193,9 +185,8 @@ static void test_regions_at_the_same_time(void **state)
 }
 
 /* The region's memory must stay: the other member still executes it. */
-static void test_a_member_that_does_not_end(void **state)
+TEST(test_a_member_that_does_not_end)
 {
-    (void)state;
     void *region;
     begin_program(&region);
     self = &records[1];
@@ -213,9 +204,8 @@ static void test_a_member_that_does_not_end(void **state)
 }
 
 /* Behind the test above: the member's thread executes it, and events are on again. */
-static void test_two_threads_in_one_task(void **state)
+TEST(test_two_threads_in_one_task)
 {
-    (void)state;
     task_span_init(BURDEN, root_site);
     self = &records[1];
     void *task = task_span_created(code_of, site_of, AGENT_TASK_IN_PARTS);
@@ -226,9 +216,8 @@ static void test_two_threads_in_one_task(void **state)
     assert_null(task_span_created(code_of, site_of, 0));
 }
 
-static void test_stopped(void **state)
+TEST(test_stopped)
 {
-    (void)state;
     self = &records[0];
     task_span_stop();
     assert_null(task_span_region_begins(code_of, site_of));
@@ -247,9 +236,8 @@ static void *arrive(void *member)
 /* A member of a team that comes to a barrier reads what its children have offered. Children that end
  * meanwhile must wait: the member holds its lock until it has done so, here until it gets the lock
  * of the region. */
-static void test_children_wait_for_a_member_that_arrives(void **state)
+TEST(test_children_wait_for_a_member_that_arrives)
 {
-    (void)state;
     struct worker_memory memory = {0};
     struct critical_path longest[KINDS];
     pthread_t thread;
@@ -281,9 +269,8 @@ static int compare_addresses(const void *a, const void *b)
 }
 
 /* Blocks that one thread takes and another one frees come back. */
-static void test_memory_of_a_producer_and_a_consumer(void **state)
+TEST(test_memory_of_a_producer_and_a_consumer)
 {
-    (void)state;
     enum { BLOCKS = 20000, AT_ONCE = 100, MOST = 1000 };
     static struct worker_memory producer, consumer;
     static void *taken[BLOCKS];
@@ -302,7 +289,6 @@ static void test_memory_of_a_producer_and_a_consumer(void **state)
 
 static int init(void **state)
 {
-    (void)state;
     self = &records[0];
     if (!work_span_init(BURDEN))
         return -1;
@@ -311,21 +297,4 @@ static int init(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_programs),
-        cmocka_unit_test(test_no_barrier_yet),
-        cmocka_unit_test(test_a_strand_before_a_task_at_once),
-        cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_nothing_to_observe),
-        cmocka_unit_test(test_order_that_is_not_followed),
-        cmocka_unit_test(test_regions_at_the_same_time),
-        cmocka_unit_test(test_children_wait_for_a_member_that_arrives),
-        cmocka_unit_test(test_memory_of_a_producer_and_a_consumer),
-        cmocka_unit_test(test_a_member_that_does_not_end),
-        cmocka_unit_test(test_two_threads_in_one_task),
-        cmocka_unit_test(test_stopped),
-    };
-    return cmocka_run_group_tests(tests, init, NULL);
-}
+ALL_TESTS(init, NULL);

@@ -17,9 +17,6 @@ static void *volatile any_function = (void *)scripted;
 
 #include "hpcrun/restart/transfers.c"
 
-#include <errno.h>
-#include <string.h>
-
 struct process process;
 struct sampling sampling;
 __thread unsigned thread_samples_handled, thread_program_handlers;
@@ -77,7 +74,6 @@ static long get_status(struct stat *status)
 
 static long sys6(long number, long a, long b, long c, long d, long e, long f)
 {
-    (void)a, (void)e, (void)f;
     switch (number) {
     case SYS_getsockopt: return sim.kind == STREAM ? get_option(c, (void *)d) : -ENOTSOCK;
     case SYS_fstat: return get_status((struct stat *)b);
@@ -103,24 +99,20 @@ void call_ends(struct call_start before)
     now_started = before;
 }
 
-static int begin(void **state)
+STEP(begin)
 {
-    (void)state;
     memset(&sim, 0, sizeof sim);
     part_frame = NULL;
     now_started = (struct call_start){.at = 0};
     process.active = true;
     errno = 0;
-    return 0;
 }
 
 /* After each test: nothing is left of the calls. */
-static int end(void **state)
+STEP(end)
 {
-    (void)state;
     assert_null(part_frame);
     assert_int_equal(now_started.at, 0);
-    return 0;
 }
 
 /* The same script from its beginning. */
@@ -153,7 +145,7 @@ static void assert_call(size_t i, size_t done, size_t size)
     assert_int_equal(sim.argument[i][2], size);
 }
 
-static void a_part_goes_on_with_the_rest(void **state)
+TEST(a_part_goes_on_with_the_rest)
 {
     SCRIPT({300, 0, 1, 0}, {500, 0, 1, 0}, {200, 0, 0, 0});
     sim.kind = PIPE;
@@ -177,9 +169,8 @@ static void a_part_goes_on_with_the_rest(void **state)
 }
 
 /* The rest alone: the offset of the file has moved already. */
-static void a_file_is_sent_once(void **state)
+TEST(a_file_is_sent_once)
 {
-    (void)state;
     SCRIPT({300, 0, 1, 0}, {700, 0, 0, 0});
     sim.kind = STREAM;
     assert_int_equal(sendfile(1, 2, NULL, 1000), 1000);
@@ -188,7 +179,7 @@ static void a_file_is_sent_once(void **state)
     assert_int_equal(sim.argument[1][3], 700);
 }
 
-static void messages_go_on_with_the_rest(void **state)
+TEST(messages_go_on_with_the_rest)
 {
     struct mmsghdr messages[5] = {0};
     SCRIPT({2, 0, 1, 0}, {3, 0, 0, 0});
@@ -203,9 +194,8 @@ static void messages_go_on_with_the_rest(void **state)
 
 /* While a call goes on for the rest: handlers of the program end it, and its time counts from the first
  * part. */
-static void the_rest_is_known_to_be_a_rest(void **state)
+TEST(the_rest_is_known_to_be_a_rest)
 {
-    (void)state;
     SCRIPT({300, 0, 1, 0}, {500, 0, 1, 0}, {200, 0, 0, 0});
     sim.kind = STREAM;
     send(1, data, 1000, 0);
@@ -218,7 +208,7 @@ static void the_rest_is_known_to_be_a_rest(void **state)
     }
 }
 
-static void a_part_that_is_all_there_is_stays(void **state)
+TEST(a_part_that_is_all_there_is_stays)
 {
     SCRIPT({300, 0, 1, 0});
     sim.kind = PIPE;
@@ -234,7 +224,7 @@ static void a_part_that_is_all_there_is_stays(void **state)
     assert_int_equal(sim.n, 1);
 }
 
-static void a_part_without_a_sample_stays(void **state)
+TEST(a_part_without_a_sample_stays)
 {
     SCRIPT({300, 0, 0, 0});
     sim.kind = PIPE;
@@ -247,7 +237,7 @@ static void a_part_without_a_sample_stays(void **state)
     assert_int_equal(sim.n, 2);
 }
 
-static void a_handler_ends_a_call_with_the_part(void **state)
+TEST(a_handler_ends_a_call_with_the_part)
 {
     SCRIPT({300, 0, 1, 1});
     sim.kind = PIPE;
@@ -260,9 +250,8 @@ static void a_handler_ends_a_call_with_the_part(void **state)
     assert_int_equal(sim.n, 2);
 }
 
-static void an_error_after_a_part_is_the_next_calls(void **state)
+TEST(an_error_after_a_part_is_the_next_calls)
 {
-    (void)state;
     SCRIPT({300, 0, 1, 0}, {-1, EPIPE, 0, 0});
     sim.kind = STREAM;
     assert_int_equal(send(1, data, 1000, MSG_DONTROUTE), 300);
@@ -270,7 +259,7 @@ static void an_error_after_a_part_is_the_next_calls(void **state)
     assert_int_equal(sim.argument[1][3], MSG_DONTROUTE | MSG_NOSIGNAL);
 }
 
-static void all_is_received_if_all_is_waited_for(void **state)
+TEST(all_is_received_if_all_is_waited_for)
 {
     SCRIPT({300, 0, 1, 0}, {700, 0, 0, 0});
     sim.kind = STREAM;
@@ -281,9 +270,8 @@ static void all_is_received_if_all_is_waited_for(void **state)
     assert_int_equal(recv(1, data, 1000, MSG_WAITALL | MSG_PEEK), 300);
 }
 
-static void pieces_go_on_where_they_were(void **state)
+TEST(pieces_go_on_where_they_were)
 {
-    (void)state;
     const struct iovec pieces[] = {{data, 100}, {data + 100, 400}, {data + 500, 500}};
     SCRIPT({300, 0, 1, 0}, {200, 0, 0, 0}, {500, 0, 0, 0});
     sim.kind = PIPE;
@@ -293,19 +281,4 @@ static void pieces_go_on_where_they_were(void **state)
     assert_call(2, 500, 500);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_part_goes_on_with_the_rest, begin, end),
-        cmocka_unit_test_setup_teardown(a_file_is_sent_once, begin, end),
-        cmocka_unit_test_setup_teardown(messages_go_on_with_the_rest, begin, end),
-        cmocka_unit_test_setup_teardown(the_rest_is_known_to_be_a_rest, begin, end),
-        cmocka_unit_test_setup_teardown(a_part_that_is_all_there_is_stays, begin, end),
-        cmocka_unit_test_setup_teardown(a_part_without_a_sample_stays, begin, end),
-        cmocka_unit_test_setup_teardown(a_handler_ends_a_call_with_the_part, begin, end),
-        cmocka_unit_test_setup_teardown(an_error_after_a_part_is_the_next_calls, begin, end),
-        cmocka_unit_test_setup_teardown(all_is_received_if_all_is_waited_for, begin, end),
-        cmocka_unit_test_setup_teardown(pieces_go_on_where_they_were, begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, end);

@@ -9,8 +9,6 @@
 #include "hpcrun/unwind/unwind.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,7 +48,6 @@ void *malloc(size_t size)
 
 void free(void *block)
 {
-    (void)block;
     die_if_quiet();
 }
 
@@ -79,7 +76,6 @@ int pthread_mutex_lock(pthread_mutex_t *mutex)
 
 int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
-    (void)mutex;
     return 0;
 }
 
@@ -108,8 +104,6 @@ static unsigned last_depth;
 
 static void unwind_quietly(int signal, siginfo_t *info, void *context)
 {
-    (void)signal;
-    (void)info;
     quiet = true;
     selector = 1;
     last_end = unwind(&unwinder, context);
@@ -140,9 +134,8 @@ static void arm_traps(void)
     }
 }
 
-static void unwinding_is_quiet(void **state)
+TEST(unwinding_is_quiet)
 {
-    (void)state;
     prepare();
     arm_traps();
     struct sigaction action = {.sa_sigaction = unwind_quietly, .sa_flags = SA_SIGINFO};
@@ -201,21 +194,11 @@ static void do_lock(void)
     pthread_mutex_lock(&mutex);
 }
 
-static void traps_work(void **state)
+TEST(traps_work)
 {
-    (void)state;
     assert_true(WIFEXITED(status_of(do_nothing)));
     int status = status_of(do_system_call);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
     assert_int_equal(WEXITSTATUS(status_of(do_malloc)), 99);
     assert_int_equal(WEXITSTATUS(status_of(do_lock)), 99);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(traps_work),
-        cmocka_unit_test(unwinding_is_quiet),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

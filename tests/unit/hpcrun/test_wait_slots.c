@@ -13,30 +13,26 @@ static enum agent_slot_state state_now(void)
 
 static int begin(void **state)
 {
-    (void)state;
     slot_take(1, 10, 0, 0);
     return own_slot ? 0 : -1;
 }
 
 static int end(void **state)
 {
-    (void)state;
     slot_release();
     return own_slot ? -1 : 0;
 }
 
-static void a_wait_ends_as_it_began(void **state)
+TEST(a_wait_ends_as_it_began)
 {
-    (void)state;
     struct wait wait = wait_begin(own_slot, NULL, NULL);
     assert_int_equal(state_now(), AGENT_SLOT_WAITING);
     wait_end(&wait);
     assert_int_equal(state_now(), AGENT_SLOT_WORKING);
 }
 
-static void each_call_has_a_number(void **state)
+TEST(each_call_has_a_number)
 {
-    (void)state;
     assert_int_equal(slot_call(NULL), 0);
     assert_int_equal(slot_call(own_slot), 0);
     struct wait wait = wait_begin(own_slot, NULL, NULL);
@@ -54,9 +50,8 @@ static void each_call_has_a_number(void **state)
 }
 
 /* A runtime waits by libc, too, and a handler of the program may wait meanwhile. */
-static void an_idle_thread_does_not_wait_for_the_program(void **state)
+TEST(an_idle_thread_does_not_wait_for_the_program)
 {
-    (void)state;
     atomic_store(&own_slot->state, AGENT_SLOT_IDLE);
     struct wait wait = wait_begin(own_slot, NULL, NULL);
     assert_int_equal(state_now(), AGENT_SLOT_ASLEEP);
@@ -74,9 +69,8 @@ static void an_idle_thread_does_not_wait_for_the_program(void **state)
 }
 
 /* That wait has no frame below which a later one could be. */
-static void an_idle_thread_has_left_no_wait(void **state)
+TEST(an_idle_thread_has_left_no_wait)
 {
-    (void)state;
     own_slot->frame = 1; /* of a wait that was left by a jump */
     atomic_store(&own_slot->state, AGENT_SLOT_IDLE);
     struct wait wait = wait_begin(own_slot, NULL, NULL);
@@ -85,9 +79,8 @@ static void an_idle_thread_has_left_no_wait(void **state)
     assert_int_equal(state_now(), AGENT_SLOT_IDLE);
 }
 
-static void a_wait_that_was_left_is_over_at_the_next_one(void **state)
+TEST(a_wait_that_was_left_is_over_at_the_next_one)
 {
-    (void)state;
     own_slot->frame = 1;
     atomic_store(&own_slot->state, AGENT_SLOT_WAITING);
     struct wait wait = wait_begin(own_slot, NULL, NULL);
@@ -97,9 +90,8 @@ static void a_wait_that_was_left_is_over_at_the_next_one(void **state)
 }
 
 /* Half of the ticks that a byte may take are left for the test itself. */
-static void a_call_waits_if_it_takes_too_long_for_its_bytes(void **state)
+TEST(a_call_waits_if_it_takes_too_long_for_its_bytes)
 {
-    (void)state;
     const size_t bytes = (size_t)1 << 40;
     uint64_t begun = ticks_now();
     struct long_call call = long_call_begin(own_slot, bytes);
@@ -113,9 +105,8 @@ static void a_call_waits_if_it_takes_too_long_for_its_bytes(void **state)
     assert_int_equal(state_now(), AGENT_SLOT_WORKING);
 }
 
-static void an_idle_thread_stays_asleep_in_a_call(void **state)
+TEST(an_idle_thread_stays_asleep_in_a_call)
 {
-    (void)state;
     atomic_store(&own_slot->state, AGENT_SLOT_IDLE);
     struct long_call call = long_call_begin(own_slot, 0);
     slots_find_long_calls(UINT64_MAX);
@@ -124,9 +115,8 @@ static void an_idle_thread_stays_asleep_in_a_call(void **state)
     assert_int_equal(state_now(), AGENT_SLOT_IDLE);
 }
 
-static void a_call_that_was_left_is_over_at_the_next_one(void **state)
+TEST(a_call_that_was_left_is_over_at_the_next_one)
 {
-    (void)state;
     own_slot->frame = 1;
     atomic_store(&own_slot->state, AGENT_SLOT_CALLING);
     struct long_call call = long_call_begin(own_slot, 0);
@@ -135,9 +125,8 @@ static void a_call_that_was_left_is_over_at_the_next_one(void **state)
 }
 
 /* A program that forbids its threads to read the counter, or that is not measured. */
-static void without_a_clock_a_call_says_nothing(void **state)
+TEST(without_a_clock_a_call_says_nothing)
 {
-    (void)state;
     atomic_store(&sampling.no_ticks, true);
     assert_null(long_call_begin(own_slot, 0).slot);
     atomic_store(&sampling.no_ticks, false);
@@ -161,9 +150,8 @@ static void check_part(const struct agent_slot_part *part, const void *kept)
 }
 
 /* The next thread gets what agents keep for it, and no more. */
-static void a_slot_that_is_taken_again(void **state)
+TEST(a_slot_that_is_taken_again)
 {
-    (void)state;
     struct agent_slot *slot = own_slot;
     slot->pool = 1;
     slot->runtimes = 1;
@@ -190,9 +178,8 @@ static void check_index(uint64_t thread, uint32_t expected)
 }
 
 /* Agents keep it beyond the thread's end. */
-static void a_thread_keeps_its_index(void **state)
+TEST(a_thread_keeps_its_index)
 {
-    (void)state;
     uint64_t ended = own_slot->thread;
     uint32_t index;
     slot_release();
@@ -203,9 +190,8 @@ static void a_thread_keeps_its_index(void **state)
 }
 
 /* In the child of a fork, indices begin at 0 again. */
-static void a_thread_of_the_forking_process_has_no_index(void **state)
+TEST(a_thread_of_the_forking_process_has_no_index)
 {
-    (void)state;
     uint64_t before = own_slot->thread, between;
     uint32_t index;
     slots_after_fork(3, 0);
@@ -218,9 +204,8 @@ static void a_thread_of_the_forking_process_has_no_index(void **state)
 }
 
 /* Another thread may have been changing its lists. */
-static void after_a_fork_only_the_own_slot_is_left(void **state)
+TEST(after_a_fork_only_the_own_slot_is_left)
 {
-    (void)state;
     struct agent_slot *own = own_slot, *other;
     use(&own->gomp);
     slot_take(2, 11, 0, 0);
@@ -235,23 +220,4 @@ static void after_a_fork_only_the_own_slot_is_left(void **state)
     check_part(&other->gomp, NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_call_has_a_number, begin, end),
-        cmocka_unit_test_setup_teardown(a_wait_ends_as_it_began, begin, end),
-        cmocka_unit_test_setup_teardown(an_idle_thread_does_not_wait_for_the_program, begin, end),
-        cmocka_unit_test_setup_teardown(an_idle_thread_has_left_no_wait, begin, end),
-        cmocka_unit_test_setup_teardown(a_wait_that_was_left_is_over_at_the_next_one, begin, end),
-        cmocka_unit_test_setup_teardown(a_call_waits_if_it_takes_too_long_for_its_bytes, begin,
-                                        end),
-        cmocka_unit_test_setup_teardown(an_idle_thread_stays_asleep_in_a_call, begin, end),
-        cmocka_unit_test_setup_teardown(a_call_that_was_left_is_over_at_the_next_one, begin, end),
-        cmocka_unit_test_setup_teardown(without_a_clock_a_call_says_nothing, begin, end),
-        cmocka_unit_test_setup_teardown(a_slot_that_is_taken_again, begin, end),
-        cmocka_unit_test_setup_teardown(a_thread_keeps_its_index, begin, end),
-        cmocka_unit_test_setup_teardown(a_thread_of_the_forking_process_has_no_index, begin, end),
-        cmocka_unit_test_setup_teardown(after_a_fork_only_the_own_slot_is_left, begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, end);

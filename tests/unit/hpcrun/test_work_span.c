@@ -9,7 +9,6 @@
 #include "tests/unit/random_numbers.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -368,29 +367,6 @@ static void compare(void)
     }
 }
 
-static void test_random_programs(void **state)
-{
-    (void)state;
-    uint64_t steals = 0;
-    assert_true(work_span_init(BURDEN));
-    work_span_go_on();
-    for (int round = 0; round < 150; round++) {
-        worker_count = 1 + (unsigned)round % MAX_WORKERS;
-        steal_odds = 1 + random_below(5);
-        struct call *root = make_call(6, 0);
-        uint64_t serial = random_below(1 << 20);
-        expect(root, serial);
-        execute(root, serial);
-        free_call(root);
-        compare();
-        bool alone = worker_count == 1;
-        assert_true(!alone || work_span_totals().steals == steals);
-        steals = work_span_totals().steals;
-        work_span_go_on();
-    }
-    assert_true(steals > 1000);
-}
-
 /* ---- grains ---- */
 
 /* Recursion of one procedure with short strands. A quarter of the children is missing. */
@@ -482,10 +458,10 @@ static void assert_right_on_average(const struct said *said, int which)
     assert_true(sqrt(variance) < 0.03); /* else this says nothing */
 }
 
-/* The work of grains is exact, however they are stolen; spans are estimated. */
-static void test_grains(void **state)
+/* The work of grains is exact, however they are stolen; spans are estimated. The first test: its children
+ * know nothing yet. */
+TEST(test_grains)
 {
-    (void)state;
     struct said *said = mmap(NULL, PROGRAMS * sizeof *said, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     unsigned steals = 0;
     assert_ptr_not_equal(said, MAP_FAILED);
@@ -501,11 +477,24 @@ static void test_grains(void **state)
     munmap(said, PROGRAMS * sizeof *said);
 }
 
-int main(void)
+TEST(test_random_programs)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grains), /* first: its children know nothing yet */
-        cmocka_unit_test(test_random_programs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    uint64_t steals = 0;
+    assert_true(work_span_init(BURDEN));
+    work_span_go_on();
+    for (int round = 0; round < 150; round++) {
+        worker_count = 1 + (unsigned)round % MAX_WORKERS;
+        steal_odds = 1 + random_below(5);
+        struct call *root = make_call(6, 0);
+        uint64_t serial = random_below(1 << 20);
+        expect(root, serial);
+        execute(root, serial);
+        free_call(root);
+        compare();
+        bool alone = worker_count == 1;
+        assert_true(!alone || work_span_totals().steals == steals);
+        steals = work_span_totals().steals;
+        work_span_go_on();
+    }
+    assert_true(steals > 1000);
 }

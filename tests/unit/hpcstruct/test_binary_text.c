@@ -7,8 +7,6 @@
 #include "lib/source-names.h"
 
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -19,9 +17,8 @@ static void check_demangled(const char *name, const char *expected)
     free(found);
 }
 
-static void test_demangled(void **state)
+TEST(test_demangled)
 {
-    (void)state;
     check_demangled("main", "main");
     check_demangled("_start", "_start");
     check_demangled("__libc_start_main", "__libc_start_main");
@@ -40,9 +37,8 @@ static void test_demangled(void **state)
     check_demangled("", "");
 }
 
-static void test_cold_names(void **state)
+TEST(test_cold_names)
 {
-    (void)state;
     assert_true(is_cold_name("foo.cold"));
     assert_true(is_cold_name("foo.cold.12"));
     assert_true(is_cold_name("foo.part.0.cold"));
@@ -59,9 +55,8 @@ static void test_cold_names(void **state)
     assert_false(is_cold_name_of("foo", "foo"));
 }
 
-static void test_no_return_names(void **state)
+TEST(test_no_return_names)
 {
-    (void)state;
     static const char *const yes[] = {
         "abort",
         "exit",
@@ -94,9 +89,8 @@ static void test_no_return_names(void **state)
         assert_false(is_no_return_name(no[i]));
 }
 
-static void test_overhead_kind(void **state)
+TEST(test_overhead_kind)
 {
-    (void)state;
     assert_string_equal(overhead_kind("hpctoolkit:parallel-overhead"), "overhead");
     assert_string_equal(overhead_kind("/a/b/hpctoolkit:parallel-overhead"), "overhead");
     assert_string_equal(overhead_kind("/a/hpctoolkit:parallel-overhead:"), "overhead");
@@ -114,9 +108,8 @@ static void check_xml_safe(const char *text, const char *expected)
     free(found);
 }
 
-static void test_xml_safe_text(void **state)
+TEST(test_xml_safe_text)
 {
-    (void)state;
     check_xml_safe("", "");
     check_xml_safe("plain <a> & b", "plain <a> & b");
     check_xml_safe("gr\xc3\xb6\xc3\x9f"
@@ -132,9 +125,8 @@ static void test_xml_safe_text(void **state)
     check_xml_safe("\xef\xbf\xbf", "\xef\xbf\xbd"); /* XML excludes U+FFFF */
 }
 
-static void test_byte_reader(void **state)
+TEST(test_byte_reader)
 {
-    (void)state;
     static const uint8_t bytes[] = {0x01, 0x02, 0x03, 0xe5, 0x8e, 0x26, 0x7f, 0x80, 0x7f,
                                     0xc0, 0xbb, 0x78, 'h',  'i',  0,    0xaa, 0xbb, 'x'};
     struct byte_reader c = {.bytes = {bytes, sizeof bytes}};
@@ -196,9 +188,8 @@ static void check_refused(uint8_t *bytes, size_t size)
     free(cause);
 }
 
-static void test_decompress(void **state)
+TEST(test_decompress)
 {
-    (void)state;
     const size_t size = 300000;
     uint8_t *data = calloc(1, size);
     for (size_t i = 0; i < size / 2; i++)
@@ -233,9 +224,8 @@ static void test_decompress(void **state)
     free(data);
 }
 
-static void test_decompress_gnu(void **state)
+TEST(test_decompress_gnu)
 {
-    (void)state;
     static const uint8_t data[] = "the older way, the older way, the older way";
     uint8_t packed[100] = {'Z', 'L', 'I', 'B', 0, 0, 0, 0, 0, 0, 0, sizeof data};
     uLongf length = sizeof packed - 12;
@@ -251,15 +241,4 @@ static void test_decompress_gnu(void **state)
     free(cause);
     assert_null(decompress_gnu(packed, 11, sizeof data, &size, &cause));
     free(cause);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_demangled),       cmocka_unit_test(test_cold_names),
-        cmocka_unit_test(test_no_return_names), cmocka_unit_test(test_overhead_kind),
-        cmocka_unit_test(test_xml_safe_text),   cmocka_unit_test(test_byte_reader),
-        cmocka_unit_test(test_decompress),      cmocka_unit_test(test_decompress_gnu),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

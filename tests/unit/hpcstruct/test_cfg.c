@@ -53,9 +53,8 @@ static void finish(struct made_module *made)
 
 /* A loop with a branch out of it, a tail call, and padding, which belongs to the block before it.
  */
-static void test_blocks(void **state)
+TEST(test_blocks)
 {
-    (void)state;
     struct made_module *made = made_module_new();
     made_symbol(made, 0x1100, 0x40, "f");
     made_symbol(made, 0x1200, 0x10, "g");
@@ -77,9 +76,8 @@ static void test_blocks(void **state)
 
 /* `dies` never returns because it calls a stub of a function that never does, and `calls_dies`
  * because it calls `dies`. `may_return` also has a path without such a call. */
-static void test_never_returning_calls(void **state)
+TEST(test_never_returning_calls)
 {
-    (void)state;
     struct made_module *made = made_module_new();
     made_stub(made, 0x1010, "abort@plt");
     made_stub(made, 0x1020, "puts@plt");
@@ -131,11 +129,10 @@ static bool has_call_that_never_returns(const struct made_module *made)
 /* Each function of a chain calls the next one, and the last one, the leaf, returns. So with one worker,
  * which begins with the first function, it takes as many rounds as functions to know that this one
  * returns. Each calls the next one on two ways, and one of them ends in an endless loop. */
-static void test_returns_that_are_known_late(void **state)
+TEST(test_returns_that_are_known_late)
 {
     enum { CHAIN = 20, SIZE = 0x40 };
     static const char *const names[] = {"chain", "leaf"};
-    (void)state;
     for (unsigned returning = 0; returning < 2; returning++) {
         struct made_module *made = made_module_new();
         for (uint64_t i = 0; i <= CHAIN; i++)
@@ -161,10 +158,9 @@ static void test_returns_that_are_known_late(void **state)
 }
 
 /* Functions at lower addresses than the leaf that they all call: they return since it does. */
-static void test_many_callers(void **state)
+TEST(test_many_callers)
 {
     enum { CALLERS = 20, SIZE = 0x20 };
-    (void)state;
     struct made_module *made = made_module_new();
     uint64_t leaf = CODE_AT + CALLERS * SIZE;
     for (uint64_t at = CODE_AT; at <= leaf; at += SIZE)
@@ -184,9 +180,8 @@ static void test_many_callers(void **state)
 }
 
 /* Functions that only call each other never return, and the analysis ends. */
-static void test_mutual_recursion(void **state)
+TEST(test_mutual_recursion)
 {
-    (void)state;
     struct made_module *made = made_module_new();
     made_symbol(made, 0x1100, 0x20, "one");
     made_symbol(made, 0x1200, 0x20, "two");
@@ -203,9 +198,8 @@ static void test_mutual_recursion(void **state)
 }
 
 /* All parts of a procedure are in one graph. */
-static void test_parts(void **state)
+TEST(test_parts)
 {
-    (void)state;
     struct made_module *made = made_module_new();
     made_symbol(made, 0x1100, 0x20, "f");
     made_symbol(made, 0x1400, 0x10, "f.cold");
@@ -220,17 +214,4 @@ static void test_parts(void **state)
               {0x1106, 0x1120, 0x1106, NONE, NONE, false},
               {0x1400, 0x1410, 0x1403, 0x1106, NONE, false});
     made_module_free(made);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_never_returning_calls),
-        cmocka_unit_test(test_returns_that_are_known_late),
-        cmocka_unit_test(test_many_callers),
-        cmocka_unit_test(test_mutual_recursion),
-        cmocka_unit_test(test_parts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

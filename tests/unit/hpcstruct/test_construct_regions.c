@@ -5,8 +5,6 @@
 
 #include "hpcstruct/structure/construct-regions.h"
 
-#include <string.h>
-
 /* Stubs of the runtime's functions, 16 bytes each. */
 enum stub { CRITICAL = 0x1010, END_CRITICAL, ORDERED, END_ORDERED, SINGLE, BARRIER };
 static const char *const stubs[] = {"GOMP_critical_start@plt", "GOMP_critical_end@plt",
@@ -82,9 +80,8 @@ static void check(const struct fixture *f, uint64_t address, const char *expecte
 }
 
 /* A construct has the calls that begin and end it, and no code before or after them. */
-static void code_between_the_calls(void **state)
+TEST(code_between_the_calls)
 {
-    (void)state;
     struct fixture f = begin();
     made_work(f.made, 1);
     call(&f, CRITICAL);     /* 0x1203 */
@@ -102,9 +99,8 @@ static void code_between_the_calls(void **state)
 }
 
 /* Constructs in constructs, of the same kind, too, behind a branch in them. */
-static void nested_constructs(void **state)
+TEST(nested_constructs)
 {
-    (void)state;
     struct fixture f = begin();
     call(&f, CRITICAL);          /* 0x1200 */
     made_branch(f.made, 0x1220); /* 0x1205 */
@@ -131,9 +127,8 @@ static void nested_constructs(void **state)
  *
  *     call GOMP_single_start; test %al, %al; je OTHER; work; call GOMP_barrier; work; ret
  *     OTHER: call GOMP_barrier; ret */
-static void a_chosen_thread(void **state)
+TEST(a_chosen_thread)
 {
-    (void)state;
     struct fixture f = begin();
     call(&f, SINGLE);              /* 0x1200 */
     made_code(f.made, 0x84, 0xc0); /* 0x1205 */
@@ -156,9 +151,8 @@ static void a_chosen_thread(void **state)
 
 /* Without a barrier the single ends where the other threads go on. If its thread never comes there, it
  * is left out. */
-static void a_chosen_thread_without_barrier(void **state)
+TEST(a_chosen_thread_without_barrier)
 {
-    (void)state;
     for (int has_end = 0; has_end <= 1; has_end++) {
         struct fixture f = begin();
         call(&f, SINGLE);                    /* 0x1200 */
@@ -176,15 +170,4 @@ static void a_chosen_thread_without_barrier(void **state)
         check(&f, 0x1212, has_end ? "single " : "");
         end(&f);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(code_between_the_calls),
-        cmocka_unit_test(nested_constructs),
-        cmocka_unit_test(a_chosen_thread),
-        cmocka_unit_test(a_chosen_thread_without_barrier),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

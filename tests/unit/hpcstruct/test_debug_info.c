@@ -5,9 +5,6 @@
 #include "hpcstruct/dwarf/function-table.h"
 #include "hpcstruct/structure/source-ranges.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static uint8_t code_bytes[0x1000];
 
 static struct elf_image make_image(void)
@@ -32,9 +29,8 @@ static uint32_t scope_at(const struct debug_info *info, uint64_t address)
 
 /* ---- lines ---- */
 
-static void test_sequences(void **state)
+TEST(test_sequences)
 {
-    (void)state;
     struct elf_image image = make_image();
     struct debug_info info = {0};
     debug_info_add_line(&info, 0x1200, 0, 20);
@@ -75,9 +71,8 @@ static uint32_t scope(struct debug_info *info, uint32_t function, uint32_t paren
     return (uint32_t)info->scopes.n - 1;
 }
 
-static void test_scopes(void **state)
+TEST(test_scopes)
 {
-    (void)state;
     struct elf_image image = make_image();
     struct debug_info info = {0};
     uint32_t f = debug_info_function(&info, "f", 0, 1), g = debug_info_function(&info, "g", 0, 2);
@@ -109,9 +104,8 @@ static void test_scopes(void **state)
     vec_free(&image.code);
 }
 
-static void test_functions(void **state)
+TEST(test_functions)
 {
-    (void)state;
     struct debug_info info = {0};
     uint32_t f = debug_info_function(&info, "f", 3, 10);
     assert_int_equal(debug_info_function(&info, "f", 3, 10), f);
@@ -122,9 +116,8 @@ static void test_functions(void **state)
 }
 
 /* Functions without a declaration are distinct, and are declared where their code begins. */
-static void test_local_functions(void **state)
+TEST(test_local_functions)
 {
-    (void)state;
     struct elf_image image = make_image();
     struct debug_info info = {0};
     uint32_t one = debug_info_local_function(&info, "lambda");
@@ -158,9 +151,8 @@ static void test_local_functions(void **state)
 }
 
 /* Only a declaration says that functions of two units are the same. */
-static void test_function_table(void **state)
+TEST(test_function_table)
 {
-    (void)state;
     struct function_table table = {0};
     struct unit_scopes unit = {0};
     struct debug_info info = {0};
@@ -189,9 +181,8 @@ static void test_function_table(void **state)
 
 /* ---- chains ---- */
 
-static void test_chains(void **state)
+TEST(test_chains)
 {
-    (void)state;
     struct debug_info info = {0};
     uint32_t f = debug_info_function(&info, "f", 0, 1), g = debug_info_function(&info, "g", 0, 2);
     uint32_t procedure = scope(&info, f, DEBUG_NONE, 0);
@@ -236,9 +227,8 @@ static void merge_table(struct debug_info *info, const struct elf_image *image, 
     assert_int_equal(part.raw_lines.n, 0);
 }
 
-static void test_merge_lines(void **state)
+TEST(test_merge_lines)
 {
-    (void)state;
     struct elf_image image = make_image();
     struct debug_info info = {0};
     uint32_t one[3], two[3];
@@ -265,15 +255,4 @@ static void test_merge_lines(void **state)
     }
     debug_info_free(&info);
     vec_free(&image.code);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sequences),      cmocka_unit_test(test_scopes),
-        cmocka_unit_test(test_functions),      cmocka_unit_test(test_local_functions),
-        cmocka_unit_test(test_chains),         cmocka_unit_test(test_merge_lines),
-        cmocka_unit_test(test_function_table),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

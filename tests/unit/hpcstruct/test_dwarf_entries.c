@@ -8,9 +8,6 @@
 
 #include <libdwarf/dwarf.h>
 #include <libdwarf/libdwarf.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- the program that runs ---- */
 
@@ -184,7 +181,7 @@ static void compare_entries(struct program *program, const struct dwarf_unit *un
     }
 }
 
-static void test_this_program(void **state)
+TEST(test_this_program)
 {
     struct program *program = *state;
     for (size_t i = 0; i < program->source.units.n; i++) {
@@ -201,7 +198,7 @@ static void test_this_program(void **state)
 
 /* ---- damage ---- */
 
-static void test_damage(void **state)
+TEST(test_damage)
 {
     struct program *program = *state;
     const struct dwarf_source *good = &program->source;
@@ -246,7 +243,7 @@ static size_t resident(const void *address)
     return (size_t)kilobytes * 1024;
 }
 
-static void test_release(void **state)
+TEST(test_release)
 {
     struct program *program = *state;
     const struct elf_image *image = program->image;
@@ -264,12 +261,4 @@ static void test_release(void **state)
     assert_true(resident(info.at) <= before - info.size + two_pages);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_this_program, open_program, close_program),
-        cmocka_unit_test_setup_teardown(test_damage, open_program, close_program),
-        cmocka_unit_test_setup_teardown(test_release, open_program, close_program),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(open_program, close_program);

@@ -4,8 +4,6 @@
 #include "hpcstruct/elf/eh-frame.h"
 
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { CODE_AT = 0x1000, CODE_SIZE = 0x1000, FRAMES_AT = 0x3000, TABLE_AT = 0x4000 };
 
@@ -96,9 +94,8 @@ static void put_entries(struct fixture *f)
     add_section(f, ".eh_frame", FRAMES_AT, f->frames, f->frames_size);
 }
 
-static void test_entries(void **state)
+TEST(test_entries)
 {
-    (void)state;
     struct fixture *f = new_fixture();
     struct frame_entries found = {0};
     put_entries(f);
@@ -121,9 +118,8 @@ static void test_entries(void **state)
 
 /* ---- landing pads ---- */
 
-static void test_landing_pads(void **state)
+TEST(test_landing_pads)
 {
-    (void)state;
     static const uint8_t table[] = {
         0xff, 0x9b, 20,      /* pads are relative to the function; type table after 20 bytes */
         0x01, 17,            /* uleb128; 17 bytes of call sites */
@@ -153,9 +149,8 @@ static void test_landing_pads(void **state)
 /* ---- damage ---- */
 
 /* Whichever byte is changed, the reader ends and all entries lie in the code. */
-static void test_damage(void **state)
+TEST(test_damage)
 {
-    (void)state;
     struct fixture *f = new_fixture();
     put_entries(f);
     add_section(f, ".gcc_except_table", TABLE_AT, f->table, sizeof f->table);
@@ -182,14 +177,4 @@ static void test_damage(void **state)
         f->frames[i] = good;
     }
     free_fixture(f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_entries),
-        cmocka_unit_test(test_landing_pads),
-        cmocka_unit_test(test_damage),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,6 @@
 
 #include "tests/unit/hpcstruct/made_module.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { FUNCTION = 0x1100, FUNCTION_END = 0x1200, CASES = 0x1180 };
 
 /* Case number i: four bytes of code. */
@@ -106,9 +103,8 @@ static void check_jumps(struct made_module *made, const struct expected_jump *ex
                 sizeof((const struct expected_jump[]){__VA_ARGS__}) /                              \
                     sizeof(struct expected_jump))
 
-static void test_relative(void **state)
+TEST(test_relative)
 {
-    (void)state;
     struct made_module *made = new_function();
     relative_table(made, DATA_AT, 0, 9); /* the code limits the index to 5 */
     compare_with(made, 5);
@@ -117,9 +113,8 @@ static void test_relative(void **state)
     CHECK_JUMPS(made, {0, 5});
 }
 
-static void test_absolute(void **state)
+TEST(test_absolute)
 {
-    (void)state;
     for (int relocated = 0; relocated < 2; relocated++) {
         struct made_module *made = new_function();
         for (unsigned i = 0; i < 8; i++) {
@@ -134,9 +129,8 @@ static void test_absolute(void **state)
     }
 }
 
-static void test_masked(void **state)
+TEST(test_masked)
 {
-    (void)state;
     struct made_module *made = new_function();
     relative_table(made, DATA_AT, 0, 9);
     made_code(made, 0x83, 0xe7, 0x03); /* and $3, %edi */
@@ -146,9 +140,8 @@ static void test_masked(void **state)
 }
 
 /* The address is loaded far away, at the other end of a loop. */
-static void test_hoisted(void **state)
+TEST(test_hoisted)
 {
-    (void)state;
     struct made_module *made = new_function();
     relative_table(made, DATA_AT, 0, 9);
     load_address(made, DATA_AT);
@@ -161,9 +154,8 @@ static void test_hoisted(void **state)
 }
 
 /* Without a bound, a table ends at the first invalid entry, or where another table begins. */
-static void test_without_bound(void **state)
+TEST(test_without_bound)
 {
-    (void)state;
     struct made_module *made = new_function();
     relative_table(made, DATA_AT, 0, 3);
     relative_table(made, DATA_AT + 16, 4, 9);
@@ -176,9 +168,8 @@ static void test_without_bound(void **state)
 }
 
 /* Clang lets entries that are never used point to the end of the function. */
-static void test_impossible_entries(void **state)
+TEST(test_impossible_entries)
 {
-    (void)state;
     struct made_module *made = new_function();
     made_u32(made, DATA_AT, FUNCTION_END - DATA_AT);
     relative_table(made, DATA_AT + 4, 0, 2);
@@ -191,9 +182,8 @@ static void test_impossible_entries(void **state)
 }
 
 /* The same without a bound: they do not end the table, wherever they are. */
-static void test_impossible_entries_without_bound(void **state)
+TEST(test_impossible_entries_without_bound)
 {
-    (void)state;
     for (unsigned unused = 0; unused < 5; unused++) {
         struct made_module *made = new_function();
         for (unsigned i = 0, number = 0; i < 5; i++)
@@ -207,9 +197,8 @@ static void test_impossible_entries_without_bound(void **state)
 }
 
 /* A table of nothing else is none. */
-static void test_only_impossible_entries(void **state)
+TEST(test_only_impossible_entries)
 {
-    (void)state;
     struct made_module *made = new_function();
     for (unsigned i = 0; i < 4; i++)
         made_u32(made, DATA_AT + 4 * i, FUNCTION_END - DATA_AT);
@@ -220,9 +209,8 @@ static void test_only_impossible_entries(void **state)
 }
 
 /* Entries out of the function lead to parts that were split off from it, but to no other function. */
-static void test_entries_out_of_the_function(void **state)
+TEST(test_entries_out_of_the_function)
 {
-    (void)state;
     static const struct {
         const char *name;
         bool is_part;
@@ -245,9 +233,8 @@ static void test_entries_out_of_the_function(void **state)
 }
 
 /* Cases that share their code are one target. */
-static void test_repeated_entries(void **state)
+TEST(test_repeated_entries)
 {
-    (void)state;
     static const unsigned cases[] = {2, 0, 1, 0, 2, 2};
     struct made_module *made = new_function();
     for (unsigned i = 0; i < 6; i++)
@@ -259,9 +246,8 @@ static void test_repeated_entries(void **state)
 }
 
 /* A bound counts more than the begin of another table. */
-static void test_bound_beyond_another_table(void **state)
+TEST(test_bound_beyond_another_table)
 {
-    (void)state;
     struct made_module *made = new_function();
     for (unsigned i = 0; i < 6; i++)
         made_u64(made, DATA_AT + 8 * i, case_at(i));
@@ -273,9 +259,8 @@ static void test_bound_beyond_another_table(void **state)
 }
 
 /* Code without optimization leaves the target on the stack (clang's computed goto at -O0). */
-static void test_through_stack(void **state)
+TEST(test_through_stack)
 {
-    (void)state;
     static const struct {
         uint8_t between[4]; /* an instruction between the store and the load */
         int last;           /* case of the table; -1: no table */
@@ -302,9 +287,8 @@ static void test_through_stack(void **state)
 }
 
 /* Two branches lead to the load; the nearer one has the bound, the one before if both are as near. */
-static void test_nearest_branch(void **state)
+TEST(test_nearest_branch)
 {
-    (void)state;
     static const struct {
         uint8_t before, after; /* bytes between the branch and the load */
         int last;
@@ -326,9 +310,8 @@ static void test_nearest_branch(void **state)
     }
 }
 
-static void test_tail_calls(void **state)
+TEST(test_tail_calls)
 {
-    (void)state;
     struct made_module *made = new_function();
     made_code(made, 0x48, 0x8b, 0x07);       /* mov (%rdi), %rax */
     made_code(made, 0xff, 0xe0);             /* jmp *%rax */
@@ -339,9 +322,8 @@ static void test_tail_calls(void **state)
 }
 
 /* Whatever the bytes are, the search ends and all targets are instructions of the function. */
-static void test_any_bytes(void **state)
+TEST(test_any_bytes)
 {
-    (void)state;
     uint64_t random = 1;
     for (unsigned round = 0; round < 300; round++) {
         struct made_module *made = new_function();
@@ -369,22 +351,4 @@ static void test_any_bytes(void **state)
         }
         made_module_free(made);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_relative),      cmocka_unit_test(test_absolute),
-        cmocka_unit_test(test_masked),        cmocka_unit_test(test_hoisted),
-        cmocka_unit_test(test_without_bound), cmocka_unit_test(test_impossible_entries),
-        cmocka_unit_test(test_impossible_entries_without_bound),
-        cmocka_unit_test(test_only_impossible_entries),
-        cmocka_unit_test(test_entries_out_of_the_function),
-        cmocka_unit_test(test_repeated_entries),
-        cmocka_unit_test(test_bound_beyond_another_table),
-        cmocka_unit_test(test_nearest_branch),
-        cmocka_unit_test(test_through_stack), cmocka_unit_test(test_tail_calls),
-        cmocka_unit_test(test_any_bytes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

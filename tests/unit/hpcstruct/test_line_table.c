@@ -3,9 +3,6 @@
 
 #include "hpcstruct/dwarf/line-table.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- writing ---- */
 
 struct bytes {
@@ -206,9 +203,8 @@ static void check_simple(struct fixture *f, const char *one, const char *two)
     check_mark(f, 5, 0x1245, "?", 0);
 }
 
-static void test_version_4(void **state)
+TEST(test_version_4)
 {
-    (void)state;
     struct bytes rest = {0}, program = {0}, lines = {0};
     names_of_version_4(&rest);
     simple_program(&program);
@@ -224,9 +220,8 @@ static void test_version_4(void **state)
 }
 
 /* The file register starts at 1 in all versions; in version 5 that is the second file. */
-static void test_version_5(void **state)
+TEST(test_version_5)
 {
-    (void)state;
     struct bytes rest = {0}, program = {0}, lines = {0};
     names_of_version_5(&rest);
     set_address(&program, 0x1000);
@@ -247,9 +242,8 @@ static void test_version_5(void **state)
 
 /* The first unit of a table may be a type unit, which names no directory; a file may have no name.
  */
-static void test_directory_of_version_5(void **state)
+TEST(test_directory_of_version_5)
 {
-    (void)state;
     struct bytes rest = {0}, program = {0}, lines = {0};
     names_of_version_5(&rest);
     set_address(&program, 0x1000);
@@ -267,9 +261,8 @@ static void test_directory_of_version_5(void **state)
     free_fixture(f);
 }
 
-static void test_several_tables(void **state)
+TEST(test_several_tables)
 {
-    (void)state;
     struct bytes rest = {0}, one = {0}, two = {0}, lines = {0};
     names_of_version_4(&rest);
     simple_program(&one);
@@ -292,9 +285,8 @@ static void test_several_tables(void **state)
 }
 
 /* Rows of removed code (at 0) and of code outside the image are dropped. */
-static void test_dropped_code(void **state)
+TEST(test_dropped_code)
 {
-    (void)state;
     struct bytes rest = {0}, program = {0}, lines = {0};
     names_of_version_4(&rest);
     for (uint32_t begin = 0; begin <= 0x2000; begin += 0x1000) {
@@ -313,9 +305,8 @@ static void test_dropped_code(void **state)
 
 /* Files in a directory whose path no file can have are unknown: many of them would take memory of the
  * square of the table's size. */
-static void test_paths_that_are_too_long(void **state)
+TEST(test_paths_that_are_too_long)
 {
-    (void)state;
     char directory[2050];
     struct bytes rest = {0}, program = {0}, lines = {0};
     memset(directory, 'd', sizeof directory - 1);
@@ -340,9 +331,8 @@ static void test_paths_that_are_too_long(void **state)
 }
 
 /* A table that is truncated anywhere, or has any byte changed, gives sorted rows and no crash. */
-static void test_damage(void **state)
+TEST(test_damage)
 {
-    (void)state;
     for (unsigned version = 4; version <= 5; version++) {
         struct bytes rest = {0}, program = {0}, lines = {0};
         if (version == 4)
@@ -368,18 +358,4 @@ static void test_damage(void **state)
             }
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_version_4),
-        cmocka_unit_test(test_version_5),
-        cmocka_unit_test(test_directory_of_version_5),
-        cmocka_unit_test(test_several_tables),
-        cmocka_unit_test(test_dropped_code),
-        cmocka_unit_test(test_paths_that_are_too_long),
-        cmocka_unit_test(test_damage),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,488 +4,224 @@
 
 #include "hpcstruct/structure/loop-location.h"
 
-#include <stdlib.h>
-#include <string.h>
+enum { MAIN, OTHER, TAGGED, FILES }; /* files */
+enum { NONE, G, H };                 /* inline chains: of the first call, and of the second */
 
-enum { MAIN_FILE, OTHER_FILE, TAGGED_FILE };
-
-struct fixture {
-    struct cfg cfg;
-    struct loops loops;
-    struct source_ranges ranges;
-    struct inline_chains chains;
-    struct debug_info info;
-    struct loop_locations locations;
-    bool tagged[3];
+struct made_block {
+    uint32_t size, chain, file, line;
+};
+struct location {
+    uint32_t chain, file, line;
+};
+struct made_call {
+    uint32_t line, parent, file; /* of the call, and the chain of the caller */
+};
+struct scenario {
+    struct made_call calls[2]; /* of functions of OTHER that are inlined */
+    struct made_block blocks[6];
+    const char *edges; /* from and to, in the order of the blocks; NULL: SIMPLE */
+    struct location loops[2];
+    uint32_t cold; /* a block in a fragment of its own, if not 0 */
 };
 
-static struct fixture *new_fixture(void)
-{
-    struct fixture *f = mem_alloc(sizeof *f);
-    strtab_id(&f->info.files, "main.c");
-    strtab_id(&f->info.files, "other.h");
-    strtab_id(&f->info.files, "hpctoolkit:parallel-overhead");
-    f->tagged[TAGGED_FILE] = true;
-    inline_chains_reset(&f->chains, &f->info);
-    return f;
-}
+/* A loop of blocks 1 and 2, between 0 and 3, with the condition at the end of 2. */
+#define SIMPLE "01 12 21 23"
 
-static void free_fixture(struct fixture *f)
+static void make_calls(const struct scenario *s, struct inline_chains *chains,
+                       struct debug_info *info)
 {
-    cfg_free(&f->cfg);
-    loops_free(&f->loops);
-    vec_free(&f->ranges.all);
-    inline_chains_free(&f->chains);
-    debug_info_free(&f->info);
-    loop_locations_free(&f->locations);
-    free(f);
-}
-
-/* The chain `parent` extended by a call in main.c, at this line, of a function of other.h. */
-static uint32_t inlined(struct fixture *f, uint32_t parent, const char *name, uint32_t call_line)
-{
-    struct inline_chain chain = {.parent = parent, .call_file = MAIN_FILE, .call_line = call_line};
-    chain.depth = f->chains.all.at[parent].depth + 1;
-    chain.function = debug_info_function(&f->info, name, OTHER_FILE, 1);
-    vec_push(&f->chains.all, chain);
-    return (uint32_t)f->chains.all.n - 1;
-}
-
-/* Adds a block of `size` bytes of code with one line and chain. Its last byte is its branch. */
-static void block(struct fixture *f, uint32_t size, uint32_t chain, uint32_t file, uint32_t line)
-{
-    uint64_t begin = f->cfg.blocks.n ? f->cfg.blocks.at[f->cfg.blocks.n - 1].end : 0x1000;
-    const struct block block = {.begin = begin, .end = begin + size, .last = begin + size - 1};
-    const struct source_range range = {begin, begin + size, NO_LOOP, chain, file, line};
-    vec_push(&f->cfg.blocks, block);
-    vec_push(&f->ranges.all, range);
-}
-
-/* Adds edges from a block. Must be called in the order of the blocks. */
-static void edges(struct fixture *f, uint32_t from, uint32_t one, uint32_t two)
-{
-    struct block *block = &f->cfg.blocks.at[from];
-    block->first_successor = (uint32_t)f->cfg.successors.n;
-    for (int i = 0; i < 2; i++) {
-        uint32_t to = i ? two : one;
-        if (to == NO_BLOCK)
-            continue;
-        vec_push(&f->cfg.successors, to);
-        block->successor_count++;
+    static const char *const names[] = {"g", "h"};
+    for (int i = 0; i < 2 && s->calls[i].line; i++) {
+        const struct made_call *call = &s->calls[i];
+        struct inline_chain chain = {
+            .parent = call->parent, .call_file = call->file, .call_line = call->line};
+        chain.depth = chains->all.at[call->parent].depth + 1;
+        chain.function = debug_info_function(info, names[i], OTHER, 1);
+        vec_push(&chains->all, chain);
     }
 }
 
-static void find_locations(struct fixture *f)
+/* The last byte of a block is its branch. */
+static void make_blocks(const struct scenario *s, struct cfg *cfg, struct source_ranges *ranges)
 {
-    loops_find(&f->loops, &f->cfg);
-    for (size_t i = 0; i < f->ranges.all.n; i++)
-        f->ranges.all.at[i].loop = f->loops.of_block.at[i];
-    const struct loop_context context = {
-        .cfg = &f->cfg,
-        .loops = &f->loops,
-        .ranges = &f->ranges,
-        .chains = &f->chains,
-        .tagged = f->tagged,
-        .procedure_file = MAIN_FILE,
-    };
-    loop_locations_find(&f->locations, &context);
+    const char *edge = s->edges ? s->edges : SIMPLE;
+    uint64_t begin = 0x1000;
+    for (uint32_t i = 0; i < 6 && s->blocks[i].size; i++) {
+        const struct made_block *made = &s->blocks[i];
+        struct block block = {
+            .begin = begin, .end = begin + made->size, .last = begin + made->size - 1};
+        const struct source_range range = {begin,       block.end,  NO_LOOP,
+                                           made->chain, made->file, made->line};
+        block.fragment = i > 0 && i == s->cold;
+        block.first_successor = (uint32_t)cfg->successors.n;
+        for (; *edge && (uint32_t)(edge[0] - '0') == i;
+             edge += edge[2] ? 3 : 2, block.successor_count++)
+            vec_push(&cfg->successors, (uint32_t)(edge[1] - '0'));
+        vec_push(&cfg->blocks, block);
+        vec_push(&ranges->all, range);
+        begin = block.end;
+    }
+    assert_int_equal(*edge, '\0');
 }
 
-static void check(const struct fixture *f, uint32_t loop, uint32_t chain, uint32_t file,
-                  uint32_t line)
+static void check(const char *name, const struct scenario *s)
 {
-    assert_true(loop < f->locations.all.n);
-    assert_int_equal(f->locations.all.at[loop].chain, chain);
-    assert_int_equal(f->locations.all.at[loop].file, file);
-    assert_int_equal(f->locations.all.at[loop].line, line);
+    static const bool tagged[FILES] = {[TAGGED] = true};
+    struct cfg cfg = {0};
+    struct loops loops = {0};
+    struct source_ranges ranges = {0};
+    struct inline_chains chains = {0};
+    struct debug_info info = {0};
+    struct loop_locations found = {0};
+    strtab_id(&info.files, "main.c");
+    strtab_id(&info.files, "other.h");
+    strtab_id(&info.files, "hpctoolkit:parallel-overhead");
+    inline_chains_reset(&chains, &info);
+    make_calls(s, &chains, &info);
+    make_blocks(s, &cfg, &ranges);
+    loops_find(&loops, &cfg);
+    for (size_t i = 0; i < ranges.all.n; i++)
+        ranges.all.at[i].loop = loops.of_block.at[i];
+    const struct loop_context context = {.cfg = &cfg,
+                                         .loops = &loops,
+                                         .ranges = &ranges,
+                                         .chains = &chains,
+                                         .tagged = tagged,
+                                         .procedure_file = MAIN};
+    loop_locations_find(&found, &context);
+    const bool has_two = s->loops[1].line > 0;
+    if (found.all.n != 1u + has_two)
+        fail_msg("%s: %zu loops", name, found.all.n);
+    for (size_t i = 0; i < found.all.n; i++) {
+        const struct location *is = &s->loops[i];
+        if (found.all.at[i].chain != is->chain || found.all.at[i].file != is->file ||
+            found.all.at[i].line != is->line)
+            fail_msg("%s: loop %zu is at line %u of file %u, chain %u", name, i,
+                     found.all.at[i].line, found.all.at[i].file, found.all.at[i].chain);
+    }
+    cfg_free(&cfg);
+    loops_free(&loops);
+    vec_free(&ranges.all);
+    inline_chains_free(&chains);
+    debug_info_free(&info);
+    loop_locations_free(&found);
 }
 
-/* Edges of a loop of blocks 1 and 2, between 0 and 3, with the condition at the end of 2. */
-static void simple_loop(struct fixture *f)
+#define CALLS(...)       .calls = {__VA_ARGS__}
+#define BLOCKS(...)      .blocks = {__VA_ARGS__}
+#define LOOPS(...)       .loops = {__VA_ARGS__}
+#define CHECK(name, ...) check(name, &(const struct scenario){__VA_ARGS__})
+
+#define BEFORE                                                                                     \
+    {                                                                                              \
+        8, NONE, MAIN, 4                                                                           \
+    }
+#define AFTER                                                                                      \
+    {                                                                                              \
+        8, NONE, MAIN, 20                                                                          \
+    }
+
+TEST(lines_of_conditions)
 {
-    edges(f, 0, 1, NO_BLOCK);
-    edges(f, 1, 2, NO_BLOCK);
-    edges(f, 2, 1, 3);
-    edges(f, 3, NO_BLOCK, NO_BLOCK);
+    CHECK("its own condition", BLOCKS(BEFORE, {8, NONE, MAIN, 11}, {8, NONE, MAIN, 10}, AFTER),
+          LOOPS({NONE, MAIN, 10}));
+    CHECK("no line of a condition: the first code with one",
+          BLOCKS(BEFORE, {8, NONE, MAIN, 12}, {8, NONE, MAIN, 0}, AFTER), LOOPS({NONE, MAIN, 12}));
+#define UNKNOWN {8, NONE, DEBUG_NONE, 0}
+    CHECK("no lines", BLOCKS(UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN), LOOPS({NONE, MAIN, 0}));
+    CHECK("the first of several conditions; or a loop inside that comes before that, of one block",
+          BLOCKS(BEFORE, {8, NONE, MAIN, 12}, {8, NONE, MAIN, 15} /* break */,
+                 {8, NONE, MAIN, 18} /* while */, AFTER,
+                 {8, NONE, MAIN, 11} /* do: no condition */),
+          .edges = "05 11 12 24 23 35 34 51", LOOPS({NONE, MAIN, 11}, {NONE, MAIN, 12}));
 }
 
-static void test_own_loop(void **state)
+TEST(loops_and_inlined_code)
 {
-    (void)state;
-    struct fixture *f = new_fixture();
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 1);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 11);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 10);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
-    simple_loop(f);
-    find_locations(f);
-    assert_int_equal(f->locations.all.n, 1);
-    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
-    free_fixture(f);
+    CHECK("all is inlined", CALLS({5}),
+          BLOCKS(BEFORE, {8, G, OTHER, 102}, {8, G, OTHER, 101}, {8, NONE, MAIN, 6}),
+          LOOPS({G, OTHER, 101}));
+    CHECK("only the body is", CALLS({11}),
+          BLOCKS(BEFORE, {80, G, OTHER, 102}, {4, NONE, MAIN, 10}, AFTER), LOOPS({NONE, MAIN, 10}));
+    CHECK("the condition of an iterator: the loop is at its call", CALLS({11}, {10}),
+          BLOCKS(BEFORE, {8, G, OTHER, 120}, {8, H, OTHER, 130}, AFTER), LOOPS({NONE, MAIN, 10}));
+    CHECK("only the condition is, and the body has other lines than the call", CALLS({10}),
+          BLOCKS(BEFORE, {2, NONE, MAIN, 11}, {80, G, OTHER, 130}, AFTER), LOOPS({NONE, MAIN, 10}));
+    CHECK("the inner loop is inlined, the outer one is outside", CALLS({11}, {140, G}),
+          BLOCKS(BEFORE, {8, NONE, MAIN, 11}, {8, H, OTHER, 151}, {8, H, OTHER, 150},
+                 {8, NONE, MAIN, 10}, AFTER),
+          .edges = "01 12 23 32 34 41 45", LOOPS({NONE, MAIN, 10}, {H, OTHER, 150}));
+    CHECK("one header, one loop: the procedure's part keeps it there", CALLS({11}),
+          BLOCKS(BEFORE, {8, NONE, MAIN, 12}, {8, G, OTHER, 101}, AFTER), .edges = "01 11 12 21 23",
+          LOOPS({NONE, MAIN, 11}));
 }
 
-/* All code is in an inlined function: so is the loop. */
-static void test_inlined_loop(void **state)
+/* A few bytes of the caller at the line of the call leave the loop inlined; many move it outwards. */
+TEST(code_of_the_caller)
 {
-    (void)state;
-    struct fixture *f = new_fixture();
-    uint32_t g = inlined(f, EMPTY_CHAIN, "g", 5);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
-    block(f, 8, g, OTHER_FILE, 102);
-    block(f, 8, g, OTHER_FILE, 101);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 6);
-    simple_loop(f);
-    find_locations(f);
-    check(f, 0, g, OTHER_FILE, 101);
-    free_fixture(f);
-}
-
-/* The body is inlined, the condition is not: the loop is around the call. */
-static void test_loop_around_call(void **state)
-{
-    (void)state;
-    struct fixture *f = new_fixture();
-    uint32_t g = inlined(f, EMPTY_CHAIN, "g", 11);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
-    block(f, 80, g, OTHER_FILE, 102);
-    block(f, 4, EMPTY_CHAIN, MAIN_FILE, 10);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
-    simple_loop(f);
-    find_locations(f);
-    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
-    free_fixture(f);
-}
-
-/* The condition is in one inlined function, the body in another: the loop is around both, at the
- * line of the call of the condition. */
-static void test_condition_of_iterator(void **state)
-{
-    (void)state;
-    struct fixture *f = new_fixture();
-    uint32_t next = inlined(f, EMPTY_CHAIN, "next", 11), more = inlined(f, EMPTY_CHAIN, "more", 10);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
-    block(f, 8, next, OTHER_FILE, 120);
-    block(f, 8, more, OTHER_FILE, 130);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
-    simple_loop(f);
-    find_locations(f);
-    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
-    free_fixture(f);
-}
-
-/* Only the condition is inlined; the body has other lines than the call: the loop is around the
- * call. */
-static void test_condition_inlined_alone(void **state)
-{
-    (void)state;
-    struct fixture *f = new_fixture();
-    uint32_t more = inlined(f, EMPTY_CHAIN, "more", 10);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
-    block(f, 2, EMPTY_CHAIN, MAIN_FILE, 11);
-    block(f, 80, more, OTHER_FILE, 130);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
-    simple_loop(f);
-    find_locations(f);
-    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
-    free_fixture(f);
-}
-
-/* A few bytes of the caller at the line of the call leave the loop inlined; many move it outwards.
- */
-static void test_caller_code(void **state)
-{
-    (void)state;
     for (uint32_t bytes = 1; bytes < 60; bytes++) {
-        struct fixture *f = new_fixture();
-        uint32_t g = inlined(f, EMPTY_CHAIN, "g", 10);
-        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
-        block(f, bytes, EMPTY_CHAIN, MAIN_FILE, 10);
-        block(f, 60, g, OTHER_FILE, 130);
-        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
-        simple_loop(f);
-        find_locations(f);
-        if (4 * bytes > 60 + bytes)
-            check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
-        else
-            check(f, 0, g, OTHER_FILE, 130);
-        free_fixture(f);
+        const bool is_outside = 4 * bytes > 60 + bytes;
+        CHECK("bytes at the line of the call", CALLS({10}),
+              BLOCKS(BEFORE, {bytes, NONE, MAIN, 10}, {60, G, OTHER, 130}, AFTER),
+              LOOPS({is_outside ? NONE : G, is_outside ? MAIN : OTHER, is_outside ? 10 : 130}));
     }
-}
-
-/* Code of the caller at the line of the call, but in another file, is not the preparation of the call: the
- * loop is outside of that. */
-static void test_caller_code_of_another_file(void **state)
-{
-    (void)state;
-    struct fixture *f = new_fixture();
-    uint32_t g = inlined(f, EMPTY_CHAIN, "g", 10);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
-    block(f, 3, EMPTY_CHAIN, OTHER_FILE, 10);
-    block(f, 60, g, OTHER_FILE, 130);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
-    simple_loop(f);
-    find_locations(f);
-    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
-    free_fixture(f);
-}
-
-/* g calls h, both inlined: a few bytes of g at its call of h (line 140) leave the loop in h, on another line
- * they move it to g; the line of the call of g does not count there. */
-static void test_caller_code_in_a_chain(void **state)
-{
-    (void)state;
+    CHECK("a line in another file is not the call's", CALLS({10}),
+          BLOCKS(BEFORE, {3, NONE, OTHER, 10}, {60, G, OTHER, 130}, AFTER),
+          LOOPS({NONE, MAIN, 10}));
+    CHECK("no line", CALLS({10}), BLOCKS(BEFORE, {3, NONE, MAIN, 0}, {60, G, OTHER, 130}, AFTER),
+          LOOPS({G, OTHER, 130}));
+    /* g calls h at line 140. The line of the call of g (11) does not count there. */
     static const uint32_t lines[] = {140, 11, 141};
-    for (size_t i = 0; i < 3; i++) {
-        struct fixture *f = new_fixture();
-        uint32_t g = inlined(f, EMPTY_CHAIN, "g", 11), h = inlined(f, g, "h", 140);
-        f->chains.all.at[h].call_file = OTHER_FILE;
-        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
-        block(f, 3, g, OTHER_FILE, lines[i]);
-        block(f, 60, h, OTHER_FILE, 151);
-        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
-        simple_loop(f);
-        find_locations(f);
-        check(f, 0, i == 0 ? h : g, OTHER_FILE, i == 0 ? 151 : 140);
-        free_fixture(f);
+    for (size_t i = 0; i < 3; i++)
+        CHECK("code of g", CALLS({11}, {140, G, OTHER}),
+              BLOCKS(BEFORE, {3, G, OTHER, lines[i]}, {60, H, OTHER, 151}, AFTER),
+              LOOPS({i == 0 ? H : G, OTHER, i == 0 ? 151 : 140}));
+#define OF_G {3, G, OTHER, 12}
+#define OF_MAIN                                                                                    \
+    {                                                                                              \
+        3, NONE, MAIN, 12                                                                          \
     }
-}
-
-/* Code of two callers, both off their calls: the outermost of them has the loop, whichever comes first. */
-static void test_code_of_two_callers(void **state)
-{
-    (void)state;
-    for (int swapped = 0; swapped < 2; swapped++) {
-        struct fixture *f = new_fixture();
-        uint32_t g = inlined(f, EMPTY_CHAIN, "g", 11), h = inlined(f, g, "h", 140);
-        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
-        block(f, 3, swapped ? g : EMPTY_CHAIN, swapped ? OTHER_FILE : MAIN_FILE, 12);
-        block(f, 3, swapped ? EMPTY_CHAIN : g, swapped ? MAIN_FILE : OTHER_FILE, 12);
-        block(f, 60, h, OTHER_FILE, 151);
-        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
-        edges(f, 0, 1, NO_BLOCK);
-        edges(f, 1, 2, NO_BLOCK);
-        edges(f, 2, 3, NO_BLOCK);
-        edges(f, 3, 1, 4);
-        edges(f, 4, NO_BLOCK, NO_BLOCK);
-        find_locations(f);
-        check(f, 0, EMPTY_CHAIN, MAIN_FILE, 11);
-        free_fixture(f);
-    }
-}
-
-/* Without a line of a condition, the loop has that of its first code with one. */
-static void test_conditions_without_line(void **state)
-{
-    (void)state;
-    struct fixture *f = new_fixture();
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 12);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 0);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
-    simple_loop(f);
-    find_locations(f);
-    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 12);
-    free_fixture(f);
-}
-
-/* The same for code of the caller without a line. */
-static void test_caller_code_without_line(void **state)
-{
-    (void)state;
-    struct fixture *f = new_fixture();
-    uint32_t g = inlined(f, EMPTY_CHAIN, "g", 10);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
-    block(f, 3, EMPTY_CHAIN, MAIN_FILE, 0);
-    block(f, 60, g, OTHER_FILE, 130);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
-    simple_loop(f);
-    find_locations(f);
-    check(f, 0, g, OTHER_FILE, 130);
-    free_fixture(f);
-}
-
-/* Two nested loops, the inner one in an inlined function: the outer one is outside that. */
-static void test_nest(void **state)
-{
-    (void)state;
-    struct fixture *f = new_fixture();
-    uint32_t g = inlined(f, EMPTY_CHAIN, "g", 11), h = inlined(f, g, "h", 140);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 11);
-    block(f, 8, h, OTHER_FILE, 151);
-    block(f, 8, h, OTHER_FILE, 150);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 10);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
-    edges(f, 0, 1, NO_BLOCK);
-    edges(f, 1, 2, NO_BLOCK);
-    edges(f, 2, 3, NO_BLOCK);
-    edges(f, 3, 2, 4);
-    edges(f, 4, 1, 5);
-    edges(f, 5, NO_BLOCK, NO_BLOCK);
-    find_locations(f);
-    assert_int_equal(f->locations.all.n, 2);
-    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
-    check(f, 1, h, OTHER_FILE, 150);
-    free_fixture(f);
-}
-
-/* An outer loop in an inlined function that has no code of its own but a few bytes of the caller:
- * the location of the inner loop keeps it in the inlined function. */
-static void test_outer_follows_inner(void **state)
-{
-    (void)state;
-    struct fixture *f = new_fixture();
-    uint32_t g = inlined(f, EMPTY_CHAIN, "g", 11);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 12); /* the inner loop is in the procedure itself */
-    block(f, 8, g, OTHER_FILE, 101);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
-    edges(f, 0, 1, NO_BLOCK);
-    edges(f, 1, 1, 2);
-    edges(f, 2, 1, 3); /* back to 1: one header, so one loop */
-    edges(f, 3, NO_BLOCK, NO_BLOCK);
-    find_locations(f);
-    assert_int_equal(f->locations.all.n, 1);
-    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 11);
-    free_fixture(f);
-}
-
-/* The line of a loop with early exits is that of its first condition, unless a loop inside it comes
- * before that. */
-static void test_smallest_line(void **state)
-{
-    (void)state;
-    struct fixture *f = new_fixture();
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 12); /* an inner loop of one block */
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 15); /* break */
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 18); /* while */
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
-    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 11); /* do: no condition */
-    edges(f, 0, 5, NO_BLOCK);
-    edges(f, 1, 1, 2);
-    edges(f, 2, 4, 3);
-    edges(f, 3, 5, 4);
-    edges(f, 4, NO_BLOCK, NO_BLOCK);
-    edges(f, 5, 1, NO_BLOCK);
-    find_locations(f);
-    assert_int_equal(f->locations.all.n, 2);
-    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 11);
-    check(f, 1, EMPTY_CHAIN, MAIN_FILE, 12);
-    free_fixture(f);
+    CHECK("of two callers: the outermost has the loop", CALLS({11}, {140, G}),
+          BLOCKS(BEFORE, OF_MAIN, OF_G, {60, H, OTHER, 151}, AFTER), .edges = "01 12 23 31 34",
+          LOOPS({NONE, MAIN, 11}));
+    CHECK("of two callers, swapped", CALLS({11}, {140, G}),
+          BLOCKS(BEFORE, OF_G, OF_MAIN, {60, H, OTHER, 151}, AFTER), .edges = "01 12 23 31 34",
+          LOOPS({NONE, MAIN, 11}));
 }
 
 /* Lines of the procedure's own file are preferred, and untagged files to tagged ones. */
-static void test_files(void **state)
+TEST(files)
 {
-    (void)state;
-    const struct {
-        uint32_t file, line;
-    } conditions[][2] = {
-        {{OTHER_FILE, 1}, {MAIN_FILE, 10}},
-        {{TAGGED_FILE, 1}, {MAIN_FILE, 10}},
-        {{MAIN_FILE, 10}, {TAGGED_FILE, 1}},
+    static const struct made_block conditions[][2] = {
+        {{8, NONE, OTHER, 1}, {8, NONE, MAIN, 10}},
+        {{8, NONE, TAGGED, 1}, {8, NONE, MAIN, 10}},
+        {{8, NONE, MAIN, 10}, {8, NONE, TAGGED, 1}},
     };
-    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
-        struct fixture *f = new_fixture();
-        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
-        block(f, 8, EMPTY_CHAIN, conditions[i][0].file, conditions[i][0].line);
-        block(f, 8, EMPTY_CHAIN, conditions[i][1].file, conditions[i][1].line);
-        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
-        edges(f, 0, 1, NO_BLOCK);
-        edges(f, 1, 2, 3);
-        edges(f, 2, 1, 3);
-        edges(f, 3, NO_BLOCK, NO_BLOCK);
-        find_locations(f);
-        check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
-        free_fixture(f);
-    }
+    for (size_t i = 0; i < 3; i++)
+        CHECK("files", BLOCKS(BEFORE, conditions[i][0], conditions[i][1], AFTER),
+              .edges = "01 12 13 21 23", LOOPS({NONE, MAIN, 10}));
 }
 
 /* Conditions in another fragment of the procedure count only if there are no near ones. */
-static void test_cold_condition(void **state)
+TEST(cold_conditions)
 {
-    (void)state;
-    for (int near = 0; near < 2; near++) {
-        struct fixture *f = new_fixture();
-        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 30);
-        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 31);
-        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 32);
-        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 33);
-        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 3); /* cold */
-        f->cfg.blocks.at[4].fragment = 1;
-        edges(f, 0, 1, NO_BLOCK);
-        edges(f, 1, 2, 4);
-        edges(f, 2, near ? 1 : 4, near ? 3 : NO_BLOCK);
-        edges(f, 3, NO_BLOCK, NO_BLOCK);
-        edges(f, 4, 1, 3);
-        find_locations(f);
-        check(f, 0, EMPTY_CHAIN, MAIN_FILE, near ? 32 : 3);
-        free_fixture(f);
-    }
+    for (int near = 0; near < 2; near++)
+        CHECK("cold",
+              BLOCKS({8, NONE, MAIN, 30}, {8, NONE, MAIN, 31}, {8, NONE, MAIN, 32},
+                     {8, NONE, MAIN, 33}, {8, NONE, MAIN, 3}),
+              .cold = 4, .edges = near ? "01 12 14 21 23 41 43" : "01 12 14 24 41 43",
+              LOOPS({NONE, MAIN, near ? 32 : 3}));
 }
 
-static void test_nothing_known(void **state)
-{
-    (void)state;
-    struct fixture *f = new_fixture();
-    for (int i = 0; i < 4; i++)
-        block(f, 8, EMPTY_CHAIN, DEBUG_NONE, 0);
-    simple_loop(f);
-    find_locations(f);
-    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 0);
-    free_fixture(f);
-}
-
-/* do { first; while (a) f(); } while (b): the outer loop has its conditions behind the inner one, and
+/* do { first; while (a) f(); } while (b): the outer loop has its conditions after the inner one, and
  * begins at the first line of its header; not later than the inner loop. */
-static void test_outer_loop_that_tests_at_its_end(void **state)
+TEST(an_outer_loop_that_tests_at_its_end)
 {
-    (void)state;
     static const uint32_t first_lines[] = {9, 11, 30}, expected[] = {9, 10, 10};
-    for (size_t i = 0; i < 3; i++) {
-        struct fixture *f = new_fixture();
-        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
-        block(f, 8, EMPTY_CHAIN, MAIN_FILE, first_lines[i]); /* header of the outer loop */
-        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 10);             /* the inner loop */
-        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 7);              /* not in the header */
-        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
-        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 40);
-        edges(f, 0, 1, NO_BLOCK);
-        edges(f, 1, 2, NO_BLOCK);
-        edges(f, 2, 2, 3);
-        edges(f, 3, 4, NO_BLOCK);
-        edges(f, 4, 1, 5);
-        edges(f, 5, NO_BLOCK, NO_BLOCK);
-        find_locations(f);
-        assert_int_equal(f->locations.all.n, 2);
-        check(f, 0, EMPTY_CHAIN, MAIN_FILE, expected[i]);
-        check(f, 1, EMPTY_CHAIN, MAIN_FILE, 10);
-        free_fixture(f);
-    }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_own_loop),
-        cmocka_unit_test(test_outer_loop_that_tests_at_its_end),
-        cmocka_unit_test(test_inlined_loop),
-        cmocka_unit_test(test_loop_around_call),
-        cmocka_unit_test(test_condition_of_iterator),
-        cmocka_unit_test(test_condition_inlined_alone),
-        cmocka_unit_test(test_caller_code),
-        cmocka_unit_test(test_caller_code_of_another_file),
-        cmocka_unit_test(test_caller_code_in_a_chain),
-        cmocka_unit_test(test_code_of_two_callers),
-        cmocka_unit_test(test_conditions_without_line),
-        cmocka_unit_test(test_caller_code_without_line),
-        cmocka_unit_test(test_nest),
-        cmocka_unit_test(test_outer_follows_inner),
-        cmocka_unit_test(test_smallest_line),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_cold_condition),
-        cmocka_unit_test(test_nothing_known),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    for (size_t i = 0; i < 3; i++)
+        CHECK("first line",
+              BLOCKS(BEFORE, {8, NONE, MAIN, first_lines[i]} /* its header */,
+                     {8, NONE, MAIN, 10} /* the inner loop */,
+                     {8, NONE, MAIN, 7} /* not in the header */, AFTER, {8, NONE, MAIN, 40}),
+              .edges = "01 12 22 23 34 41 45", LOOPS({NONE, MAIN, expected[i]}, {NONE, MAIN, 10}));
 }

@@ -4,8 +4,6 @@
 
 #include "hpcstruct/flow/loop-nest.h"
 
-#include <stdlib.h>
-
 /* ---- graphs ---- */
 
 #define MAX_BLOCKS 400
@@ -146,9 +144,8 @@ static void check_program(struct program *p, struct cfg *cfg, struct loops *loop
     assert_int_equal(loops->all.n, headers);
 }
 
-static void test_structured(void **state)
+TEST(test_structured)
 {
-    (void)state;
     struct cfg cfg = {0};
     struct loops loops = {0};
     size_t found = 0;
@@ -184,9 +181,8 @@ static void find_paths(const struct graph *g, bool reaches[SMALL][SMALL])
                 reaches[i][k] |= reaches[i][via] && reaches[via][k];
 }
 
-static void test_random(void **state)
+TEST(test_random)
 {
-    (void)state;
     struct cfg cfg = {0};
     struct loops loops = {0};
     size_t irreducible = 0;
@@ -224,9 +220,8 @@ static void test_random(void **state)
 }
 
 /* A loop with two entries: the one that the traversal reaches first is the header. */
-static void test_two_entries(void **state)
+TEST(test_two_entries)
 {
-    (void)state;
     struct graph g = {.count = 4};
     connect(&g, 0, 1);
     connect(&g, 0, 2);
@@ -250,9 +245,8 @@ static void test_two_entries(void **state)
 
 /* A jump into a loop from code that is not reached, as after a call that never returns, is no entry
  * of the loop; a loop that is not reached has its own entries. */
-static void test_not_reached(void **state)
+TEST(test_not_reached)
 {
-    (void)state;
     struct graph g = {.count = 7};
     connect(&g, 0, 1);
     connect(&g, 1, 2);
@@ -280,9 +274,8 @@ static void test_not_reached(void **state)
 }
 
 /* A nest as deep as the graph is long: without recursion, no stack overflows. */
-static void test_deep(void **state)
+TEST(test_deep)
 {
-    (void)state;
     const uint32_t count = 200000;
     struct cfg cfg = {.entry = 0};
     struct loops loops = {0};
@@ -297,16 +290,4 @@ static void test_deep(void **state)
     assert_int_equal(loops.of_block.n, count);
     cfg_free(&cfg);
     loops_free(&loops);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_structured),
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_two_entries),
-        cmocka_unit_test(test_not_reached),
-        cmocka_unit_test(test_deep),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,6 @@
 
 #include "hpcstruct/structure/procedure-scopes.h"
 
-#include <stdlib.h>
-
 enum { MAIN_FILE, INLINED_FILE, OTHER_FILE, TAGGED_FILE, FILES };
 
 struct fixture {
@@ -125,9 +123,8 @@ static void check(const struct fixture *f, uint64_t address, const char *functio
 }
 
 /* A row of another file keeps that file. */
-static void test_other_file(void **state)
+TEST(test_other_file)
 {
-    (void)state;
     struct fixture f;
     set_up(&f);
     check(&f, 0x1100, "f", MAIN_FILE, 10);
@@ -140,9 +137,8 @@ static void test_other_file(void **state)
 
 /* A row of line 0 takes the nearest line of the same scope in the file of its function; not that of
  * another scope, another file or a tagged file. */
-static void test_line_zero(void **state)
+TEST(test_line_zero)
 {
-    (void)state;
     struct fixture f;
     set_up(&f);
     check(&f, 0x1108, "f", MAIN_FILE, 12); /* not line 29 of another file, though it is as near */
@@ -190,9 +186,8 @@ static unsigned count_loops(const struct place *places, unsigned count, unsigned
 }
 
 /* A loop with several `continue` is a nest in the code. */
-static void test_loops_of_one_line(void **state)
+TEST(test_loops_of_one_line)
 {
-    (void)state;
     const struct place one[] = {{MAIN_FILE, 12}, {MAIN_FILE, 12}},
                        two[] = {{OTHER_FILE, 12}, {MAIN_FILE, 12}};
     unsigned pausing;
@@ -202,9 +197,8 @@ static void test_loops_of_one_line(void **state)
     assert_int_equal(pausing, 1);
 }
 
-static void test_depth_of_loops(void **state)
+TEST(test_depth_of_loops)
 {
-    (void)state;
     struct place places[70];
     unsigned pausing;
     for (uint32_t i = 0; i < 70; i++)
@@ -214,15 +208,4 @@ static void test_depth_of_loops(void **state)
     for (uint32_t i = 1; i < 70; i++)
         places[i].line = 12;
     assert_int_equal(count_loops(places, 70, &pausing), 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_other_file),
-        cmocka_unit_test(test_line_zero),
-        cmocka_unit_test(test_loops_of_one_line),
-        cmocka_unit_test(test_depth_of_loops),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

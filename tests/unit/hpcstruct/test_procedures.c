@@ -4,8 +4,6 @@
 
 #include "tests/unit/hpcstruct/made_module.h"
 
-#include <string.h>
-
 /* ---- the map ---- */
 
 struct expected_fragment {
@@ -37,9 +35,8 @@ static void check_map(struct made_module *made, const struct expected_fragment *
               sizeof((const struct expected_fragment[]){__VA_ARGS__}) /                            \
                   sizeof(struct expected_fragment))
 
-static void test_symbols(void **state)
+TEST(test_symbols)
 {
-    (void)state;
     struct made_module *made = made_module_new();
     made_symbol(made, 0x1100, 0x100, "around");
     made_symbol(made, 0x1140, 0x20, "inside");
@@ -54,9 +51,8 @@ static void test_symbols(void **state)
     made_module_free(made);
 }
 
-static void test_frames_and_stubs(void **state)
+TEST(test_frames_and_stubs)
 {
-    (void)state;
     struct made_module *made = made_module_new();
     made_stub(made, 0x1020, "puts@plt");
     made_symbol(made, 0x1100, 0x80, "named");
@@ -74,9 +70,8 @@ static void test_frames_and_stubs(void **state)
 }
 
 /* Uncovered code is divided at labels and call targets; padding has no owner. */
-static void test_gaps(void **state)
+TEST(test_gaps)
 {
-    (void)state;
     struct made_module *made = made_module_new();
     made_symbol(made, 0x1000, 0x10, "first");
     made->at = 0x1020;
@@ -114,9 +109,8 @@ static void expect_entry(struct made_module *made, uint64_t entry)
     made_module_free(made);
 }
 
-static void test_cold_part_by_name(void **state)
+TEST(test_cold_part_by_name)
 {
-    (void)state;
     struct made_module *made = split_function();
     made_symbol(made, 0x1100, 0x40, "f");
     made_symbol(made, 0x1400, 0x20, "f.cold");
@@ -139,9 +133,8 @@ static void test_cold_part_by_name(void **state)
     expect_entry(made, 0x1400);
 }
 
-static void test_part_without_name(void **state)
+TEST(test_part_without_name)
 {
-    (void)state;
     struct made_module *made = split_function(); /* jumps back to the middle */
     made_frame(made, 0x1100, 0x1140, false);
     made_frame(made, 0x1400, 0x1420, false);
@@ -158,9 +151,8 @@ static void test_part_without_name(void **state)
     expect_entry(made, 0x1400);
 }
 
-static void test_tail_call(void **state)
+TEST(test_tail_call)
 {
-    (void)state;
     for (int begins_mid_function = 0; begins_mid_function < 2; begins_mid_function++) {
         struct made_module *made = made_module_new();
         made->at = 0x1100;
@@ -175,9 +167,8 @@ static void test_tail_call(void **state)
     }
 }
 
-static void test_links(void **state)
+TEST(test_links)
 {
-    (void)state;
     struct made_module *made = made_module_new();
     made_frame(made, 0x1100, 0x1140, false);
     made_frame(made, 0x1400, 0x1420, false);
@@ -191,18 +182,4 @@ static void test_links(void **state)
     assert_int_equal(made->module.procedures.all.n, 2);
     assert_int_equal(made->module.procedures.all.at[0].fragment_count, 2);
     made_module_free(made);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_symbols),
-        cmocka_unit_test(test_frames_and_stubs),
-        cmocka_unit_test(test_gaps),
-        cmocka_unit_test(test_cold_part_by_name),
-        cmocka_unit_test(test_part_without_name),
-        cmocka_unit_test(test_tail_call),
-        cmocka_unit_test(test_links),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,17 +4,13 @@
 #include "hpcstruct/code/quick-decode.h"
 
 #include <Zydis/Zydis.h>
-#include <stdbool.h>
-#include <string.h>
 
 static ZydisDecoder zydis;
 static unsigned long answered, asked;
 
-static int set_up(void **state)
+STEP(set_up)
 {
-    (void)state;
     ZydisDecoderInit(&zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    return 0;
 }
 
 /* What Zydis says of an instruction: instructions of kinds that the quick decoder must leave to
@@ -88,14 +84,13 @@ static void compare_opcodes(const uint8_t *prefixes, size_t count, uint8_t sib)
         }
 }
 
-static void test_opcodes(void **state)
+TEST(test_opcodes)
 {
     static const char *const prefixes[] = {
         "",         "\x66",     "\xf2",         "\xf3",     "\x48",     "\x41",
         "\x66\x48", "\xf3\x48", "\xf2\x4f",     "\x66\xf3", "\x66\xf2", "\x2e",
         "\x64",     "\x65\x48", "\x66\x66\x2e", "\xf3\xf2", "\x48\x66", "\xf0",
     };
-    (void)state;
     answered = asked = 0;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         compare_opcodes((const uint8_t *)prefixes[i], strlen(prefixes[i]), i % 2 ? 0x25 : 0xe4);
@@ -109,11 +104,10 @@ static uint8_t next_byte(uint64_t *seed)
     return (uint8_t)(*seed >> 56);
 }
 
-static void test_random_bytes(void **state)
+TEST(test_random_bytes)
 {
     uint64_t seed = 1;
     uint8_t bytes[24];
-    (void)state;
     for (unsigned i = 0; i < 300000; i++) {
         for (size_t k = 0; k < sizeof bytes; k++)
             bytes[k] = next_byte(&seed);
@@ -126,10 +120,9 @@ static void test_random_bytes(void **state)
 }
 
 /* The code of this program. The quick decoder knows most of its instructions. */
-static void test_real_code(void **state)
+TEST(test_real_code)
 {
     const uint8_t *at = (const uint8_t *)&compare, *end = at + 4096;
-    (void)state;
     answered = asked = 0;
     for (; at < end; at++)
         compare(at, 32);
@@ -138,10 +131,9 @@ static void test_real_code(void **state)
 
 /* Bytes of an instruction that ends behind the code are not read: the sanitizers and the guard byte
  * see it. */
-static void test_ends(void **state)
+TEST(test_ends)
 {
     static const uint8_t move[] = {0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8};
-    (void)state;
     for (size_t size = 0; size <= sizeof move; size++) {
         struct quick_instruction quick = quick_decode(move, size);
         assert_int_equal(quick.length, size == sizeof move ? size : 0);
@@ -149,13 +141,4 @@ static void test_ends(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_opcodes),
-        cmocka_unit_test(test_random_bytes),
-        cmocka_unit_test(test_real_code),
-        cmocka_unit_test(test_ends),
-    };
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+ALL_TESTS(set_up, NULL);

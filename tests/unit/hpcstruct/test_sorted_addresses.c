@@ -32,23 +32,12 @@ static void sort_as_table(uint64_t *addresses, size_t count)
     sort_table(addresses, count, sizeof *addresses, compare_addresses);
 }
 
-static void addresses_are_sorted(void **state)
+TEST(addresses_are_sorted)
 {
-    (void)state;
     check(sort_addresses);
 }
 
-static void tables_are_sorted(void **state)
+TEST(tables_are_sorted)
 {
-    (void)state;
     check(sort_as_table);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses_are_sorted),
-        cmocka_unit_test(tables_are_sorted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

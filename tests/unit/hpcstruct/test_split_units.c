@@ -8,8 +8,6 @@
 #include "hpcstruct/dwarf/unit-index.h"
 
 #include <libdwarf/dwarf.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- writing ---- */
 
@@ -93,9 +91,8 @@ static struct unit_sections sections_with(const struct bytes *info)
     };
 }
 
-static void test_heads(void **state)
+TEST(test_heads)
 {
-    (void)state;
     struct bytes info = {0};
     write_skeleton(&info);
     size_t second = info.n;
@@ -119,9 +116,8 @@ static void test_heads(void **state)
 }
 
 /* No damage leads out of the sections (the sanitizers see that). */
-static void test_damaged_heads(void **state)
+TEST(test_damaged_heads)
 {
-    (void)state;
     for (size_t damaged = 0; damaged < 80; damaged++) {
         struct bytes info = {0};
         struct unit_heads heads = {0};
@@ -189,9 +185,8 @@ static const struct address_range listed[] = {
     {0x50000, 0x50002}, {0x60000, 0x60004}, {0x70000, 0x70009},
 };
 
-static void test_range_lists(void **state)
+TEST(test_range_lists)
 {
-    (void)state;
     struct bytes b = {0};
     struct address_ranges ranges = {.list_entries_left = 1000};
     b.n = 12;             /* the header, which is not read */
@@ -215,9 +210,8 @@ static void test_range_lists(void **state)
     vec_free(&ranges.all);
 }
 
-static void test_damaged_range_lists(void **state)
+TEST(test_damaged_range_lists)
 {
-    (void)state;
     struct bytes b = {0};
     struct address_ranges ranges = {.list_entries_left = 1000};
     write_list(&b);
@@ -232,9 +226,8 @@ static void test_damaged_range_lists(void **state)
     vec_free(&ranges.all);
 }
 
-static void test_old_range_lists(void **state)
+TEST(test_old_range_lists)
 {
-    (void)state;
     static const uint64_t words[] = {0x99,       0x99, 0x10, 0x20, 0x30, 0x30,
                                      UINT64_MAX, 0x50, 1,    4,    0,    0};
     static const struct address_range expected[] = {{0x40010, 0x40020}, {0x51, 0x54}};
@@ -282,9 +275,8 @@ static void write_index(struct bytes *b, unsigned version)
         number(b, 4, 100 + cell);
 }
 
-static void test_index(void **state)
+TEST(test_index)
 {
-    (void)state;
     for (unsigned version = 2; version <= 5; version += 3) {
         struct bytes b = {0};
         struct unit_parts parts;
@@ -301,9 +293,8 @@ static void test_index(void **state)
     }
 }
 
-static void test_damaged_index(void **state)
+TEST(test_damaged_index)
 {
-    (void)state;
     struct bytes b = {0};
     struct unit_parts parts;
     write_index(&b, 5);
@@ -317,15 +308,4 @@ static void test_damaged_index(void **state)
     assert_true(unit_index_find(all_of(&b), ids[1], &parts));
     b.at[0] = 4; /* version */
     assert_false(unit_index_find(all_of(&b), ids[1], &parts));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_heads),           cmocka_unit_test(test_damaged_heads),
-        cmocka_unit_test(test_range_lists),     cmocka_unit_test(test_damaged_range_lists),
-        cmocka_unit_test(test_old_range_lists), cmocka_unit_test(test_index),
-        cmocka_unit_test(test_damaged_index),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

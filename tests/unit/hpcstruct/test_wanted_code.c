@@ -7,9 +7,6 @@
 #include "hpcstruct/code/called-functions.h"
 #include "hpcstruct/code/wanted-code.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- called functions ---- */
 
 /* Functions of this size have a call across the end of the first MiB. */
@@ -33,9 +30,8 @@ static uint8_t *large_gap(void)
     return bytes;
 }
 
-static void called_functions_of_a_large_gap(void **state)
+TEST(called_functions_of_a_large_gap)
 {
-    (void)state;
     uint8_t *bytes = large_gap();
     for (unsigned workers = 1; workers <= 4; workers += 3) {
         struct code_map map = {0};
@@ -64,9 +60,8 @@ static void called_functions_of_a_large_gap(void **state)
 
 /* Targets in known functions and at the begin of gaps are not listed, others once; calls of known functions
  * count, too. */
-static void targets_that_begin_functions(void **state)
+TEST(targets_that_begin_functions)
 {
-    (void)state;
     struct made_module *made = made_module_new();
     made_symbol(made, 0x1100, 0x40, "known");
     made->at = 0x1100;
@@ -101,9 +96,8 @@ static void add_wanted(struct made_module *made, struct code_ranges *ranges, uin
 }
 
 /* a jumps to a.cold, from which b is reached, whose cold part jumps to c; d stands alone. */
-static void connected_owners_are_wanted(void **state)
+TEST(connected_owners_are_wanted)
 {
-    (void)state;
     struct made_module *made = made_module_new();
     static const char *const names[] = {"a", "a.cold", "b", "b.cold", "c", "d"};
     for (unsigned i = 0; i < 6; i++) {
@@ -140,14 +134,4 @@ static void connected_owners_are_wanted(void **state)
     assert_false(code_ranges_overlap(&ranges, 0, UINT64_MAX));
     vec_free(&ranges.all);
     made_module_free(made);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(called_functions_of_a_large_gap),
-        cmocka_unit_test(targets_that_begin_functions),
-        cmocka_unit_test(connected_owners_are_wanted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,6 @@
 #include "hpcstruct/structure/xml-text.h"
 
 #include <libxml/xmlwriter.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* An empty document with these values as attributes, by libxml2. The caller frees. */
 static char *by_libxml(const char *const *values, size_t count)
@@ -50,7 +47,7 @@ static char *by_us(const char *const *values, size_t count)
     return xml.bytes.at;
 }
 
-static void test_attributes(void **state)
+TEST(test_attributes)
 {
     static const char *const values[] = {
         "",
@@ -62,7 +59,6 @@ static void test_attributes(void **state)
         "~{}|\\^`",
     };
     const size_t count = sizeof values / sizeof *values;
-    (void)state;
     char *expected = by_libxml(values, count), *found = by_us(values, count);
     const char *document = strchr(expected, '\n') + 1; /* without <?xml ...?> */
     assert_string_equal(found, document);
@@ -70,10 +66,9 @@ static void test_attributes(void **state)
     free(found);
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
     struct xml_text xml = {.depth = 2, .next_index = 41};
-    (void)state;
     xml_start(&xml, "S");
     xml_number(&xml, "a", 0);
     xml_number(&xml, "b", UINT64_MAX);
@@ -93,13 +88,4 @@ static void test_numbers(void **state)
     assert_int_equal(xml.next_index, 42);
     assert_int_equal(xml.depth, 2);
     vec_free(&xml.bytes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_attributes),
-        cmocka_unit_test(test_numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,5 @@
 #include "tests/unit/lib/measurement_encoder.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct bytes file, payload;
@@ -171,7 +168,6 @@ char directory[64], path[128];
 
 int make_directory(void **state)
 {
-    (void)state;
     snprintf(directory, sizeof directory, "/tmp/test_measurement.XXXXXX");
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/host-71-555-2.hpcrun", directory);
@@ -180,7 +176,6 @@ int make_directory(void **state)
 
 int remove_directory(void **state)
 {
-    (void)state;
     unlink(path);
     return rmdir(directory);
 }

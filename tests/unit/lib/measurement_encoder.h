@@ -52,8 +52,6 @@ void put_plain_node(uint64_t distance, uint64_t instance, uint64_t offset);
 extern char directory[64], path[128];
 int make_directory(void **state);
 int remove_directory(void **state);
-#define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, make_directory, remove_directory)
-
 /* Writes bytes to the path and opens them; exactly one of result and *cause is NULL. */
 struct measurement *read_bytes(const uint8_t *data, size_t size, char **cause);
 

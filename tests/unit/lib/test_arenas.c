@@ -4,9 +4,6 @@
 
 #include "lib/arena-format.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { METRICS = 2, NODES = 5, VALUES = 2 };
@@ -125,9 +122,8 @@ static const struct measurement_fate *fired(const struct measurement_thread *thr
 
 /* ---- what is there ---- */
 
-static void a_live_thread_is_read(void **state)
+TEST(a_live_thread_is_read)
 {
-    (void)state;
     begin();
     struct measurement *m = read_sound(1);
     assert_int_equal(m->threads.n, 1);
@@ -154,9 +150,8 @@ static void a_live_thread_is_read(void **state)
 }
 
 /* The chunks of a live thread do not count; those of another thread do. */
-static void an_image_replaces_chunks(void **state)
+TEST(an_image_replaces_chunks)
 {
-    (void)state;
     begin();
     for (uint32_t thread = 0; thread < 2; thread++) {
         put_thread(thread);
@@ -169,9 +164,8 @@ static void an_image_replaces_chunks(void **state)
     measurement_free(m);
 }
 
-static void other_images_do_not_count(void **state)
+TEST(other_images_do_not_count)
 {
-    (void)state;
     begin();
     arena.threads[0].state = THREAD_IMAGE_UNUSED;
     arena.threads[0].next = OFFSET(arena.threads[1]);
@@ -182,9 +176,8 @@ static void other_images_do_not_count(void **state)
     measurement_free(m);
 }
 
-static void what_is_not_published_is_not_read(void **state)
+TEST(what_is_not_published_is_not_read)
 {
-    (void)state;
     begin();
     arena.threads[0].nodes = NODES - 1;
     arena.threads[0].values = 0;
@@ -194,9 +187,8 @@ static void what_is_not_published_is_not_read(void **state)
     measurement_free(m);
 }
 
-static void a_file_that_just_began_has_nothing(void **state)
+TEST(a_file_that_just_began_has_nothing)
 {
-    (void)state;
     begin();
     memset(arena.header.magic, 0, sizeof arena.header.magic);
     measurement_free(read_sound(0));
@@ -205,9 +197,8 @@ static void a_file_that_just_began_has_nothing(void **state)
 /* ---- a sample in progress ---- */
 
 /* Of each word the value before the sample counts: the first one that was saved. */
-static void a_sample_in_progress_never_was(void **state)
+TEST(a_sample_in_progress_never_was)
 {
-    (void)state;
     begin();
     struct arena_undo *undo = &arena.threads[0].undo;
     arena_undo_save(undo, arena_word(ARENA_WORD_COUNT, 0, fate_slot(FATE_FIRED)), 2);
@@ -225,9 +216,8 @@ static void a_sample_in_progress_never_was(void **state)
 
 /* ---- damage ---- */
 
-static void damage_is_reported(void **state)
+TEST(damage_is_reported)
 {
-    (void)state;
     begin();
     arena.header.magic[0] = 'h';
     assert_damaged("its header");
@@ -267,25 +257,11 @@ static void damage_is_reported(void **state)
 }
 
 /* A file may end anywhere. */
-static void a_cut_file_is_no_danger(void **state)
+TEST(a_cut_file_is_no_danger)
 {
-    (void)state;
     begin();
     for (size_t size = 0; size < sizeof arena; size += 97)
         measurement_free(read_both(size));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_DIRECTORY(a_live_thread_is_read),
-        IN_DIRECTORY(an_image_replaces_chunks),
-        IN_DIRECTORY(other_images_do_not_count),
-        IN_DIRECTORY(what_is_not_published_is_not_read),
-        IN_DIRECTORY(a_file_that_just_began_has_nothing),
-        IN_DIRECTORY(a_sample_in_progress_never_was),
-        IN_DIRECTORY(damage_is_reported),
-        IN_DIRECTORY(a_cut_file_is_no_danger),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(make_directory, remove_directory);

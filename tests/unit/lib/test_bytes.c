@@ -4,9 +4,8 @@
 
 #include <zlib.h>
 
-static void varints_round_trip_at_every_length(void **state)
+TEST(varints_round_trip_at_every_length)
 {
-    (void)state;
     uint8_t buffer[VARINT_MAX_BYTES];
     for (unsigned bits = 0; bits < 64; bits++)
         for (int below = 0; below < 2; below++) {
@@ -23,9 +22,8 @@ static void varints_round_trip_at_every_length(void **state)
         }
 }
 
-static void varints_over_64_bits_are_refused(void **state)
+TEST(varints_over_64_bits_are_refused)
 {
-    (void)state;
     const uint8_t too_long[11] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x80, 0};
     const uint8_t too_big[10] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2};
     const uint8_t *at = too_long;
@@ -35,18 +33,16 @@ static void varints_over_64_bits_are_refused(void **state)
     assert_false(get_varint(&at, too_big + sizeof too_big, &value));
 }
 
-static void zigzag_round_trips(void **state)
+TEST(zigzag_round_trips)
 {
-    (void)state;
     const int64_t values[] = {0, -1, 1, -2, INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         assert_true(unzigzag(zigzag(values[i])) == values[i]);
     assert_true(zigzag(-1) == 1);
 }
 
-static void crc_is_that_of_zlib(void **state)
+TEST(crc_is_that_of_zlib)
 {
-    (void)state;
     uint8_t data[1000];
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (uint8_t)(i * 31 + i / 7);
@@ -54,15 +50,4 @@ static void crc_is_that_of_zlib(void **state)
         assert_int_equal(crc32_update(0, data, size), crc32(0, data, (uInt)size));
     uint32_t parts = crc32_update(crc32_update(0, data, 333), data + 333, sizeof data - 333);
     assert_int_equal(parts, crc32(0, data, sizeof data));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(varints_round_trip_at_every_length),
-        cmocka_unit_test(varints_over_64_bits_are_refused),
-        cmocka_unit_test(zigzag_round_trips),
-        cmocka_unit_test(crc_is_that_of_zlib),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

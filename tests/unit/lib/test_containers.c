@@ -4,13 +4,8 @@
 #include "lib/binary-search.h"
 #include "lib/hash-tables.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static void vec_keeps_what_was_pushed(void **state)
+TEST(vec_keeps_what_was_pushed)
 {
-    (void)state;
     VEC(int) v = {0};
     for (int i = 0; i < 1000; i++)
         vec_push(&v, i * i);
@@ -22,9 +17,8 @@ static void vec_keeps_what_was_pushed(void **state)
 }
 
 /* Of all sizes, some of them larger than a block. */
-static void pool_keeps_what_was_written(void **state)
+TEST(pool_keeps_what_was_written)
 {
-    (void)state;
     enum { COUNT = 3000 };
     struct mem_pool pool = {0};
     static unsigned char *taken[COUNT];
@@ -43,9 +37,8 @@ static void pool_keeps_what_was_written(void **state)
     assert_null(pool.blocks.at);
 }
 
-static void idmap_finds_what_was_put(void **state)
+TEST(idmap_finds_what_was_put)
 {
-    (void)state;
     struct idmap map = {0};
     assert_int_equal(idmap_get(&map, 1, 2), IDMAP_NONE);
     for (uint32_t i = 0; i < 20000; i++)
@@ -59,9 +52,8 @@ static void idmap_finds_what_was_put(void **state)
     idmap_free(&map);
 }
 
-static void strtab_gives_dense_ids(void **state)
+TEST(strtab_gives_dense_ids)
 {
-    (void)state;
     struct strtab table = {0};
     char text[32];
     assert_int_equal(strtab_find(&table, ""), UINT32_MAX);
@@ -76,9 +68,8 @@ static void strtab_gives_dense_ids(void **state)
     strtab_free(&table);
 }
 
-static void partition_point_is_the_first_that_fails(void **state)
+TEST(partition_point_is_the_first_that_fails)
 {
-    (void)state;
     static const unsigned sorted[] = {1, 3, 3, 3, 7};
     for (size_t n = 0; n <= 5; n++)
         for (unsigned key = 0; key < 9; key++) {
@@ -90,16 +81,4 @@ static void partition_point_is_the_first_that_fails(void **state)
             assert_int_equal(partition_point(i, n, sorted[i] < key), below);
             assert_int_equal(partition_point(i, n, sorted[i] <= key), up_to);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vec_keeps_what_was_pushed),
-        cmocka_unit_test(pool_keeps_what_was_written),
-        cmocka_unit_test(idmap_finds_what_was_put),
-        cmocka_unit_test(strtab_gives_dense_ids),
-        cmocka_unit_test(partition_point_is_the_first_that_fails),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,6 @@
 #include "lib/diag.h"
 
 #include <pty.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -81,9 +78,8 @@ static char *output_of(void (*work)(void), int terminal)
     return text;
 }
 
-static void a_line_on_a_terminal_that_goes_away(void **state)
+TEST(a_line_on_a_terminal_that_goes_away)
 {
-    (void)state;
     char *text = output_of(work, 1);
     char *line = strstr(text, "\r\033[Kcounting: 50 %");
     assert_non_null(line);
@@ -93,17 +89,15 @@ static void a_line_on_a_terminal_that_goes_away(void **state)
     free(text);
 }
 
-static void nothing_elsewhere(void **state)
+TEST(nothing_elsewhere)
 {
-    (void)state;
     char *text = output_of(work, 0);
     assert_string_equal(text, "tool: file: a word\n");
     free(text);
 }
 
-static void a_line_each_half_minute_elsewhere(void **state)
+TEST(a_line_each_half_minute_elsewhere)
 {
-    (void)state;
     char *text = output_of(work_long, 0);
     /* After 48, 88, 128 and 168 s; more is done than was expected. */
     assert_string_equal(text, "tool: analyzing it: 150 of 300 MB\ntool: analyzing it: 250 of 300 MB\n"
@@ -111,9 +105,8 @@ static void a_line_each_half_minute_elsewhere(void **state)
     free(text);
 }
 
-static void another_program_shows_it(void **state)
+TEST(another_program_shows_it)
 {
-    (void)state;
     int ends[2];
     struct diag_progress got;
     assert_int_equal(pipe(ends), 0);
@@ -129,15 +122,4 @@ static void another_program_shows_it(void **state)
     diag_progress_end();
     close(ends[0]);
     close(ends[1]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_on_a_terminal_that_goes_away),
-        cmocka_unit_test(nothing_elsewhere),
-        cmocka_unit_test(a_line_each_half_minute_elsewhere),
-        cmocka_unit_test(another_program_shows_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,6 @@ static size_t size;
 
 static int make_page(void **state)
 {
-    (void)state;
     size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
     page = mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     page_end = page + bytes;
@@ -44,9 +43,8 @@ static const char *found(const uint8_t *segment, const char *owner, size_t expec
     return data;
 }
 
-static void notes_are_found(void **state)
+TEST(notes_are_found)
 {
-    (void)state;
     const uint8_t *segment = make(5, 5, 52);
     assert_memory_equal(found(segment, "GNU", 8), "abcdefgh", 8);
     assert_memory_equal(found(segment, "mine", 5), "hello", 5);
@@ -54,26 +52,23 @@ static void notes_are_found(void **state)
     assert_null(found(segment, "other", 0));
 }
 
-static void data_of_eight_bytes_alignment(void **state)
+TEST(data_of_eight_bytes_alignment)
 {
-    (void)state;
     static const uint8_t segment[] = "\4\0\0\0\10\0\0\0\1\0\0\0GNU\0abcdefgh";
     size_t bytes;
     assert_memory_equal(elf_note_find(segment, 24, 8, "GNU", &bytes), "abcdefgh", 8);
 }
 
 /* The search for another owner ends with the segment. */
-static void the_last_padding_may_be_missing(void **state)
+TEST(the_last_padding_may_be_missing)
 {
-    (void)state;
     const uint8_t *segment = make(5, 5, 49);
     assert_memory_equal(found(segment, "mine", 5), "hello", 5);
     assert_null(found(segment, "other", 0));
 }
 
-static void sizes_beyond_the_segment_end_the_search(void **state)
+TEST(sizes_beyond_the_segment_end_the_search)
 {
-    (void)state;
     static const uint32_t sizes[] = {17, 0x1000, 0x7fffffff, 0xfffffffc, 0xffffffff};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         assert_null(found(make(sizes[i], 5, 52), "other", 0));
@@ -83,13 +78,4 @@ static void sizes_beyond_the_segment_end_the_search(void **state)
     assert_null(found(make(5, 5, 0), "mine", 0));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(notes_are_found),
-        cmocka_unit_test(data_of_eight_bytes_alignment),
-        cmocka_unit_test(the_last_padding_may_be_missing),
-        cmocka_unit_test(sizes_beyond_the_segment_end_the_search),
-    };
-    return cmocka_run_group_tests(tests, make_page, NULL);
-}
+ALL_TESTS(make_page, NULL);

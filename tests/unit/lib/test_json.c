@@ -4,9 +4,6 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A writer into memory; `text` is valid after finish_text. */
 struct text_writer {
@@ -49,9 +46,8 @@ static void write_sample(struct json_writer *json)
     json_write_object_end(json);
 }
 
-static void layouts(void **state)
+TEST(layouts)
 {
-    (void)state;
     struct text_writer writer;
     start_text(&writer, 0);
     write_sample(&writer.json);
@@ -69,9 +65,8 @@ static void layouts(void **state)
     free(writer.text);
 }
 
-static void breaks_start_lines(void **state)
+TEST(breaks_start_lines)
 {
-    (void)state;
     struct text_writer writer;
     start_text(&writer, 0);
     json_write_array(&writer.json);
@@ -85,9 +80,8 @@ static void breaks_start_lines(void **state)
     free(writer.text);
 }
 
-static void strings_are_escaped(void **state)
+TEST(strings_are_escaped)
 {
-    (void)state;
     struct text_writer writer;
     start_text(&writer, 0);
     json_write_string(&writer.json, "a\"b\\c\n\t\x01\x1f \xc3\xa9 \xf0\x9f\x98\x80 \xff \xc3");
@@ -97,9 +91,8 @@ static void strings_are_escaped(void **state)
     free(writer.text);
 }
 
-static void any_bytes_give_json_that_others_read(void **state)
+TEST(any_bytes_give_json_that_others_read)
 {
-    (void)state;
     srand(1);
     for (int round = 0; round < 2000; round++) {
         char bytes[20];
@@ -126,9 +119,8 @@ static void check_double(double value, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void doubles_are_short(void **state)
+TEST(doubles_are_short)
 {
-    (void)state;
     check_double(0.1, "0.1");
     check_double(0.3, "0.3");
     check_double(0.1 + 0.2, "0.30000000000000004");
@@ -140,9 +132,8 @@ static void doubles_are_short(void **state)
     check_double(1.7976931348623157e308, "1.7976931348623157e+308");
 }
 
-static void doubles_round_trip(void **state)
+TEST(doubles_round_trip)
 {
-    (void)state;
     srand(2);
     for (int round = 0; round < 20000; round++) {
         uint64_t bits = 0;
@@ -158,9 +149,8 @@ static void doubles_round_trip(void **state)
     }
 }
 
-static void what_is_not_a_number_is_null(void **state)
+TEST(what_is_not_a_number_is_null)
 {
-    (void)state;
     struct text_writer writer;
     start_text(&writer, 0);
     json_write_array(&writer.json);
@@ -172,9 +162,8 @@ static void what_is_not_a_number_is_null(void **state)
     free(writer.text);
 }
 
-static void a_full_disk_is_noticed(void **state)
+TEST(a_full_disk_is_noticed)
 {
-    (void)state;
     FILE *full = fopen("/dev/full", "w");
     assert_non_null(full);
     struct json_writer json;
@@ -182,19 +171,4 @@ static void a_full_disk_is_noticed(void **state)
     json_write_string(&json, "text");
     assert_false(json_write_finish(&json));
     fclose(full);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layouts),
-        cmocka_unit_test(breaks_start_lines),
-        cmocka_unit_test(strings_are_escaped),
-        cmocka_unit_test(any_bytes_give_json_that_others_read),
-        cmocka_unit_test(doubles_are_short),
-        cmocka_unit_test(doubles_round_trip),
-        cmocka_unit_test(what_is_not_a_number_is_null),
-        cmocka_unit_test(a_full_disk_is_noticed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,6 @@
 #include "tests/unit/lib/measurement_encoder.h"
 #include "tests/unit/random_numbers.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* 40 chunks, each of which adds 1 to a node of its own, so the test sees which chunk is lost. */
 enum { PAYMENTS = 40 };
 static size_t payment_start[PAYMENTS + 1];
@@ -23,9 +20,8 @@ static void start_payments(void)
     payment_start[PAYMENTS] = file.n;
 }
 
-static void truncation_anywhere_keeps_what_comes_before(void **state)
+TEST(truncation_anywhere_keeps_what_comes_before)
 {
-    (void)state;
     start_payments();
     for (size_t size = 0; size < file.n; size++) {
         char *cause;
@@ -46,9 +42,8 @@ static void truncation_anywhere_keeps_what_comes_before(void **state)
     }
 }
 
-static void a_flipped_bit_costs_one_chunk(void **state)
+TEST(a_flipped_bit_costs_one_chunk)
 {
-    (void)state;
     start_payments();
     for (size_t at = payment_start[0]; at < file.n; at++)
         for (unsigned bit = 0; bit < 8; bit++) {
@@ -67,9 +62,8 @@ static void a_flipped_bit_costs_one_chunk(void **state)
         }
 }
 
-static void a_damaged_file_header_costs_nothing_else(void **state)
+TEST(a_damaged_file_header_costs_nothing_else)
 {
-    (void)state;
     start_payments();
     file.at[3] ^= 0x10;
     struct measurement *m = read_file();
@@ -106,9 +100,8 @@ static void check_invariants(const struct measurement *m)
         assert_null(strchr(m->problems.at[i], '\n'));
 }
 
-static void random_damage_is_survived(void **state)
+TEST(random_damage_is_survived)
 {
-    (void)state;
     start_payments();
     static struct bytes damaged;
     for (unsigned round = 0; round < 3000; round++) {
@@ -136,9 +129,8 @@ static uint64_t random_number(void)
 }
 
 /* Well-formed chunks of random numbers: damage that no CRC detects. */
-static void random_payloads_are_survived(void **state)
+TEST(random_payloads_are_survived)
 {
-    (void)state;
     static const unsigned kinds[] = {1, 2, 3, 4, 5, 6, 7, 8, 16, 17, 18, 18, 18, 19, 20, 20, 21};
     for (unsigned round = 0; round < 6000; round++) {
         random_state = round + 1000000;
@@ -156,9 +148,8 @@ static void random_payloads_are_survived(void **state)
     }
 }
 
-static void hostile_sizes_are_refused(void **state)
+TEST(hostile_sizes_are_refused)
 {
-    (void)state;
     static const unsigned kinds[] = {2, 3, 4, 5, 6, 7, 18, 19, 20, 21};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         start_file();
@@ -180,9 +171,8 @@ static void hostile_sizes_are_refused(void **state)
 }
 
 /* If the reader trusted each of these headers, it would read more than 10 TB. */
-static void a_file_full_of_false_headers_ends(void **state)
+TEST(a_file_full_of_false_headers_ends)
 {
-    (void)state;
     static uint8_t false_header[24];
     file.n = 0;
     encode_fixed(&file, 0x6b6e4843, 4);
@@ -206,16 +196,4 @@ static void a_file_full_of_false_headers_ends(void **state)
     measurement_free(m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_DIRECTORY(truncation_anywhere_keeps_what_comes_before),
-        IN_DIRECTORY(a_flipped_bit_costs_one_chunk),
-        IN_DIRECTORY(a_damaged_file_header_costs_nothing_else),
-        IN_DIRECTORY(random_damage_is_survived),
-        IN_DIRECTORY(random_payloads_are_survived),
-        IN_DIRECTORY(hostile_sizes_are_refused),
-        IN_DIRECTORY(a_file_full_of_false_headers_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(make_directory, remove_directory);

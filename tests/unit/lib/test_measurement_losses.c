@@ -2,9 +2,8 @@
  * Damaged bytes are in test_measurement_damage.c. */
 #include "tests/unit/lib/measurement_encoder.h"
 
-static void swapped_sequence_numbers_are_fine_and_missing_ones_are_not(void **state)
+TEST(swapped_sequence_numbers_are_fine_and_missing_ones_are_not)
 {
-    (void)state;
     start_file();
     put_process();
     put_events_and_metrics(); /* up to number 2 */
@@ -24,9 +23,8 @@ static void swapped_sequence_numbers_are_fine_and_missing_ones_are_not(void **st
     measurement_free(m);
 }
 
-static void numbers_that_a_killed_process_never_used_are_no_loss(void **state)
+TEST(numbers_that_a_killed_process_never_used_are_no_loss)
 {
-    (void)state;
     start_file();
     put_process();
     put_events_and_metrics(); /* up to number 2 */
@@ -47,9 +45,8 @@ static void numbers_that_a_killed_process_never_used_are_no_loss(void **state)
     measurement_free(m);
 }
 
-static void a_repeated_chunk_counts_once(void **state)
+TEST(a_repeated_chunk_counts_once)
 {
-    (void)state;
     start_file();
     put_process();
     put_events_and_metrics();
@@ -89,9 +86,8 @@ static struct measurement *read_torn(size_t left, uint32_t thread)
     return read_file();
 }
 
-static void a_chunk_that_is_written_again_is_not_lost(void **state)
+TEST(a_chunk_that_is_written_again_is_not_lost)
 {
-    (void)state;
     for (size_t left = 1; left < 30; left++) {
         struct measurement *m = read_torn(left, 0);
         assert_int_equal(m->problems.n, 0);
@@ -107,9 +103,8 @@ static void a_chunk_that_is_written_again_is_not_lost(void **state)
     }
 }
 
-static void what_depends_on_lost_nodes_becomes_a_partial_path(void **state)
+TEST(what_depends_on_lost_nodes_becomes_a_partial_path)
 {
-    (void)state;
     start_file();
     put_process();
     put_events_and_metrics();
@@ -140,9 +135,8 @@ static void what_depends_on_lost_nodes_becomes_a_partial_path(void **state)
     measurement_free(m);
 }
 
-static void a_malformed_node_ends_its_chunk(void **state)
+TEST(a_malformed_node_ends_its_chunk)
 {
-    (void)state;
     static const struct {
         uint64_t distance;
         unsigned tag;
@@ -176,9 +170,8 @@ static void a_malformed_node_ends_its_chunk(void **state)
     }
 }
 
-static void lost_records_are_told(void **state)
+TEST(lost_records_are_told)
 {
-    (void)state;
     start_file();
     put_chain(4, 1);
     struct measurement *m = read_file();
@@ -193,16 +186,4 @@ static void lost_records_are_told(void **state)
     measurement_free(m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_DIRECTORY(swapped_sequence_numbers_are_fine_and_missing_ones_are_not),
-        IN_DIRECTORY(numbers_that_a_killed_process_never_used_are_no_loss),
-        IN_DIRECTORY(a_repeated_chunk_counts_once),
-        IN_DIRECTORY(a_chunk_that_is_written_again_is_not_lost),
-        IN_DIRECTORY(what_depends_on_lost_nodes_becomes_a_partial_path),
-        IN_DIRECTORY(a_malformed_node_ends_its_chunk),
-        IN_DIRECTORY(lost_records_are_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(make_directory, remove_directory);

@@ -1,14 +1,10 @@
 #include "lib/measurement.h"
 #include "tests/unit/lib/measurement_encoder.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-static void everything_comes_back(void **state)
+TEST(everything_comes_back)
 {
-    (void)state;
     start_file();
     put_process();
     put_events_and_metrics();
@@ -198,9 +194,8 @@ static void everything_comes_back(void **state)
     measurement_free(m);
 }
 
-static void increments_add_up(void **state)
+TEST(increments_add_up)
 {
-    (void)state;
     start_file();
     put_process();
     put_events_and_metrics();
@@ -246,9 +241,8 @@ static void increments_add_up(void **state)
     measurement_free(m);
 }
 
-static void chunks_may_come_before_what_they_refer_to(void **state)
+TEST(chunks_may_come_before_what_they_refer_to)
 {
-    (void)state;
     start_file();
     put_thread(3);
     put_chain(3, 2);
@@ -277,9 +271,8 @@ static void chunks_may_come_before_what_they_refer_to(void **state)
     measurement_free(m);
 }
 
-static void unknown_kinds_and_trailing_fields_are_skipped(void **state)
+TEST(unknown_kinds_and_trailing_fields_are_skipped)
 {
-    (void)state;
     start_file();
     put_process();
     encode_string(&payload, "from the future");
@@ -300,9 +293,8 @@ static void unknown_kinds_and_trailing_fields_are_skipped(void **state)
 }
 
 /* Since version 2.3 clocks are followed by the time without a CPU + 1, and by the quota. */
-static void time_without_a_cpu_is_read_where_there_is_one(void **state)
+TEST(time_without_a_cpu_is_read_where_there_is_one)
 {
-    (void)state;
     start_file();
     put_process();
     ENCODE(2100, 910, 1);
@@ -358,9 +350,8 @@ static struct measurement *read_names(unsigned major, unsigned minor, const char
     return read_file();
 }
 
-static void metrics_have_the_names_of_today(void **state)
+TEST(metrics_have_the_names_of_today)
 {
-    (void)state;
     static const char *const former[] = {"lock wait", "lock delay", "blocked"};
     static const char *const today[] = {"lock blame", "lock wait", "off CPU"};
     static const struct {
@@ -395,9 +386,8 @@ static const char *name_at(const struct measurement *m, uint64_t address)
     return name ? name->name : "";
 }
 
-static void the_last_name_of_code_counts(void **state)
+TEST(the_last_name_of_code_counts)
 {
-    (void)state;
     const uint64_t addresses[] = {0x1000, 0x10ff, 0x1100, 0x1fff, 0x2000, 0xfff, UINT64_MAX / 4};
     put_code(addresses, 7);
     encode_string(&payload,
@@ -418,9 +408,8 @@ static void the_last_name_of_code_counts(void **state)
     measurement_free(m);
 }
 
-static void creation_contexts_are_resolved(void **state)
+TEST(creation_contexts_are_resolved)
 {
-    (void)state;
     start_file();
     put_process();
     put_module(2, "/usr/bin/xz");
@@ -434,9 +423,8 @@ static void creation_contexts_are_resolved(void **state)
     measurement_free(m);
 }
 
-static void files_that_hold_nothing_are_refused(void **state)
+TEST(files_that_hold_nothing_are_refused)
 {
-    (void)state;
     start_file();
     assert_no_file("nothing in it is intact");
     file.n = 0;
@@ -462,9 +450,8 @@ static void files_that_hold_nothing_are_refused(void **state)
     free(cause);
 }
 
-static void files_are_listed_in_order(void **state)
+TEST(files_are_listed_in_order)
 {
-    (void)state;
     const char *const names[] = {"b-h-2-1-0.hpcrun", "a-h-9-1-0.hpcrun", "hpcrun.log", ".hpcrun",
                                  "b-h-10-1-0.hpcrun"};
     char name[256];
@@ -492,9 +479,8 @@ static void files_are_listed_in_order(void **state)
     free(cause);
 }
 
-static void the_last_state_of_a_metric_counts(void **state)
+TEST(the_last_state_of_a_metric_counts)
 {
-    (void)state;
     start_file();
     put_process();
     put_events_and_metrics();
@@ -518,9 +504,8 @@ static void the_last_state_of_a_metric_counts(void **state)
     measurement_free(m);
 }
 
-static void a_file_may_say_nothing_of_states(void **state)
+TEST(a_file_may_say_nothing_of_states)
 {
-    (void)state;
     start_file();
     put_process();
     put_events_and_metrics();
@@ -529,21 +514,4 @@ static void a_file_may_say_nothing_of_states(void **state)
     measurement_free(m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_DIRECTORY(everything_comes_back),
-        IN_DIRECTORY(increments_add_up),
-        IN_DIRECTORY(chunks_may_come_before_what_they_refer_to),
-        IN_DIRECTORY(the_last_name_of_code_counts),
-        IN_DIRECTORY(time_without_a_cpu_is_read_where_there_is_one),
-        IN_DIRECTORY(metrics_have_the_names_of_today),
-        IN_DIRECTORY(unknown_kinds_and_trailing_fields_are_skipped),
-        IN_DIRECTORY(creation_contexts_are_resolved),
-        IN_DIRECTORY(files_that_hold_nothing_are_refused),
-        IN_DIRECTORY(the_last_state_of_a_metric_counts),
-        IN_DIRECTORY(a_file_may_say_nothing_of_states),
-        IN_DIRECTORY(files_are_listed_in_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(make_directory, remove_directory);

@@ -3,8 +3,6 @@
 #include "lib/number.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static void check_scale(double reference, const char *unit, double value, const char *number,
                         const char *shown_unit)
@@ -16,9 +14,8 @@ static void check_scale(double reference, const char *unit, double value, const 
     assert_string_equal(scale.unit, shown_unit);
 }
 
-static void times_take_the_unit_of_the_largest(void **state)
+TEST(times_take_the_unit_of_the_largest)
 {
-    (void)state;
     check_scale(9.98, "s", 9.98, "9.980", "s");
     check_scale(9.98, "s", 0.005, "0.005", "s");
     check_scale(0.532125, "s", 0.005, "5.0", "ms");
@@ -40,9 +37,8 @@ static void check_beside(double largest, double own, double value, const char *n
     assert_string_equal(scale.unit, shown_unit);
 }
 
-static void columns_beside_each_other_have_one_unit(void **state)
+TEST(columns_beside_each_other_have_one_unit)
 {
-    (void)state;
     check_beside(49.68, 49.68, 1.97, "1.97", "s");
     check_beside(49.68, 3.4256, 3.4256, "3.426", "s");
     check_beside(49.68, 0.34256, 0.34256, "0.3426", "s");
@@ -53,9 +49,8 @@ static void columns_beside_each_other_have_one_unit(void **state)
     check_beside(49.68, -0.01971, -0.01971, "-0.01971", "s");
 }
 
-static void counts_are_integers_until_they_are_large(void **state)
+TEST(counts_are_integers_until_they_are_large)
 {
-    (void)state;
     check_scale(2001, "count", 2001, "2001", "");
     check_scale(999999, "count", 7, "7", "");
     check_scale(81234567890.0, "count", 81234567890.0, "81.23", "G");
@@ -66,16 +61,14 @@ static void counts_are_integers_until_they_are_large(void **state)
     check_scale(2e15, "count", 2e15, "2.000", "P");
 }
 
-static void other_units_keep_four_digits(void **state)
+TEST(other_units_keep_four_digits)
 {
-    (void)state;
     check_scale(1.5, "J", 1.25, "1.250", "J");
     check_scale(150, "", 1.25, "1.2", "");
 }
 
-static void any_double_fits(void **state)
+TEST(any_double_fits)
 {
-    (void)state;
     const double values[] = {1e308, -1e308, INFINITY, -INFINITY,
                              NAN,   1e-308, -5e-324,  123456789e15};
     const char *units[] = {"s", "count", "B", "a unit with a very long name indeed"};
@@ -96,9 +89,8 @@ static void any_double_fits(void **state)
             }
 }
 
-static void single_values_carry_their_unit(void **state)
+TEST(single_values_carry_their_unit)
 {
-    (void)state;
     char text[NUMBER_WITH_UNIT_SIZE];
     number_with_unit(9.98, "s", text);
     assert_string_equal(text, "9.980 s");
@@ -117,9 +109,8 @@ static void check_percent(double value, double total, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void percentages_have_one_decimal(void **state)
+TEST(percentages_have_one_decimal)
 {
-    (void)state;
     check_percent(1, 1, "100.0");
     check_percent(1, 3, "33.3");
     check_percent(0, 3, "0");
@@ -130,9 +121,8 @@ static void percentages_have_one_decimal(void **state)
     check_percent(-1, 4, "-25.0");
 }
 
-static void integers_are_grouped(void **state)
+TEST(integers_are_grouped)
 {
-    (void)state;
     const struct {
         uint64_t value;
         const char *text;
@@ -147,19 +137,4 @@ static void integers_are_grouped(void **state)
         number_grouped(cases[i].value, text);
         assert_string_equal(text, cases[i].text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_take_the_unit_of_the_largest),
-        cmocka_unit_test(columns_beside_each_other_have_one_unit),
-        cmocka_unit_test(counts_are_integers_until_they_are_large),
-        cmocka_unit_test(other_units_keep_four_digits),
-        cmocka_unit_test(any_double_fits),
-        cmocka_unit_test(single_values_carry_their_unit),
-        cmocka_unit_test(percentages_have_one_decimal),
-        cmocka_unit_test(integers_are_grouped),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

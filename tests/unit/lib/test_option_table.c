@@ -3,9 +3,6 @@
 #include "lib/diag.h"
 #include "lib/option-table.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,9 +48,8 @@ static void assert_parsed(const struct option_table *options, const char *words,
     assert_string_equal(taken, expected);
 }
 
-static void options_and_operands(void **state)
+TEST(options_and_operands)
 {
-    (void)state;
     assert_parsed(&table, "", "");
     assert_parsed(&table, "-o x", "output=x;");
     assert_parsed(&table, "-ox --output y --output=z", "output=x;output=y;output=z;");
@@ -63,9 +59,8 @@ static void options_and_operands(void **state)
     assert_parsed(&table, "--quiet -- -o", "quiet-and-with-a-long-name=none;-o ");
 }
 
-static void options_of_a_command_stay_its_own(void **state)
+TEST(options_of_a_command_stay_its_own)
 {
-    (void)state;
     assert_parsed(&command_table, "-o x ls -o --help", "output=x;ls -o --help ");
     assert_parsed(&command_table, "-L -- -o", "list=none;-o ");
 }
@@ -98,9 +93,8 @@ static void assert_run(const char *words, int status, const char *expected)
     assert_string_equal(printed, expected);
 }
 
-static void wrong_options_are_named(void **state)
+TEST(wrong_options_are_named)
 {
-    (void)state;
     static const struct {
         const char *words, *says;
     } cases[] = {
@@ -117,9 +111,8 @@ static void wrong_options_are_named(void **state)
     }
 }
 
-static void help_and_version(void **state)
+TEST(help_and_version)
 {
-    (void)state;
     static const char help[] = "before\n"
                                "  -o, --output FILE  write to FILE\n"
                                "  -ds, --late        start late\n"
@@ -136,9 +129,8 @@ static void help_and_version(void **state)
     assert_memory_equal(printed, "tool ", 5);
 }
 
-static void the_table_for_programs(void **state)
+TEST(the_table_for_programs)
 {
-    (void)state;
     assert_run("--option-table", 0,
                "o\toutput\tFILE\t@file\tFILE\tWrite to FILE, or to `-`.\n"
                "ds\tlate\t\t\t\tstart late\n"
@@ -148,24 +140,16 @@ static void the_table_for_programs(void **state)
                "V\tversion\t\t\t\tPrint the version.\n");
 }
 
-static void options_by_name(void **state)
+TEST(options_by_name)
 {
-    (void)state;
     assert_int_equal(option_table_find(&table, "late"), LATE);
     assert_int_equal(option_table_find(&table, "lat"), OPTIONS);
     assert_int_equal(option_table_find(&table, "help"), OPTIONS);
 }
 
-int main(void)
+STEP(prepare)
 {
     diag_init("tool");
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_and_operands),
-        cmocka_unit_test(options_of_a_command_stay_its_own),
-        cmocka_unit_test(wrong_options_are_named),
-        cmocka_unit_test(help_and_version),
-        cmocka_unit_test(the_table_for_programs),
-        cmocka_unit_test(options_by_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
+
+ALL_TESTS(prepare, NULL);

@@ -4,8 +4,6 @@
 
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #define COUNT   10000
 #define WORKERS 7
@@ -46,9 +44,8 @@ static void check_visits(loop *run)
         }
 }
 
-static void every_index_is_visited_once(void **state)
+TEST(every_index_is_visited_once)
 {
-    (void)state;
     check_visits(parallel_for);
     check_visits(parallel_for_many);
 }
@@ -57,15 +54,13 @@ static void every_index_is_visited_once(void **state)
 static void begin_and_wait(void *context, unsigned worker, size_t index)
 {
     struct calls *calls = context;
-    (void)worker;
     calls->of_index[index]++;
     while (index % 2 == 0 && !calls->of_index[index + 1])
         sched_yield();
 }
 
-static void neighbors_run_at_the_same_time(void **state)
+TEST(neighbors_run_at_the_same_time)
 {
-    (void)state;
     static struct calls calls;
     parallel_for(COUNT, 2, begin_and_wait, &calls);
     for (size_t i = 0; i < COUNT; i++)
@@ -104,9 +99,8 @@ static void finish_task(void *context, size_t index)
     ordered->is_finishing = false;
 }
 
-static void tasks_are_finished_in_order(void **state)
+TEST(tasks_are_finished_in_order)
 {
-    (void)state;
     static const size_t counts[] = {0, 1, 2, WORKERS, COUNT};
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
         for (unsigned workers = 1; workers <= WORKERS; workers += 3) {
@@ -132,7 +126,6 @@ struct slow_finish {
 static void begin_task(void *context, unsigned worker, size_t index)
 {
     struct slow_finish *slow = context;
-    (void)worker;
     atomic_fetch_add(&slow->begun, 1);
     while (index > 0 && !slow->has_begun)
         sched_yield();
@@ -149,9 +142,8 @@ static void finish_slowly(void *context, size_t index)
     atomic_fetch_sub(&slow->finishing, 1);
 }
 
-static void one_thread_finishes_at_a_time(void **state)
+TEST(one_thread_finishes_at_a_time)
 {
-    (void)state;
     struct slow_finish slow = {0};
     parallel_in_order(4, 2, begin_task, finish_slowly, &slow);
     assert_false(slow.overlapped);
@@ -171,7 +163,6 @@ struct slow_first {
 static void begin_first(void *context, unsigned worker, size_t index)
 {
     struct slow_first *slow = context;
-    (void)worker;
     atomic_fetch_add(&slow->begun, 1);
     if (index > 0)
         return;
@@ -191,9 +182,8 @@ static void finish_after_slow_one(void *context, size_t index)
         slow->disordered = true;
 }
 
-static void others_go_on_behind_a_slow_one(void **state)
+TEST(others_go_on_behind_a_slow_one)
 {
-    (void)state;
     struct slow_first slow = {0};
     parallel_in_order(COUNT, 2, begin_first, finish_after_slow_one, &slow);
     assert_int_equal(slow.finished, COUNT);
@@ -213,7 +203,6 @@ struct taken_turns {
 /* The first task waits a while for all other workers to begin one. */
 static void take_turn(void *context, unsigned worker, size_t index)
 {
-    (void)worker;
     struct taken_turns *taken = context;
     atomic_fetch_add(&taken->begun, 1);
     for (int i = 0; index == 0 && taken->begun < WORKERS && i < 100000; i++)
@@ -223,9 +212,8 @@ static void take_turn(void *context, unsigned worker, size_t index)
     parallel_turn_pass(&taken->turns);
 }
 
-static void turns_come_in_order(void **state)
+TEST(turns_come_in_order)
 {
-    (void)state;
     static struct taken_turns taken;
     taken = (struct taken_turns){.n = 0};
     parallel_turns_start(&taken.turns);
@@ -236,22 +224,7 @@ static void turns_come_in_order(void **state)
         assert_int_equal(taken.at[i], i);
 }
 
-static void there_is_a_default(void **state)
+TEST(there_is_a_default)
 {
-    (void)state;
     assert_true(parallel_default_workers() >= 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_index_is_visited_once),
-        cmocka_unit_test(neighbors_run_at_the_same_time),
-        cmocka_unit_test(tasks_are_finished_in_order),
-        cmocka_unit_test(one_thread_finishes_at_a_time),
-        cmocka_unit_test(others_go_on_behind_a_slow_one),
-        cmocka_unit_test(turns_come_in_order),
-        cmocka_unit_test(there_is_a_default),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

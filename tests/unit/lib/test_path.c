@@ -2,8 +2,6 @@
 
 #include "lib/path.h"
 
-#include <stdlib.h>
-
 static void check(const char *path, const char *expected)
 {
     char *normal = path_normalize(path);
@@ -11,9 +9,8 @@ static void check(const char *path, const char *expected)
     free(normal);
 }
 
-static void test_normalize(void **state)
+TEST(test_normalize)
 {
-    (void)state;
     check("/", "/");
     check("", ".");
     check(".", ".");
@@ -34,19 +31,9 @@ static void test_normalize(void **state)
     check("..a/../b.", "b.");
 }
 
-static void test_base(void **state)
+TEST(test_base)
 {
-    (void)state;
     assert_string_equal(path_base("/usr/bin/xz"), "xz");
     assert_string_equal(path_base("xz"), "xz");
     assert_string_equal(path_base("bin/"), "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_normalize),
-        cmocka_unit_test(test_base),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

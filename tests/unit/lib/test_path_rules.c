@@ -3,9 +3,6 @@
 #include "lib/path.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,9 +16,8 @@ static void assert_replaced(const struct path_rules *rules, const char *path, co
     free(replaced);
 }
 
-static void replacements_are_of_whole_components(void **state)
+TEST(replacements_are_of_whole_components)
 {
-    (void)state;
     struct path_rules rules = {0};
     assert_true(path_add_replacement(&rules, "/old/=/new"));
     assert_true(path_add_replacement(&rules, "/old/sub=/never"));
@@ -53,7 +49,6 @@ static const char *const files[] = {"one/a.c", "one/deep/b.c", "two/src/deep/b.c
 
 static int make_files(void **state)
 {
-    (void)state;
     snprintf(folder, sizeof folder, "/tmp/test_path.XXXXXX");
     if (!mkdtemp(folder))
         return -1;
@@ -72,7 +67,6 @@ static int make_files(void **state)
 
 static int remove_files(void **state)
 {
-    (void)state;
     for (size_t i = sizeof files / sizeof *files; i-- > 0;) {
         char *path = in_folder(files[i]);
         unlink(path);
@@ -89,7 +83,6 @@ static int remove_files(void **state)
 /* A path_visitor. */
 static bool take_first(void *context, const char *file, const char *tree)
 {
-    (void)tree;
     *(char **)context = mem_strdup(file);
     return true;
 }
@@ -106,9 +99,8 @@ static void assert_found(const struct path_rules *rules, const char *path, const
     free(full);
 }
 
-static void sources_are_found_by_the_longest_suffix(void **state)
+TEST_WITH(make_files, remove_files, sources_are_found_by_the_longest_suffix)
 {
-    (void)state;
     struct path_rules rules = {0};
     char *itself = in_folder("one/a.c"), *directory = in_folder("one/deep");
     assert_found(&rules, itself, "one/a.c");
@@ -132,14 +124,4 @@ static void sources_are_found_by_the_longest_suffix(void **state)
     free(itself);
     free(directory);
     path_rules_free(&rules);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replacements_are_of_whole_components),
-        cmocka_unit_test_setup_teardown(sources_are_found_by_the_longest_suffix, make_files,
-                                        remove_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,10 +4,6 @@
 #include "lib/sanitized-text.h"
 #include "lib/utf8.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void assert_form(const char *text, const char *expected)
 {
     char *form = printable_text(text);
@@ -15,9 +11,8 @@ static void assert_form(const char *text, const char *expected)
     free(form);
 }
 
-static void names_as_most_are_stay(void **state)
+TEST(names_as_most_are_stay)
 {
-    (void)state;
     const char *const names[] = {"",
                                  "main",
                                  "/usr/lib/x86_64-linux-gnu/libc.so.6",
@@ -32,9 +27,8 @@ static void names_as_most_are_stay(void **state)
         assert_form(names[i], names[i]);
 }
 
-static void each_kind_has_its_escape(void **state)
+TEST(each_kind_has_its_escape)
 {
-    (void)state;
     assert_form("a\x1b[2Jz", "a\\x1b[2Jz");
     assert_form("one\ntwo\r\tthree\x01\x7f", "one\\x0atwo\\x0d\\x09three\\x01\\x7f");
     assert_form("\xc2\x9b"
@@ -49,9 +43,8 @@ static void each_kind_has_its_escape(void **state)
     assert_form("\xe2\x80", "\\xe2\\x80");                            /* cut off */
 }
 
-static void no_name_looks_like_another(void **state)
+TEST(no_name_looks_like_another)
 {
-    (void)state;
     assert_form("\x1b", "\\x1b");
     assert_form("\\x1b", "\\\\x1b");
     assert_form("\\\\x1b", "\\\\\\\\x1b");
@@ -87,9 +80,8 @@ static void read_back(const char *form, char *name)
     *name = '\0';
 }
 
-static void every_name_can_be_read_back(void **state)
+TEST(every_name_can_be_read_back)
 {
-    (void)state;
     static const char *const pieces[] = {
         "\\", "x", "u", "1b", "\x1b", "a", "\xff", "\xc2\x9b", "\xe2\x80\xae", "\xf3\xa0\x81\x81"};
     enum { PIECES = sizeof pieces / sizeof *pieces, LENGTH = 5 };
@@ -109,9 +101,8 @@ static void every_name_can_be_read_back(void **state)
     }
 }
 
-static void what_does_not_fit_is_cut_between_forms(void **state)
+TEST(what_does_not_fit_is_cut_between_forms)
 {
-    (void)state;
     char out[8];
     assert_int_equal(printable_copy(out, sizeof out, "abc\x1bz"), 7);
     assert_string_equal(out, "abc\\x1b");
@@ -121,9 +112,8 @@ static void what_does_not_fit_is_cut_between_forms(void **state)
     assert_string_equal(out, "");
 }
 
-static void code_keeps_its_backslashes(void **state)
+TEST(code_keeps_its_backslashes)
 {
-    (void)state;
     const char *code = "\\x1b\x1b", *at = code;
     char out[32] = "";
     while (*at) {
@@ -132,17 +122,4 @@ static void code_keeps_its_backslashes(void **state)
         strncat(out, form, length);
     }
     assert_string_equal(out, "\\x1b\\x1b");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_as_most_are_stay),
-        cmocka_unit_test(each_kind_has_its_escape),
-        cmocka_unit_test(no_name_looks_like_another),
-        cmocka_unit_test(every_name_can_be_read_back),
-        cmocka_unit_test(what_does_not_fit_is_cut_between_forms),
-        cmocka_unit_test(code_keeps_its_backslashes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

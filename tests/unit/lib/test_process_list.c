@@ -3,9 +3,6 @@
 
 #include "lib/process-list.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static struct process_list list;
 
 static void read_list(const char *text)
@@ -27,9 +24,8 @@ static void assert_states(size_t n, const enum image_state *states)
 
 #define END(pid, state) "end " pid " 5 " state " 0 90 0 0 70 60\n"
 
-static void an_end_gives_its_account(void **state)
+TEST(an_end_gives_its_account)
 {
-    (void)state;
     read_list("begin 4 7 5 6 0 10 /bin/a b\n" END("7", "1"));
     ASSERT_STATES(IMAGE_ENDED);
     const struct process_image *image = &list.images[0];
@@ -42,9 +38,8 @@ static void an_end_gives_its_account(void **state)
     assert_memory_equal(image->program, "/bin/a b", image->program_length);
 }
 
-static void a_parent_tells_how_a_silent_child_ended(void **state)
+TEST(a_parent_tells_how_a_silent_child_ended)
 {
-    (void)state;
     read_list("begin 0 7 5 6 3 10 a\nbegin 0 8 5 6 3 11 b\nbegin 0 9 5 6 3 12 c\nwaited 7 9 20\n"
               "waited 8 0 21\n");
     ASSERT_STATES(IMAGE_BEGUN, IMAGE_BEGUN, IMAGE_BEGUN);
@@ -59,9 +54,8 @@ static void a_parent_tells_how_a_silent_child_ended(void **state)
     assert_int_equal(list.images[0].ended_at, 90);
 }
 
-static void an_exec_goes_on_as_another_image(void **state)
+TEST(an_exec_goes_on_as_another_image)
 {
-    (void)state;
     read_list("begin 0 7 5 6 0 10 a\n" END("7", "3") "begin 0 7 5 6 3 20 b\n" END("7", "1"));
     ASSERT_STATES(IMAGE_REPLACED, IMAGE_ENDED);
     read_list("begin 0 7 5 6 0 10 a\n" END("7", "3"));
@@ -69,9 +63,8 @@ static void an_exec_goes_on_as_another_image(void **state)
 }
 
 /* The two lines in either order, and without a line before them, as in the child of a vfork. */
-static void an_exec_of_what_is_not_measured(void **state)
+TEST(an_exec_of_what_is_not_measured)
 {
-    (void)state;
     read_list("begin 0 7 5 6 0 10 a\n" END("7", "3") "unmeasured 0 7 4 20 /bin/su\n");
     ASSERT_STATES(IMAGE_REPLACED, IMAGE_UNMEASURED);
     read_list("begin 0 7 5 6 0 10 a\nunmeasured 0 7 4 20 /bin/su\n" END("7", "3"));
@@ -81,9 +74,8 @@ static void an_exec_of_what_is_not_measured(void **state)
     ASSERT_STATES(IMAGE_UNMEASURED);
 }
 
-static void an_exec_that_fails_is_none(void **state)
+TEST(an_exec_that_fails_is_none)
 {
-    (void)state;
     read_list("begin 0 7 5 6 0 10 a\nunmeasured 0 7 4 20 x\n" END("7", "3") "failed 7 21\n" END(
         "7", "1"));
     ASSERT_STATES(IMAGE_ENDED, IMAGE_EXEC_FAILED);
@@ -95,9 +87,8 @@ static void an_exec_that_fails_is_none(void **state)
     ASSERT_STATES(IMAGE_EXEC_FAILED, IMAGE_UNMEASURED);
 }
 
-static void numbers_of_processes_come_again(void **state)
+TEST(numbers_of_processes_come_again)
 {
-    (void)state;
     read_list("begin 0 7 5 6 0 10 a\n" END("7", "1") "begin 0 7 99 6 3 20 b\nwaited 7 9 30\n");
     ASSERT_STATES(IMAGE_ENDED, IMAGE_BEGUN);
     assert_int_equal(list.images[0].signal, 0);
@@ -106,9 +97,8 @@ static void numbers_of_processes_come_again(void **state)
     ASSERT_STATES(IMAGE_BEGUN);
 }
 
-static void a_child_without_a_line_is_known_by_its_parent(void **state)
+TEST(a_child_without_a_line_is_known_by_its_parent)
 {
-    (void)state;
     read_list("begin 3 7 5 6 0 10 /bin/a\nwaited 8 9 20 3000 7\n");
     ASSERT_STATES(IMAGE_BEGUN, IMAGE_UNSEEN);
     const struct process_image *child = &list.images[1];
@@ -126,9 +116,8 @@ static void a_child_without_a_line_is_known_by_its_parent(void **state)
     ASSERT_STATES();
 }
 
-static void children_of_a_vfork_that_did_not_exec(void **state)
+TEST(children_of_a_vfork_that_did_not_exec)
 {
-    (void)state;
     read_list("begin 0 7 5 6 0 10 a\nfailed 8 19\nwaited 8 0 20 3000 7\n");
     ASSERT_STATES(IMAGE_BEGUN, IMAGE_EXEC_FAILED);
     read_list("begin 0 8 5 6 3 10 a\nwaited 8 0 20 3000 7\nfailed 8 30\nwaited 8 0 31 9 7\n");
@@ -137,9 +126,8 @@ static void children_of_a_vfork_that_did_not_exec(void **state)
 }
 
 /* The first process of a namespace has the number 1 there, and 0 for its parent. */
-static void numbers_of_namespaces(void **state)
+TEST(numbers_of_namespaces)
 {
-    (void)state;
     read_list("begin 0 7 5 6 0 10 a\nbegin 0 1 8 0 2 11 a\n" END(
         "1", "1") "waited 8 0 20 3000 7\nwaited 9 0 21 4000 7\n");
     ASSERT_STATES(IMAGE_BEGUN, IMAGE_BEGUN, IMAGE_EXEC_FAILED, IMAGE_UNSEEN);
@@ -147,9 +135,8 @@ static void numbers_of_namespaces(void **state)
     ASSERT_STATES(IMAGE_BEGUN, IMAGE_UNSEEN);
 }
 
-static void an_end_tells_what_could_not_be_written(void **state)
+TEST(an_end_tells_what_could_not_be_written)
 {
-    (void)state;
     read_list("begin 0 7 5 6 0 10 a\nend 7 5 1 0 90 2 28 70 60\n");
     ASSERT_STATES(IMAGE_ENDED);
     assert_int_equal(list.images[0].loss, LOSS_ALL);
@@ -165,9 +152,8 @@ static void an_end_tells_what_could_not_be_written(void **state)
     assert_int_equal(list.images[0].loss, LOSS_NONE);
 }
 
-static void what_is_damaged_is_passed_over(void **state)
+TEST(what_is_damaged_is_passed_over)
 {
-    (void)state;
     read_list("");
     ASSERT_STATES();
     read_list(
@@ -175,23 +161,4 @@ static void what_is_damaged_is_passed_over(void **state)
         "waited 9\nwaited 9 9 9\nwaited 9 9 9 9\nwaited 9 9 9 9 x\nnews 1 2\n\n\nbegin 0 7 5 6 0 10 a\n"
         "end 7 5 1 0 90 2\nend 7 5 1 0 90 2 70 60 80 1 3 99999999999999\nbegin 0 8 5");
     ASSERT_STATES(IMAGE_EXEC_FAILED, IMAGE_BEGUN);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_end_gives_its_account),
-        cmocka_unit_test(a_parent_tells_how_a_silent_child_ended),
-        cmocka_unit_test(an_exec_goes_on_as_another_image),
-        cmocka_unit_test(an_exec_of_what_is_not_measured),
-        cmocka_unit_test(an_exec_that_fails_is_none),
-        cmocka_unit_test(numbers_of_processes_come_again),
-        cmocka_unit_test(a_child_without_a_line_is_known_by_its_parent),
-        cmocka_unit_test(children_of_a_vfork_that_did_not_exec),
-        cmocka_unit_test(numbers_of_namespaces),
-        cmocka_unit_test(an_end_tells_what_could_not_be_written),
-        cmocka_unit_test(what_is_damaged_is_passed_over),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    return failed;
 }

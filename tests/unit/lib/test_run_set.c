@@ -4,22 +4,17 @@
 #include "lib/run-set.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/run-set-XXXXXX";
 
 static int make_folder(void **state)
 {
-    (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
 static int remove_folder(void **state)
 {
-    (void)state;
     char *path = mem_printf("%s/" RUN_SET_INDEX, folder);
     unlink(path);
     free(path);
@@ -32,9 +27,8 @@ static void add(struct run_set *set, unsigned workers, unsigned repeat, int stat
     run_set_add(set, run);
 }
 
-static void it_is_read_as_written(void **state)
+TEST(it_is_read_as_written)
 {
-    (void)state;
     struct run_set set = {.command = mem_strdup("./app -n 5"), .serial = mem_strdup("./serial")};
     struct run_set read = {0};
     char *cause;
@@ -59,9 +53,8 @@ static void it_is_read_as_written(void **state)
 }
 
 /* Commands have up to 2 MB (ARG_MAX). */
-static void the_largest_is_read_as_written(void **state)
+TEST(the_largest_is_read_as_written)
 {
-    (void)state;
     size_t size = 2 << 20;
     char *command = mem_alloc(size + 1), *cause = NULL;
     memset(command, 'c', size);
@@ -94,9 +87,8 @@ static void write_index(const char *text)
 
 #define HEAD "hpctoolkit-set 1\ncommand ./app\n"
 
-static void damage_is_found(void **state)
+TEST(damage_is_found)
 {
-    (void)state;
     static const struct {
         const char *text;
         int line; /* that is damaged; 0: none */
@@ -131,12 +123,4 @@ static void damage_is_found(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_read_as_written),
-        cmocka_unit_test(the_largest_is_read_as_written),
-        cmocka_unit_test(damage_is_found),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+ALL_TESTS(make_folder, remove_folder);

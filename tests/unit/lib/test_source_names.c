@@ -2,17 +2,15 @@
 
 #include "lib/source-names.h"
 
-static void test_names_of_the_library(void **state)
+TEST(test_names_of_the_library)
 {
-    (void)state;
     assert_true(cxx_name_is_std("std::thread::_M_start_thread(std::unique_ptr<int>, void (*)())"));
     assert_true(cxx_name_is_std("void std::call_once<void (A::*)(int), A*>(std::once_flag&)"));
     assert_true(cxx_name_is_std("std::future<int> std::async<int (&)()>(std::launch, int (&)())"));
 }
 
-static void test_names_of_programs(void **state)
+TEST(test_names_of_programs)
 {
-    (void)state;
     assert_false(cxx_name_is_std("main"));
     assert_false(cxx_name_is_std(""));
     assert_false(cxx_name_is_std("run(std::thread&)"));
@@ -20,13 +18,4 @@ static void test_names_of_programs(void **state)
     assert_false(cxx_name_is_std("std::unique_ptr<Pool, D (*)(Pool)> make_pool<Pool>(int)"));
     assert_false(cxx_name_is_std("mystd::thread::start()"));
     assert_false(cxx_name_is_std("(anonymous namespace)::start(std::thread)"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names_of_the_library),
-        cmocka_unit_test(test_names_of_programs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

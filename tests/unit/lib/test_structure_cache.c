@@ -7,8 +7,6 @@
 #include "lib/structure-image.h"
 
 #include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,7 +59,7 @@ static void check_contents(const char *path, const char *expected)
 
 /* ---- atomic files ---- */
 
-static void test_commit(void **state)
+TEST_WITH(make_folder, remove_folder, test_commit)
 {
     const struct folder *folder = *state;
     char *path = in_folder(folder, "file"), *cause = NULL;
@@ -80,7 +78,7 @@ static void test_commit(void **state)
     free(path);
 }
 
-static void test_abandon(void **state)
+TEST_WITH(make_folder, remove_folder, test_abandon)
 {
     const struct folder *folder = *state;
     char *path = in_folder(folder, "file"), *cause = NULL;
@@ -92,7 +90,7 @@ static void test_abandon(void **state)
     free(path);
 }
 
-static void test_failures(void **state)
+TEST_WITH(make_folder, remove_folder, test_failures)
 {
     const struct folder *folder = *state;
     char *path = in_folder(folder, "missing/file"), *cause = NULL;
@@ -133,7 +131,7 @@ static void write_text(const char *path, const char *text)
     fclose(file);
 }
 
-static void test_directory(void **state)
+TEST_WITH(make_folder, remove_folder, test_directory)
 {
     const struct folder *folder = *state;
     char *note = NULL, *cache = in_folder(folder, "a/b"), *file = in_folder(folder, "plain");
@@ -185,7 +183,7 @@ static char *cache_in(const struct folder *folder, char **note)
     return structure_cache_directory(note);
 }
 
-static void test_directory_that_others_can_write_to(void **state)
+TEST_WITH(make_folder, remove_folder, test_directory_that_others_can_write_to)
 {
     const struct folder *folder = *state;
     char *note, *usual = in_folder(folder, ".cache/hpctoolkit/structure");
@@ -229,7 +227,7 @@ static bool is_used(const struct folder *folder)
 }
 
 /* In a public place, another user may have made the directory first. */
-static void test_fallback_that_is_a_link(void **state)
+TEST_WITH(make_folder, remove_folder, test_fallback_that_is_a_link)
 {
     const struct folder *folder = *state;
     char *elsewhere = in_folder(folder, "elsewhere");
@@ -244,7 +242,7 @@ static void test_fallback_that_is_a_link(void **state)
     free(elsewhere);
 }
 
-static void test_fallback_of_another_user(void **state)
+TEST_WITH(make_folder, remove_folder, test_fallback_of_another_user)
 {
     const struct folder *folder = *state;
     if (geteuid() != 0)
@@ -258,9 +256,8 @@ static void test_fallback_of_another_user(void **state)
     free(own);
 }
 
-static void test_path(void **state)
+TEST(test_path)
 {
-    (void)state;
     static const uint8_t id[] = {0x0a, 0xb1, 0xff};
     char *path = structure_cache_path("/c", id, sizeof id, 0x12);
     assert_string_equal(path, "/c/0ab1ff-0000000000000012.hpcstruct");
@@ -271,7 +268,7 @@ static void test_path(void **state)
     free(path);
 }
 
-static void test_has(void **state)
+TEST_WITH(make_folder, remove_folder, test_has)
 {
     const struct folder *folder = *state;
     char *path = in_folder(folder, "x.hpcstruct");
@@ -295,21 +292,4 @@ static void test_has(void **state)
         assert_int_equal(structure_cache_has(path), cases[i].expected);
     }
     free(path);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_commit, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_abandon, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_failures, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_directory, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_directory_that_others_can_write_to, make_folder,
-                                        remove_folder),
-        cmocka_unit_test_setup_teardown(test_fallback_that_is_a_link, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_fallback_of_another_user, make_folder, remove_folder),
-        cmocka_unit_test(test_path),
-        cmocka_unit_test_setup_teardown(test_has, make_folder, remove_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,10 +8,7 @@
 #include "lib/safe-output.h"
 #include "lib/trusted-path.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,14 +19,12 @@ static char folder[64];
 
 static int make_folder(void **state)
 {
-    (void)state;
     strcpy(folder, "/tmp/test-files-XXXXXX");
     return mkdtemp(folder) && chmod(folder, 0777) == 0 ? 0 : -1;
 }
 
 static int remove_folder(void **state)
 {
-    (void)state;
     char *command = mem_printf("rm -rf %s", folder);
     int status = system(command);
     free(command);
@@ -99,9 +94,8 @@ static void assert_refused(const char *path, int error, const char *why)
     free(cause);
 }
 
-static void only_regular_files_are_read(void **state)
+TEST_WITH(make_folder, remove_folder, only_regular_files_are_read)
 {
-    (void)state;
     assert_int_equal(mkfifo(at("fifo"), 0600), 0);
     assert_int_equal(symlink("fifo", at("link")), 0);
     assert_refused(at("fifo"), EINVAL, "not a regular file");
@@ -111,9 +105,8 @@ static void only_regular_files_are_read(void **state)
     assert_refused(at("missing"), ENOENT, "No such file or directory");
 }
 
-static void the_bytes_of_a_file(void **state)
+TEST_WITH(make_folder, remove_folder, the_bytes_of_a_file)
 {
-    (void)state;
     char *cause = NULL, *big = mem_alloc(200001);
     struct stat status;
     size_t size;
@@ -144,9 +137,8 @@ static void the_bytes_of_a_file(void **state)
     free(big);
 }
 
-static void packed_files_unpack_to_what_their_size_justifies(void **state)
+TEST_WITH(make_folder, remove_folder, packed_files_unpack_to_what_their_size_justifies)
 {
-    (void)state;
     const size_t enough = 16 << 20, piece = 1 << 20;
     assert_int_equal(input_most_unpacked(0), enough);
     assert_int_equal(input_most_unpacked(enough / 64), enough);
@@ -183,9 +175,8 @@ static const char *why(uid_t owner, gid_t group, mode_t mode, const struct stat 
 #define OF_ANOTHER "it belongs to another user"
 #define WRITABLE   "other users can write to it"
 
-static void who_can_have_written_a_file(void **state)
+TEST(who_can_have_written_a_file)
 {
-    (void)state;
     uid_t me = geteuid();
     assert_null(why(0, 0, 0644, NULL));
     assert_null(why(me, 5, 0644, NULL));
@@ -220,9 +211,8 @@ static void assert_path(char *found, const char *name)
     free(found);
 }
 
-static void paths_without_links(void **state)
+TEST_WITH(make_folder, remove_folder, paths_without_links)
 {
-    (void)state;
     write_text("file", "");
     assert_int_equal(symlink("file", at("link")), 0);
     assert_int_equal(symlink("nothing", at("new")), 0);
@@ -242,9 +232,8 @@ static void paths_without_links(void **state)
     assert_int_equal(errno, ELOOP);
 }
 
-static void links_of_other_users(void **state)
+TEST_WITH(make_folder, remove_folder, links_of_other_users)
 {
-    (void)state;
     if (geteuid() != 0)
         skip();
     write_text("file", "");
@@ -281,9 +270,8 @@ static bool is_written(const char *name, const char *why_not)
     return is_begun;
 }
 
-static void own_links_stay(void **state)
+TEST_WITH(make_folder, remove_folder, own_links_stay)
 {
-    (void)state;
     write_text("file", "old");
     assert_int_equal(chmod(at("file"), 0640), 0);
     assert_int_equal(symlink("file", at("link")), 0);
@@ -303,9 +291,8 @@ static void own_links_stay(void **state)
     assert_false(output_exists(at("later")));
 }
 
-static void standard_output_has_a_name(void **state)
+TEST_WITH(make_folder, remove_folder, standard_output_has_a_name)
 {
-    (void)state;
     int pipe_ends[2];
     char text[8] = "", *cause = NULL;
     struct atomic_file file;
@@ -323,9 +310,8 @@ static void standard_output_has_a_name(void **state)
 
 #define DECIDED "a link or FIFO of another user's decides where that is"
 
-static void what_others_planted_is_not_written(void **state)
+TEST_WITH(make_folder, remove_folder, what_others_planted_is_not_written)
 {
-    (void)state;
     if (geteuid() != 0)
         skip();
     write_text("victim", "old");
@@ -355,21 +341,9 @@ static void what_others_planted_is_not_written(void **state)
     assert_int_equal(status.st_mode & 0022, 0);
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-
-int main(void)
+STEP(prepare)
 {
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(only_regular_files_are_read),
-        IN_FOLDER(the_bytes_of_a_file),
-        IN_FOLDER(packed_files_unpack_to_what_their_size_justifies),
-        cmocka_unit_test(who_can_have_written_a_file),
-        IN_FOLDER(paths_without_links),
-        IN_FOLDER(links_of_other_users),
-        IN_FOLDER(own_links_stay),
-        IN_FOLDER(standard_output_has_a_name),
-        IN_FOLDER(what_others_planted_is_not_written),
-    };
     umask(022);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
+
+ALL_TESTS(prepare, NULL);

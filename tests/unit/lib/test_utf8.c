@@ -3,12 +3,8 @@
 #include "lib/sanitized-text.h"
 #include "lib/utf8.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-static void every_code_point_round_trips(void **state)
+TEST(every_code_point_round_trips)
 {
-    (void)state;
     for (uint32_t code = 1; code <= 0x10ffff; code++) {
         if (code >= 0xd800 && code <= 0xdfff)
             continue;
@@ -22,9 +18,8 @@ static void every_code_point_round_trips(void **state)
     }
 }
 
-static void known_encodings(void **state)
+TEST(known_encodings)
 {
-    (void)state;
     uint32_t code;
     assert_int_equal(utf8_decode("\xe2\x82\xac!", &code), 3);
     assert_int_equal(code, 0x20ac);
@@ -34,9 +29,8 @@ static void known_encodings(void **state)
     assert_int_equal(code, 'a');
 }
 
-static void what_is_no_utf8_is_one_invalid_byte(void **state)
+TEST(what_is_no_utf8_is_one_invalid_byte)
 {
-    (void)state;
     const char *const invalid[] = {"\x80",
                                    "\xbf",
                                    "\xc0\x80",
@@ -60,9 +54,8 @@ static void what_is_no_utf8_is_one_invalid_byte(void **state)
     }
 }
 
-static void what_is_invalid_is_replaced(void **state)
+TEST(what_is_invalid_is_replaced)
 {
-    (void)state;
     const char *const cases[][2] = {
         {"", ""},
         {"plain", "plain"},
@@ -77,15 +70,4 @@ static void what_is_invalid_is_replaced(void **state)
         assert_string_equal(repaired, cases[i][1]);
         free(repaired);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_code_point_round_trips),
-        cmocka_unit_test(known_encodings),
-        cmocka_unit_test(what_is_no_utf8_is_one_invalid_byte),
-        cmocka_unit_test(what_is_invalid_is_replaced),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

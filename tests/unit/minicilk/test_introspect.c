@@ -1,6 +1,5 @@
 /* The promises of minicilk-introspect.h, checked as a profiler reads: through the object alone. */
 #include <link.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tests/unit/cmocka_suite.h"
@@ -73,9 +72,8 @@ CILK_BODY(chain)
     CILK_END;
 }
 
-static void test_while_a_computation_runs(void **state)
+TEST(test_while_a_computation_runs)
 {
-    (void)state;
     assert_int_equal(object->magic, MINICILK_MAGIC);
     assert_memory_equal(&object->magic, "minicilk", 8);
     assert_int_equal(object->layout, MINICILK_LAYOUT);
@@ -95,9 +93,8 @@ static void test_while_a_computation_runs(void **state)
     assert_int_equal(minicilk_shutdown(), 0);
 }
 
-static void test_between_computations(void **state)
+TEST(test_between_computations)
 {
-    (void)state;
     assert_int_equal(minicilk_init(3), 0);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(atomic_load(&object->live->n), 3);
@@ -138,7 +135,6 @@ static const char *find_note(const char *notes, size_t size)
 
 static int find_note_in_program(struct dl_phdr_info *program, size_t size, void *found)
 {
-    (void)size;
     for (int i = 0; i < program->dlpi_phnum && !*(const char **)found; i++) {
         const ElfW(Phdr) *segment = &program->dlpi_phdr[i];
         if (segment->p_type == PT_NOTE)
@@ -148,23 +144,12 @@ static int find_note_in_program(struct dl_phdr_info *program, size_t size, void 
     return 1; /* the program comes first */
 }
 
-static void test_note(void **state)
+TEST(test_note)
 {
-    (void)state;
     const char *data = NULL;
     dl_iterate_phdr(find_note_in_program, &data);
     assert_non_null(data);
     int64_t distance;
     memcpy(&distance, data, sizeof distance);
     assert_ptr_equal(data + distance, object);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_while_a_computation_runs),
-        cmocka_unit_test(test_between_computations),
-        cmocka_unit_test(test_note),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* minicilk's interface: results, numbers of workers, errors, computations one after another. */
-#include <errno.h>
 #include <malloc.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tests/unit/cmocka_suite.h"
@@ -60,9 +56,8 @@ static void expect_fib(int n, long value)
     assert_int_equal(result, value);
 }
 
-static void test_results(void **state)
+TEST(test_results)
 {
-    (void)state;
     for (int workers = 1; workers <= 64; workers *= 2) {
         assert_int_equal(minicilk_init(workers), 0);
         assert_int_equal(minicilk_workers(), workers);
@@ -75,9 +70,8 @@ static void test_results(void **state)
     }
 }
 
-static void test_many_computations(void **state)
+TEST(test_many_computations)
 {
-    (void)state;
     assert_int_equal(minicilk_init(4), 0);
     for (int i = 0; i < 5000; i++)
         expect_fib(10, 55);
@@ -125,9 +119,8 @@ CILK_BODY(expect_all)
     CILK_END;
 }
 
-static void test_return_waits_for_children(void **state)
+TEST(test_return_waits_for_children)
 {
-    (void)state;
     assert_int_equal(minicilk_init(8), 0);
     for (int i = 0; i < 50; i++) {
         int sum = -1;
@@ -138,9 +131,8 @@ static void test_return_waits_for_children(void **state)
 }
 
 /* A root that returns without a sync: the computation ends when its children have ended. */
-static void test_root_waits_for_children(void **state)
+TEST(test_root_waits_for_children)
 {
-    (void)state;
     assert_int_equal(minicilk_init(8), 0);
     for (int i = 0; i < 50; i++) {
         int targets[MANY] = {0};
@@ -163,9 +155,8 @@ CILK_BODY(descend)
     CILK_END;
 }
 
-static void test_deep_nesting(void **state)
+TEST(test_deep_nesting)
 {
-    (void)state;
     assert_int_equal(minicilk_init(2), 0);
     int reached = 0;
     CILK_RUN(descend, a->depth = 20000; a->deepest = &reached);
@@ -210,9 +201,8 @@ static void expect_loop(long begin, long end, long grain, long longest)
     assert_int_equal(marks.longest, longest);
 }
 
-static void test_loops(void **state)
+TEST(test_loops)
 {
-    (void)state;
     assert_int_equal(minicilk_init(1), 0);
     expect_loop(0, 0, 1, 0);
     expect_loop(10, 5, 1, 0);
@@ -229,9 +219,8 @@ static void test_loops(void **state)
 
 /* ---- Numbers of workers ---- */
 
-static void test_workers_by_environment(void **state)
+TEST(test_workers_by_environment)
 {
-    (void)state;
     setenv("MINICILK_WORKERS", "3", 1);
     assert_int_equal(minicilk_init(0), 0);
     assert_int_equal(minicilk_workers(), 3);
@@ -243,9 +232,8 @@ static void test_workers_by_environment(void **state)
     unsetenv("MINICILK_WORKERS");
 }
 
-static void test_workers_by_cpus(void **state)
+TEST(test_workers_by_cpus)
 {
-    (void)state;
     cpu_set_t before, one;
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
     setenv("MINICILK_WORKERS", "", 1);
@@ -266,9 +254,8 @@ static void test_workers_by_cpus(void **state)
     assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
-static void test_impossible_workers(void **state)
+TEST(test_impossible_workers)
 {
-    (void)state;
     const char *bad[] = {"0", "-1", "257", "two", "2x", "99999999999999999999"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char line[128];
@@ -289,9 +276,8 @@ static void test_impossible_workers(void **state)
 
 /* ---- Misuse ---- */
 
-static void test_out_of_order(void **state)
+TEST(test_out_of_order)
 {
-    (void)state;
     long result = -1;
     begin_capture();
     const int run = CILK_RUN(fib, a->n = 2; a->result = &result);
@@ -323,9 +309,8 @@ CILK_BODY(meddle)
     CILK_END;
 }
 
-static void test_from_a_body(void **state)
+TEST(test_from_a_body)
 {
-    (void)state;
     int run = 0, down = 0;
     assert_int_equal(minicilk_init(2), 0);
     begin_capture();
@@ -338,9 +323,8 @@ static void test_from_a_body(void **state)
     assert_int_equal(minicilk_shutdown(), 0);
 }
 
-static void test_other_version(void **state)
+TEST(test_other_version)
 {
-    (void)state;
     begin_capture();
     const int status = minicilk_init_abi(1, MINICILK_ABI + 0x100);
     expect_line("minicilk: the program was compiled for version 400, the library is 300\n");
@@ -349,9 +333,8 @@ static void test_other_version(void **state)
 
 /* ---- Memory ---- */
 
-static void test_memory_is_returned(void **state)
+TEST(test_memory_is_returned)
 {
-    (void)state;
     /* Once before: what libc allocates for good at the first thread. */
     size_t used = 0;
     for (int i = 0; i < 3; i++) {
@@ -361,24 +344,4 @@ static void test_memory_is_returned(void **state)
         assert_int_equal(minicilk_shutdown(), 0);
     }
     assert_int_equal(mallinfo2().uordblks + mallinfo2().hblkhd, used);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_results),
-        cmocka_unit_test(test_many_computations),
-        cmocka_unit_test(test_return_waits_for_children),
-        cmocka_unit_test(test_root_waits_for_children),
-        cmocka_unit_test(test_deep_nesting),
-        cmocka_unit_test(test_loops),
-        cmocka_unit_test(test_workers_by_environment),
-        cmocka_unit_test(test_workers_by_cpus),
-        cmocka_unit_test(test_impossible_workers),
-        cmocka_unit_test(test_out_of_order),
-        cmocka_unit_test(test_from_a_body),
-        cmocka_unit_test(test_other_version),
-        cmocka_unit_test(test_memory_is_returned),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
