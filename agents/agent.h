@@ -19,6 +19,7 @@
  *     leaf        the innermost frame; in all tables below "next" means the next frame outwards
  *
  *     association  p-notes  l-notes  example
+ *     AGENT_NATIVE    1        1     native code after all: the frame is in no bichord of the agent
  *     AGENT_1_1       1        1     code that stands for other code, e.g. a trampoline
  *     AGENT_1_0       1        0     a scheduler function; the user did not write it
  *     AGENT_M_0     many       0     all frames from the scheduler's to the thread's start
@@ -80,7 +81,8 @@
  *
  *     key value                 the process uses the runtime if
  *     runtime-note OWNER        a module has an ELF note of this owner
- *     runtime-module NAME       a module's base name is NAME, or begins with "NAME."
+ *     runtime-module NAME       a module's base name is NAME, or begins with "NAME."; a star at the end of
+ *                               NAME stands for anything
  *     runtime-symbol NAME       the main program, not stripped, has this symbol: the runtime may be
  *                               linked into it
  *     runtime-threads any       the process creates a thread that is no runtime's. Only for the
@@ -115,6 +117,8 @@
  *         host->claim(&hpcrun_agent, &(struct agent_claim){run_start, base + offset[2], 0}, 1);
  *     }
  *
+ *     struct state { uint64_t code; };              // of the next l-note; 0: there is none
+ *
  *     static enum agent_thread_status unwind_begin(struct agent_cursor *c)
  *     {
  *         return AGENT_FOREIGN;                     // a serial interpreter has no workers
@@ -123,20 +127,23 @@
  *     static enum agent_association step_bichord(struct agent_cursor *c,
  *                                                const struct agent_frame *f)
  *     {
+ *         struct state *state = c->state;
  *         bool is_run = f->pc >= run_start && f->pc < run_end;
- *         c->state[0] = is_run ? agent_u64(host, c, f->bp - 24) : 0;
- *         return c->state[0] ? AGENT_1_1 : AGENT_1_0;
+ *         state->code = is_run ? agent_u64(host, c, f->bp - 24) : 0;
+ *         return state->code ? AGENT_1_1 : AGENT_1_0;
  *     }
  *
  *     static bool step_lnote(struct agent_cursor *c, struct agent_lnote *note)
  *     {
- *         *note = (struct agent_lnote){.space = AGENT_CODE, .value = c->state[0]};
- *         c->state[0] = 0;                          // so the second call says: no more l-notes
+ *         struct state *state = c->state;
+ *         *note = (struct agent_lnote){.space = AGENT_CODE, .value = state->code};
+ *         state->code = 0;                          // so the second call says: no more l-notes
  *         return note->value != 0;
  *     }
  *
  *     const struct agent hpcrun_agent = {
- *         .interface = AGENT_INTERFACE, .name = "calc", .version = "1.0", .start = start,
+ *         .interface = AGENT_INTERFACE, .name = "calc", .version = "1.0",
+ *         .state_bytes = sizeof(struct state), .start = start,
  *         .module_added = module_added, .unwind_begin = unwind_begin,
  *         .step_bichord = step_bichord, .step_lnote = step_lnote };
  */
@@ -149,11 +156,11 @@
 
 /* The interface was not released yet, so it may still change without becoming 2. */
 #define AGENT_INTERFACE             1
-#define AGENT_STATE_WORDS           10
+#define AGENT_MAX_STATE_BYTES       128
 #define AGENT_MAX_THREAD_DATA_BYTES 65536
 
-/* Numbered as in lib/measurement-format.h. */
-enum agent_association { AGENT_1_1, AGENT_1_0, AGENT_M_0, AGENT_M_1, AGENT_1_M };
+/* Numbered as in lib/measurement-format.h, but for the last one. */
+enum agent_association { AGENT_1_1, AGENT_1_0, AGENT_M_0, AGENT_M_1, AGENT_1_M, AGENT_NATIVE };
 
 /* What a thread is to the runtime at the instant of the sample, and what the sample is charged. */
 enum agent_thread_status {
@@ -170,14 +177,63 @@ struct agent_frame {
     uint64_t sp, bp;
 };
 
-/* An l-note. */
-enum agent_space { AGENT_CODE };
+/* An l-note.
+ *
+ *     space        value                        site; 0: unknown, so the note has no line
+ *     AGENT_CODE   an address in the procedure  return address - 1 of the call in which it waits
+ *     AGENT_NAMES  a name of agent_host.name    1 + position in the procedure (agent_lines)
+ *
+ * Native frames of another stack, e.g. of the thread that began a parallel region, may be another
+ * agent's: an interpreter has called a function that began the region. An l-note that says where its
+ * frame is on a stack is replaced by the l-notes that this other agent gives for it. */
+enum agent_space { AGENT_CODE, AGENT_NAMES };
 struct agent_lnote {
-    enum agent_space space; /* of value and site */
-    uint64_t value;         /* AGENT_CODE: an address in the procedure */
-    uint64_t site;          /* return address - 1 of the call in which the procedure waits; 0 if
-                               unknown: the note then has a procedure but no line */
+    enum agent_space space;
+    uint64_t value;
+    uint64_t site;
+    uint64_t sp, bp; /* AGENT_CODE: registers of a frame whose pc is `value`; sp 0: there is none */
 };
+
+/* The l-note of a native frame. */
+static inline struct agent_lnote agent_native_note(const struct agent_frame *frame)
+{
+    return (struct agent_lnote){AGENT_CODE, frame->pc, frame->pc, frame->sp, frame->bp};
+}
+
+/* ---- names ----
+ *
+ * Procedures that have no machine code of their own, as an interpreter's, have names in the agent's
+ * name space. hpcrun copies what belongs to a name at its first sight, since the runtime may free it,
+ * and writes it into the measurement file; hpcprof finds the line of a position.
+ *
+ * A runtime may free a procedure and place another one at its address. So a name is the same only if all
+ * words of its key are: these are the procedure's address and whatever of it can change. */
+
+/* A string in the runtime's memory. */
+struct agent_text {
+    uint64_t at;
+    uint32_t length; /* in characters */
+    uint32_t width;  /* bytes of a character: 1 for Latin-1, 2 or 4 for code points */
+};
+
+/* How a table maps positions to lines. */
+enum agent_lines {
+    AGENT_LINES_NONE, /* a position is a line */
+    AGENT_LINES_PYTHON, /* a position is an offset in code units; the table is a co_linetable (PEP 626) */
+};
+
+#define AGENT_NAME_KEY 8
+
+struct agent_name {
+    uint64_t key[AGENT_NAME_KEY];
+    struct agent_text procedure, file;
+    uint32_t line; /* of the procedure's begin; 0: unknown */
+    enum agent_lines lines;
+    uint64_t table;       /* address of the line table */
+    uint32_t table_bytes; /* at most AGENT_MAX_TABLE_BYTES are copied */
+};
+
+#define AGENT_MAX_TABLE_BYTES (1u << 20)
 
 /* A loaded module. */
 struct agent_module {
@@ -234,6 +290,18 @@ enum agent_slot_state {
 
 #define AGENT_MAX_EVENTS 8
 
+/* A runtime's lock for which threads wait at a condition variable, such as an interpreter's. hpcrun's
+ * wrappers of these calls say in the slot that the thread waits for this lock. */
+struct agent_lock {
+    uint64_t condition; /* address of the pthread_cond_t */
+    uint64_t locked;    /* address of an int; 0 there: the lock is free */
+    uint64_t holder;  /* address of a pointer to a structure of the thread that has it, or had it */
+    uint64_t tid;     /* offset of this thread's tid in that structure */
+    const char *name; /* a constant, "<lock NAME>" */
+};
+
+#define AGENT_HOLDER_OF_LOCK ((uint64_t)1 << 63)
+
 /* A thread as a member of a team of OpenMP. Only the thread writes this. */
 struct agent_slot_team {
     _Atomic uint64_t id;      /* unique in the process; 0: the thread was in no team yet */
@@ -289,7 +357,8 @@ struct agent_slot {
         works_until;         /* calling: when the call takes too long for work; hpcrun's ticks */
     _Atomic uint64_t lock;   /* waiting: address of the lock; 0: no lock */
     _Atomic uint64_t holder; /* waiting: address of the word (4 bytes) with the tid of the lock's
-                                holder; 0: the lock has none */
+                                holder; 0: the lock has none. With AGENT_HOLDER_OF_LOCK: address of
+                                a struct agent_lock */
     _Atomic uint32_t is_charged;              /* delay[] has amounts */
     _Atomic uint64_t delay[AGENT_MAX_EVENTS]; /* time that holders have charged to this wait, by
                                                    event, in the event's unit */
@@ -323,6 +392,7 @@ struct agent_start_routine {
 /* The position of one unwind. hpcrun sets all fields but the last five. */
 struct agent_cursor {
     void *thread_data; /* the agent's memory for this thread: thread_data_bytes, initially zero */
+    void *state; /* the agent's memory for this unwind: state_bytes, zero when the unwind begins */
     int tid;
     uint64_t stack_low, stack_high; /* bounds of the thread's own stack; equal if unknown */
     struct agent_frame leaf;        /* innermost frame of the physical path */
@@ -340,13 +410,16 @@ struct agent_cursor {
      * caller, so what the stack has outside of this frame, as the thread's start, is hidden. */
     bool replaces_callers;
 
+    /* step_bichord may set this with AGENT_1_M; false before it. The frame is that of the innermost l-note,
+     * e.g. an interpreter's loop, whose pc changes while the procedures around do not. Else it is that
+     * of the outermost one. */
+    bool is_innermost;
+
     /* step_bichord and step_lnote may set this; 0 before step_bichord. If the l-notes go on to where a
      * thread began: agent_slot.thread of that thread, as it was when the frames were there. hpcprof
      * then shows the path where that thread hangs. 0: unknown. Where the frames themselves lead to
      * the stack of another thread, hpcrun finds it. */
     uint64_t owner;
-
-    uint64_t state[AGENT_STATE_WORDS]; /* the agent's; zero when the unwind begins */
 };
 
 /* A procedure's activation, for struct agent_dag: where its code's address and the return address
@@ -478,7 +551,12 @@ struct agent_host {
      * records it in the measurements; call paths are then native. */
     void (*refuse)(const struct agent *agent, const char *why);
 
-    /* Handler. Copies memory that may be unmapped; false: some byte cannot be read. */
+    /* Normal context. The process has this lock, the only one of its kind; NULL: not any more. It stays
+     * where it is. */
+    void (*set_lock)(const struct agent *agent, const struct agent_lock *lock);
+
+    /* Handler. Copies memory that may be unmapped; false: some byte cannot be read. Fastest: aligned words,
+     * one or several in a row. */
     bool (*read)(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size);
 
     /* Handler. Frame i of the physical path, 0 being the outermost; false: the path is shorter. */
@@ -493,6 +571,13 @@ struct agent_host {
     /* Handler. The address at which the function begins that contains pc; 0: unknown. The parts of a
      * function that the compiler has split are functions of their own. */
     uint64_t (*function)(const struct agent_cursor *cursor, uint64_t pc);
+
+    /* Handler. The end of a frame on the stack, where its caller's begins; 0: unknown. */
+    uint64_t (*frame_end)(const struct agent_cursor *cursor, const struct agent_frame *frame);
+
+    /* Handler. The value of an l-note in space AGENT_NAMES; 0: no memory, or it cannot be read. Costs some
+     * 50 ns for a known name: agents may keep it, for the life of the process and its forks. */
+    uint64_t (*name)(const struct agent_cursor *cursor, const struct agent_name *name);
 
     /* Handler. Replaces a frame, of any stack that is not running, by its caller; false: it is the
      * outermost, or has no simple unwind rule. */
@@ -529,6 +614,7 @@ struct agent {
     uint32_t interface; /* AGENT_INTERFACE of the agent */
     const char *name, *version;
     size_t thread_data_bytes; /* per thread, at most AGENT_MAX_THREAD_DATA_BYTES */
+    size_t state_bytes;       /* of a cursor, at most AGENT_MAX_STATE_BYTES */
 
     /* True promises: the handler functions return the same as at the last sample if they would read
      * the same through the host (read, path_frame, step), are passed the same frames and state, and
@@ -541,6 +627,9 @@ struct agent {
 
     /* The agent for plain threads: it is asked if all other agents mark theirs. */
     bool is_for_threads;
+
+    /* Threads that begin in claimed code are plain ones: the agent is for an interpreter. */
+    bool has_plain_threads;
 
     /* Normal context, see the table above. */
     bool (*start)(const struct agent_host *host); /* false: the agent cannot serve */

@@ -1,5 +1,5 @@
 # Agents, one folder per runtime: NAME/*.c are linked to lib/agents/NAME.so; NAME.rules lies beside it.
-AGENTS = minicilk cilk5 opencilk gomp openmp tbb
+AGENTS = minicilk cilk5 opencilk gomp openmp tbb python
 
 # The folders from the ground up: an agent uses common/, and no other agent.
 #   common/    symbols of ELF files, runtimes in programs, copies of runtimes, states of threads, contexts
@@ -7,7 +7,7 @@ AGENTS = minicilk cilk5 opencilk gomp openmp tbb
 #   pthread/   the agent for plain threads: a part of libhpcrun.so
 #   NAME/      the agent of one runtime
 #   rules/     rules files of runtimes that need no agent
-AGENTS_FOLDERS = common pthread minicilk cilk5 opencilk gomp openmp tbb
+AGENTS_FOLDERS = common pthread minicilk cilk5 opencilk gomp openmp tbb python
 
 CFLAGS_agents = -fPIC -fvisibility=hidden
 
@@ -28,7 +28,7 @@ $(RUNTIME_RULES): $(BUILD)/lib/agents/%.rules: agents/rules/%.rules
 # Shared by most agents.
 AGENTS_COMMON = $(BUILD)/obj/agents/common/linked-runtime.o $(BUILD)/obj/agents/common/loaded-modules.o
 $(BUILD)/lib/agents/cilk5.so $(BUILD)/lib/agents/opencilk.so: $(AGENTS_COMMON)
-$(BUILD)/lib/agents/minicilk.so: $(BUILD)/obj/agents/common/loaded-modules.o
+$(BUILD)/lib/agents/minicilk.so $(BUILD)/lib/agents/python.so: $(BUILD)/obj/agents/common/loaded-modules.o
 
 # Agents that interpose functions. Their wrappers have frame pointers, from which they read their
 # caller's registers.
@@ -69,6 +69,8 @@ $(eval $(call unit_test,agents/test_thread_slots,$(BUILD)/obj/agents/common/thre
 $(eval $(call unit_test,agents/test_plain_threads,$(patsubst %,$(BUILD)/obj/agents/%.o,pthread/agent common/thread-slots),))
 $(eval $(call unit_test,agents/test_team_starts,$(patsubst %,$(BUILD)/obj/agents/%.o,gomp/team-starts common/thread-slots),))
 $(eval $(call unit_test,agents/test_ready_tasks,$(patsubst %,$(BUILD)/obj/agents/common/%.o,ready-tasks task-records thread-slots),))
+$(eval $(call unit_test,agents/test_python_frames,$(patsubst %,$(BUILD)/obj/agents/python/%.o,python-frames python-names),))
+$(eval $(call unit_test,agents/test_python_layout,$(BUILD)/obj/agents/python/python-layout.o,))
 $(eval $(call unit_test,agents/test_missing_bodies,$(BUILD)/obj/agents/common/missing-bodies.o,))
 TBB_TASKS = $(patsubst %,$(BUILD)/obj/agents/tbb/%.o,tbb-tasks task-contexts) \
 	$(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-records)

@@ -24,6 +24,8 @@
 
 #include "lib/fate-counts.h"
 
+#include <stdbool.h>
+
 #define ARENAS_MAGIC  "HPCRUNAR"
 #define ARENAS_MAJOR  1
 #define ARENAS_SUFFIX ".arenas"
@@ -62,8 +64,8 @@ struct cct_node {
 
 /* A logical note that differs from its node's ip. */
 struct lnote {
-    uint64_t value; /* as an ip */
-    uint64_t site;  /* ip of the call; 0: not known */
+    uint64_t value; /* an ip, or a name */
+    uint64_t site;  /* ip of the call, or a position in the procedure of that name; 0: not known */
 };
 
 enum { LIP_IS_IP = 0, LIP_NONE = 1, LIP_OWN = 2 };
@@ -82,6 +84,21 @@ static inline uint32_t ip_instance(uint64_t ip)
 static inline uint64_t ip_offset(uint64_t ip)
 {
     return ip & IP_NO_MODULE ? ip & ~IP_NO_MODULE : ip & (((uint64_t)1 << IP_OFFSET_BITS) - 1);
+}
+
+/* An lip may be a name instead. Bit 62: bits 40-61 are a name table, bits 0-39 a value in it. */
+#define IP_NAMED ((uint64_t)1 << 62)
+
+static inline uint64_t ip_named(uint32_t table, uint64_t value)
+{
+    return IP_NAMED | (uint64_t)table << IP_OFFSET_BITS | ip_offset(value);
+}
+
+/* The space of an lip in the measurement file. */
+static inline uint64_t ip_space(uint64_t ip)
+{
+    bool is_named = (ip & (IP_NO_MODULE | IP_NAMED)) == IP_NAMED;
+    return is_named ? 2 * (uint64_t)ip_instance(ip & ~IP_NAMED) + 1 : 2 * (uint64_t)ip_instance(ip);
 }
 
 /* An array: offsets of its segments in the file; 0: the segment is not there. A record of values is

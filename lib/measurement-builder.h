@@ -6,6 +6,7 @@
  *     measurement-arenas.c      decodes what a killed process left in its arena file
  *     measurement-resolve.c     after the last chunk: turns ids into indices, sorts, adds up
  *     measurement-code-names.c  names the code that lies in no module
+ *     measurement-lines.c       finds the lines of agents' own names
  *     measurement-builder.c     payload cursor, problems, freeing
  *
  * Chunks come in any order, so ids can only be resolved after the last chunk. */
@@ -62,6 +63,20 @@ struct child_file {
     VEC(uint8_t) bytes;
 };
 
+#define MAX_NAME_TABLES 256 /* one per agent */
+
+/* The lines of a name: up to position `end`, exclusive. */
+struct line_range {
+    uint64_t end;
+    uint32_t line;
+};
+
+struct line_table {
+    enum line_encoding encoding;
+    VEC(uint8_t) bytes;
+    VEC(struct line_range) ranges; /* ascending; empty until some node needs them */
+};
+
 struct builder {
     struct measurement *m;
     bool is_child; /* the measurement itself comes from such pieces: it has no further ones */
@@ -74,6 +89,8 @@ struct builder {
     struct idmap space_slots;    /* (id, names) -> index in spaces */
     VEC(struct space_id) spaces; /* until nodes are resolved, their spaces are indices in this */
     VEC(struct join_record) joins;
+    VEC(struct line_table) lines;
+    struct idmap line_positions; /* (value of a name, its table) -> position in lines */
     VEC(char) code_map; /* the text of all CODE NAMES chunks */
     uint64_t problem_count;
 };
@@ -90,6 +107,8 @@ void decode_process_chunk(struct builder *b, enum chunk_kind kind, struct cursor
 void decode_thread_chunk(struct builder *b, enum chunk_kind kind, uint32_t thread,
                          struct cursor *c);
 
+void decode_lines(struct builder *b, struct cursor *c);
+
 /* Free the strings of a record. */
 void release_event(struct measurement_event *event);
 void release_module(struct measurement_module *module);
@@ -105,6 +124,10 @@ uint32_t node_index(const struct thread_state *state, uint64_t id);
 /* Finds the names of nodes' addresses in no module in the text of the perf map. Call after nodes
  * were resolved. */
 void resolve_code_names(struct builder *b);
+
+/* Replaces the positions of l-notes in name tables by lines. Call after nodes were resolved. */
+void resolve_lines(struct builder *b);
+void free_lines(struct builder *b);
 
 /* Turns ids into indices, sorts and adds up. Call after the last chunk. */
 void builder_resolve(struct builder *b);

@@ -6,7 +6,7 @@
 
 #define MEASUREMENT_MAGIC       "HPCRUNMF"
 #define MEASUREMENT_MAJOR       2 /* readers accept 1, too */
-#define MEASUREMENT_MINOR       3
+#define MEASUREMENT_MINOR       4
 #define MEASUREMENT_HEADER_SIZE 16
 #define MEASUREMENT_SUFFIX      ".hpcrun"
 #define MEASUREMENT_LOG         "hpcrun.log"
@@ -34,6 +34,7 @@ enum chunk_kind {
     CHUNK_METRIC_STATES = 12,
     CHUNK_REGIONS = 13,
     CHUNK_CHILD = 14,
+    CHUNK_LINES = 15,
     CHUNK_THREAD = 16,
     CHUNK_THREAD_CLOCK = 17,
     CHUNK_NODES = 18,
@@ -114,6 +115,9 @@ enum node_tag {
     NODE_HAS_LIP = 1 << 5,
     NODE_LIP_IS_IP = 1 << 6,
 };
+
+/* How the positions of a name map to lines; numbered as in agents/agent.h. */
+enum line_encoding { LINES_NONE, LINES_PYTHON };
 
 enum join_flag { JOIN_IS_CUT = 1 };
 

@@ -40,7 +40,6 @@ static void decode_process(struct builder *b, struct cursor *c)
 #define MAX_SHIFT       32 /* of amounts */
 #define MAX_EVENTS      1024
 #define MAX_METRICS     4096
-#define MAX_NAME_TABLES 256 /* one per agent */
 
 static struct measurement_event read_event(struct cursor *c, uint64_t id)
 {
@@ -315,6 +314,7 @@ void decode_process_chunk(struct builder *b, enum chunk_kind kind, struct cursor
     case CHUNK_METRICS: decode_metrics(b, c); break;
     case CHUNK_MODULES: decode_modules(b, c); break;
     case CHUNK_NAMES: decode_names(b, c); break;
+    case CHUNK_LINES: decode_lines(b, c); break;
     case CHUNK_AGENTS: decode_agents(b, c); break;
     case CHUNK_REFUSALS: decode_refusals(b, c); break;
     case CHUNK_METRIC_STATES: decode_metric_states(b, c); break;

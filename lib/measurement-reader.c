@@ -73,7 +73,7 @@ static void decode_chunk(struct builder *b, const struct arena_file *arenas, con
 {
     enum chunk_kind kind = get_u16(chunk + 4);
     uint32_t thread = get_u32(chunk + 12);
-    bool of_process = kind >= CHUNK_PROCESS && kind <= CHUNK_CHILD;
+    bool of_process = kind >= CHUNK_PROCESS && kind <= CHUNK_LINES;
     bool of_thread = kind >= CHUNK_THREAD && kind <= CHUNK_JOINS;
     if ((!of_process && !of_thread) || arena_file_replaces(arenas, kind, thread))
         return;
@@ -351,6 +351,7 @@ static struct measurement *decode_file(const char *path, struct file_bytes *file
     idmap_free(&b.module_ids);
     vec_free(&b.spaces);
     vec_free(&b.code_map);
+    free_lines(&b);
     vec_free(&b.joins);
     for (size_t i = 0; i < b.states.n; i++)
         vec_free(&b.states.at[i].ranges);

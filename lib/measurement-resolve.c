@@ -255,6 +255,7 @@ void builder_resolve(struct builder *b)
     }
     resolve_metrics(b, &events);
     resolve_threads(b, &events);
+    resolve_lines(b);
     resolve_code_names(b);
     idmap_free(&events);
 }

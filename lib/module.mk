@@ -11,6 +11,7 @@ $(eval $(call unit_test,lib/test_bytes,$(TOOL_LIB),-lz))
 $(eval $(call unit_test,lib/test_process_list,$(TOOL_LIB),))
 MEASUREMENT_ENCODER = $(BUILD)/obj/tests/unit/lib/measurement_encoder.o
 $(eval $(call unit_test,lib/test_measurement_reader,$(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
+$(eval $(call unit_test,lib/test_measurement_lines,$(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
 $(eval $(call unit_test,lib/test_measurement_losses,$(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
 $(eval $(call unit_test,lib/test_arenas,$(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
 $(eval $(call unit_test,lib/test_measurement_damage,$(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))

@@ -64,7 +64,7 @@ static bool add_node(struct thread_chunks *thread, uint32_t id)
     if (node->ip)
         add_ip(thread->chunk, node->ip);
     if (own) {
-        chunk_v(thread->chunk, 2 * (uint64_t)ip_instance(own->value));
+        chunk_v(thread->chunk, ip_space(own->value));
         chunk_v(thread->chunk, ip_offset(own->value));
         chunk_v(thread->chunk, own->site ? ip_offset(own->site) + 1 : 0);
     }

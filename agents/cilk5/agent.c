@@ -58,15 +58,14 @@ struct thread_data {
 };
 
 /* cursor->state */
-enum {
-    IS_WORKING, /* the thread is a worker that executes user code */
-    CLOSURE,    /* of the next l-note */
-    SITE,       /* where this closure spawned the previous one; 0: unknown */
-    BELOW,      /* whether the walk is past Cilk_scheduler */
-    NATIVE,     /* pc of a native frame, the next l-note; 0: none */
-    CALLER,     /* pc, sp and bp of the next l-note in the thread that has called the computation; pc 0: none */
-    CALLER_SP,
-    CALLER_BP,
+struct state {
+    bool is_working;  /* the thread is a worker that executes user code */
+    bool is_below;    /* the walk is past Cilk_scheduler */
+    uint64_t closure; /* of the next l-note */
+    uint64_t site;    /* where this closure spawned the previous one; 0: unknown */
+    uint64_t native;  /* pc of a native frame, the next l-note; 0: none */
+    struct agent_frame
+        caller; /* next l-note in the thread that has called the computation; pc 0: none */
 };
 
 /* -------- modules -------- */
@@ -138,7 +137,9 @@ static uint64_t parameters(const struct agent_cursor *cursor)
 /* The address from which a closure was spawned; 0: unknown. */
 static uint64_t site_of(const struct agent_cursor *cursor, uint64_t closure)
 {
-    return runtime()->site_in_closure ? agent_u64(host, cursor, closure + runtime()->site_in_closure) : 0;
+    return runtime()->site_in_closure
+               ? agent_u64(host, cursor, closure + runtime()->site_in_closure)
+               : 0;
 }
 
 /* -------- the closure that a worker runs -------- */
@@ -257,6 +258,7 @@ static enum agent_thread_status status_of_other(const struct agent_cursor *curso
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     struct thread_data *data = cursor->thread_data;
+    struct state *state = cursor->state;
     if (!runtime()->is_known || data->has_unknown_layout)
         return AGENT_FOREIGN;
     if (!data->context)
@@ -271,9 +273,9 @@ static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
     uint64_t base = find_base(cursor, running);
     if (!base || !is_in_procedure(cursor))
         return AGENT_IDLE;
-    cursor->state[IS_WORKING] = true;
-    cursor->state[CLOSURE] = agent_u64(host, cursor, base + CLOSURE_PARENT);
-    cursor->state[SITE] = site_of(cursor, base);
+    state->is_working = true;
+    state->closure = agent_u64(host, cursor, base + CLOSURE_PARENT);
+    state->site = site_of(cursor, base);
     return AGENT_WORKING;
 }
 
@@ -309,29 +311,28 @@ static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 /* The root, which has no parent, is the runtime's own and no l-note. */
 static bool has_lnote(const struct agent_cursor *cursor)
 {
-    uint64_t closure = cursor->state[CLOSURE];
-    return closure && agent_u64(host, cursor, closure + CLOSURE_PARENT);
+    const struct state *state = cursor->state;
+    return state->closure && agent_u64(host, cursor, state->closure + CLOSURE_PARENT);
 }
 
 /* The outermost l-notes are the caller's frames, on the stack of its thread. */
 static void begin_caller(struct agent_cursor *cursor)
 {
+    struct state *state = cursor->state;
     const struct caller caller = find_caller(host, cursor);
     cursor->owner = caller.thread;
-    cursor->state[CALLER] = caller.frame.pc;
-    cursor->state[CALLER_SP] = caller.frame.sp;
-    cursor->state[CALLER_BP] = caller.frame.bp;
+    state->caller = caller.frame;
 }
 
 static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
-    uint64_t *state = cursor->state;
-    if (!state[IS_WORKING]) {
-        state[NATIVE] = frame->pc;
+    struct state *state = cursor->state;
+    if (!state->is_working) {
+        state->native = frame->pc;
         return AGENT_1_1;
     }
-    if (state[BELOW])
+    if (state->is_below)
         return AGENT_M_0;
     if (!is_in_scheduler(frame->pc)) {
         /* The runtime's functions call libc for locks and memory. An import may contain its
@@ -339,9 +340,9 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
         cursor->include_libc = is_in_runtime(frame->pc);
         return AGENT_1_0;
     }
-    state[BELOW] = true;
+    state->is_below = true;
     begin_caller(cursor);
-    return has_lnote(cursor) || state[CALLER] ? AGENT_1_M : AGENT_1_0;
+    return has_lnote(cursor) || state->caller.pc ? AGENT_1_M : AGENT_1_0;
 }
 
 /* All frames outside the scheduler's are the runtime's. */
@@ -354,37 +355,35 @@ static bool step_pnote(struct agent_cursor *cursor, const struct agent_frame *fr
 
 static bool step_native(struct agent_cursor *cursor, struct agent_lnote *note)
 {
-    uint64_t pc = cursor->state[NATIVE];
-    *note = (struct agent_lnote){.space = AGENT_CODE, .value = pc, .site = pc};
-    cursor->state[NATIVE] = 0;
+    struct state *state = cursor->state;
+    *note = (struct agent_lnote){AGENT_CODE, .value = state->native, .site = state->native};
+    state->native = 0;
     return true;
 }
 
 static bool step_caller(struct agent_cursor *cursor, struct agent_lnote *note)
 {
-    uint64_t *state = cursor->state;
-    struct agent_frame frame = {state[CALLER], state[CALLER_SP], state[CALLER_BP]};
-    *note = (struct agent_lnote){.space = AGENT_CODE, .value = frame.pc, .site = frame.pc};
-    state[CALLER] = frame.pc && host->step(cursor, &frame) ? frame.pc : 0;
-    state[CALLER_SP] = frame.sp;
-    state[CALLER_BP] = frame.bp;
+    struct state *state = cursor->state;
+    *note = agent_native_note(&state->caller);
+    if (!state->caller.pc || !host->step(cursor, &state->caller))
+        state->caller.pc = 0;
     return note->value != 0;
 }
 
 static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
 {
-    if (cursor->state[NATIVE])
+    struct state *state = cursor->state;
+    if (state->native)
         return step_native(cursor, note);
     if (!has_lnote(cursor))
         return step_caller(cursor, note);
-    uint64_t closure = cursor->state[CLOSURE];
-    uint64_t frame = agent_u64(host, cursor, closure + CLOSURE_FRAME);
+    uint64_t frame = agent_u64(host, cursor, state->closure + CLOSURE_FRAME);
     uint64_t signature = agent_u64(host, cursor, frame + FRAME_SIGNATURE);
     *note = (struct agent_lnote){.space = AGENT_CODE,
                                  .value = agent_u64(host, cursor, signature + SIGNATURE_SLOW),
-                                 .site = cursor->state[SITE]};
-    cursor->state[SITE] = site_of(cursor, closure);
-    cursor->state[CLOSURE] = agent_u64(host, cursor, closure + CLOSURE_PARENT);
+                                 .site = state->site};
+    state->site = site_of(cursor, state->closure);
+    state->closure = agent_u64(host, cursor, state->closure + CLOSURE_PARENT);
     return note->value != 0;
 }
 
@@ -393,6 +392,7 @@ const struct agent hpcrun_agent = {
     .name = "cilk5",
     .version = "1.0",
     .thread_data_bytes = sizeof(struct thread_data),
+    .state_bytes = sizeof(struct state),
     .deterministic = true,
     .start = start,
     .module_added = module_added,

@@ -16,19 +16,20 @@ static uint64_t moved(const struct agent_cursor *cursor, uint64_t context, uint6
 
 void creator_path_begin(struct agent_cursor *cursor, uint64_t context)
 {
-    uint64_t *state = cursor->state;
+    struct path_state *state = cursor->state;
     uint64_t kind = context ? CONTEXT_FIELD(context, kind) : CONTEXT_ON_STACK;
-    state[PC] = context ? CONTEXT_FIELD(context, pc) - 1 : 0;
-    state[SP] = context ? CONTEXT_FIELD(context, sp) : 0;
-    state[BP] = context ? CONTEXT_FIELD(context, bp) : 0;
-    state[LAST] = 0;
-    state[NOTE_LINK] = context && kind == CONTEXT_ON_STACK ? CONTEXT_FIELD(context, up) : 0;
-    state[CONTEXT] = kind == CONTEXT_ON_STACK ? 0 : context;
-    if (context)
-        cursor->owner = CONTEXT_FIELD(context, thread);
+    state->next = (struct agent_frame){0};
+    state->last = 0;
+    state->next_link = context && kind == CONTEXT_ON_STACK ? CONTEXT_FIELD(context, up) : 0;
+    state->context = kind == CONTEXT_ON_STACK ? 0 : context;
+    if (!context)
+        return;
+    state->next = (struct agent_frame){CONTEXT_FIELD(context, pc) - 1, CONTEXT_FIELD(context, sp),
+                                       CONTEXT_FIELD(context, bp)};
+    cursor->owner = CONTEXT_FIELD(context, thread);
     if (kind == CONTEXT_COPY) {
-        state[SP] = moved(cursor, context, state[SP]);
-        state[BP] = moved(cursor, context, state[BP]);
+        state->next.sp = moved(cursor, context, state->next.sp);
+        state->next.bp = moved(cursor, context, state->next.bp);
     }
 }
 
@@ -53,7 +54,8 @@ uint64_t creator_path_missing(const struct agent_cursor *cursor, uint64_t body, 
 /* One step in a copy. False: the frame is outside of it, so its context's parent continues. */
 static bool step_in_copy(struct agent_cursor *cursor, struct agent_frame *frame)
 {
-    uint64_t context = cursor->state[CONTEXT];
+    const struct path_state *state = cursor->state;
+    uint64_t context = state->context;
     if (!is_in_copy(cursor, context, frame->sp) || !path_agent.host->step(cursor, frame))
         return false;
     frame->sp = moved(cursor, context, frame->sp);
@@ -66,16 +68,17 @@ static bool step_in_copy(struct agent_cursor *cursor, struct agent_frame *frame)
 static bool step_on_stack(struct agent_cursor *cursor, struct agent_frame *frame, uint64_t *context)
 {
     struct agent_claim claim;
-    uint64_t *state = cursor->state, callee = frame->pc;
+    struct path_state *state = cursor->state;
+    uint64_t callee = frame->pc;
     if (!path_agent.host->step(cursor, frame))
         return false;
     bool calls_body = path_agent.host->find_claim(path_agent.agent, frame->pc, &claim) &&
                       claim.tag == path_agent.tag;
-    uint64_t link = calls_body ? path_agent.link_in(cursor, state[NOTE_LINK], frame) : 0;
+    uint64_t link = calls_body ? path_agent.link_in(cursor, state->next_link, frame) : 0;
     if (!link)
         return true;
-    state[NOTE_LINK] = LINK_FIELD(link, up);
-    state[BODY] = creator_path_missing(cursor, LINK_FIELD(link, body), callee);
+    state->next_link = LINK_FIELD(link, up);
+    state->body = creator_path_missing(cursor, LINK_FIELD(link, body), callee);
     if (!LINK_FIELD(link, is_inline))
         *context = LINK_FIELD(link, context);
     return true;
@@ -84,40 +87,39 @@ static bool step_on_stack(struct agent_cursor *cursor, struct agent_frame *frame
 /* Moves to the next frame outwards, which may be the runtime's. */
 static void step_outwards(struct agent_cursor *cursor)
 {
-    uint64_t *state = cursor->state, context = 0;
-    struct agent_frame frame = {state[PC], state[SP], state[BP]};
-    bool more =
-        state[CONTEXT] ? step_in_copy(cursor, &frame) : step_on_stack(cursor, &frame, &context);
-    if (state[CONTEXT] && !more) {
-        uint64_t body = CONTEXT_FIELD(state[CONTEXT], body), callee = state[LAST];
-        creator_path_begin(cursor, CONTEXT_FIELD(state[CONTEXT], parent));
-        state[BODY] = creator_path_missing(cursor, body, callee);
-        return;
-    }
-    if (context) {
+    struct path_state *state = cursor->state;
+    uint64_t context = 0;
+    bool more = state->context ? step_in_copy(cursor, &state->next)
+                               : step_on_stack(cursor, &state->next, &context);
+    if (state->context && !more) {
+        uint64_t body = CONTEXT_FIELD(state->context, body), callee = state->last;
+        creator_path_begin(cursor, CONTEXT_FIELD(state->context, parent));
+        state->body = creator_path_missing(cursor, body, callee);
+    } else if (context) {
         creator_path_begin(cursor, context);
-        return;
+    } else if (!more) {
+        state->next.pc = 0;
     }
-    state[PC] = more ? frame.pc : 0;
-    state[SP] = frame.sp;
-    state[BP] = frame.bp;
 }
 
 bool creator_path_next(struct agent_cursor *cursor, struct agent_lnote *note)
 {
     enum { MOST_HIDDEN = 256 }; /* frames in a row; a bound for a damaged stack */
-    uint64_t *state = cursor->state;
-    for (int i = 0; i < MOST_HIDDEN && !state[BODY] && state[PC] && is_hidden(state[PC]); i++)
+    struct path_state *state = cursor->state;
+    uint64_t pc = state->next.pc;
+    for (int i = 0; i < MOST_HIDDEN && !state->body && pc && is_hidden(pc); i++) {
         step_outwards(cursor);
-    if (state[BODY]) {
-        *note = (struct agent_lnote){.space = AGENT_CODE, .value = state[BODY]};
-        state[BODY] = 0;
+        pc = state->next.pc;
+    }
+    if (state->body) {
+        *note = (struct agent_lnote){.space = AGENT_CODE, .value = state->body};
+        state->body = 0;
         return true;
     }
-    if (!state[PC])
+    if (!pc)
         return false;
-    *note = (struct agent_lnote){.space = AGENT_CODE, .value = state[PC], .site = state[PC]};
-    state[LAST] = state[PC];
+    *note = agent_native_note(&state->next);
+    state->last = pc;
     step_outwards(cursor);
     return true;
 }

@@ -9,16 +9,16 @@
 
 #include "agents/common/body-links.h"
 
-/* The first words of cursor->state. */
-enum {
-    PC, /* pc, sp and bp of the next l-note's frame; pc 0: no more l-notes */
-    SP,
-    BP,
-    NOTE_LINK, /* address of the innermost link around that frame; 0: none */
-    CONTEXT,   /* address of the context in whose copy the frame is; 0: on a stack */
-    BODY,      /* a body without a frame: the l-note before that one (missing-bodies.h); 0: none */
-    LAST,      /* pc of the last l-note that is a frame of this context; 0: none */
-    CREATOR_PATH_WORDS,
+/* cursor->state of an agent with such paths. Its unwind_begin sets the first field. */
+struct path_state {
+    uint64_t link;    /* address of the innermost link that the walk has not passed; 0: none */
+    bool is_replaced; /* the path outside of the last bichord was replaced */
+    struct agent_frame next; /* frame of the next l-note; pc 0: no more l-notes */
+    uint64_t next_link;      /* address of the innermost link around that frame; 0: none */
+    uint64_t context;        /* address of the context in whose copy the frame is; 0: on a stack */
+    uint64_t
+        body; /* a body without a frame: the l-note before that one (missing-bodies.h); 0: none */
+    uint64_t last; /* pc of the last l-note that is a frame of this context; 0: none */
 };
 
 struct path_agent {

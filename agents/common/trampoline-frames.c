@@ -28,33 +28,31 @@ uint64_t trampoline_link_in(const struct agent_cursor *cursor, uint64_t first,
 static enum agent_association begin_construct(struct agent_cursor *cursor,
                                               const struct agent_frame *frame)
 {
-    uint64_t *state = cursor->state, link = trampoline_link_in(cursor, state[LINK], frame);
+    struct path_state *state = cursor->state;
+    uint64_t link = trampoline_link_in(cursor, state->link, frame);
     uint64_t context = link ? LINK_FIELD(link, context) : 0;
     struct agent_frame callee;
-    state[LINK] = link ? LINK_FIELD(link, up) : state[LINK];
-    state[BODY] = link && path_agent.host->callee(cursor, &callee)
+    state->link = link ? LINK_FIELD(link, up) : state->link;
+    state->body = link && path_agent.host->callee(cursor, &callee)
                       ? creator_path_missing(cursor, LINK_FIELD(link, body), callee.pc)
                       : 0;
     if (!context || LINK_FIELD(link, is_inline))
-        return state[BODY] ? AGENT_1_1 : AGENT_1_0;
+        return state->body ? AGENT_1_1 : AGENT_1_0;
     creator_path_begin(cursor, context);
-    state[REPLACED] = true;
+    state->is_replaced = true;
     return AGENT_1_M;
 }
 
-/* Contexts are aligned: the lowest bit is free. */
-#define INNERMOST_WAS_SEEN 1u
-
 static enum agent_association begin_last_context(struct agent_cursor *cursor)
 {
-    uint64_t *state = cursor->state, context = state[LAST_CONTEXT];
-    if (context & INNERMOST_WAS_SEEN) {
-        creator_path_begin(cursor, context - INNERMOST_WAS_SEEN);
-        state[LAST_CONTEXT] = 0;
-        state[REPLACED] = cursor->replaces_callers = true;
+    struct trampoline_state *state = cursor->state;
+    if (state->innermost_was_seen) {
+        creator_path_begin(cursor, state->last_context);
+        state->last_context = 0;
+        state->path.is_replaced = cursor->replaces_callers = true;
         return AGENT_1_M;
     }
-    state[LAST_CONTEXT] |= INNERMOST_WAS_SEEN;
+    state->innermost_was_seen = true;
     cursor->include_libc = true;
     return AGENT_1_0;
 }
@@ -62,10 +60,11 @@ static enum agent_association begin_last_context(struct agent_cursor *cursor)
 enum agent_association trampoline_step_bichord(struct agent_cursor *cursor,
                                                const struct agent_frame *frame)
 {
+    const struct trampoline_state *state = cursor->state;
     struct agent_claim claim = {0};
-    if (cursor->state[LAST_CONTEXT])
+    if (state->last_context)
         return begin_last_context(cursor);
-    if (cursor->state[REPLACED])
+    if (state->path.is_replaced)
         return AGENT_M_0;
     path_agent.host->find_claim(path_agent.agent, frame->pc, &claim);
     if (claim.tag == CLAIM_TRAMPOLINES)

@@ -13,7 +13,7 @@
  * frame (missing-bodies.h), it is the trampoline's innermost l-note: such bichords are 1-1 or 1-M.
  *
  * A thread that takes a task outside of all constructs, as threads of a pool do, has no trampoline. It
- * may be shown in another context: unwind_begin sets LAST_CONTEXT.
+ * may be shown in another context: unwind_begin sets last_context.
  * Handler, but for one function. */
 #ifndef AGENTS_TRAMPOLINE_FRAMES_H
 #define AGENTS_TRAMPOLINE_FRAMES_H
@@ -23,13 +23,13 @@
 /* Tags of claims: the runtime and the agent's other code; the agent's trampolines. */
 enum { CLAIM_RUNTIME, CLAIM_TRAMPOLINES };
 
-/* Words of cursor->state behind those of creator-paths.h. unwind_begin sets the first. */
-enum {
-    LINK =
-        CREATOR_PATH_WORDS, /* address of the innermost link that the walk has not passed; 0: none */
-    REPLACED,               /* whether the path outside of the last bichord was replaced */
-    LAST_CONTEXT, /* of a thread whose stack has no frame with a context: address of the one in which
-                     it is shown, but for its innermost frame, which is the runtime's; 0: none */
+/* cursor->state */
+struct trampoline_state {
+    struct path_state path;
+    uint64_t
+        last_context; /* of a thread whose stack has no frame with a context: address of the one
+                                in which it is shown; 0: none */
+    bool innermost_was_seen; /* its innermost frame, which is the runtime's and not shown there */
 };
 
 /* Normal context. If the module is this agent: claims its code, and returns true. */

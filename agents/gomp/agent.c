@@ -131,14 +131,15 @@ static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
     enum agent_thread_status status = slot_status(RUNTIME_GOMP);
     if (status == AGENT_FOREIGN)
         return status;
+    struct trampoline_state *state = cursor->state;
     const struct agent_slot *slot = slot_own();
-    cursor->state[LINK] = (uint64_t)slot->gomp.link;
+    state->path.link = (uint64_t)slot->gomp.link;
     if (works_at_team_start(host, cursor))
         return AGENT_WORKING;
     if (status != AGENT_IDLE || !slot_takes_task(host, cursor, slot, RUNTIME_GOMP))
         return status;
     /* At the end of a region, which goes on as long as there are tasks. */
-    cursor->state[LAST_CONTEXT] = slot->gomp.link ? 0 : (uint64_t)slot->gomp.kept;
+    state->last_context = slot->gomp.link ? 0 : (uint64_t)slot->gomp.kept;
     return AGENT_WORKING;
 }
 
@@ -165,6 +166,7 @@ const struct agent hpcrun_agent = {
     .interface = AGENT_INTERFACE,
     .name = "gomp",
     .version = "1.0",
+    .state_bytes = sizeof(struct trampoline_state),
     .marks_threads = true,
     .start = start,
     .module_added = module_added,

@@ -39,14 +39,12 @@ struct thread_data {
 };
 
 /* cursor->state */
-enum {
-    WORKER,     /* address of the thread's worker; 0: no worker */
-    FIRST,      /* whether this is worker 0, which started the computation */
-    BELOW_BASE, /* whether the walk is past cilk_call_base */
-    FRAME, /* the next l-note is the parent of this heap frame; 0: it is a frame of the caller */
-    PC,    /* pc, sp and bp of the caller's frame; pc 0: no more l-notes */
-    SP,
-    BP,
+struct state {
+    uint64_t worker;    /* address of the thread's worker; 0: no worker */
+    bool is_first;      /* this is worker 0, which started the computation */
+    bool is_below_base; /* the walk is past cilk_call_base */
+    uint64_t frame;     /* the next l-note is the parent of this heap frame; 0: it is `caller` */
+    struct agent_frame caller; /* a frame of the caller; pc 0: no more l-notes */
 };
 
 static bool start(const struct agent_host *agent_host)
@@ -161,17 +159,17 @@ static bool waits_in_libc(const struct agent_cursor *cursor, uint64_t worker, ui
 
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
+    struct state *state = cursor->state;
     uint32_t index = 0;
     if (!atomic_load_explicit(&is_known, memory_order_acquire))
         return AGENT_FOREIGN;
-    cursor->state[WORKER] = find_worker(cursor, &index);
-    cursor->state[FIRST] = index == 0;
-    if (!cursor->state[WORKER])
+    state->worker = find_worker(cursor, &index);
+    state->is_first = index == 0;
+    if (!state->worker)
         return AGENT_FOREIGN;
-    uint32_t state = agent_u32(host, cursor, cursor->state[WORKER] + runtime()->worker_state);
-    if (state == MINICILK_SCHEDULING)
+    if (agent_u32(host, cursor, state->worker + runtime()->worker_state) == MINICILK_SCHEDULING)
         return AGENT_IDLE;
-    return waits_in_libc(cursor, cursor->state[WORKER], index) ? AGENT_WAITING : AGENT_WORKING;
+    return waits_in_libc(cursor, state->worker, index) ? AGENT_WAITING : AGENT_WORKING;
 }
 
 /* Counts the workers in a state that wait in libc. */
@@ -214,39 +212,38 @@ static bool is_in(uint64_t pc, const char *begin, const char *end)
 /* The caller's frames are on the stack of worker 0's thread. */
 static void continue_in_caller(struct agent_cursor *cursor)
 {
-    uint64_t *state = cursor->state;
-    uint64_t pc = state[FIRST] ? 0 : agent_u64(host, cursor, LIVE(caller_pc));
+    struct state *state = cursor->state;
+    uint64_t pc = state->is_first ? 0 : agent_u64(host, cursor, LIVE(caller_pc));
     const struct agent_slot *caller =
         pc ? slot_of(cursor, agent_u64(host, cursor, LIVE(workers)), 0) : NULL;
     cursor->owner = caller ? agent_u64(host, cursor, (uint64_t)&caller->thread) : 0;
-    state[FRAME] = 0;
-    state[PC] = pc ? pc - 1 : 0;
-    state[SP] = agent_u64(host, cursor, LIVE(caller_sp));
-    state[BP] = agent_u64(host, cursor, LIVE(caller_bp));
+    state->frame = 0;
+    state->caller = (struct agent_frame){pc ? pc - 1 : 0, agent_u64(host, cursor, LIVE(caller_sp)),
+                                         agent_u64(host, cursor, LIVE(caller_bp))};
 }
 
 /* The bichord of cilk_call_base; prepares its l-notes. */
 static enum agent_association begin_base(struct agent_cursor *cursor)
 {
-    uint64_t *state = cursor->state;
-    state[BELOW_BASE] = true;
-    state[FRAME] =
-        state[WORKER] ? agent_u64(host, cursor, state[WORKER] + runtime()->worker_base) : 0;
-    if (!state[FRAME])
+    struct state *state = cursor->state;
+    state->is_below_base = true;
+    state->frame =
+        state->worker ? agent_u64(host, cursor, state->worker + runtime()->worker_base) : 0;
+    if (!state->frame)
         return AGENT_1_0;
-    if (!agent_u64(host, cursor, state[FRAME] + runtime()->frame_parent))
+    if (!agent_u64(host, cursor, state->frame + runtime()->frame_parent))
         continue_in_caller(cursor);
-    return state[FRAME] || state[PC] ? AGENT_1_M : AGENT_1_0;
+    return state->frame || state->caller.pc ? AGENT_1_M : AGENT_1_0;
 }
 
 static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
-    uint64_t *state = cursor->state;
+    const struct state *state = cursor->state;
     if (is_in(frame->pc, runtime()->base_begin, runtime()->base_end))
         return begin_base(cursor);
-    cursor->include_callees = !state[BELOW_BASE];
-    return state[BELOW_BASE] && !state[FIRST] ? AGENT_M_0 : AGENT_1_0;
+    cursor->include_callees = !state->is_below_base;
+    return state->is_below_base && !state->is_first ? AGENT_M_0 : AGENT_1_0;
 }
 
 /* All frames outside the scheduler's in a thread of the runtime are the runtime's. */
@@ -259,32 +256,30 @@ static bool step_pnote(struct agent_cursor *cursor, const struct agent_frame *fr
 
 static bool step_ancestor(struct agent_cursor *cursor, struct agent_lnote *note)
 {
-    uint64_t *state = cursor->state, frame = state[FRAME];
-    uint64_t site = agent_u64(host, cursor, frame + runtime()->frame_site) - 1;
+    struct state *state = cursor->state;
+    uint64_t site = agent_u64(host, cursor, state->frame + runtime()->frame_site) - 1;
     *note = (struct agent_lnote){.space = AGENT_CODE, .value = site, .site = site};
-    state[FRAME] = agent_u64(host, cursor, frame + runtime()->frame_parent);
-    if (!state[FRAME] || !agent_u64(host, cursor, state[FRAME] + runtime()->frame_parent))
+    state->frame = agent_u64(host, cursor, state->frame + runtime()->frame_parent);
+    if (!state->frame || !agent_u64(host, cursor, state->frame + runtime()->frame_parent))
         continue_in_caller(cursor);
     return true;
 }
 
 static bool step_caller(struct agent_cursor *cursor, struct agent_lnote *note)
 {
-    uint64_t *state = cursor->state;
-    struct agent_frame frame = {state[PC], state[SP], state[BP]};
-    *note = (struct agent_lnote){.space = AGENT_CODE, .value = frame.pc, .site = frame.pc};
-    bool more = host->step(cursor, &frame);
-    state[PC] = more ? frame.pc : 0;
-    state[SP] = frame.sp;
-    state[BP] = frame.bp;
+    struct state *state = cursor->state;
+    *note = agent_native_note(&state->caller);
+    if (!host->step(cursor, &state->caller))
+        state->caller.pc = 0;
     return true;
 }
 
 static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
 {
-    if (cursor->state[FRAME])
+    const struct state *state = cursor->state;
+    if (state->frame)
         return step_ancestor(cursor, note);
-    return cursor->state[PC] && step_caller(cursor, note);
+    return state->caller.pc && step_caller(cursor, note);
 }
 
 const struct agent hpcrun_agent = {
@@ -292,6 +287,7 @@ const struct agent hpcrun_agent = {
     .name = "minicilk",
     .version = "1.0",
     .thread_data_bytes = sizeof(struct thread_data),
+    .state_bytes = sizeof(struct state),
     .deterministic = true,
     .start = start,
     .module_added = module_added,

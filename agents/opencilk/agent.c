@@ -74,14 +74,12 @@ struct thread_data {
 };
 
 /* cursor->state */
-enum {
-    GLOBAL,    /* address of the runtime's state; 0: the thread is no worker */
-    FIBER,     /* on which the thread executes user code; 0: it does not */
-    SCHEDULER, /* enum scheduler_position of the walk */
-    PC,        /* pc, sp and bp of the next l-note's frame; pc 0: none */
-    SP,
-    BP,
-    STEPS, /* whether its callers are l-notes, too */
+struct state {
+    uint64_t global; /* address of the runtime's state; 0: the thread is no worker */
+    uint64_t fiber;  /* on which the thread executes user code; 0: it does not */
+    enum { NOT_IN_SCHEDULER, PAST_INNERMOST_FRAME, PAST_SCHEDULER } position; /* of the walk */
+    bool steps;              /* the callers of `next` are l-notes, too */
+    struct agent_frame next; /* frame of the next l-note; pc 0: none */
 };
 
 static bool start(const struct agent_host *agent_host)
@@ -306,33 +304,33 @@ static uint64_t find_fiber(const struct agent_cursor *cursor, uint64_t worker, u
  *     other                        foreign             foreign */
 static enum agent_thread_status begin_in_program(struct agent_cursor *cursor, uint64_t storage)
 {
-    uint64_t *state = cursor->state;
+    struct state *state = cursor->state;
     const struct thread_data *data = cursor->thread_data;
     if (data->is_of_runtime)
         return AGENT_IDLE;
     if (is_outside_regions(cursor))
         return is_initial_thread(cursor) ? AGENT_WORKING : AGENT_FOREIGN;
-    if (!is_boss(cursor, state[GLOBAL]))
+    if (!is_boss(cursor, state->global))
         return AGENT_FOREIGN;
-    state[FIBER] = find_fiber(cursor, runtime()->first_worker, storage);
-    return state[FIBER] ? AGENT_WORKING : AGENT_IDLE;
+    state->fiber = find_fiber(cursor, runtime()->first_worker, storage);
+    return state->fiber ? AGENT_WORKING : AGENT_IDLE;
 }
 
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
-    uint64_t *state = cursor->state;
-    state[GLOBAL] = runtime()->first_worker ? find_global(cursor) : 0;
-    if (!state[GLOBAL])
+    struct state *state = cursor->state;
+    state->global = runtime()->first_worker ? find_global(cursor) : 0;
+    if (!state->global)
         return AGENT_FOREIGN;
     uint64_t storage = thread_local_storage(cursor);
     uint64_t worker =
         storage ? agent_u64(host, cursor, storage + runtime()->worker) : runtime()->first_worker;
     if (worker == runtime()->first_worker)
         return begin_in_program(cursor, storage);
-    if (agent_u64(host, cursor, worker + WORKER_GLOBAL) != state[GLOBAL])
+    if (agent_u64(host, cursor, worker + WORKER_GLOBAL) != state->global)
         return AGENT_FOREIGN;
-    state[FIBER] = find_fiber(cursor, worker, storage);
-    return state[FIBER] ? AGENT_WORKING : AGENT_IDLE;
+    state->fiber = find_fiber(cursor, worker, storage);
+    return state->fiber ? AGENT_WORKING : AGENT_IDLE;
 }
 
 /* The number of workers that execute user code. */
@@ -349,7 +347,8 @@ static uint32_t count_working(const struct agent_cursor *cursor, uint64_t global
 /* Outside of regions the initial thread works, so one more is working. */
 static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 {
-    uint64_t global = cursor->state[GLOBAL];
+    const struct state *state = cursor->state;
+    uint64_t global = state->global;
     uint32_t workers = global ? agent_u32(host, cursor, global + GLOBAL_WORKER_COUNT) : 0;
     if (workers == 0 || workers > MAX_WORKERS)
         return (struct agent_worker_counts){0};
@@ -378,17 +377,12 @@ static bool is_visible(const struct agent_cursor *cursor, const struct agent_fra
 static enum agent_association begin_helper(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
+    struct state *state = cursor->state;
     if (!is_visible(cursor, frame))
         return AGENT_1_0;
-    cursor->state[PC] = frame->pc;
+    state->next.pc = frame->pc;
     return AGENT_1_1;
 }
-
-enum scheduler_position {
-    NOT_IN_SCHEDULER,
-    PAST_INNERMOST, /* past the scheduler's innermost frame */
-    PAST_SCHEDULER, /* the procedure's bichord was made */
-};
 
 /* Whether the caller of a frame and the caller's caller are the runtime's, too. */
 static bool is_deep_in_runtime(const struct agent_cursor *cursor, const struct agent_frame *frame)
@@ -401,15 +395,15 @@ static bool is_deep_in_runtime(const struct agent_cursor *cursor, const struct a
 /* The path continues with the innermost procedure on the fiber. */
 static enum agent_association begin_procedure(struct agent_cursor *cursor)
 {
-    uint64_t *state = cursor->state;
-    uint64_t frame = agent_u64(host, cursor, state[FIBER] + FIBER_CURRENT_FRAME);
-    state[SCHEDULER] = PAST_SCHEDULER;
+    struct state *state = cursor->state;
+    uint64_t frame = agent_u64(host, cursor, state->fiber + FIBER_CURRENT_FRAME);
+    state->position = PAST_SCHEDULER;
     if (!frame || agent_u32(host, cursor, frame + FRAME_MAGIC) != FRAME_MAGIC_VALUE)
         return AGENT_M_0;
-    state[PC] = agent_u64(host, cursor, frame + FRAME_PC);
-    state[SP] = agent_u64(host, cursor, frame + FRAME_SP);
-    state[BP] = agent_u64(host, cursor, frame + FRAME_FP);
-    state[STEPS] = true;
+    state->next = (struct agent_frame){agent_u64(host, cursor, frame + FRAME_PC),
+                                       agent_u64(host, cursor, frame + FRAME_SP),
+                                       agent_u64(host, cursor, frame + FRAME_FP)};
+    state->steps = true;
     return AGENT_1_M;
 }
 
@@ -418,26 +412,27 @@ static enum agent_association begin_procedure(struct agent_cursor *cursor)
 static enum agent_association begin_scheduler(struct agent_cursor *cursor,
                                               const struct agent_frame *frame)
 {
-    uint64_t *state = cursor->state;
-    if (state[SCHEDULER] == PAST_SCHEDULER)
+    struct state *state = cursor->state;
+    if (state->position == PAST_SCHEDULER)
         return AGENT_M_0;
-    if (state[SCHEDULER] == PAST_INNERMOST || !is_deep_in_runtime(cursor, frame)) {
+    if (state->position == PAST_INNERMOST_FRAME || !is_deep_in_runtime(cursor, frame)) {
         cursor->include_libc = false;
         return begin_procedure(cursor);
     }
-    state[SCHEDULER] = PAST_INNERMOST;
+    state->position = PAST_INNERMOST_FRAME;
     return AGENT_1_0;
 }
 
 static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
-    uint64_t *state = cursor->state;
-    state[PC] = state[STEPS] = 0;
+    struct state *state = cursor->state;
+    state->next.pc = 0;
+    state->steps = false;
     if (!is_in_runtime(frame->pc))
         return begin_helper(cursor, frame);
     cursor->include_libc = true; /* 1-0 frames call libc for locks and memory */
-    if (!state[FIBER] || !is_on_own_stack(cursor, frame->sp))
+    if (!state->fiber || !is_on_own_stack(cursor, frame->sp))
         return AGENT_1_0;
     return begin_scheduler(cursor, frame);
 }
@@ -454,25 +449,23 @@ static bool step_pnote(struct agent_cursor *cursor, const struct agent_frame *fr
  * stack of the thread that began the region. */
 static void step_to_caller(struct agent_cursor *cursor)
 {
-    uint64_t *state = cursor->state;
-    struct agent_frame frame = {state[PC], state[SP], state[BP]};
-    bool more = state[STEPS];
+    struct state *state = cursor->state;
+    bool more = state->steps;
     do
-        more = more && host->step(cursor, &frame);
-    while (more && is_in_helper(frame.pc));
-    if (state[STEPS] && !more)
-        cursor->owner = host->stack_owner(cursor, frame.sp);
-    state[PC] = more ? frame.pc : 0;
-    state[SP] = frame.sp;
-    state[BP] = frame.bp;
+        more = more && host->step(cursor, &state->next);
+    while (more && is_in_helper(state->next.pc));
+    if (state->steps && !more)
+        cursor->owner = host->stack_owner(cursor, state->next.sp);
+    if (!more)
+        state->next.pc = 0;
 }
 
 static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
 {
-    uint64_t pc = cursor->state[PC];
-    if (!pc)
+    const struct state *state = cursor->state;
+    if (!state->next.pc)
         return false;
-    *note = (struct agent_lnote){.space = AGENT_CODE, .value = pc, .site = pc};
+    *note = agent_native_note(&state->next);
     step_to_caller(cursor);
     return true;
 }
@@ -482,6 +475,7 @@ const struct agent hpcrun_agent = {
     .name = "opencilk",
     .version = "1.0",
     .thread_data_bytes = sizeof(struct thread_data),
+    .state_bytes = sizeof(struct state),
     .deterministic = true,
     .start = start,
     .module_added = module_added,

@@ -20,8 +20,8 @@
 #include "agents/agent.h"
 
 #include "agents/common/creator-paths.h"
-#include "agents/common/loaded-modules.h"
 #include "agents/common/linked-runtime.h"
+#include "agents/common/loaded-modules.h"
 #include "agents/common/missing-bodies.h"
 #include "agents/common/ready-tasks.h"
 #include "agents/openmp/body-code.h"
@@ -38,12 +38,6 @@
 #include <unistd.h>
 
 static const struct agent_host *host;
-
-/* cursor->state, beside creator-paths.h */
-enum {
-    LINK = CREATOR_PATH_WORDS, /* address of the innermost link that was not passed; 0: none */
-    REPLACED,                  /* whether the path outside of the last bichord was replaced */
-};
 
 static void refuse(const char *why)
 {
@@ -165,8 +159,9 @@ static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
     enum agent_thread_status status = tool_refusal() ? AGENT_FOREIGN : slot_status(RUNTIME_OMPT);
     if (status == AGENT_FOREIGN)
         return status;
+    struct path_state *state = cursor->state;
     const struct agent_slot *slot = slot_own();
-    cursor->state[LINK] = (uint64_t)slot->ompt.link;
+    state->link = (uint64_t)slot->ompt.link;
     bool is_busy = status == AGENT_IDLE && slot_takes_task(host, cursor, slot, RUNTIME_OMPT);
     return is_busy ? AGENT_WORKING : status;
 }
@@ -233,18 +228,18 @@ static uint64_t missing_body_in(const struct agent_cursor *cursor, uint64_t link
 static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
-    uint64_t *state = cursor->state;
-    if (state[REPLACED])
+    struct path_state *state = cursor->state;
+    if (state->is_replaced)
         return AGENT_M_0;
-    uint64_t link = link_in(cursor, state[LINK], frame);
-    state[LINK] = link ? LINK_FIELD(link, up) : state[LINK];
-    state[BODY] = link ? missing_body_in(cursor, link, frame) : 0;
+    uint64_t link = link_in(cursor, state->link, frame);
+    state->link = link ? LINK_FIELD(link, up) : state->link;
+    state->body = link ? missing_body_in(cursor, link, frame) : 0;
     if (link && !LINK_FIELD(link, is_inline) && LINK_FIELD(link, context)) {
         creator_path_begin(cursor, LINK_FIELD(link, context));
-        state[REPLACED] = true;
+        state->is_replaced = true;
         return AGENT_1_M;
     }
-    if (state[BODY])
+    if (state->body)
         return AGENT_1_1;
     cursor->include_libc = true;
     return AGENT_1_0;
@@ -255,6 +250,7 @@ const struct agent hpcrun_agent = {
     .interface = AGENT_INTERFACE,
     .name = "openmp",
     .version = "1.0",
+    .state_bytes = sizeof(struct path_state),
     .marks_threads = true,
     .start = start,
     .module_added = module_added,

@@ -70,8 +70,7 @@ static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     (void)cursor;
     const struct agent_slot *slot = hpctoolkit_own_slot();
-    if (!slot || !slot_is_plain(slot) ||
-        atomic_load_explicit(&others_loaded, memory_order_relaxed))
+    if (!slot || !slot_is_plain(slot) || atomic_load_explicit(&others_loaded, memory_order_relaxed))
         return AGENT_FOREIGN;
     return slot_state(slot) == AGENT_SLOT_WORKING ? AGENT_WORKING : AGENT_WAITING;
 }
@@ -81,6 +80,11 @@ static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 static bool waits_for(const struct agent_cursor *cursor, const struct agent_slot *slot)
 {
     uint64_t holder = atomic_load_explicit(&slot->holder, memory_order_relaxed);
+    const struct agent_lock *lock = (const void *)(holder & ~AGENT_HOLDER_OF_LOCK);
+    if (holder & AGENT_HOLDER_OF_LOCK)
+        holder = agent_u32(host, cursor, lock->locked)
+                     ? agent_u64(host, cursor, lock->holder) + lock->tid
+                     : 0;
     return holder && (int)agent_u32(host, cursor, holder) == cursor->tid;
 }
 

@@ -114,12 +114,13 @@ static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
     enum agent_thread_status status = slot_status(RUNTIME_TBB);
     if (status == AGENT_FOREIGN)
         return status;
+    struct trampoline_state *state = cursor->state;
     struct agent_slot *slot = slot_own();
-    cursor->state[LINK] = (uint64_t)slot->tbb.link;
+    state->path.link = (uint64_t)slot->tbb.link;
     if (status != AGENT_IDLE || !is_between_tasks(cursor, slot))
         return status;
     struct task_record *kept = slot->tbb.link ? NULL : record_kept(slot);
-    cursor->state[LAST_CONTEXT] = kept ? (uint64_t)task_of(kept)->context : 0;
+    state->last_context = kept ? (uint64_t)task_of(kept)->context : 0;
     return AGENT_WORKING;
 }
 
@@ -158,6 +159,7 @@ const struct agent hpcrun_agent = {
     .interface = AGENT_INTERFACE,
     .name = "tbb",
     .version = "1.0",
+    .state_bytes = sizeof(struct trampoline_state),
     .marks_threads = true,
     .start = start,
     .module_added = module_added,

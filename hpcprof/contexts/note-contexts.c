@@ -212,6 +212,16 @@ uint32_t statement_below(struct context_builder *builder, uint32_t module, uint3
 
 /* ---- notes ---- */
 
+/* Whether the logical projection hides a statement: it is an interpreter's machinery. */
+static bool is_glue(const struct context_builder *builder, uint32_t module,
+                    const struct structure_statement *statement)
+{
+    const struct runtime_code *code = builder->analysis->overhead->code;
+    const struct rule *rule =
+        builder->kind == PROJECTION_LOGICAL ? runtime_code_rule(code, module, statement) : NULL;
+    return rule && rule->key == RULE_GLUE;
+}
+
 static uint32_t new_code_below(struct context_builder *builder, uint32_t module, uint32_t parent,
                                const struct note *note)
 {
@@ -221,6 +231,8 @@ static uint32_t new_code_below(struct context_builder *builder, uint32_t module,
     if (!statement)
         return call_below(builder, parent,
                           symbols_outside_code(builder->analysis->symbols, module, note->value));
+    if (is_glue(builder, module, statement))
+        return parent;
     if (note->has_site)
         return statement_below(builder, module, parent, statement);
     return scope_below(builder, module, parent,
@@ -300,8 +312,9 @@ static uint32_t located_note_below(struct context_builder *builder, size_t file,
     uint32_t context = note->space >= MEASUREMENT_NAMES
                            ? name_below(builder, file, parent, note)
                            : code_below(builder, process->module_of[note->space], parent, note);
-    return note->has_site ? context
-                          : context_tree_child(&builder->tree, context, CONTEXT_NO_SITE, 0, 0);
+    return note->has_site || context == parent
+               ? context
+               : context_tree_child(&builder->tree, context, CONTEXT_NO_SITE, 0, 0);
 }
 
 uint32_t note_below(struct context_builder *builder, size_t file, uint32_t parent,

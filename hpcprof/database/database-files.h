@@ -55,7 +55,7 @@ void formats_write(const char *path);
 /* The last image of the launched process: earlier ones (env, a script that starts an interpreter)
  * are not the program that the user means. The first image of all if the launched process is
  * unknown. */
-const struct measurement_process *launched_program(const struct measurements *measurements);
+const struct measurement *launched_program(const struct measurements *measurements);
 
 /* The name of the program that was measured; the caller frees. */
 char *run_title(const struct measurements *measurements);

@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct measurement_process *launched_program(const struct measurements *measurements)
+const struct measurement *launched_program(const struct measurements *measurements)
 {
     size_t i = 0, n = measurements->files.n;
     while (i < n && !(measurements->files.at[i].m->process.known &&
                       measurements->files.at[i].m->process.origin == ORIGIN_LAUNCHED))
         i++;
     if (i == n)
-        return &measurements->files.at[0].m->process;
+        return measurements->files.at[0].m;
     const struct measurement_process *launched = &measurements->files.at[i].m->process;
     for (; i + 1 < n; i++) {
         const struct measurement_process *next = &measurements->files.at[i + 1].m->process;
@@ -25,7 +25,7 @@ const struct measurement_process *launched_program(const struct measurements *me
             next->start_time != launched->start_time)
             break;
     }
-    return &measurements->files.at[i].m->process;
+    return measurements->files.at[i].m;
 }
 
 char *run_title(const struct measurements *measurements)
@@ -41,7 +41,7 @@ char *run_description(const struct measurements *measurements)
     size_t threads = 0;
     for (size_t i = 0; i < measurements->files.n; i++)
         threads += measurements->files.at[i].m->threads.n;
-    const struct measurement_process *process = launched_program(measurements);
+    const struct measurement_process *process = &launched_program(measurements)->process;
     char *executable = printable_text(process->executable[0] ? process->executable : "unknown");
     char *host = printable_text(process->host[0] ? process->host : "unknown");
     char *text = mem_printf("* executable: %s\n"

@@ -7,9 +7,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *executable_as_called(const struct measurement_process *process)
+static bool is_file_of_names(const struct measurement *m, const char *argument)
 {
-    const char *path = process->executable;
+    const char *base = path_base(argument);
+    for (size_t t = 0; t < m->name_tables.n; t++)
+        for (size_t i = 0; i < m->name_tables.at[t].names.n; i++)
+            if (strcmp(path_base(m->name_tables.at[t].names.at[i].file), base) == 0)
+                return true;
+    return false;
+}
+
+/* The script that an interpreter executes; NULL: the process is no interpreter, or has no script. */
+static const char *script_of(const struct measurement *m)
+{
+    for (size_t i = 1; m->name_tables.n && i < m->process.arguments.n; i++) {
+        const char *argument = m->process.arguments.at[i];
+        if (argument[0] && argument[0] != '-' && is_file_of_names(m, argument))
+            return argument;
+    }
+    return NULL;
+}
+
+char *executable_as_called(const struct measurement *m)
+{
+    const struct measurement_process *process = &m->process;
+    const char *path = process->executable, *script = script_of(m);
+    if (script)
+        return script[0] == '/' ? mem_strdup(script)
+                                : mem_printf("%s/%s", process->directory, script);
     const char *called = process->arguments.n ? process->arguments.at[0] : "";
     if (*path == '\0')
         return mem_strdup(called);
@@ -47,7 +72,7 @@ void executables_find(struct executables *executables, const struct measurements
     executables->of_file = mem_alloc(n * sizeof *executables->of_file);
     for (size_t i = 0; i < n; i++) {
         const struct measurement *m = measurements->files.at[i].m;
-        char *path = executable_as_called(&m->process);
+        char *path = executable_as_called(m);
         executables->of_file[i] = strtab_id(&paths, path);
         free(path);
         is_sampled[executables->of_file[i]] |= has_samples(m);

@@ -84,6 +84,8 @@ static void take_line(struct rules_file *file, struct rules_line *line, char *te
         enum rule_key key;
         bool is_fence;
     } keys[] = {{"runtime-module", RULE_RUNTIME_MODULE, false},
+                {"runtime-export", RULE_RUNTIME_EXPORT, false},
+                {"glue", RULE_GLUE, false},
                 {"clone", RULE_CLONE, false},
                 {"construct", RULE_CONSTRUCT, false},
                 {"outlined", RULE_OUTLINED, false},
@@ -277,8 +279,8 @@ const struct rule *rules_match_code(const struct rules_file *file, const char *n
 {
     for (size_t i = 0; i < file->rules.n; i++) {
         const struct rule *rule = &file->rules.at[i];
-        bool is_of_code =
-            rule->key == RULE_OVERHEAD || rule->key == RULE_WAITING || rule->key == RULE_WORKING;
+        bool is_of_code = rule->key == RULE_OVERHEAD || rule->key == RULE_WAITING ||
+                          rule->key == RULE_WORKING || (rule->key == RULE_GLUE && is_in_own_module);
         if (is_of_code && (is_in_own_module || is_exclusive(rule->pattern)) &&
             matches(rule->pattern, name))
             return rule;

@@ -10,6 +10,10 @@
  *
  *     # TEXT                   comment; empty lines are ignored, too
  *     runtime-module PATTERN   base name of a module of the runtime; BASE.<anything> matches, too
+ *     runtime-export NAME      a module that defines this procedure is a module of the runtime, too
+ *     glue PATTERN             the logical projection does not show such a procedure of a module of the
+ *                              runtime: the machinery of an interpreter between the calls of a program.
+ *                              Its time belongs to its caller. Lines before it may except some
  *     clone PATTERN            see hpcprof/names/clones.h
  *     construct PATTERN WORDS  see hpcprof/names/construct-names.h
  *     outlined PATTERN WORDS   the same
@@ -56,6 +60,8 @@
 
 enum rule_key {
     RULE_RUNTIME_MODULE,
+    RULE_RUNTIME_EXPORT,
+    RULE_GLUE,
     RULE_CLONE,
     RULE_CONSTRUCT,
     RULE_OUTLINED,
@@ -106,8 +112,8 @@ const struct rules_file *rules_find_file(const struct rules *rules, const char *
 const struct rule *rules_match(const struct rules_file *file, enum rule_key key, const char *name,
                                const struct rule *after);
 
-/* The first of the rules RULE_OVERHEAD, RULE_WAITING and RULE_WORKING that matches the name of a
- * procedure; NULL for none. `is_in_own_module`: the procedure is in a module of the runtime. */
+/* The first of the rules RULE_OVERHEAD, RULE_WAITING, RULE_WORKING and RULE_GLUE that matches the name
+ * of a procedure; NULL for none. `is_in_own_module`: the procedure is in a module of the runtime. */
 const struct rule *rules_match_code(const struct rules_file *file, const char *name,
                                     bool is_in_own_module);
 

@@ -63,10 +63,12 @@ static bool need_whole(const struct measurements *measurements, uint32_t module,
                        const struct rules_file *rules)
 {
     const char *path = measurements->modules.all.at[module].path;
-    return rules_have_module(rules, path) || rules_have(rules, RULE_HEADER) ||
+    bool is_interpreter = rules_have(rules, RULE_RUNTIME_EXPORT); /* it is in no other module */
+    return (rules_have_module(rules, path) && !is_interpreter) || rules_have(rules, RULE_HEADER) ||
            (applies(measurements, module, rules) &&
             (rules_have(rules, RULE_CLONE) || rules_have(rules, RULE_COMPILED_IN))) ||
-           (rules_have(rules, RULE_OVERHEAD) && may_contain_runtime(measurements, module, rules));
+           (rules_have(rules, RULE_OVERHEAD) && !is_interpreter &&
+            may_contain_runtime(measurements, module, rules));
 }
 
 bool *runtime_rules_need_whole(const struct rules *rules, const struct measurements *measurements)
@@ -220,6 +222,18 @@ static void mark_scopes(const struct structure *s, const struct function_code *f
     free(owner);
 }
 
+/* Whether a module is the runtime's by what it defines. */
+static bool defines_runtime(const struct rules_file *file, const struct structure *s,
+                            const struct function_code *functions)
+{
+    for (size_t i = 0; rules_have(file, RULE_RUNTIME_EXPORT) && i < s->functions.n; i++)
+        if (!functions[i].is_stub &&
+            rules_match(file, RULE_RUNTIME_EXPORT,
+                        strtab_string(&s->names, s->functions.at[i].name), NULL))
+            return true;
+    return false;
+}
+
 static void find_in_module(struct runtime_code *code, uint32_t module)
 {
     const struct structure *s = code->structures->of_module[module].structure;
@@ -227,8 +241,9 @@ static void find_in_module(struct runtime_code *code, uint32_t module)
     struct function_code *functions = find_function_code(s);
     for (size_t i = 0; i < code->rules.files.n; i++) {
         const struct rules_file *file = &code->rules.files.at[i];
+        bool is_own = rules_have_module(file, path) || defines_runtime(file, s, functions);
         if (applies(code->measurements, module, file))
-            match_functions(code, file, rules_have_module(file, path), s, functions);
+            match_functions(code, file, is_own, s, functions);
     }
     if (has_rules(s, functions)) {
         code->rule_of_scope[module] = mem_alloc((s->scopes.n + 1) * sizeof **code->rule_of_scope);

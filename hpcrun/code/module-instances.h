@@ -6,7 +6,8 @@
  * gets an instance of its own.
  *
  * An instruction pointer in the tree, an *ip*, is one 64-bit word: a module instance and an ELF
- * virtual address in it, or an absolute address in no module, or a placeholder. */
+ * virtual address in it, or an absolute address in no module, or a placeholder. L-notes may also have a
+ * name table and a key of it, or a position in a procedure that has such a name. */
 #ifndef HPCRUN_CODE_MODULE_INSTANCES_H
 #define HPCRUN_CODE_MODULE_INSTANCES_H
 

@@ -6,8 +6,10 @@
 #include "hpcrun/hooks/condition-waits.h"
 
 #include "hpcrun/base/hook.h"
+#include "hpcrun/logical/agent-locks.h"
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/restart/ended-calls.h"
+#include "hpcrun/sample/lock-wait-record.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -38,9 +40,27 @@ HOOK int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
     WAIT_IN(int, REAL(pthread_cond_wait)(condition, mutex));
 }
 
+/* A wait for an interpreter's lock. */
+static __attribute__((noinline)) int wait_for_lock(const struct agent_lock *lock,
+                                                   pthread_cond_t *condition,
+                                                   pthread_mutex_t *mutex,
+                                                   const struct timespec *until)
+{
+    const void *holder = (const void *)(AGENT_HOLDER_OF_LOCK | (uint64_t)(uintptr_t)lock);
+    struct wait wait = wait_begin(own_slot, condition, holder);
+    int result = REAL(pthread_cond_timedwait)(condition, mutex, until);
+    wait_end(&wait);
+    if (wait.slot && atomic_load_explicit(&wait.slot->is_charged, memory_order_relaxed))
+        lock_wait_record(wait.slot, condition);
+    return result;
+}
+
 HOOK int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                                 const struct timespec *until)
 {
+    const struct agent_lock *lock = agent_lock_at(condition);
+    if (lock)
+        return wait_for_lock(lock, condition, mutex, until);
     WAIT_IN(int, REAL(pthread_cond_timedwait)(condition, mutex, until));
 }
 

@@ -1,6 +1,8 @@
-/* Signal handler: find_claim, is_claimed, read_memory, path_frame, callee, function, step and owner run there.
+/* Signal handler: find_claim, is_claimed, read_memory, path_frame, callee, function, frame_end, name, step and owner run there.
  *
  * The services of hpcrun for agents: struct agent_host (agents/agent.h). */
+#include "hpcrun/logical/agent-locks.h"
+#include "hpcrun/logical/agent-names.h"
 #include "hpcrun/logical/agent-query.h"
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/claims.h"
@@ -10,24 +12,15 @@
 
 #include <string.h>
 
-/* The agent's index in `agents`; MAX_AGENTS if it is not there. */
-static unsigned index_of(const struct agent *agent)
-{
-    unsigned index = 0;
-    while (index < MAX_AGENTS && agents.at[index] != agent)
-        index++;
-    return index;
-}
-
 static bool claim(const struct agent *agent, const struct agent_claim *claims, size_t count)
 {
-    unsigned index = index_of(agent);
+    unsigned index = agents_index(agent);
     return index < MAX_AGENTS && claims_add(index, claims, count);
 }
 
 static bool find_claim(const struct agent *agent, uint64_t pc, struct agent_claim *found)
 {
-    return claims_find(index_of(agent), pc, found);
+    return claims_find(agents_index(agent), pc, found);
 }
 
 static bool is_claimed(uint64_t pc)
@@ -46,7 +39,7 @@ static void log_line(const char *line)
 /* An agent that does not serve its runtime does not mark that one's threads. */
 static void refuse(const struct agent *agent, const char *why)
 {
-    if (why && !agent->is_for_threads)
+    if (why && !agent->is_for_threads && !agent->has_plain_threads)
         atomic_store(&agents.hide_threads, true);
     if (why)
         refusals_add(agent->name, why);
@@ -54,11 +47,17 @@ static void refuse(const struct agent *agent, const char *why)
         refusals_withdraw(agent->name);
 }
 
+static void set_lock(const struct agent *agent, const struct agent_lock *lock)
+{
+    (void)agent;
+    atomic_store(&agent_lock, lock);
+}
+
 /* An agent follows pointers and counts that it reads. If the runtime was unloaded, these are whatever is
  * there now, and a loop over them may take minutes. So what an agent may read at a sample is limited, in
  * words; then the agent is left where it is, and the thread is foreign or its path native. A worker
- * takes an agent some 3 words, an ancestor of a stolen procedure 3, so it suffices for 20,000 of them.
- * Takes at most 1 ms. */
+ * takes an agent some 3 words, an ancestor of a stolen procedure 3, so it suffices for 30,000 of them; a
+ * frame of Python 10, so for more than a path may have. Takes at most 1.5 ms. */
 #define STEP_WORDS 8
 
 static void spend(struct agent_query *query, int32_t words)
@@ -69,6 +68,23 @@ static void spend(struct agent_query *query, int32_t words)
         guard_exit(guard);
 }
 
+#define WORDS_AT_ONCE 16
+#define WORDS_FOR_ONE 8 /* words in a row that take as long as one alone */
+
+/* Aligned words never cross a page. */
+static bool read_words(struct agent_query *query, uint64_t address, uint64_t *to, size_t words)
+{
+    spend(query, (int32_t)words / WORDS_FOR_ONE + 1);
+    if (!memory_load_words(&query->unwinder->memory, address, to, words)) {
+        answer_invalidate(&query->answers);
+        spend(query, MEMORY_FAULT_WORDS);
+        return false;
+    }
+    for (size_t i = 0; i < words; i++)
+        answer_add_read(&query->answers, address + 8 * i, 8, to[i]);
+    return true;
+}
+
 /* A field of a runtime lies within one aligned word, so the whole word is loaded: it never crosses
  * a page. Only such reads are cached. */
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
@@ -76,6 +92,8 @@ static bool read_memory(const struct agent_cursor *cursor, uint64_t address, voi
     struct agent_query *query = cursor->host_private;
     struct memory *memory = &query->unwinder->memory;
     uint64_t word, offset = address % sizeof word;
+    if (size % sizeof word == 0 && offset == 0 && size && size <= WORDS_AT_ONCE * sizeof word)
+        return read_words(query, address, to, size / sizeof word);
     if (size == 0 || offset + size > sizeof word) {
         answer_invalidate(&query->answers);
         spend(query, (int32_t)(size / sizeof word) + 1);
@@ -156,6 +174,28 @@ static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
     return true;
 }
 
+/* In a path the caller is the next frame; hpcrun's own ones count, too. */
+static uint64_t frame_end(const struct agent_cursor *cursor, const struct agent_frame *frame)
+{
+    struct agent_query *query = cursor->host_private;
+    const struct unwinder *u = query->unwinder;
+    const struct frame *at = &u->path[query->frame];
+    struct agent_frame caller = *frame;
+    if (query->frame > 0 && at->sp == frame->sp && at->pc == frame->pc) {
+        answer_add_frame(&query->answers, query->frame - 1);
+        return u->path[query->frame - 1].sp;
+    }
+    return step(cursor, &caller) ? caller.sp : 0;
+}
+
+/* The name is a part of the answer, and what it depends on was read. */
+static uint64_t name(const struct agent_cursor *cursor, const struct agent_name *its)
+{
+    struct agent_query *query = cursor->host_private;
+    unsigned index = (unsigned)(cursor - query->cursor);
+    return agent_names_number(index, its, &query->unwinder->memory);
+}
+
 /* Answers depend on it, but it is not compared. */
 static uint64_t owner(const struct agent_cursor *cursor, uint64_t address)
 {
@@ -187,10 +227,13 @@ const struct agent_host *host_for_agents(void)
         .is_claimed = is_claimed,
         .log = log_line,
         .refuse = refuse,
+        .set_lock = set_lock,
         .read = read_memory,
         .path_frame = path_frame,
         .callee = callee,
         .function = function,
+        .frame_end = frame_end,
+        .name = name,
         .slots = &slots,
         .step = step,
         .stack_owner = owner,

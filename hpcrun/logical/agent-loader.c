@@ -144,11 +144,15 @@ void agents_init(const char *list)
     }
 }
 
-/* Whether the file name of a path is NAME or NAME.<something>: "libfoo.so" fits lib/libfoo.so.5. */
+/* Whether the file name of a path is NAME or NAME.<something>: "libfoo.so" fits lib/libfoo.so.5. A star at
+ * the end of the name stands for anything. */
 static bool has_base_name(const char *path, const char *name)
 {
-    const char *slash = strrchr(path, '/');
-    const char *rest = text_after(slash ? slash + 1 : path, name);
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t length = strlen(name);
+    if (length && name[length - 1] == '*')
+        return strncmp(base, name, length - 1) == 0;
+    const char *rest = text_after(base, name);
     return rest && (*rest == '\0' || *rest == '.');
 }
 
@@ -190,7 +194,8 @@ static int start_agent(const struct installed_agent *installed, const struct age
     assert(installed->loaded == NOT_LOADED && count < MAX_AGENTS);
     if (agent->interface != AGENT_INTERFACE) {
         refusals_add(installed->name, "it was built for another version of the agent interface");
-    } else if (agent->thread_data_bytes > AGENT_MAX_THREAD_DATA_BYTES) {
+    } else if (agent->thread_data_bytes > AGENT_MAX_THREAD_DATA_BYTES ||
+               agent->state_bytes > AGENT_MAX_STATE_BYTES) {
         refusals_add(installed->name, "it asks for too much memory per thread");
     } else {
         agents.at[count] = agent;
@@ -339,8 +344,9 @@ static struct installed_agent *unopened_agent_for_threads(void)
 
 void agents_expect_thread(uint64_t routine)
 {
+    int its = claims_agent(routine);
     if (!unopened_agent_for_threads() || atomic_load(&agents.hide_threads) ||
-        claims_agent(routine) >= 0 || !begin_update())
+        (its >= 0 && !agents.at[its]->has_plain_threads) || !begin_update())
         return;
     struct installed_agent *agent = unopened_agent_for_threads();
     if (agent) {

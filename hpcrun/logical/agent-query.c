@@ -40,7 +40,7 @@ static bool begin_cursor(struct agent_query *query, unsigned index)
     cursor->stack_high = u->stack_high;
     cursor->leaf = u->depth ? frame_of(u, u->depth - 1) : (struct agent_frame){0};
     cursor->host_private = bytes && !cursor->thread_data ? NULL : query;
-    memset(cursor->state, 0, sizeof cursor->state);
+    cursor->state = memset(&query->state[index], 0, agents.at[index]->state_bytes);
     return cursor->host_private != NULL;
 }
 
@@ -61,8 +61,9 @@ static enum agent_thread_status ask_status_of(struct agent_query *query, unsigne
     require_deterministic(&query->answers, agents.at[index]);
     if (begin_cursor(query, index) && !is_silent(agents.at[index]))
         kind = agents.at[index]->unwind_begin(cursor);
-    if (memcmp(query->begin_state[index], cursor->state, sizeof cursor->state) != 0) {
-        memcpy(query->begin_state[index], cursor->state, sizeof cursor->state);
+    size_t bytes = agents.at[index]->state_bytes;
+    if (memcmp(&query->begin_state[index], cursor->state, bytes) != 0) {
+        memcpy(&query->begin_state[index], cursor->state, bytes);
         query->answers.answer[QUESTION_PATH].is_complete = false;
     }
     return kind;
@@ -87,7 +88,7 @@ static void restore_cursors(struct agent_query *query)
     unsigned count = atomic_load_explicit(&agents.count, memory_order_acquire);
     for (unsigned i = 0; i < count && !query->cursors_begun; i++) {
         begin_cursor(query, i);
-        memcpy(query->cursor[i].state, query->begin_state[i], sizeof query->begin_state[i]);
+        memcpy(&query->state[i], &query->begin_state[i], agents.at[i]->state_bytes);
     }
     query->cursors_begun = true;
 }
@@ -183,11 +184,16 @@ static bool has_lnote_room(struct bichords *now)
 
 /* Converts an agent's l-note to ips. Often it equals the previous path's note at this index; then
  * the ips are copied. */
-static struct lnote resolve_lnote(const struct agent_query *query, const struct agent_lnote *answer)
+static struct lnote resolve_lnote(const struct agent_query *query, unsigned agent,
+                                  const struct agent_lnote *answer)
 {
     const struct bichords *last = query->previous;
     uint32_t i = query->current->lnote_count;
+    if (answer->space == AGENT_NAMES)
+        return (struct lnote){ip_named(agent, answer->value),
+                              answer->site ? ip_named(0, answer->site - 1) : 0};
     if (query->unwinder->reused > 0 && i < last->lnote_count &&
+        last->lnotes[i].answer.space == AGENT_CODE &&
         last->lnotes[i].answer.value == answer->value &&
         last->lnotes[i].answer.site == answer->site)
         return last->lnotes[i].note;
@@ -199,16 +205,42 @@ static struct lnote resolve_lnote(const struct agent_query *query, const struct 
     return (struct lnote){value, site};
 }
 
-/* Asks for the l-notes of a bichord, and converts them to ips here, in a guarded region, since this
- * may read a module's headers. */
-static void step_lnotes(struct agent_query *query, const struct agent *agent,
-                        struct agent_cursor *cursor)
+/* Converts l-notes to ips here, in a guarded region, since this may read a module's headers. */
+static void add_lnote(struct agent_query *query, unsigned agent, const struct agent_lnote *answer)
 {
     struct bichords *now = query->current;
-    struct agent_lnote answer;
-    while (has_lnote_room(now) && agent->step_lnote(cursor, &answer)) {
-        struct lnote note = resolve_lnote(query, &answer);
-        now->lnotes[now->lnote_count++] = (struct answered_lnote){answer, note};
+    struct lnote note = resolve_lnote(query, agent, answer);
+    now->lnotes[now->lnote_count++] = (struct answered_lnote){*answer, note, 0};
+}
+
+/* Whether an l-note of an agent is a native frame that another agent has claimed, and that one has
+ * l-notes in its place: adds them. */
+static bool add_claimed_lnotes(struct agent_query *query, unsigned agent,
+                               const struct agent_lnote *answer)
+{
+    int other = answer->space == AGENT_CODE && answer->sp ? claims_agent(answer->value) : -1;
+    if (other < 0 || (unsigned)other == agent || !query->cursor[other].host_private)
+        return false;
+    struct agent_cursor *cursor = &query->cursor[other];
+    const struct agent_frame frame = {answer->value, answer->sp, answer->bp};
+    struct agent_lnote its;
+    enum agent_association association = agents.at[other]->step_bichord(cursor, &frame);
+    if (!has_lnotes(association) || association == AGENT_NATIVE)
+        return association == AGENT_1_0;
+    while (has_lnote_room(query->current) && agents.at[other]->step_lnote(cursor, &its))
+        add_lnote(query, (unsigned)other, &its);
+    return true;
+}
+
+/* Asks for the l-notes of a bichord. */
+static void step_lnotes(struct agent_query *query, unsigned agent)
+{
+    struct agent_lnote answer = {0};
+    while (has_lnote_room(query->current) &&
+           agents.at[agent]->step_lnote(&query->cursor[agent], &answer)) {
+        if (!add_claimed_lnotes(query, agent, &answer))
+            add_lnote(query, agent, &answer);
+        answer = (struct agent_lnote){0};
     }
 }
 
@@ -265,8 +297,13 @@ static uint32_t step_bichord(struct agent_query *query, unsigned index, uint32_t
     query->frame = i;
     *bichord = (struct bichord){.first = i, .last = i, .lnotes = now->lnote_count};
     cursor->include_callees = cursor->include_libc = cursor->replaces_callers = false;
+    cursor->is_innermost = false;
     cursor->owner = 0;
     bichord->association = agent->step_bichord(cursor, &frame);
+    if (bichord->association == AGENT_NATIVE) {
+        now->count--;
+        return i;
+    }
     while (has_several_pnotes(bichord->association) && agent->step_pnote && bichord->first > 0) {
         frame = frame_of(query->unwinder, bichord->first - 1);
         if (!agent->step_pnote(cursor, &frame))
@@ -274,10 +311,11 @@ static uint32_t step_bichord(struct agent_query *query, unsigned index, uint32_t
         bichord->first--;
     }
     if (has_lnotes(bichord->association) && agent->step_lnote)
-        step_lnotes(query, agent, cursor);
+        step_lnotes(query, index);
     if (now->lnote_count > bichord->lnotes)
         add_owner(query, cursor->owner);
     bichord->size = now->lnote_count - bichord->lnotes;
+    bichord->is_innermost = cursor->is_innermost && bichord->size > 1;
     if (cursor->include_callees || cursor->include_libc)
         include_callees_in(query, !cursor->include_callees);
     return cursor->replaces_callers ? replace_callers(query, bichord->first) : bichord->first;

@@ -15,12 +15,15 @@ struct bichord {
     uint32_t first, last;  /* indices in the path of its outermost and innermost p-note */
     uint32_t lnotes, size; /* index of its innermost l-note in bichords.lnotes, and their number */
     enum agent_association association;
+    bool is_innermost; /* its p-note is that of its innermost l-note (agent_cursor.is_innermost) */
+    uint32_t parent;   /* node of the tree below which it was entered */
 };
 
 /* An l-note as the agent returned it, and with its addresses as ips. */
 struct answered_lnote {
     struct agent_lnote answer;
     struct lnote note;
+    uint32_t node; /* of the tree; CCT_ROOT: it was not entered, or together with a p-note */
 };
 
 /* The bichords of one path, innermost first. Most paths have few: those lie in this struct, next to
@@ -36,7 +39,7 @@ struct bichords {
     struct answered_lnote few_lnotes[FEW_LNOTES];
 };
 
-#define AGENT_BUDGET 65536
+#define AGENT_BUDGET 98304
 
 /* The status of a thread at a sample. */
 struct thread_status {
@@ -58,7 +61,10 @@ struct agent_query {
     int32_t budget;     /* words that agents may still read at this sample (agent-host.c) */
     bool cursors_begun; /* at this sample the cursors have the state of unwind_begin */
     struct agent_cursor cursor[MAX_AGENTS];
-    uint64_t begin_state[MAX_AGENTS][AGENT_STATE_WORDS]; /* cursor states after unwind_begin */
+    /* The cursors' states, now and after unwind_begin. */
+    struct agent_state {
+        _Alignas(16) unsigned char bytes[AGENT_MAX_STATE_BYTES];
+    } state[MAX_AGENTS], begin_state[MAX_AGENTS];
 };
 
 /* Begins the agents' unwinds of the calling thread, after the physical unwind, and asks for the

@@ -1,12 +1,22 @@
 #include "hpcrun/logical/agent-table.h"
 
 #include "hpcrun/base/sys.h"
+#include "hpcrun/logical/agent-locks.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
 
 #include <string.h>
 
 struct agents agents;
+_Atomic(const struct agent_lock *) agent_lock;
+
+unsigned agents_index(const struct agent *agent)
+{
+    unsigned index = 0;
+    while (index < MAX_AGENTS && agents.at[index] != agent)
+        index++;
+    return index;
+}
 
 /* ---- refusals ---- */
 

@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-#define MAX_AGENTS 8
+#define MAX_AGENTS 12
 
 /* In order of loading; agents are never unloaded. */
 struct agents {
@@ -25,6 +25,9 @@ struct agents {
 };
 
 extern struct agents agents;
+
+/* The index of an agent in `agents`; MAX_AGENTS if it is not there. */
+unsigned agents_index(const struct agent *agent);
 
 /* ---- refusals ----
  *

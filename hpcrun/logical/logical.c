@@ -88,18 +88,63 @@ static uint32_t lip_of(struct lnotes *lnotes, struct lnote note, uint64_t ip)
     return lip ? lip : LIP_NONE;
 }
 
+/* The bichord of the previous path that begins with the same frame below the same node; NULL: there is
+ * none. Its nodes are those of equal notes of this one, from the outermost on. */
+static const struct bichord *entered_before(const struct logical *logical,
+                                            const struct bichord *bichord)
+{
+    const struct bichords *last = logical->query.previous;
+    for (uint32_t i = last ? last->count : 0; i > 0; i--) {
+        const struct bichord *at = &last->at[i - 1];
+        if (at->first == bichord->first)
+            return at->is_innermost && at->parent == bichord->parent ? at : NULL;
+    }
+    return NULL;
+}
+
+static bool is_same_note(const struct answered_lnote *a, const struct answered_lnote *b)
+{
+    return a->note.value == b->note.value && a->note.site == b->note.site;
+}
+
+/* Enters the l-notes of a bichord whose one p-note is the innermost one's, without that one. An
+ * interpreter's loop may execute hundreds of procedures: at most samples only the innermost are new. */
+static uint32_t enter_outer_notes(struct cct *cct, struct logical *logical,
+                                  const struct bichord *bichord, bool may_reuse)
+{
+    struct bichords *now = logical->query.current;
+    const struct bichord *before = may_reuse ? entered_before(logical, bichord) : NULL;
+    const struct answered_lnote *known =
+        before ? logical->query.previous->lnotes + before->lnotes + before->size : NULL;
+    uint32_t node = bichord->parent;
+    for (uint32_t i = 1; i < bichord->size && node != CCT_NO_MEMORY; i++) {
+        struct answered_lnote *its = &now->lnotes[bichord->lnotes + bichord->size - i];
+        bool is_known = before && i < before->size && is_same_note(its, &known[-(ptrdiff_t)i]) &&
+                        known[-(ptrdiff_t)i].node != CCT_ROOT;
+        const struct cct_note note = {.association = (uint8_t)bichord->association,
+                                      .first = i == 1,
+                                      .lip = is_known ? 0 : lip_of(&logical->lnotes, its->note, 0)};
+        if (!is_known)
+            before = NULL;
+        node = is_known ? known[-(ptrdiff_t)i].node : cct_child(cct, node, &note);
+        its->node = node;
+    }
+    return node;
+}
+
 /* Enters all notes of a bichord below `node`. hpcrun's own frames get none. */
 static uint32_t enter_bichord(struct cct *cct, uint32_t node, struct unwinder *u,
                               struct logical *logical, const struct bichord *bichord)
 {
-    const struct answered_lnote *outermost =
-        logical->query.current->lnotes + bichord->lnotes + bichord->size - 1;
     uint32_t pnotes = bichord->last - bichord->first + 1;
-    uint32_t notes = pnotes > bichord->size ? pnotes : bichord->size;
-    bool first = true;
+    uint32_t size = bichord->is_innermost ? 1 : bichord->size;
+    uint32_t notes = pnotes > size ? pnotes : size;
+    const struct answered_lnote *outermost =
+        logical->query.current->lnotes + bichord->lnotes + size - 1;
+    bool first = !bichord->is_innermost;
     for (uint32_t i = 0; i < notes && node != CCT_NO_MEMORY; i++) {
         struct frame *frame = i < pnotes ? &u->path[bichord->first + i] : NULL;
-        if (frame && i >= bichord->size && unwind_hidden(u, frame)) {
+        if (frame && i >= size && unwind_hidden(u, frame)) {
             frame->node = node;
             continue;
         }
@@ -107,9 +152,8 @@ static uint32_t enter_bichord(struct cct *cct, uint32_t node, struct unwinder *u
         first = false;
         if (frame)
             note.ip = unwind_ip(u, frame);
-        note.lip = i < bichord->size
-                       ? lip_of(&logical->lnotes, outermost[-(ptrdiff_t)i].note, note.ip)
-                       : LIP_NONE;
+        note.lip =
+            i < size ? lip_of(&logical->lnotes, outermost[-(ptrdiff_t)i].note, note.ip) : LIP_NONE;
         node = cct_child(cct, node, &note);
         if (frame)
             frame->node = node;
@@ -120,7 +164,7 @@ static uint32_t enter_bichord(struct cct *cct, uint32_t node, struct unwinder *u
 uint32_t logical_enter(struct logical *logical, struct unwinder *u, struct cct *cct,
                        enum unwind_end end, uint32_t unchanged)
 {
-    const struct bichords *now = logical->query.current;
+    struct bichords *now = logical->query.current;
     unchanged = update_owner(logical, u, end, unchanged);
     uint32_t node = unchanged ? u->path[unchanged - 1].node : origin(cct, logical, end);
     uint32_t next = now ? now->count : 0; /* bichords from here on are entered */
@@ -128,8 +172,13 @@ uint32_t logical_enter(struct logical *logical, struct unwinder *u, struct cct *
         next--;
     for (uint32_t i = unchanged; i < u->depth && node != CCT_NO_MEMORY; i++) {
         if (next > 0 && now->at[next - 1].first == i) {
-            node = enter_bichord(cct, node, u, logical, &now->at[--next]);
-            i = now->at[next].last;
+            struct bichord *bichord = &now->at[--next];
+            bichord->parent = node;
+            if (bichord->is_innermost)
+                node = enter_outer_notes(cct, logical, bichord, unchanged > 0);
+            if (node != CCT_NO_MEMORY)
+                node = enter_bichord(cct, node, u, logical, bichord);
+            i = bichord->last;
         } else {
             node = enter_frame(cct, node, u, &u->path[i]);
         }

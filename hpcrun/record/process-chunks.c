@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/module-instances.h"
+#include "hpcrun/logical/agent-names.h"
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/process/cpu-quota.h"
 #include "hpcrun/process/identity.h"
@@ -113,6 +114,7 @@ static struct {
     _Atomic uint32_t modules_end, news; /* modules_end() and agents.news at the last attempt */
     _Atomic bool busy;                  /* a thread is writing agents: other threads skip them */
     unsigned agents, refusals;
+    const struct named_code *newest_name; /* it and all older ones are written; NULL: none is */
     uint32_t changes[MAX_AGENTS]; /* changes of the number of workers, by agent */
 } written;
 
@@ -306,6 +308,64 @@ static bool write_refusals(struct chunk *chunk)
     return true;
 }
 
+/* ---- names of agents ---- */
+
+/* Names in one chunk; a name has at most NAME_BYTES. */
+#define NAME_BYTES      (2 * (4 * 2000 + 5) + 2 * VARINT_MAX_BYTES)
+#define LINES_PER_CHUNK (CHUNK_BYTES - CHUNK_SLACK)
+
+static bool write_names_of(struct chunk *chunk, const struct named_code **at)
+{
+    unsigned agent = (*at)->agent, count = 0;
+    const struct named_code *end = *at;
+    size_t bytes = 0;
+    for (; end != written.newest_name && end->agent == agent && bytes < LINES_PER_CHUNK - NAME_BYTES;
+         end = end->older, count++)
+        bytes += strlen(end->procedure) + strlen(end->file) + 4 * VARINT_MAX_BYTES;
+    chunk_begin(chunk, CHUNK_NAMES, CHUNK_NO_THREAD);
+    chunk_v(chunk, agent);
+    chunk_v(chunk, count);
+    for (; *at != end; *at = (*at)->older) {
+        chunk_v(chunk, (*at)->number);
+        chunk_str(chunk, (*at)->procedure);
+        chunk_str(chunk, (*at)->file);
+        chunk_v(chunk, (*at)->line);
+    }
+    return chunk_commit(chunk);
+}
+
+/* One line table per chunk, or a part of it. */
+static bool write_lines_of(struct chunk *chunk, const struct named_code *name)
+{
+    for (uint32_t at = 0; at < name->table_bytes;) {
+        uint32_t left = name->table_bytes - at, n = left < LINES_PER_CHUNK ? left : LINES_PER_CHUNK;
+        chunk_begin(chunk, CHUNK_LINES, CHUNK_NO_THREAD);
+        chunk_v(chunk, name->agent);
+        chunk_v(chunk, name->number);
+        chunk_v(chunk, name->lines);
+        chunk_v(chunk, at);
+        chunk_bytes(chunk, name->table + at, n);
+        if (!chunk_commit(chunk))
+            return false;
+        at += n;
+    }
+    return true;
+}
+
+/* The newest name comes first. After a failure, all are written again: a reader takes the first. */
+static bool write_names(struct chunk *chunk)
+{
+    const struct named_code *newest = agent_names_newest();
+    for (const struct named_code *at = newest; at != written.newest_name;)
+        if (!write_names_of(chunk, &at))
+            return false;
+    for (const struct named_code *at = newest; at != written.newest_name; at = at->older)
+        if (!write_lines_of(chunk, at))
+            return false;
+    written.newest_name = newest;
+    return true;
+}
+
 static bool has_agents(void)
 {
     struct refusal refusal;
@@ -321,7 +381,7 @@ bool process_chunks_write_agents(struct chunk *chunk)
         good = write_agent(chunk, written.agents);
     for (unsigned i = 0; i < written.agents && good; i++)
         good = write_changes(chunk, i);
-    good = good && write_refusals(chunk);
+    good = good && write_refusals(chunk) && write_names(chunk);
     atomic_store(&written.busy, false);
     return good;
 }

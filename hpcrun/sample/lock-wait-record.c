@@ -1,11 +1,33 @@
 #include "hpcrun/sample/lock-wait-record.h"
 
 #include "hpcrun/code/module-instances.h"
+#include "hpcrun/logical/agent-locks.h"
+#include "hpcrun/logical/agent-names.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/own-path.h"
 #include "hpcrun/thread/thread.h"
 
+#include <string.h>
+
+/* Number of a name table that is no agent's. */
+#define LOCK_NAMES MAX_AGENTS
+
 _Static_assert(AGENT_MAX_EVENTS == MAX_EVENTS, "slots have room for all events");
+
+/* The l-note of a lock that an agent has described; 0: none. */
+static uint32_t named_lip(struct thread *self, const volatile void *lock)
+{
+    const struct agent_lock *its = agent_lock_at(lock);
+    struct agent_name name = {.key = {(uint64_t)(uintptr_t)lock}, .line = 0};
+    if (!its)
+        return 0;
+    name.procedure =
+        (struct agent_text){(uint64_t)(uintptr_t)its->name, (uint32_t)strlen(its->name), 1};
+    name.file = (struct agent_text){(uint64_t)(uintptr_t)its->name, 0, 1};
+    uint32_t number = agent_names_number(LOCK_NAMES, &name, &self->unwinder.memory);
+    const struct lnote note = {ip_named(LOCK_NAMES, number), ip_named(LOCK_NAMES, 0)};
+    return number ? lnotes_lip(&self->logical.lnotes, note) : 0;
+}
 
 /* The node of the lock below that of the path. hpcprof finds the lock's name by its address in a
  * module, as for code. A lock in no module has no name. */
@@ -16,6 +38,7 @@ static uint32_t lock_node(struct thread *self, uint32_t path, const volatile voi
     uint64_t ip = rule_cache_ask(&u->guard, rule_cache_ip, u->cache, (uint64_t)(uintptr_t)lock);
     if (ip_instance(ip) != INSTANCE_NO_MODULE)
         note.ip = ip;
+    note.lip = named_lip(self, lock);
     return cct_child(&self->cct, path, &note);
 }
 

@@ -83,6 +83,29 @@ __asm__(".text\n"
         "    .cfi_endproc\n"
         ".size guarded_move, .-guarded_move\n");
 
+/* Copies words; returns the number of words that could not be copied. */
+__asm__(".text\n"
+        ".type guarded_words, @function\n"
+        "guarded_words:\n"
+        "    .cfi_startproc\n"
+        "    xor %ecx, %ecx\n"
+        "guarded_words_load:\n"
+        "    mov (%rsi, %rcx, 8), %rax\n"
+        "    mov %rax, (%rdi, %rcx, 8)\n"
+        "    inc %rcx\n"
+        "    cmp %rdx, %rcx\n"
+        "    jb guarded_words_load\n"
+        "guarded_words_done:\n"
+        "    mov %rdx, %rax\n"
+        "    sub %rcx, %rax\n"
+        "    ret\n"
+        "    .cfi_endproc\n"
+        ".size guarded_words, .-guarded_words\n");
+
+size_t guarded_words(uint64_t *to, uint64_t from, size_t words)
+    __attribute__((visibility("hidden")));
+extern const char guarded_words_load[] __attribute__((visibility("hidden")));
+extern const char guarded_words_done[] __attribute__((visibility("hidden")));
 size_t guarded_move(void *to, uint64_t from, size_t size) __attribute__((visibility("hidden")));
 extern const char guard_load_load[] __attribute__((visibility("hidden")));
 extern const char guard_load_failed[] __attribute__((visibility("hidden")));
@@ -98,6 +121,10 @@ bool guard_fix_up(struct guard *guard, ucontext_t *context)
     }
     if ((uintptr_t)reg[REG_RIP] == (uintptr_t)guarded_move_load) {
         reg[REG_RIP] = (greg_t)(uintptr_t)guarded_move_done;
+        return true;
+    }
+    if ((uintptr_t)reg[REG_RIP] == (uintptr_t)guarded_words_load) {
+        reg[REG_RIP] = (greg_t)(uintptr_t)guarded_words_done;
         return true;
     }
     return guard && guard_abandon(guard, context);
@@ -253,4 +280,13 @@ bool memory_load_guarded(struct memory *memory, uint64_t address, uint64_t *valu
     if (armed(memory))
         return counted(memory, sizeof *value, guard_load(address, value));
     return read_pages(memory, address, (uint8_t *)value, sizeof *value);
+}
+
+bool memory_load_words(struct memory *memory, uint64_t address, uint64_t *to, size_t words)
+{
+    if (!plausible(address, words * sizeof *to))
+        return false;
+    if (armed(memory))
+        return counted(memory, words * sizeof *to, guarded_words(to, address, words) == 0);
+    return read_pages(memory, address, (uint8_t *)to, words * sizeof *to);
 }

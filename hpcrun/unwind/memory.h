@@ -41,7 +41,7 @@ static inline void guard_leave(struct guard *guard)
 /* Leaves the region, which is active, as if a read in it had faulted. */
 _Noreturn void guard_exit(struct guard *guard);
 
-/* For the fault handler. If the faulting instruction belongs to guard_copy or guard_load, or if
+/* For the fault handler. If the faulting instruction belongs to guard_copy, guard_load or memory_load_words, or if
  * `guard` (of the faulting thread; may be NULL) is active, changes `context` so that the read fails
  * or the region is left, and returns true. */
 bool guard_fix_up(struct guard *guard, ucontext_t *context);
@@ -128,6 +128,8 @@ static inline void memory_end_sample(struct memory *memory)
 bool memory_read_guarded(struct memory *memory, uint64_t address, void *to, size_t size);
 /* Reads code for a search: words cost a quarter. */
 bool memory_read_searched(struct memory *memory, uint64_t address, void *to, size_t size);
+/* Loads a number of words, at least one. */
+bool memory_load_words(struct memory *memory, uint64_t address, uint64_t *to, size_t words);
 bool memory_load_guarded(struct memory *memory, uint64_t address, uint64_t *value);
 
 /* Loads the 8 bytes at `address`; false if they can't be read. */

@@ -61,7 +61,8 @@ def measurement():
     run.regions.append((0, "sort", 2, 4000, 3000, 3500, 7, 1))
     run.workers.append((0, [(5, 2, 2), (9, 4, 3)]))
     run.code_names = mw.string("1000 10 jit\n")
-    table = run.names([(900, "outer", "/p/a.py", 3), (5, "inner", "", 0)])
+    lines = bytes([0xe8, 0, 0xd9, 4, 9, 0x82, 0x25, 0xf0, 7, 5, 6, 7, 0xff])
+    table = run.names([(900, "outer", "/p/a.py", 3, lines), (5, "inner", "", 0)])
     for i in range(2):
         thread = run.thread(name=f"t{i}", creator=(0, 1) if i else None)
         node = thread.node(0, (program, 0x1000), "ip")

@@ -18,7 +18,7 @@ import zlib
 
 PROCESS_CHUNK = 0xffffffff
 (PROCESS, EVENTS, METRICS, MODULES, NAMES, AGENTS, WORKERS, PROCESS_CLOCK, CODE_NAMES) = range(1, 10)
-REFUSALS, METRIC_STATES, REGIONS, CHILD = 10, 12, 13, 14
+REFUSALS, METRIC_STATES, REGIONS, CHILD, LINES = 10, 12, 13, 14, 15
 NO_NUMBER = 0xffffffff
 (THREAD, THREAD_CLOCK, NODES, ASSOCIATIONS, VALUES, FATES, JOINS) = range(16, 23)
 
@@ -184,7 +184,8 @@ class Measurement:
         return number
 
     def names(self, names):
-        """A name table; names are (value, procedure, file, line). Returns its number."""
+        """A name table; names are (value, procedure, file, line) and perhaps a table of CPython's locations. Returns
+        its number."""
         self.name_tables.append(names)
         return len(self.name_tables) - 1
 
@@ -216,7 +217,11 @@ class Measurement:
         for number, table in enumerate(self.name_tables):
             yield NAMES, PROCESS_CHUNK, varint(number) + counted(
                 [varint(value) + string(name) + string(file) + varint(line)
-                 for value, name, file, line in table])
+                 for value, name, file, line, *_ in table])
+            for value, _, _, _, *lines in table:
+                for at in range(0, len(lines[0]) if lines else 0, 1000):
+                    part = lines[0][at:at + 1000]
+                    yield LINES, PROCESS_CHUNK, varints(number, value, 1, at, len(part)) + part
         if self.agents:
             yield AGENTS, PROCESS_CHUNK, counted(
                 [string(a[0]) + string(a[1]) + varint(a[2]) + string(a[3]) + string(a[4])

@@ -7,6 +7,7 @@ import unittest
 
 import measurement_writer as mw
 from hpcprof_case import HpcprofCase
+from hpcprof_scenario import read_database
 from structure_model import A, F, L, P, S, Structure
 
 SECOND = mw.seconds(1)
@@ -96,6 +97,49 @@ class RulesCase(HpcprofCase):
         by_kind = {"overhead:" + kind: kinds.count(kind) for kind in set(kinds) if named}
         totals = {"work": len(expected) - len(kinds), "overhead": len(kinds), **by_kind}
         return {name: seconds for name, seconds in totals.items() if seconds}
+
+
+class Glue(RulesCase):
+    """An interpreter's machinery, which only the physical projection shows."""
+    RULES = "runtime-export rt_loop\nworking rt_builtin*\nglue *\n"
+    LOOP, CALL, BUILTIN, LEAF = 0x2000, 0x2100, 0x2200, 0x1100
+
+    def start_interpreter(self, rules, loop="rt_loop"):
+        self.write_rules(rules)
+        names = {loop: self.LOOP, "rt_call": self.CALL, "rt_builtin_sum": self.BUILTIN}
+        interpreter = Structure(F("/rt/a.c", *(P(name, 5, [(at, at + 16)], S(6, (at, at + 16)))
+                                               for name, at in names.items())))
+        user = Structure(F("/s/a.c", P("main", 1, [(0x1000, 0x1010)], S(2, (0x1000, 0x1010))),
+                           P("leaf", 9, [(self.LEAF, self.LEAF + 16)], S(10, (self.LEAF, self.LEAF + 16)))))
+        process, runtime = self.start(self.scenario.binary("interpreter", "01", interpreter))
+        extension = self.scenario.load(process, self.scenario.binary("user", "02", user))
+        table, thread = process.names([(1, "outer", "/p/m.py", 3), (2, "inner", "/p/m.py", 30)]), process.thread()
+        node = thread.node(mw.ROOT, (runtime, self.CALL), "ip")
+        for name in (1, 2):
+            node = thread.node(node, (runtime, self.LOOP), ("names", table, name), 40 + name)
+            node = thread.node(node, (runtime, self.CALL), "ip")
+        thread.add(node, 0, SECOND)
+        thread.add(thread.path([(runtime, self.BUILTIN), (runtime, self.CALL), (extension, self.LEAF)], node), 0, SECOND)
+
+    def paths(self, physical=False):
+        db = read_database(self.scenario.at("db/physical")) if physical else self.scenario.database()
+        own, found = db.metric("work", "point"), set()
+        for context, row in db.profiles[0].values.items():
+            names, at = (), db.contexts[context]
+            while own in row and at.id != 0:
+                names, at = (at.function.name, *names) if at.kind == "call" else names, at.parent
+            found |= {names} if own in row else set()
+        return found
+
+    def test_it_is_hidden_between_the_calls_of_the_program(self):
+        self.start_interpreter(self.RULES)
+        self.assertEqual(self.paths(), {("outer", "inner"), ("outer", "inner", "rt_builtin_sum", "leaf")})
+        machinery = ("rt_call", "rt_loop", "rt_call", "rt_loop", "rt_call")
+        self.assertEqual(self.paths(physical=True), {machinery, (*machinery, "rt_builtin_sum", "rt_call", "leaf")})
+
+    def test_only_in_modules_of_the_runtime(self):
+        self.start_interpreter(self.RULES, loop="another_loop")
+        self.assertIn(("rt_call", "outer", "rt_call", "inner", "rt_call"), self.paths())
 
 
 class Bodies(RulesCase):

@@ -42,8 +42,8 @@ static void apply(const struct rule *rule, const struct facts *facts, struct fin
         return;
     for (size_t i = 0; i < n_entries(rule->each, facts); i++) {
         struct hotspot place = {.procedure = NOTHING, .at = nowhere, .around = nowhere, .callee = NOTHING};
-        struct subject subject = {.place = place, .order = rule->order};
-        if (!rule->condition(facts, i, &subject))
+        struct subject subject = {.entry = i, .place = place, .order = rule->order};
+        if (!rule->condition(facts, &subject))
             continue;
         struct gain gain = rule->gain ? rule->gain(facts, &subject) : none;
         /* If others had the CPUs, the wall clock bounds no gain. */

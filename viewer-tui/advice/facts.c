@@ -159,8 +159,8 @@ static double ready_by_others(const struct facts *facts)
     bool are_enough = (double)(process->most_working + process->n_others) <= process->cpus;
     double cpu = facts->cpu.metric == NO_METRIC ? 0 : time_cost(facts->view, 0, facts->cpu, INCLUSIVE);
     double seconds = 0, others = process->cpus - 1;
-    /* The share of the CPU time in which at least as many plain threads had work as there are CPUs, at most: each second
-     * with fewer has idleness, for at most all other CPUs. Threads of a runtime may spin without work. */
+    /* The share of the CPU time in which at least as many plain threads had work as there are CPUs, at most: each
+     * second with fewer has idleness, for at most all other CPUs. Threads of a runtime may spin without work. */
     double crowded = 1;
     if (process->is_only_one && !facts->runtime && facts->idleness != NO_METRIC && others > 0 && cpu > 0)
         crowded = fmax(1 - view_cost(facts->view, 0, facts->idleness, INCLUSIVE) / (cpu * others), 0);
@@ -278,8 +278,8 @@ static void find_balance(struct facts *facts)
 }
 
 /* CPU seconds of the initial thread in which no worker of the runtime worked. Other workers may spin for some
- * milliseconds while the initial thread waits for something else. 0 if workers may have waited for CPUs meanwhile, or for
- * a part of the program. */
+ * milliseconds while the initial thread waits for something else. 0 if workers may have waited for CPUs meanwhile, or
+ * for a part of the program. */
 static double nobody_of(const struct facts *facts)
 {
     const struct main_process *process = &facts->process;

@@ -6,9 +6,8 @@
 
 /* ---- Others had the CPUs ---- */
 
-bool others_had_cpus(const struct facts *facts, size_t i, struct subject *subject)
+bool others_had_cpus(const struct facts *facts, struct subject *subject)
 {
-    (void)i;
     (void)subject;
     return facts->supply.is_disturbed && !facts->supply.is_throttled;
 }
@@ -16,8 +15,8 @@ bool others_had_cpus(const struct facts *facts, size_t i, struct subject *subjec
 /* From this share of the CPU time on, threads that spin are worth a word. */
 #define MUCH_WAITED_SHARE 0.30
 
-/* Adds "; threads spent 80 % of their CPU time waiting for each other: try OMP_WAIT_POLICY=passive.": a thread that spins
- * keeps a CPU from the one that it waits for, or uses up the quota. */
+/* Adds "; threads spent 80 % of their CPU time waiting for each other: try OMP_WAIT_POLICY=passive.": a thread that
+ * spins keeps a CPU from the one that it waits for, or uses up the quota. */
 static void add_spinning(const struct facts *facts, struct text *text)
 {
     const char *sleeping = facts->runtime ? facts->runtime->sleeping : NULL;
@@ -38,9 +37,8 @@ void say_others(const struct facts *facts, const struct subject *subject, struct
 
 /* ---- A quota ---- */
 
-bool is_throttled(const struct facts *facts, size_t i, struct subject *subject)
+bool is_throttled(const struct facts *facts, struct subject *subject)
 {
-    (void)i;
     (void)subject;
     return facts->supply.is_throttled;
 }
@@ -67,9 +65,8 @@ void say_quota(const struct facts *facts, const struct subject *subject, struct 
 /* From this share of the threads' time without a CPU on, the finding comes first, but for a lock that limits them. */
 #define MUCH_READY_SHARE 0.40
 
-bool have_too_few_cpus(const struct facts *facts, size_t i, struct subject *subject)
+bool have_too_few_cpus(const struct facts *facts, struct subject *subject)
 {
-    (void)i;
     const struct main_process *process = &facts->process;
     const struct cpu_supply *supply = &facts->supply;
     if (!(process->cpus > 0) || (double)process->most_working <= process->cpus)

@@ -40,8 +40,8 @@ static enum change_verdict judge_change(const struct costs_of_both *costs, doubl
 
 /* ---- Procedures ---- */
 
-/* A hotspot of the runs: procedures of the same name and file name; then, of the rest, those of the same name if each side
- * has only one. */
+/* A hotspot of the runs: procedures of the same name and file name; then, of the rest, those of the same name if each
+ * side has only one. */
 struct hotspot_pair {
     char *name;       /* owned */
     const char *file; /* name without folders, "" if unknown */
@@ -313,6 +313,7 @@ static void describe_verdict(const struct changes_printer *printer, const struct
                                         [CHANGE_WORSE] = "Worse in ",
                                         [CHANGE_BETTER] = "Better in "};
     bool is_clear = verdict == CHANGE_WORSE || verdict == CHANGE_BETTER;
+    bool is_as_expected = verdict == CHANGE_HARDLY && printer->is_scaling;
     struct text text = {0};
     for (int part = WORK; part < EFFORT; part++) {
         const struct change *change = &changes->parts[part];
@@ -321,7 +322,7 @@ static void describe_verdict(const struct changes_printer *printer, const struct
         if (text.n)
             text_add(&text, ", ");
         else
-            text_printf(&text, "%s%s%s: ", verdict == CHANGE_HARDLY && printer->is_scaling ? "As expected" : heads[verdict],
+            text_printf(&text, "%s%s%s: ", is_as_expected ? "As expected" : heads[verdict],
                         is_clear ? text_string(&printer->names[1]) : "", is_clear ? printer->than_expected : "");
         text_add(&text, efficiency_part_name((enum efficiency_part)part));
         if (is_clear || verdict == CHANGE_BY_CHANCE) {

@@ -36,6 +36,16 @@ void record_line(const char *line)
     log_lines++;
 }
 
+void *fresh_state(void)
+{
+    static struct {
+        _Alignas(16) char bytes[AGENT_MAX_STATE_BYTES];
+    } memory[8];
+    static unsigned turn;
+    assert_true(hpcrun_agent.state_bytes <= AGENT_MAX_STATE_BYTES);
+    return memset(&memory[turn++ % 8], 0, sizeof *memory);
+}
+
 void record_refusal(const struct agent *agent, const char *why)
 {
     assert_ptr_equal(agent, &hpcrun_agent);

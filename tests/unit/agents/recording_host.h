@@ -18,6 +18,9 @@ bool recorded_claim(const struct agent *agent, uint64_t pc, struct agent_claim *
 
 void record_line(const char *line);
 
+/* Zeroed memory for the state of a cursor, until this was called eight times more. */
+void *fresh_state(void);
+
 /* Recorded as a log line, except for withdrawals. */
 void record_refusal(const struct agent *agent, const char *why);
 

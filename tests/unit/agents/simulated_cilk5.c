@@ -260,7 +260,8 @@ void the_runtime_is_recognized(void **state)
 
 struct agent_cursor cursor_of(unsigned thread)
 {
-    return (struct agent_cursor){.thread_data = slots[thread], .tid = 1000 + (int)thread};
+    return (struct agent_cursor){
+        .thread_data = slots[thread], .state = fresh_state(), .tid = 1000 + (int)thread};
 }
 
 enum agent_thread_status class_of(unsigned thread)

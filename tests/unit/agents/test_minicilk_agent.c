@@ -93,7 +93,8 @@ static uint32_t guesses[WORKERS + 1];
 
 static struct agent_cursor cursor_of(unsigned thread)
 {
-    return (struct agent_cursor){.thread_data = &guesses[thread], .tid = TID(thread)};
+    return (struct agent_cursor){
+        .thread_data = &guesses[thread], .state = fresh_state(), .tid = TID(thread)};
 }
 
 /* A running computation: worker i is in state[i], its base is frame i. Frame 0 is the root, and

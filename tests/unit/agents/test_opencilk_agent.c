@@ -186,14 +186,18 @@ static uint64_t slot; /* of threads that the runtime did not create */
 static struct agent_cursor initial_thread(void)
 {
     uint64_t high = (uint64_t)__libc_stack_end + 8;
-    return (struct agent_cursor){
-        .thread_data = &slot, .stack_low = high - (1 << 20), .stack_high = high};
+    return (struct agent_cursor){.thread_data = &slot,
+                                 .state = fresh_state(),
+                                 .stack_low = high - (1 << 20),
+                                 .stack_high = high};
 }
 
 static struct agent_cursor other_thread(void)
 {
-    return (struct agent_cursor){
-        .thread_data = &slot, .stack_low = OTHER_LOW, .stack_high = OTHER_HIGH};
+    return (struct agent_cursor){.thread_data = &slot,
+                                 .state = fresh_state(),
+                                 .stack_low = OTHER_LOW,
+                                 .stack_high = OTHER_HIGH};
 }
 
 static enum agent_thread_status unwind_begin(struct agent_cursor cursor)

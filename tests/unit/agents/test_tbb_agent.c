@@ -75,7 +75,7 @@ static struct agent_cursor cursor;
 
 static enum agent_thread_status status_of(struct agent_slot *slot)
 {
-    memset(&cursor, 0, sizeof cursor);
+    cursor = (struct agent_cursor){.state = fresh_state()};
     own_slot = slot;
     return hpcrun_agent.unwind_begin(&cursor);
 }

@@ -46,7 +46,7 @@ static struct script {
     uint64_t pnotes; /* at most */
     uint64_t lnotes;
     uint64_t notes[MOST_NOTES]; /* innermost first; site_of and value_of */
-    uint64_t include_callees, include_libc, replaces_callers;
+    uint64_t include_callees, include_libc, replaces_callers, is_innermost;
     uint64_t owner; /* agent_cursor.owner */
 } script[MOST_FRAMES];
 
@@ -66,7 +66,9 @@ static uint32_t class, workers;
 static const struct agent_host *host;
 static uint32_t asked; /* number of calls of the agent */
 
-enum { AT, TAKEN, SAID, FROM_BEGIN };
+struct state {
+    uint64_t at, taken, said, from_begin;
+};
 #define BEGUN 77
 
 static bool start(const struct agent_host *its)
@@ -78,7 +80,7 @@ static bool start(const struct agent_host *its)
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     asked++;
-    cursor->state[FROM_BEGIN] = BEGUN;
+    ((struct state *)cursor->state)->from_begin = BEGUN;
     return (enum agent_thread_status)agent_u32(host, cursor, (uint64_t) & class);
 }
 
@@ -106,18 +108,17 @@ static void check_callee(const struct agent_cursor *cursor, const struct agent_f
 static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
-    uint64_t *state = cursor->state;
+    struct state *state = cursor->state;
     asked++;
-    assert_int_equal(state[FROM_BEGIN], BEGUN);
-    state[AT] = frame->sp;
-    state[TAKEN] = 1;
-    state[SAID] = 0;
+    assert_int_equal(state->from_begin, BEGUN);
+    *state = (struct state){frame->sp, .taken = 1, .said = 0, .from_begin = BEGUN};
     if (agents.at[0] == &asked_always)
         check_callee(cursor, frame);
     cursor->include_callees = agent_u64(host, cursor, (uint64_t)&script[frame->sp].include_callees);
     cursor->include_libc = agent_u64(host, cursor, (uint64_t)&script[frame->sp].include_libc);
     cursor->replaces_callers =
         agent_u64(host, cursor, (uint64_t)&script[frame->sp].replaces_callers);
+    cursor->is_innermost = agent_u64(host, cursor, (uint64_t)&script[frame->sp].is_innermost);
     uint64_t owner = agent_u64(host, cursor, (uint64_t)&script[frame->sp].owner);
     cursor->owner = owner ? owner : cursor->owner;
     return (enum agent_association)agent_u64(host, cursor,
@@ -126,15 +127,16 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
 
 static bool step_pnote(struct agent_cursor *cursor, const struct agent_frame *frame)
 {
-    uint64_t *state = cursor->state;
-    assert_int_equal(frame->sp, state[AT] - state[TAKEN]);
-    return state[TAKEN]++ < agent_u64(host, cursor, (uint64_t)&script[state[AT]].pnotes);
+    struct state *state = cursor->state;
+    assert_int_equal(frame->sp, state->at - state->taken);
+    return state->taken++ < agent_u64(host, cursor, (uint64_t)&script[state->at].pnotes);
 }
 
 static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
 {
-    const struct script *its = &script[cursor->state[AT]];
-    uint64_t said = cursor->state[SAID]++;
+    struct state *state = cursor->state;
+    const struct script *its = &script[state->at];
+    uint64_t said = state->said++;
     if (said == agent_u64(host, cursor, (uint64_t)&its->lnotes))
         return false;
     uint64_t its_note = agent_u64(host, cursor, (uint64_t)&its->notes[said]);
@@ -145,8 +147,9 @@ static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
 #define AGENT(is_deterministic)                                                                    \
     {                                                                                              \
         .interface = AGENT_INTERFACE, .start = start, .deterministic = (is_deterministic),         \
-        .unwind_begin = unwind_begin, .worker_counts = worker_counts,                              \
-        .step_bichord = step_bichord, .step_pnote = step_pnote, .step_lnote = step_lnote           \
+        .state_bytes = sizeof(struct state), .unwind_begin = unwind_begin,                         \
+        .worker_counts = worker_counts, .step_bichord = step_bichord, .step_pnote = step_pnote,    \
+        .step_lnote = step_lnote                                                                   \
     }
 
 static const struct agent asked_always = AGENT(false), asked_seldom = AGENT(true);
@@ -167,6 +170,7 @@ static void make_script(struct script *s)
     if (s->association == AGENT_1_M) {
         s->lnotes = 1 + choose(MOST_NOTES);
         s->replaces_callers = choose(2);
+        s->is_innermost = choose(2);
     } else if (s->association == AGENT_1_1 || s->association == AGENT_M_1)
         s->lnotes = 1;
     else
@@ -246,7 +250,9 @@ static uint32_t expect(const struct unwinder *u, struct expected *notes)
         i -= p - 1;
         for (uint32_t k = size; k > 0; k--) { /* k-th from outside */
             notes[count] = (struct expected){.first = k == 1, .association = association};
-            if (k <= p)
+            if (s->is_innermost && k == size)
+                notes[count].ip = ip_of(u->path[i].pc);
+            else if (!s->is_innermost && k <= p)
                 notes[count].ip = ip_of(u->path[i + k - 1].pc);
             if (k <= l)
                 notes[count].lip = lnote_of(s, l - k);

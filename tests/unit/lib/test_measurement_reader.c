@@ -283,7 +283,7 @@ static void unknown_kinds_and_trailing_fields_are_skipped(void **state)
     start_file();
     put_process();
     encode_string(&payload, "from the future");
-    end_chunk(15, PROCESS);
+    end_chunk(30, PROCESS);
     encode_string(&payload, "a dag of --record-dag, an option of earlier versions");
     end_chunk(CHUNK_OLD_DAG, PROCESS);
     encode_string(&payload, "from the future");

@@ -1,0 +1,213 @@
+/* The agent for CPython, as a program or as a library in another one.
+ *
+ * A stack, innermost frame first, and its bichords:
+ *
+ *     frames                                          bichord
+ *     C code that Python calls                        native
+ *     _PyEval_EvalFrameDefault                        1-1 or 1-M: the Python frames that this
+ *                                                     activation executes (python-frames.h)
+ *     other code of the interpreter                   native; hpcprof hides what is the machinery of
+ *                                                     calls (rules `glue` of python.rules)
+ *
+ * The eval loop may be compiled in two parts, of which only one has a symbol. So all code of the
+ * interpreter's module is claimed, and an activation is recognized by its variable on the stack.
+ *
+ * Threads are not the interpreter's: the agent marks none of them. */
+#include "agents/agent.h"
+
+#include "agents/common/loaded-modules.h"
+#include "agents/common/published-copy.h"
+#include "agents/python/python-names.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+
+static const struct agent_host *host;
+
+/* The interpreter; NULL: there is none, or it is unloaded. */
+static _Atomic(const struct python_layout *) known_layout;
+static struct code_range interpreter;
+
+struct thread_data {
+    uint64_t state; /* address of the thread state at the last sample; 0: unknown */
+    struct python_names names;
+};
+
+/* cursor->state */
+struct state {
+    const struct python_layout *layout; /* NULL: there is no interpreter */
+    bool has_begun;                     /* `next` is valid */
+    struct python_activation next;      /* the innermost one that the walk has not passed */
+    uint64_t frame;                     /* of the next l-note; 0: none */
+};
+
+static bool start(const struct agent_host *agent_host)
+{
+    host = agent_host;
+    return host->interface == AGENT_INTERFACE;
+}
+
+/* -------- modules -------- */
+
+static uint64_t export_of(const struct pinned_module *module, const char *name, uint64_t *size)
+{
+    Dl_info info;
+    const ElfW(Sym) *symbol = NULL;
+    void *at = dlsym(module->library, name);
+    if (!at || !is_in_range((uint64_t)at, module->range))
+        return 0;
+    if (size && dladdr1(at, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol)
+        *size = symbol->st_size;
+    return (uint64_t)at;
+}
+
+static void share_lock(const struct python_layout *layout)
+{
+    static struct published_copy *copies;
+    struct agent_lock lock;
+    __builtin_memset(&lock, 0, sizeof lock);
+    lock.condition = layout->gil_condition;
+    lock.locked = layout->gil_locked;
+    lock.holder = layout->gil_holder;
+    lock.tid = layout->thread_tid;
+    lock.name = "<lock GIL>";
+    const struct agent_lock *copy = published_copy(&copies, &lock, sizeof lock);
+    if (copy)
+        host->set_lock(&hpcrun_agent, copy);
+}
+
+static void learn(const struct agent_module *module, const struct pinned_module *pinned)
+{
+    static struct published_copy *copies;
+    struct python_layout layout = {0};
+    struct python_exports exports = {.runtime = export_of(pinned, "_PyRuntime", NULL),
+                                     .version = export_of(pinned, "Py_Version", NULL),
+                                     .code_type = export_of(pinned, "PyCode_Type", NULL),
+                                     .text_type = export_of(pinned, "PyUnicode_Type", NULL)};
+    exports.eval_start = export_of(pinned, "_PyEval_EvalFrameDefault", &exports.eval_size);
+    if (!exports.eval_start)
+        return;
+    if (!exports.version || !exports.runtime || !exports.code_type || !exports.text_type) {
+        host->refuse(&hpcrun_agent, "the agent knows CPython from 3.11 on");
+        return;
+    }
+    const char *why = python_layout_find(&exports, &layout);
+    if (why) {
+        host->refuse(&hpcrun_agent, why);
+        return;
+    }
+    const struct python_layout *copy = published_copy(&copies, &layout, sizeof layout);
+    const struct agent_claim code = {module->start, module->end, 0};
+    if (!copy || !host->claim(&hpcrun_agent, &code, 1))
+        return;
+    interpreter = pinned->range;
+    atomic_store(&known_layout, copy);
+    share_lock(copy);
+}
+
+static void module_added(const struct agent_module *module)
+{
+    struct pinned_module pinned;
+    if (atomic_load(&known_layout) || !module_pin(module->start, module->path, &pinned))
+        return;
+    learn(module, &pinned);
+    module_unpin(&pinned);
+}
+
+static void module_removed(const struct agent_module *module)
+{
+    if (!atomic_load(&known_layout) || module->start != interpreter.start)
+        return;
+    atomic_store(&known_layout, NULL);
+    host->set_lock(&hpcrun_agent, NULL);
+}
+
+/* -------- bichords -------- */
+
+static struct python_reader reader_of(const struct agent_cursor *cursor)
+{
+    const struct state *state = cursor->state;
+    return (struct python_reader){host, cursor, state->layout};
+}
+
+static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
+{
+    struct state *state = cursor->state;
+    state->layout = atomic_load_explicit(&known_layout, memory_order_acquire);
+    return AGENT_FOREIGN;
+}
+
+static bool is_in(uint64_t address, uint64_t low, uint64_t high)
+{
+    return address >= low && address < high;
+}
+
+/* Whether a frame is the activation state->next, which may have to be found first. */
+static bool find_activation(struct agent_cursor *cursor, const struct agent_frame *frame)
+{
+    struct state *state = cursor->state;
+    struct thread_data *data = cursor->thread_data;
+    const struct python_reader reader = reader_of(cursor);
+    uint64_t end = host->frame_end(cursor, frame);
+    bool is_eval = is_in(frame->pc, state->layout->eval_start, state->layout->eval_end);
+    if (!state->has_begun && is_in(frame->sp, cursor->stack_low, cursor->stack_high)) {
+        state->next = python_newest(&reader, &data->state);
+        state->has_begun = true;
+    }
+    if (!is_in(state->next.mark, frame->sp, end) && is_eval)
+        state->next = python_activation_in(&reader, frame->sp, end);
+    return is_in(state->next.mark, frame->sp, end);
+}
+
+static enum agent_association step_bichord(struct agent_cursor *cursor,
+                                           const struct agent_frame *frame)
+{
+    struct state *state = cursor->state;
+    state->frame = 0;
+    if (!state->layout || !find_activation(cursor, frame))
+        return AGENT_NATIVE;
+    const struct python_reader reader = reader_of(cursor);
+    bool has_frames = !python_frame_is_end(&reader, state->next.newest);
+    state->frame = has_frames ? state->next.newest : 0;
+    state->next = python_activation_around(&reader, &state->next);
+    cursor->is_innermost = true;
+    return has_frames ? AGENT_1_M : AGENT_NATIVE;
+}
+
+/* Frames that have not begun are not shown: their call's line is that of the caller. Nor is importlib. */
+static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
+{
+    struct state *state = cursor->state;
+    struct thread_data *data = cursor->thread_data;
+    const struct python_reader reader = reader_of(cursor);
+    while (state->frame) {
+        struct python_frame frame = python_frame_next(&reader, &state->frame);
+        if (frame.is_last)
+            state->frame = 0;
+        const struct python_name *name =
+            frame.has_code ? python_name(&reader, &data->names, frame.code) : NULL;
+        if (!name || name->is_hidden ||
+            (!frame.is_generator && frame.position < name->first_traceable))
+            continue;
+        uint64_t position = frame.position >= 0 ? (uint64_t)frame.position : 0;
+        *note = (struct agent_lnote){AGENT_NAMES, .value = name->value, .site = position + 1};
+        return true;
+    }
+    return false;
+}
+
+const struct agent hpcrun_agent = {
+    .interface = AGENT_INTERFACE,
+    .name = "python",
+    .version = "1.0",
+    .thread_data_bytes = sizeof(struct thread_data),
+    .state_bytes = sizeof(struct state),
+    .marks_threads = true,
+    .has_plain_threads = true,
+    .start = start,
+    .module_added = module_added,
+    .module_removed = module_removed,
+    .unwind_begin = unwind_begin,
+    .step_bichord = step_bichord,
+    .step_lnote = step_lnote,
+};

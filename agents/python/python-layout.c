@@ -1,0 +1,218 @@
+#include "agents/python/python-layout.h"
+
+#include <string.h>
+
+static const struct python_layout v311 = {
+    .minor = 11,
+    .gil_holder = 368,
+    .gil_locked = 376,
+    .thread_tid = 160,
+    .interpreters = 40,
+    .interpreter_next = 0,
+    .interpreter_threads = 16,
+    .thread_next = 8,
+    .thread_id = 152,
+    .thread_frame = 56,
+    .cframe_frame = 8,
+    .cframe_previous = 16,
+    .frame_code = 32,
+    .frame_previous = 48,
+    .frame_instruction = 56,
+    .frame_is_entry = 68,
+    .frame_owner = 69,
+    .object_type = 8,
+    .code_first_line = 72,
+    .code_file = 112,
+    .code_name = 128,
+    .code_lines = 136,
+    .code_first_traceable = 168,
+    .code_start = 184,
+    .text_length = 16,
+    .text_hash = 24,
+    .text_state = 32,
+    .text_ascii = 48,
+    .text_compact = 72,
+    .bytes_size = 16,
+    .bytes_start = 32,
+};
+
+/* The main interpreter is a part of _PyRuntime. */
+#define MAIN_INTERPRETER_312 76392
+
+static const struct python_layout v312 = {
+    .minor = 12,
+    .gil_holder = MAIN_INTERPRETER_312 + 1048,
+    .gil_locked = MAIN_INTERPRETER_312 + 1056,
+    .thread_tid = 144,
+    .interpreters = 40,
+    .interpreter_next = 0,
+    .interpreter_threads = 72,
+    .thread_next = 8,
+    .thread_id = 136,
+    .thread_frame = 56,
+    .cframe_frame = 0,
+    .cframe_previous = 8,
+    .frame_code = 0,
+    .frame_previous = 8,
+    .frame_instruction = 56,
+    .frame_owner = 70,
+    .object_type = 8,
+    .code_first_line = 68,
+    .code_file = 112,
+    .code_name = 128,
+    .code_lines = 136,
+    .code_first_traceable = 176,
+    .code_start = 192,
+    .text_length = 16,
+    .text_hash = 24,
+    .text_state = 32,
+    .text_ascii = 40,
+    .text_compact = 56,
+    .bytes_size = 16,
+    .bytes_start = 32,
+};
+
+/* Indices of 64-bit words in _Py_DebugOffsets of 3.13. */
+enum {
+    COOKIE = 0,
+    FREE_THREADED = 2,
+    RUNTIME_SIZE = 3,
+    INTERPRETERS_HEAD = 5,
+    INTERPRETER_SIZE = 6,
+    INTERPRETER_NEXT = 8,
+    THREADS_HEAD = 9,
+    GIL_LOCKED = 17,
+    GIL_HOLDER = 18,
+    THREAD_NEXT = 21,
+    CURRENT_FRAME = 23,
+    THREAD_ID = 24,
+    THREAD_TID = 25,
+    FRAME_PREVIOUS = 29,
+    FRAME_EXECUTABLE = 30,
+    FRAME_INSTRUCTION = 31,
+    FRAME_OWNER = 33,
+    CODE_FILE = 35,
+    CODE_NAME = 37,
+    CODE_LINES = 38,
+    CODE_FIRST_LINE = 39,
+    CODE_START = 43,
+    OBJECT_TYPE = 45,
+    BYTES_SIZE = 65,
+    BYTES_START = 66,
+    TEXT_STATE = 68,
+    TEXT_LENGTH = 69,
+    TEXT_ASCII = 70,
+    WORDS = 73
+};
+
+/* A string that is no ASCII has its UTF-8 form and that one's length before the data. */
+#define COMPACT_MORE 16
+/* _co_firsttraceable and a pointer lie before the code. */
+#define FIRST_TRACEABLE_BEFORE 16
+
+static bool read_debug_offsets(uint64_t runtime, struct python_layout *layout)
+{
+    const uint64_t *words = (const void *)runtime;
+    if (memcmp(&words[COOKIE], "xdebugpy", 8) != 0)
+        return false;
+    uint32_t at[WORDS];
+    for (int i = 1; i < WORDS; i++)
+        at[i] = (uint32_t)words[i];
+    uint64_t main = at[RUNTIME_SIZE] - at[INTERPRETER_SIZE]; /* the last part of _PyRuntime */
+    *layout = (struct python_layout){
+        .minor = 13,
+        .gil_holder = at[FREE_THREADED] ? 0 : main + at[GIL_HOLDER],
+        .gil_locked = main + at[GIL_LOCKED],
+        .thread_tid = at[THREAD_TID],
+        .interpreters = at[INTERPRETERS_HEAD],
+        .interpreter_next = at[INTERPRETER_NEXT],
+        .interpreter_threads = at[THREADS_HEAD],
+        .thread_next = at[THREAD_NEXT],
+        .thread_id = at[THREAD_ID],
+        .thread_frame = at[CURRENT_FRAME],
+        .frame_code = at[FRAME_EXECUTABLE],
+        .frame_previous = at[FRAME_PREVIOUS],
+        .frame_instruction = at[FRAME_INSTRUCTION],
+        .frame_owner = at[FRAME_OWNER],
+        .object_type = at[OBJECT_TYPE],
+        .code_first_line = at[CODE_FIRST_LINE],
+        .code_file = at[CODE_FILE],
+        .code_name = at[CODE_NAME],
+        .code_lines = at[CODE_LINES],
+        .code_first_traceable = at[CODE_START] - FIRST_TRACEABLE_BEFORE,
+        .code_start = at[CODE_START],
+        .text_length = at[TEXT_LENGTH],
+        .text_hash = at[TEXT_LENGTH] + 8,
+        .text_state = at[TEXT_STATE],
+        .text_ascii = at[TEXT_ASCII],
+        .text_compact = at[TEXT_ASCII] + COMPACT_MORE,
+        .bytes_size = at[BYTES_SIZE],
+        .bytes_start = at[BYTES_START],
+    };
+    return true;
+}
+
+/* tp_basicsize follows the object's header, its ob_size and tp_name. */
+static uint64_t instance_size(uint64_t type, const struct python_layout *layout)
+{
+    uint64_t size;
+    memcpy(&size, (const char *)type + layout->object_type + 24, sizeof size);
+    return size;
+}
+
+/* Whether instances of code and str have the sizes of this layout: not in builds that trace references,
+ * for one. A str has a pointer more than the compact form. */
+static bool fits(const struct python_layout *layout, const struct python_exports *exports)
+{
+    uint32_t frame_end = layout->frame_code + 8, code_end = CODE_FROM + CODE_WORDS * 8;
+    const uint32_t in_frame[] = {layout->frame_previous, layout->frame_instruction,
+                                 layout->frame_owner, layout->frame_is_entry};
+    const uint32_t in_code[] = {layout->code_first_line, layout->code_file, layout->code_name,
+                                layout->code_lines};
+    for (int i = 0; i < 4; i++) {
+        frame_end = in_frame[i] + 8 > frame_end ? in_frame[i] + 8 : frame_end;
+        if (in_code[i] < CODE_FROM || in_code[i] + 8 > code_end)
+            return false;
+    }
+    return frame_end <= FRAME_WORDS * 8 &&
+           instance_size(exports->code_type, layout) == layout->code_start &&
+           instance_size(exports->text_type, layout) == layout->text_compact + 8u;
+}
+
+#define OTHER_STRUCTURES "this build of CPython has other structures than the agent knows"
+
+/* The holder, `locked` and a counter come before the condition variable. */
+#define CONDITION_AFTER_HOLDER 24
+
+/* Takes the layout of a version, 0x30b for 3.11; why there is none, or NULL. */
+static const char *take_layout(uint64_t version, uint64_t runtime, struct python_layout *layout)
+{
+    switch (version) {
+    case 0x30b: *layout = v311; return NULL;
+    case 0x30c: *layout = v312; return NULL;
+    case 0x30d: return read_debug_offsets(runtime, layout) ? NULL : OTHER_STRUCTURES;
+    default:
+        return version > 0x30d ? "the agent knows CPython up to 3.13"
+                               : "the agent knows CPython from 3.11 on";
+    }
+}
+
+const char *python_layout_find(const struct python_exports *exports, struct python_layout *layout)
+{
+    uint64_t version = *(const uint64_t *)exports->version >> 16 & 0xffff;
+    const char *why = take_layout(version, exports->runtime, layout);
+    if (why)
+        return why;
+    if (!fits(layout, exports))
+        return OTHER_STRUCTURES;
+    layout->runtime = exports->runtime;
+    layout->code_type = exports->code_type;
+    layout->eval_start = exports->eval_start;
+    layout->eval_end = exports->eval_start + exports->eval_size;
+    if (layout->gil_holder) {
+        layout->gil_holder += exports->runtime;
+        layout->gil_locked += exports->runtime;
+        layout->gil_condition = layout->gil_holder + CONDITION_AFTER_HOLDER;
+    }
+    return NULL;
+}

@@ -1,0 +1,46 @@
+/* Where CPython keeps what the agent reads: offsets in its structures, for one loaded interpreter.
+ *
+ *     version  offsets from
+ *     3.11     a table, checked against the sizes that the types of code and strings have
+ *     3.12     the same
+ *     3.13     _Py_DebugOffsets, at the begin of _PyRuntime
+ *
+ * An interpreter is found by the symbols that it exports, whatever the file is called. */
+#ifndef AGENTS_PYTHON_LAYOUT_H
+#define AGENTS_PYTHON_LAYOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The parts of structures that are read at once, in 64-bit words. */
+enum { FRAME_WORDS = 10, CODE_FROM = 64, CODE_WORDS = 10 };
+
+struct python_layout {
+    uint32_t minor;                /* 11 for 3.11 */
+    uint64_t runtime;              /* address of _PyRuntime */
+    uint64_t code_type;            /* address of PyCode_Type */
+    uint64_t eval_start, eval_end; /* _PyEval_EvalFrameDefault; a part of it may lie elsewhere */
+    uint64_t gil_holder, gil_locked, gil_condition; /* addresses; 0: there is no GIL */
+    uint32_t thread_tid;                            /* in a thread state */
+    uint32_t interpreters;                          /* in _PyRuntime: the first interpreter */
+    uint32_t interpreter_next, interpreter_threads; /* in an interpreter: its first thread state */
+    uint32_t thread_next, thread_id;                /* in a thread state */
+    uint32_t thread_frame; /* its newest frame, 3.13; its newest _PyCFrame, before */
+    uint32_t cframe_frame, cframe_previous; /* in a _PyCFrame */
+    uint32_t frame_code, frame_previous, frame_instruction, frame_owner, frame_is_entry;
+    uint32_t object_type;
+    uint32_t code_first_line, code_file, code_name, code_lines, code_first_traceable, code_start;
+    uint32_t text_length, text_hash, text_state, text_ascii,
+        text_compact; /* the last two: the data */
+    uint32_t bytes_size, bytes_start;
+};
+
+/* What an interpreter's module exports; 0: it does not. */
+struct python_exports {
+    uint64_t runtime, version, code_type, text_type, eval_start, eval_size;
+};
+
+/* Normal context, while the module is pinned. Why the agent cannot serve it, or NULL. */
+const char *python_layout_find(const struct python_exports *exports, struct python_layout *layout);
+
+#endif

@@ -1,0 +1,95 @@
+/* Handler. */
+#include "agents/python/python-names.h"
+
+#define READ(address) agent_u64(r->host, r->cursor, (address))
+
+/* Bits of a str's state, from the lowest one: 2 of `interned`, 3 of `kind` (bytes of a character),
+ * `compact`, `ascii`. */
+#define KIND(state)       ((state) >> 2 & 7)
+#define IS_COMPACT(state) ((state) >> 5 & 1)
+#define IS_ASCII(state)   ((state) >> 6 & 1)
+
+static struct agent_text text_at(const struct python_reader *r, uint64_t text)
+{
+    uint32_t state = agent_u32(r->host, r->cursor, text + r->layout->text_state);
+    uint32_t data = IS_ASCII(state) ? r->layout->text_ascii : r->layout->text_compact;
+    return (struct agent_text){
+        .at = text + data,
+        .length = (uint32_t)READ(text + r->layout->text_length),
+        .width = IS_COMPACT(state) ? KIND(state) : 0, /* 0 is no width: the copy fails */
+    };
+}
+
+enum { CODE, NAME, FILE, LINES, FIRST_LINE, NAME_HASH, LINES_SIZE, LINES_BEGIN };
+
+_Static_assert(LINES_BEGIN + 1 == AGENT_NAME_KEY, "all words of a key");
+
+static bool read_key(const struct python_reader *r, uint64_t code, uint64_t *key)
+{
+    const struct python_layout *at = r->layout;
+    uint64_t words[CODE_WORDS];
+    if (!r->host->read(r->cursor, code + CODE_FROM, words, sizeof words))
+        return false;
+    key[CODE] = code;
+    key[NAME] = words[(at->code_name - CODE_FROM) / 8];
+    key[FILE] = words[(at->code_file - CODE_FROM) / 8];
+    key[LINES] = words[(at->code_lines - CODE_FROM) / 8];
+    uint64_t half = words[(at->code_first_line - CODE_FROM) / 8];
+    key[FIRST_LINE] = at->code_first_line % 8 ? half >> 32 : half & UINT32_MAX;
+    key[NAME_HASH] = READ(key[NAME] + at->text_hash);
+    key[LINES_SIZE] = READ(key[LINES] + at->bytes_size);
+    key[LINES_BEGIN] = READ(key[LINES] + at->bytes_start);
+    return true;
+}
+
+static bool is_equal(const uint64_t *a, const uint64_t *b)
+{
+    uint64_t differences = 0;
+    for (unsigned i = 0; i < AGENT_NAME_KEY; i++)
+        differences |= a[i] ^ b[i];
+    return differences == 0;
+}
+
+static uint64_t value_of(const struct python_reader *r, const uint64_t *key)
+{
+    struct agent_name name = {
+        .procedure = text_at(r, key[NAME]),
+        .file = text_at(r, key[FILE]),
+        .line = (uint32_t)key[FIRST_LINE],
+        .lines = AGENT_LINES_PYTHON,
+        .table = key[LINES] + r->layout->bytes_start,
+        .table_bytes = key[LINES_SIZE] < AGENT_MAX_TABLE_BYTES ? (uint32_t)key[LINES_SIZE] : 0,
+    };
+    for (unsigned i = 0; i < AGENT_NAME_KEY; i++)
+        name.key[i] = key[i];
+    return r->host->name(r->cursor, &name);
+}
+
+/* Whether code is of importlib, which is between an import and the module's code: its file is
+ * "<frozen importlib._bootstrap>" or "<frozen importlib._bootstrap_external>". */
+static bool is_of_importlib(const struct python_reader *r, uint64_t file)
+{
+    static const char begin[] = "<frozen importlib._boots"; /* three words */
+    char text[sizeof begin - 1];
+    return READ(file + r->layout->text_length) > sizeof text &&
+           r->host->read(r->cursor, text_at(r, file).at, text, sizeof text) &&
+           __builtin_memcmp(text, begin, sizeof text) == 0;
+}
+
+const struct python_name *python_name(const struct python_reader *r, struct python_names *names,
+                                      uint64_t code)
+{
+    struct python_name *name = &names->at[code / 16 * 0x9e3779b1u / 256 % PYTHON_NAMES];
+    uint64_t key[AGENT_NAME_KEY];
+    if (!read_key(r, code, key))
+        return NULL;
+    if (name->value && is_equal(name->key, key))
+        return name;
+    name->value = value_of(r, key);
+    for (unsigned i = 0; i < AGENT_NAME_KEY; i++)
+        name->key[i] = key[i];
+    name->first_traceable =
+        (int32_t)agent_u32(r->host, r->cursor, code + r->layout->code_first_traceable);
+    name->is_hidden = is_of_importlib(r, key[FILE]);
+    return name->value ? name : NULL;
+}

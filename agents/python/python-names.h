@@ -1,0 +1,27 @@
+/* Handler. Names of Python's code objects in the agent's name space.
+ *
+ * A code object may be freed, and another one may take its address. Its name is looked up by the words
+ * that differ then: the addresses of its texts, the hash of its name, the size and the begin of its table
+ * of lines, and its first line. */
+#ifndef AGENTS_PYTHON_NAMES_H
+#define AGENTS_PYTHON_NAMES_H
+
+#include "agents/python/python-frames.h"
+
+#define PYTHON_NAMES 256 /* a power of two */
+
+/* The names that a thread has seen last. */
+struct python_names {
+    struct python_name {
+        uint64_t key[AGENT_NAME_KEY]; /* the first word is the code object's address */
+        uint64_t value;               /* of the name; 0: not known */
+        int64_t first_traceable;      /* the frame has not begun at positions before this one */
+        bool is_hidden;               /* it is a part of Python's machinery for imports */
+    } at[PYTHON_NAMES];
+};
+
+/* The name of a code object; NULL: it cannot be read, or there is no memory. */
+const struct python_name *python_name(const struct python_reader *r, struct python_names *names,
+                                      uint64_t code);
+
+#endif

@@ -1,0 +1,28 @@
+/* Any context. A lock that an agent has described (struct agent_lock): the wrappers of condition variables
+ * recognize it. */
+#ifndef HPCRUN_LOGICAL_AGENT_LOCKS_H
+#define HPCRUN_LOGICAL_AGENT_LOCKS_H
+
+#include "agents/agent.h"
+
+#include <stdatomic.h>
+
+/* An interpreter's lock; NULL: there is none. */
+extern _Atomic(const struct agent_lock *) agent_lock;
+
+/* The lock that a thread waits for at this condition variable; NULL: none. */
+static inline const struct agent_lock *agent_lock_at(const volatile void *condition)
+{
+    const struct agent_lock *lock = atomic_load_explicit(&agent_lock, memory_order_acquire);
+    return lock && lock->condition == (uint64_t)(uintptr_t)condition ? lock : NULL;
+}
+
+/* The lock of an agent_slot.holder; NULL: it is the address of a tid, or 0. */
+static inline const struct agent_lock *agent_lock_of_holder(uint64_t holder)
+{
+    return holder & AGENT_HOLDER_OF_LOCK
+               ? (const struct agent_lock *)(uintptr_t)(holder & ~AGENT_HOLDER_OF_LOCK)
+               : NULL;
+}
+
+#endif

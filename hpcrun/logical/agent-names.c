@@ -1,0 +1,196 @@
+/* Signal handler. */
+#include "hpcrun/logical/agent-names.h"
+
+#include "hpcrun/base/sys.h"
+#include "hpcrun/logical/agent-table.h"
+
+#include <string.h>
+
+#define CHAINS (1u << 14)
+
+/* Names and their copies lie in blocks, which are never freed. A process that makes code without end,
+ * as some template engines do, gets no further names after MOST_BLOCKS: 64 MiB. */
+#define BLOCK_BYTES (1u << 18)
+#define MOST_BLOCKS 256
+
+struct block {
+    _Atomic uint32_t used;
+    _Alignas(16) uint8_t bytes[BLOCK_BYTES - 16];
+};
+
+static struct {
+    _Atomic(_Atomic(struct named_code *) *) chains; /* CHAINS of them; NULL at first */
+    _Atomic(struct named_code *) newest;
+    _Atomic(struct block *) block; /* the last one, which may have room */
+    _Atomic uint32_t blocks, count;
+} names;
+
+static void *first_of_two(void *_Atomic *place, void *made, size_t bytes)
+{
+    void *other = NULL;
+    if (!made || atomic_compare_exchange_strong(place, &other, made))
+        return made;
+    sys_pages_free(made, bytes); /* another thread was quicker */
+    return other;
+}
+
+static _Atomic(struct named_code *) *chains(void)
+{
+    size_t bytes = CHAINS * sizeof(*names.chains);
+    void *known = atomic_load(&names.chains);
+    return known ? known : first_of_two((void *_Atomic *)&names.chains, sys_pages(bytes), bytes);
+}
+
+/* A new block in place of `full`, unless another thread has already replaced it. */
+static struct block *next_block(struct block *full)
+{
+    if (atomic_load(&names.blocks) >= MOST_BLOCKS)
+        return NULL;
+    struct block *made = sys_pages(sizeof *made);
+    if (!made)
+        return NULL;
+    if (atomic_compare_exchange_strong(&names.block, &full, made)) {
+        atomic_fetch_add(&names.blocks, 1);
+        return made;
+    }
+    sys_pages_free(made, sizeof *made);
+    return full;
+}
+
+/* Zeroed memory; large pieces get pages of their own. NULL without memory. */
+static void *allocate(size_t bytes)
+{
+    uint32_t rounded = ((uint32_t)bytes + 15) / 16 * 16;
+    if (rounded > BLOCK_BYTES / 4) {
+        if (atomic_fetch_add(&names.blocks, rounded / BLOCK_BYTES + 1) >= MOST_BLOCKS)
+            return NULL;
+        return sys_pages(rounded);
+    }
+    struct block *block = atomic_load(&names.block);
+    for (;;) {
+        if (block) {
+            uint32_t at = atomic_fetch_add(&block->used, rounded);
+            if (at <= sizeof block->bytes - rounded)
+                return block->bytes + at;
+            atomic_store(&block->used, sizeof block->bytes); /* so that it never overflows */
+        }
+        block = next_block(block);
+        if (!block)
+            return NULL;
+    }
+}
+
+/* ---- copies ---- */
+
+/* Writes a code point as UTF-8; what is none, as half of a surrogate pair, becomes '?'. */
+static char *put_utf8(char *to, uint32_t c)
+{
+    if (c >= 0x110000 || (c >= 0xd800 && c < 0xe000))
+        c = '?';
+    if (c < 0x80) {
+        *to++ = (char)c;
+        return to;
+    }
+    unsigned more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    *to++ = (char)(0xff00u >> (more + 1) | c >> (6 * more)); /* as many leading ones as bytes */
+    while (more-- > 0)
+        *to++ = (char)(0x80 | (c >> (6 * more) & 0x3f));
+    return to;
+}
+
+/* Longer texts end there: they would not fit into a chunk. */
+#define MOST_CHARACTERS 2000
+
+/* Copies a text; NULL if it cannot be read, or without memory. */
+static const char *copy_text(const struct agent_text *text, struct memory *memory)
+{
+    uint32_t length = text->length < MOST_CHARACTERS ? text->length : MOST_CHARACTERS;
+    uint32_t width = text->width;
+    if (width != 1 && width != 2 && width != 4)
+        return NULL;
+    char *copy = allocate(length * (width == 1 ? 2 : width == 2 ? 3 : 4) + 1), *to = copy;
+    for (uint32_t i = 0; copy && i < length;) {
+        uint8_t part[256];
+        uint32_t left = length - i, n = sizeof part / width < left ? sizeof part / width : left;
+        if (!memory_read_guarded(memory, text->at + (uint64_t)i * width, part, (size_t)n * width))
+            return NULL;
+        for (uint32_t k = 0; k < n; k++) {
+            uint32_t c = 0;
+            memcpy(&c, part + (size_t)k * width, width);
+            to = put_utf8(to, c ? c : '?');
+        }
+        i += n;
+    }
+    return copy;
+}
+
+/* Without its line table, the name has its first line only. */
+static void copy_table(struct named_code *to, const struct agent_name *name, struct memory *memory)
+{
+    uint32_t bytes = name->table_bytes;
+    uint8_t *copy = bytes && bytes <= AGENT_MAX_TABLE_BYTES && name->lines ? allocate(bytes) : NULL;
+    if (copy && memory_read_guarded(memory, name->table, copy, bytes)) {
+        to->table = copy;
+        to->table_bytes = bytes;
+    }
+}
+
+/* ---- the table ---- */
+
+static uint64_t hash(unsigned agent, const struct agent_name *name)
+{
+    uint64_t h = agent;
+    for (unsigned i = 0; i < AGENT_NAME_KEY; i++)
+        h = (h ^ name->key[i]) * 0x9e3779b97f4a7c15u, h ^= h >> 29;
+    return h;
+}
+
+static struct named_code *make(unsigned agent, const struct agent_name *name, struct memory *memory)
+{
+    struct named_code *made = allocate(sizeof *made);
+    if (!made)
+        return NULL;
+    made->procedure = copy_text(&name->procedure, memory);
+    made->file = made->procedure ? copy_text(&name->file, memory) : NULL;
+    if (!made->file)
+        return NULL;
+    copy_table(made, name, memory);
+    memcpy(made->key, name->key, sizeof made->key);
+    made->agent = agent;
+    made->line = name->line;
+    made->lines = name->lines;
+    made->number = atomic_fetch_add(&names.count, 1) + 1;
+    return made;
+}
+
+static void publish(struct named_code *made, _Atomic(struct named_code *) *chain)
+{
+    made->older = atomic_load(&names.newest);
+    while (!atomic_compare_exchange_weak(&names.newest, &made->older, made))
+        continue;
+    made->next = atomic_load(chain);
+    while (!atomic_compare_exchange_weak(chain, &made->next, made))
+        continue;
+    atomic_fetch_add(&agents.news, 1);
+}
+
+uint32_t agent_names_number(unsigned agent, const struct agent_name *name, struct memory *memory)
+{
+    _Atomic(struct named_code *) *chain = chains();
+    if (!chain)
+        return 0;
+    chain += hash(agent, name) % CHAINS;
+    for (struct named_code *at = atomic_load(chain); at; at = at->next)
+        if (at->agent == agent && memcmp(at->key, name->key, sizeof at->key) == 0)
+            return at->number;
+    struct named_code *made = make(agent, name, memory);
+    if (!made)
+        return 0;
+    publish(made, chain);
+    return made->number;
+}
+
+const struct named_code *agent_names_newest(void)
+{
+    return atomic_load(&names.newest);
+}

@@ -1,0 +1,195 @@
+"""Python programs under the agent python: call paths of Python code, of the native code that it calls, and of threads
+of OpenMP below Python. The programs' functions say themselves what is right (tests/programs/python/)."""
+import argparse
+import collections
+import json
+import json.decoder
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+import types
+import unittest
+
+import logical_case
+import measurement_writer as mw
+import profiling
+from evidence import OfChance, of_share
+from hpcprof_case import HpcprofCase
+
+SOURCES = profiling.ROOT / "tests" / "programs" / "python"
+PYTHON = "/usr/bin/python3"
+
+
+def version():
+    """The minor version of the system's interpreter; 0: there is none."""
+    done = subprocess.run([PYTHON, "-c", "import sys; print(sys.version_info[1])"], capture_output=True, text=True)
+    return int(done.stdout) if done.returncode == 0 else 0
+
+
+class Python(logical_case.LogicalTest):
+    def setUp(self):
+        super().setUp()
+        if not pathlib.Path(PYTHON).exists() or not 11 <= version() <= 13:
+            self.skipTest("there is no CPython of a version that the agent knows")
+
+    def made(self, path):
+        """The functions of a path that chains.py has made."""
+        return [name for name in path if re.fullmatch(r"f\d+(_\d)*", name)]
+
+
+class Paths(Python):
+    def test_each_function_is_below_the_one_that_called_it(self):
+        self.profile(PYTHON, SOURCES / "chains.py", 60, 2, events=("CPUTIME@f5000",))
+        burning = [path for path in self.sampled_paths() if path[-1:] == ("burn",)]
+        run = json.loads(pathlib.Path(self.database, "run.json").read_text())
+        self.assertEqual([process["program"] for process in run["processes"]], ["chains.py"])
+        leaves = {self.made(path)[-1] for path in burning}
+        self.assertGreater(len(leaves), 24)  # of 32, each with 18 samples on average
+        for path in self.sampled_paths():
+            made = self.made(path)
+            for i, name in enumerate(made):
+                self.assertEqual(name, "_".join(made[-1].split("_")[:i + 1]), path)
+        for path in burning:
+            self.assertEqual(len(self.made(path)), 5, path)
+
+    def test_no_machinery_of_the_interpreter_is_shown_between_python_frames(self):
+        self.profile(PYTHON, SOURCES / "chains.py", 10, 1, events=("CPUTIME@f5000",))
+        seen = {name for path in self.sampled_paths() for name in path}
+        self.assertIn("burn", seen)
+        self.assertFalse([name for name in seen if re.match("_Py|Py|<python", name)])
+        physical = json.dumps(self.view("--physical"))
+        self.assertIn("_PyEval_EvalFrameDefault", physical)
+
+    def test_source_lines(self):
+        """Time of burn is on its two lines of a loop; the calls are at the lines of the calls."""
+        self.profile(PYTHON, SOURCES / "chains.py", 10, 1, events=("CPUTIME@f5000",))
+        lines = SOURCES.joinpath("chains.py").read_text().splitlines()
+        loop = {i + 1 for i, line in enumerate(lines) if "for i in range(2000)" in line or "s += i" in line}
+        inside, all_of_it = 0, 0
+        for path in logical_case.walk(self.tree):
+            node, above = path[-1], path[-2] if len(path) > 1 else None
+            if node["kind"] == "statement" and above["name"] == "burn":
+                self.assertTrue(node["file"].endswith("chains.py"), node)
+                seconds = node["metrics"]["work"]["inclusive"]
+                all_of_it += seconds
+                inside += seconds if node["line"] in loop else 0
+        self.assertGreater(all_of_it, 0)
+        self.assertGreater(inside, 0.9 * all_of_it)  # 800 of the 805 instructions or so
+
+
+def codes_of(code):
+    """A code object and those in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from codes_of(constant)
+
+
+class Lines(HpcprofCase):
+    """Lines of positions in code, as the interpreter that runs this test says them itself."""
+
+    @unittest.skipUnless(sys.version_info >= (3, 11), "the table of lines is that of Python 3.11 and later")
+    def test_every_instruction_of_some_modules(self):
+        process = self.process()
+        thread, expected, found = process.thread(), collections.Counter(), collections.Counter()
+        codes = [code for module in (argparse, json.decoder, textwrap)
+                 for code in codes_of(compile(pathlib.Path(module.__file__).read_text(), module.__file__, "exec"))]
+        table = process.names([(value, code.co_qualname, code.co_filename, code.co_firstlineno, code.co_linetable)
+                               for value, code in enumerate(codes)])
+        for value, code in enumerate(codes):
+            line = code.co_firstlineno
+            for begin, end, its in code.co_lines():
+                line = line if its is None else its  # one without a line counts to the one before it
+                if line:  # a module begins with an instruction at line 0, which is none
+                    expected[code.co_filename, line] += (end - begin) // 2
+            for unit in range(len(code.co_code) // 2):
+                thread.add(thread.node(mw.ROOT, None, ("names", table, value), unit), 0, mw.seconds(1))
+        db = self.scenario.database()
+        metric = db.metric("work", "point")
+        for context, row in db.profiles[0].values.items():
+            at = db.contexts[context]
+            if metric in row and at.kind == "line":
+                found[at.file.path, at.line] += row[metric]
+        self.assertGreater(len(expected), 1000)
+        self.assertEqual({place: round(seconds) for place, seconds in found.items()}, expected)
+
+
+class Extensions(Python):
+    """Python code above and below a parallel runtime."""
+
+    def build(self, name, source, driver, *options):
+        include = pathlib.Path(f"/usr/include/python3.{version()}")
+        if not (include / "Python.h").exists() or not shutil.which("gcc"):
+            self.skipTest("python3-dev or gcc is not installed")
+        subprocess.run(["gcc", "-O2", "-g", "-fPIC", "-shared", "-I", include, "-I", profiling.ROOT, "-o",
+                        self.directory / f"{name}.so", SOURCES / source, *options], check=True)
+        shutil.copy(SOURCES / driver, self.directory)
+        return self.directory / driver
+
+
+class BelowMinicilk(Extensions):
+    """The chain of Tallent and Mellor-Crummey, PPoPP 2009: a Python driver, a work-stealing solver, and Python again."""
+
+    def test_stolen_work_is_below_the_python_code_that_began_it(self):
+        library = profiling.BUILD / "lib"
+        driver = self.build("solver", "solver-extension.c", "drive_solver.py", f"-L{library}", "-lminicilk",
+                            f"-Wl,-rpath,{library}")
+        self.profile(PYTHON, driver, events=("CPUTIME@f5000",))
+        above = ("<module>", "driver", "step", "solve", *["branch"] * 10, "leaf")
+        leaves = [path[path.index("<module>"):] for path in self.sampled_paths() if "leaf" in path]
+        self.assertGreater(len(leaves), 0)
+        for path in leaves:
+            self.assertEqual(path[:len(above)], above)
+        self.assertIn((*above, "at_leaf"), leaves)
+        called = [path for path in self.sampled_paths() if "at_leaf" in path]
+        self.assertFalse([path for path in called if "leaf" not in path])
+
+
+class BelowOpenMp(Extensions):
+    def test_threads_are_below_the_python_code_that_began_their_region(self):
+        driver = self.build("regions", "region-extension.c", "drive_regions.py", "-fopenmp")
+        _, (image,) = self.profile(PYTHON, driver, events=("CPUTIME@f5000",))
+        self.assertEqual(len(image.threads), 3)
+        drivers = {"first": ["region"], "second": ["tasks"], "third": ["region"]}
+        seen = set()
+        for path in self.sampled_paths():
+            if not {"back", "back_inner"} & set(path) and not any("@ region-extension.c" in name for name in path):
+                continue
+            driver = [name for name in path if name in drivers]
+            self.assertEqual(len(driver), 1, path)
+            at = path.index(driver[0])
+            self.assertEqual(path[at - 1], "<module>", path)
+            self.assertEqual(list(path[at + 1:at + 2]), drivers[driver[0]], path)
+            seen.add((driver[0], path[-1]))
+            if "back" in path:
+                self.assertEqual(driver, ["third"])
+                self.assertGreater(path.index("back"), at + 1, path)
+            if path[-1] == "back_inner":
+                self.assertEqual(path[-2], "back")
+        self.assertTrue({("third", "back"), ("third", "back_inner")} <= seen, seen)
+        self.assertEqual({driver for driver, _ in seen}, set(drivers), seen)
+
+
+class Gil(OfChance, Python):
+    """Who holds the interpreter's lock has the blame: the loops of three functions are the same but for their length."""
+    SHARES = {"heavy": 0.7, "middle": 0.2, "light": 0.1}
+
+    def test_holders(self):
+        found = self.evidence()
+        for _ in found.looks():
+            _, (image,) = self.profile(PYTHON, SOURCES / "holders.py", 200, 3, events=("CPUTIME@f4000",))
+            total = self.tree["metrics"]["lock blame"]["inclusive"]
+            waits = self.tree["metrics"]["lock wait"]["inclusive"]
+            self.assertGreater(total, 0)
+            self.assertAlmostEqual(waits, total, delta=0.05 * total)  # but for waits at the end
+            at_lock = sum(path[-1]["metrics"]["lock wait"]["inclusive"] for path in logical_case.walk(self.tree)
+                          if path[-1]["name"] == "<lock GIL>")
+            self.assertGreater(at_lock, 0.95 * waits)  # there are other locks, as the one of the lock's state
+            period = 2 * image.mean_period("CPUTIME")  # there are two waiters at most
+            for name, share in self.SHARES.items():
+                blame = self.value("lock blame", name)
+                found.between(name, blame - share * total, -0.01 * total, 0.01 * total,
+                              of_share(share * total, total, period), 0.05 * total)

@@ -1,0 +1,348 @@
+/* agents/python: frames and names of Python code, read from memory that a test has built, in a layout
+ * of its own. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "agents/python/python-names.h"
+
+#include <string.h>
+
+/* ---- structures as CPython has them, in a layout of the test's own ---- */
+
+struct text {
+    uint64_t header, length, hash, state;
+    char data[64];
+};
+
+struct lines {
+    uint64_t header[2], size;
+    char data[64];
+};
+
+struct code {
+    uint64_t type, pad[7]; /* type at 0; the parts from 64 on are read at once */
+    uint32_t first_line, first_traceable;
+    struct text *file, *name;
+    struct lines *lines;
+    uint64_t more[8];
+    uint16_t instruction[64];
+};
+
+struct frame {
+    struct code *code;
+    struct frame *previous;
+    uint16_t *instruction;
+    uint8_t is_entry, owner, pad[62];
+};
+
+struct cframe {
+    struct frame *newest;
+    struct cframe *previous;
+};
+
+struct thread_state {
+    struct thread_state *next;
+    uint64_t id;
+    void *frame;
+};
+
+struct interpreter {
+    struct interpreter *next;
+    struct thread_state *threads;
+};
+
+static struct {
+    struct interpreter *first;
+} runtime;
+
+static char code_type;
+
+static struct python_layout layout = {
+    .interpreters = 0,
+    .interpreter_next = offsetof(struct interpreter, next),
+    .interpreter_threads = offsetof(struct interpreter, threads),
+    .thread_next = offsetof(struct thread_state, next),
+    .thread_id = offsetof(struct thread_state, id),
+    .thread_frame = offsetof(struct thread_state, frame),
+    .cframe_frame = offsetof(struct cframe, newest),
+    .cframe_previous = offsetof(struct cframe, previous),
+    .frame_code = offsetof(struct frame, code),
+    .frame_previous = offsetof(struct frame, previous),
+    .frame_instruction = offsetof(struct frame, instruction),
+    .frame_is_entry = offsetof(struct frame, is_entry),
+    .frame_owner = offsetof(struct frame, owner),
+    .object_type = offsetof(struct code, type),
+    .code_first_line = offsetof(struct code, first_line),
+    .code_file = offsetof(struct code, file),
+    .code_name = offsetof(struct code, name),
+    .code_lines = offsetof(struct code, lines),
+    .code_first_traceable = offsetof(struct code, first_traceable),
+    .code_start = offsetof(struct code, instruction),
+    .text_length = offsetof(struct text, length),
+    .text_hash = offsetof(struct text, hash),
+    .text_state = offsetof(struct text, state),
+    .text_ascii = offsetof(struct text, data),
+    .text_compact = offsetof(struct text, data),
+    .bytes_size = offsetof(struct lines, size),
+    .bytes_start = offsetof(struct lines, data),
+};
+
+static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
+{
+    (void)cursor;
+    if (address < 4096)
+        return false;
+    memcpy(to, (const void *)(uintptr_t)address, size);
+    return true;
+}
+
+static struct agent_name asked;
+static uint64_t names_given;
+
+static uint64_t name(const struct agent_cursor *cursor, const struct agent_name *its)
+{
+    (void)cursor;
+    asked = *its;
+    return ++names_given;
+}
+
+static const struct agent_host host = {.read = read_memory, .name = name};
+static const struct agent_cursor cursor;
+static const struct python_reader reader = {&host, &cursor, &layout};
+
+/* ---- a thread with frames ---- */
+
+enum {
+    OWNED_BY_THREAD,
+    OWNED_BY_GENERATOR,
+    OWNED_BY_C_STACK = 3,
+    ASCII = 1 << 2 | 1 << 5 | 1 << 6
+};
+
+static struct interpreter interpreter;
+static struct thread_state thread, other;
+static struct text file_text, name_text;
+static struct lines table;
+static struct code code;
+/* From the innermost frame outwards: two activations, of frames 0 to 1 and 3; from 3.12 on, 2 and 4 are
+ * variables of the eval loop. */
+static struct frame frame[5];
+static struct cframe cframe[3];
+
+static uint64_t address(const void *of)
+{
+    return (uint64_t)(uintptr_t)of;
+}
+
+static int begin(void **state)
+{
+    uint64_t self;
+    (void)state;
+    __asm__("mov %%fs:0, %0" : "=r"(self));
+    layout.runtime = address(&runtime);
+    layout.code_type = address(&code_type);
+    runtime.first = &interpreter;
+    interpreter = (struct interpreter){.threads = &other};
+    other = (struct thread_state){.next = &thread, .id = 1};
+    thread = (struct thread_state){.id = self};
+    file_text = (struct text){.length = 4, .state = ASCII, .data = "m.py"};
+    name_text = (struct text){.length = 1, .hash = 77, .state = ASCII, .data = "f"};
+    table = (struct lines){.size = 2, .data = "ab"};
+    code = (struct code){.type = address(&code_type),
+                         .first_line = 30,
+                         .first_traceable = 1,
+                         .file = &file_text,
+                         .name = &name_text,
+                         .lines = &table};
+    memset(frame, 0, sizeof frame);
+    memset(cframe, 0, sizeof cframe);
+    return 0;
+}
+
+static void begin_3_11(void)
+{
+    layout.minor = 11;
+    frame[0] = (struct frame){&code, &frame[1], &code.instruction[5], .is_entry = false};
+    frame[1] = (struct frame){&code, &frame[3], &code.instruction[9], .is_entry = true};
+    frame[3] = (struct frame){&code, NULL, &code.instruction[2], .is_entry = true};
+    cframe[0] = (struct cframe){&frame[0], &cframe[1]};
+    cframe[1] = (struct cframe){&frame[3], &cframe[2]}; /* the last one has no frame */
+    thread.frame = &cframe[0];
+}
+
+static void begin_3_13(void)
+{
+    layout.minor = 13;
+    frame[0] = (struct frame){&code, &frame[1], &code.instruction[5], .owner = OWNED_BY_THREAD};
+    frame[1] = (struct frame){&code, &frame[2], &code.instruction[9], .owner = OWNED_BY_GENERATOR};
+    frame[2] = (struct frame){&code, &frame[3], NULL, .owner = OWNED_BY_C_STACK};
+    frame[3] = (struct frame){&code, &frame[4], &code.instruction[2], .owner = OWNED_BY_THREAD};
+    frame[4] = (struct frame){&code, NULL, NULL, .owner = OWNED_BY_C_STACK};
+    thread.frame = &frame[0];
+}
+
+static void check_frames(const struct python_activation *activation, const uint64_t *expected,
+                         unsigned count)
+{
+    uint64_t at = activation->newest;
+    for (unsigned i = 0; i < count; i++) {
+        struct python_frame its = python_frame_next(&reader, &at);
+        assert_true(its.has_code);
+        assert_int_equal(its.position, expected[i]);
+        assert_int_equal(its.is_last, layout.minor == 11 && i + 1 == count);
+    }
+    if (layout.minor > 11) {
+        assert_true(python_frame_is_end(&reader, at));
+        struct python_frame end = python_frame_next(&reader, &at);
+        assert_true(end.is_last && !end.has_code);
+    }
+}
+
+static void check_activations(uint64_t first_mark, uint64_t second_mark)
+{
+    uint64_t known = 0;
+    struct python_activation at = python_newest(&reader, &known);
+    assert_int_equal(known, address(&thread));
+    assert_int_equal(at.mark, first_mark);
+    check_frames(&at, (const uint64_t[]){5, 9}, 2);
+    at = python_activation_around(&reader, &at);
+    assert_int_equal(at.mark, second_mark);
+    check_frames(&at, (const uint64_t[]){2}, 1);
+    at = python_activation_around(&reader, &at);
+    assert_int_equal(at.mark, 0);
+    at = python_activation_in(&reader, second_mark, second_mark + 1);
+    assert_int_equal(at.newest, address(&frame[3]));
+    assert_int_equal(python_activation_in(&reader, second_mark + 1, second_mark + 2).mark, 0);
+}
+
+static void activations_of_3_11(void **state)
+{
+    (void)state;
+    begin_3_11();
+    check_activations(address(&cframe[0]), address(&cframe[1]));
+}
+
+static void activations_of_3_13(void **state)
+{
+    (void)state;
+    begin_3_13();
+    check_activations(address(&frame[2]), address(&frame[4]));
+}
+
+static void activations_of_3_12(void **state)
+{
+    (void)state;
+    begin_3_11();
+    begin_3_13();
+    layout.minor = 12;
+    thread.frame = &cframe[0];
+    check_activations(address(&cframe[0]), address(&cframe[1]));
+}
+
+/* The newest frame is then the variable itself. */
+static void an_activation_that_ends_has_no_frames(void **state)
+{
+    (void)state;
+    begin_3_13();
+    thread.frame = &frame[2];
+    uint64_t known = 0;
+    struct python_activation at = python_newest(&reader, &known);
+    assert_true(python_frame_is_end(&reader, at.newest));
+}
+
+static void a_thread_state_that_is_gone_is_looked_for(void **state)
+{
+    (void)state;
+    begin_3_13();
+    struct thread_state freed = {.id = thread.id};
+    uint64_t known = address(&freed);
+    assert_int_equal(python_newest(&reader, &known).newest, address(&frame[0]));
+    assert_int_equal(known, address(&thread));
+    thread.id = 2;
+    assert_int_equal(python_newest(&reader, &known).mark, 0);
+    assert_int_equal(known, 0);
+}
+
+static void what_is_no_code_has_none(void **state)
+{
+    (void)state;
+    begin_3_13();
+    code.type = 1;
+    uint64_t at = address(&frame[0]);
+    assert_false(python_frame_next(&reader, &at).has_code);
+    at = 8; /* not readable */
+    assert_true(python_frame_next(&reader, &at).is_last);
+}
+
+/* ---- names ---- */
+
+static void a_name_has_the_texts_of_its_code(void **state)
+{
+    (void)state;
+    static struct python_names names;
+    const struct python_name *its = python_name(&reader, &names, address(&code));
+    assert_non_null(its);
+    assert_int_equal(its->first_traceable, 1);
+    assert_int_equal(asked.procedure.at, address(name_text.data));
+    assert_int_equal(asked.procedure.length, 1);
+    assert_int_equal(asked.procedure.width, 1);
+    assert_int_equal(asked.file.at, address(file_text.data));
+    assert_int_equal(asked.line, 30);
+    assert_int_equal(asked.table, address(table.data));
+    assert_int_equal(asked.table_bytes, 2);
+    uint64_t value = its->value, given = names_given;
+    assert_int_equal(python_name(&reader, &names, address(&code))->value, value);
+    assert_int_equal(names_given, given);
+}
+
+static void importlib_is_hidden(void **state)
+{
+    (void)state;
+    static struct python_names names;
+    assert_false(python_name(&reader, &names, address(&code))->is_hidden);
+    strcpy(file_text.data, "<frozen importlib._bootstrap>");
+    file_text.length = strlen(file_text.data);
+    names = (struct python_names){0};
+    assert_true(python_name(&reader, &names, address(&code))->is_hidden);
+}
+
+/* Another code object at the same address differs in one of these. */
+static void code_that_takes_the_place_of_freed_code_has_another_name(void **state)
+{
+    (void)state;
+    static struct python_names names;
+    static struct text another;
+    static struct lines other_table;
+    uint64_t last = python_name(&reader, &names, address(&code))->value;
+    another = name_text;
+    other_table = table;
+    for (int what = 0; what < 7; what++) {
+        switch (what) {
+        case 0: code.name = &another; break;
+        case 1: code.file = &another; break;
+        case 2: code.lines = &other_table; break;
+        case 3: code.first_line++; break;
+        case 4: code.name->hash++; break;
+        case 5: code.lines->size++; break;
+        case 6: code.lines->data[0]++; break;
+        }
+        uint64_t value = python_name(&reader, &names, address(&code))->value;
+        assert_int_not_equal(value, last);
+        last = value;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(activations_of_3_11, begin),
+        cmocka_unit_test_setup(activations_of_3_12, begin),
+        cmocka_unit_test_setup(activations_of_3_13, begin),
+        cmocka_unit_test_setup(an_activation_that_ends_has_no_frames, begin),
+        cmocka_unit_test_setup(a_thread_state_that_is_gone_is_looked_for, begin),
+        cmocka_unit_test_setup(what_is_no_code_has_none, begin),
+        cmocka_unit_test_setup(a_name_has_the_texts_of_its_code, begin),
+        cmocka_unit_test_setup(importlib_is_hidden, begin),
+        cmocka_unit_test_setup(code_that_takes_the_place_of_freed_code_has_another_name, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
