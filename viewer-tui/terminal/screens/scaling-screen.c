@@ -219,9 +219,8 @@ static void ask_and_write(struct scaling_page *page)
             print_scaling(shown->set, shown->table, formats[i].format, file.out);
             atomic_file_commit(&file, &cause);
         }
-        text_add(&page->message, cause ? " cannot write " : " written: ");
-        text_add_clean(&page->message, name, page->ascii);
-        text_printf(&page->message, "%s%s", cause ? ": " : "", cause ? cause : "");
+        text_say(&page->message, page->ascii, "%s%s%s%s", cause ? " cannot write " : " written: ", name,
+                 cause ? ": " : "", cause ? cause : "");
         free(cause);
     }
     vec_free(&prompt.text);

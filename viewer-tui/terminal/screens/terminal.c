@@ -6,7 +6,6 @@
 #include "viewer-tui/tree/labels.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
 /* Most open rows that leave room for more on the smallest usual screen (80x24). */
@@ -16,17 +15,6 @@
 #define HOT_SHARE 0.5
 
 #define RUBOUT 0x7f
-
-void tui_say(struct tui *tui, const char *format, ...)
-{
-    va_list arguments;
-    char *text = NULL;
-    va_start(arguments, format);
-    if (vasprintf(&text, format, arguments) >= 0)
-        text_add_clean(&tui->message, text, tui->ascii);
-    va_end(arguments);
-    free(text);
-}
 
 /* ---- questions ---- */
 

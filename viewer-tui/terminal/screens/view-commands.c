@@ -200,9 +200,7 @@ static void add_program(const void *context, size_t index, struct text *out)
     {
         n += strcmp(run_program_of(process), name) == 0;
     }
-    text_add(out, "  ");
-    text_add_clean(out, name, tui->ascii);
-    text_printf(out, "  (%zu process%s)", n, n == 1 ? "" : "es");
+    text_say(out, tui->ascii, "  %s  (%zu process%s)", name, n, n == 1 ? "" : "es");
 }
 
 /* The program of the selected row, or the one that the views are restricted to; NULL: all. */
