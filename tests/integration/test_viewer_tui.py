@@ -352,9 +352,8 @@ class Keys(InTerminal):
         for key in ("Up, k, ^P", "Down, j, ^N", "PgUp, ^B", "PgDn, ^F", "^U", "^D", "Home, g", "End, G",
                     "Right, l", "Left, h", "Enter, Space", "+, =", "-", "H", "z", "Z, Backspace", "u",
                     "1", "2", "3", "Tab", "Shift-Tab", "p", "s, >", "S, <", "r", "/, F3", "n", "N", "v",
-                    "c", "K", "J",
-                    "), Shift-Right", "(, Shift-Left", "a", "^L", "?, F1", "q, F10, ^C, Q", "*", "_", "T", "f", "F", "[", "]",
-                    ".", "&, F4", "x", "X", "%", "\\", "U", "^R", "Esc"):
+                    "c", "K", "J", "), Shift-Right", "(, Shift-Left", "a", "^L", "?, F1", "q, F10, ^C, Q", "*", "_",
+                    "T", "f", "F", "[", "]", ".", "&, F4", "x", "X", "%", "\\", "U", "^R", "Esc"):
             self.assertRegex(shown, r"(?m)^  " + re.escape(key) + r"  +\S")
 
     def redraw(self, terminal):
@@ -396,7 +395,8 @@ class Keys(InTerminal):
     def test_one_session(self):
         """The first searches are said to be the first; the other scenarios begin with closed rows in each view."""
         self.in_turn(
-            self.start(), self.finding_says_when_there_is_nothing_to_find, self.redraw, self.keys_without_meaning_do_nothing,
+            self.start(), self.finding_says_when_there_is_nothing_to_find, self.redraw,
+            self.keys_without_meaning_do_nothing,
             self.opening_and_closing, self.hot_path, self.zoom, self.views, self.each_view_keeps_its_place,
             self.projection, self.sorting, self.sorting_keeps_the_selected_row, self.finding,
             self.finding_places_and_in_other_views, self.finding_gives_up_rows_that_do_not_match, self.source,

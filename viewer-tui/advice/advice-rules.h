@@ -1,5 +1,5 @@
 /* Rules of advice: if a condition on the facts holds, there is something to say, and perhaps to gain. The table of all
- * rules is in advice-rules.c; what they refer to is in machine-rules.c, code-rules.c, ... */
+ * rules is in advice.c; what they refer to is in machine-rules.c, code-rules.c, ... */
 #ifndef VIEWER_ADVICE_RULES_H
 #define VIEWER_ADVICE_RULES_H
 
@@ -47,9 +47,6 @@ struct rule {
     rule_gain *gain;       /* NULL: none */
     rule_details *details; /* NULL: none */
 };
-
-/* The last one has no condition. */
-extern const struct rule all_rules[];
 
 rule_condition others_had_cpus, is_throttled, have_too_few_cpus;                       /* machine-rules.c */
 rule_words say_others, say_quota, say_too_few_cpus;

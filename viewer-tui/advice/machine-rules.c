@@ -20,7 +20,7 @@ bool others_had_cpus(const struct facts *facts, struct subject *subject)
 static void add_spinning(const struct facts *facts, struct text *text)
 {
     const char *sleeping = facts->runtime ? facts->runtime->sleeping : NULL;
-    double waited = facts->process.waited / facts->supply.running;
+    double waited = facts->process.waited / facts->process.cpu;
     if (sleeping && !(waited < MUCH_WAITED_SHARE))
         text_printf(text, "; threads spent %s of their CPU time waiting for each other: try %s",
                     as_percent(fmin(waited, 1)).text, sleeping);
@@ -31,7 +31,7 @@ void say_others(const struct facts *facts, const struct subject *subject, struct
 {
     (void)subject;
     text_printf(text, "Others had the CPUs: threads were ready for %s and ran for %s",
-                as_seconds(facts->supply.ready).text, as_seconds(facts->supply.running).text);
+                as_seconds(facts->process.ready_to_work).text, as_seconds(facts->process.cpu).text);
     add_spinning(facts, text);
 }
 
@@ -68,13 +68,12 @@ void say_quota(const struct facts *facts, const struct subject *subject, struct 
 bool have_too_few_cpus(const struct facts *facts, struct subject *subject)
 {
     const struct main_process *process = &facts->process;
-    const struct cpu_supply *supply = &facts->supply;
     if (!(process->cpus > 0) || (double)process->most_working <= process->cpus)
         return false;
     subject->share = share_of_samples(run_number(process->process, "nobody_working"),
                                       run_number(process->process, "samples"), 1);
     bool nobody_works = facts->runtime && subject->share.low >= LEAST_NOBODY_SHARE;
-    double ready = supply->ready / (supply->ready + supply->running);
+    double ready = process->ready_to_work / (process->ready_to_work + process->cpu);
     if (nobody_works || (ready >= MUCH_READY_SHARE && !facts->lock.is_much))
         subject->order = ORDER_MACHINE;
     return nobody_works || ready >= LEAST_READY_SHARE;
@@ -97,14 +96,13 @@ static size_t threads_of_runtime(const struct main_process *process)
 void say_too_few_cpus(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     const struct main_process *process = &facts->process;
-    const struct cpu_supply *supply = &facts->supply;
     text_printf(text, "%zu threads share %.0f CPU%s: ", process->most_working, process->cpus,
                 process->cpus > 1 ? "s" : "");
-    if (isnan(supply->ready))
+    if (isnan(process->ready_to_work))
         text_printf(text, "in %s of the samples none of them worked", as_percent(subject->share.value).text);
     else
-        text_printf(text, "they were ready for %s and ran for %s", as_seconds(supply->ready).text,
-                    as_seconds(supply->running).text);
+        text_printf(text, "they were ready for %s and ran for %s", as_seconds(process->ready_to_work).text,
+                    as_seconds(process->cpu).text);
     if (facts->runtime && (double)threads_of_runtime(process) > process->cpus)
         text_printf(text, "; try %.0f (%s)", process->cpus, facts->runtime->setting);
     text_add(text, ".");

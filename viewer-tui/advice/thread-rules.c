@@ -21,7 +21,7 @@ static double factor(const struct facts *facts, double excess)
  * more because others were ready without a CPU, they would have taken from a common queue. */
 static bool is_unequal(const struct facts *facts, const struct shared_work *work)
 {
-    double ready = facts->supply.ready;
+    double ready = facts->process.ready_to_work;
     double taken_over = work->is_static_loop || isnan(ready) ? 0 : ready / (double)work->parts.n;
     return work->excess.low > taken_over && factor(facts, work->excess.value - taken_over) >= LEAST_GAIN;
 }

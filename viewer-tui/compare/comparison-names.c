@@ -60,6 +60,27 @@ void comparison_names_of_paths(const char *const paths[SIDES], char *names[SIDES
     }
 }
 
+void comparison_names_of_lists(const char *const lists[SIDES], char *names[SIDES])
+{
+    char *firsts[SIDES];
+    for (int side = 0; side < SIDES; side++)
+        firsts[side] = mem_strndup(lists[side], strcspn(lists[side], ","));
+    comparison_names_of_paths((const char *const *)firsts, names);
+    for (int side = 0; side < SIDES; side++) {
+        size_t length = strlen(names[side]);
+        while (length > 0 && !isalpha((unsigned char)names[side][length - 1]) && (names[side][length - 1] & 0x80) == 0)
+            length--;
+        names[side][length] = '\0';
+        free(firsts[side]);
+    }
+    if (*names[0] && *names[1] && strcmp(names[0], names[1]) != 0)
+        return;
+    for (int side = 0; side < SIDES; side++) {
+        free(names[side]);
+        names[side] = mem_strdup(side ? "new" : "base");
+    }
+}
+
 bool comparison_names_in(const char *list, char *names[SIDES])
 {
     const char *comma = strchr(list, ',');

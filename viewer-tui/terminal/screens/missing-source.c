@@ -25,9 +25,9 @@ static void explain_tag(const char *kind, bool ascii, struct text *out)
     const char *meaning = overhead_kind_meaning(kind);
     bool is_named = strcmp(kind, "overhead") != 0;
     text_say(out, ascii,
-             "Code of the parallel runtime, tagged as overhead%s%s%s%s. The tag stands in place of the name of the runtime's "
-             "file, so there is no source to show. What is spent here counts as overhead, not as work: a coarser grain "
-             "reduces it. The rows above show which parallel code causes it.",
+             "Code of the parallel runtime, tagged as overhead%s%s%s%s. The tag stands in place of the name of the "
+             "runtime's file, so there is no source to show. What is spent here counts as overhead, not as work: a "
+             "coarser grain reduces it. The rows above show which parallel code causes it.",
              is_named ? " of the kind " : "", is_named ? kind : "", meaning ? ": " : "", meaning ? meaning : "");
 }
 

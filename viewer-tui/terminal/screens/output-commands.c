@@ -83,8 +83,8 @@ static void ask_and_write(struct tui *tui)
     if (format == FORMATS)
         tui_say(tui, "the name must end with .txt .csv .json .html .svg .folded .pb.gz or .speedscope.json");
     else if (!print_can(format, tui_pane(tui)->view))
-        tui_say(tui, "the metric that rows are sorted by has no sums over stacks; sort by another metric, or write .txt "
-                     ".csv .json");
+        tui_say(tui, "the metric that rows are sorted by has no sums over stacks; sort by another metric, or write "
+                     ".txt .csv .json");
     else
         write_view(tui, name, format);
     free(name);

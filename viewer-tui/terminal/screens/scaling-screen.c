@@ -184,8 +184,8 @@ static const struct set_run *median_run(const struct shown_set *shown,
     return nearest;
 }
 
-/* Opens the run with the selected number of workers, or the losses. Returns why the terminal cannot be taken over again,
- * or NULL. */
+/* Opens the run with the selected number of workers, or the losses. Returns why the terminal cannot be taken over
+ * again, or NULL. */
 static const char *open_other(struct scaling_page *page, bool losses)
 {
     const struct shown_set *shown = page->shown;

@@ -138,8 +138,8 @@ static void close_tui(struct tui *tui)
     vec_free(&tui->message);
 }
 
-/* Shows the tree open along the hot path, and opens the row where it branches if few rows are open then, unless it is to
- * start closed; then runs the loop. */
+/* Shows the tree open along the hot path, and opens the row where it branches if few rows are open then, unless it is
+ * to start closed; then runs the loop. */
 static void run(struct tui *tui, bool starts_closed)
 {
     struct pane *pane = tui_pane(tui);
