@@ -255,6 +255,12 @@ class Columns(Story):
         whole = viewer.printed_json("flat", "--columns", "work:exclusive", self.db)["root"]
         self.assertEqual(whole["metrics"], {"work": {"exclusive": 10}})
 
+    def test_one_part_of_a_derived_metric(self):
+        options = "--derive", "twice = 2 * $work", "--columns", "twice:exclusive"
+        self.assertEqual([name for name in self.records("flat", *options)[0] if ":" in name], ["twice:exclusive"])
+        whole = viewer.printed_json("flat", *options, self.db)["root"]
+        self.assertEqual(whole["metrics"], {"twice": {"exclusive": 20}})
+
     @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
     def test_the_screen(self):
         """The rows of the viewer are the lines of the text: the costs, two spaces more, and names below markers."""

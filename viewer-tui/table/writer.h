@@ -50,6 +50,11 @@ struct writer {
 void writer_open(struct writer *writer, enum format format, FILE *out);
 void writer_free(struct writer *writer);
 
+/* The head of a page: in text the first line of every view (run-line.h), in JSON the members title, databases (of a
+ * comparison), view and projection. `db`: NULL for what is of several. */
+void writer_head(struct writer *writer, const struct session *session, const struct database *db, const char *view,
+                 enum projection projection);
+
 /* ---- Text ---- */
 
 /* Adds formatted text, in which each %s is cleaned (text_say); writer_line takes what is clean. */
