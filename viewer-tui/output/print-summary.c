@@ -160,8 +160,6 @@ int print_summary(struct session *session, struct view *view, const struct print
         [FORMAT_TEXT] = print_summary_text,
         [FORMAT_JSON] = print_summary_json,
     };
-    if (session_is_comparison(session))
-        return print_comparison(session, options, out);
     struct summary summary = {.session = session,
                               .db = view->db,
                               .run = session->run,

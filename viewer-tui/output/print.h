@@ -61,8 +61,8 @@ typedef int page_printer(struct session *session, struct view *view, const struc
 page_printer print_view, print_threads, print_summary;
 
 /* The summary of a comparison: both runs side by side, what changed, and the procedures whose own
- * costs differ most. */
-int print_comparison(struct session *session, const struct print_options *options, FILE *out);
+ * costs differ most. Its view is bottom-up. */
+page_printer print_comparison;
 
 /* Understands an option --sort (NULL leaves *sorting alone); false, with the error reported, if
  * there is no such metric or it was not measured. */

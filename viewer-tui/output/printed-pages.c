@@ -12,7 +12,7 @@ const struct printed_page printed_pages[PRINTED] = {
     [FLAT] = {"flat", print_view, FLAT, TREES, .is_tree = true},
     [PRINT_THREADS] = {"threads", print_threads, VIEWS, TABLES},
     [PRINT_SUMMARY] = {"summary", print_summary, TOP_DOWN, BIT(TEXT) | BIT(JSON),
-                       .whole = "the summary is about the whole run"},
+                       .whole = "the summary is about the whole run", .compare = print_comparison},
     [PRINT_SCALING] = {"scaling", NULL, VIEWS, TABLES | BIT(SVG), .is_of_set = true,
                        .whole = "scaling is about whole runs"},
     /* Losses may be negative, which stacks cannot show. */
@@ -22,11 +22,13 @@ const struct printed_page printed_pages[PRINTED] = {
 int print_page(enum printed page, struct session *session, const struct print_options *options, FILE *out)
 {
     const struct printed_page *printed = &printed_pages[page];
-    struct view *view = printed->view < VIEWS ? session_view(session, options->projection, printed->view) : NULL;
-    if (printed->view < VIEWS && !view)
+    bool compares = session_is_comparison(session) && printed->compare;
+    enum view_id id = compares ? BOTTOM_UP : printed->view;
+    struct view *view = id < VIEWS ? session_view(session, options->projection, id) : NULL;
+    if (id < VIEWS && !view)
         return session_exit_status(session);
     struct sorting usual = view ? view->sorting : (struct sorting){0};
-    int status = printed->print(session, view, options, out);
+    int status = (compares ? printed->compare : printed->print)(session, view, options, out);
     if (view)
         view_sort(view, usual);
     return status ? status : problem_text() ? 1 : 0;

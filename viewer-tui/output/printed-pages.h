@@ -9,13 +9,14 @@
 enum printed { PRINT_NOTHING = -1, PRINT_THREADS = VIEWS, PRINT_SUMMARY, PRINT_SCALING, PRINT_LOSSES, PRINTED };
 
 struct printed_page {
-    const char *word;   /* of --print, and the title on the screen */
+    const char *word;    /* of --print, and the title on the screen */
     page_printer *print; /* NULL: the caller prints it, it is of no session (scaling) */
-    enum view_id view;  /* the view that the printer gets; VIEWS: none */
-    unsigned formats;   /* those that it has: a bit (1 << format) for each */
-    bool is_tree;       /* filters, columns and bars are for it */
-    bool is_of_set;     /* it is of a set of runs */
-    const char *whole;  /* why it is not of some threads only, "the summary is about ..."; NULL: it can be */
+    enum view_id view;   /* the view that the printer gets; VIEWS: none */
+    unsigned formats;    /* those that it has: a bit (1 << format) for each */
+    bool is_tree;        /* filters, columns and bars are for it */
+    bool is_of_set;      /* it is of a set of runs */
+    const char *whole;   /* why it is not of some threads only, "the summary is about ..."; NULL: it can be */
+    page_printer *compare; /* the printer for comparisons, which gets the bottom-up view; NULL: the same */
 };
 
 extern const struct printed_page printed_pages[PRINTED];
