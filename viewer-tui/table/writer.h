@@ -145,10 +145,10 @@ void json_put_place(struct json_writer *json, const char *file, uint32_t line);
  * sum has "sum_of", the names of its parts; a derived metric has its "formula". */
 void json_write_metric(struct json_writer *json, const struct metrics *metrics, size_t metric);
 
-/* The array of those metrics that are shown. */
+/* The array of the metrics that JSON has: those that are shown, and internal ones. */
 void json_put_metrics(struct json_writer *json, const char *key, const struct metrics *metrics);
 
-/* "metrics": the whole program's costs of those that are shown, by name. */
+/* "metrics": the whole program's costs of the same metrics, by name. */
 void json_put_totals(struct json_writer *json, const struct view *view);
 
 #endif
