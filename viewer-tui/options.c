@@ -371,13 +371,6 @@ static void take_names(struct options *options, const char *list)
         comparison_names_of_paths(options->paths, options->comparison.names);
 }
 
-static void check_comparison(const struct options *options)
-{
-    if (options->printed == PRINT_THREADS)
-        diag_usage("threads of two runs cannot be matched: print them for each database, or see those of "
-                   "either run in the viewer (key 4)");
-}
-
 /* Takes a default of the user's, a line "OPTION = VALUE" of the configuration file. Returns what is wrong with it, or
  * NULL. */
 static const char *take_setting(struct options *options, const bool given[OPTIONS], const struct setting *setting)
@@ -448,7 +441,7 @@ struct options options_read(int argc, char **argv)
         options->printed = PRINT_SUMMARY;
     check_combination(options, line.given);
     take_names(options, line.names);
-    if (options->paths[1])
-        check_comparison(options);
+    if (options->paths[1] && options->printed != PRINT_NOTHING && printed_pages[options->printed].alone)
+        diag_usage("%s", printed_pages[options->printed].alone);
     return line.options;
 }

@@ -10,7 +10,9 @@ const struct printed_page printed_pages[PRINTED] = {
     [TOP_DOWN] = {"top-down", print_view, TOP_DOWN, TREES, .is_tree = true},
     [BOTTOM_UP] = {"bottom-up", print_view, BOTTOM_UP, TREES, .is_tree = true},
     [FLAT] = {"flat", print_view, FLAT, TREES, .is_tree = true},
-    [PRINT_THREADS] = {"threads", print_threads, VIEWS, TABLES},
+    [PRINT_THREADS] = {"threads", print_threads, VIEWS, TABLES,
+                       .alone = "threads of two runs cannot be matched: print them for each database, or see those of "
+                                "either run in the viewer (key 4)"},
     [PRINT_SUMMARY] = {"summary", print_summary, TOP_DOWN, BIT(TEXT) | BIT(JSON),
                        .whole = "the summary is about the whole run", .compare = print_comparison},
     [PRINT_SCALING] = {"scaling", NULL, VIEWS, TABLES | BIT(SVG), .is_of_set = true,

@@ -16,6 +16,7 @@ struct printed_page {
     bool is_tree;        /* filters, columns and bars are for it */
     bool is_of_set;      /* it is of a set of runs */
     const char *whole;   /* why it is not of some threads only, "the summary is about ..."; NULL: it can be */
+    const char *alone;   /* why it is not of a comparison; NULL: it can be */
     page_printer *compare; /* the printer for comparisons, which gets the bottom-up view; NULL: the same */
 };
 

@@ -74,7 +74,7 @@ static void show_report(struct tui *tui)
 {
     enum printed page = (enum printed)tui->command->argument;
     char *what = mem_printf("the %s", printed_pages[page].word);
-    if (tui_is_of_one_run(tui, what, true))
+    if (tui_is_of_one_run(tui, what, !printed_pages[page].alone))
         tui_report(tui, page, tui->command);
     free(what);
 }
