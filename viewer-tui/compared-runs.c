@@ -31,15 +31,19 @@ static bool add_set(session_list *sessions, const struct options *options, const
         const struct set_run *run = &set.runs.at[i];
         if (run->status || !run->workers || run->repeat == WORK_SPAN_REPEAT)
             continue;
-        is_right = !workers || workers == run->workers;
+        if (workers && workers != run->workers) {
+            diag_error(folder, "runs with several numbers of workers; name those to compare: %s/%s,...", folder,
+                       run->directory);
+            is_right = false;
+        }
         workers = run->workers;
         char *path = mem_printf("%s/%s", folder, run->directory);
-        is_right = is_right && add_database(sessions, options, database_beside(path));
+        is_right = is_right && add_database(sessions, options, database_beside(path)); /* which reports a cause */
         free(path);
     }
-    if (!is_right)
-        diag_error(folder, "%s", cause ? cause : "runs with several numbers of workers: name those to compare");
-    else if (sessions->n == before)
+    if (cause)
+        diag_error(folder, "%s", cause);
+    else if (is_right && sessions->n == before)
         diag_error(folder, "no run of the set has ended with status 0");
     free(cause);
     run_set_free(&set);
@@ -52,6 +56,8 @@ static bool add_list(session_list *sessions, const struct options *options, cons
     bool is_right = true;
     for (const char *at = list; is_right && *at;) {
         size_t length = strcspn(at, ",");
+        if (length == 0)
+            diag_usage("--compare: nothing between two commas of '%s'", list);
         char *path = mem_strndup(at, length);
         is_right = run_set_exists(path) ? add_set(sessions, options, path)
                                         : add_database(sessions, options, database_for(path));

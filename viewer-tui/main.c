@@ -75,10 +75,10 @@ static int check_limits(struct session *session, const struct options *options)
                                                  describe_in_ascii(), &line);
         if (verdict == LIMIT_UNKNOWN) {
             diag_error("--fail-if", "%s", text_string(&line));
-            status = 2;
+            status = status ? status : 2;
         } else {
             fprintf(stderr, "hpcviewer: %s\n", text_string(&line));
-            status = verdict == LIMIT_EXCEEDED && status == 0 ? 3 : status;
+            status = verdict == LIMIT_EXCEEDED ? 3 : status;
         }
         vec_free(&line);
     }

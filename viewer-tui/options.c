@@ -366,7 +366,7 @@ static void take_names(struct options *options, const char *list)
     if (list && !comparison_names_in(list, options->comparison.names))
         diag_usage("--names takes two different names with a comma between them, not '%s'", list);
     if (!list && options->compares_lists)
-        comparison_names_in("base,new", options->comparison.names);
+        comparison_names_of_lists(options->paths, options->comparison.names);
     else if (!list && options->paths[1])
         comparison_names_of_paths(options->paths, options->comparison.names);
 }

@@ -100,3 +100,10 @@ class Terminal:
     def until_gone(self, text):
         return self.until(lambda lines: not any(text in line for line in lines),
                           f"disappearance of {text!r}")
+
+    def in_turn(self, test, scenarios, begin):
+        """Runs scenarios of a test in this terminal; `begin` brings it to where each of them begins."""
+        for scenario in scenarios:
+            with test.subTest(scenario.__name__):
+                begin()
+                scenario(self)

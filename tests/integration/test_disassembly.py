@@ -155,6 +155,18 @@ class Disassembly(profiling.ProfilingTest):
             terminal.press("D")
             terminal.until_gone("its own instructions")
 
+    @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
+    def test_the_page_of_a_comparison(self):
+        """It has the costs of the run that the row is shown of, the right one."""
+        with Viewer(self.database(), self.database(), width=100, height=40) as terminal:
+            terminal.press("3", "/")
+            terminal.type("^hot$")
+            terminal.press("Enter", "D")
+            lines = terminal.until_seen("work of hot, its own instructions:")
+            cost = sum(cost for _, cost in self.work(self.procedures(self.database())[1]["hot"]))
+            shown, unit = re.search(r"its own instructions: ([\d.]+) (m?s)", "\n".join(lines)).groups()
+            self.assertAlmostEqual(float(shown) * {"s": 1, "ms": 1e-3}[unit], cost, delta=0.001 * cost)
+
 
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class WithoutInstructions(viewer_story.StoryTest):

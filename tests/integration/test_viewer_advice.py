@@ -393,6 +393,11 @@ class Supply(Advice):
         run["processes"][0]["threads"][2]["ready"] = 0.1
         self.assertEqual(self.kinds(run)[0], "no cpu")
 
+    def test_threads_that_sleep(self):
+        """Threads that run for 0.1 s of 10 sleep: if they are ready for 0.2 s, that is little of their time."""
+        self.assertNotIn("no cpu", self.kinds(self.run_of(0.2, cpu=(0.1, 0.1, 0.1))))
+        self.assertEqual(self.kinds(self.run_of(0.3, cpu=(0.1, 0.1, 0.1)))[0], "no cpu")
+
     def test_processes_that_share_cpus(self):
         """What another process of the run has is not others'."""
         run = self.run_of(6, cpus=3)

@@ -35,8 +35,7 @@ class Finding(unittest.TestCase):
         return [i + 1 for i, row in enumerate(self.rows)
                 if any(re.search(pattern, text, flags) for text in (row.name, row.location))]
 
-    def test_the_selection_moves_while_typing(self):
-        terminal = self.start()
+    def the_selection_moves_while_typing(self, terminal):
         terminal.press("/")
         typed = ""
         for letter in "loop at b.h:2":
@@ -53,8 +52,7 @@ class Finding(unittest.TestCase):
         terminal.press("Enter")
         terminal.until_at(first, self.n)
 
-    def test_escape_goes_back(self):
-        terminal = self.start()
+    def escape_goes_back(self, terminal):
         terminal.press("_")
         n = 1 + sum(1 for row in self.rows if row in self.rows[0].children)
         terminal.press("G")
@@ -69,8 +67,7 @@ class Finding(unittest.TestCase):
         terminal.press("n")
         terminal.until_seen("no search yet")
 
-    def test_next_and_previous_and_what_stands_there(self):
-        terminal = self.start()
+    def next_and_previous_and_what_stands_there(self, terminal):
         for pattern in ("f1$", "^i[01]$", "a\\.c:[23]", "B.H:3|loop at a", "<"):
             places = self.matches(pattern, re.IGNORECASE if pattern == pattern.lower() else 0)
             self.assertGreater(len(places), 1)
@@ -93,8 +90,7 @@ class Finding(unittest.TestCase):
                 terminal.press("N")
                 terminal.until_at(place, self.n)
 
-    def test_files_modules_and_names(self):
-        terminal = self.start()
+    def files_modules_and_names(self, terminal):
         tests = [("file:^/home/user/b", lambda row: row["file"] == "/home/user/b.h"),
                  ("module:libother", lambda row: row.get("module") == "/lib/libother.so.1"),
                  ("name:a.c", lambda row: "a.c" in row["name"])]
@@ -107,8 +103,7 @@ class Finding(unittest.TestCase):
                 terminal.press("n")
                 terminal.until_at(place, self.n)
 
-    def test_what_is_no_regular_expression(self):
-        terminal = self.start()
+    def what_is_no_regular_expression(self, terminal):
         terminal.answer("/", "partial (")
         terminal.until_seen("not found: partial (; invalid regular expression; searching for it literally")
         terminal.answer("/", "call path>")  # a regular expression that has no special meaning
@@ -129,8 +124,7 @@ class Finding(unittest.TestCase):
         terminal.press("n")
         terminal.until(lambda _: marked() == n, f"{n} marks again")
 
-    def test_only_what_is_shown_is_found(self):
-        terminal = self.start()
+    def only_what_is_shown_is_found(self, terminal):
         terminal.answer("&", "!^f1$")
         terminal.until_gone(" » f1")
         terminal.answer("/", "^f1$")
@@ -145,6 +139,18 @@ class Finding(unittest.TestCase):
         for place in places:
             terminal.until_at(place, len(shown))
             terminal.press("n")
+
+    def test_one_session(self):
+        """The first scenario is before any search."""
+        terminal = self.start()
+
+        def open_all():
+            terminal.press("Escape", "\\", "c", "q", "g", "*")
+            terminal.until_at(1, self.n)
+        terminal.in_turn(self, (
+            self.escape_goes_back, self.the_selection_moves_while_typing,
+            self.next_and_previous_and_what_stands_there, self.files_modules_and_names,
+            self.what_is_no_regular_expression, self.only_what_is_shown_is_found), open_all)
 
 
 if __name__ == "__main__":

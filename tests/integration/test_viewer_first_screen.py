@@ -120,8 +120,7 @@ class KeysOfViews(InTerminal):
              "i": "hpcviewer: one row", "C": "hpcviewer: columns",
              "\\": "hpcviewer: filters"}
 
-    def test_from_page_to_page(self):
-        terminal = self.start(width=120, height=40)
+    def from_page_to_page(self, terminal):
         for key, title in self.PAGES.items():
             for view, sign in (("2", "main"), ("3", "/bin/app"), ("1", "lock")):
                 terminal.type(key)
@@ -138,8 +137,7 @@ class KeysOfViews(InTerminal):
                 terminal.press("Escape")
                 terminal.until_seen("?:help")
 
-    def test_pages_close_with_their_key(self):
-        terminal = self.start(width=120, height=40)
+    def pages_close_with_their_key(self, terminal):
         for key, title in self.PAGES.items():
             for closing in (key, "Escape"):
                 terminal.type(key)
@@ -147,8 +145,7 @@ class KeysOfViews(InTerminal):
                 terminal.press("Escape") if closing == "Escape" else terminal.type(key)
                 terminal.until_seen("?:help")
 
-    def test_help_on_top_of_a_page(self):
-        terminal = self.start(width=120, height=40)
+    def help_on_top_of_a_page(self, terminal):
         for key in ("5", "4", "a", "C"):
             terminal.type(key)
             terminal.until_seen(self.PAGES[key])
@@ -158,6 +155,11 @@ class KeysOfViews(InTerminal):
             terminal.until_seen(self.PAGES[key])
             terminal.press("Escape")
             terminal.until_seen("?:help")
+
+    def test_one_session(self):
+        terminal = self.start(width=120, height=40)
+        terminal.in_turn(self, (self.from_page_to_page, self.pages_close_with_their_key, self.help_on_top_of_a_page),
+                         lambda: terminal.press("1"))
 
 
 class WithoutArgument(InTerminal):

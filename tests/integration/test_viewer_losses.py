@@ -180,6 +180,21 @@ class Losses(KnownSet):
         packs = [row for _, row in viewer.rows_of(root) if row["name"] == "pack"]
         self.assertEqual([row["metrics"]["work [4]"]["inclusive"] for row in packs], [(1 + 4 + 2) / 2])
 
+    def test_calls_in_other_lines(self):
+        """The runs are of one program, so calls of a procedure from different lines are different rows."""
+        def tree(line, work):
+            def build(db):
+                program, file = db.module("/app"), db.file("/src/app.c")
+                main = db.entry(1, "main thread").call(db.function("main", program, 16, file, 10))
+                main.statement(file, line).call(db.function("solve", program, 320, file, 20)).charge(work, 0)
+            return build
+        self.add(1, 1, 10, tree(11, 7))
+        self.add(4, 1, 3, tree(12, 9))
+        root = json.loads(self.printed("json", "losses"))["root"]
+        calls = [(row["call_site"]["line"], row["metrics"]["inflation [4]"]["inclusive"])
+                 for _, row in viewer.rows_of(root) if row["name"] == "solve"]
+        self.assertEqual(sorted(calls), [(11, -7), (12, 9)])
+
     def test_refusals(self):
         self.refused("not a set of runs", "--print", "losses", self.folder)
         self.add(4, 1, 3, (9, 1, 2), status=1)

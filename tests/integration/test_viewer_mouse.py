@@ -29,8 +29,13 @@ class Mouse(InTerminal):
         raise AssertionError(text)
 
     def test_rows(self):
+        """Clicks, also such that arrive at once, as over a slow connection: none is lost."""
         for term in ("tmux-256color", "xterm-256color"):  # of two encodings
             terminal = self.start(term=term)
+            line, column = self.where(terminal, "main thread")
+            for n, position in (2, "2/4"), (3, "2/3"), (4, "2/3"):  # the first of all selects
+                self.send(terminal, LEFT, line, column, n)
+                self.at(terminal, position, "main thread")
             line, column = self.where(terminal, "application thread")
             self.click(terminal, line, column)
             self.at(terminal, "3/3", "application thread")
@@ -45,24 +50,13 @@ class Mouse(InTerminal):
             self.click(terminal, self.where(terminal, "<whole program>")[0], 2)  # its costs
             self.at(terminal, "1/3", "1/3")
 
-    def test_double_clicks_open(self):
-        terminal = self.start()
+    def double_clicks_open(self, terminal):
         line, column = self.where(terminal, "main thread")
         for _ in range(2):
             self.click(terminal, line, column)
         self.at(terminal, "2/4", "main thread")
 
-    def test_clicks_that_arrive_at_once(self):
-        """As over a slow connection: none is lost."""
-        for term in ("tmux-256color", "xterm-256color"):
-            terminal = self.start(term=term)
-            line, column = self.where(terminal, "main thread")
-            for n, position in (2, "2/4"), (3, "2/3"), (4, "2/3"):  # the first of all selects
-                self.send(terminal, LEFT, line, column, n)
-                self.at(terminal, position, "main thread")
-
-    def test_heads_and_views(self):
-        terminal = self.start()
+    def heads_and_views(self, terminal):
         self.click(terminal, *self.where(terminal, "2 bottom-up"))
         terminal.until_seen("▼ exclusive", "write_out")
         self.click(terminal, *self.where(terminal, "inclusive"))
@@ -113,8 +107,7 @@ class Mouse(InTerminal):
         terminal.press("G")
         self.at(terminal, "18/18", "coder.c:25")
 
-    def test_the_wheel_over_source_and_pages(self):
-        terminal = self.start()
+    def the_wheel_over_source_and_pages(self, terminal):
         terminal.press("H")
         line, column = self.where(terminal, "    20 > /* line 20 */")
         self.send(terminal, WHEEL_DOWN, line, column)
@@ -144,13 +137,16 @@ class Mouse(InTerminal):
     def test_off(self):
         flag = ("display-message", "-p", "#{mouse_any_flag}#{mouse_standard_flag}"
                 "#{mouse_button_flag}")
-        self.assertIn("1", self.start().tmux(*flag))
         terminal = self.start("--no-mouse", self.db)
         self.assertEqual(terminal.tmux(*flag), "000\n")
         terminal = self.start()
+        self.assertIn("1", terminal.tmux(*flag))
         terminal.press("q")
         terminal.until_seen("ended 0")
         self.assertEqual(terminal.tmux(*flag), "000\n")
+
+    def test_one_session(self):
+        self.in_turn(self.start(), self.double_clicks_open, self.the_wheel_over_source_and_pages, self.heads_and_views)
 
 
 if __name__ == "__main__":

@@ -44,8 +44,7 @@ class InTerminal(unittest.TestCase):
 
     NEAREST = "nearest line of yours: app.c:22 (press w)"
 
-    def test_the_hot_path(self):
-        terminal = self.start()
+    def the_hot_path(self, terminal):
         terminal.press("H")
         lines = terminal.until_seen("main > work > lock", "22 > line 22 of app")
         self.assertFalse(any("futex" in line and line.startswith(" hpc") for line in lines))
@@ -56,8 +55,7 @@ class InTerminal(unittest.TestCase):
         terminal.press("[")  # back to where w was pressed
         terminal.until_seen("main > work > lock > futex")
 
-    def test_why_the_hot_path_ends(self):
-        terminal = self.start()
+    def why_the_hot_path_ends(self, terminal):
         terminal.press("H", "H")
         terminal.until_seen("the hot path ends below, in futex, whose source is not yours")
         terminal.press("g", "T", "C-u")
@@ -66,23 +64,20 @@ class InTerminal(unittest.TestCase):
         terminal.until_seen("the hot path ends here: work has most of what is below, 81.8% of this row's work; less than "
                             "90%")
 
-    def test_in_the_source_pane(self):
+    def in_the_source_pane(self, terminal):
         """Also without H, on the row of libc itself; not where there is source."""
-        terminal = self.start()
         terminal.press("H", "j", "k")
         terminal.until_seen(f"No source here; {self.NEAREST}. The source lines of this code are unknown")
         terminal.press("k")
         terminal.until_gone("nearest line of yours")
 
-    def test_headers_of_the_system_are_not_yours(self):
-        terminal = self.start()
+    def headers_of_the_system_are_not_yours(self, terminal):
         terminal.press("/")
         terminal.type("sort")
         terminal.press("Enter", "w")
         terminal.until_seen("13 > line 13 of app")
 
-    def test_where_there_is_none(self):
-        terminal = self.start()
+    def where_there_is_none(self, terminal):
         terminal.press("w")
         terminal.until_seen("no line of yours leads to this row, or it has one itself")
         terminal.press("2", "w")
@@ -97,6 +92,13 @@ class InTerminal(unittest.TestCase):
         terminal.type("futex")
         terminal.press("Enter", "w")
         terminal.until_seen("main > work > lock", "22 > line 22 of app")
+
+    def test_one_session(self):
+        terminal = self.start()
+        terminal.in_turn(self, (
+            self.the_hot_path, self.in_the_source_pane, self.headers_of_the_system_are_not_yours,
+            self.where_there_is_none, self.why_the_hot_path_ends),
+            lambda: terminal.press("Escape", "1", "g", "_", "v", "v"))
 
 
 if __name__ == "__main__":

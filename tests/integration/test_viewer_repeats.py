@@ -68,9 +68,19 @@ class Repeats(unittest.TestCase):
     def test_a_list_of_databases_is_a_set_of_them(self):
         self.runs("base", (10, 10), (3, 4))
         new = self.runs("new", (12, 12), (6, 7))
-        by_set = json.loads(self.compare().stdout)
+        named = ("--format", "json", "--names", "a,b")
+        by_set = json.loads(self.compare(options=named).stdout)
         listed = ",".join(str(new / f"run-1-{n}-database") for n in (1, 2))
-        self.assertEqual(json.loads(self.compare(new=listed).stdout)["root"], by_set["root"])
+        self.assertEqual(json.loads(self.compare(new=listed, options=named).stdout)["root"], by_set["root"])
+
+    def test_names_of_the_sides(self):
+        for lists, names in ((("main-1,main-2", "pr7-1,pr7-2"), ("main", "pr")), (("m1,m2", "m3,m4"), ("base", "new"))):
+            for runs in lists:
+                for run in runs.split(","):
+                    self.runs(run, (10,), (3,))
+            left, right = (",".join(f"{self.folder}/{run}/run-1-1-database" for run in runs.split(",")) for runs in lists)
+            done = viewer.run("--compare", left, "--print", "summary", right)
+            self.assertRegex(done.stdout, rf"\[{names[0]}, 2 runs\] and \[{names[1]}, 2 runs\]")
 
     def verdicts(self, *limits):
         done = self.compare(*limits)
@@ -83,15 +93,34 @@ class Repeats(unittest.TestCase):
         low, high = (10 * (1 + sign * half_width(base, new)) for sign in (-1, 1))
         interval = f"+10.0% ({low:+.1f} to {high:+.1f})"
         status, (kept,) = self.verdicts("wall +9.9%")
-        self.assertEqual((status, kept), (0, f"wall +9.9%: kept, 10.00 s -> 11.00 s, {interval}"))
+        self.assertEqual((status, kept), (0, f"wall +9.9%: undecided, more runs would tell, 10.00 s -> 11.00 s, {interval}"))
         status, (exceeded, _) = self.verdicts("wall +5%", "work:rest +0%")
         self.assertEqual(status, 3)
         self.assertEqual(exceeded,
                          f"wall +5%: exceeded, 10.00 s -> 11.00 s, {interval}: more in parse, app.c:20 (+1.000 s work)")
+        self.assertRegex(self.verdicts("wall +20%")[1][0], r"^wall \+20%: kept, ")
         status, lines = self.verdicts("work:parse +10%", "work +50%")
         self.assertEqual(status, 3)
         self.assertRegex(lines[0], r"^work:parse \+10%: exceeded, 3\.000 s -> 4\.000 s, \+33\.3% ")
         self.assertRegex(lines[1], r"^work \+50%: kept, 13\.00 s -> 14\.00 s, \+7\.7% ")
+
+    def test_names_are_those_of_the_run_that_has_them(self):
+        """The right runs have their procedures in another order, so that numbers of one are others in the next."""
+        self.runs("base", (10, 10), (3, 3.1))
+        self.runs("new", (11, 11), (5, 5.1))
+        folder = self.folder / "new"
+        writer = SetWriter(folder, *(folder / "set.index").read_text().splitlines()[1:])
+        def other(db):
+            for name in ("zero", "nought", "nil"):
+                db.function(name, db.module("/lib/other.so"), 64)
+            program(5.2, 10)(db)
+        writer.add(1, 3, 11, other, metrics=("work",))
+        self.runs("third", (10,), (3,))
+        base = ",".join(f"{self.folder}/base/run-1-{n}-database" for n in (1, 2)) + f",{self.folder}/third/run-1-1-database"
+        for new in ((1, 2, 3), (3, 2, 1)):
+            listed = ",".join(f"{folder}/run-1-{n}-database" for n in new)
+            shown = json.loads(viewer.run("--compare", base, "--print", "summary", "--format", "json", listed).stdout)
+            self.assertEqual([more["name"] for more in shown["advice"][0]["work"]["more"]], ["parse"])
 
     def test_the_limit_is_beyond_the_interval(self):
         """The change is 10 %; half of the interval of 1 + limit times the base decides."""
@@ -112,7 +141,7 @@ class Repeats(unittest.TestCase):
         self.runs("new", (10, 10), (3, 3))
         self.runs("one", (10,), (3,))
         for limit, why in (("wait +5%", "no metric of that name in both"),
-                           ("work:nobody +5%", "no procedure 'nobody' has costs")):
+                           ("work:nobody +5%", "no procedure with samples is called 'nobody'")):
             done = self.compare(limit)
             self.assertEqual((done.returncode, done.stderr),
                              (2, f"hpcviewer: --fail-if: {limit}: {why}\n"))
@@ -136,7 +165,7 @@ class Repeats(unittest.TestCase):
         self.runs("new", (10, 10), (3, 3))
         done = self.compare()
         self.assertEqual(done.returncode, 1)
-        self.assertIn("base: runs with several numbers of workers: name those to compare", done.stderr)
+        self.assertIn("base: runs with several numbers of workers; name those to compare: ", done.stderr)
 
 
 if __name__ == "__main__":

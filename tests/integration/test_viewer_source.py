@@ -151,8 +151,7 @@ class Margin(InTerminal):
         wanted = {int(name[1:]): margin for name, margin in expected.items()}
         terminal.until(lambda lines: margins(lines) == wanted, f"margins {wanted}")
 
-    def test_a_calling_context(self):
-        terminal = self.start(height=120)
+    def a_calling_context(self, terminal):
         terminal.press("H")
         terminal.until_seen("work, inclusive, % of work")
         self.until_margins(terminal, l25=(30, ""), l30=(0, "↻"), l31=(20, ""), l33=(10, "»"),
@@ -172,8 +171,7 @@ class Margin(InTerminal):
         self.until_margins(terminal, l110=(0, "↻"), l111=(65, "»"), l112=(2.5, ""),
                            l120=(7.5, "»"))
 
-    def test_all_contexts(self):
-        terminal = self.start(height=120)
+    def all_contexts(self, terminal):
         terminal.press("3", "/")
         terminal.type("coder.c")
         terminal.press("Enter")
@@ -185,8 +183,7 @@ class Margin(InTerminal):
         terminal.until_seen("/src/coder.c:25 ")
         self.until_margins(terminal, **expected)
 
-    def test_callers(self):
-        terminal = self.start(height=120)
+    def callers(self, terminal):
         terminal.press("2", "j")  # coder_run, which calls itself
         self.at(terminal, "2/6", "coder_run")
         self.until_margins(terminal, l40=(5, "»"))
@@ -197,14 +194,16 @@ class Margin(InTerminal):
         terminal.until_seen("   201 > xz line 201")
         self.until_margins(terminal, l201=(25, "»"))
 
-    def test_nothing_is_known(self):
-        terminal = self.start(height=120)
+    def nothing_is_known(self, terminal):
         terminal.press("G", "l", "l")
         terminal.until_seen("/src/xz.c:200 ")
         self.until_margins(terminal, l201=(25, "»"))
         terminal.press("g")
         terminal.until_seen("no source file is known")
         self.until_margins(terminal)
+
+    def test_one_session(self):
+        self.in_turn(self.start(height=120), self.a_calling_context, self.all_contexts, self.callers, self.nothing_is_known)
 
     def test_narrow_and_ascii(self):
         terminal = self.start(height=120, environment={"LC_ALL": "C"})

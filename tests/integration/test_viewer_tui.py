@@ -52,6 +52,14 @@ class InTerminal(story.StoryTest):
                 found.append((match[1], match[2], depth, tree.strip(" ▸▾")))
         return found
 
+    def in_turn(self, terminal, *scenarios):
+        """Runs scenarios in one terminal, each from closed rows in all views."""
+        def close_all():
+            for view in "321":
+                terminal.press("Escape", view, *"ZZZg_")
+            self.at(terminal, "1/3", "1/3")
+        terminal.in_turn(self, scenarios, close_all)
+
     def open_everything(self, terminal):
         """From the start, in the top-down view."""
         terminal.press("g")
@@ -87,8 +95,7 @@ class Keys(InTerminal):
             lines = self.at(terminal, f"{position}/18", TOP_DOWN[position - 1])
             self.assertTrue(any(TOP_DOWN[position - 1] in line for line in lines[3:9]))
 
-    def test_opening_and_closing(self):
-        terminal = self.start()
+    def opening_and_closing(self, terminal):
         for keys, position, path in [
                 ("Down", "2/3", "main thread"), ("Right", "2/4", "main thread"),
                 ("Right", "3/4", "main"), ("l", "3/6", "main"), ("l", "4/6", "loop at xz.c:110"),
@@ -137,15 +144,13 @@ class Keys(InTerminal):
         terminal.press("g")
         terminal.until_seen("1 process, 2 threads")
 
-    def test_hot_path(self):
-        terminal = self.start()
+    def hot_path(self, terminal):
         terminal.press("H")  # 7.5 of 10, ..., 6.5 of 6.75; then 3.0 of 6.5 is less than half
         self.at(terminal, "5/8", "main > loop at xz.c:110 > coder_run")
         terminal.press("G", "H")
         self.at(terminal, "11/11", "application thread > worker > coder_run > coder.c:25")
 
-    def test_zoom(self):
-        terminal = self.start()
+    def zoom(self, terminal):
         terminal.press("H", "z")
         lines = self.at(terminal, "1/4", "coder_run")
         self.assertEqual([row[2:] for row in self.rows(lines)],
@@ -163,8 +168,7 @@ class Keys(InTerminal):
         terminal.press("Z")
         terminal.until_seen("this is the whole program")
 
-    def test_views(self):
-        terminal = self.start()
+    def views(self, terminal):
         for key, first in [("2", "coder_run  coder.c:20"), ("3", "/usr/bin/xz"),
                            ("1", "main thread"), ("Tab", "coder_run  coder.c:20"),
                            ("Tab", "/usr/bin/xz"), ("Tab", "main thread"), ("BTab", "/usr/bin/xz"),
@@ -173,8 +177,7 @@ class Keys(InTerminal):
             terminal.until(lambda lines: len(self.rows(lines)) > 1 and
                            self.rows(lines)[1][3] == first, first)
 
-    def test_each_view_keeps_its_place(self):
-        terminal = self.start()
+    def each_view_keeps_its_place(self, terminal):
         terminal.press("H", "2", "G")
         self.at(terminal, "6/6", "worker")
         terminal.press("1")
@@ -182,8 +185,7 @@ class Keys(InTerminal):
         terminal.press("2")
         self.at(terminal, "6/6", "worker")
 
-    def test_projection(self):
-        terminal = self.start()
+    def projection(self, terminal):
         terminal.press("p")
         terminal.until_seen("[physical]", "  _start", "1.500 100.0%")
         terminal.press("2")
@@ -191,8 +193,7 @@ class Keys(InTerminal):
         terminal.press("p")
         terminal.until_seen("[logical]", "write_out")
 
-    def test_sorting(self):
-        terminal = self.start()
+    def sorting(self, terminal):
         terminal.press("2")
 
         def names(mark, *expected):
@@ -227,15 +228,13 @@ class Keys(InTerminal):
             terminal.until(lambda lines: re.findall(r"^ .*[0-9-]  [ ▸]*(?:\[I\] )?(\w+)  ", "\n".join(lines), re.M) ==
                            [*names, "worker"], str(names))
 
-    def test_sorting_keeps_the_selected_row(self):
-        terminal = self.start()
+    def sorting_keeps_the_selected_row(self, terminal):
         terminal.press("2", "G")
         self.at(terminal, "6/6", "worker")
         terminal.press("<")
         self.at(terminal, "4/6", "worker")
 
-    def test_finding(self):
-        terminal = self.start()
+    def finding(self, terminal):
         terminal.press("/")
         terminal.type("min_size")
         terminal.until_seen("/min_size")
@@ -274,13 +273,11 @@ class Keys(InTerminal):
         terminal.press("/", "Enter")  # an empty answer: as before
         terminal.until_seen("not found: Main")
 
-    def test_finding_says_when_there_is_nothing_to_find(self):
-        terminal = self.start()
+    def finding_says_when_there_is_nothing_to_find(self, terminal):
         terminal.press("n")
         terminal.until_seen("no search yet: press /")
 
-    def test_finding_places_and_in_other_views(self):
-        terminal = self.start()
+    def finding_places_and_in_other_views(self, terminal):
         for view, what, path in [("1", "coder.c:31", "coder.c:31"), ("2", "util.h", "[I] min_size"),
                                  ("3", "xz.c:201", "worker > xz.c:201"),
                                  ("3", "libc.so", "/lib/libc.so.6")]:
@@ -290,8 +287,7 @@ class Keys(InTerminal):
             terminal.until(lambda lines: any(line.rstrip().endswith(path) and "/" in line[:4]
                                              for line in lines), path)
 
-    def test_finding_gives_up_rows_that_do_not_match(self):
-        terminal = self.start()
+    def finding_gives_up_rows_that_do_not_match(self, terminal):
         terminal.press("/")
         terminal.type("nowhere")
         terminal.press("Enter")
@@ -301,8 +297,7 @@ class Keys(InTerminal):
         terminal.press("+", "j", "+")
         self.at(terminal, "3/6", "main")
 
-    def test_source(self):
-        terminal = self.start()
+    def source(self, terminal):
         terminal.press("H")
         terminal.until_seen("/src/coder.c:20", "    20 > /* line 20 */")
         terminal.press("c")  # the call
@@ -321,15 +316,14 @@ class Keys(InTerminal):
         terminal.press("v")
         terminal.until_seen("line_26")
 
-    def test_source_of_callers(self):
-        terminal = self.start()
+    def source_of_callers(self, terminal):
         terminal.press("2", "j", "+", "j")  # coder_run, called by main
         terminal.until_seen("/src/xz.c:111 ")
         terminal.press("c")
         terminal.until_seen("/src/xz.c:100 ")
+        terminal.press("c")
 
-    def test_source_that_is_not_there(self):
-        terminal = self.start()
+    def source_that_is_not_there(self, terminal):
         terminal.press("/")
         terminal.type("min_size")
         terminal.press("Enter")
@@ -356,17 +350,16 @@ class Keys(InTerminal):
         terminal = self.start(height=140)
         terminal.press("?")
         shown = "\n".join(terminal.until(
-            lambda lines: any(re.match("  q, F10, .C +quit", line) for line in lines), "the last key"))
-        for key in ("Up, k", "Down, j", "PgUp, ^B", "PgDn, ^F", "^U", "^D", "Home, g", "End, G",
-                    "Right, l", "Left, h", "Enter, Space", "+", "-", "H", "z", "Z, Backspace", "u",
+            lambda lines: any(re.match("  q, F10, .C, Q +quit", line) for line in lines), "the last key"))
+        for key in ("Up, k, ^P", "Down, j, ^N", "PgUp, ^B", "PgDn, ^F", "^U", "^D", "Home, g", "End, G",
+                    "Right, l", "Left, h", "Enter, Space", "+, =", "-", "H", "z", "Z, Backspace", "u",
                     "1", "2", "3", "Tab", "Shift-Tab", "p", "s, >", "S, <", "r", "/, F3", "n", "N", "v",
                     "c", "K", "J",
-                    "), Shift-Right", "(, Shift-Left", "a", "^L", "?, F1", "q, F10, ^C", "*", "_", "T", "f", "F", "[", "]",
+                    "), Shift-Right", "(, Shift-Left", "a", "^L", "?, F1", "q, F10, ^C, Q", "*", "_", "T", "f", "F", "[", "]",
                     ".", "&, F4", "x", "X", "%", "\\", "U", "^R", "Esc"):
             self.assertRegex(shown, r"(?m)^  " + re.escape(key) + r"  +\S")
 
-    def test_redraw(self):
-        terminal = self.start()
+    def redraw(self, terminal):
         before = terminal.screen()
         # Somebody else writes to the terminal.
         tty = terminal.tmux("display-message", "-p", "#{pane_tty}").strip()
@@ -377,8 +370,7 @@ class Keys(InTerminal):
         terminal.until_gone("rubbish")
         self.assertEqual(terminal.screen(), before)
 
-    def test_keys_without_meaning_do_nothing(self):
-        terminal = self.start()
+    def keys_without_meaning_do_nothing(self, terminal):
         before = terminal.screen()
         terminal.press("F5", "é", "M-9", "IC", "9")
         terminal.press("j", "k")
@@ -402,6 +394,15 @@ class Keys(InTerminal):
             os.kill(int(terminal.pid_file.read_text()), number)
             lines = terminal.until_seen("ended 1")
             self.assertEqual(lines[0], "before")
+
+    def test_one_session(self):
+        """The first searches are said to be the first; the other scenarios begin with closed rows in each view."""
+        self.in_turn(
+            self.start(), self.finding_says_when_there_is_nothing_to_find, self.redraw, self.keys_without_meaning_do_nothing,
+            self.opening_and_closing, self.hot_path, self.zoom, self.views, self.each_view_keeps_its_place,
+            self.projection, self.sorting, self.sorting_keeps_the_selected_row, self.finding,
+            self.finding_places_and_in_other_views, self.finding_gives_up_rows_that_do_not_match, self.source,
+            self.source_of_callers, self.source_that_is_not_there)
 
 
 class Values(InTerminal):

@@ -1,5 +1,5 @@
 /* Rules of advice: if a condition on the facts holds, there is something to say, and perhaps to gain. The table of all
- * rules is in advice-rules.c; what they refer to is in machine-rules.c, code-rules.c, ... */
+ * rules is in advice.c; what they refer to is in machine-rules.c, code-rules.c, ... */
 #ifndef VIEWER_ADVICE_RULES_H
 #define VIEWER_ADVICE_RULES_H
 
@@ -9,6 +9,7 @@
 
 /* What a finding is about: set by the condition. */
 struct subject {
+    size_t entry; /* set by the driver: number of the entry to which the rule is applied */
     struct hotspot place; /* procedure NOTHING and no line: none */
     struct share share;   /* of time, or seconds (blocked) */
     double seconds;
@@ -19,7 +20,7 @@ struct subject {
     const char *where; /* the place: "the loop at pipe.cc:24 of score" */
 };
 
-typedef bool rule_condition(const struct facts *facts, size_t i, struct subject *subject);
+typedef bool rule_condition(const struct facts *facts, struct subject *subject);
 typedef struct gain rule_gain(const struct facts *facts, const struct subject *subject);
 typedef void rule_words(const struct facts *facts, const struct subject *subject, struct text *text);
 typedef void rule_details(const struct facts *facts, const struct subject *subject, struct finding *finding);
@@ -41,14 +42,11 @@ struct rule {
     enum finding_order order;
     unsigned flags;
     enum rule_each each;
-    rule_condition *condition; /* sets the subject from the i-th entry; false if there is nothing to say of it */
+    rule_condition *condition; /* sets the subject from its entry; false if there is nothing to say of it */
     rule_words *words;
     rule_gain *gain;       /* NULL: none */
     rule_details *details; /* NULL: none */
 };
-
-/* The last one has no condition. */
-extern const struct rule all_rules[];
 
 rule_condition others_had_cpus, is_throttled, have_too_few_cpus;                       /* machine-rules.c */
 rule_words say_others, say_quota, say_too_few_cpus;

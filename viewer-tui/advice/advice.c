@@ -1,6 +1,55 @@
 #include "viewer-tui/advice/advice.h"
 
 #include "viewer-tui/advice/advice-rules.h"
+#include "viewer-tui/tree/labels.h"
+
+static const struct rule all_rules[] = {
+    {FINDING_NO_CPU, "no cpu", ORDER_MACHINE, 0, ONCE, others_had_cpus, say_others, NULL, NULL},
+    {FINDING_QUOTA, "quota", ORDER_MACHINE, 0, ONCE, is_throttled, say_quota, NULL, NULL},
+    {FINDING_TOO_MANY_THREADS, "too many threads", ORDER_FACT, OF_RUN | NEEDS_QUIET, ONCE,
+     have_too_few_cpus, say_too_few_cpus, NULL, NULL},
+    {FINDING_NO_NAMES, "no names", ORDER_FACT, 0, ONCE, has_no_names, say_no_names, NULL, NULL},
+    {FINDING_NO_LINES, "no lines", ORDER_FACT, 0, ONCE, has_no_lines, say_no_lines, NULL, NULL},
+    {FINDING_NOT_OPTIMIZED, "not optimized", ORDER_FACT, 0, ONCE, is_not_optimized, say_not_optimized, NULL, NULL},
+    {FINDING_LOCK, "lock", ORDER_GAIN, CLAIMS_GAIN, ONCE, wait_for_locks, say_locks, gain_without_lock, NULL},
+    {FINDING_BLOCKED, "blocked", ORDER_GAIN, NEEDS_QUIET | CLAIMS_GAIN, EACH_WAIT,
+     is_blocked, say_blocked, gain_without_wait, NULL},
+    {FINDING_IMBALANCE, "imbalance", ORDER_GAIN, OF_ONE | NEEDS_GAIN | CLAIMS_GAIN, EACH_SHARED_WORK,
+     has_unequal_parts, say_unequal_parts, gain_of_equal_parts, NULL},
+    {FINDING_RANKS, "ranks", ORDER_GAIN, OF_RUN | NEEDS_GAIN | CLAIMS_GAIN, ONCE,
+     have_unequal_ranks, say_unequal_ranks, gain_of_equal_ranks, NULL},
+    {FINDING_ONE_THREAD, "one thread", ORDER_GAIN, OF_RUN | CLAIMS_GAIN, ONCE,
+     runs_alone, say_alone, gain_of_all_cpus, NULL},
+    {FINDING_PARALLELISM, "parallelism", ORDER_FIRST, OF_RUN, ONCE, has_work_span, say_parallelism, NULL, NULL},
+    {FINDING_PARALLELIZATION, "parallelization", ORDER_GAIN, NEEDS_QUIET | CLAIMS_GAIN, EACH_EVENT,
+     is_judged, say_verdict, gain_of_verdict, add_details},
+    {FINDING_SPAN, "span", ORDER_FACT, OF_RUN | NEEDS_QUIET | OF_ONE | CLAIMS_GAIN, ONCE,
+     has_limit, say_limit, gain_with_any_cpus, NULL},
+    {FINDING_WAITING, "waiting", ORDER_FACT, NEEDS_QUIET, ONCE, wait_in_runtime, say_waiting, NULL, NULL},
+    {FINDING_SYSTEM_CALLS, "system calls", ORDER_GAIN, 0, ONCE,
+     has_system_calls, say_system_calls, gain_without_calls, NULL},
+    {FINDING_MEMORY_CALLS, "memory calls", ORDER_GAIN, 0, ONCE,
+     moves_memory, say_memory_calls, gain_without_calls, NULL},
+    {FINDING_HOT_PLACE, "hot place", ORDER_PLACE, 0, ONCE, is_hot, say_hot, NULL, NULL}};
+
+void add_gain(const struct subject *subject, const char *before, const char *after, struct text *text)
+{
+    if (subject->gain.factor > 1)
+        text_printf(text, "%s%s%s", before, as_factor(subject->gain.factor).text, after);
+}
+
+void add_call(const struct facts *facts, const struct subject *subject, struct text *text)
+{
+    const struct hotspot *place = &subject->place;
+    if (place->callee != NOTHING)
+        callee_describe(facts->view->db, place->callee, NOTHING, text);
+    if (place->callee != NOTHING && place->at.line) {
+        text_add(text, ", ");
+        label_file_line(facts->view->db, place->at.file, place->at.line, text);
+    } else {
+        text_printf(text, "%s%s", place->callee != NOTHING ? " called by " : "", subject->where);
+    }
+}
 
 /* Adds the finding on a subject. */
 static void add(const struct rule *rule, const struct facts *facts, struct subject *subject, struct findings *findings)
@@ -42,8 +91,8 @@ static void apply(const struct rule *rule, const struct facts *facts, struct fin
         return;
     for (size_t i = 0; i < n_entries(rule->each, facts); i++) {
         struct hotspot place = {.procedure = NOTHING, .at = nowhere, .around = nowhere, .callee = NOTHING};
-        struct subject subject = {.place = place, .order = rule->order};
-        if (!rule->condition(facts, i, &subject))
+        struct subject subject = {.entry = i, .place = place, .order = rule->order};
+        if (!rule->condition(facts, &subject))
             continue;
         struct gain gain = rule->gain ? rule->gain(facts, &subject) : none;
         /* If others had the CPUs, the wall clock bounds no gain. */
@@ -56,8 +105,8 @@ static void apply(const struct rule *rule, const struct facts *facts, struct fin
 struct advice advice_on(struct view *view, uint32_t row, const json_t *run)
 {
     struct advice advice = {.facts = facts_of(view, row, run)};
-    for (const struct rule *rule = all_rules; rule->condition; rule++)
-        apply(rule, &advice.facts, &advice.findings);
+    for (size_t i = 0; i < sizeof all_rules / sizeof *all_rules; i++)
+        apply(&all_rules[i], &advice.facts, &advice.findings);
     findings_sort(&advice.findings);
     return advice;
 }

@@ -36,8 +36,9 @@ static bool is_elsewhere(const struct facts *facts, const struct hotspot *hotspo
     return seconds_off_cpu >= WAITING_SHARE * hotspot->cost;
 }
 
-bool is_hot(const struct facts *facts, size_t i, struct subject *subject)
+bool is_hot(const struct facts *facts, struct subject *subject)
 {
+    size_t i = 0;
     while (i < facts->hotspots.n &&
            (facts->hotspots.at[i].procedure == NOTHING || is_elsewhere(facts, &facts->hotspots.at[i])))
         i++;
@@ -57,11 +58,11 @@ void say_hot(const struct facts *facts, const struct subject *subject, struct te
 
 /* ---- Code made at run time without names ---- */
 
-bool has_no_names(const struct facts *facts, size_t i, struct subject *subject)
+bool has_no_names(const struct facts *facts, struct subject *subject)
 {
     const struct time_places *places = &facts->cpu_places;
     double seconds = 0;
-    for (; i < places->list.n; i++) {
+    for (size_t i = 0; i < places->list.n; i++) {
         char buffer[NAME_SIZE];
         uint32_t leaf = places->list.at[i].leaf;
         if (leaf != NOTHING && strcmp(database_procedure_name(facts->view->db, leaf, buffer), "<unknown code>") == 0)
@@ -139,9 +140,8 @@ static uint32_t most_without_lines(const struct time_places *places, const struc
     return module;
 }
 
-bool has_no_lines(const struct facts *facts, size_t i, struct subject *subject)
+bool has_no_lines(const struct facts *facts, struct subject *subject)
 {
-    (void)i;
     const struct database *db = facts->view->db;
     const char *path = database_module_path(db, most_without_lines(&facts->cpu_places, db, &subject->seconds));
     subject->share = facts_share_of_cpu(facts, subject->seconds);
@@ -173,11 +173,11 @@ void say_no_lines(const struct facts *facts, const struct subject *subject, stru
 
 /* ---- Code compiled without optimization, as the debug information records it ---- */
 
-bool is_not_optimized(const struct facts *facts, size_t i, struct subject *subject)
+bool is_not_optimized(const struct facts *facts, struct subject *subject)
 {
     const struct time_places *places = &facts->cpu_places;
     const json_t *found = NULL;
-    for (; i < places->list.n; i++) {
+    for (size_t i = 0; i < places->list.n; i++) {
         const char *path = database_module_path(facts->view->db, places->list.at[i].leaf_module);
         const json_t *module = module_of_run(facts->run, path);
         if (!(run_number(module, "unoptimized_units") > 0))
@@ -236,9 +236,8 @@ static void add_up(const struct facts *facts, bool of_memory, struct subject *su
     subject->share = facts_share_of_cpu(facts, subject->seconds);
 }
 
-bool has_system_calls(const struct facts *facts, size_t i, struct subject *subject)
+bool has_system_calls(const struct facts *facts, struct subject *subject)
 {
-    (void)i;
     add_up(facts, false, subject);
     return subject->share.low >= LEAST_SHARE;
 }
@@ -268,9 +267,8 @@ void say_system_calls(const struct facts *facts, const struct subject *subject, 
 /* Smaller shares of the CPU time are not reported. */
 #define LEAST_MEMORY_SHARE 0.05
 
-bool moves_memory(const struct facts *facts, size_t i, struct subject *subject)
+bool moves_memory(const struct facts *facts, struct subject *subject)
 {
-    (void)i;
     add_up(facts, true, subject);
     return subject->share.low >= LEAST_MEMORY_SHARE;
 }

@@ -159,8 +159,8 @@ static double ready_by_others(const struct facts *facts)
     bool are_enough = (double)(process->most_working + process->n_others) <= process->cpus;
     double cpu = facts->cpu.metric == NO_METRIC ? 0 : time_cost(facts->view, 0, facts->cpu, INCLUSIVE);
     double seconds = 0, others = process->cpus - 1;
-    /* The share of the CPU time in which at least as many plain threads had work as there are CPUs, at most: each second
-     * with fewer has idleness, for at most all other CPUs. Threads of a runtime may spin without work. */
+    /* The share of the CPU time in which at least as many plain threads had work as there are CPUs, at most: each
+     * second with fewer has idleness, for at most all other CPUs. Threads of a runtime may spin without work. */
     double crowded = 1;
     if (process->is_only_one && !facts->runtime && facts->idleness != NO_METRIC && others > 0 && cpu > 0)
         crowded = fmax(1 - view_cost(facts->view, 0, facts->idleness, INCLUSIVE) / (cpu * others), 0);
@@ -176,11 +176,12 @@ static double ready_by_others(const struct facts *facts)
 static struct cpu_supply cpu_supply_of(const struct facts *facts)
 {
     const struct main_process *process = &facts->process;
-    struct cpu_supply supply = {.ready = process->ready_to_work, .running = process->cpu, .wall = process->wall};
-    double least = NOTABLE_READY_SHARE * (supply.ready + supply.running);
-    supply.lost = isnan(supply.ready) ? NAN : ready_by_others(facts);
+    /* Of threads that sleep for more than half of the run, the wait for a CPU is little of their time. */
+    double least = NOTABLE_READY_SHARE * fmax(process->ready_to_work + process->cpu, process->wall / 2);
+    double lost = isnan(process->ready_to_work) ? 0 : ready_by_others(facts);
+    struct cpu_supply supply = {.wall = process->wall};
     supply.is_throttled = process->wall > 0 && process->throttled >= NOTABLE_READY_SHARE * process->wall;
-    supply.is_disturbed = supply.is_throttled || (supply.lost > 0 && supply.lost >= least);
+    supply.is_disturbed = supply.is_throttled || (lost > 0 && lost >= least);
     if (supply.is_disturbed) /* no less than on its CPUs if others do not use them */
         supply.wall = fmin(fmax(process->cpu / process->most_running, process->busiest ? process->busiest->cpu : 0),
                            process->wall);
@@ -278,8 +279,8 @@ static void find_balance(struct facts *facts)
 }
 
 /* CPU seconds of the initial thread in which no worker of the runtime worked. Other workers may spin for some
- * milliseconds while the initial thread waits for something else. 0 if workers may have waited for CPUs meanwhile, or for
- * a part of the program. */
+ * milliseconds while the initial thread waits for something else. 0 if workers may have waited for CPUs meanwhile, or
+ * for a part of the program. */
 static double nobody_of(const struct facts *facts)
 {
     const struct main_process *process = &facts->process;
@@ -303,6 +304,8 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run)
         choose_metrics(&facts);
         facts.runtime = runtime_of(run);
         facts.supply = cpu_supply_of(&facts);
+    } else {
+        facts.process.ready_to_work = NAN; /* advice on other views is not about the machine */
     }
     if (!facts.has_work_span)
         facts.parallelizations = parallelization_of(view, row, run, nobody_of(&facts));

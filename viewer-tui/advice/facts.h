@@ -18,11 +18,9 @@ struct runtime_facts {
     const char *tagging;  /* what tags its code in user's procedures as overhead; NULL: that is not needed */
 };
 
-/* Time with a CPU, and without one: of the main process. */
+/* What others did to the main process. */
 struct cpu_supply {
-    double ready, running; /* seconds, summed over threads, `ready` without helpers; NAN if not measured */
-    double lost;           /* the part of `ready` that the run's own threads cannot have caused */
-    double wall;           /* the wall clock; if others had the CPUs, the least one without them */
+    double wall;       /* the wall clock; if others had the CPUs, the least one without them */
     bool is_disturbed; /* others, or a quota, took so much that wall time and idleness say little about the program */
     bool is_throttled; /* by a quota */
 };

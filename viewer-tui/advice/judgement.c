@@ -20,7 +20,8 @@ static enum side side_of(const struct share *share, enum knowledge known)
 static enum verdict verdict_on(const struct judgement *judgement, const struct judged *judged)
 {
     const struct efforts *scope = &judged->scope;
-    struct share of_runtime = share_of_samples(scope->overhead, scope->work + scope->overhead, judged->sampling.increment);
+    double cpu = scope->work + scope->overhead;
+    struct share of_runtime = share_of_samples(scope->overhead, cpu, judged->sampling.increment);
     bool is_mostly_runtime = judged->overhead == KNOWN && of_runtime.low > SHARE_OF_RUNTIME;
     bool all_is_known = judgement->idleness_known == KNOWN && judgement->overhead_known == KNOWN;
     bool is_idle = judgement->idleness_side == SIDE_HIGH, is_busy_with_itself = judgement->overhead_side == SIDE_HIGH;

@@ -101,9 +101,9 @@ bool is_call_of_lock(const char *procedure)
 bool is_call_of_allocator(const char *system_call, const char *callee)
 {
     unsigned does = find_libc_procedure(system_call).does;
-    return does & MOVES_HEAP ||
-           (does & MAPS_MEMORY && (find_libc_procedure(callee).does & ALLOCATES || begins_with(callee, "operator new") ||
-                                   begins_with(callee, "operator delete")));
+    bool is_for_allocator = find_libc_procedure(callee).does & ALLOCATES || begins_with(callee, "operator new") ||
+                            begins_with(callee, "operator delete");
+    return does & MOVES_HEAP || (does & MAPS_MEMORY && is_for_allocator);
 }
 
 const char *wait_name(enum wait wait)

@@ -6,9 +6,8 @@
 
 /* ---- Others had the CPUs ---- */
 
-bool others_had_cpus(const struct facts *facts, size_t i, struct subject *subject)
+bool others_had_cpus(const struct facts *facts, struct subject *subject)
 {
-    (void)i;
     (void)subject;
     return facts->supply.is_disturbed && !facts->supply.is_throttled;
 }
@@ -16,12 +15,12 @@ bool others_had_cpus(const struct facts *facts, size_t i, struct subject *subjec
 /* From this share of the CPU time on, threads that spin are worth a word. */
 #define MUCH_WAITED_SHARE 0.30
 
-/* Adds "; threads spent 80 % of their CPU time waiting for each other: try OMP_WAIT_POLICY=passive.": a thread that spins
- * keeps a CPU from the one that it waits for, or uses up the quota. */
+/* Adds "; threads spent 80 % of their CPU time waiting for each other: try OMP_WAIT_POLICY=passive.": a thread that
+ * spins keeps a CPU from the one that it waits for, or uses up the quota. */
 static void add_spinning(const struct facts *facts, struct text *text)
 {
     const char *sleeping = facts->runtime ? facts->runtime->sleeping : NULL;
-    double waited = facts->process.waited / facts->supply.running;
+    double waited = facts->process.waited / facts->process.cpu;
     if (sleeping && !(waited < MUCH_WAITED_SHARE))
         text_printf(text, "; threads spent %s of their CPU time waiting for each other: try %s",
                     as_percent(fmin(waited, 1)).text, sleeping);
@@ -32,15 +31,14 @@ void say_others(const struct facts *facts, const struct subject *subject, struct
 {
     (void)subject;
     text_printf(text, "Others had the CPUs: threads were ready for %s and ran for %s",
-                as_seconds(facts->supply.ready).text, as_seconds(facts->supply.running).text);
+                as_seconds(facts->process.ready_to_work).text, as_seconds(facts->process.cpu).text);
     add_spinning(facts, text);
 }
 
 /* ---- A quota ---- */
 
-bool is_throttled(const struct facts *facts, size_t i, struct subject *subject)
+bool is_throttled(const struct facts *facts, struct subject *subject)
 {
-    (void)i;
     (void)subject;
     return facts->supply.is_throttled;
 }
@@ -67,17 +65,15 @@ void say_quota(const struct facts *facts, const struct subject *subject, struct 
 /* From this share of the threads' time without a CPU on, the finding comes first, but for a lock that limits them. */
 #define MUCH_READY_SHARE 0.40
 
-bool have_too_few_cpus(const struct facts *facts, size_t i, struct subject *subject)
+bool have_too_few_cpus(const struct facts *facts, struct subject *subject)
 {
-    (void)i;
     const struct main_process *process = &facts->process;
-    const struct cpu_supply *supply = &facts->supply;
     if (!(process->cpus > 0) || (double)process->most_working <= process->cpus)
         return false;
     subject->share = share_of_samples(run_number(process->process, "nobody_working"),
                                       run_number(process->process, "samples"), 1);
     bool nobody_works = facts->runtime && subject->share.low >= LEAST_NOBODY_SHARE;
-    double ready = supply->ready / (supply->ready + supply->running);
+    double ready = process->ready_to_work / (process->ready_to_work + process->cpu);
     if (nobody_works || (ready >= MUCH_READY_SHARE && !facts->lock.is_much))
         subject->order = ORDER_MACHINE;
     return nobody_works || ready >= LEAST_READY_SHARE;
@@ -100,14 +96,13 @@ static size_t threads_of_runtime(const struct main_process *process)
 void say_too_few_cpus(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     const struct main_process *process = &facts->process;
-    const struct cpu_supply *supply = &facts->supply;
     text_printf(text, "%zu threads share %.0f CPU%s: ", process->most_working, process->cpus,
                 process->cpus > 1 ? "s" : "");
-    if (isnan(supply->ready))
+    if (isnan(process->ready_to_work))
         text_printf(text, "in %s of the samples none of them worked", as_percent(subject->share.value).text);
     else
-        text_printf(text, "they were ready for %s and ran for %s", as_seconds(supply->ready).text,
-                    as_seconds(supply->running).text);
+        text_printf(text, "they were ready for %s and ran for %s", as_seconds(process->ready_to_work).text,
+                    as_seconds(process->cpu).text);
     if (facts->runtime && (double)threads_of_runtime(process) > process->cpus)
         text_printf(text, "; try %.0f (%s)", process->cpus, facts->runtime->setting);
     text_add(text, ".");

@@ -31,8 +31,8 @@ struct main_process {
     double wall, cpu;     /* seconds; `cpu` is that of its threads */
     double cpu_of_run;    /* CPU seconds of all processes */
     double cpus;          /* CPUs that it could use; 0 if unknown */
-    double ready;         /* the same of all its threads, summed; NAN: not measured for all of them */
-    double ready_to_work; /* the same without helpers */
+    double ready;         /* that of all its threads, summed; NAN: not measured for all of them */
+    double ready_to_work; /* that of its threads without helpers */
     double waited;        /* of `cpu`, in which threads waited in a runtime with an agent; 0 if unknown */
     double throttled;     /* seconds for which a quota of `quota` CPUs stopped it; 0: not, or not measured */
     double quota;

@@ -53,9 +53,9 @@ static bool are_all_cpus_busy(const struct facts *facts)
     return !(cpus > 0) || (run_most_workers(facts->run) >= cpus && are_used);
 }
 
-bool is_judged(const struct facts *facts, size_t i, struct subject *subject)
+bool is_judged(const struct facts *facts, struct subject *subject)
 {
-    const struct parallelization *of = &facts->parallelizations.list.at[i];
+    const struct parallelization *of = &facts->parallelizations.list.at[subject->entry];
     const struct judgement *judgement = &of->judgement;
     enum verdict verdict = judgement->verdict;
     bool is_good = verdict == VERDICT_FINE || verdict == VERDICT_BUSY;
@@ -189,8 +189,8 @@ static void add_open(const struct parallelization *of, struct text *text)
         text_printf(text, "; a run about %.0f times as long would tell", ceil(fmax(length, 2)));
 }
 
-/* Adds "no worker has work for 33 % of the time, between pieces of the loop at g.c:10; larger pieces could win 1.6x; try
- * fewer threads, too (OMP_NUM_THREADS)", or "overhead is 34 %; larger tasks could win 1.5x". */
+/* Adds "no worker has work for 33 % of the time, between pieces of the loop at g.c:10; larger pieces could win 1.6x;
+ * try fewer threads, too (OMP_NUM_THREADS)", or "overhead is 34 %; larger tasks could win 1.5x". */
 static void add_too_fine(const struct facts *facts, const struct subject *subject, const struct parallelization *of,
                          struct text *text)
 {
@@ -340,13 +340,13 @@ void add_details(const struct facts *facts, const struct subject *subject, struc
 /* Below this share all workers nearly always have work, so there is no limit yet. */
 #define LEAST_LIMIT_SHARE 0.05
 
-bool has_limit(const struct facts *facts, size_t i, struct subject *subject)
+bool has_limit(const struct facts *facts, struct subject *subject)
 {
     double workers = run_workers(facts->run);
     if (facts->incomplete == NO_METRIC || workers < 2 || !facts->runtime || !facts->runtime->has_fixed_tasks ||
         facts->has_work_span)
         return false;
-    for (; i < facts->parallelizations.list.n; i++)
+    for (size_t i = 0; i < facts->parallelizations.list.n; i++)
         if (facts->parallelizations.list.at[i].judgement.idleness_side == SIDE_HIGH)
             return false;
     double work = facts_cost(facts, facts->cpu.metric) + facts_cost(facts, facts->overhead);

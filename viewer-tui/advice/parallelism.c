@@ -35,7 +35,8 @@ static void add_span_place(const struct facts *facts, const struct work_span *of
     if (isfinite(most) && of->why_lower_bound)
         text_printf(text, ": if it were parallel, parallelism would be at most %.1f", most);
     else if (isfinite(most))
-        text_printf(text, ": making it parallel raises parallelism from %.1f to at most %.1f", of->work / of->span, most);
+        text_printf(text, ": making it parallel raises parallelism from %.1f to at most %.1f", of->work / of->span,
+                    most);
     text_add(text, ".");
 }
 
@@ -75,9 +76,8 @@ static void add_parallelism(const struct work_span *of, struct text *text)
     text_add(text, ".");
 }
 
-bool has_work_span(const struct facts *facts, size_t i, struct subject *subject)
+bool has_work_span(const struct facts *facts, struct subject *subject)
 {
-    (void)i;
     const struct work_span *of = &facts->work_span;
     if (!facts->has_work_span)
         return false;

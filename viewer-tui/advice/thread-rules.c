@@ -21,14 +21,14 @@ static double factor(const struct facts *facts, double excess)
  * more because others were ready without a CPU, they would have taken from a common queue. */
 static bool is_unequal(const struct facts *facts, const struct shared_work *work)
 {
-    double ready = facts->supply.ready;
+    double ready = facts->process.ready_to_work;
     double taken_over = work->is_static_loop || isnan(ready) ? 0 : ready / (double)work->parts.n;
     return work->excess.low > taken_over && factor(facts, work->excess.value - taken_over) >= LEAST_GAIN;
 }
 
-bool has_unequal_parts(const struct facts *facts, size_t i, struct subject *subject)
+bool has_unequal_parts(const struct facts *facts, struct subject *subject)
 {
-    const struct shared_work *work = &facts->balance.list.at[i];
+    const struct shared_work *work = &facts->balance.list.at[subject->entry];
     subject->of = work;
     subject->place = work->place;
     return facts->process.wall > 0 && is_unequal(facts, work);
@@ -45,14 +45,15 @@ void say_unequal_parts(const struct facts *facts, const struct subject *subject,
     (void)facts;
     const struct shared_work *work = subject->of;
     const struct parts *parts = &work->parts;
-    const char *how = work->is_static_loop ? "schedule(dynamic)" : work->is_construct ? "smaller pieces" : "equal parts";
+    const char *how = work->is_construct ? "smaller pieces" : "equal parts";
     text_printf(text, "Thread %ld has ", parts->most_of);
     if (parts->least >= COMPARABLE * parts->most)
         text_printf(text, "%.2g times the work of thread %ld in ", parts->most / parts->least, parts->least_of);
     else
         text_printf(text, "%s of work, the mean of %zu is %s, in ", as_seconds(parts->most).text, parts->n,
                     as_seconds(parts->mean).text);
-    text_printf(text, "%s: %s %s", subject->where, how, subject->gain.factor > 1 ? "could win " : "may help");
+    text_printf(text, "%s: %s %s", subject->where,
+                work->is_static_loop ? "schedule(dynamic)" : how, subject->gain.factor > 1 ? "could win " : "may help");
     add_gain(subject, "", "", text);
     text_add(text, ".");
 }
@@ -62,9 +63,8 @@ void say_unequal_parts(const struct facts *facts, const struct subject *subject,
 /* Less waiting is not reported, as a share of the rank's time. */
 #define LEAST_RANK_WAITING 0.05
 
-bool have_unequal_ranks(const struct facts *facts, size_t i, struct subject *subject)
+bool have_unequal_ranks(const struct facts *facts, struct subject *subject)
 {
-    (void)i;
     const struct rank_balance *ranks = &facts->balance.ranks;
     subject->place = ranks->place;
     return ranks->parts.n >= 2 && ranks->waits >= LEAST_RANK_WAITING;
@@ -112,8 +112,8 @@ void say_unequal_ranks(const struct facts *facts, const struct subject *subject,
 /* Places after these are small. */
 #define MOST_PLACES 64
 
-/* Finds the row that has most of the time for which the thread runs alone, if one has half of it: seconds in the thread,
- * less those in all others. */
+/* Finds the row that has most of the time for which the thread runs alone, if one has half of it: seconds in the
+ * thread, less those in all others. */
 static void find_lone_row(const struct facts *facts, uint32_t profile, double alone, struct hotspot *row)
 {
     uint32_t n = database_n_profiles(facts->view->db);
@@ -137,13 +137,13 @@ static void find_lone_row(const struct facts *facts, uint32_t profile, double al
 /* Runs with fewer samples say little; what workers of a parallel runtime do is judged by its idleness. */
 #define LEAST_SAMPLES_ALONE 20
 
-bool runs_alone(const struct facts *facts, size_t i, struct subject *subject)
+bool runs_alone(const struct facts *facts, struct subject *subject)
 {
     const struct main_process *process = &facts->process;
     const struct process_thread *busiest = process->busiest;
     size_t n_working = 0;
     double explained = 0; /* for which threads with more work than others, which other findings name, run alone */
-    for (; i < process->threads.n; i++)
+    for (size_t i = 0; i < process->threads.n; i++)
         n_working += process->threads.at[i].work >= LEAST_SHARE_OF_CPU * process->cpu;
     if (!(process->wall > 0) || facts->runtime || n_working < 2 ||
         facts->cpu_total < LEAST_SAMPLES_ALONE * facts->cpu_increment)

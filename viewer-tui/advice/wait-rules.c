@@ -5,9 +5,8 @@
 
 /* ---- Locks ---- */
 
-bool wait_for_locks(const struct facts *facts, size_t i, struct subject *subject)
+bool wait_for_locks(const struct facts *facts, struct subject *subject)
 {
-    (void)i;
     if (facts->held_in.n == 0)
         return false;
     subject->place = facts->held_in.at[0];
@@ -52,9 +51,9 @@ struct gain gain_without_wait(const struct facts *facts, const struct subject *s
     return is_known ? facts_gain_without(facts, &subject->share) : (struct gain){1, 1, 1};
 }
 
-bool is_blocked(const struct facts *facts, size_t i, struct subject *subject)
+bool is_blocked(const struct facts *facts, struct subject *subject)
 {
-    const struct time_place *place = &facts->off_cpu_places.list.at[i];
+    const struct time_place *place = &facts->off_cpu_places.list.at[subject->entry];
     double total = facts->off_cpu_places.total;
     struct share share = share_of_samples(place->seconds, total, facts->off_cpu_increment);
     bool is_cause = place->wait >= WAIT_LOCK && place->wait <= WAIT_CONDITION;
@@ -113,13 +112,13 @@ void say_blocked(const struct facts *facts, const struct subject *subject, struc
 /* Smaller shares are not reported. */
 #define LEAST_WAITING_SHARE 0.10
 
-bool wait_in_runtime(const struct facts *facts, size_t i, struct subject *subject)
+bool wait_in_runtime(const struct facts *facts, struct subject *subject)
 {
     const struct time_places *places = &facts->waiting_places;
-    if (i >= places->list.n || facts->balance.ranks.parts.n >= 2)
+    if (places->list.n == 0 || facts->balance.ranks.parts.n >= 2)
         return false;
     subject->share = facts_share_of_cpu(facts, places->total);
-    subject->place = hotspot_of_place(facts->view->db, &places->list.at[i]);
+    subject->place = hotspot_of_place(facts->view->db, &places->list.at[0]);
     return subject->share.low >= LEAST_WAITING_SHARE;
 }
 

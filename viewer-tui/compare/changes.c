@@ -40,13 +40,14 @@ static enum change_verdict judge_change(const struct costs_of_both *costs, doubl
 
 /* ---- Procedures ---- */
 
-/* A hotspot of the runs: procedures of the same name and file name; then, of the rest, those of the same name if each side
- * has only one. */
+/* A hotspot of the runs: procedures of the same name and file name; then, of the rest, those of the same name if each
+ * side has only one. */
 struct hotspot_pair {
     char *name;       /* owned */
     const char *file; /* name without folders, "" if unknown */
     bool is_in[SIDES];
-    struct hotspot sides[SIDES]; /* cost: of one run of the side; 0 on the side that does not have it */
+    struct hotspot sides[SIDES]; /* of one run of the side, whose database is: */
+    const struct database *dbs[SIDES];
     double *costs;               /* by run; owned */
 };
 
@@ -69,6 +70,7 @@ static void add_pair(struct hotspot_pairs *pairs, const struct merged_runs *merg
         .costs = mem_alloc(merged->runs.n * sizeof *pair.costs)};
     pair.is_in[side] = true;
     pair.sides[side] = *hotspot;
+    pair.dbs[side] = db;
     pair.costs[run] = hotspot->cost;
     vec_push(pairs, pair);
 }
@@ -91,8 +93,10 @@ static int by_procedure(const void *left, const void *right)
 static void take_in(struct hotspot_pair *into, struct hotspot_pair *from, size_t n_runs)
 {
     for (int side = 0; side < SIDES; side++) {
-        if (!into->is_in[side])
+        if (!into->is_in[side]) {
             into->sides[side] = from->sides[side];
+            into->dbs[side] = from->dbs[side];
+        }
         into->is_in[side] |= from->is_in[side];
     }
     for (size_t run = 0; run < n_runs; run++)
@@ -162,7 +166,7 @@ static void find_hotspots(const struct compared_event *compared, struct change *
     for (size_t i = 0; i < pairs.n; i++) {
         const struct hotspot_pair *pair = &pairs.at[i];
         int side = pair->is_in[1] ? 1 : 0;
-        struct changed_hotspot new = {side, pair->sides[side], both(compared, pair->costs)};
+        struct changed_hotspot new = {pair->dbs[side], pair->sides[side], both(compared, pair->costs)};
         enum change_verdict verdict = judge_change(&new.costs, whole);
         if (verdict == CHANGE_WORSE || verdict == CHANGE_BETTER)
             insert(&change->hotspots[verdict == CHANGE_WORSE ? MORE : LESS], &new);
@@ -313,6 +317,7 @@ static void describe_verdict(const struct changes_printer *printer, const struct
                                         [CHANGE_WORSE] = "Worse in ",
                                         [CHANGE_BETTER] = "Better in "};
     bool is_clear = verdict == CHANGE_WORSE || verdict == CHANGE_BETTER;
+    bool is_as_expected = verdict == CHANGE_HARDLY && printer->is_scaling;
     struct text text = {0};
     for (int part = WORK; part < EFFORT; part++) {
         const struct change *change = &changes->parts[part];
@@ -321,7 +326,7 @@ static void describe_verdict(const struct changes_printer *printer, const struct
         if (text.n)
             text_add(&text, ", ");
         else
-            text_printf(&text, "%s%s%s: ", verdict == CHANGE_HARDLY && printer->is_scaling ? "As expected" : heads[verdict],
+            text_printf(&text, "%s%s%s: ", is_as_expected ? "As expected" : heads[verdict],
                         is_clear ? text_string(&printer->names[1]) : "", is_clear ? printer->than_expected : "");
         text_add(&text, efficiency_part_name((enum efficiency_part)part));
         if (is_clear || verdict == CHANGE_BY_CHANCE) {
@@ -348,11 +353,10 @@ static void describe_hotspots(const struct changes_printer *printer, const struc
     take_text(printer, &text);
     for (size_t i = 0; i < hotspots->n; i++) {
         const struct changed_hotspot *hotspot = &hotspots->at[i];
-        const struct view *view = comparison_side(printer->view, hotspot->side);
         text_add(&text, hotspot->costs.difference > 0 ? "+" : "-");
         add_size(printer, change, &hotspot->costs, &text);
         text_add(&text, " ");
-        hotspot_describe(view->db, &hotspot->hotspot, printer->lines->ascii, &text);
+        hotspot_describe(hotspot->db, &hotspot->hotspot, printer->lines->ascii, &text);
         advice_add_paragraph(printer->lines, 4, 4, text_string(&text));
         text_clear(&text);
     }

@@ -20,7 +20,7 @@ struct costs_of_both {
 
 /* A procedure whose own costs changed. */
 struct changed_hotspot {
-    int side; /* run whose names and places are shown: the right one if it has the procedure */
+    const struct database *db; /* of the hotspot: of the first run of the right side that has it, else of the left */
     struct hotspot hotspot;
     struct costs_of_both costs;
 };

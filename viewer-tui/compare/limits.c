@@ -40,6 +40,13 @@ struct limited {
     struct text why; /* unknown */
 };
 
+/* Whether a label is that name, or "name(int, char)". */
+static bool is_named(const char *label, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(label, name, length) == 0 && (!label[length] || label[length] == '(');
+}
+
 /* What all procedures of that name cost; NULL if there is none. */
 static double *procedure_by_run(struct view *bottomup, const char *name, size_t quantity, enum cost_part part)
 {
@@ -51,7 +58,7 @@ static double *procedure_by_run(struct view *bottomup, const char *name, size_t 
     for (uint32_t row = program->first_child; row < program->first_child + program->n_children; row++) {
         struct text label = {0};
         label_name(bottomup, row, &label);
-        if (strcmp(text_string(&label), name) == 0) {
+        if (is_named(text_string(&label), name)) {
             double *costs = merged_costs(bottomup, row, quantity, part);
             sum = sum ? sum : mem_alloc(n_runs * sizeof *sum);
             for (size_t run = 0; run < n_runs; run++)
@@ -86,7 +93,7 @@ static void find_metric(struct limited *limited, struct view *bottomup, const ch
         limited->values = procedure ? procedure_by_run(bottomup, procedure, quantity, sorting.part)
                                     : merged_costs(bottomup, 0, quantity, sorting.part);
         if (!limited->values)
-            text_printf(&limited->why, "no procedure '%s' has costs", procedure);
+            text_printf(&limited->why, "no procedure with samples is called '%s'", procedure);
     }
     free(metric);
 }
@@ -104,7 +111,7 @@ static void add_procedures(struct session *session, enum projection projection, 
             for (size_t h = 0; h < more->n; h++) {
                 const struct changed_hotspot *hotspot = &more->at[h];
                 text_add(out, before);
-                hotspot_describe(comparison_side(topdown, hotspot->side)->db, &hotspot->hotspot, ascii, out);
+                hotspot_describe(hotspot->db, &hotspot->hotspot, ascii, out);
                 char number[NUMBER_WITH_UNIT_SIZE];
                 number_with_unit(hotspot->costs.difference, "s", number);
                 text_printf(out, " (+%s %s)", number, efficiency_part_name((enum efficiency_part)part));
@@ -142,17 +149,21 @@ enum limit_verdict limit_check(struct session *session, enum projection projecti
     }
     double left = merged_mean(merged, 0, limited.values), right = merged_mean(merged, 1, limited.values);
     double most = 1 + limit->percent / 100, half = merged_uncertainty(merged, limited.values, 1, NULL, CONFIDENCE_99_9);
-    bool is_exceeded = right - most * left > merged_uncertainty(merged, limited.values, most, NULL, CONFIDENCE_99_9);
+    double beyond = right - most * left, uncertain = merged_uncertainty(merged, limited.values, most, NULL, CONFIDENCE_99_9);
+    enum limit_verdict verdict = beyond > uncertain    ? LIMIT_EXCEEDED
+                                 : beyond > -uncertain ? LIMIT_UNDECIDED
+                                                       : LIMIT_KEPT;
+    static const char *const words[] = {"kept", "undecided, more runs would tell", "exceeded"};
     char numbers[SIDES][NUMBER_WITH_UNIT_SIZE];
     number_with_unit(left, limited.unit, numbers[0]);
     number_with_unit(right, limited.unit, numbers[1]);
-    text_printf(out, "%s, %s -> %s", is_exceeded ? "exceeded" : "kept", numbers[0], numbers[1]);
+    text_printf(out, "%s, %s -> %s", words[verdict], numbers[0], numbers[1]);
     double percent = 100 / left, change = right - left;
     if (left > 0)
-        text_printf(out, ", %+.1f%% (%+.1f to %+.1f)", percent * change, percent * (change - half),
+        text_printf(out, ", %+.1f%% (%+.1f to %+.1f)", percent * change, fmax(percent * (change - half), -100),
                     percent * (change + half));
-    if (is_exceeded && !limited.is_procedure)
+    if (verdict == LIMIT_EXCEEDED && !limited.is_procedure)
         add_procedures(session, projection, ascii, out);
     free(limited.values);
-    return is_exceeded ? LIMIT_EXCEEDED : LIMIT_KEPT;
+    return verdict;
 }

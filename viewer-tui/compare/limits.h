@@ -2,7 +2,8 @@
  *
  *     wall +5%             the wall time; also `cpu`
  *     work +5%             a metric of the whole program, or "METRIC:exclusive"
- *     work:parse +10%      what a procedure and all that it calls cost, wherever it is called
+ *     work:parse +10%      what a procedure and all that it calls cost, wherever it is called; all of that name, with any
+ *                          arguments
  *
  * A limit is exceeded if the whole interval of the change is beyond it: that of 99.9 % (merged_uncertainty), since what
  * runs every night must not fail by chance. */
@@ -23,7 +24,8 @@ bool limit_read(const char *text, struct limit *limit);
 void limits_free(limit_list *limits);
 
 enum limit_verdict {
-    LIMIT_KEPT,
+    LIMIT_KEPT,      /* the whole interval is below it */
+    LIMIT_UNDECIDED, /* it is in the interval: more runs are needed */
     LIMIT_EXCEEDED,
     LIMIT_UNKNOWN /* there is no such metric or procedure, or too few runs */
 };

@@ -298,15 +298,6 @@ struct database *session_database(struct session *session, enum projection proje
     return session->outcome == DONE ? opened->db : NULL;
 }
 
-bool session_define_in(struct session *session, struct metrics *metrics)
-{
-    struct formula_error error;
-    for (size_t i = 0; i < session->definitions.n && metrics->n == metrics->n_stored + i; i++)
-        if (!derived_define(metrics, session->definitions.at[i], &error))
-            return definition_is_bad(session, session->definitions.at[i], &error);
-    return true;
-}
-
 static void sort_as_usual(const struct session *session, struct view *view)
 {
     struct sorting sorting = view->sorting;
@@ -387,8 +378,8 @@ static struct view *merge_views(struct session *session, enum projection project
     struct opened *opened = &session->opened[projection];
     struct view **views = mem_alloc(session->n_runs * sizeof(struct view *)), *view = NULL;
     size_t n = 0;
-    while (n < session->n_runs && (views[n] = session_take_view(session->runs[n], projection, id)) != NULL)
-        n++;
+    while (n < session->n_runs && (views[n] = session_view(session->runs[n], projection, id)) != NULL)
+        session->runs[n++]->opened[projection].views[id] = NULL; /* the merged view owns it */
     if (n == session->n_runs) {
         enum cost_part part = classes[id]->sorted_by;
         struct sorting sorting = {.metric = metrics_first_measured(&opened->merged->metrics), .part = part};
@@ -404,12 +395,22 @@ static struct view *merge_views(struct session *session, enum projection project
     return view;
 }
 
+/* Defines the derived metrics in those of merged views; false, with the problem noted, if a definition is wrong. */
+static bool define_in(struct session *session, struct metrics *metrics)
+{
+    struct formula_error error;
+    for (size_t i = 0; i < session->definitions.n && metrics->n == metrics->n_stored + i; i++)
+        if (!derived_define(metrics, session->definitions.at[i], &error))
+            return definition_is_bad(session, session->definitions.at[i], &error);
+    return true;
+}
+
 /* session_view of several databases; a problem of one is one of all. */
 static struct view *merged_view(struct session *session, enum projection projection, enum view_id id)
 {
     struct opened *opened = &session->opened[projection];
     if (!opened->views[id] && (opened->merged || merge_runs(session, projection)) &&
-        session_define_in(session, &opened->merged->metrics))
+        define_in(session, &opened->merged->metrics))
         opened->views[id] = merge_views(session, projection, id);
     session->outcome = opened->views[id] ? DONE : FAILED;
     for (size_t i = 0; i < session->n_runs; i++) {
@@ -433,13 +434,6 @@ struct view *session_view(struct session *session, enum projection projection, e
     if (opened->views[id])
         sort_as_usual(session, opened->views[id]);
     return opened->views[id];
-}
-
-struct view *session_take_view(struct session *session, enum projection projection, enum view_id id)
-{
-    struct view *view = session_view(session, projection, id);
-    session->opened[projection].views[id] = NULL;
-    return view;
 }
 
 bool session_recursion_is_collapsed(const struct session *session)
@@ -468,14 +462,6 @@ int session_exit_status(const struct session *session)
 const char *projection_name(enum projection projection)
 {
     return projection == PHYSICAL ? "physical" : "logical";
-}
-
-enum view_id view_id_named(const char *name)
-{
-    int id = 0;
-    while (id < VIEWS && strcmp(classes[id]->name, name) != 0)
-        id++;
-    return (enum view_id)id;
 }
 
 enum outcome session_restrict(struct session *session, enum projection projection,

@@ -79,10 +79,6 @@ void session_set_rules(struct session *session, const struct path_rules *rules);
 /* Defines a derived metric (derived.h) in every database that will be opened. */
 void session_define(struct session *session, const char *definition);
 
-/* Defines the derived metrics in those of merged views. False, with the problem noted, if a
- * definition is wrong. */
-bool session_define_in(struct session *session, struct metrics *metrics);
-
 /* Defines it in the open databases, too. False, with the error and without effect, if the
  * definition is wrong in that projection, of which a view is open. */
 bool session_define_now(struct session *session, enum projection projection, const char *definition,
@@ -132,10 +128,6 @@ struct database *session_database(struct session *session, enum projection proje
  * contexts. NULL as above. */
 struct view *session_view(struct session *session, enum projection projection, enum view_id id);
 
-/* The same view for the caller, who closes it. */
-struct view *session_take_view(struct session *session, enum projection projection,
-                               enum view_id id);
-
 /* Restricts all values to the threads of a set (NULL: all), of which it takes ownership. Closes all
  * views. FAILED if the projection, which is opened first, cannot be read; STOPPED if the user
  * stopped: then nothing has changed. */
@@ -163,9 +155,6 @@ const char *session_folding_words(const struct session *session);
 int session_exit_status(const struct session *session);
 
 const char *projection_name(enum projection projection);
-
-/* The view of that name; VIEWS if there is none. */
-enum view_id view_id_named(const char *name);
 
 /* The command that was run, and the threads if values are restricted to some, for titles. `db` is
  * that of the view, or NULL. */

@@ -1,6 +1,8 @@
 #include "viewer-tui/output/disassembly.h"
 
 #include "lib/number.h"
+#include "viewer-tui/compare/comparison.h"
+#include "viewer-tui/compare/merged.h"
 #include "viewer-tui/db/procedure-code.h"
 #include "viewer-tui/tree/labels.h"
 
@@ -42,10 +44,17 @@ static uint32_t procedure_around(const struct view *view, uint32_t row)
     return row;
 }
 
-static size_t metric_of_view(const struct view *view)
+/* The metric that the view is sorted by, of the run whose row is shown. */
+static size_t metric_of_view(const struct view *view, const struct view *origin)
 {
-    size_t metric = view->sorting.metric;
-    return metric < view->metrics->n_stored ? metric : metrics_first_additive(view->metrics);
+    const struct merged_runs *merged = merged_runs_of(view);
+    const struct metric *sorted = &view->metrics->at[view->sorting.metric];
+    size_t metric = view->sorting.metric < view->metrics->n_stored ? view->sorting.metric : SIZE_MAX;
+    if (merged && metric_is_compared(sorted))
+        metric = merged->sources.at[sorted->compared.sides[0] / MERGED_COLUMNS * merged->runs.n + (size_t)origin->side];
+    else if (merged)
+        metric = SIZE_MAX;
+    return metric < origin->metrics->n_stored ? metric : metrics_first_additive(origin->metrics);
 }
 
 /* ---- lines ---- */
@@ -239,17 +248,15 @@ static void add_listing(struct listing *listing, const struct view *view, uint32
 
 static const char *name_in_file(const struct metric *metric)
 {
-    if (metric_called(metric))
-        return metric_called(metric);
     return metric->former_name ? metric->former_name : metric->name;
 }
 
 bool disassembly_of_row(struct disassembly *disassembly, const struct view *view, uint32_t row,
                         const char **why)
 {
-    size_t metric = metric_of_view(view);
-    double program = view_total(view, metric);
     const struct view *origin = view_origin(view, &row);
+    size_t metric = metric_of_view(view, origin);
+    double program = view_total(origin, metric);
     const struct database *db = origin->db;
     const struct row *selected = view_row(origin, row);
     uint32_t around = procedure_around(origin, row);
@@ -258,7 +265,7 @@ bool disassembly_of_row(struct disassembly *disassembly, const struct view *view
     struct listing listing = {.target = disassembly,
                               .db = db,
                               .sources = disassembly->sources,
-                              .metric = &view->metrics->at[metric],
+                              .metric = &origin->metrics->at[metric],
                               .dearest = -1};
     listing.metric_name = name_in_file(listing.metric);
     if (selected->kind == KIND_STATEMENT || selected->kind == KIND_LOOP) {

@@ -84,12 +84,10 @@ static size_t next_compared(const struct metrics *metrics, size_t from)
 }
 
 /* The name of the row's procedure; "" if a scope is no procedure. */
-static const char *hotspot_name(const struct comparison_printer *printer,
-                                const struct changed_hotspot *hotspot, char buffer[NAME_SIZE])
+static const char *hotspot_name(const struct changed_hotspot *hotspot, char buffer[NAME_SIZE])
 {
     uint32_t procedure = hotspot->hotspot.procedure;
-    const struct database *db = comparison_side(printer->topdown, hotspot->side)->db;
-    return procedure == NOTHING ? "" : database_procedure_name(db, procedure, buffer);
+    return procedure == NOTHING ? "" : database_procedure_name(hotspot->db, procedure, buffer);
 }
 
 /* ---- Text ---- */
@@ -253,10 +251,9 @@ static void write_hotspots(struct comparison_printer *printer, const char *key,
     json_put_array(json, key);
     for (size_t i = 0; i < hotspots->n; i++) {
         const struct changed_hotspot *hotspot = &hotspots->at[i];
-        const struct database *db = comparison_side(printer->topdown, hotspot->side)->db;
         json_write_object(json);
-        json_write_text(json, "name", hotspot_name(printer, hotspot, buffer));
-        json_put_place(json, database_file_path(db, hotspot->hotspot.at.file),
+        json_write_text(json, "name", hotspot_name(hotspot, buffer));
+        json_put_place(json, database_file_path(hotspot->db, hotspot->hotspot.at.file),
                        hotspot->hotspot.at.line);
         write_both(printer, &hotspot->costs);
         json_write_object_end(json);

@@ -147,7 +147,7 @@ size_t columns_of_metric(const struct columns *columns, size_t first)
 
 static bool is_time(const struct metric *metric)
 {
-    return strcmp(metric->unit, "s") == 0 && metric_is_additive(metric);
+    return strcmp(metric->unit, "s") == 0 && (metric_is_additive(metric) || metric_is_compared(metric));
 }
 
 static bool share_unit(const struct metrics *metrics, size_t a, size_t b)
