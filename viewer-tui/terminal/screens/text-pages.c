@@ -150,8 +150,7 @@ void tui_disassemble(struct tui *tui)
     vec_free(&text);
 }
 
-void tui_report(struct tui *tui, const char *title, const struct command *opener,
-                int (*print)(struct session *session, const struct print_options *options, FILE *out))
+void tui_report(struct tui *tui, enum printed page, const struct command *opener)
 {
     struct print_options options = {.projection = tui->projection, .min_percent = -1, .width = (size_t)screen_width()};
     char *text = NULL;
@@ -160,9 +159,9 @@ void tui_report(struct tui *tui, const char *title, const struct command *opener
     if (!out)
         return;
     tui_announce("adding up ...");
-    print(tui->session, &options, out);
+    print_page(page, tui->session, &options, out);
     if (fclose(out) == 0)
-        tui_show_text(tui, title, text, opener);
+        tui_show_text(tui, printed_pages[page].word, text, opener);
     free(text);
 }
 

@@ -226,7 +226,7 @@ static bool obey(struct thread_screen *page, struct list *list, int key)
     case '<': show_column(page, -1); break;
     case 't':
         if (page->side == NO_SIDE)
-            tui_report(page->tui, "threads", NULL, print_threads);
+            tui_report(page->tui, PRINT_THREADS, NULL);
         break;
     case 'i': show_details(page, list->scroller.selected); break;
     default: return !tui_closes(page->tui, key);

@@ -69,10 +69,14 @@ static void show_other_projection(struct tui *tui)
         tui_say(tui, "this database has no %s projection", projection_name(other));
 }
 
-static void show_summary(struct tui *tui)
+/* Shows a printed page as text. */
+static void show_report(struct tui *tui)
 {
-    if (tui_is_of_one_run(tui, "the summary", true))
-        tui_report(tui, "summary", tui->command, print_summary);
+    enum printed page = (enum printed)tui->command->argument;
+    char *what = mem_printf("the %s", printed_pages[page].word);
+    if (tui_is_of_one_run(tui, what, !printed_pages[page].alone))
+        tui_report(tui, page, tui->command);
+    free(what);
 }
 
 /* ---- views over a part of the data ---- */
@@ -256,7 +260,7 @@ const struct family view_family = {
              {"2", "bottom-up: procedures and their callers", show_view, BOTTOM_UP, JUMP | PAGE},
              {"3", "flat: modules, files, procedures, loops, statements", show_view, FLAT, JUMP | PAGE},
              {"4", "threads: cost of the row in each; bars, histogram, table", show_threads, 0, PAGE},
-             {"5", "summary: processes, samples, advice, problems", show_summary, 0, PAGE},
+             {"5", "summary: processes, samples, advice, problems", show_report, PRINT_SUMMARY, PAGE},
              {"Tab", "next view", show_neighbor, 1, JUMP},
              {"Shift-Tab", "previous view", show_neighbor, -1, JUMP},
              {"p", "switch between calls as written (logical) and as executed (physical)", show_other_projection, 0,
