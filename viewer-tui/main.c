@@ -18,19 +18,6 @@
 /* Bytes; printers write in small pieces. */
 #define OUTPUT_BUFFER (1 << 18)
 
-static int print(struct session *session, const struct options *options, FILE *out)
-{
-    if (options->printed == PRINT_SCALING)
-        return print_set(options, out);
-    if (options->printed == PRINT_THREADS)
-        return print_threads(session, &options->print, out);
-    if (options->printed == PRINT_SUMMARY)
-        return print_summary(session, &options->print, out);
-    if (options->printed == PRINT_LOSSES)
-        return print_view(session, TOP_DOWN, &options->print, out);
-    return print_view(session, (enum view_id)options->printed, &options->print, out);
-}
-
 /* Prints to the file that the user named, or standard output; the exit status. */
 static int print_to_output(struct session *session, const struct options *options)
 {
@@ -41,7 +28,7 @@ static int print_to_output(struct session *session, const struct options *option
     int status = 1;
     if (is_written) {
         setvbuf(file.out, NULL, _IOFBF, OUTPUT_BUFFER);
-        status = print(session, options, file.out);
+        status = session ? print_page(options->printed, session, &options->print, file.out) : print_set(options, file.out);
         is_written = options->output ? atomic_file_commit(&file, &cause)
                                      : fflush(stdout) == 0 && !ferror(stdout);
     }

@@ -9,16 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Indexes of rows[], in the order of --help. The words that --print, --format and --scaling offer are in the order of
- * their enumerations. */
+/* Indexes of rows[], in the order of --help. The words that --format and --scaling offer are in the order of their
+ * enumerations. */
 enum {
     PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, COLLAPSE, FILTER,
     DEPTH, MIN_PERCENT, PROGRAM, THREADS, OF, WHAT_IF, COMPARE, FAIL_IF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, OWN,
     COLUMNS, BARS, NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
 };
 
-static const struct option_row rows[OPTIONS] = {
-    [PRINT] = {NULL, "print", "VIEW", "top-down bottom-up flat threads summary scaling losses",
+static struct option_row rows[OPTIONS] = {
+    [PRINT] = {NULL, "print", "VIEW", NULL, /* the words of printed_pages */
                "top-down, bottom-up, flat, threads, summary, ...",
                "Print a view: `top-down`, `bottom-up`, `flat`, `threads` or `summary`, see Views; or `scaling` or "
                "`losses` of a set of runs, see Sets of runs."},
@@ -135,6 +135,15 @@ static const struct option_table table = {
     .n = OPTIONS,
 };
 
+/* The words of pages, as option rows have them. */
+static char *page_words(void)
+{
+    struct text words = {0};
+    for (int page = 0; page < PRINTED; page++)
+        text_printf(&words, "%s%s", page ? " " : "", printed_pages[page].word);
+    return words.at;
+}
+
 /* The index of a value among the words that the option offers. */
 static int word_of(size_t option, const char *what, const char *value)
 {
@@ -238,11 +247,8 @@ static void take_option(void *target, size_t option, const char *value)
     struct options *options = &line->options;
     line->given[option] = true;
     switch (option) {
-    case PRINT: options->printed = word_of(option, "view", value); break;
-    case FORMAT:
-        options->print.format = (enum format)word_of(option, "format", value);
-        options->format = value;
-        break;
+    case PRINT: options->printed = (enum printed)word_of(option, "view", value); break;
+    case FORMAT: options->print.format = (enum format)word_of(option, "format", value); break;
     case OUTPUT: options->output = value; break;
     case SORT: options->print.sort = value; break;
     case METRICS: options->metrics = value; break;
@@ -279,35 +285,43 @@ static void check_set_options(const struct options *options)
 {
     if (!options->paths[0] || options->paths[1])
         diag_usage("--print scaling and losses take one set of runs");
-    if (options->threads || options->program)
-        diag_usage("--threads, --program: scaling and losses are about whole runs; print another "
-                   "view");
     if (options->metrics && options->printed == PRINT_LOSSES)
         diag_usage("--metrics: losses have their own; --sort chooses one of them");
 }
 
-/* Ends with the formats that fit if the chosen one does not. */
+/* Adds the word of an option at an index. */
+static void add_word(struct text *words, size_t option, int index)
+{
+    const char *at = rows[option].completion;
+    for (; index > 0; index--)
+        at += strcspn(at, " ") + 1;
+    text_printf(words, "%s%.*s", words->n ? ", " : "", (int)strcspn(at, " "), at);
+}
+
+/* Ends with the pages that have the chosen format, and the formats that the page has, if it is none of them. */
 static void check_format(const struct options *options)
 {
-    static const char any[] = "text, csv, json";
-    if (options->printed == PRINT_SUMMARY && options->print.format == FORMAT_CSV)
-        diag_usage("--format csv is for tables; the summary can be printed as text, json");
-    enum format format = options->print.format;
-    const char *name = options->format;
-    bool is_tree = options->printed < VIEWS;
-    if (format < FORMAT_FOLDED || is_tree || (options->printed == PRINT_SCALING && format == FORMAT_SVG))
+    struct text name = {0}, pages = {0}, formats = {0};
+    const struct printed_page *printed = &printed_pages[options->printed];
+    int chosen = (int)options->print.format;
+    if (printed->formats >> chosen & 1)
         return;
-    if (options->printed == PRINT_LOSSES)
-        diag_usage("--format %s: losses may be negative; they can be printed as %s", name, any);
-    if (options->printed == PRINT_SCALING)
-        diag_usage("--format %s is for trees; scaling can be printed as %s, svg", name, any);
-    diag_usage("--format %s is for trees (top-down, bottom-up, flat)%s; this view can be printed as %s", name,
-               format == FORMAT_SVG ? " and --print scaling" : "",
-               options->printed == PRINT_SUMMARY ? "text, json" : any);
+    add_word(&name, FORMAT, chosen);
+    for (int page = 0; page < PRINTED; page++)
+        if (printed_pages[page].formats >> chosen & 1)
+            add_word(&pages, PRINT, page);
+    for (int format = 0; format < FORMATS; format++)
+        if (printed->formats >> format & 1)
+            add_word(&formats, FORMAT, format);
+    diag_usage("--format %s is for %s; %s can be printed as %s", text_string(&name), text_string(&pages), printed->word,
+               text_string(&formats));
 }
 
 static void check_combination(const struct options *options, const bool given[OPTIONS])
 {
+    static const struct printed_page nothing; /* the viewer */
+    bool prints = options->printed != PRINT_NOTHING;
+    const struct printed_page *page = prints ? &printed_pages[options->printed] : &nothing;
     if (options->metrics && options->by_kind)
         diag_usage("--metrics and --kinds cannot be combined; --metrics can name kinds");
     if (options->threads && options->paths[1])
@@ -316,8 +330,8 @@ static void check_combination(const struct options *options, const bool given[OP
         diag_usage("--program works with one database, not with two that are compared");
     if (options->program && options->threads)
         diag_usage("--program and --threads cannot be combined");
-    if (options->program && options->printed == PRINT_SUMMARY)
-        diag_usage("--program: the summary is about the whole run; print another view");
+    if ((options->program || options->threads) && page->whole)
+        diag_usage("--%s: %s; print another view", options->program ? "program" : "threads", page->whole);
     if (given[COLUMNS] && options->paths[1])
         diag_usage("--columns works with one database, not with two that are compared");
     if (options->print.of && options->printed != PRINT_THREADS)
@@ -326,24 +340,18 @@ static void check_combination(const struct options *options, const bool given[OP
         diag_usage("--what-if works with the summary: leave --print out, or print summary");
     if (options->changes.n && options->paths[1])
         diag_usage("--what-if works with one database, not with two that are compared");
-    if (options->threads && options->printed == PRINT_SUMMARY)
-        diag_usage("--threads: the summary is about the whole run; print another view");
-    if (options->printed == PRINT_SCALING || options->printed == PRINT_LOSSES)
+    if (page->is_of_set)
         check_set_options(options);
-    bool is_tree = options->printed < VIEWS || options->printed == PRINT_LOSSES;
-    if (filters_n(&options->filters) && options->printed != PRINT_NOTHING && !is_tree)
+    if (filters_n(&options->filters) && prints && !page->is_tree)
         diag_usage("--filter works on trees: print top-down, bottom-up or flat");
-    bool has_columns = is_tree && options->print.format < FORMAT_FOLDED;
-    if (options->printed != PRINT_NOTHING && (given[COLUMNS] || given[BARS]) && !has_columns)
+    bool has_columns = page->is_tree && options->print.format < FORMAT_FOLDED;
+    if (prints && (given[COLUMNS] || given[BARS]) && !has_columns)
         diag_usage("--columns and --bars are for the viewer, and for trees as text, csv or json");
-    if (options->printed == PRINT_NOTHING) {
-        if (given[FORMAT] || given[DEPTH] || given[MIN_PERCENT] || options->output)
-            diag_usage("--format, --output, --depth and --min-percent need --print");
-    } else {
+    if (prints)
         check_format(options);
-    }
-    if (options->printed != PRINT_NOTHING && options->print.format == FORMAT_PPROF &&
-        !options->output && isatty(STDOUT_FILENO))
+    else if (given[FORMAT] || given[DEPTH] || given[MIN_PERCENT] || options->output)
+        diag_usage("--format, --output, --depth and --min-percent need --print");
+    if (prints && options->print.format == FORMAT_PPROF && !options->output && isatty(STDOUT_FILENO))
         diag_usage("pprof files are binary and standard output is a terminal: use --output FILE");
 }
 
@@ -361,13 +369,6 @@ static void take_names(struct options *options, const char *list)
         comparison_names_of_lists(options->paths, options->comparison.names);
     else if (!list && options->paths[1])
         comparison_names_of_paths(options->paths, options->comparison.names);
-}
-
-static void check_comparison(const struct options *options)
-{
-    if (options->printed == PRINT_THREADS)
-        diag_usage("threads of two runs cannot be matched: print them for each database, or see those of "
-                   "either run in the viewer (key 4)");
 }
 
 /* Takes a default of the user's, a line "OPTION = VALUE" of the configuration file. Returns what is wrong with it, or
@@ -421,6 +422,7 @@ struct options options_read(int argc, char **argv)
 {
     struct command_line line = {.options = {.printed = PRINT_NOTHING, .print = {.min_percent = -1}}};
     struct options *options = &line.options;
+    rows[PRINT].completion = page_words();
     int at = option_table_parse(&table, argc, argv, take_option, &line);
     int n_given = options->compares_lists ? 1 : 0;
     if (argc - at + n_given > SIDES)
@@ -439,7 +441,7 @@ struct options options_read(int argc, char **argv)
         options->printed = PRINT_SUMMARY;
     check_combination(options, line.given);
     take_names(options, line.names);
-    if (options->paths[1])
-        check_comparison(options);
+    if (options->paths[1] && options->printed != PRINT_NOTHING && printed_pages[options->printed].alone)
+        diag_usage("%s", printed_pages[options->printed].alone);
     return line.options;
 }

@@ -7,15 +7,11 @@
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/compare/limits.h"
 #include "viewer-tui/db/fold.h"
-#include "viewer-tui/output/print.h"
-
-/* What to print; the values below VIEWS are those of enum view_id. */
-enum printed { PRINT_NOTHING = -1, PRINT_THREADS = VIEWS, PRINT_SUMMARY, PRINT_SCALING, PRINT_LOSSES };
+#include "viewer-tui/output/printed-pages.h"
 
 struct options {
-    int printed; /* enum view_id or enum printed */
+    enum printed printed;
     struct print_options print;
-    const char *format; /* the name of print.format; NULL: the usual one */
     const char *output;            /* file to print to; NULL: standard output */
     const char *metrics;           /* names of the metrics to show; NULL: the usual ones */
     VEC(const char *) definitions; /* derived metrics, "NAME = FORMULA"; the caller frees */

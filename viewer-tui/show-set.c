@@ -18,7 +18,7 @@ struct read_set {
 
 bool options_name_set(const struct options *options)
 {
-    if (options->printed == PRINT_SCALING || options->printed == PRINT_LOSSES)
+    if (options->printed != PRINT_NOTHING && printed_pages[options->printed].is_of_set)
         return true;
     bool is_one = options->paths[0] && !options->paths[1];
     return options->printed == PRINT_NOTHING && is_one && run_set_exists(options->paths[0]);

@@ -521,7 +521,7 @@ class Printed(Compared):
         self.assertEqual(shown["metrics"], {name: cost["inclusive"]
                                             for name, cost in total.items()})
         for format in ("csv", "folded"):
-            self.assertIn("the summary can be printed as text, json" if format == "csv" else "printed as text, json",
+            self.assertIn("summary can be printed as text, json",
                           self.refused(2, "--print", "summary", "--format", format, *self.folders))
 
     def test_what_is_of_one_database(self):
@@ -658,13 +658,20 @@ class Terminals(Compared):
         self.check(lines, self.compared("top-down", "--physical")["root"], "work", "inclusive")
 
     def test_the_summary(self):
+        """It sorts the rows of its view, which later are in the user's order again."""
         terminal = self.start()
+        terminal.press("2", "r")
+        rows = self.rows(terminal.until_seen("▲ exclusive", "without_source"))
         terminal.press("5")
         text = viewer.printed("summary", *self.folders)
         wanted = [line for line in text.splitlines() if line.strip()]
         lines = terminal.until_seen(wanted[-1].rstrip())
         for line in wanted:
             self.assertIn(line.rstrip(), [shown.rstrip() for shown in lines])
+        terminal.press("q")
+        terminal.until_seen("▲ exclusive")
+        terminal.press("1", "2")
+        terminal.until(lambda lines: "▲ exclusive" in "\n".join(lines) and self.rows(lines) == rows, "the reversed rows")
 
     def test_threads_of_either_run(self):
         """The page has the threads of the second run, of the first one where only that has the row; Tab changes."""

@@ -321,7 +321,7 @@ class Output(Checks):
             for view in ("threads", "summary"):
                 done = viewer.run("--print", view, "--format", kind, self.db)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
-                self.assertIn("is for trees (top-down, bottom-up, flat)", done.stderr)
+                self.assertIn("is for top-down, bottom-up, flat; ", done.stderr)
         done = viewer.run("--output", "x", self.db)
         self.assertEqual(done.returncode, 2)
         self.assertIn("need --print", done.stderr)

@@ -255,6 +255,12 @@ class Columns(Story):
         whole = viewer.printed_json("flat", "--columns", "work:exclusive", self.db)["root"]
         self.assertEqual(whole["metrics"], {"work": {"exclusive": 10}})
 
+    def test_one_part_of_a_derived_metric(self):
+        options = "--derive", "twice = 2 * $work", "--columns", "twice:exclusive"
+        self.assertEqual([name for name in self.records("flat", *options)[0] if ":" in name], ["twice:exclusive"])
+        whole = viewer.printed_json("flat", *options, self.db)["root"]
+        self.assertEqual(whole["metrics"], {"twice": {"exclusive": 20}})
+
     @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
     def test_the_screen(self):
         """The rows of the viewer are the lines of the text: the costs, two spaces more, and names below markers."""
@@ -373,13 +379,12 @@ class Options(Story):
                 (["--print", "sideways", self.db], "no view 'sideways'"),
                 (["--print", "flat", "--format", "xml", self.db], "no format 'xml'"),
                 (["--print", "threads", "--format", "folded", self.db],
-                 "folded is for trees (top-down, bottom-up, flat); this view can be printed as text, csv, json\n"),
+                 "folded is for top-down, bottom-up, flat; threads can be printed as text, csv, json\n"),
                 (["--print", "threads", "--format", "svg", self.db],
-                 "svg is for trees (top-down, bottom-up, flat) and --print scaling; this view can be printed as text, "
-                 "csv, json\n"),
-                (["--print", "summary", "--format", "folded", self.db], "this view can be printed as text, json\n"),
+                 "svg is for top-down, bottom-up, flat, scaling; threads can be printed as text, csv, json\n"),
+                (["--print", "summary", "--format", "folded", self.db], "; summary can be printed as text, json\n"),
                 (["--print", "summary", "--format", "csv", self.db],
-                 "--format csv is for tables; the summary can be printed as text, json\n"),
+                 "--format csv is for top-down, bottom-up, flat, threads, scaling, losses; summary can be printed as text, json\n"),
                 (["--print", "flat", "--format", "gnuplot", self.db], "no format 'gnuplot'"),
                 (["--numbers", "plain", self.db], "unknown option --numbers"),
                 (["--print", "flat", "--depth", "0", self.db], "--depth takes"),

@@ -284,9 +284,9 @@ class BadInput(KnownSet):
         self.assertEqual((two["time"], two["work"], two["factored"]["actual"]), (5, None, 2))
 
     def test_plots_are_of_scaling_only(self):
-        self.refused("--print scaling", "--print", "summary", "--format", "svg", self.folder, status=2)
+        self.refused("flat, scaling; summary", "--print", "summary", "--format", "svg", self.folder, status=2)
         for kind in ("folded", "pprof", "flamegraph"):
-            self.refused("is for trees; scaling can be printed as text, csv, json, svg\n", "--print",
+            self.refused("is for top-down, bottom-up, flat; scaling can be printed as text, csv, json, svg\n", "--print",
                          "scaling", "--format", kind, self.set, status=2)
 
     def test_the_run_of_work_and_span_has_no_time(self):

@@ -101,8 +101,7 @@ struct metric {
     struct overhead_kind kind;
     bool is_ratio;     /* it does not add up: it has no percentages and may be undefined (NAN) */
     bool is_internal;  /* for the advice, formulas and JSON (metric_kind_of); never shown */
-    bool is_aside;     /* shown in the summary, the list of columns, the inspector, CSV and JSON; a
-                          column of views only if the user asks for it */
+    bool is_aside;     /* views and text have no column of it by default: metric_is_set_aside decides */
     bool is_asked_for; /* the user named it */
     bool is_part_hidden[EXCLUSIVE + 1]; /* by cost_part: the user named the other one only */
     bool repeats_work; /* an effort of which only work is not 0; wall of serial code */
@@ -274,19 +273,20 @@ static inline bool metric_says_something(const struct metric *metric)
     return is_wanted || (metric_is_measured(metric) && !metric->repeats_work && !metric->is_zero);
 }
 
-/* Whether views and text have columns of the metric by default. CSV and JSON have all metrics that
- * are shown. */
-static inline bool metric_has_columns(const struct metric *metric)
+/* Whether views and text have columns of it only once the user shows them (in the list of columns, or by name). The
+ * summary, the inspector, CSV and JSON have it nevertheless. */
+static inline bool metric_is_set_aside(const struct metric *metric)
 {
-    return metric_says_something(metric) && !metric->is_aside;
+    return metric->is_aside && !metric->is_asked_for;
 }
 
-/* The first metric from `from` on that is shown and has columns, or metrics->n. In SET_KINDS, which
- * the user asked for, all have. */
+/* The first metric from `from` on that is shown and has columns in views and text by default, or metrics->n. CSV and
+ * JSON have all that are shown. In SET_KINDS, which the user asked for, those that say nothing have columns, too. */
 static inline size_t metrics_with_columns(const struct metrics *metrics, size_t from)
 {
     size_t m = metrics_shown(metrics, from);
-    while (m < metrics->n && metrics->set != SET_KINDS && !metric_has_columns(&metrics->at[m]))
+    while (m < metrics->n && (metric_is_set_aside(&metrics->at[m]) ||
+                              (metrics->set != SET_KINDS && !metric_says_something(&metrics->at[m]))))
         m = metrics_shown(metrics, m + 1);
     return m;
 }

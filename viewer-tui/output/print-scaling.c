@@ -116,7 +116,7 @@ static void print_columns(struct printed_scaling *printed, size_t from, size_t t
     memcpy(shown + 1, columns + from, (to - from) * sizeof *columns);
     table.columns = shown;
     table.n_columns++;
-    table_write_text(&table, &printed->writer);
+    table_write(&table, &printed->writer, NULL, table.n_rows);
 }
 
 static void print_baseline(struct writer *writer, const struct scaling_table *table)
@@ -314,7 +314,7 @@ void print_scaling(const struct run_set *set, const struct scaling_table *table,
     if (format == FORMAT_JSON)
         print_json(&printed);
     else if (format == FORMAT_CSV)
-        table_write_csv(&records, &printed.writer);
+        table_write(&records, &printed.writer, NULL, records.n_rows);
     else
         print_text(&printed);
     writer_free(&printed.writer);

@@ -2,7 +2,6 @@
  * rest of run.json: see the manual page hpcviewer(1). */
 #include "viewer-tui/output/run-summary.h"
 
-#include "viewer-tui/base/task.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/table/columns.h"
 #include "viewer-tui/output/print.h"
@@ -155,23 +154,17 @@ void print_summary_json(struct summary *summary)
         copy_member(json, copied[i], summary->run);
 }
 
-int print_summary(struct session *session, const struct print_options *options, FILE *out)
+int print_summary(struct session *session, struct view *view, const struct print_options *options, FILE *out)
 {
     static void (*const printers[FORMATS])(struct summary *) = {
         [FORMAT_TEXT] = print_summary_text,
         [FORMAT_JSON] = print_summary_json,
     };
-    if (session_is_comparison(session))
-        return print_comparison(session, options, out);
-    struct view *view = session_view(session, options->projection, TOP_DOWN);
-    const struct database *db = view ? view->db : NULL;
-    if (!db)
-        return session_exit_status(session);
     struct summary summary = {.session = session,
-                              .db = db,
+                              .db = view->db,
                               .run = session->run,
-                              .title = session_title(session, db),
-                              .n_threads = threads_count(db),
+                              .title = session_title(session, view->db),
+                              .n_threads = threads_count(view->db),
                               .view = view,
                               .advice = advice_on(view, 0, session->run),
                               .width = options->width};
@@ -188,5 +181,5 @@ int print_summary(struct session *session, const struct print_options *options, 
     fates_free(&summary.fates);
     vec_free(&summary.what_ifs);
     advice_free(&summary.advice);
-    return problem_text() ? 1 : 0;
+    return 0;
 }

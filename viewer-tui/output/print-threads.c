@@ -3,7 +3,6 @@
 #include "viewer-tui/output/print.h"
 
 #include "lib/diag.h"
-#include "viewer-tui/base/task.h"
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/metrics/efficiency.h"
 #include "viewer-tui/table/columns.h"
@@ -71,7 +70,7 @@ struct threads_table {
     const struct metrics *metrics;
     struct threads threads;
     bool hosts_differ;
-    VEC(struct table_column) columns; /* ids, then costs; their heads are of the heap */
+    table_columns columns;            /* ids, then costs */
     VEC(struct thread_line) lines;    /* threads, then statistics */
 };
 
@@ -82,52 +81,25 @@ static double magnitude(const void *threads, size_t metric)
     return isfinite(sum) ? sum : all->statistics[LARGEST][metric];
 }
 
-static struct number_scale scale_of(const struct threads_table *table, size_t metric)
-{
-    return columns_scale_beside(table->metrics, metric, magnitude, &table->threads);
-}
-
-static double whole_of(const struct threads_table *table, size_t metric)
-{
-    return threads_whole(&table->threads, table->metrics, metric);
-}
-
 /* Adds the columns of a metric: the cost, and in CSV and JSON its percentage of effort. */
 static void add_columns(struct threads_table *table, size_t m)
 {
-    const struct metrics *metrics = table->metrics;
-    const struct metric *metric = &metrics->at[m];
-    struct table_column cost = {.group = "metrics",
-                                .kind = OF_COST,
-                                .place = offsetof(struct thread_line, totals),
-                                .width = COLUMN_WIDTH,
-                                .metric = m,
-                                .scale = scale_of(table, m),
-                                .whole = whole_of(table, m)};
-    struct text title = {0};
-    columns_title(metric, cost.scale.unit, table->writer.ascii, &title);
-    if (metrics_with_columns(metrics, m) == m)
-        cost.title = mem_strdup(text_string(&title));
-    if (metrics_shown(metrics, m) == m)
-        cost.head = mem_printf("%s%s", metric->name, csv_state(metric));
-    if (metrics_in_json(metrics, m) == m)
-        cost.key = metric->name;
-    vec_free(&title);
+    struct number_scale scale = columns_scale_beside(table->metrics, m, magnitude, &table->threads);
+    double whole = threads_whole(&table->threads, table->metrics, m);
+    struct table_column cost = table_cost_column(table->metrics, m, NULL, scale, whole);
+    cost.place = offsetof(struct thread_line, totals);
+    cost.width = COLUMN_WIDTH;
     vec_push(&table->columns, cost);
-    if (!metric_is_of_effort(metric) || !cost.head)
-        return;
-    char *head = mem_printf("%s:percent_of_effort", cost.head);
-    struct table_column percent = {.head = head, .key = metric->name, .group = "percent_of_effort", .kind = OF_PERCENT,
-                                   .place = cost.place, .metric = m, .whole = cost.whole};
-    vec_push(&table->columns, percent);
+    if (metric_is_of_effort(&table->metrics->at[m]) && cost.head)
+        vec_push(&table->columns, table_percent_column(&cost, false));
 }
 
+/* What text says before the table. */
 static void print_head(struct threads_table *table)
 {
     const struct metrics *metrics = table->metrics;
     struct writer *writer = &table->writer;
     size_t n = table->threads.list.n;
-    writer_run_line(writer, table->session, table->db);
     writer_line(writer, "%zu thread%s", n, n == 1 ? "" : "s");
     for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n; m = metrics_with_columns(metrics, m + 1)) {
         if (!metric_is_sum(&metrics->at[m]))
@@ -206,31 +178,22 @@ static struct data_table table_of(struct threads_table *table)
                           sizeof *table->lines.at, table->lines.n, table->metrics};
 }
 
-static void write_text(struct threads_table *table, struct data_table *all)
+/* The sum and the statistics, below the threads. */
+static void write_statistics_text(struct threads_table *table, struct data_table *all)
 {
-    size_t n = table->threads.list.n;
-    print_head(table);
-    table_write_heads(all, &table->writer);
-    table_write_lines(all, &table->writer, 0, n, true);
+    size_t sum = table->threads.list.n + SUM;
     writer_end_line(&table->writer);
     for (size_t i = 0; i < IDS; i++)
         table->columns.at[i].title = NULL;
     table->columns.at[0] = statistic_column;
-    table_write_lines(all, &table->writer, n + SUM, n + SUM + 1, false);
-    table_write_lines(all, &table->writer, n + SUM + 1, all->n_rows, true);
+    table_write_lines(all, &table->writer, sum, sum + 1, false);
+    table_write_lines(all, &table->writer, sum + 1, all->n_rows, true);
 }
 
-static void write_json(struct threads_table *table, const struct data_table *all, enum projection projection)
+static void write_statistics_json(struct threads_table *table, const struct data_table *all)
 {
     struct json_writer *json = &table->writer.json;
     size_t n = table->threads.list.n;
-    json_write_text(json, "title", session_title(table->session, table->db));
-    json_write_text(json, "view", "threads");
-    json_write_text(json, "projection", projection_name(projection));
-    json_put_metrics(json, "metrics", table->metrics);
-    json_put_array(json, "threads");
-    table_write_objects(all, &table->writer, 0, n);
-    json_write_array_end(json);
     for (int percent = 0; percent < 2; percent++) {
         json_put_object(json, percent ? "statistics_percent_of_effort" : "statistics");
         for (size_t s = 0; s < STATISTICS; s++)
@@ -243,21 +206,20 @@ static void write_json(struct threads_table *table, const struct data_table *all
 static void write_threads(struct threads_table *table, enum projection projection)
 {
     struct data_table all = table_of(table);
-    if (table->writer.format == FORMAT_TEXT)
-        write_text(table, &all);
-    else if (table->writer.format == FORMAT_CSV)
-        table_write_csv(&all, &table->writer);
-    else
-        write_json(table, &all, projection);
-    for (size_t i = IDS; i < table->columns.n; i++) {
-        free((char *)table->columns.at[i].head);
-        free((char *)table->columns.at[i].title);
-    }
+    struct writer *writer = &table->writer;
+    writer_head(writer, table->session, table->db, "threads", projection);
+    if (writer->format == FORMAT_TEXT)
+        print_head(table);
+    table_write(&all, writer, "threads", table->threads.list.n);
+    if (writer->format == FORMAT_TEXT)
+        write_statistics_text(table, &all);
+    else if (writer->format == FORMAT_JSON)
+        write_statistics_json(table, &all);
+    table_columns_free(&table->columns);
     for (size_t i = 0; i < table->lines.n; i++) {
         free(table->lines.at[i].description);
         free(table->lines.at[i].created_at);
     }
-    vec_free(&table->columns);
     vec_free(&table->lines);
 }
 
@@ -293,14 +255,12 @@ static void add_value_lines(struct procedure_table *table, const struct thread_t
         vec_push(&table->lines, (struct value_line){statistics[s].name, NULL, -1, statistics[s].value});
 }
 
-static void write_procedure_text(struct procedure_table *table, const struct session *session,
-                                 const struct thread_table *threads)
+static void write_procedure_text(struct procedure_table *table, const struct thread_table *threads)
 {
     const struct thread_costs *costs = &table->costs;
     struct writer *writer = &table->writer;
     char number[NUMBER_SIZE];
     size_t n = costs->threads.list.n;
-    writer_run_line(writer, session, costs->view->db);
     writer_say(writer, "%s: ", text_string(&table->name));
     thread_table_add_title(threads, &writer->line);
     writer_line(writer, "\n");
@@ -319,15 +279,11 @@ static void write_procedure_text(struct procedure_table *table, const struct ses
     }
 }
 
-static void write_procedure_json(struct procedure_table *table, const struct data_table *all,
-                                 const struct session *session, enum projection projection)
+static void write_procedure_json(struct procedure_table *table, const struct data_table *all)
 {
     const struct metric *metric = table->metric;
     struct json_writer *json = &table->writer.json;
     size_t n = table->costs.threads.list.n;
-    json_write_text(json, "title", session_title(session, table->costs.view->db));
-    json_write_text(json, "view", "threads");
-    json_write_text(json, "projection", projection_name(projection));
     json_write_text(json, "of", text_string(&table->name));
     json_write_text(json, "metric", metric->name);
     json_write_text(json, "unit", metric->unit);
@@ -335,9 +291,7 @@ static void write_procedure_json(struct procedure_table *table, const struct dat
     if (metric->why)
         json_write_text(json, "why", metric->why);
     json_write_text(json, "part", table->costs.part == INCLUSIVE ? "inclusive" : "exclusive");
-    json_put_array(json, "threads");
-    table_write_objects(all, &table->writer, 0, n);
-    json_write_array_end(json);
+    table_write(all, &table->writer, "threads", n);
     json_put_object(json, "statistics");
     for (size_t i = n; i < table->lines.n; i++)
         json_put_number(json, table->lines.at[i].kind, table->lines.at[i].value);
@@ -388,12 +342,13 @@ static void write_procedure(struct procedure_table *table, const struct session 
     add_value_lines(table, &threads);
     struct data_table all = {columns, 4, table->lines.at, sizeof *table->lines.at, table->lines.n, NULL};
     writer_open(&table->writer, options->format, out);
+    writer_head(&table->writer, session, table->costs.view->db, "threads", options->projection);
     if (options->format == FORMAT_TEXT)
-        write_procedure_text(table, session, &threads);
+        write_procedure_text(table, &threads);
     else if (options->format == FORMAT_CSV)
-        table_write_csv(&all, &table->writer);
+        table_write(&all, &table->writer, NULL, all.n_rows);
     else
-        write_procedure_json(table, &all, session, options->projection);
+        write_procedure_json(table, &all);
     writer_free(&table->writer);
     vec_free(&table->lines);
     free(head);
@@ -419,14 +374,15 @@ static int print_threads_of(struct session *session, const struct print_options 
         diag_error(view->db->folder, "'%s': %s", table.metric->name, table.costs.why);
     else
         write_procedure(&table, session, options, out);
-    int status = table.costs.why || problem_text() ? 1 : 0;
+    int status = table.costs.why ? 1 : 0;
     thread_costs_free(&table.costs);
     vec_free(&table.name);
     return status;
 }
 
-int print_threads(struct session *session, const struct print_options *options, FILE *out)
+int print_threads(struct session *session, struct view *view, const struct print_options *options, FILE *out)
 {
+    (void)view; /* costs of threads are in no view, but for those of one procedure */
     if (options->of)
         return print_threads_of(session, options, out);
     const struct database *db = session_database(session, options->projection);
@@ -449,5 +405,5 @@ int print_threads(struct session *session, const struct print_options *options, 
     write_threads(&table, options->projection);
     writer_free(&table.writer);
     threads_free(&table.threads);
-    return problem_text() ? 1 : 0;
+    return 0;
 }

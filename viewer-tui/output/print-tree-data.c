@@ -63,7 +63,7 @@ struct data_printer {
     struct row_facts facts; /* of the current row */
     struct text name, in;   /* its texts that are made */
     double *costs[2];       /* those of the facts */
-    VEC(struct table_column) shown; /* the facts, and of CSV the costs, whose heads are of the heap */
+    table_columns shown; /* the facts, and of CSV the costs */
 };
 
 /* Valid until the next row is read. */
@@ -113,11 +113,9 @@ static void close_printer(struct data_printer *printer)
 {
     if (!printer->tree->columns)
         free(printer->columns.at);
-    for (size_t i = FACTS; i < printer->shown.n; i++)
-        free((char *)printer->shown.at[i].head);
     for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
         free(printer->costs[part]);
-    vec_free(&printer->shown);
+    table_columns_free(&printer->shown);
     vec_free(&printer->name);
     vec_free(&printer->in);
     writer_free(&printer->writer);
@@ -129,19 +127,17 @@ static void close_printer(struct data_printer *printer)
 static void add_columns(struct data_printer *printer, const struct column *columns, size_t n)
 {
     const struct view *view = printer->tree->view;
-    const struct metric *metric = &view->metrics->at[columns->metric];
-    for (int percent = 0; percent <= metric_is_of_effort(metric); percent++)
-        for (size_t i = 0; i < n; i++) {
-            struct table_column column = {.head = mem_printf("%s%s:%s%s", metric->name, csv_state(metric),
-                                                             part_names[columns[i].part],
-                                                             percent ? "_percent_of_effort" : ""),
-                                          .kind = percent ? OF_PERCENT : OF_COST,
-                                          .place = columns[i].part == INCLUSIVE ? offsetof(struct row_facts, costs[0])
-                                                                                : offsetof(struct row_facts, costs[1]),
-                                          .metric = columns->metric,
-                                          .whole = view_whole(view, columns->metric)};
-            vec_push(&printer->shown, column);
-        }
+    size_t first = printer->shown.n;
+    for (size_t i = 0; i < n; i++) {
+        struct table_column column = table_view_column(view, columns->metric, columns[i].part);
+        column.place = columns[i].part == INCLUSIVE ? offsetof(struct row_facts, costs[0])
+                                                    : offsetof(struct row_facts, costs[1]);
+        vec_push(&printer->shown, column);
+    }
+    for (size_t i = first; i < first + n && metric_is_of_effort(&view->metrics->at[columns->metric]); i++) {
+        struct table_column percent = table_percent_column(&printer->shown.at[i], true);
+        vec_push(&printer->shown, percent);
+    }
 }
 
 static struct data_table table_of(const struct data_printer *printer)
@@ -309,29 +305,12 @@ static void write_filters(struct json_writer *json, const struct filters *filter
     vec_free(&filter);
 }
 
-/* The databases that are compared. */
-static void write_databases(struct json_writer *json, const struct session *session)
-{
-    json_put_array(json, "databases");
-    for (int side = 0; side < SIDES; side++) {
-        json_write_object(json);
-        json_write_text(json, "name", session->comparing->names[side]);
-        json_write_text(json, "path", session->sides[side]->folder);
-        json_write_object_end(json);
-    }
-    json_write_array_end(json);
-}
-
 static void write_head(struct data_printer *printer)
 {
     const struct tree *tree = printer->tree;
     const struct thread_set *threads = tree->session->threads;
     struct json_writer *json = &printer->writer.json;
-    json_write_text(json, "title", session_title(tree->session, tree->view->db));
-    if (printer->comparison)
-        write_databases(json, tree->session);
-    json_write_text(json, "view", tree->view->class->name);
-    json_write_text(json, "projection", projection_name(tree->projection));
+    writer_head(&printer->writer, tree->session, tree->view->db, tree->view->class->name, tree->projection);
     if (tree->session->folds.inlined)
         json_write_text(json, "inlined", "folded");
     if (session_recursion_is_collapsed(tree->session))

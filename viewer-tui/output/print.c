@@ -1,7 +1,6 @@
 #include "viewer-tui/output/print.h"
 
 #include "lib/diag.h"
-#include "viewer-tui/base/task.h"
 #include "viewer-tui/db/metric-selection.h"
 #include "viewer-tui/table/column-choice.h"
 #include "viewer-tui/tree/labels.h"
@@ -85,7 +84,7 @@ bool tree_shows_metric(const struct tree *tree, size_t metric)
     return is_shown;
 }
 
-int print_tree(const struct tree *tree, enum format format)
+void print_tree(const struct tree *tree, enum format format)
 {
     static void (*const printers[FORMATS])(const struct tree *) = {
         [FORMAT_TEXT] = print_tree_text,
@@ -98,7 +97,6 @@ int print_tree(const struct tree *tree, enum format format)
         [FORMAT_SVG] = print_tree_svg,
     };
     printers[format](tree);
-    return problem_text() ? 1 : 0;
 }
 
 bool print_can(enum format format, const struct view *view)
@@ -126,13 +124,9 @@ static bool print_columns(const struct session *session, const struct metrics *m
     return choice.is_made;
 }
 
-int print_view(struct session *session, enum view_id id, const struct print_options *options,
-               FILE *out)
+int print_view(struct session *session, struct view *view, const struct print_options *options, FILE *out)
 {
     static const struct filters no_filters;
-    struct view *view = session_view(session, options->projection, id);
-    if (!view)
-        return session_exit_status(session);
     struct sorting sorting = view->sorting;
     if (!print_sorting(session, view->metrics, options->sort, &sorting))
         return 2;
@@ -158,9 +152,9 @@ int print_view(struct session *session, enum view_id id, const struct print_opti
         .columns = options->columns ? &columns : NULL,
         .cells = {.has_bars = options->has_bars, .ascii = describe_in_ascii()},
         .out = out};
-    int status = print_tree(&tree, options->format);
+    print_tree(&tree, options->format);
     filtered_close(&filtered);
     if (options->columns)
         free(columns.at);
-    return status;
+    return 0;
 }

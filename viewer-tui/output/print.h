@@ -55,16 +55,14 @@ struct tree {
     FILE *out;
 };
 
-/* Each prints one kind of view and returns the exit status: 0; 1 if the database is damaged (the
- * caller reports that); 2 if the options do not fit the database, which has been reported. */
-int print_view(struct session *session, enum view_id id, const struct print_options *options,
-               FILE *out);
-int print_threads(struct session *session, const struct print_options *options, FILE *out);
-int print_summary(struct session *session, const struct print_options *options, FILE *out);
+/* Prints a page (printed-pages.h), and returns the exit status: 0; 1 if the database cannot be read; 2 if the options do
+ * not fit it, which has been reported. It may sort the view. */
+typedef int page_printer(struct session *session, struct view *view, const struct print_options *options, FILE *out);
+page_printer print_view, print_threads, print_summary;
 
 /* The summary of a comparison: both runs side by side, what changed, and the procedures whose own
- * costs differ most. */
-int print_comparison(struct session *session, const struct print_options *options, FILE *out);
+ * costs differ most. Its view is bottom-up. */
+page_printer print_comparison;
 
 /* Understands an option --sort (NULL leaves *sorting alone); false, with the error reported, if
  * there is no such metric or it was not measured. */
@@ -75,8 +73,8 @@ bool print_sorting(const struct session *session, const struct metrics *metrics,
  */
 bool print_can(enum format format, const struct view *view);
 
-/* Prints a tree; the exit status is as above. */
-int print_tree(const struct tree *tree, enum format format);
+/* Prints a tree. */
+void print_tree(const struct tree *tree, enum format format);
 
 /* The limits that print_options ask for, or else the format's own. */
 struct limits print_limits(const struct view *view, enum format format, double min_percent,

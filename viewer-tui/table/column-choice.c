@@ -17,8 +17,7 @@ void column_choice_follow(struct column_choice *choice, const struct metrics *me
             vec_push(&choice->list,
                      (struct chosen_column){.metric = m,
                                             .part = (enum cost_part)part,
-                                            .is_hidden =
-                                                metric->is_aside || metric->is_part_hidden[part]});
+                                            .is_hidden = metric_is_set_aside(metric) || metric->is_part_hidden[part]});
     }
 }
 
@@ -119,14 +118,17 @@ static size_t find(const struct column_choice *choice, size_t metric, enum cost_
 /* Appends the columns that the text does not name. */
 static void add_others(struct column_choice *choice, const struct metrics *metrics)
 {
-    for (size_t m = 0; m < metrics->n; m++)
-        for (int part = INCLUSIVE; part <= EXCLUSIVE; part++) {
-            bool is_usual = metrics->at[m].is_in[SET_CHOSEN] && !metric_derivation(&metrics->at[m]);
-            struct chosen_column other = {
-                .metric = m, .part = (enum cost_part)part, .is_hidden = is_usual};
-            if (find(choice, m, (enum cost_part)part) == choice->list.n)
-                vec_push(&choice->list, other);
-        }
+    for (size_t m = 0; m < metrics->n; m++) {
+        const struct metric *metric = &metrics->at[m];
+        size_t n = choice->list.n;
+        bool is_named[] = {find(choice, m, INCLUSIVE) < n, find(choice, m, EXCLUSIVE) < n};
+        bool is_usual = metric->is_in[SET_CHOSEN] && !metric_derivation(metric);
+        bool is_hidden = is_usual || is_named[0] || is_named[1] || metric_is_set_aside(metric);
+        for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
+            if (!is_named[part])
+                vec_push(&choice->list,
+                         (struct chosen_column){.metric = m, .part = (enum cost_part)part, .is_hidden = is_hidden});
+    }
 }
 
 void column_text_take(struct column_choice *choice, const struct metrics *metrics, const char *text)

@@ -117,7 +117,7 @@ void columns_add_derived(struct columns *columns, const struct view *view)
     const struct metrics *metrics = view->metrics;
     for (size_t m = metrics_shown(metrics, metrics->n_stored); m < metrics->n;
          m = metrics_shown(metrics, m + 1))
-        if (!has_metric(columns, m))
+        if (!has_metric(columns, m) && !metric_is_set_aside(&metrics->at[m]))
             add_column(columns, m, view->sorting.part);
 }
 

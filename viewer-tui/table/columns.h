@@ -29,10 +29,10 @@ struct columns {
 };
 
 /* At most `most` columns: those of the metric that is sorted by, even if they do not fit; one for each metric of locks if
- * that is more than 2 % of the work; then those of other metrics (metric_has_columns). The caller frees columns.at. */
+ * that is more than 2 % of the work; then those of other metrics (metrics_with_columns). The caller frees columns.at. */
 struct columns columns_fitting(const struct view *view, size_t most);
 
-/* Adds the missing derived metrics, in the part that is sorted by. */
+/* Adds the missing derived metrics that are not set aside, in the part that is sorted by. */
 void columns_add_derived(struct columns *columns, const struct view *view);
 
 /* Both parts of all shown metrics, measured or not, as in files for programs. The caller frees

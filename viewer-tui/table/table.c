@@ -1,14 +1,60 @@
 #include "viewer-tui/table/table.h"
 
 #include "viewer-tui/table/columns.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const void *value_of(const struct data_table *table, size_t row, const struct table_column *column)
 {
     return (const char *)table->rows + row * table->row_size + column->place;
+}
+
+struct table_column table_cost_column(const struct metrics *metrics, size_t m, const char *part,
+                                      struct number_scale scale, double whole)
+{
+    const struct metric *metric = &metrics->at[m];
+    struct table_column column = {.group = "metrics", .kind = OF_COST, .width = PART_WIDTH, .metric = m, .scale = scale,
+                                  .whole = whole, .is_made = true};
+    struct text title = {0};
+    columns_title(metric, scale.unit, describe_in_ascii(), &title);
+    if (metrics_with_columns(metrics, m) == m)
+        column.title = mem_strdup(text_string(&title));
+    if (metrics_shown(metrics, m) == m)
+        column.head = mem_printf("%s%s%s%s", metric->name, csv_state(metric), part ? ":" : "", part ? part : "");
+    if (metrics_in_json(metrics, m) == m)
+        column.key = metric->name;
+    vec_free(&title);
+    return column;
+}
+
+struct table_column table_view_column(const struct view *view, size_t metric, enum cost_part part)
+{
+    return table_cost_column(view->metrics, metric, part == INCLUSIVE ? "inclusive" : "exclusive",
+                             columns_scale(view, metric), view_whole(view, metric));
+}
+
+struct table_column table_percent_column(const struct table_column *cost, bool has_part)
+{
+    struct table_column column = *cost;
+    column.title = NULL;
+    column.head = mem_printf("%s%spercent_of_effort", cost->head, has_part ? "_" : ":");
+    column.group = "percent_of_effort";
+    column.kind = OF_PERCENT;
+    return column;
+}
+
+void table_columns_free(table_columns *columns)
+{
+    for (size_t i = 0; i < columns->n; i++)
+        if (columns->at[i].is_made) {
+            free((char *)columns->at[i].title);
+            free((char *)columns->at[i].head);
+        }
+    vec_free(columns);
 }
 
 static bool is_cost(const struct table_column *column)
@@ -122,12 +168,6 @@ void table_write_lines(const struct data_table *table, struct writer *writer, si
     }
 }
 
-void table_write_text(const struct data_table *table, struct writer *writer)
-{
-    table_write_heads(table, writer);
-    table_write_lines(table, writer, 0, table->n_rows, true);
-}
-
 /* ---- CSV ---- */
 
 static void write_field(const struct data_table *table, const struct table_column *column, const void *value,
@@ -161,12 +201,6 @@ void table_write_records(const struct data_table *table, struct writer *writer)
                 write_field(table, &table->columns[i], value_of(table, row, &table->columns[i]), writer);
         csv_end_record(writer);
     }
-}
-
-void table_write_csv(const struct data_table *table, struct writer *writer)
-{
-    table_write_names(table, writer);
-    table_write_records(table, writer);
 }
 
 /* ---- JSON ---- */
@@ -259,5 +293,23 @@ void table_write_objects(const struct data_table *table, struct writer *writer, 
         json_write_object(&writer->json);
         table_write_members(table, writer, row);
         json_write_object_end(&writer->json);
+    }
+}
+
+void table_write(const struct data_table *table, struct writer *writer, const char *key, size_t n)
+{
+    struct json_writer *json = &writer->json;
+    if (writer->format == FORMAT_TEXT) {
+        table_write_heads(table, writer);
+        table_write_lines(table, writer, 0, n, true);
+    } else if (writer->format == FORMAT_CSV) {
+        table_write_names(table, writer);
+        table_write_records(table, writer);
+    } else {
+        if (table->metrics)
+            json_put_metrics(json, "metrics", table->metrics);
+        json_put_array(json, key);
+        table_write_objects(table, writer, 0, n);
+        json_write_array_end(json);
     }
 }

@@ -5,7 +5,7 @@
  *         {"T_P, s", "time", "time", .kind = OF_DOUBLE, .place = offsetof(struct row, time), .width = 9, .decimals = 3},
  *     };
  *     struct data_table table = {columns, 2, rows, sizeof *rows, n_rows};
- *     table_write_text(&table, writer);
+ *     table_write(&table, writer, "rows", n_rows);
  *
  * A row is a structure of the caller, and a cell the member at column->place. What is unknown is "-" among numbers and
  * an empty field among texts and counts; JSON has null.
@@ -43,7 +43,24 @@ struct table_column {
     struct number_scale scale; /* of costs in text */
     double whole;              /* what a cost is shown as a percentage of; NAN: none is */
     void (*write)(const json_t *value, struct json_writer *json);
+    bool is_made; /* title and head are of the heap (table_columns_free) */
 };
+
+/* Columns that are made at run time. */
+typedef VEC(struct table_column) table_columns;
+
+/* The column of a metric's costs, in text, CSV and JSON as far as these show the metric. Its head is "NAME" or
+ * "NAME:PART"; in JSON it is a member of "metrics". The caller adds place and width. */
+struct table_column table_cost_column(const struct metrics *metrics, size_t metric, const char *part,
+                                      struct number_scale scale, double whole);
+
+/* The same for one part of a view's costs. */
+struct table_column table_view_column(const struct view *view, size_t metric, enum cost_part part);
+
+/* The percentages of effort of such a column, in CSV and JSON. */
+struct table_column table_percent_column(const struct table_column *cost, bool has_part);
+
+void table_columns_free(table_columns *columns);
 
 struct data_table {
     const struct table_column *columns;
@@ -59,9 +76,9 @@ void table_write_heads(const struct data_table *table, struct writer *writer);
 /* Rows as lines of text. `has_shares`: costs have their percentages. */
 void table_write_lines(const struct data_table *table, struct writer *writer, size_t from, size_t to, bool has_shares);
 
-/* Heads and all rows. */
-void table_write_text(const struct data_table *table, struct writer *writer);
-void table_write_csv(const struct data_table *table, struct writer *writer);
+/* A page that is a table, below its head (writer_head): in text the first `n` rows; in CSV all; in JSON "metrics", if it
+ * has costs, and an array `key` of the first `n`. */
+void table_write(const struct data_table *table, struct writer *writer, const char *key, size_t n);
 
 /* The two parts of CSV, for rows that are made one by one. */
 void table_write_names(const struct data_table *table, struct writer *writer);

@@ -1,6 +1,7 @@
 #include "viewer-tui/table/writer.h"
 
 #include "lib/printable.h"
+#include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/compare/run-line.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/tree/labels.h"
@@ -28,6 +29,34 @@ void writer_free(struct writer *writer)
     }
     vec_free(&writer->line);
     vec_free(&writer->right);
+}
+
+/* The databases that are compared. */
+static void write_databases(struct json_writer *json, const struct session *session)
+{
+    json_put_array(json, "databases");
+    for (int side = 0; side < SIDES; side++) {
+        json_write_object(json);
+        json_write_text(json, "name", session->comparing->names[side]);
+        json_write_text(json, "path", session->sides[side]->folder);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
+void writer_head(struct writer *writer, const struct session *session, const struct database *db, const char *view,
+                 enum projection projection)
+{
+    struct json_writer *json = &writer->json;
+    if (writer->format == FORMAT_TEXT)
+        writer_run_line(writer, session, db);
+    if (writer->format != FORMAT_JSON)
+        return;
+    json_write_text(json, "title", session_title(session, db));
+    if (session_is_comparison(session))
+        write_databases(json, session);
+    json_write_text(json, "view", view);
+    json_write_text(json, "projection", projection_name(projection));
 }
 
 /* ---- Text ---- */

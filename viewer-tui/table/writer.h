@@ -50,6 +50,11 @@ struct writer {
 void writer_open(struct writer *writer, enum format format, FILE *out);
 void writer_free(struct writer *writer);
 
+/* The head of a page: in text the first line of every view (run-line.h), in JSON the members title, databases (of a
+ * comparison), view and projection. `db`: NULL for what is of several. */
+void writer_head(struct writer *writer, const struct session *session, const struct database *db, const char *view,
+                 enum projection projection);
+
 /* ---- Text ---- */
 
 /* Adds formatted text, in which each %s is cleaned (text_say); writer_line takes what is clean. */
@@ -140,10 +145,10 @@ void json_put_place(struct json_writer *json, const char *file, uint32_t line);
  * sum has "sum_of", the names of its parts; a derived metric has its "formula". */
 void json_write_metric(struct json_writer *json, const struct metrics *metrics, size_t metric);
 
-/* The array of those metrics that are shown. */
+/* The array of the metrics that JSON has: those that are shown, and internal ones. */
 void json_put_metrics(struct json_writer *json, const char *key, const struct metrics *metrics);
 
-/* "metrics": the whole program's costs of those that are shown, by name. */
+/* "metrics": the whole program's costs of the same metrics, by name. */
 void json_put_totals(struct json_writer *json, const struct view *view);
 
 #endif

@@ -4,8 +4,6 @@
 
 #include "agents/python/python-names.h"
 
-#include <string.h>
-
 /* ---- structures as CPython has them, in a layout of the test's own ---- */
 
 struct text {
@@ -88,7 +86,6 @@ static struct python_layout layout = {
 
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
-    (void)cursor;
     if (address < 4096)
         return false;
     memcpy(to, (const void *)(uintptr_t)address, size);
@@ -100,7 +97,6 @@ static uint64_t names_given;
 
 static uint64_t name(const struct agent_cursor *cursor, const struct agent_name *its)
 {
-    (void)cursor;
     asked = *its;
     return ++names_given;
 }
@@ -133,10 +129,9 @@ static uint64_t address(const void *of)
     return (uint64_t)(uintptr_t)of;
 }
 
-static int begin(void **state)
+STEP(begin)
 {
     uint64_t self;
-    (void)state;
     __asm__("mov %%fs:0, %0" : "=r"(self));
     layout.runtime = address(&runtime);
     layout.code_type = address(&code_type);
@@ -155,7 +150,6 @@ static int begin(void **state)
                          .lines = &table};
     memset(frame, 0, sizeof frame);
     memset(cframe, 0, sizeof cframe);
-    return 0;
 }
 
 static void begin_3_11(void)
@@ -214,23 +208,20 @@ static void check_activations(uint64_t first_mark, uint64_t second_mark)
     assert_int_equal(python_activation_in(&reader, second_mark + 1, second_mark + 2).mark, 0);
 }
 
-static void activations_of_3_11(void **state)
+TEST(activations_of_3_11)
 {
-    (void)state;
     begin_3_11();
     check_activations(address(&cframe[0]), address(&cframe[1]));
 }
 
-static void activations_of_3_13(void **state)
+TEST(activations_of_3_13)
 {
-    (void)state;
     begin_3_13();
     check_activations(address(&frame[2]), address(&frame[4]));
 }
 
-static void activations_of_3_12(void **state)
+TEST(activations_of_3_12)
 {
-    (void)state;
     begin_3_11();
     begin_3_13();
     layout.minor = 12;
@@ -239,9 +230,8 @@ static void activations_of_3_12(void **state)
 }
 
 /* The newest frame is then the variable itself. */
-static void an_activation_that_ends_has_no_frames(void **state)
+TEST(an_activation_that_ends_has_no_frames)
 {
-    (void)state;
     begin_3_13();
     thread.frame = &frame[2];
     uint64_t known = 0;
@@ -249,9 +239,8 @@ static void an_activation_that_ends_has_no_frames(void **state)
     assert_true(python_frame_is_end(&reader, at.newest));
 }
 
-static void a_thread_state_that_is_gone_is_looked_for(void **state)
+TEST(a_thread_state_that_is_gone_is_looked_for)
 {
-    (void)state;
     begin_3_13();
     struct thread_state freed = {.id = thread.id};
     uint64_t known = address(&freed);
@@ -262,9 +251,8 @@ static void a_thread_state_that_is_gone_is_looked_for(void **state)
     assert_int_equal(known, 0);
 }
 
-static void what_is_no_code_has_none(void **state)
+TEST(what_is_no_code_has_none)
 {
-    (void)state;
     begin_3_13();
     code.type = 1;
     uint64_t at = address(&frame[0]);
@@ -275,9 +263,8 @@ static void what_is_no_code_has_none(void **state)
 
 /* ---- names ---- */
 
-static void a_name_has_the_texts_of_its_code(void **state)
+TEST(a_name_has_the_texts_of_its_code)
 {
-    (void)state;
     static struct python_names names;
     const struct python_name *its = python_name(&reader, &names, address(&code));
     assert_non_null(its);
@@ -294,9 +281,8 @@ static void a_name_has_the_texts_of_its_code(void **state)
     assert_int_equal(names_given, given);
 }
 
-static void importlib_is_hidden(void **state)
+TEST(importlib_is_hidden)
 {
-    (void)state;
     static struct python_names names;
     assert_false(python_name(&reader, &names, address(&code))->is_hidden);
     strcpy(file_text.data, "<frozen importlib._bootstrap>");
@@ -306,9 +292,8 @@ static void importlib_is_hidden(void **state)
 }
 
 /* Another code object at the same address differs in one of these. */
-static void code_that_takes_the_place_of_freed_code_has_another_name(void **state)
+TEST(code_that_takes_the_place_of_freed_code_has_another_name)
 {
-    (void)state;
     static struct python_names names;
     static struct text another;
     static struct lines other_table;
@@ -331,18 +316,4 @@ static void code_that_takes_the_place_of_freed_code_has_another_name(void **stat
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(activations_of_3_11, begin),
-        cmocka_unit_test_setup(activations_of_3_12, begin),
-        cmocka_unit_test_setup(activations_of_3_13, begin),
-        cmocka_unit_test_setup(an_activation_that_ends_has_no_frames, begin),
-        cmocka_unit_test_setup(a_thread_state_that_is_gone_is_looked_for, begin),
-        cmocka_unit_test_setup(what_is_no_code_has_none, begin),
-        cmocka_unit_test_setup(a_name_has_the_texts_of_its_code, begin),
-        cmocka_unit_test_setup(importlib_is_hidden, begin),
-        cmocka_unit_test_setup(code_that_takes_the_place_of_freed_code_has_another_name, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL);

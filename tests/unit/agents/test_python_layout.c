@@ -3,8 +3,6 @@
 
 #include "agents/python/python-layout.h"
 
-#include <string.h>
-
 static uint64_t version, runtime[80];
 static uint64_t code_type[8], text_type[8]; /* word 4 is tp_basicsize */
 
@@ -21,9 +19,8 @@ static struct python_exports exports_of(unsigned minor, uint64_t code_size, uint
                                    .eval_size = 0x200};
 }
 
-static void known_versions(void **state)
+TEST(known_versions)
 {
-    (void)state;
     struct python_layout layout;
     struct python_exports exports = exports_of(11, 184, 80);
     assert_null(python_layout_find(&exports, &layout));
@@ -36,9 +33,8 @@ static void known_versions(void **state)
     assert_int_equal(layout.minor, 12);
 }
 
-static void other_versions(void **state)
+TEST(other_versions)
 {
-    (void)state;
     struct python_layout layout;
     for (unsigned minor = 0; minor < 20; minor++) {
         struct python_exports exports = exports_of(minor, 184, 80);
@@ -47,9 +43,8 @@ static void other_versions(void **state)
 }
 
 /* Builds that trace references have larger objects. */
-static void other_structures(void **state)
+TEST(other_structures)
 {
-    (void)state;
     struct python_layout layout;
     struct python_exports exports = exports_of(11, 200, 96);
     assert_non_null(python_layout_find(&exports, &layout));
@@ -58,9 +53,8 @@ static void other_structures(void **state)
 }
 
 /* 3.13 says its offsets itself. */
-static void offsets_of_3_13(void **state)
+TEST(offsets_of_3_13)
 {
-    (void)state;
     struct python_layout layout;
     struct python_exports exports = exports_of(13, 200, 64);
     memset(runtime, 0, sizeof runtime);
@@ -82,15 +76,4 @@ static void offsets_of_3_13(void **state)
     assert_int_equal(layout.gil_condition, 0);
     runtime[31] = 500; /* an offset that is not where frames are read */
     assert_non_null(python_layout_find(&exports, &layout));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_versions),
-        cmocka_unit_test(other_versions),
-        cmocka_unit_test(other_structures),
-        cmocka_unit_test(offsets_of_3_13),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,6 @@
 #include "hpcrun/logical/agent-table.h"
 
 #include <pthread.h>
-#include <string.h>
 #include <sys/mman.h>
 
 struct agents agents; /* of hpcrun/logical/agent-table.h */
@@ -33,9 +32,8 @@ static const struct named_code *find(uint32_t number)
     return at;
 }
 
-static void a_name_is_known_by_its_whole_key(void **state)
+TEST(a_name_is_known_by_its_whole_key)
 {
-    (void)state;
     struct agent_name first = name_of(0x1000, "first"), second = name_of(0x1000, "second");
     uint32_t news = atomic_load(&agents.news);
     uint32_t number = agent_names_number(0, &first, &memory);
@@ -52,9 +50,8 @@ static void a_name_is_known_by_its_whole_key(void **state)
     assert_string_equal(find(other)->procedure, "second");
 }
 
-static void texts_are_copied_as_utf_8(void **state)
+TEST(texts_are_copied_as_utf_8)
 {
-    (void)state;
     static const uint16_t narrow[] = {'f', 0xe9, 0x20ac, 0xd800, 0};
     static const uint32_t wide[] = {0x1f40d, 'x', 0x110000};
     struct agent_name name = name_of(0x2000, "\xe9t\xe9");
@@ -70,9 +67,8 @@ static void texts_are_copied_as_utf_8(void **state)
     assert_int_equal(agent_names_number(0, &name, &memory), 0);
 }
 
-static void what_cannot_be_read_has_no_name(void **state)
+TEST(what_cannot_be_read_has_no_name)
 {
-    (void)state;
     char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(page, MAP_FAILED);
     memset(page, 'a', 4096);
@@ -91,9 +87,8 @@ static void what_cannot_be_read_has_no_name(void **state)
     munmap(page, 4096);
 }
 
-static void line_tables_are_copied(void **state)
+TEST(line_tables_are_copied)
 {
-    (void)state;
     static uint8_t bytes[200000];
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)(i * 7);
@@ -111,7 +106,6 @@ enum { THREADS = 4, EACH = 5000 };
 
 static void *add_names(void *data)
 {
-    (void)data;
     struct memory own = memory;
     for (uint64_t i = 0; i < EACH; i++) {
         struct agent_name name = name_of(0x100000 + i, "shared");
@@ -122,9 +116,8 @@ static void *add_names(void *data)
 }
 
 /* Every name is in the list, once for each thread at most. */
-static void threads_add_names_at_the_same_time(void **state)
+TEST(threads_add_names_at_the_same_time)
 {
-    (void)state;
     pthread_t threads[THREADS];
     static uint8_t seen[EACH];
     for (int i = 0; i < THREADS; i++)
@@ -141,16 +134,4 @@ static void threads_add_names_at_the_same_time(void **state)
         }
     for (int i = 0; i < EACH; i++)
         assert_in_range(seen[i], 1, THREADS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_is_known_by_its_whole_key),
-        cmocka_unit_test(texts_are_copied_as_utf_8),
-        cmocka_unit_test(what_cannot_be_read_has_no_name),
-        cmocka_unit_test(line_tables_are_copied),
-        cmocka_unit_test(threads_add_names_at_the_same_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,6 @@
  * are written by hand, after PEP 626 and Objects/locations.md of CPython. */
 #include "tests/unit/lib/measurement_encoder.h"
 
-#include <string.h>
-
 enum { NAMES_TABLE = 3, NAME = 7, FIRST_LINE = 40 };
 
 static void put_name(uint64_t value, const char *procedure)
@@ -76,9 +74,8 @@ static void check_lines(const uint64_t *lines, uint32_t count)
 static const uint64_t positions[] = {0, 1, 2, 3, 5, 6, 7, 8, 15, 16, 17};
 enum { COUNT = sizeof positions / sizeof *positions };
 
-static void each_form_of_an_entry(void **state)
+TEST(each_form_of_an_entry)
 {
-    (void)state;
     uint8_t good[sizeof table];
     memcpy(good, table, sizeof table);
     good[8] = 0x47; /* the long form's difference, 7 | 0 << 6: 3 lines back */
@@ -91,9 +88,8 @@ static void each_form_of_an_entry(void **state)
 }
 
 /* The long form's difference is 1 | 2 << 6 = 129: 64 lines back, before line 0. */
-static void a_damaged_table_has_the_lines_before_the_damage(void **state)
+TEST(a_damaged_table_has_the_lines_before_the_damage)
 {
-    (void)state;
     begin_measurement();
     put_lines(NAME, 0, table, sizeof table);
     for (uint32_t i = 0; i < COUNT; i++)
@@ -103,9 +99,8 @@ static void a_damaged_table_has_the_lines_before_the_damage(void **state)
                 COUNT);
 }
 
-static void a_table_may_come_in_pieces_and_twice(void **state)
+TEST(a_table_may_come_in_pieces_and_twice)
 {
-    (void)state;
     begin_measurement();
     put_note(1, NAME, 1);
     put_lines(NAME, 0, table, 2);
@@ -115,9 +110,8 @@ static void a_table_may_come_in_pieces_and_twice(void **state)
 }
 
 /* Of an agent whose positions are lines. */
-static void a_name_without_a_table_has_lines(void **state)
+TEST(a_name_without_a_table_has_lines)
 {
-    (void)state;
     begin_measurement();
     put_name(NAME + 1, "other");
     put_lines(NAME + 1, 0, table, sizeof table);
@@ -125,13 +119,4 @@ static void a_name_without_a_table_has_lines(void **state)
     check_lines((const uint64_t[]){123}, 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_DIRECTORY(each_form_of_an_entry),
-        IN_DIRECTORY(a_damaged_table_has_the_lines_before_the_damage),
-        IN_DIRECTORY(a_table_may_come_in_pieces_and_twice),
-        IN_DIRECTORY(a_name_without_a_table_has_lines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(make_directory, remove_directory);

@@ -5,7 +5,7 @@
 
 #include "viewer-tui/compare/session.h"
 #include "viewer-tui/db/source-text.h"
-#include "viewer-tui/output/print.h"
+#include "viewer-tui/output/printed-pages.h"
 #include "viewer-tui/table/cell.h"
 #include "viewer-tui/table/column-choice.h"
 #include "viewer-tui/terminal/pane.h"
@@ -100,8 +100,8 @@ static inline const struct pane *tui_drawn_pane(const struct tui *tui)
     return &tui->panes[tui->projection][tui->id];
 }
 
-/* Adds to the message for the user; texts may contain anything (text_add_clean). */
-void tui_say(struct tui *tui, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Adds to the message for the user, as text_say. */
+#define tui_say(tui, ...) text_say(&(tui)->message, (tui)->ascii, __VA_ARGS__)
 
 /* ---- questions in the status line ---- */
 
@@ -118,9 +118,8 @@ double tui_ask_percent(struct tui *tui, const char *question, double initial, co
 /* Shows a page of text that the command `opener` opened. */
 void tui_show_text(struct tui *tui, const char *title, const char *text, const struct command *opener);
 
-/* Shows a printer's output. */
-void tui_report(struct tui *tui, const char *title, const struct command *opener,
-                int (*print)(struct session *session, const struct print_options *options, FILE *out));
+/* Shows a page as it is printed. */
+void tui_report(struct tui *tui, enum printed page, const struct command *opener);
 
 /* Lists and pages close with Esc, q or the key that opened them. Keys of views and of other pages work on every page:
  * it closes, and the command is carried out (tui->next). ? opens the help on top. Whether a key that is no move closes

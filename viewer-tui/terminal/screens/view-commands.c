@@ -69,10 +69,14 @@ static void show_other_projection(struct tui *tui)
         tui_say(tui, "this database has no %s projection", projection_name(other));
 }
 
-static void show_summary(struct tui *tui)
+/* Shows a printed page as text. */
+static void show_report(struct tui *tui)
 {
-    if (tui_is_of_one_run(tui, "the summary", true))
-        tui_report(tui, "summary", tui->command, print_summary);
+    enum printed page = (enum printed)tui->command->argument;
+    char *what = mem_printf("the %s", printed_pages[page].word);
+    if (tui_is_of_one_run(tui, what, !printed_pages[page].alone))
+        tui_report(tui, page, tui->command);
+    free(what);
 }
 
 /* ---- views over a part of the data ---- */
@@ -200,9 +204,7 @@ static void add_program(const void *context, size_t index, struct text *out)
     {
         n += strcmp(run_program_of(process), name) == 0;
     }
-    text_add(out, "  ");
-    text_add_clean(out, name, tui->ascii);
-    text_printf(out, "  (%zu process%s)", n, n == 1 ? "" : "es");
+    text_say(out, tui->ascii, "  %s  (%zu process%s)", name, n, n == 1 ? "" : "es");
 }
 
 /* The program of the selected row, or the one that the views are restricted to; NULL: all. */
@@ -258,13 +260,14 @@ const struct family view_family = {
              {"2", "bottom-up: procedures and their callers", show_view, BOTTOM_UP, JUMP | PAGE},
              {"3", "flat: modules, files, procedures, loops, statements", show_view, FLAT, JUMP | PAGE},
              {"4", "threads: cost of the row in each; bars, histogram, table", show_threads, 0, PAGE},
-             {"5", "summary: processes, samples, advice, problems", show_summary, 0, PAGE},
+             {"5", "summary: processes, samples, advice, problems", show_report, PRINT_SUMMARY, PAGE},
              {"Tab", "next view", show_neighbor, 1, JUMP},
              {"Shift-Tab", "previous view", show_neighbor, -1, JUMP},
-             {"p", "switch between calls as written (logical) and as executed (physical)", show_other_projection, 0, JUMP},
+             {"p", "switch between calls as written (logical) and as executed (physical)", show_other_projection, 0,
+              JUMP},
              {"|", "show only threads that match a regular expression; empty: all", ask_threads, 0, 0},
              {"P", "show only one of several programs (make, cc1, ...), or all", choose_program, 0, 0},
-             {"I", "fold inlined code into the procedures that contain it, or show it (S in C saves that)", switch_folding,
-              false, 0},
+             {"I", "fold inlined code into the procedures that contain it, or show it (S in C saves that)",
+              switch_folding, false, 0},
              {"R", "collapse recursion: a recursive call counts in the outermost call of the procedure", switch_folding,
               true, 0})};
