@@ -12,7 +12,7 @@ VIEWER_LIBRARIES = -lZydis -lncursesw -ltinfo -ljansson -lz -lm
 #   table             rows and columns: cells, lines, any table as text, CSV or JSON
 #   output            reports: views, threads, summaries, scaling
 #   output/export     flame graphs, pprof, speedscope
-#   terminal          screen, keys, panes
+#   terminal          screen, prompt, panes
 #   terminal/screens  the pages and their commands
 VIEWER_FOLDERS   = base metrics db threads tree advice compare scaling table output output/export terminal terminal/screens
 # Everything but main, for the unit tests.

@@ -62,10 +62,15 @@ class Filters(unittest.TestCase):
         """The viewer with everything open, and the tree."""
         terminal = viewer_screen.Viewer(self.db)
         self.addCleanup(terminal.__exit__)
-        terminal.press("v", view, "g")
+        terminal.press("v")
+        return terminal, self.opened(terminal, view)
+
+    def opened(self, terminal, view="1"):
+        """The tree of a view with everything open."""
+        terminal.press(view, "g")
         if view == "2":  # there is no end to callers of callers
             terminal.until_seen("▼ exclusive")
-            return terminal, None
+            return None
         terminal.press("*")
         name = {"1": "top-down", "3": "flat"}[view]
         expected = viewer.printed_json(name, self.db)["root"]
@@ -76,7 +81,7 @@ class Filters(unittest.TestCase):
         self.assertEqual([(row.name, len(row.children)) for row in shown.rows()],
                          [(row["name"], len(row["children"])) for _, row in viewer.rows_of(expected)])
         self.assertTrue(any(row.location for row in shown.rows()))
-        return terminal, shown
+        return shown
 
     def in_order(self, row):
         costs = [float(child.costs[0].replace("<1", "0.5")) for child in row.children]
@@ -109,8 +114,8 @@ class Filters(unittest.TestCase):
             terminal.until_gone("filters:")
             terminal.until_tree(shown, "all")
 
-    def test_only_files_and_modules(self):
-        terminal, shown = self.start("3")
+    def only_files_and_modules(self, terminal):
+        shown = self.opened(terminal, "3")
         described = viewer.rows_of(viewer.printed_json("flat", self.db)["root"])
         described = {id(at): row for (_, row), at in zip(described, shown.rows())}
         terminal.answer("&", "file:^/home/user/B")
@@ -126,8 +131,8 @@ class Filters(unittest.TestCase):
         terminal.until_tree(only(shown, lambda row: described[id(row)].get("module") ==
                                  "/lib/libother.so.1"), "libother")
 
-    def test_what_was_closed_is_closed_again(self):
-        terminal, shown = self.start()
+    def what_was_closed_is_closed_again(self, terminal):
+        shown = self.opened(terminal)
         terminal.press("_")
         terminal.until_at(1, 1 + len(shown.children))
         terminal.answer("&", "loop")
@@ -135,8 +140,8 @@ class Filters(unittest.TestCase):
         terminal.press("U")
         terminal.until_at(1, 1 + len(shown.children))
 
-    def test_callers_are_no_matter_of_what_matches(self):
-        terminal, _ = self.start("2")
+    def callers_are_no_matter_of_what_matches(self, terminal):
+        self.opened(terminal, "2")
         shown = terminal.tree()
         names = sorted(row.name for row in shown.children)
         self.assertIn("f1", names)
@@ -150,8 +155,8 @@ class Filters(unittest.TestCase):
         terminal.until(lambda lines: {row.name for row in viewer_screen.tree(lines).rows()} ==
                        {"<whole program>"} | callers, "callers of f1")
 
-    def test_all_but_what_matches(self):
-        terminal, shown = self.start()
+    def all_but_what_matches(self, terminal):
+        shown = self.opened(terminal)
         terminal.answer("&", "!^(f1|b.h:1)$")
         expected = without(shown, lambda row: row.name in ("f1", "b.h:1"))
         self.assertLess(count(expected, lambda _: True), count(shown, lambda _: True))
@@ -201,8 +206,8 @@ class Filters(unittest.TestCase):
         _, top_down = self.start()
         terminal.until_tree(without(top_down, lambda row: row.name in functions), "top-down")
 
-    def test_hiding_can_be_given_up(self):
-        terminal, shown = self.start()
+    def hiding_can_be_given_up(self, terminal):
+        shown = self.opened(terminal)
         terminal.press("x")
         terminal.until_seen("this is the whole program")
         terminal.press("j", "x")
@@ -211,8 +216,8 @@ class Filters(unittest.TestCase):
         terminal.until_gone("s: itself")
         terminal.until_tree(shown, "all")
 
-    def test_min_percent(self):
-        terminal, shown = self.start()
+    def min_percent(self, terminal):
+        shown = self.opened(terminal)
         root = viewer.printed_json("top-down", self.db)["root"]
         total = root["metrics"]["work (sec)"]["inclusive"]
         shares = {}
@@ -228,8 +233,8 @@ class Filters(unittest.TestCase):
         terminal.answer("%", "0")
         terminal.until_tree(shown, "all")
 
-    def test_min_percent_follows_the_sorting(self):
-        terminal, shown = self.start("2")
+    def min_percent_follows_the_sorting(self, terminal):
+        shown = self.opened(terminal, "2")
         names = {}
         for row in terminal.tree().children:
             names[row.name] = [float(cost.replace("<1", "0.5")) for cost in row.costs]
@@ -245,8 +250,8 @@ class Filters(unittest.TestCase):
             terminal.until(lambda lines: set(viewer_screen.first_level(lines)) == expected,
                            f"{expected}")
 
-    def test_undo_and_redo(self):
-        terminal, shown = self.start()
+    def undo_and_redo(self, terminal):
+        shown = self.opened(terminal)
         terminal.press("U")
         terminal.until_seen("no change of filters to undo")
         self.select(terminal, shown, "f1")
@@ -269,8 +274,8 @@ class Filters(unittest.TestCase):
         terminal.press("C-r")
         terminal.until_seen("no change of filters to redo")
 
-    def test_list_of_filters(self):
-        terminal, shown = self.start()
+    def list_of_filters(self, terminal):
+        shown = self.opened(terminal)
         terminal.answer("&", "!f1")
         terminal.answer("&", "!loop")
         terminal.answer("%", "1")
@@ -289,8 +294,8 @@ class Filters(unittest.TestCase):
         terminal.press("U")
         terminal.until_tree(without(shown, lambda row: "f1" in row.name), "f1 again")
 
-    def test_only_what_matches_and_is_not_hidden(self):
-        terminal, shown = self.start()
+    def only_what_matches_and_is_not_hidden(self, terminal):
+        shown = self.opened(terminal)
         self.select(terminal, shown, "f1")
         terminal.press("x", "a")
         left = without_all(shown, lambda row: row.name == "f1")
@@ -299,11 +304,23 @@ class Filters(unittest.TestCase):
         terminal.until_seen(f"{count(left, lambda row: 'loop' in row.text)} rows match")
         terminal.until_tree(only(left, lambda row: "loop" in row.text), "loop")
 
-    def test_what_is_no_regular_expression(self):
-        terminal, shown = self.start()
+    def what_is_no_regular_expression(self, terminal):
+        shown = self.opened(terminal)
         terminal.answer("&", "loop (")
         terminal.until_seen("invalid regular expression; searching for it literally")
         terminal.until_tree(shown.copy([]), "nothing")
+
+    def test_one_session(self):
+        """The first scenario is before any change of filters."""
+        terminal = viewer_screen.Viewer(self.db)
+        self.addCleanup(terminal.__exit__)
+        terminal.press("v")
+        terminal.in_turn(self, (
+            self.undo_and_redo, self.only_files_and_modules, self.what_was_closed_is_closed_again,
+            self.callers_are_no_matter_of_what_matches, self.all_but_what_matches, self.hiding_can_be_given_up,
+            self.min_percent, self.list_of_filters, self.only_what_matches_and_is_not_hidden,
+            self.what_is_no_regular_expression, self.min_percent_follows_the_sorting),
+            lambda: terminal.press("Escape", "\\", "c", "q"))
 
     def test_small_screens_and_other_locales(self):
         terminal = viewer_screen.Viewer(self.db, width=40, height=9,

@@ -43,15 +43,13 @@ class Writing(InTerminal):
         viewer.printed(*arguments, "--output", path, self.db)
         return path.read_bytes()
 
-    def test_every_format_is_what_is_printed(self):
+    def every_format_is_what_is_printed(self, terminal):
         """Text is what is on the screen: test_viewer_written.py."""
-        terminal = self.start(width=120)
         for suffix, name in FORMATS.items():
             path = self.written(terminal, f"view{suffix}")
             self.assertEqual(path.read_bytes(), self.expected("top-down", "--format", name), suffix)
 
-    def test_views_projections_and_sorting(self):
-        terminal = self.start(width=120)
+    def views_projections_and_sorting(self, terminal):
         terminal.press("3")
         terminal.until_seen("libc.so.6")
         self.assertEqual(self.written(terminal, "flat.csv").read_bytes(),
@@ -65,15 +63,13 @@ class Writing(InTerminal):
         self.assertEqual(self.written(terminal, "physical.csv").read_bytes(),
                          self.expected("top-down", "--physical", "--format", "csv"))
 
-    def test_rows_that_are_open_change_nothing(self):
-        terminal = self.start(width=120)
+    def rows_that_are_open_change_nothing(self, terminal):
         terminal.press("2", "j", "+", "j", "j", "j", "+")  # deep calls of coder_run
         self.at(terminal, "5/10", "coder_run > coder_run")
-        self.assertEqual(self.written(terminal, "view.json").read_bytes(),
+        self.assertEqual(self.written(terminal, "open.json").read_bytes(),
                          self.expected("bottom-up", "--format", "json"))
 
-    def test_what_it_is_zoomed_into(self):
-        terminal = self.start(width=120)
+    def what_it_is_zoomed_into(self, terminal):
         terminal.press("H", "z")
         terminal.until_seen("1/4 zoomed")
         whole = viewer.printed_json("top-down", self.db)
@@ -99,8 +95,7 @@ class Writing(InTerminal):
         self.assertEqual(frames[0], ("5000000000", "6500000000", "100.0000", "coder_run"))
         self.assertEqual({frame[3] for frame in frames}, {"coder_run", "min_size"})
 
-    def test_a_loop_is_a_frame_where_the_tree_begins(self):
-        terminal = self.start(width=120)
+    def a_loop_is_a_frame_where_the_tree_begins(self, terminal):
         terminal.press("H", "u", "z")
         terminal.until_seen("zoomed")
         folded = dict(line.rsplit(" ", 1) for line in
@@ -109,6 +104,12 @@ class Writing(InTerminal):
                                   "loop at xz.c:110;coder_run": "5000000000",
                                   "loop at xz.c:110;coder_run;min_size": "1000000000",
                                   "loop at xz.c:110;coder_run;coder_run": "500000000"})
+
+    def test_one_session(self):
+        self.in_turn(self.start(width=120),
+            self.what_it_is_zoomed_into, self.a_loop_is_a_frame_where_the_tree_begins,
+            self.rows_that_are_open_change_nothing, self.every_format_is_what_is_printed,
+            self.views_projections_and_sorting)
 
     def test_two_databases(self):
         terminal = self.start("--names=a,b", self.db, self.db, width=150)

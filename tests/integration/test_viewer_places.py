@@ -79,8 +79,7 @@ class InTerminal(unittest.TestCase):
 
 
 class SameScope(InTerminal):
-    def test_from_contexts_to_procedures_and_static_scopes(self):
-        terminal = self.start()
+    def from_contexts_to_procedures_and_static_scopes(self, terminal):
         rows = self.everything(terminal)
         procedures = {row["name"]: row for row in
                       viewer.printed_json("bottom-up", "--depth", 1, self.db)["root"]["children"]}
@@ -103,8 +102,8 @@ class SameScope(InTerminal):
             checked += 1
         self.assertGreater(checked, 5)
 
-    def test_from_static_scopes_to_their_hottest_context(self):
-        terminal = self.start("3")
+    def from_static_scopes_to_their_hottest_context(self, terminal):
+        terminal.press("3")
         flat = self.everything(terminal, "flat")
         contexts = list(with_paths(viewer.printed_json("top-down", self.db)["root"]))
         checked = 0
@@ -124,16 +123,16 @@ class SameScope(InTerminal):
             checked += hottest is not None
         self.assertGreater(checked, 5)
 
-    def test_modules_have_no_context(self):
-        terminal = self.start("3")
+    def modules_have_no_context(self, terminal):
+        terminal.press("3")
         terminal.press("j", ".", "1")
         terminal.until_seen("that view has no such row")
         terminal.until_seen("libother")
         terminal.press("j")
         terminal.until_selected(lambda row: "/" in row.name, "the row below")
 
-    def test_from_callers_to_the_hottest_context(self):
-        terminal = self.start("2")
+    def from_callers_to_the_hottest_context(self, terminal):
+        terminal.press("2")
         terminal.until_seen("▼ exclusive")
         root = viewer.printed_json("bottom-up", "--depth", 2, self.db)["root"]
         contexts = list(with_paths(viewer.printed_json("top-down", self.db)["root"]))
@@ -154,8 +153,7 @@ class SameScope(InTerminal):
             terminal.press(".", "1")
             terminal.until_selected(self.is_row(hottest), caller["name"])
 
-    def test_to_the_call_site(self):
-        terminal = self.start()
+    def to_the_call_site(self, terminal):
         rows = self.everything(terminal)
         checked = 0
         for number, (path, row) in enumerate(rows):
@@ -172,8 +170,7 @@ class SameScope(InTerminal):
             checked += len(lines) > 0
         self.assertGreater(checked, 3)
 
-    def test_the_menu(self):
-        terminal = self.start()
+    def the_menu(self, terminal):
         terminal.press(".")
         terminal.until_seen("go to the same scope", "2  bottom-up", "3  flat", "c  the line")
         terminal.press("q")
@@ -182,6 +179,14 @@ class SameScope(InTerminal):
         terminal.until_seen("1  top-down", "3  flat")
         terminal.press("j", "Enter")
         terminal.until_seen("that view has no such row")  # the whole program
+
+    def test_one_session(self):
+        terminal = self.start()
+        terminal.in_turn(self, (
+            self.from_contexts_to_procedures_and_static_scopes, self.from_static_scopes_to_their_hottest_context,
+            self.modules_have_no_context, self.from_callers_to_the_hottest_context, self.to_the_call_site,
+            self.the_menu),
+            lambda: terminal.press("Escape", *"3g_2g_1g_"))
 
 
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")

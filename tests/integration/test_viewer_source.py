@@ -203,7 +203,8 @@ class Margin(InTerminal):
         self.until_margins(terminal)
 
     def test_one_session(self):
-        self.in_turn(self.start(height=120), self.a_calling_context, self.all_contexts, self.callers, self.nothing_is_known)
+        self.in_turn(self.start(height=120), self.a_calling_context, self.all_contexts, self.callers,
+                     self.nothing_is_known)
 
     def test_narrow_and_ascii(self):
         terminal = self.start(height=120, environment={"LC_ALL": "C"})

@@ -191,14 +191,6 @@ void pane_collapse(struct pane *pane)
     list_rows(pane, row);
 }
 
-void pane_open_chains(struct pane *pane, bool opens)
-{
-    uint32_t row = pane_row(pane);
-    for (size_t i = 0; i < pane->chains.n; i++)
-        set_chain_open(pane, &pane->chains.at[i], opens);
-    list_rows(pane, row);
-}
-
 /* Opens the rows below a row, level by level; false if there are more. */
 static bool open_below(struct pane *pane, uint32_t row)
 {

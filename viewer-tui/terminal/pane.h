@@ -88,9 +88,6 @@ uint32_t pane_hottest_child(struct pane *pane, uint32_t row, double share);
  * of its parent's cost, and selects the last. */
 void pane_hot_path(struct pane *pane, double share);
 
-/* Shows the rows of all chains of start code, or folds them again. */
-void pane_open_chains(struct pane *pane, bool opens);
-
 /* Shows only the selected row and the rows below it; zooms out again, false if it is not zoomed. */
 void pane_zoom_in(struct pane *pane);
 bool pane_zoom_out(struct pane *pane);

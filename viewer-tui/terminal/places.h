@@ -23,8 +23,8 @@ void places_free(struct places *places);
 /* Adds a place that the user left unless it is `to`. Takes ownership of both. */
 void places_leave(struct places *places, struct place from, struct place to);
 
-/* The place to go back (step -1) or forward (1) to from `here`, of which it takes ownership. NULL if there is none; valid
- * until the next call. */
+/* The place to go back (step -1) or forward (1) to from `here`, of which it takes ownership. NULL if there is none;
+ * valid until the next call. */
 const struct place *places_step(struct places *places, struct place here, int step);
 
 #endif

@@ -226,7 +226,9 @@ int screen_print(struct area area, enum style style, const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     char *text = NULL;
-    int used = vasprintf(&text, format, arguments) < 0 ? 0 : screen_put(area.line, area.column, area.width, style, text);
+    int used = 0;
+    if (vasprintf(&text, format, arguments) >= 0)
+        used = screen_put(area.line, area.column, area.width, style, text);
     va_end(arguments);
     free(text);
     return used;

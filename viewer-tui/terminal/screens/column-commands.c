@@ -136,18 +136,14 @@ static void add_line(const void *context, size_t index, struct text *out)
                 column->part == INCLUSIVE ? "inclusive" : "exclusive",
                 is_sorted_by(&tui_pane(tui)->view->sorting, column->metric, column->part) ? "*" : " ");
     text_add_clean(out, metric->name, tui->ascii);
-    if (metric->state != METRIC_MEASURED) {
-        text_printf(out, "  %s: ", columns_state_words(metric));
-        text_add_clean(out, metric->why, tui->ascii);
-    } else if (metric->repeats_work) {
+    if (metric->state != METRIC_MEASURED)
+        text_say(out, tui->ascii, "  %s: %s", columns_state_words(metric), metric->why);
+    else if (metric->repeats_work)
         text_add(out, "  the same as work");
-    } else if (metric->is_zero) {
+    else if (metric->is_zero)
         text_add(out, "  0");
-    }
-    if (metric_derivation(metric)) {
-        text_add(out, "  = ");
-        text_add_clean(out, metric->derived->text + metric->derived->formula_at, tui->ascii);
-    }
+    if (metric_derivation(metric))
+        text_say(out, tui->ascii, "  = %s", metric->derived->text + metric->derived->formula_at);
 }
 
 /* What a key does to the column of a line; returns the number of lines by which it moves. */
@@ -282,8 +278,7 @@ static void define_metric(struct tui *tui)
             break;
         }
         text_clear(&question);
-        text_add_clean(&question, error.what, tui->ascii);
-        text_printf(&question, " (character %zu): ", error.at + 1);
+        text_say(&question, tui->ascii, "%s (character %zu): ", error.what, error.at + 1);
     }
     vec_free(&question);
     vec_free(&definition);

@@ -60,8 +60,9 @@ static void hide(struct tui *tui)
     tui->prompt.question = text_string(&question);
     if (!folds)
         key = prompt_key(&tui->prompt);
+    enum filter_kind kind = key == 'a' ? FILTER_HIDE : key == 'f' ? FILTER_FOLD : FILTER_ELIDE;
     if (key == 's' || key == 'x' || key == 'a' || key == 'f')
-        filters_add_scope(tui->filters, key == 'a' ? FILTER_HIDE : key == 'f' ? FILTER_FOLD : FILTER_ELIDE, pane->view, row);
+        filters_add_scope(tui->filters, kind, pane->view, row);
     vec_free(&name);
     vec_free(&question);
 }

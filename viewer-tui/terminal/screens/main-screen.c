@@ -66,10 +66,8 @@ static void draw_title(const struct tui *tui, struct area area)
     }
     text_printf(&right, "[%s%s]", projection_name(tui->projection), session_folding_words(tui->session));
     size_t sorted = view->sorting.metric, whole = metrics_whole(view->metrics, sorted);
-    if (whole != sorted || metric_is_of_effort(&view->metrics->at[sorted])) {
-        text_add(&right, "  % of ");
-        text_add_clean(&right, view->metrics->at[whole].name, tui->ascii);
-    }
+    if (whole != sorted || metric_is_of_effort(&view->metrics->at[sorted]))
+        text_say(&right, tui->ascii, "  %% of %s", view->metrics->at[whole].name);
     int at = width - (int)text_columns(text_string(&right)) - 1;
     screen_put(area.line, at > end + 1 ? at : end + 1, width - end - 1, STYLE_BAR, text_string(&right));
     vec_free(&right);

@@ -15,9 +15,7 @@ bool tui_add_tag(const struct tui *tui, const char *path, struct text *out)
     if (!kind)
         return false;
     bool is_named = strcmp(kind, "overhead") != 0;
-    text_printf(out, " overhead of the runtime%s", is_named ? ": " : "");
-    text_add_clean(out, is_named ? kind : "", tui->ascii);
-    text_add(out, " ");
+    text_say(out, tui->ascii, " overhead of the runtime%s%s ", is_named ? ": " : "", is_named ? kind : "");
     return true;
 }
 
@@ -26,13 +24,11 @@ static void explain_tag(const char *kind, bool ascii, struct text *out)
 {
     const char *meaning = overhead_kind_meaning(kind);
     bool is_named = strcmp(kind, "overhead") != 0;
-    text_printf(out, "Code of the parallel runtime, tagged as overhead%s", is_named ? " of the kind " : "");
-    text_add_clean(out, is_named ? kind : "", ascii);
-    text_printf(out,
-                "%s%s. The tag stands in place of the name of the runtime's file, so there is "
-                "no source to show. What is spent here counts as overhead, not as work: a "
-                "coarser grain reduces it. The rows above show which parallel code causes it.",
-                meaning ? ": " : "", meaning ? meaning : "");
+    text_say(out, ascii,
+             "Code of the parallel runtime, tagged as overhead%s%s%s%s. The tag stands in place of the name of the "
+             "runtime's file, so there is no source to show. What is spent here counts as overhead, not as work: a "
+             "coarser grain reduces it. The rows above show which parallel code causes it.",
+             is_named ? " of the kind " : "", is_named ? kind : "", meaning ? ": " : "", meaning ? meaning : "");
 }
 
 /* Whether the innermost procedure around a row, or the row itself, is the user's own. */
@@ -83,9 +79,7 @@ void tui_explain_missing(struct tui *tui, const struct shown_source *shown, stru
         const struct view *of_call = view_origin(view, &own);
         struct text line = {0};
         label_file_line(of_call->db, view_row(of_call, own)->call_file, view_row(of_call, own)->call_line, &line);
-        text_add(out, "No source here; nearest line of yours: ");
-        text_add_clean(out, text_string(&line), tui->ascii);
-        text_add(out, " (press w). ");
+        text_say(out, tui->ascii, "No source here; nearest line of yours: %s (press w). ", text_string(&line));
         vec_free(&line);
     }
     if (view_row(origin, row)->kind <= KIND_MODULE) /* has no code */

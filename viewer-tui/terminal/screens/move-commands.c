@@ -122,7 +122,8 @@ static void follow_hot_path(struct tui *tui)
         double whole = view_cost(pane->view, end, metric, part);
         text_add(out, "here: ");
         describe_short_name(view, child, tui->ascii, MOST_NAME_COLUMNS, out);
-        tui_say(tui, " has most of what is below, %.3g%% of this row's %s; less than %g%% is not followed (T changes that)",
+        tui_say(tui,
+                " has most of what is below, %.3g%% of this row's %s; less than %g%% is not followed (T changes that)",
                 100 * view_cost(pane->view, child, metric, part) / whole, view->metrics->at[metric].name,
                 100 * tui->hot_share);
     }
@@ -161,7 +162,8 @@ static void flatten(struct tui *tui)
 
 const struct family opening_family = {
     "Opening and closing",
-    COMMANDS({"Enter, Space", "open or close the row; main thread > ... > main: show the rows between", tui_toggle, 0, MOVE},
+    COMMANDS({"Enter, Space", "open or close the row; main thread > ... > main: show the rows between", tui_toggle, 0,
+              MOVE},
              {"+, =", "open the row", open_or_close, true, MOVE},
              {"-", "close the row", open_or_close, false, MOVE},
              {"*", "open the row and everything below it", open_or_close_all, true, MOVE},

@@ -44,8 +44,7 @@ static void write_view(struct tui *tui, const char *name, enum format format)
     char *cause;
     if (output_exists(name)) {
         struct text question = {0};
-        text_add_clean(&question, name, tui->ascii);
-        text_add(&question, " exists: overwrite it (y, n)? ");
+        text_say(&question, tui->ascii, "%s exists: overwrite it (y, n)? ", name);
         const char *answer = tui_ask(tui, text_string(&question), "", NULL);
         vec_free(&question);
         if (!answer || strcmp(answer, "y") != 0) {
@@ -84,8 +83,8 @@ static void ask_and_write(struct tui *tui)
     if (format == FORMATS)
         tui_say(tui, "the name must end with .txt .csv .json .html .svg .folded .pb.gz or .speedscope.json");
     else if (!print_can(format, tui_pane(tui)->view))
-        tui_say(tui, "the metric that rows are sorted by has no sums over stacks; sort by another metric, or write .txt "
-                     ".csv .json");
+        tui_say(tui, "the metric that rows are sorted by has no sums over stacks; sort by another metric, or write "
+                     ".txt .csv .json");
     else
         write_view(tui, name, format);
     free(name);
@@ -123,9 +122,7 @@ static void describe_row(const struct view *view, uint32_t row, bool ascii, stru
          m = metrics_with_columns(metrics, m + 1)) {
         if (!metric_is_measured(&metrics->at[m]))
             continue;
-        text_add(out, "  ");
-        text_add_clean(out, metrics->at[m].name, ascii);
-        text_add(out, ": ");
+        text_say(out, ascii, "  %s: ", metrics->at[m].name);
         add_cost(view, row, m, INCLUSIVE, out);
         text_add(out, " inclusive, ");
         add_cost(view, row, m, EXCLUSIVE, out);

@@ -184,8 +184,8 @@ static const struct set_run *median_run(const struct shown_set *shown,
     return nearest;
 }
 
-/* Opens the run with the selected number of workers, or the losses. Returns why the terminal cannot be taken over again,
- * or NULL. */
+/* Opens the run with the selected number of workers, or the losses. Returns why the terminal cannot be taken over
+ * again, or NULL. */
 static const char *open_other(struct scaling_page *page, bool losses)
 {
     const struct shown_set *shown = page->shown;
@@ -219,9 +219,8 @@ static void ask_and_write(struct scaling_page *page)
             print_scaling(shown->set, shown->table, formats[i].format, file.out);
             atomic_file_commit(&file, &cause);
         }
-        text_add(&page->message, cause ? " cannot write " : " written: ");
-        text_add_clean(&page->message, name, page->ascii);
-        text_printf(&page->message, "%s%s", cause ? ": " : "", cause ? cause : "");
+        text_say(&page->message, page->ascii, "%s%s%s%s", cause ? " cannot write " : " written: ", name,
+                 cause ? ": " : "", cause ? cause : "");
         free(cause);
     }
     vec_free(&prompt.text);

@@ -78,11 +78,8 @@ static int draw_metric(const struct tui *tui, struct area area)
     const struct view *view = tui_drawn_pane(tui)->view;
     struct text text = {0};
     size_t metric = view->sorting.metric, whole = metrics_whole(view->metrics, metric);
-    text_add(&text, " ");
-    text_add_clean(&text, view->metrics->at[metric].name, tui->ascii);
-    text_printf(&text, ", %s, %% of ", view->sorting.part == INCLUSIVE ? "inclusive" : "exclusive");
-    text_add_clean(&text, view->metrics->at[whole].name, tui->ascii);
-    text_add(&text, " ");
+    text_say(&text, tui->ascii, " %s, %s, %% of %s ", view->metrics->at[metric].name,
+             view->sorting.part == INCLUSIVE ? "inclusive" : "exclusive", view->metrics->at[whole].name);
     int columns = (int)text_columns(text_string(&text));
     bool fits = columns + 2 < area.width / 2;
     if (fits)

@@ -6,7 +6,6 @@
 #include "viewer-tui/tree/labels.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
 /* Most open rows that leave room for more on the smallest usual screen (80x24). */
@@ -16,17 +15,6 @@
 #define HOT_SHARE 0.5
 
 #define RUBOUT 0x7f
-
-void tui_say(struct tui *tui, const char *format, ...)
-{
-    va_list arguments;
-    char *text = NULL;
-    va_start(arguments, format);
-    if (vasprintf(&text, format, arguments) >= 0)
-        text_add_clean(&tui->message, text, tui->ascii);
-    va_end(arguments);
-    free(text);
-}
 
 /* ---- questions ---- */
 
@@ -150,8 +138,8 @@ static void close_tui(struct tui *tui)
     vec_free(&tui->message);
 }
 
-/* Shows the tree open along the hot path, and opens the row where it branches if few rows are open then, unless it is to
- * start closed; then runs the loop. */
+/* Shows the tree open along the hot path, and opens the row where it branches if few rows are open then, unless it is
+ * to start closed; then runs the loop. */
 static void run(struct tui *tui, bool starts_closed)
 {
     struct pane *pane = tui_pane(tui);

@@ -84,9 +84,9 @@ void tui_advice(struct tui *tui)
     describe_name(view, row, tui->ascii, &text);
     text_add(&text, "  ");
     describe_location(view, row, tui->ascii, &text);
-    text_printf(&text, "\n%s\n", row == 0                                ? ""
-                                 : hotspots_part(view) == INCLUSIVE ? "  with everything below it\n"
-                                                                     : "  its own costs, without those of what it calls\n");
+    const char *part = hotspots_part(view) == INCLUSIVE ? "  with everything below it\n"
+                                                        : "  its own costs, without those of what it calls\n";
+    text_printf(&text, "\n%s\n", row == 0 ? "" : part);
     for (size_t i = 0; i < lines.list.n; i++)
         text_printf(&text, "%s\n", lines.list.at[i]);
     tui_show_text(tui, session_is_comparison(tui->session) ? "what changed" : "advice", text_string(&text),
@@ -124,9 +124,9 @@ bool tui_find_headline(struct tui *tui)
 
 void tui_inspect(struct tui *tui)
 {
+    const struct pane *pane = tui_pane(tui);
     struct text text = {0};
-    inspect_row(tui_pane(tui)->view, pane_row(tui_pane(tui)), tui->session->run, tui->projection == PHYSICAL, tui->ascii,
-                &text);
+    inspect_row(pane->view, pane_row(pane), tui->session->run, tui->projection == PHYSICAL, tui->ascii, &text);
     tui_show_text(tui, "one row", text_string(&text), tui->command);
     vec_free(&text);
 }
@@ -170,10 +170,10 @@ void tui_report(struct tui *tui, enum printed page, const struct command *opener
 /* What the help says after the keys and the metrics, and its form in ASCII. */
 static const char explanation[] =
     "Costs\n"
-    "  inclusive: the scope and everything below it; exclusive: the scope alone. Recursion counts once. Percentages are "
-    "shares of the whole program. \"-\": not measured.\n"
-    "  Effort is work, overhead and idleness. If it is shown, their percentages are shares of the whole program's effort. "
-    "Kinds of overhead are parts of it, as tagged by the runtime.\n"
+    "  inclusive: the scope and everything below it; exclusive: the scope alone. Recursion counts once. Percentages "
+    "are shares of the whole program. \"-\": not measured.\n"
+    "  Effort is work, overhead and idleness. If it is shown, their percentages are shares of the whole program's "
+    "effort. Kinds of overhead are parts of it, as tagged by the runtime.\n"
     "\n"
     "Rows\n"
     "  111 » f         f, called from line 111\n"
@@ -186,18 +186,18 @@ static const char explanation[] =
     "  main thread > ... > main  start code of libc or the language, folded; Enter shows it\n"
     "\n"
     "Source\n"
-    "  Percentages: cost of a line in the row's procedure and calling context (flat: in all contexts), by the metric that "
-    "rows are sorted by; for callers the cost of their calls.\n"
+    "  Percentages: cost of a line in the row's procedure and calling context (flat: in all contexts), by the metric "
+    "that rows are sorted by; for callers the cost of their calls.\n"
     "  ↻ a loop begins   ◊ calls, or inlines\n"
     "\n"
     "Finding\n"
     "  A search is a regular expression that is compared with names and places as rows show them; with name:, file: or "
-    "module: before it, with the full name or path. Case counts only if the expression has upper case. Escape goes back to "
-    "where the search began.\n"
+    "module: before it, with the full name or path. Case counts only if the expression has upper case. Escape goes back "
+    "to where the search began.\n"
     "\n"
     "Filters\n"
-    "  Filters apply to every view. They do not change costs: a row still includes all rows below it, shown or hidden. The "
-    "children of a hidden row (&!, x s) take its place. In the bottom-up view & looks at procedures, not at their "
+    "  Filters apply to every view. They do not change costs: a row still includes all rows below it, shown or hidden. "
+    "The children of a hidden row (&!, x s) take its place. In the bottom-up view & looks at procedures, not at their "
     "callers.\n";
 
 /* Signs of the explanation. "◊" stands for "»" where ASCII has another sign for it than in rows. */

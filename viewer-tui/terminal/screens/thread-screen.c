@@ -165,9 +165,7 @@ static void open_side(struct thread_screen *page, size_t *metric)
     struct view *view = merged_view_of(pane->view, run);
     *metric = source == SIZE_MAX ? metrics_first_measured(view->metrics) : source;
     thread_costs_open(&page->costs, view, rows[run], page->tui->session->runs[run]->run, NULL, page->tui->ascii);
-    text_add(&page->title, "[");
-    text_add_clean(&page->title, comparison->options->names[page->side], page->tui->ascii);
-    text_add(&page->title, "] ");
+    text_say(&page->title, page->tui->ascii, "[%s] ", comparison->options->names[page->side]);
 }
 
 /* *metric becomes its index among the metrics of the costs. */
@@ -200,11 +198,8 @@ static void show_details(const struct thread_screen *page, size_t selected)
     const char *start = run_text(thread->described, "start_routine");
     struct text text = {0};
     text_printf(&text, "thread %s\n", costs->labels[costs->order[selected]]);
-    if (*start) {
-        text_add(&text, "  begins with  ");
-        text_add_clean(&text, start, page->tui->ascii);
-        text_add(&text, "\n");
-    }
+    if (*start)
+        text_say(&text, page->tui->ascii, "  begins with  %s\n", start);
     if (strcmp(run_text(thread->described, "root"), "thread root") == 0)
         text_add(&text, "  is below     <thread root>, since its creator did not join it\n");
     if (thread->created_at) {

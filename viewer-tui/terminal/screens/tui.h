@@ -100,8 +100,8 @@ static inline const struct pane *tui_drawn_pane(const struct tui *tui)
     return &tui->panes[tui->projection][tui->id];
 }
 
-/* Adds to the message for the user; texts may contain anything (text_add_clean). */
-void tui_say(struct tui *tui, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Adds to the message for the user, as text_say. */
+#define tui_say(tui, ...) text_say(&(tui)->message, (tui)->ascii, __VA_ARGS__)
 
 /* ---- questions in the status line ---- */
 

@@ -204,9 +204,7 @@ static void add_program(const void *context, size_t index, struct text *out)
     {
         n += strcmp(run_program_of(process), name) == 0;
     }
-    text_add(out, "  ");
-    text_add_clean(out, name, tui->ascii);
-    text_printf(out, "  (%zu process%s)", n, n == 1 ? "" : "es");
+    text_say(out, tui->ascii, "  %s  (%zu process%s)", name, n, n == 1 ? "" : "es");
 }
 
 /* The program of the selected row, or the one that the views are restricted to; NULL: all. */
@@ -265,10 +263,11 @@ const struct family view_family = {
              {"5", "summary: processes, samples, advice, problems", show_report, PRINT_SUMMARY, PAGE},
              {"Tab", "next view", show_neighbor, 1, JUMP},
              {"Shift-Tab", "previous view", show_neighbor, -1, JUMP},
-             {"p", "switch between calls as written (logical) and as executed (physical)", show_other_projection, 0, JUMP},
+             {"p", "switch between calls as written (logical) and as executed (physical)", show_other_projection, 0,
+              JUMP},
              {"|", "show only threads that match a regular expression; empty: all", ask_threads, 0, 0},
              {"P", "show only one of several programs (make, cc1, ...), or all", choose_program, 0, 0},
-             {"I", "fold inlined code into the procedures that contain it, or show it (S in C saves that)", switch_folding,
-              false, 0},
+             {"I", "fold inlined code into the procedures that contain it, or show it (S in C saves that)",
+              switch_folding, false, 0},
              {"R", "collapse recursion: a recursive call counts in the outermost call of the procedure", switch_folding,
               true, 0})};
