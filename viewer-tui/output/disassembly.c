@@ -99,26 +99,16 @@ static void add_heads(struct listing *listing)
     end_line(listing);
 }
 
-/* The file's index in the database; NOTHING when the database does not name it. */
-static uint32_t file_of_path(const struct database *db, const char *path)
-{
-    for (uint32_t i = 0; i < db->files.n; i++) {
-        const char *other = database_file_path(db, i);
-        if (other && strcmp(other, path) == 0)
-            return i;
-    }
-    return NOTHING;
-}
-
 /* "fib.c:7  if (n < 2)", before the first instruction of a line. */
 static void add_source_line(struct listing *listing, const struct code_statement *statement)
 {
     if (!statement || !statement->file)
         return;
-    uint32_t file = file_of_path(listing->db, statement->file);
+    const struct database *db = listing->db;
     const char *text = NULL;
-    if (file != NOTHING)
-        text = source_line(sources_get(listing->sources, listing->db, file), statement->line);
+    for (uint32_t i = 0; i < db->files.n && !text; i++)
+        if (database_file_path(db, i) && strcmp(database_file_path(db, i), statement->file) == 0)
+            text = source_line(sources_get(listing->sources, db, i), statement->line);
     text_say(&listing->line, listing->target->ascii, "%s:%u", path_name(statement->file), statement->line);
     if (text) {
         text_add(&listing->line, "  ");
@@ -131,23 +121,6 @@ static bool is_on_line(const struct code_statement *statement, const char *path,
 {
     return statement && statement->line == line && statement->file && path &&
            strcmp(statement->file, path) == 0;
-}
-
-static bool same_line(const struct code_statement *a, const struct code_statement *b)
-{
-    return a == b || (b && is_on_line(a, b->file, b->line));
-}
-
-/* Remembers the line to begin with: an instruction of the row's line before all others, of these
- * the most expensive one. */
-static void choose_first_line(struct listing *listing, bool is_marked, double cost)
-{
-    bool is_better = is_marked == listing->begins_at_row ? cost > listing->dearest : is_marked;
-    if (!is_better)
-        return;
-    listing->begins_at_row = is_marked;
-    listing->dearest = cost;
-    listing->target->first_line = listing->n_lines;
 }
 
 static void add_cost(struct listing *listing, double cost)
@@ -169,10 +142,16 @@ static void add_instruction(struct listing *listing, uint64_t address, size_t le
     bool is_marked = is_on_line(statement, listing->row_path, listing->row_line);
     double cost =
         procedure_code_cost(&listing->code, listing->metric_name, address, address + length);
-    if (!same_line(statement, listing->statement))
+    const struct code_statement *last = listing->statement;
+    if (statement != last && !(last && is_on_line(statement, last->file, last->line)))
         add_source_line(listing, statement);
     listing->statement = statement;
-    choose_first_line(listing, is_marked, cost);
+    /* The line to begin with: an instruction of the row's line before all others, of these the most expensive one. */
+    if (is_marked == listing->begins_at_row ? cost > listing->dearest : is_marked) {
+        listing->begins_at_row = is_marked;
+        listing->dearest = cost;
+        listing->target->first_line = listing->n_lines;
+    }
     text_add(&listing->line, is_marked ? "> " : "  ");
     add_cost(listing, cost);
     text_printf(&listing->line, "%*" PRIx64 "  %s", ADDRESS_WIDTH, address, instruction);
@@ -215,14 +194,6 @@ static void add_part(struct listing *listing, const struct code_part *part)
         add_instruction(listing, part->begin + at, length, text);
         at += length;
     }
-}
-
-static bool has_bytes(const struct procedure_code *code)
-{
-    for (size_t i = 0; i < code->parts.n; i++)
-        if (code->parts.at[i].size)
-            return true;
-    return false;
 }
 
 /* The procedure around a row of a view of one database; its module is NOTHING where there is none.
@@ -278,7 +249,9 @@ bool disassembly_of_row(struct disassembly *disassembly, const struct view *view
     }
     if (!procedure_code_read(&listing.code, db->folder, module, procedure.offset, why))
         return false;
-    bool can_list = has_bytes(&listing.code);
+    bool can_list = false;
+    for (size_t i = 0; i < listing.code.parts.n; i++)
+        can_list |= listing.code.parts.at[i].size > 0;
     if (can_list)
         add_listing(&listing, origin, around, program);
     else

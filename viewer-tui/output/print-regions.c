@@ -3,11 +3,6 @@
 
 #include "viewer-tui/db/run.h"
 
-static const json_t *regions_of(const struct summary *summary)
-{
-    return json_object_get(summary->run, "regions");
-}
-
 /* "at most" if the span is a lower bound. */
 static void print_region(struct writer *writer, const json_t *region, const char *at_most)
 {
@@ -27,7 +22,7 @@ static void print_region(struct writer *writer, const json_t *region, const char
 void print_regions_text(struct summary *summary)
 {
     struct writer *writer = &summary->writer;
-    const json_t *regions = regions_of(summary);
+    const json_t *regions = json_object_get(summary->run, "regions");
     const char *at_most = summary->work_span.why_lower_bound ? "at most " : "";
     size_t i;
     json_t *region;

@@ -158,15 +158,6 @@ static void print_laws(struct printed_scaling *printed)
         print_columns(printed, LAWS, COLUMNS);
 }
 
-/* The smallest probability of the intervals. */
-static double least_coverage(const struct scaling_table *table)
-{
-    double least = table->n_serial ? table->serial.coverage : 1;
-    for (size_t i = 0; i < table->rows.n; i++)
-        least = fmin(least, table->rows.at[i].time.coverage);
-    return least;
-}
-
 /* Less than this share of CPUs has a note of its own. */
 #define MOST_CPUS 0.8
 
@@ -188,9 +179,10 @@ static const struct scaling_row *row_without_cpus(const struct scaling_table *ta
 static void print_notes(struct writer *writer, const struct run_set *set,
                         const struct scaling_table *table)
 {
-    double coverage = 100 * least_coverage(table);
+    double coverage = table->n_serial ? table->serial.coverage : 1; /* the least one */
     bool exceeds = false, lacks_idleness = false;
     for (size_t i = 0; i < table->rows.n; i++) {
+        coverage = fmin(coverage, table->rows.at[i].time.coverage);
         exceeds |= table->rows.at[i].exceeds_cpus;
         lacks_idleness |= isnan(table->rows.at[i].idleness.median);
     }
@@ -207,8 +199,8 @@ static void print_notes(struct writer *writer, const struct run_set *set,
     writer_line(writer,
                 "  T_P: median of the runs, and an interval that has the true median with "
                 "%.1f%% or more",
-                coverage);
-    if (coverage < 95)
+                100 * coverage);
+    if (100 * coverage < 95)
         writer_line(writer, "  95%% need 6 runs or more: hpcrun --repeat 6 adds what is missing");
     if (table->rows.n == 1)
         writer_line(writer, "  only one number of workers; hpcrun --workers 1,2,4 adds more");

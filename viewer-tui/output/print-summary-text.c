@@ -45,16 +45,6 @@ static void print_title(struct summary *summary)
                             "it says nothing about samples and processes.");
 }
 
-static void print_advice(struct summary *summary)
-{
-    bool is_narrow = summary->width && summary->width < ADVICE_WIDTH;
-    struct advice_lines lines = {.width = is_narrow ? summary->width : ADVICE_WIDTH,
-                                 .ascii = summary->writer.ascii};
-    advice_describe(&summary->advice, &lines);
-    advice_lines_print(&lines, summary->writer.out);
-    advice_lines_free(&lines);
-}
-
 /* "CPUTIME, a sample each 5.000 ms; 199.9 per second were taken", and a line per source */
 static void print_event_head(struct writer *writer, const struct event_fates *event)
 {
@@ -280,11 +270,15 @@ static void print_lists(struct summary *summary)
 
 void print_summary_text(struct summary *summary)
 {
+    bool is_narrow = summary->width && summary->width < ADVICE_WIDTH;
+    struct advice_lines lines = {.width = is_narrow ? summary->width : ADVICE_WIDTH, .ascii = summary->writer.ascii};
     print_title(summary);
     print_metric_totals(summary);
     print_work_span_text(summary);
     print_regions_text(summary);
-    print_advice(summary);
+    advice_describe(&summary->advice, &lines);
+    advice_lines_print(&lines, summary->writer.out);
+    advice_lines_free(&lines);
     print_events(summary);
     print_processes(summary);
     print_unmeasured_metrics(summary);

@@ -47,15 +47,6 @@ static struct predicted measured(const struct work_span *of)
         .parallelism = {is_exact ? parallelism : 0, parallelism}};
 }
 
-/* "2x", "parallel" */
-static void add_speed(struct text *text, double speed)
-{
-    if (isinf(speed))
-        text_add(text, "parallel");
-    else
-        text_printf(text, "%gx", speed);
-}
-
 /* ---- text ---- */
 
 /* A duration, or a number if `unit` is NULL. */
@@ -184,16 +175,6 @@ static void print_ratio(struct writer *writer, const struct work_span *of, bool 
     vec_free(&text);
 }
 
-static void print_lower_bound(struct writer *writer, const struct work_span *of)
-{
-    if (!of->why_lower_bound)
-        return;
-    text_add(&writer->line, "  the span is at least ");
-    add_value(&writer->line, of->span, "s");
-    writer_say(writer, ": %s", of->why_lower_bound);
-    writer_end_line(writer);
-}
-
 void print_work_span_text(struct summary *summary)
 {
     struct writer *writer = &summary->writer;
@@ -204,7 +185,12 @@ void print_work_span_text(struct summary *summary)
     writer_heading(writer, "Work and span");
     print_ratio(writer, of, false, "parallelism: work / span");
     print_ratio(writer, of, true, "burdened parallelism: work / burdened span");
-    print_lower_bound(writer, of);
+    if (of->why_lower_bound) {
+        text_add(&writer->line, "  the span is at least ");
+        add_value(&writer->line, of->span, "s");
+        writer_say(writer, ": %s", of->why_lower_bound);
+        writer_end_line(writer);
+    }
     writer_line(writer, "  creating and joining threads is in neither: it depends on their number");
     print_speedups(writer, &was, NULL);
     for (size_t i = 0; i < summary->what_ifs.n; i++)
@@ -245,12 +231,11 @@ static void put_speedups(struct json_writer *json, const struct predicted *of)
 static void put_change(struct json_writer *json, const struct summary_change *change)
 {
     const struct predicted *predicted = &change->predicted;
-    struct text speed = {0};
-    add_speed(&speed, change->change->speed);
+    char *speed = isinf(change->change->speed) ? mem_strdup("parallel") : mem_printf("%gx", change->change->speed);
     json_write_break(json);
     json_write_object(json);
     json_write_text(json, "procedure", change->change->procedure);
-    json_write_text(json, "change", text_string(&speed));
+    json_write_text(json, "change", speed);
     json_put_number(json, "work", predicted->work);
     put_bounds(json, "span", &predicted->span);
     put_bounds(json, "burdened_span", &predicted->burdened_span);
@@ -260,7 +245,7 @@ static void put_change(struct json_writer *json, const struct summary_change *ch
     json_write_object_end(json);
     put_speedups(json, predicted);
     json_write_object_end(json);
-    vec_free(&speed);
+    free(speed);
 }
 
 void print_work_span_json(struct summary *summary)

@@ -186,13 +186,6 @@ static void draw_letters(struct canvas *canvas, int number)
     }
 }
 
-static void write_braille(struct plot_cells *cells)
-{
-    for (int i = 0; i < cells->width * cells->height; i++)
-        if (cells->at[i].dots && !*cells->at[i].text)
-            cells->at[i].text[utf8_encode(BRAILLE + cells->at[i].dots, cells->at[i].text)] = '\0';
-}
-
 struct plot_cells plot_cells_of(const struct speedup_plot *plot, int width, int height, bool ascii)
 {
     struct canvas canvas = {.plot = plot,
@@ -212,7 +205,11 @@ struct plot_cells plot_cells_of(const struct speedup_plot *plot, int width, int 
         draw_curve(&canvas, plot_order[i]);
     for (int i = 0; i < PLOT_CURVES; i++)
         draw_letters(&canvas, plot_order[i]);
-    write_braille(&canvas.cells);
+    for (int i = 0; i < width * height; i++) {
+        struct plot_cell *cell = &canvas.cells.at[i];
+        if (cell->dots && !*cell->text)
+            cell->text[utf8_encode(BRAILLE + cell->dots, cell->text)] = '\0';
+    }
     return canvas.cells;
 }
 

@@ -99,12 +99,6 @@ static bool first_column(const struct metrics *metrics, const char *text,
     return longest > 0;
 }
 
-static const char *behind_comma(const char *text)
-{
-    text += strcspn(text, ",");
-    return *text ? text + 1 : text;
-}
-
 /* The index in the choice's list; list.n if it is not there. */
 static size_t find(const struct column_choice *choice, size_t metric, enum cost_part part)
 {
@@ -138,7 +132,9 @@ void column_text_take(struct column_choice *choice, const struct metrics *metric
         bool is_there = first_column(metrics, text, &column);
         if (is_there && find(choice, column.metric, column.part) == choice->list.n)
             vec_push(&choice->list, column);
-        text = behind_comma(is_there ? text + strlen(metrics->at[column.metric].name) : text);
+        text += is_there ? strlen(metrics->at[column.metric].name) : 0;
+        text += strcspn(text, ",");
+        text += *text == ',';
     }
     choice->is_made = choice->list.n > 0;
     if (choice->is_made)

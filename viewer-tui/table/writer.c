@@ -240,16 +240,6 @@ void json_put_errors(struct json_writer *json, const struct work_span *of)
     json_put_number(json, "burdened_span_error", of->burdened_error);
 }
 
-/* The names of the metrics that the one at `sum` adds up. */
-static void write_parts(struct json_writer *json, const struct metrics *metrics, size_t sum)
-{
-    json_put_array(json, "sum_of");
-    for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
-        if (metrics->at[m].sum == (int)sum && metric_is_added(&metrics->at[m]))
-            json_write_string(json, metrics->at[m].name);
-    json_write_array_end(json);
-}
-
 void json_write_metric(struct json_writer *json, const struct metrics *metrics, size_t index)
 {
     const struct metric *metric = &metrics->at[index];
@@ -265,8 +255,13 @@ void json_write_metric(struct json_writer *json, const struct metrics *metrics, 
         json_put_number(json, "error", metric->error);
     if (metric_called(metric))
         json_write_text(json, "called", metric_called(metric));
-    if (metric_is_sum(metric))
-        write_parts(json, metrics, index);
+    if (metric_is_sum(metric)) {
+        json_put_array(json, "sum_of"); /* the names of the metrics that it adds up */
+        for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
+            if (metrics->at[m].sum == (int)index && metric_is_added(&metrics->at[m]))
+                json_write_string(json, metrics->at[m].name);
+        json_write_array_end(json);
+    }
     if (metric_derivation(metric))
         json_write_text(json, "formula", derived_formula(metric));
     json_write_object_end(json);

@@ -34,21 +34,17 @@ static bool is_flat(const struct view *view)
     return view_origin(view, &row)->class == &flat_class;
 }
 
-static bool has_files_costs(const struct view *view, uint32_t row)
-{
-    uint8_t kind = view_row(view, row)->kind;
-    return kind == KIND_FILE || kind == KIND_MODULE;
-}
-
 /* The frame whose costs contain those of a new one. That is the frame above; but in the flat view a
  * procedure's costs do not contain those of code inlined into it, while those of its file and
  * module do. Filters may have removed the latter. */
 static size_t payer_of(const struct export *export, const struct view *view, uint32_t row)
 {
     size_t payer = export->stack.n;
-    if (view_row(view, row)->kind == KIND_INLINED && is_flat(view))
-        while (payer && !has_files_costs(view, export->stack.at[payer - 1].row))
-            payer--;
+    for (; payer && view_row(view, row)->kind == KIND_INLINED && is_flat(view); payer--) {
+        uint8_t kind = view_row(view, export->stack.at[payer - 1].row)->kind;
+        if (kind == KIND_FILE || kind == KIND_MODULE)
+            break;
+    }
     return payer ? payer - 1 : NO_PAYER;
 }
 

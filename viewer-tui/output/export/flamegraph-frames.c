@@ -54,23 +54,6 @@ static void leave(struct export *export, const double *own)
     }
 }
 
-/* Adds a frame for the whole program, which is not a frame of the stacks. */
-static void add_program(struct frames *frames)
-{
-    struct flame_frame program = describe(frames, 0, export_function_of(&frames->export, 0));
-    vec_push(&frames->list, program);
-}
-
-static void add_costs_of_program(struct frames *frames, const struct view *view)
-{
-    struct flame_frame *program = &frames->list.at[0];
-    for (size_t i = 0; i < frames->export.metrics.n; i++) {
-        double whole = view_cost(view, 0, frames->export.metrics.at[i], INCLUSIVE);
-        program->own[i] = whole > program->total[i] ? whole - program->total[i] : 0;
-        program->total[i] = whole;
-    }
-}
-
 /* Places frames beside each other, in their order. */
 static void lay_out(struct frames *frames)
 {
@@ -94,11 +77,17 @@ void frames_find(struct frames *frames, const struct tree *tree)
     *frames = (struct frames){.export = {.tree = tree, .enter = enter, .leave = leave}};
     export_add_sorted(&frames->export);
     frames->shown = frames->export.metrics.n - 1;
-    if (tree->root == 0)
-        add_program(frames);
+    if (tree->root == 0) { /* a frame for the whole program, which is not a frame of the stacks */
+        struct flame_frame program = describe(frames, 0, export_function_of(&frames->export, 0));
+        vec_push(&frames->list, program);
+    }
     export_walk(&frames->export);
-    if (tree->root == 0)
-        add_costs_of_program(frames, tree->view);
+    for (size_t i = 0; tree->root == 0 && i < frames->export.metrics.n; i++) {
+        struct flame_frame *program = &frames->list.at[0];
+        double whole = view_cost(tree->view, 0, frames->export.metrics.at[i], INCLUSIVE);
+        program->own[i] = whole > program->total[i] ? whole - program->total[i] : 0;
+        program->total[i] = whole;
+    }
     lay_out(frames);
 }
 

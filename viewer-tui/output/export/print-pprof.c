@@ -264,15 +264,6 @@ static void write_types(struct pprof *pprof, const struct tree *tree)
     text_clear(message);
 }
 
-static void write_strings(struct pprof *pprof)
-{
-    for (size_t i = 0; i < pprof->strings.count; i++) {
-        text_clear(&pprof->part);
-        text_add(&pprof->part, strtab_string(&pprof->strings, (uint32_t)i));
-        write_field(pprof, PROFILE_STRING_TABLE, &pprof->part);
-    }
-}
-
 void print_tree_pprof(const struct tree *tree)
 {
     struct pprof pprof = {.export = {.tree = tree, .enter = enter, .leave = leave}};
@@ -280,7 +271,11 @@ void print_tree_pprof(const struct tree *tree)
     string(&pprof, ""); /* number 0 */
     write_types(&pprof, tree);
     export_walk(&pprof.export);
-    write_strings(&pprof);
+    for (size_t i = 0; i < pprof.strings.count; i++) {
+        text_clear(&pprof.part);
+        text_add(&pprof.part, strtab_string(&pprof.strings, (uint32_t)i));
+        write_field(&pprof, PROFILE_STRING_TABLE, &pprof.part);
+    }
     gzip_finish(&pprof.gzip);
     export_free(&pprof.export);
     strtab_free(&pprof.strings);
