@@ -77,6 +77,18 @@ static bool add_side(session_list *sessions, const struct options *options, int 
     return is_open;
 }
 
+/* Says so if the runs of a list are not of one command: their mean is of nothing then. */
+static void check_side(const struct options *options, int side, struct session *const *runs, size_t n)
+{
+    const char *first = run_text(runs[0]->run, "title");
+    for (size_t i = 1; i < n; i++)
+        if (strcmp(run_text(runs[i]->run, "title"), first) != 0) {
+            diag_note(NULL, "%s: runs of different programs: '%s' and '%s'", options->comparison.names[side], first,
+                      run_text(runs[i]->run, "title"));
+            return;
+        }
+}
+
 struct session *open_databases(const struct options *options)
 {
     session_list sessions = {0};
@@ -85,8 +97,11 @@ struct session *open_databases(const struct options *options)
     size_t n_left = sessions.n;
     if (is_open && options->paths[1])
         is_open = add_side(&sessions, options, 1);
-    if (is_open && options->paths[1])
+    if (is_open && options->paths[1]) {
+        check_side(options, 0, sessions.at, n_left);
+        check_side(options, 1, sessions.at + n_left, sessions.n - n_left);
         session = session_compare(sessions.at, n_left, sessions.n - n_left, &options->comparison);
+    }
     else if (is_open)
         session = sessions.at[0];
     for (size_t i = 0; !is_open && i < sessions.n; i++)

@@ -149,6 +149,14 @@ class Repeats(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr.split(": ", 2)[2]),
                          (2, "wall +5%: two runs of each side are needed to know what is chance\n"))
 
+    def test_runs_of_different_programs(self):
+        self.runs("base", (10, 10), (3, 3))
+        description = self.runs("new", (10, 10), (3, 3)) / "run-1-2-database" / "run.json"
+        run = json.loads(description.read_text())
+        description.write_text(json.dumps(dict(run, title="other")))
+        done = self.compare()
+        self.assertEqual((done.returncode, done.stderr), (0, "hpcviewer: new: runs of different programs: 'prog' and 'other'\n"))
+
     def test_wrong_arguments(self):
         for arguments, why in ((("--fail-if", "wall", "--compare", "a", "b"), "--fail-if takes 'wall +5%'"),
                                (("--fail-if", "wall +5%", "a", "b"), "--fail-if needs --compare"),
