@@ -281,6 +281,21 @@ TEST(a_name_has_the_texts_of_its_code)
     assert_int_equal(names_given, given);
 }
 
+/* The characters of a str of a subclass lie elsewhere. */
+TEST(a_name_may_be_of_a_subclass_of_str)
+{
+    static struct python_names names;
+    static const char characters[] = "page.html";
+    uint64_t at = address(characters);
+    file_text.state = 1 << 2 | 1 << 6; /* not compact */
+    file_text.length = strlen(characters);
+    memcpy(file_text.data, &at, sizeof at);
+    assert_non_null(python_name(&reader, &names, address(&code)));
+    assert_int_equal(asked.file.at, at);
+    assert_int_equal(asked.file.length, strlen(characters));
+    assert_int_equal(asked.file.width, 1);
+}
+
 TEST(importlib_is_hidden)
 {
     static struct python_names names;
