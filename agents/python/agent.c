@@ -9,8 +9,8 @@
  *     other code of the interpreter                   native; hpcprof hides what is the machinery of
  *                                                     calls (rules `glue` of python.rules)
  *
- * The eval loop may be compiled in two parts, of which only one has a symbol. So all code of the
- * interpreter's module is claimed, and an activation is recognized by its variable on the stack.
+ * The compiler may split the eval loop into two parts, and only one of them has a symbol. So the agent
+ * claims all code of the interpreter's module, and recognizes an activation by its variable on the stack.
  *
  * Threads are not the interpreter's: the agent marks none of them. */
 #include "agents/agent.h"
