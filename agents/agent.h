@@ -241,8 +241,6 @@ struct agent;
 
 /* Services of hpcrun. */
 struct agent_host {
-    uint32_t interface; /* AGENT_INTERFACE of hpcrun */
-
     /* NULL, unless the user wants work and span: the agent then has its runtime call these. */
     const struct agent_dag *dag;
     const struct agent_tasks *tasks;
@@ -326,7 +324,7 @@ static inline uint16_t agent_u16(const struct agent_host *host, const struct age
 }
 
 struct agent {
-    uint32_t interface; /* AGENT_INTERFACE of the agent */
+    uint32_t interface; /* AGENT_INTERFACE; another one than hpcrun's is refused before `start` */
     const char *name, *version;
     size_t thread_data_bytes; /* per thread, at most AGENT_MAX_THREAD_DATA_BYTES */
     size_t state_bytes;       /* of a cursor, at most AGENT_MAX_STATE_BYTES */

@@ -221,7 +221,6 @@ void host_observe_tasks(const struct agent_tasks *events)
 const struct agent_host *host_for_agents(void)
 {
     static struct agent_host host = {
-        .interface = AGENT_INTERFACE,
         .claim = claim,
         .find_claim = find_claim,
         .is_claimed = is_claimed,

@@ -74,8 +74,7 @@ static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
     return true;
 }
 
-static const struct agent_host host = {.interface = AGENT_INTERFACE,
-                                       .claim = record_claim,
+static const struct agent_host host = {.claim = record_claim,
                                        .find_claim = recorded_claim,
                                        .refuse = record_refusal,
                                        .log = record_line,
