@@ -39,6 +39,7 @@ struct state {
     bool has_begun;                     /* `next` is valid */
     struct python_activation next;      /* the innermost one that the walk has not passed */
     uint64_t frame;                     /* of the next l-note; 0: none */
+    uint32_t misses;                    /* searches that found no activation */
 };
 
 static bool start(const struct agent_host *agent_host)
@@ -154,8 +155,11 @@ static bool find_activation(struct agent_cursor *cursor, const struct agent_fram
         state->next = python_newest(&reader, &data->state);
         state->has_begun = true;
     }
-    if (!is_in(state->next.mark, frame->sp, end) && is_eval)
-        state->next = python_activation_in(&reader, frame->sp, end);
+    if (is_eval && !is_in(state->next.mark, frame->sp, end)) {
+        const struct python_activation found =
+            python_activation_in(&reader, frame->sp, end, &state->misses);
+        state->next = found.mark ? found : state->next;
+    }
     return is_in(state->next.mark, frame->sp, end);
 }
 

@@ -330,7 +330,7 @@ TEST(unreadable_memory_gives_native_paths)
     assert_in_range(lnotes_at_base(&cursor, sites), 0, 4);
 }
 
-/* The last test: nothing is known of the runtime behind it. */
+/* The last test: nothing is known of the runtime after it. */
 TEST(an_unloaded_runtime_is_forgotten)
 {
     set_image(all_work);

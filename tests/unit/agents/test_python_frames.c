@@ -84,8 +84,11 @@ static struct python_layout layout = {
     .bytes_start = offsetof(struct lines, data),
 };
 
+static unsigned reads;
+
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
+    reads++;
     if (address < 4096)
         return false;
     memcpy(to, (const void *)(uintptr_t)address, size);
@@ -203,9 +206,13 @@ static void check_activations(uint64_t first_mark, uint64_t second_mark)
     check_frames(&at, (const uint64_t[]){2}, 1);
     at = python_activation_around(&reader, &at);
     assert_int_equal(at.mark, 0);
-    at = python_activation_in(&reader, second_mark, second_mark + 1);
+    uint32_t misses = 0;
+    at = python_activation_in(&reader, second_mark, second_mark + 1, &misses);
     assert_int_equal(at.newest, address(&frame[3]));
-    assert_int_equal(python_activation_in(&reader, second_mark + 1, second_mark + 2).mark, 0);
+    assert_int_equal(misses, 0);
+    at = python_activation_in(&reader, second_mark + 1, second_mark + 2, &misses);
+    assert_int_equal(at.mark, 0);
+    assert_int_equal(misses, 1);
 }
 
 TEST(activations_of_3_11)
@@ -227,6 +234,20 @@ TEST(activations_of_3_12)
     layout.minor = 12;
     thread.frame = &cframe[0];
     check_activations(address(&cframe[0]), address(&cframe[1]));
+}
+
+/* As on a stack with a hundred frames of greenlets. */
+TEST(searches_without_a_result_end)
+{
+    begin_3_13();
+    uint32_t misses = 0;
+    reads = 0;
+    python_activation_in(&reader, 1, 2, &misses);
+    unsigned for_one = reads;
+    for (int i = 1; i < 100; i++)
+        assert_int_equal(python_activation_in(&reader, 1, 2, &misses).mark, 0);
+    assert_true(for_one > 0);
+    assert_in_range(reads, 2 * for_one, 10 * for_one);
 }
 
 /* The newest frame is then the variable itself. */
