@@ -1,4 +1,5 @@
-/* Signal handler: find_claim, is_claimed, read_memory, path_frame, callee, function, frame_end, name, step and owner run there.
+/* Signal handler: find_claim, is_claimed, read_memory, path_frame, callee, function, frame_end, name, step and
+ * owner run there.
  *
  * The services of hpcrun for agents: struct agent_host (agents/agent.h). */
 #include "hpcrun/logical/agent-locks.h"
