@@ -111,7 +111,7 @@ static void end_wait(enum agent_join what)
     tasks->wait_ended(what);
 }
 
-/* A task begins where its thread goes on behind the creation, or yields. */
+/* A task begins where its thread goes on after the creation, or yields. */
 static void begin_pause(void)
 {
     struct running *running = top();
