@@ -1,4 +1,5 @@
-/* The interface between hpcrun and its agents. This header is all that an agent needs.
+/* The interface between hpcrun and its agents. This header is all that an agent needs. It includes
+ * agent-notes.h (frames and names), agent-slots.h (states of threads) and agent-events.h (work and span).
  *
  * WHAT AN AGENT IS. A plug-in that knows one parallel runtime or interpreter. At every sample
  * hpcrun unwinds the thread's stack. Where the runtime's code stands between the user's functions,
@@ -150,6 +151,10 @@
 #ifndef AGENTS_AGENT_H
 #define AGENTS_AGENT_H
 
+#include "agents/agent-events.h"
+#include "agents/agent-notes.h"
+#include "agents/agent-slots.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -170,70 +175,6 @@ enum agent_thread_status {
     AGENT_RUNTIME_OWNED, /* a thread that the runtime uses for itself: nothing */
     AGENT_WAITING,       /* a worker that waits in a call of the program: waiting, at its path */
 };
-
-/* A p-note. */
-struct agent_frame {
-    uint64_t pc; /* exact in an interrupted frame, else the return address - 1 */
-    uint64_t sp, bp;
-};
-
-/* An l-note.
- *
- *     space        value                        site; 0: unknown, so the note has no line
- *     AGENT_CODE   an address in the procedure  return address - 1 of the call in which it waits
- *     AGENT_NAMES  a name of agent_host.name    1 + position in the procedure (agent_lines)
- *
- * Native frames of another stack, e.g. of the thread that began a parallel region, may be another
- * agent's: an interpreter has called a function that began the region. An l-note that says where its
- * frame is on a stack is replaced by the l-notes that this other agent gives for it. */
-enum agent_space { AGENT_CODE, AGENT_NAMES };
-struct agent_lnote {
-    enum agent_space space;
-    uint64_t value;
-    uint64_t site;
-    uint64_t sp, bp; /* AGENT_CODE: registers of a frame whose pc is `value`; sp 0: there is none */
-};
-
-/* The l-note of a native frame. */
-static inline struct agent_lnote agent_native_note(const struct agent_frame *frame)
-{
-    return (struct agent_lnote){AGENT_CODE, frame->pc, frame->pc, frame->sp, frame->bp};
-}
-
-/* ---- names ----
- *
- * Procedures that have no machine code of their own, as an interpreter's, have names in the agent's
- * name space. hpcrun copies what belongs to a name at its first sight, since the runtime may free it,
- * and writes it into the measurement file; hpcprof finds the line of a position.
- *
- * A runtime may free a procedure and place another one at its address. So a name is the same only if all
- * words of its key are: these are the procedure's address and whatever of it can change. */
-
-/* A string in the runtime's memory. */
-struct agent_text {
-    uint64_t at;
-    uint32_t length; /* in characters */
-    uint32_t width;  /* bytes of a character: 1 for Latin-1, 2 or 4 for code points */
-};
-
-/* How a table maps positions to lines. */
-enum agent_lines {
-    AGENT_LINES_NONE, /* a position is a line */
-    AGENT_LINES_PYTHON, /* a position is an offset in code units; the table is a co_linetable (PEP 626) */
-};
-
-#define AGENT_NAME_KEY 8
-
-struct agent_name {
-    uint64_t key[AGENT_NAME_KEY];
-    struct agent_text procedure, file;
-    uint32_t line; /* of the procedure's begin; 0: unknown */
-    enum agent_lines lines;
-    uint64_t table;       /* address of the line table */
-    uint32_t table_bytes; /* at most AGENT_MAX_TABLE_BYTES are copied */
-};
-
-#define AGENT_MAX_TABLE_BYTES (1u << 20)
 
 /* A loaded module. */
 struct agent_module {
@@ -257,132 +198,6 @@ struct agent_worker_counts {
     uint32_t working;          /* workers that execute user code at this instant */
     uint32_t waiting_for_this; /* workers that wait for a lock that this thread holds */
 };
-
-/* ---- slots ----
- *
- * Every thread of the program has one slot, with one state for all runtimes of the process. Two
- * kinds of functions write it: hpcrun's wrappers of waiting calls of libc (pthread_cond_wait,
- * sleep, ...), and wrappers of agents that interpose a runtime's functions. A change is a plain
- * store to the thread's own cache lines. Only samples read the slots of other threads.
- *
- *     from      to        when
- *     WORKING   WAITING   the program calls a function of libc that waits; back when that returns
- *     WORKING   CALLING   it calls one that moves data (read, send, ...); back when that returns
- *     CALLING   WAITING   a sample, of any thread, finds that this has taken too long for work
- *     WORKING   IDLE      the program calls a function of a runtime that waits; back when that
- *                         returns, or runs a body for the program
- *     IDLE      ASLEEP    the runtime calls such a function of libc; back when that returns
- *     WORKING   STARTING  the program begins a parallel region; back when the thread is in its body
- *     WORKING   TASKWAIT, BARRIER   like IDLE, in waits of OpenMP in which a thread takes tasks */
-
-enum agent_slot_state {
-    AGENT_SLOT_FREE,     /* no thread has the slot */
-    AGENT_SLOT_WORKING,  /* it executes code of the program, or of a runtime that works for it */
-    AGENT_SLOT_WAITING,  /* it waits in a function of libc that the program called */
-    AGENT_SLOT_IDLE,     /* it waits in a runtime, or looks for work there */
-    AGENT_SLOT_ASLEEP,   /* the same, in a function of libc */
-    AGENT_SLOT_CALLING,  /* it works in a function of libc that may wait */
-    AGENT_SLOT_STARTING, /* its runtime starts a team: it waits, but for a short time in which it
-                            prepares and wakes the team. Only its own samples tell these apart */
-    AGENT_SLOT_TASKWAIT, /* it waits for tasks, and takes those that its task has created */
-    AGENT_SLOT_BARRIER,  /* it waits for its team, and takes any task of that */
-};
-
-#define AGENT_MAX_EVENTS 8
-
-/* A runtime's lock for which threads wait at a condition variable, such as an interpreter's. hpcrun's
- * wrappers of these calls say in the slot that the thread waits for this lock. */
-struct agent_lock {
-    uint64_t condition; /* address of the pthread_cond_t */
-    uint64_t locked;    /* address of an int; 0 there: the lock is free */
-    uint64_t holder;  /* address of a pointer to a structure of the thread that has it, or had it */
-    uint64_t tid;     /* offset of this thread's tid in that structure */
-    const char *name; /* a constant, "<lock NAME>" */
-};
-
-#define AGENT_HOLDER_OF_LOCK ((uint64_t)1 << 63)
-
-/* A thread as a member of a team of OpenMP. Only the thread writes this. */
-struct agent_slot_team {
-    _Atomic uint64_t id;      /* unique in the process; 0: the thread was in no team yet */
-    _Atomic uint32_t created; /* tasks that the thread has created in this team */
-    _Atomic uint32_t begun;   /* tasks of this team that the thread has begun */
-};
-
-/* A thread's waits for tasks of OpenMP. Samples, of any thread, look at their number about once in a
- * millisecond. */
-struct agent_slot_waits {
-    uint32_t count;                   /* number of waits; only the thread writes it */
-    _Atomic uint32_t looked_at_count; /* `count` at the last look */
-    _Atomic uint64_t looked_at;       /* time stamp counter at the last look */
-    _Atomic bool are_short;           /* the thread waited often between the last two looks */
-};
-
-/* What an agent that interposes functions keeps of a thread. hpcrun clears the first two when the
- * thread ends. The others stay for the next thread with this slot. */
-struct agent_slot_part {
-    void *link;            /* innermost struct body_link (common/body-links.h); NULL: none */
-    void *own;             /* the agent's; NULL: none */
-    void *kept;            /* the agent's; NULL: none */
-    void *records;         /* free task records */
-    uint32_t record_count; /* their number */
-    uint32_t teams;        /* number of teams that the thread has begun */
-    struct agent_slot_waits waits;
-    struct agent_slot_team team; /* the innermost one whose member it is, or was last */
-};
-
-/* Tasks in a thread's own queue. Their numbers only grow, and stay for the next thread. */
-struct agent_slot_tasks {
-    _Atomic uint32_t queued; /* tasks that the thread has put there */
-    _Atomic uint32_t begun;  /* those that it has begun itself */
-    _Atomic uint32_t taken;  /* those that other threads have begun; only this is written by them */
-};
-
-struct agent_slot {
-    _Alignas(128) _Atomic uint32_t state; /* enum agent_slot_state */
-    int tid;
-    uint32_t number;         /* of the slot, hpcrun's */
-    _Atomic uint64_t thread; /* the thread, for agent_cursor.owner; no later thread has the same */
-    _Atomic uint64_t stack_low, stack_high; /* bounds of its stack; equal if unknown */
-
-    /* The agents'. hpcrun clears the first two when the thread ends. */
-    _Atomic uint32_t runtimes; /* those that have this thread as a worker: common/thread-slots.h */
-    uint32_t pool;             /* runtime that created the thread; 0: none did */
-    struct agent_slot_part gomp, ompt, tbb; /* of the agents gomp, openmp and tbb */
-    struct agent_slot_tasks tasks;          /* of the agent tbb */
-
-    uint64_t frame; /* waiting, calling: frame address of the wrapper */
-    uint32_t calls; /* number of calls of wrappers so far */
-    _Atomic uint64_t
-        works_until;         /* calling: when the call takes too long for work; hpcrun's ticks */
-    _Atomic uint64_t lock;   /* waiting: address of the lock; 0: no lock */
-    _Atomic uint64_t holder; /* waiting: address of the word (4 bytes) with the tid of the lock's
-                                holder; 0: the lock has none. With AGENT_HOLDER_OF_LOCK: address of
-                                a struct agent_lock */
-    _Atomic uint32_t is_charged;              /* delay[] has amounts */
-    _Atomic uint64_t delay[AGENT_MAX_EVENTS]; /* time that holders have charged to this wait, by
-                                                   event, in the event's unit */
-};
-
-/* Any context. The calling thread's slot; NULL: it has none. libhpcrun.so exports this. Agents have no
- * thread-local storage: under an auditor (LD_AUDIT) there is little room for that of all libraries. */
-struct agent_slot *hpctoolkit_own_slot(void) __attribute__((weak, visibility("default")));
-
-/* All slots: slot i is chunk[i / AGENT_SLOTS][i % AGENT_SLOTS]. Slots at `end` and above are free.
- * The memory stays. */
-#define AGENT_SLOTS  64
-#define AGENT_CHUNKS 256
-
-struct agent_slots {
-    _Atomic uint32_t end;
-    struct agent_slot *_Atomic chunk[AGENT_CHUNKS];
-};
-
-/* Any context. Slot i, below `end`. */
-static inline struct agent_slot *agent_slot_at(const struct agent_slots *slots, uint32_t i)
-{
-    return &slots->chunk[i / AGENT_SLOTS][i % AGENT_SLOTS];
-}
 
 /* What pthread_create or thrd_create was given; zeros for the initial thread. */
 struct agent_start_routine {
@@ -422,112 +237,10 @@ struct agent_cursor {
     uint64_t owner;
 };
 
-/* A procedure's activation, for struct agent_dag: where its code's address and the return address
- * of its spawn can be read, from the activation's first event or end on. */
-struct agent_activation {
-    const void *const *code, *const *site;
-};
-
-/* What a fork-join runtime can tell of its computation, for `hpcrun --work-span`. Normal context,
- * in the thread of the worker with this number, in the order in which it executes; the runtime's
- * own steals and joins must order events of different workers. A worker executes a stack of
- * activations; the bottom one is its base. `key` is any address that identifies an activation while
- * it lives. */
-struct agent_dag {
-    /* Why a runtime that the process has cannot tell any of this: what the user may do. A constant.
-     * Shown if no other one does. */
-    void (*cannot_tell)(const char *why);
-    /* A thread outside of the workers calls a root, which some worker will resume. */
-    void (*run_begins)(const void *key, struct agent_activation root);
-    /* The root has ended: that thread goes on. */
-    void (*run_ended)(void);
-    /* The worker continues with this base: a root, a stolen activation, or a suspended one whose
-     * children have ended. */
-    void (*resumed)(unsigned worker, const void *key);
-    /* The strand of the top activation has ended: what the worker does until its next event is the
-     * runtime's work. Runtimes that do little need not say it. */
-    void (*paused)(unsigned worker);
-    /* The top activation spawns a child, which becomes the top; its code's address can be read now.
-     * True: until the child returns, or its worker resumes another base, the runtime reports nothing
-     * of it and its descendants but steals. */
-    bool (*spawned)(unsigned worker, struct agent_activation child);
-    /* The top has ended, and its parent continues. */
-    void (*returned)(unsigned worker);
-    /* The top has ended, and its parent was stolen from this worker. */
-    void (*orphaned)(unsigned worker);
-    /* The children of the top have all ended. */
-    void (*synced)(unsigned worker);
-    /* The base waits for children that other workers execute. */
-    void (*suspended)(unsigned worker, const void *key);
-    /* The base has ended. */
-    void (*ended)(unsigned worker);
-    /* Takes the victim's lowest activation that was not stolen yet. Called in the thief, while the
-     * victim cannot continue with that activation. */
-    void (*stolen)(unsigned victim, const void *key);
-};
-
-/* What the end of a wait in a runtime of tasks has joined to the task that waited. */
-enum agent_join {
-    AGENT_JOIN_NOTHING,  /* e.g. a lock */
-    AGENT_JOIN_UNKNOWN,  /* some other tasks: dependences, an iteration of an ordered loop */
-    AGENT_JOIN_CHILDREN, /* its children */
-    AGENT_JOIN_GROUP,    /* all tasks that were created in its innermost group, which ends */
-    AGENT_JOIN_TEAM,     /* all tasks of the region: a barrier */
-};
-
-/* Flags of a task. */
-enum {
-    AGENT_TASK_AT_ONCE = 1, /* the creator waits for it */
-    AGENT_TASK_FINAL = 2,   /* the task waits for all that it creates, and these likewise */
-    AGENT_TASK_MANY = 4, /* any number of tasks, which have ended when the innermost group ends, or
-                               without a group when the region ends */
-    AGENT_TASK_ORDERED = 8,   /* other tasks may have to end first: dependences */
-    AGENT_TASK_IN_PARTS = 16, /* it is executed in parts, one after another, in any threads */
-};
-
-/* What a runtime of regions and tasks can tell of its computation, for `hpcrun --work-span`:
- * OpenMP's model. Normal context, in the thread that does it. `code` is an address in the procedure of a body,
- * `site` the return address of the call that begins the region or creates the task.
- *
- * A thread executes a stack of bodies. The time of the top one is measured, but for that between a
- * pair of events "x, x ended": there the runtime works or executes other bodies in this thread. */
-struct agent_tasks {
-    /* The thread begins a parallel region; returns its handle, NULL: it is not observed. `code` NULL: not
-     * known yet. region_code then tells it, in each member before that begins. */
-    void *(*region_begins)(const void *code, const void *site);
-    void (*region_code)(void *region, const void *code);
-    void (*region_ended)(void *region);
-    /* A member of the region's team begins or ends the region's body. */
-    void (*member_begins)(void *region);
-    void (*member_ended)(void);
-    /* The top body creates a task; returns its handle, NULL: it is not observed. */
-    void *(*created)(const void *code, const void *site, unsigned flags);
-    void (*creation_ended)(void);
-    /* The thread begins or ends the body of a task. Of a task in parts: begins each part, ends the last
-     * one. */
-    void (*task_begins)(void *task);
-    void (*task_ended)(void);
-    /* The thread leaves the top body, a task in parts. Others will execute the rest, or there is none. */
-    void (*part_ended)(void);
-    /* A task in parts has ended, in a thread that does not execute it: that of an earlier part. If the
-     * last part seems to run in another thread, it has ended there, too: part_ended follows in that. */
-    void (*ended_elsewhere)(void *task);
-    /* The top body waits. */
-    void (*waits)(enum agent_join what);
-    void (*wait_ended)(enum agent_join what);
-    /* Tasks that are created from here on are in a new group, inside of the innermost one. */
-    void (*group_begins)(void);
-    /* The runtime does what these events cannot tell; `why` is a string constant. The program has no work
-     * and span then, and events do nothing from here on. */
-    void (*cannot_follow)(const char *why);
-};
-
 struct agent;
 
 /* Services of hpcrun. */
 struct agent_host {
-    uint32_t interface; /* AGENT_INTERFACE of hpcrun */
-
     /* NULL, unless the user wants work and span: the agent then has its runtime call these. */
     const struct agent_dag *dag;
     const struct agent_tasks *tasks;
@@ -611,7 +324,7 @@ static inline uint16_t agent_u16(const struct agent_host *host, const struct age
 }
 
 struct agent {
-    uint32_t interface; /* AGENT_INTERFACE of the agent */
+    uint32_t interface; /* AGENT_INTERFACE; another one than hpcrun's is refused before `start` */
     const char *name, *version;
     size_t thread_data_bytes; /* per thread, at most AGENT_MAX_THREAD_DATA_BYTES */
     size_t state_bytes;       /* of a cursor, at most AGENT_MAX_STATE_BYTES */

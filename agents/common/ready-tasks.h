@@ -2,7 +2,7 @@
  * may take a task, while one is ready, is about to take it. So it works: its time is overhead of
  * tasks that are too small. A thread that waits while none is ready is idle, for want of tasks.
  *
- *     state of the thread (agent.h)   it may take            numbers of created and begun tasks
+ *     state (agent-slots.h)           it may take            numbers of created and begun tasks
  *     AGENT_SLOT_TASKWAIT             children of its task   in the task's record
  *     AGENT_SLOT_BARRIER              any task of its team   in the slots of the team's threads
  *

@@ -1,4 +1,4 @@
-/* The slots of threads (agent.h), for agents that interpose a runtime's functions.
+/* The slots of threads (agent-slots.h), for agents that interpose a runtime's functions.
  *
  * Writers: a slot belongs to one thread, which changes it by plain stores to its own cache lines.
  * Readers: the thread's own signal handler, and handlers of other threads that count states.

@@ -1,4 +1,4 @@
-/* Reports what libgomp does to hpcrun, for work and span (struct agent_tasks in agent.h).
+/* Reports what libgomp does to hpcrun, for work and span (struct agent_tasks in agent-events.h).
  *
  * The wrappers in regions.c and tasks.c report regions and tasks of an observed copy of libgomp.
  * Waits are reported by functions of task-events.c, which take the place of libgomp's in the copy's

@@ -54,8 +54,6 @@ static bool is_runtime(const void *address)
 static bool start(const struct agent_host *agent_host)
 {
     host = path_agent.host = agent_host;
-    if (host->interface != AGENT_INTERFACE)
-        return false;
     tool_on_refusal(refuse);
     body_code_begin(is_runtime);
     span_events_begin(host->tasks, is_runtime);

@@ -111,7 +111,7 @@ static void end_wait(enum agent_join what)
     tasks->wait_ended(what);
 }
 
-/* A task begins where its thread goes on behind the creation, or yields. */
+/* A task begins where its thread goes on after the creation, or yields. */
 static void begin_pause(void)
 {
     struct running *running = top();
@@ -139,9 +139,9 @@ static void end_part(void)
     end_pause();
 }
 
-/* What is inside of a task on the stack are last parts of untied tasks. libomp does not tell the end of a
- * last part if the thread of an earlier one, which told that it left it, is still about to do so: then
- * that thread tells the end of the task. */
+/* The bodies inside of a task on the stack are last parts of untied tasks. A thread reports that it leaves a
+ * part before it does so. If the last part ends in between, libomp does not report its end: the thread that
+ * leaves the earlier part then reports the end of the task. */
 static void return_to(const ompt_data_t *task)
 {
     if (!is_on_stack(task))

@@ -1,4 +1,4 @@
-/* Reports what libomp does to hpcrun, for work and span (struct agent_tasks in agent.h).
+/* Reports what libomp does to hpcrun, for work and span (struct agent_tasks in agent-events.h).
  *
  * With `hpcrun --work-span`, functions of span-events.c take the place of those of events.c, which they
  * call. Without it, libomp calls none of them. */

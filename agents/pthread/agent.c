@@ -3,7 +3,7 @@
  *
  * Tallent and Mellor-Crummey, PPoPP 2009, section 2.1: the workers are the program's threads; n is
  * the number of threads or of CPUs, whichever is smaller. A thread works unless it waits or sleeps.
- * Its slot says so (agents/agent.h): hpcrun's wrappers of waiting calls write it.
+ * Its slot says so (agents/agent-slots.h): hpcrun's wrappers of waiting calls write it.
  *
  * Beside a runtime whose agent marks its threads in their slots (OpenMP, oneTBB), the workers are the
  * other threads. A thread that calls such a runtime is the runtime's from then on.
@@ -34,7 +34,7 @@ static _Atomic unsigned others_loaded;
 static bool start(const struct agent_host *agent_host)
 {
     host = agent_host;
-    return host->interface == AGENT_INTERFACE;
+    return true;
 }
 
 /* Puts `to` in the place of `from`; false: there is no `from`. */

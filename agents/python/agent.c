@@ -9,8 +9,8 @@
  *     other code of the interpreter                   native; hpcprof hides what is the machinery of
  *                                                     calls (rules `glue` of python.rules)
  *
- * The eval loop may be compiled in two parts, of which only one has a symbol. So all code of the
- * interpreter's module is claimed, and an activation is recognized by its variable on the stack.
+ * The compiler may split the eval loop into two parts, and only one of them has a symbol. So the agent
+ * claims all code of the interpreter's module, and recognizes an activation by its variable on the stack.
  *
  * Threads are not the interpreter's: the agent marks none of them. */
 #include "agents/agent.h"
@@ -39,12 +39,13 @@ struct state {
     bool has_begun;                     /* `next` is valid */
     struct python_activation next;      /* the innermost one that the walk has not passed */
     uint64_t frame;                     /* of the next l-note; 0: none */
+    uint32_t misses;                    /* searches that found no activation */
 };
 
 static bool start(const struct agent_host *agent_host)
 {
     host = agent_host;
-    return host->interface == AGENT_INTERFACE;
+    return true;
 }
 
 /* -------- modules -------- */
@@ -154,8 +155,11 @@ static bool find_activation(struct agent_cursor *cursor, const struct agent_fram
         state->next = python_newest(&reader, &data->state);
         state->has_begun = true;
     }
-    if (!is_in(state->next.mark, frame->sp, end) && is_eval)
-        state->next = python_activation_in(&reader, frame->sp, end);
+    if (is_eval && !is_in(state->next.mark, frame->sp, end)) {
+        const struct python_activation found =
+            python_activation_in(&reader, frame->sp, end, &state->misses);
+        state->next = found.mark ? found : state->next;
+    }
     return is_in(state->next.mark, frame->sp, end);
 }
 

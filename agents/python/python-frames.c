@@ -7,6 +7,10 @@
 #define MOST_FRAMES       65536
 #define MOST_ACTIVATIONS  4096
 
+/* Searches without a result in one unwind: one in an activation that begins, others for each thread state
+ * that the thread has left. */
+#define MOST_MISSES 4
+
 /* Of frame_owner: since 3.12, of a frame that is a variable of the eval loop. */
 enum { OWNED_BY_GENERATOR = 1, OWNED_BY_C_STACK = 3 };
 
@@ -107,11 +111,11 @@ struct python_activation python_newest(const struct python_reader *r, uint64_t *
 }
 
 struct python_activation python_activation_in(const struct python_reader *r, uint64_t low,
-                                              uint64_t high)
+                                              uint64_t high, uint32_t *misses)
 {
     struct thread_list list = {0};
     uint64_t thread;
-    while ((thread = next_thread(r, &list))) {
+    while (*misses < MOST_MISSES && (thread = next_thread(r, &list))) {
         struct python_activation at = newest_of(r, thread);
         for (int i = 0; i < MOST_ACTIVATIONS && at.mark; i++) {
             if (at.mark >= low && at.mark < high)
@@ -119,6 +123,7 @@ struct python_activation python_activation_in(const struct python_reader *r, uin
             at = python_activation_around(r, &at);
         }
     }
+    *misses += *misses < MOST_MISSES;
     return (struct python_activation){0};
 }
 

@@ -44,9 +44,11 @@ struct python_frame {
  * state at the last sample, or 0. */
 struct python_activation python_newest(const struct python_reader *r, uint64_t *known);
 
-/* The activation of any thread state whose variable lies in a range of the stack. */
+/* The activation of any thread state whose variable lies in a range of the stack. A search that finds none
+ * reads all activations of all threads. So after a few of these, *misses, nothing is searched any more: a
+ * stack with greenlets may have many frames of the eval loop that no thread state leads to. */
 struct python_activation python_activation_in(const struct python_reader *r, uint64_t low,
-                                              uint64_t high);
+                                              uint64_t high, uint32_t *misses);
 
 /* The activation around one. */
 struct python_activation python_activation_around(const struct python_reader *r,

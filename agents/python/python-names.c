@@ -9,14 +9,16 @@
 #define IS_COMPACT(state) ((state) >> 5 & 1)
 #define IS_ASCII(state)   ((state) >> 6 & 1)
 
+/* A str that is not compact, as one of a subclass, has a pointer to its characters after the fields of
+ * the compact form. */
 static struct agent_text text_at(const struct python_reader *r, uint64_t text)
 {
     uint32_t state = agent_u32(r->host, r->cursor, text + r->layout->text_state);
     uint32_t data = IS_ASCII(state) ? r->layout->text_ascii : r->layout->text_compact;
     return (struct agent_text){
-        .at = text + data,
+        .at = IS_COMPACT(state) ? text + data : READ(text + r->layout->text_compact),
         .length = (uint32_t)READ(text + r->layout->text_length),
-        .width = IS_COMPACT(state) ? KIND(state) : 0, /* 0 is no width: the copy fails */
+        .width = KIND(state),
     };
 }
 

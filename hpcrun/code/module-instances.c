@@ -18,9 +18,6 @@
 #define LIMITED_INSTANCES (1u << 11)
 #define LIVE_SLOTS        (1u << 15) /* distinct start addresses, at most half full */
 
-_Static_assert(IP_OFFSET_BITS == IP_OFFSET_BITS && IP_NO_MODULE == IP_NO_MODULE,
-               "the form of an ip in an arena file");
-
 enum { FILLING, PUBLISHED };
 
 /* Instances lie in segments that never move and are mapped when needed. The first segment has 64,

@@ -295,7 +295,7 @@ static void check_commands(const struct options *options)
     }
 }
 
-/* One repeat: all numbers of workers, and the baseline behind them; every other time backwards, so
+/* One repeat: all numbers of workers, and the baseline after them; every other time backwards, so
  * that a machine that becomes slower or faster favors none of them. */
 static void run_round(struct set_runner *runner, unsigned repeat, const sigset_t *caught)
 {

@@ -1,4 +1,5 @@
-/* Signal handler: find_claim, is_claimed, read_memory, path_frame, callee, function, frame_end, name, step and owner run there.
+/* Signal handler: find_claim, is_claimed, read_memory, path_frame, callee, function, frame_end, name, step and
+ * owner run there.
  *
  * The services of hpcrun for agents: struct agent_host (agents/agent.h). */
 #include "hpcrun/logical/agent-locks.h"
@@ -221,7 +222,6 @@ void host_observe_tasks(const struct agent_tasks *events)
 const struct agent_host *host_for_agents(void)
 {
     static struct agent_host host = {
-        .interface = AGENT_INTERFACE,
         .claim = claim,
         .find_claim = find_claim,
         .is_claimed = is_claimed,

@@ -74,17 +74,15 @@ static bool has_name(const struct elf_file *file, const Elf64_Shdr *strings, con
 
 /* Whether the symbol tables of the program's file may have a symbol of this name. False is sure if
  * the file can be read; true may also be a symbol that the program only refers to. */
-static bool program_has_symbol(const char *name)
+static bool has_symbol(const struct elf_file *file, const char *name)
 {
-    struct elf_file file = map_program();
     unsigned count = 0;
-    const Elf64_Shdr *all = file.at ? elf_file_sections(&file, &count) : NULL;
+    const Elf64_Shdr *all = file->at ? elf_file_sections(file, &count) : NULL;
     bool found = false;
     for (unsigned i = 0; all && i < count && !found; i++)
         if ((all[i].sh_type == SHT_SYMTAB || all[i].sh_type == SHT_DYNSYM) &&
             all[i].sh_link < count)
-            found = has_name(&file, &all[all[i].sh_link], name);
-    sys_pages_free((void *)file.at, file.size);
+            found = has_name(file, &all[all[i].sh_link], name);
     return found;
 }
 
@@ -101,7 +99,8 @@ static const char *parse_word(const char *at, char *to, size_t room)
     return *at == '|' ? at + 1 : at;
 }
 
-static void add_recognition(struct installed_agent *agent, const char *word)
+static void add_recognition(struct installed_agent *agent, const char *word,
+                            const struct elf_file *program)
 {
     const char *name = text_after(word, "note:");
     if (name) {
@@ -110,7 +109,7 @@ static void add_recognition(struct installed_agent *agent, const char *word)
     }
     name = text_after(word, "symbol:");
     if (name) {
-        agent->may_be_in_program |= program_has_symbol(name);
+        agent->may_be_in_program |= has_symbol(program, name);
         return;
     }
     if (text_after(word, "threads:")) {
@@ -128,6 +127,7 @@ static void add_recognition(struct installed_agent *agent, const char *word)
 void agents_init(const char *list)
 {
     assert(installed_count == 0);
+    const struct elf_file program = list && *list ? map_program() : (struct elf_file){0};
     for (const char *at = list; at && *at && installed_count < MAX_AGENTS;) {
         struct installed_agent *agent = &installed[installed_count++];
         char word[MAX_WORD];
@@ -137,11 +137,12 @@ void agents_init(const char *list)
         at = parse_word(at, agent->path, sizeof agent->path);
         while (*at && *at != ';') {
             at = parse_word(at, word, sizeof word);
-            add_recognition(agent, word);
+            add_recognition(agent, word, &program);
         }
         if (*at == ';')
             at++;
     }
+    sys_pages_free((void *)program.at, program.size);
 }
 
 /* Whether the file name of a path is NAME or NAME.<something>: "libfoo.so" fits lib/libfoo.so.5. A star at

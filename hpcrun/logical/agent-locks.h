@@ -17,12 +17,4 @@ static inline const struct agent_lock *agent_lock_at(const volatile void *condit
     return lock && lock->condition == (uint64_t)(uintptr_t)condition ? lock : NULL;
 }
 
-/* The lock of an agent_slot.holder; NULL: it is the address of a tid, or 0. */
-static inline const struct agent_lock *agent_lock_of_holder(uint64_t holder)
-{
-    return holder & AGENT_HOLDER_OF_LOCK
-               ? (const struct agent_lock *)(uintptr_t)(holder & ~AGENT_HOLDER_OF_LOCK)
-               : NULL;
-}
-
 #endif

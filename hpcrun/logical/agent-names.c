@@ -41,7 +41,8 @@ static _Atomic(struct named_code *) *chains(void)
     return known ? known : first_of_two((void *_Atomic *)&names.chains, sys_pages(bytes), bytes);
 }
 
-/* A new block in place of `full`, unless another thread has already replaced it. */
+/* The block that follows `full`: a new one, or the one that another thread has added in the meantime; NULL
+ * without memory. */
 static struct block *next_block(struct block *full)
 {
     if (atomic_load(&names.blocks) >= MOST_BLOCKS)
@@ -98,16 +99,17 @@ static char *put_utf8(char *to, uint32_t c)
     return to;
 }
 
-/* Longer texts end there: they would not fit into a chunk. */
-#define MOST_CHARACTERS 2000
+static bool has_width(const struct agent_text *text)
+{
+    return text->width == 1 || text->width == 2 || text->width == 4;
+}
 
 /* Copies a text; NULL if it cannot be read, or without memory. */
 static const char *copy_text(const struct agent_text *text, struct memory *memory)
 {
-    uint32_t length = text->length < MOST_CHARACTERS ? text->length : MOST_CHARACTERS;
+    uint32_t length =
+        text->length < NAMED_CODE_CHARACTERS ? text->length : NAMED_CODE_CHARACTERS;
     uint32_t width = text->width;
-    if (width != 1 && width != 2 && width != 4)
-        return NULL;
     char *copy = allocate(length * (width == 1 ? 2 : width == 2 ? 3 : 4) + 1), *to = copy;
     for (uint32_t i = 0; copy && i < length;) {
         uint8_t part[256];
@@ -145,9 +147,11 @@ static uint64_t hash(unsigned agent, const struct agent_name *name)
     return h;
 }
 
+/* Memory is not given back. So a name that will never be readable gets none, however often it is asked for. */
 static struct named_code *make(unsigned agent, const struct agent_name *name, struct memory *memory)
 {
-    struct named_code *made = allocate(sizeof *made);
+    bool is_readable = has_width(&name->procedure) && has_width(&name->file);
+    struct named_code *made = is_readable ? allocate(sizeof *made) : NULL;
     if (!made)
         return NULL;
     made->procedure = copy_text(&name->procedure, memory);

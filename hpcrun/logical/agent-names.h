@@ -9,6 +9,9 @@
 #include "agents/agent.h"
 #include "hpcrun/unwind/memory.h"
 
+/* Longer texts end there: they would not fit into a chunk of the measurement file. */
+#define NAMED_CODE_CHARACTERS 2000
+
 struct named_code {
     struct named_code *next;  /* in its hash chain */
     struct named_code *older; /* the name that was added before this one; NULL: none */

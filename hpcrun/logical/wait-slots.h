@@ -1,6 +1,6 @@
 /* Signal handler: everything here may be used there, except where said otherwise.
  *
- * The slots of threads (agents/agent.h): hpcrun gives each thread one when it begins, and frees it
+ * The slots of threads (agents/agent-slots.h): hpcrun gives each thread one when it begins, and frees it
  * when it ends. How wrappers of waiting calls use them:
  *
  *     struct wait wait = wait_begin(own_slot, NULL, NULL);

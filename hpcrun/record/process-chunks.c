@@ -311,7 +311,7 @@ static bool write_refusals(struct chunk *chunk)
 /* ---- names of agents ---- */
 
 /* Names in one chunk; a name has at most NAME_BYTES. */
-#define NAME_BYTES      (2 * (4 * 2000 + 5) + 2 * VARINT_MAX_BYTES)
+#define NAME_BYTES      (2 * (4 * NAMED_CODE_CHARACTERS + 5) + 2 * VARINT_MAX_BYTES)
 #define LINES_PER_CHUNK (CHUNK_BYTES - CHUNK_SLACK)
 
 static bool write_names_of(struct chunk *chunk, const struct named_code **at)

@@ -1,7 +1,7 @@
 /* `lock wait`: which threads waited for which lock, and where.
  *
  * A sample of the lock's holder pays `lock blame` at the holder's path, and adds the same amount to
- * the slot of one of the threads that wait (agents/agent.h), each in turn. When its wait ends, that
+ * the slot of one of the threads that wait (agents/agent-slots.h), each in turn. When its wait ends, that
  * thread pays the amount as `lock wait`, at the lock below its own call path. So a wait that no
  * sample saw costs nothing, and both metrics have the same sum, but for waits that never end. */
 #ifndef HPCRUN_SAMPLE_LOCK_WAIT_RECORD_H

@@ -173,7 +173,7 @@ void source_abandon(struct thread_event *event)
     event->source = 0;
 }
 
-/* Counters: plans the next sample for a count of `period` behind event->last. */
+/* Counters: plans the next sample for a count of `period` after event->last. */
 static void plan_count(struct thread_event *event, uint64_t period)
 {
     event->armed = period;

@@ -35,7 +35,7 @@ void wall_source_stop(const struct thread_event *event);
 struct increment wall_source_measure(struct thread *thread, struct thread_event *event,
                                      const siginfo_t *info, const ucontext_t *context);
 
-/* Arms the source for the sample behind that of event->last. */
+/* Arms the source for the sample after that of event->last. */
 void wall_source_arm(struct thread *thread, struct thread_event *event);
 
 #endif

@@ -99,7 +99,7 @@ bool frame_sync(struct span_frame *frame, struct worker_memory *memory);
  * the task, or goes on in another worker. */
 void frame_join(struct span_frame *task, struct worker_memory *memory);
 
-/* A procedure has ended with a sync: its caller continues behind it. */
+/* A procedure has ended with a sync: its caller continues after it. */
 void frame_return(struct span_frame *procedure, struct worker_memory *memory);
 
 /* A frame without caller has ended with a sync: its computation is a part of the results. */

@@ -47,7 +47,7 @@ struct span_task {
     uint32_t barriers; /* that its region's member has passed: at the creation of the
                                      task, for an explicit one */
     bool is_closed;    /* a child that ends offers its path to the region, too */
-    bool is_at_once, is_final, is_many, is_in_parts; /* flags of agent.h */
+    bool is_at_once, is_final, is_many, is_in_parts; /* flags of agent-events.h */
     bool has_begun;                                  /* a part of it */
     struct span_region *region;
     struct span_task *parent;         /* NULL: a member of the team */

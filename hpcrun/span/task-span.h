@@ -35,7 +35,7 @@
  * begin at the same time have no common span: task_span_problem tells that, and what an agent could
  * not follow.
  *
- * The functions of events are those of struct agent_tasks in agents/agent.h. */
+ * The functions of events are those of struct agent_tasks in agents/agent-events.h. */
 #ifndef HPCRUN_SPAN_TASK_SPAN_H
 #define HPCRUN_SPAN_TASK_SPAN_H
 

@@ -23,7 +23,7 @@
  * BURDEN. The burdened span is the longest path if every continuation is stolen: each costs what
  * moving it to another worker does (Cilkview's burdened dag).
  *
- * The functions of events are those of struct agent_dag in agents/agent.h. */
+ * The functions of events are those of struct agent_dag in agents/agent-events.h. */
 #ifndef HPCRUN_SPAN_WORK_SPAN_H
 #define HPCRUN_SPAN_WORK_SPAN_H
 

@@ -140,8 +140,7 @@ static bool frame_of_path(const struct agent_cursor *cursor, uint32_t i, struct 
     return true;
 }
 
-static const struct agent_host host = {.interface = AGENT_INTERFACE,
-                                       .claim = record_claim,
+static const struct agent_host host = {.claim = record_claim,
                                        .find_claim = recorded_claim,
                                        .refuse = record_refusal,
                                        .log = record_line,

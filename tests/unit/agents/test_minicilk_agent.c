@@ -74,8 +74,7 @@ static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
     return true;
 }
 
-static const struct agent_host host = {.interface = AGENT_INTERFACE,
-                                       .claim = record_claim,
+static const struct agent_host host = {.claim = record_claim,
                                        .find_claim = recorded_claim,
                                        .refuse = record_refusal,
                                        .log = record_line,
@@ -331,7 +330,7 @@ TEST(unreadable_memory_gives_native_paths)
     assert_in_range(lnotes_at_base(&cursor, sites), 0, 4);
 }
 
-/* The last test: nothing is known of the runtime behind it. */
+/* The last test: nothing is known of the runtime after it. */
 TEST(an_unloaded_runtime_is_forgotten)
 {
     set_image(all_work);

@@ -102,8 +102,7 @@ static uint64_t stack_owner(const struct agent_cursor *cursor, uint64_t address)
     return BOSS;
 }
 
-static const struct agent_host host = {.interface = AGENT_INTERFACE,
-                                       .claim = record_claim,
+static const struct agent_host host = {.claim = record_claim,
                                        .find_claim = recorded_claim,
                                        .refuse = record_refusal,
                                        .log = record_line,

@@ -34,8 +34,7 @@ __attribute__((noinline)) static void loop_helper(void)
     work++;
 }
 
-static const struct agent_host host = {.interface = AGENT_INTERFACE,
-                                       .claim = record_claim,
+static const struct agent_host host = {.claim = record_claim,
                                        .find_claim = recorded_claim,
                                        .refuse = record_refusal,
                                        .log = record_line};

@@ -50,8 +50,7 @@ static struct agent_slot *add_waiter(const int *holder)
 
 static int begin(void **state)
 {
-    static const struct agent_host host = {.interface = AGENT_INTERFACE,
-                                           .is_claimed = is_claimed,
+    static const struct agent_host host = {.is_claimed = is_claimed,
                                            .refuse = refuse,
                                            .read = read_memory,
                                            .slots = &slots};

@@ -84,8 +84,11 @@ static struct python_layout layout = {
     .bytes_start = offsetof(struct lines, data),
 };
 
+static unsigned reads;
+
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
+    reads++;
     if (address < 4096)
         return false;
     memcpy(to, (const void *)(uintptr_t)address, size);
@@ -203,9 +206,13 @@ static void check_activations(uint64_t first_mark, uint64_t second_mark)
     check_frames(&at, (const uint64_t[]){2}, 1);
     at = python_activation_around(&reader, &at);
     assert_int_equal(at.mark, 0);
-    at = python_activation_in(&reader, second_mark, second_mark + 1);
+    uint32_t misses = 0;
+    at = python_activation_in(&reader, second_mark, second_mark + 1, &misses);
     assert_int_equal(at.newest, address(&frame[3]));
-    assert_int_equal(python_activation_in(&reader, second_mark + 1, second_mark + 2).mark, 0);
+    assert_int_equal(misses, 0);
+    at = python_activation_in(&reader, second_mark + 1, second_mark + 2, &misses);
+    assert_int_equal(at.mark, 0);
+    assert_int_equal(misses, 1);
 }
 
 TEST(activations_of_3_11)
@@ -227,6 +234,20 @@ TEST(activations_of_3_12)
     layout.minor = 12;
     thread.frame = &cframe[0];
     check_activations(address(&cframe[0]), address(&cframe[1]));
+}
+
+/* As on a stack with a hundred frames of greenlets. */
+TEST(searches_without_a_result_end)
+{
+    begin_3_13();
+    uint32_t misses = 0;
+    reads = 0;
+    python_activation_in(&reader, 1, 2, &misses);
+    unsigned for_one = reads;
+    for (int i = 1; i < 100; i++)
+        assert_int_equal(python_activation_in(&reader, 1, 2, &misses).mark, 0);
+    assert_true(for_one > 0);
+    assert_in_range(reads, 2 * for_one, 10 * for_one);
 }
 
 /* The newest frame is then the variable itself. */
@@ -279,6 +300,21 @@ TEST(a_name_has_the_texts_of_its_code)
     uint64_t value = its->value, given = names_given;
     assert_int_equal(python_name(&reader, &names, address(&code))->value, value);
     assert_int_equal(names_given, given);
+}
+
+/* The characters of a str of a subclass lie elsewhere. */
+TEST(a_name_may_be_of_a_subclass_of_str)
+{
+    static struct python_names names;
+    static const char characters[] = "page.html";
+    uint64_t at = address(characters);
+    file_text.state = 1 << 2 | 1 << 6; /* not compact */
+    file_text.length = strlen(characters);
+    memcpy(file_text.data, &at, sizeof at);
+    assert_non_null(python_name(&reader, &names, address(&code)));
+    assert_int_equal(asked.file.at, at);
+    assert_int_equal(asked.file.length, strlen(characters));
+    assert_int_equal(asked.file.width, 1);
 }
 
 TEST(importlib_is_hidden)

@@ -50,8 +50,7 @@ static struct agent_slot *add_worker(enum agent_slot_state state)
 
 static int begin(void **state)
 {
-    static const struct agent_host host = {.interface = AGENT_INTERFACE,
-                                           .claim = record_claim,
+    static const struct agent_host host = {.claim = record_claim,
                                            .find_claim = recorded_claim,
                                            .read = read_memory,
                                            .step = step,

@@ -87,6 +87,17 @@ TEST(what_cannot_be_read_has_no_name)
     munmap(page, 4096);
 }
 
+/* Names have 64 MiB, from which each attempt at this one would take more than 128 bytes. */
+TEST(a_name_without_a_width_takes_no_memory)
+{
+    struct agent_name name = name_of(0x3020, "f");
+    name.file.width = 0;
+    for (int i = 0; i < (64 << 20) / 128; i++)
+        assert_int_equal(agent_names_number(0, &name, &memory), 0);
+    name.file.width = 1;
+    assert_int_not_equal(agent_names_number(0, &name, &memory), 0);
+}
+
 TEST(line_tables_are_copied)
 {
     static uint8_t bytes[200000];
