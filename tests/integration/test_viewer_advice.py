@@ -495,6 +495,38 @@ class Locks(Advice):
         found, = self.of_kind(self.advice(p, run), "lock")
         self.assertAlmostEqual(found["gain"], 8 / 3)
 
+    def test_waiting_that_a_lock_explains(self):
+        """In line 32, where threads wait for the lock, 3 s of waiting are not said again. 2 s in line 35 are for something
+        else; what a template of the library is called says less than the line."""
+        p = Program(("work", "lock blame", "lock wait", "waiting"), 2)
+        guard = p.db.function("std::lock_guard<std::mutex>::lock_guard(std::mutex&)", p.program, 1600,
+                              p.db.file("/usr/include/c++/12/bits/std_mutex.h"), 229)
+        wait = p.db.function("std::condition_variable::wait<ready()::{lambda()#1}>(int)", p.program, 1700,
+                             p.db.file("/usr/include/c++/12/condition_variable"), 100)
+        p.thread.statement(p.file, 31).charge(6, 0, 2).charge(5, 1, 2)
+        inside = p.thread.statement(p.file, 32).inline(guard)
+        inside.call(p.function("<lock queue_lock>", 0)).charge(5, 2, 2)
+        inside.call(p.of_libc("__pthread_mutex_lock")).charge(3, 3, 2)
+        run = run_json([thread(1, 1), thread(2, 8)], 10, 2, metrics=p.db.metrics)
+        found = self.advice(p, run)
+        self.assertEqual((len(self.of_kind(found, "lock")), self.of_kind(found, "waiting")), (1, []))
+        p.thread.statement(p.file, 35).inline(wait).call(p.of_libc("__pthread_cond_wait")).charge(2, 3, 2)
+        found, = self.of_kind(self.advice(p, run), "waiting")
+        self.assertEqual(found["text"], "Threads wait 18 % of their time for others in parallel, p.c:35.")
+
+    def test_a_thread_that_is_blocked_by_a_lock(self):
+        """By REALTIME the lock's finding has the 5 s of the 10 in line 32, and a sleep of 2 s remains."""
+        p = Program(("work", "off CPU", "waiting", "lock blame", "lock wait"), 2)
+        p.thread.statement(p.file, 31).charge(3, 0, 2).charge(5, 3, 2)
+        where = p.thread.statement(p.file, 32)
+        where.call(p.function("<lock queue_lock>", 0)).charge(5, 4, 2)
+        where.call(p.of_libc("__pthread_mutex_lock")).charge(5, 2, 2)
+        p.thread.statement(p.file, 33).call(p.of_libc("usleep")).charge(2, 0, 2).charge(2, 1, 2)
+        run = run_json([thread(1, 1), thread(2, 3)], 10, 2, events=("REALTIME",), metrics=p.db.metrics)
+        found = self.advice(p, run)
+        self.assertEqual(len(self.of_kind(found, "lock")), 1)
+        self.assertEqual([f["line"] for f in self.of_kind(found, "blocked")], [33])
+
     def test_a_lock_that_explains_idleness(self):
         """Of 4 s of idleness the lock, for which threads wait 5 s, explains half, of 11 s it does not."""
         kinds = [f["kind"] for f in self.found("CPUTIME", "work", idleness=4)]
