@@ -6,6 +6,7 @@ import unittest
 
 import v4_writer
 import viewer
+from terminal import HAVE_TMUX, Terminal
 from test_viewer_efficiency import Case
 
 PERIOD = 0.005
@@ -450,6 +451,16 @@ class Ranks(Advice):
     def test_nobody_waits(self):
         self.assertEqual([f["kind"] for f in self.found(0.1)], ["hot place"])
 
+    @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
+    def test_some_threads(self):
+        """The wall clock says nothing about what these could win."""
+        self.found(4)
+        with Terminal([viewer.VIEWER, "--closed", "--threads", ".", self.db]) as terminal:
+            terminal.until_seen("?:help")
+            terminal.press("a")
+            lines = terminal.until_seen("hpcviewer: advice", "of the time is in")
+        self.assertNotIn("could win", " ".join(lines))
+
 
 class Locks(Advice):
     """Thread 2 holds a lock in line 31 while others wait for it in line 32 for 4 s, and for another one for 1 s."""
@@ -737,6 +748,20 @@ class HotPlaces(Advice):
         found, = self.of_kind(found, "hot place")
         self.assertEqual(self.place(found), ("main", "/src/p.c", 18))
         self.assertEqual(found["text"], "100 % of the time is in main, p.c:18, most of it in memcpy (libc).")
+
+    def test_a_program_that_sleeps(self):
+        """For less than half of 20 s it has the CPU."""
+        p = Program(("work", "waiting"))
+        pool = p.db.function("pool_wait", p.db.module("/usr/lib/libpool.so"), 64)
+        p.main.statement(p.file, 18).charge(6)
+        p.main.statement(p.file, 19).call(pool).charge(3, 1)
+        for wall, time in ((20, "CPU time"), (17, "time")):
+            texts = self.texts(p, run_json([thread(1, 9)], wall, metrics=("work", "waiting")))
+            self.assertEqual(texts, [f"67 % of the {time} is in main, p.c:18.",
+                                     f"Threads wait 33 % of their {time} for others in pool_wait, p.c:19."])
+        run = run_json([thread(1, 9, ready=11)], 20, metrics=("work", "waiting"))
+        run["processes"][0]["ready"] = 11
+        self.assertEqual(self.texts(p, run)[1], "67 % of the time is in main, p.c:18.")
 
     def test_a_procedure_that_a_loop_calls(self):
         """cell (p.c:40) has no loop, so that of its caller is named, too; sin is a variant of libm."""

@@ -363,6 +363,15 @@ struct gain facts_gain_without(const struct facts *facts, const struct share *se
                          factor_without(facts, seconds->high)};
 }
 
+/* From this share of the wall clock on, but for what others had of the CPUs, CPU time is the time that a reader thinks
+ * of. */
+#define MOST_OF_THE_TIME 0.50
+
+const char *facts_time(const struct facts *facts)
+{
+    return facts->process.cpu < MOST_OF_THE_TIME * facts->supply.wall ? "CPU time" : "time";
+}
+
 struct share facts_share_of_cpu(const struct facts *facts, double seconds)
 {
     return share_of_samples(seconds, facts->cpu_total, facts->cpu_increment);

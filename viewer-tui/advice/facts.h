@@ -79,6 +79,9 @@ struct gain facts_gain_without(const struct facts *facts, const struct share *se
 /* The share of a part in the sampled CPU time. */
 struct share facts_share_of_cpu(const struct facts *facts, double seconds);
 
+/* What shares are of: "time"; "CPU time" if the process sleeps for most of the run, so that the two differ. */
+const char *facts_time(const struct facts *facts);
+
 /* Whether threads wait at a place for the locks of `lock`. */
 bool facts_wait_for_locks(const struct facts *facts, const struct time_place *place);
 

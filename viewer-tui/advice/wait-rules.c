@@ -131,7 +131,8 @@ bool wait_in_runtime(const struct facts *facts, struct subject *subject)
 
 void say_waiting(const struct facts *facts, const struct subject *subject, struct text *text)
 {
-    text_printf(text, "Threads wait %s of their time for others in ", as_percent(subject->share.value).text);
+    text_printf(text, "Threads wait %s of their %s for others in ", as_percent(subject->share.value).text,
+                facts_time(facts));
     add_call(facts, subject, text);
     text_add(text, ".");
 }
