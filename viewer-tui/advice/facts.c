@@ -363,13 +363,15 @@ struct gain facts_gain_without(const struct facts *facts, const struct share *se
                          factor_without(facts, seconds->high)};
 }
 
-/* From this share of the wall clock on, but for what others had of the CPUs, CPU time is the time that a reader thinks
+/* From this share of the wall clock on, in which threads run or wait for a CPU, CPU time is the time that a reader thinks
  * of. */
 #define MOST_OF_THE_TIME 0.50
 
 const char *facts_time(const struct facts *facts)
 {
-    return facts->process.cpu < MOST_OF_THE_TIME * facts->supply.wall ? "CPU time" : "time";
+    const struct main_process *process = &facts->process;
+    double awake = process->cpu + (isnan(process->ready_to_work) ? 0 : process->ready_to_work);
+    return awake < MOST_OF_THE_TIME * process->wall ? "CPU time" : "time";
 }
 
 struct share facts_share_of_cpu(const struct facts *facts, double seconds)
