@@ -6,6 +6,7 @@ import unittest
 
 import v4_writer
 import viewer
+from terminal import HAVE_TMUX, Terminal
 from test_viewer_efficiency import Case
 
 PERIOD = 0.005
@@ -450,6 +451,16 @@ class Ranks(Advice):
     def test_nobody_waits(self):
         self.assertEqual([f["kind"] for f in self.found(0.1)], ["hot place"])
 
+    @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
+    def test_some_threads(self):
+        """The wall clock says nothing about what these could win."""
+        self.found(4)
+        with Terminal([viewer.VIEWER, "--closed", "--threads", ".", self.db]) as terminal:
+            terminal.until_seen("?:help")
+            terminal.press("a")
+            lines = terminal.until_seen("hpcviewer: advice", "of the time is in")
+        self.assertNotIn("could win", " ".join(lines))
+
 
 class Locks(Advice):
     """Thread 2 holds a lock in line 31 while others wait for it in line 32 for 4 s, and for another one for 1 s."""
@@ -494,6 +505,38 @@ class Locks(Advice):
         run = run_json([thread(1, 4), thread(2, 4, "parallel")], 8, 2, metrics=p.db.metrics)
         found, = self.of_kind(self.advice(p, run), "lock")
         self.assertAlmostEqual(found["gain"], 8 / 3)
+
+    def test_waiting_that_a_lock_explains(self):
+        """In line 32, where threads wait for the lock, 3 s of waiting are not said again. 2 s in line 35 are for something
+        else; what a template of the library is called says less than the line."""
+        p = Program(("work", "lock blame", "lock wait", "waiting"), 2)
+        guard = p.db.function("std::lock_guard<std::mutex>::lock_guard(std::mutex&)", p.program, 1600,
+                              p.db.file("/usr/include/c++/12/bits/std_mutex.h"), 229)
+        wait = p.db.function("std::condition_variable::wait<ready()::{lambda()#1}>(int)", p.program, 1700,
+                             p.db.file("/usr/include/c++/12/condition_variable"), 100)
+        p.thread.statement(p.file, 31).charge(6, 0, 2).charge(5, 1, 2)
+        inside = p.thread.statement(p.file, 32).inline(guard)
+        inside.call(p.function("<lock queue_lock>", 0)).charge(5, 2, 2)
+        inside.call(p.of_libc("__pthread_mutex_lock")).charge(3, 3, 2)
+        run = run_json([thread(1, 1), thread(2, 8)], 10, 2, metrics=p.db.metrics)
+        found = self.advice(p, run)
+        self.assertEqual((len(self.of_kind(found, "lock")), self.of_kind(found, "waiting")), (1, []))
+        p.thread.statement(p.file, 35).inline(wait).call(p.of_libc("__pthread_cond_wait")).charge(2, 3, 2)
+        found, = self.of_kind(self.advice(p, run), "waiting")
+        self.assertEqual(found["text"], "Threads wait 18 % of their time for others in parallel, p.c:35.")
+
+    def test_a_thread_that_is_blocked_by_a_lock(self):
+        """By REALTIME the lock's finding has the 5 s of the 10 in line 32, and a sleep of 2 s remains."""
+        p = Program(("work", "off CPU", "waiting", "lock blame", "lock wait"), 2)
+        p.thread.statement(p.file, 31).charge(3, 0, 2).charge(5, 3, 2)
+        where = p.thread.statement(p.file, 32)
+        where.call(p.function("<lock queue_lock>", 0)).charge(5, 4, 2)
+        where.call(p.of_libc("__pthread_mutex_lock")).charge(5, 2, 2)
+        p.thread.statement(p.file, 33).call(p.of_libc("usleep")).charge(2, 0, 2).charge(2, 1, 2)
+        run = run_json([thread(1, 1), thread(2, 3)], 10, 2, events=("REALTIME",), metrics=p.db.metrics)
+        found = self.advice(p, run)
+        self.assertEqual(len(self.of_kind(found, "lock")), 1)
+        self.assertEqual([f["line"] for f in self.of_kind(found, "blocked")], [33])
 
     def test_a_lock_that_explains_idleness(self):
         """Of 4 s of idleness the lock, for which threads wait 5 s, explains half, of 11 s it does not."""
@@ -705,6 +748,20 @@ class HotPlaces(Advice):
         found, = self.of_kind(found, "hot place")
         self.assertEqual(self.place(found), ("main", "/src/p.c", 18))
         self.assertEqual(found["text"], "100 % of the time is in main, p.c:18, most of it in memcpy (libc).")
+
+    def test_a_program_that_sleeps(self):
+        """For less than half of 20 s it has the CPU."""
+        p = Program(("work", "waiting"))
+        pool = p.db.function("pool_wait", p.db.module("/usr/lib/libpool.so"), 64)
+        p.main.statement(p.file, 18).charge(6)
+        p.main.statement(p.file, 19).call(pool).charge(3, 1)
+        for wall, time in ((20, "CPU time"), (17, "time")):
+            texts = self.texts(p, run_json([thread(1, 9)], wall, metrics=("work", "waiting")))
+            self.assertEqual(texts, [f"67 % of the {time} is in main, p.c:18.",
+                                     f"Threads wait 33 % of their {time} for others in pool_wait, p.c:19."])
+        run = run_json([thread(1, 9, ready=11)], 20, metrics=("work", "waiting"))
+        run["processes"][0]["ready"] = 11
+        self.assertEqual(self.texts(p, run)[1], "67 % of the time is in main, p.c:18.")
 
     def test_a_procedure_that_a_loop_calls(self):
         """cell (p.c:40) has no loop, so that of its caller is named, too; sin is a variant of libm."""

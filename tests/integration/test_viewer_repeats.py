@@ -65,6 +65,15 @@ class Repeats(unittest.TestCase):
                                ("uncertainty", half_width(base, new, T95))):
             self.assertAlmostEqual(metrics[f"work {name}"]["inclusive"], expected, places=9, msg=name)
 
+    def test_exports_have_means(self):
+        self.runs("base", (10, 10), (3, 4))
+        self.runs("new", (12, 12, 12), (6, 5, 7))
+        folded = self.compare(options=("--format", "folded")).stdout
+        self.assertIn("main;parse 3500000000 6000000000\n", folded)
+        page = self.compare(options=("--format", "flamegraph")).stdout
+        self.assertIn("Widths: what new has of work, the mean of 3 runs. ", page)
+        self.assertIn("[base, 2 runs] and [new, 3 runs]", page)
+
     def test_a_list_of_databases_is_a_set_of_them(self):
         self.runs("base", (10, 10), (3, 4))
         new = self.runs("new", (12, 12), (6, 7))
@@ -117,10 +126,11 @@ class Repeats(unittest.TestCase):
         writer.add(1, 3, 11, other, metrics=("work",))
         self.runs("third", (10,), (3,))
         base = ",".join(f"{self.folder}/base/run-1-{n}-database" for n in (1, 2)) + f",{self.folder}/third/run-1-1-database"
-        for new in ((1, 2, 3), (3, 2, 1)):
+        for new in ((1, 2, 3), (3, 2, 1), (3, 2)):
             listed = ",".join(f"{folder}/run-1-{n}-database" for n in new)
             shown = json.loads(viewer.run("--compare", base, "--print", "summary", "--format", "json", listed).stdout)
             self.assertEqual([more["name"] for more in shown["advice"][0]["work"]["more"]], ["parse"])
+            self.assertEqual([side["runs"] for side in shown["databases"]], [3, len(new)])
 
     def test_the_limit_is_beyond_the_interval(self):
         """The change is 10 %; half of the interval of 1 + limit times the base decides."""
@@ -129,6 +139,46 @@ class Repeats(unittest.TestCase):
         self.runs("new", new, (3, 3, 3))
         self.assertLess(11 - 10, half_width(base, new))
         self.assertEqual(self.verdicts("wall +0%")[0], 0)
+
+    def test_few_samples_that_happen_to_be_equal(self):
+        """A sample stands for 5 ms: two more in each run are chance, two hundred are not."""
+        self.runs("base", (10, 10), (0.010, 0.010))
+        self.runs("new", (10, 10), (0.020, 0.020))
+        status, (line,) = self.verdicts("work:parse +0%")
+        self.assertEqual((status, line.split(",")[0]), (0, "work:parse +0%: undecided"))
+        metrics = viewer.find(json.loads(self.compare().stdout)["root"], "parse")["metrics"]
+        self.assertAlmostEqual(metrics["work uncertainty"]["inclusive"], 2 * math.sqrt(0.005 * (0.010 + 0.020) / 2))
+        self.runs("more", (10, 10), (1.010, 1.010))
+        self.assertEqual(self.compare("work:parse +0%", new="more").returncode, 3)
+
+    def described(self, folder, repeat, change):
+        """Changes run.json of a run."""
+        path = self.folder / folder / f"run-1-{repeat}-database" / "run.json"
+        run = json.loads(path.read_text())
+        change(run)
+        path.write_text(json.dumps(run))
+
+    def test_what_one_of_the_runs_lacks(self):
+        """A metric or a wall time that is unknown in the second run is no 0 in the mean."""
+        self.runs("base", (10, 10), (3, 3))
+        new = self.runs("new", (10, 10), (3, 3))
+        self.described("new", 2, lambda run: run["processes"][0].update(wall=None))
+        done = self.compare("wall +5%")
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, f"hpcviewer: --fail-if: wall +5%: not known of {new}/run-1-2-database\n"))
+        self.described("new", 2, lambda run: run["metrics"][0].update(state="lower bound", why="it is"))
+        done = self.compare("work +5%", options=("--format", "json"))
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, "hpcviewer: --fail-if: work +5%: only a lower bound in new: it is\n"))
+        states = {m["name"]: m["state"] for m in json.loads(done.stdout)["metrics"]}
+        self.assertEqual((states["work [base]"], states["work [new]"], states["work difference"]),
+                         ("measured", "lower bound", "not measurable"))
+        writer = SetWriter(new, *(new / "set.index").read_text().splitlines()[1:])
+        writer.add(1, 3, 10, program(3, 10), metrics=("other",))
+        done = self.compare("work +5%")
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, "hpcviewer: --fail-if: work +5%: not measured in new: one of its runs lacks it\n"))
+        self.assertIsNone(viewer.find(json.loads(done.stdout)["root"], "parse")["metrics"]["work [new]"]["inclusive"])
 
     def test_runs_in_turns_are_pairs(self):
         """What both runs of a pair have in common is no difference."""

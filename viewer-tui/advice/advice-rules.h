@@ -75,7 +75,8 @@ static inline void add_place(const struct facts *facts, const struct hotspot *pl
     hotspot_describe(facts->view->db, place, false, text);
 }
 
-/* Adds "MPI_Allreduce, hybrid.c:14": what the place calls, and where; the place if it calls nothing. */
+/* Adds "MPI_Allreduce, hybrid.c:14": what the place calls, and where; the place alone if it calls
+ * nothing, or a template. */
 void add_call(const struct facts *facts, const struct subject *subject, struct text *text);
 
 /* Adds the gain between two texts, "; could win 1.9x without it", if one is claimed. That is no bound where threads

@@ -3,6 +3,8 @@
 #include "viewer-tui/advice/advice-rules.h"
 #include "viewer-tui/tree/labels.h"
 
+#include <string.h>
+
 static const struct rule all_rules[] = {
     {FINDING_NO_CPU, "no cpu", ORDER_MACHINE, 0, ONCE, others_had_cpus, say_others, NULL, NULL},
     {FINDING_QUOTA, "quota", ORDER_MACHINE, 0, ONCE, is_throttled, say_quota, NULL, NULL},
@@ -41,13 +43,16 @@ void add_gain(const struct subject *subject, const char *before, const char *aft
 void add_call(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     const struct hotspot *place = &subject->place;
-    if (place->callee != NOTHING)
+    char buffer[NAME_SIZE] = "";
+    const char *name = place->callee == NOTHING ? "" : database_procedure_name(facts->view->db, place->callee, buffer);
+    bool is_call = *name && !strchr(name + 1, '<'); /* of a template, the place says more than the name */
+    if (is_call)
         callee_describe(facts->view->db, place->callee, NOTHING, text);
-    if (place->callee != NOTHING && place->at.line) {
+    if (is_call && place->at.line) {
         text_add(text, ", ");
         label_file_line(facts->view->db, place->at.file, place->at.line, text);
     } else {
-        text_printf(text, "%s%s", place->callee != NOTHING ? " called by " : "", subject->where);
+        text_printf(text, "%s%s", is_call ? " called by " : "", subject->where);
     }
 }
 

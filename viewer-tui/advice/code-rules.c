@@ -51,7 +51,8 @@ bool is_hot(const struct facts *facts, struct subject *subject)
 
 void say_hot(const struct facts *facts, const struct subject *subject, struct text *text)
 {
-    text_printf(text, "%s of the time is in %s", as_percent(subject->share.value).text, subject->where);
+    text_printf(text, "%s of the %s is in %s", as_percent(subject->share.value).text, facts_time(facts),
+                subject->where);
     hotspot_describe_callee(facts->view->db, &subject->place, text);
     text_add(text, ".");
 }
@@ -96,8 +97,8 @@ void say_no_names(const struct facts *facts, const struct subject *subject, stru
     const struct code_maker *maker = code_makers;
     while (strncmp(executable, maker->executable, strlen(maker->executable)) != 0)
         maker++;
-    text_printf(text, "%s of the time is in code without names that %s made at run time: ",
-                as_percent(subject->share.value).text, *executable ? executable : "the program");
+    text_printf(text, "%s of the %s is in code without names that %s made at run time: ",
+                as_percent(subject->share.value).text, facts_time(facts), *executable ? executable : "the program");
     if (maker->flag && strstr(facts->process.command, maker->flag))
         text_printf(text, "let it end by itself, so that %s writes them.", maker->flag);
     else
@@ -153,7 +154,7 @@ void say_no_lines(const struct facts *facts, const struct subject *subject, stru
 {
     const char *path = subject->of, *name = path_name(path);
     const json_t *module = module_of_run(facts->run, path);
-    text_printf(text, "%s of the time is in %s, which ", as_percent(subject->share.value).text, name);
+    text_printf(text, "%s of the %s is in %s, which ", as_percent(subject->share.value).text, facts_time(facts), name);
     if (strcmp(run_text(module, "structure"), "none") == 0) { /* hpcprof found no binary of the run */
         text_add(text, "hpcprof could not use: ");
         text_add_clean(text, run_text(module, "why"), false);
@@ -195,13 +196,12 @@ bool is_not_optimized(const struct facts *facts, struct subject *subject)
 
 void say_not_optimized(const struct facts *facts, const struct subject *subject, struct text *text)
 {
-    (void)facts;
     double unoptimized = run_number(subject->of, "unoptimized_units"), units = run_number(subject->of, "units");
     if (unoptimized < units)
         text_printf(text, "%.0f of %.0f source files of ", unoptimized, units);
-    text_printf(text, "%s %s compiled without -O, and %s of the time is in it: compile with -O2 first.",
+    text_printf(text, "%s %s compiled without -O, and %s of the %s is in it: compile with -O2 first.",
                 path_name(run_text(subject->of, "path")), unoptimized < units ? "were" : "was",
-                as_percent(subject->share.value).text);
+                as_percent(subject->share.value).text, facts_time(facts));
 }
 
 /* ---- System calls ----
@@ -252,7 +252,8 @@ struct gain gain_without_calls(const struct facts *facts, const struct subject *
 void say_system_calls(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     const struct time_place *place = subject->of;
-    text_printf(text, "%s of the time is in system calls, most of it in ", as_percent(subject->share.value).text);
+    text_printf(text, "%s of the %s is in system calls, most of it in ", as_percent(subject->share.value).text,
+                facts_time(facts));
     callee_describe(facts->view->db, place->leaf, place->leaf_module, text);
     if (place->owner != CODE_OF_SYSTEM)
         text_printf(text, " called in %s", subject->where);
@@ -277,8 +278,8 @@ void say_memory_calls(const struct facts *facts, const struct subject *subject, 
 {
     const struct time_place *place = subject->of;
     text_printf(text,
-                "%s of the time goes into giving memory back to the system and taking it again, most of it in %s (",
-                as_percent(subject->share.value).text, subject->where);
+                "%s of the %s goes into giving memory back to the system and taking it again, most of it in %s (",
+                as_percent(subject->share.value).text, facts_time(facts), subject->where);
     callee_describe(facts->view->db, place->leaf, NOTHING, text);
     text_add(text, "): allocate once, or set MALLOC_TRIM_THRESHOLD_=BYTES MALLOC_TOP_PAD_=BYTES MALLOC_MMAP_MAX_=0.");
 }

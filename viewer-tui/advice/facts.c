@@ -81,8 +81,6 @@ static void find_places(struct facts *facts)
 
 /* ---- Locks ---- */
 
-#define LOCK_PREFIX "<lock "
-
 /* Less waiting for locks, as a share of the wall clock, is nothing to say; what is much. */
 #define NOTABLE_LOCK_SHARE 0.05
 #define MUCH_LOCK_SHARE    0.10
@@ -98,10 +96,10 @@ static void find_main_lock(const struct facts *facts, const struct time_places *
         const char *name = leaf == NOTHING ? "" : database_procedure_name(facts->view->db, leaf, buffer);
         for (size_t k = 0; k < waits->list.n; k++)
             seconds += waits->list.at[k].leaf == leaf ? waits->list.at[k].seconds : 0;
-        size_t length = strlen(name), prefix = strlen(LOCK_PREFIX);
-        if (seconds <= most || length <= prefix || strncmp(name, LOCK_PREFIX, prefix) != 0)
+        if (seconds <= most || !is_name_of_lock(name))
             continue;
-        snprintf(lock->name, sizeof lock->name, "%.*s", (int)(length - prefix - 1), name + prefix);
+        name += strlen(LOCK_PREFIX);
+        snprintf(lock->name, sizeof lock->name, "%.*s", (int)strlen(name) - 1, name); /* without ">" */
         most = seconds;
     }
     lock->share = waits->total > 0 ? most / waits->total : 0;
@@ -123,9 +121,22 @@ static void find_locks(struct facts *facts)
         facts->lock.is_lower_bound = facts->cpu.without == NO_METRIC;
         facts->lock.is_much = least > MUCH_LOCK_SHARE * wall;
         find_main_lock(facts, &waits, &facts->lock);
+        facts->lock_waits = waits;
+    } else {
+        time_places_free(&waits);
     }
     time_places_free(&held);
-    time_places_free(&waits);
+}
+
+/* What the line calls differs: `lock wait` is at a procedure that stands for the lock. */
+bool facts_wait_for_locks(const struct facts *facts, const struct time_place *place)
+{
+    for (size_t i = 0; i < facts->lock_waits.list.n; i++) {
+        const struct time_place *wait = &facts->lock_waits.list.at[i];
+        if (wait->procedure == place->procedure && wait->at.file == place->at.file && wait->at.line == place->at.line)
+            return true;
+    }
+    return false;
 }
 
 /* ---- The machine ---- */
@@ -329,6 +340,7 @@ void facts_free(struct facts *facts)
     time_places_free(&facts->cpu_places);
     time_places_free(&facts->waiting_places);
     time_places_free(&facts->off_cpu_places);
+    time_places_free(&facts->lock_waits);
     vec_free(&facts->hotspots);
     vec_free(&facts->held_in);
     vec_free(&facts->balance.list);
@@ -349,6 +361,17 @@ struct gain facts_gain_without(const struct facts *facts, const struct share *se
 {
     return (struct gain){factor_without(facts, seconds->value), factor_without(facts, seconds->low),
                          factor_without(facts, seconds->high)};
+}
+
+/* From this share of the wall clock on, in which threads run or wait for a CPU, CPU time is the time that a reader thinks
+ * of. */
+#define MOST_OF_THE_TIME 0.50
+
+const char *facts_time(const struct facts *facts)
+{
+    const struct main_process *process = &facts->process;
+    double awake = process->cpu + (isnan(process->ready_to_work) ? 0 : process->ready_to_work);
+    return awake < MOST_OF_THE_TIME * process->wall ? "CPU time" : "time";
 }
 
 struct share facts_share_of_cpu(const struct facts *facts, double seconds)

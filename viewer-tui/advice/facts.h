@@ -57,6 +57,7 @@ struct facts {
     struct hotspot_list hotspots; /* of the CPU time */
     struct hotspot_list held_in;  /* holders of locks, by what others wait for them */
     struct lock_facts lock;
+    struct time_places lock_waits; /* the waiting of which `lock` tells; empty without `held_in` */
     struct balance balance;
     struct parallelizations parallelizations; /* none if work and span were measured, whose cost is in them */
     bool has_work_span;
@@ -77,6 +78,12 @@ struct gain facts_gain_without(const struct facts *facts, const struct share *se
 
 /* The share of a part in the sampled CPU time. */
 struct share facts_share_of_cpu(const struct facts *facts, double seconds);
+
+/* What shares are of: "time"; "CPU time" if the process sleeps for most of the run, so that the two differ. */
+const char *facts_time(const struct facts *facts);
+
+/* Whether threads wait at a place for the locks of `lock`. */
+bool facts_wait_for_locks(const struct facts *facts, const struct time_place *place);
 
 /* The cost of the row in a metric; 0 for NO_METRIC. */
 double facts_cost(const struct facts *facts, size_t metric);

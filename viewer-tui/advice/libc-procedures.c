@@ -18,6 +18,11 @@ bool begins_thread(const char *procedure)
     return false;
 }
 
+bool is_name_of_lock(const char *procedure)
+{
+    return begins_with(procedure, LOCK_PREFIX);
+}
+
 /* The name of a procedure without libc's prefixes and suffixes: "read" of "__GI___libc_read". */
 static void bare_name(const char *name, char *bare, size_t size)
 {

@@ -27,6 +27,10 @@ enum wait wait_of(const char *procedure);
 /* Whether the procedure takes a lock, or releases one and wakes up the threads that wait for it. */
 bool is_call_of_lock(const char *procedure);
 
+/* Whether it stands for a lock, at which `lock wait` is: "<lock queue_lock>", below the procedure that waits. */
+#define LOCK_PREFIX "<lock "
+bool is_name_of_lock(const char *procedure);
+
 /* "for a lock" */
 const char *wait_name(enum wait wait);
 

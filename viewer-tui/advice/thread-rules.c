@@ -75,7 +75,7 @@ struct gain gain_of_equal_ranks(const struct facts *facts, const struct subject 
     (void)subject;
     const struct parts *parts = &facts->balance.ranks.parts;
     double wall = facts->supply.wall, excess = parts->most - parts->mean;
-    double factor = excess < wall ? wall / (wall - excess) : INFINITY;
+    double factor = !(wall > 0) ? 1 : excess < wall ? wall / (wall - excess) : INFINITY; /* of some threads: unknown */
     return (struct gain){factor, factor, factor};
 }
 

@@ -61,7 +61,7 @@ static struct time_place find_place(const struct view *view, uint32_t row, struc
         const char *name = database_procedure_name(view->db, at->place, buffer);
         if (begins_thread(name))
             break;
-        enum code_owner owner = code_owner(view, row);
+        enum code_owner owner = is_name_of_lock(name) ? CODE_OF_SYSTEM : code_owner(view, row);
         uint32_t caller = procedure_at(view, at->parent);
         if (owner > found.owner && (owner == CODE_OWN || database_procedure(view->db, at->place).name)) {
             found = outside;

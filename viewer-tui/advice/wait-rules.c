@@ -61,7 +61,8 @@ bool is_blocked(const struct facts *facts, struct subject *subject)
     subject->share = (struct share){place->seconds, share.low * total, share.high * total}; /* in seconds */
     subject->of = place;
     subject->order = is_known ? ORDER_GAIN : ORDER_FACT;
-    if (!(facts->process.wall > 0) || !is_cause || (is_known && gain_without_wait(facts, subject).low < LEAST_GAIN) ||
+    if (!(facts->process.wall > 0) || !is_cause || facts_wait_for_locks(facts, place) ||
+        (is_known && gain_without_wait(facts, subject).low < LEAST_GAIN) ||
         subject->share.low < LEAST_SHARE_OF_WALL * facts->process.wall)
         return false;
     subject->place = hotspot_of_place(facts->view->db, place);
@@ -107,7 +108,7 @@ void say_blocked(const struct facts *facts, const struct subject *subject, struc
     text_add(text, ".");
 }
 
-/* ---- Waiting in a runtime ---- */
+/* ---- CPU time of waiting, in a runtime or in libc, but for locks that another finding names ---- */
 
 /* Smaller shares are not reported. */
 #define LEAST_WAITING_SHARE 0.10
@@ -115,16 +116,23 @@ void say_blocked(const struct facts *facts, const struct subject *subject, struc
 bool wait_in_runtime(const struct facts *facts, struct subject *subject)
 {
     const struct time_places *places = &facts->waiting_places;
-    if (places->list.n == 0 || facts->balance.ranks.parts.n >= 2)
+    size_t first = places->list.n;
+    for (size_t i = places->list.n; i-- > 0;)
+        if (!facts_wait_for_locks(facts, &places->list.at[i])) {
+            subject->seconds += places->list.at[i].seconds;
+            first = i;
+        }
+    if (first == places->list.n || facts->balance.ranks.parts.n >= 2)
         return false;
-    subject->share = facts_share_of_cpu(facts, places->total);
-    subject->place = hotspot_of_place(facts->view->db, &places->list.at[0]);
+    subject->share = facts_share_of_cpu(facts, subject->seconds);
+    subject->place = hotspot_of_place(facts->view->db, &places->list.at[first]);
     return subject->share.low >= LEAST_WAITING_SHARE;
 }
 
 void say_waiting(const struct facts *facts, const struct subject *subject, struct text *text)
 {
-    text_printf(text, "Threads wait %s of their time for others in ", as_percent(subject->share.value).text);
+    text_printf(text, "Threads wait %s of their %s for others in ", as_percent(subject->share.value).text,
+                facts_time(facts));
     add_call(facts, subject, text);
     text_add(text, ".");
 }

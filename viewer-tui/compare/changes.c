@@ -13,8 +13,8 @@ struct compared_event {
     const struct comparison *comparison;
     struct view *view;
     uint32_t row;
-    double factor;         /* expected cost on the right, per cost on the left */
-    double periods[SIDES]; /* of the event's samples; 0 if unknown */
+    double factor; /* expected cost on the right, per cost on the left */
+    const double *periods; /* of the event's samples, by side; 0 if unknown */
 };
 
 /* `costs`: by run. */
@@ -229,12 +229,8 @@ struct changes_list changes_of(const struct comparison *comparison, struct view 
         struct compared_event compared = {.comparison = comparison,
                                           .view = view,
                                           .row = row,
-                                          .factor = comparison->from.at[work].factor};
-        for (int side = 0; side < SIDES; side++) {
-            const struct compared_run *run = &comparison->sides[side];
-            const struct metric *metric = &run->db->metrics.at[comparison->from.at[work].sides[side]];
-            compared.periods[side] = run_period(run->run, metric->name);
-        }
+                                          .factor = comparison->from.at[work].factor,
+                                          .periods = comparison->merged.periods.at + work / MERGED_COLUMNS * SIDES};
         struct changes changes = {.event = event.event};
         for (int part = WORK; part < EFFICIENCY_PARTS; part++)
             changes.parts[part] = change_of(&compared, &event, (enum efficiency_part)part);

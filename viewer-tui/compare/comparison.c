@@ -20,22 +20,51 @@ const char *comparison_column(const struct comparison *comparison, enum merged_c
     }
 }
 
+/* What the runs of a side know of a quantity. */
+struct knowledge_of_side {
+    enum metric_state state; /* of the run that knows least */
+    const char *why;
+    bool bounds_total, is_zero;
+};
+
+static struct knowledge_of_side knowledge_of(const struct comparison *comparison, size_t quantity, int side)
+{
+    const struct merged_runs *merged = &comparison->merged;
+    struct knowledge_of_side known = {.state = METRIC_MEASURED, .is_zero = true};
+    bool is_kind = false; /* a run without overhead of a kind has none */
+    for (size_t run = 0; run < merged->runs.n; run++) {
+        size_t source = merged->sources.at[quantity * merged->runs.n + run];
+        if (merged->runs.at[run].group != (size_t)side || (is_kind && source == SIZE_MAX))
+            continue;
+        const struct metric *metric = source == SIZE_MAX ? NULL : &merged->runs.at[run].db->metrics.at[source];
+        enum metric_state state = metric ? metric->state : METRIC_NOT_MEASURED;
+        if (state > known.state) {
+            known.state = state;
+            known.why = metric ? metric->why : "one of its runs lacks it";
+        }
+        known.bounds_total |= metric && metric->bounds_total;
+        known.is_zero &= metric && metric->is_zero;
+        is_kind |= metric && metric->kind.name;
+    }
+    return known;
+}
+
 /* Sets the state of a column. Differences and ratios of lower bounds are not defined: they may be
  * more or less than those of the bounds. */
 static void set_state(struct comparison *comparison, enum merged_column column,
-                      const struct metric *const sides[SIDES], struct metric *metric)
+                      const struct knowledge_of_side sides[SIDES], struct metric *metric)
 {
     if (column < SIDES) {
-        metric_set_state(metric, sides[column]->state, sides[column]->why);
-        metric->bounds_total = sides[column]->bounds_total;
+        metric_set_state(metric, sides[column].state, sides[column].why);
+        metric->bounds_total = sides[column].bounds_total;
         return;
     }
     for (int side = 0; side < SIDES; side++) {
-        if (sides[side]->state == METRIC_MEASURED)
+        if (sides[side].state == METRIC_MEASURED)
             continue;
-        bool is_bound = metric_is_lower_bound(sides[side]);
+        bool is_bound = sides[side].state == METRIC_LOWER_BOUND;
         char *why = mem_printf("%s in %s: %s", is_bound ? "only a lower bound" : "not measured",
-                               comparison->options->names[side], sides[side]->why);
+                               comparison->options->names[side], sides[side].why);
         metric_set_state(metric, METRIC_NOT_MEASURED, merged_keep(&comparison->merged, why));
         return;
     }
@@ -70,6 +99,10 @@ static void add_quantity(struct comparison *comparison, const struct metric_pair
             index = metrics_find(metrics, wanted->name);
         vec_push(&merged->sources, index < metrics->n_stored ? index : SIZE_MAX);
     }
+    for (int side = 0; side < SIDES; side++) {
+        const struct compared_run *of = &comparison->sides[side];
+        vec_push(&merged->periods, metric_period(&of->db->metrics.at[pair->sides[side]], of->run));
+    }
 }
 
 /* Adds a column of a metric that both sides have. Its name is that of the effort if only one is, else the one that names
@@ -87,8 +120,11 @@ static void add_column(struct comparison *comparison, const struct metric_pair *
                                               [MERGED_RATIO] = {FORMULA_QUOTIENT, 2, {right, expected}},
                                               [MERGED_UNCERTAINTY] = {FORMULA_UNCERTAINTY, 2, {right, unexpected}}};
     const struct metric *sides[SIDES];
-    for (int side = 0; side < SIDES; side++)
+    struct knowledge_of_side known[SIDES];
+    for (int side = 0; side < SIDES; side++) {
         sides[side] = &comparison->sides[side].db->metrics.at[pair->sides[side]];
+        known[side] = knowledge_of(comparison, quantity, side);
+    }
     bool is_left = metric_is_sum(sides[0]) != metric_is_sum(sides[1])
                        ? metric_is_sum(sides[0])
                        : strlen(sides[0]->name) >= strlen(sides[1]->name);
@@ -102,7 +138,7 @@ static void add_column(struct comparison *comparison, const struct metric_pair *
     metric.is_ratio = column >= MERGED_RATIO;
     if (column != MERGED_RATIO)
         metric_set_unit(&metric, named->unit);
-    set_state(comparison, column, sides, &metric);
+    set_state(comparison, column, known, &metric);
     if (is_side && strcmp(sides[column]->name, named->name) != 0)
         metric.compared.called = sides[column]->name;
     for (int side = 0; side < SIDES; side++)
@@ -113,7 +149,7 @@ static void add_column(struct comparison *comparison, const struct metric_pair *
     metric.is_aside = sides[0]->is_aside && sides[1]->is_aside;
     memcpy(metric.is_part_hidden, named->is_part_hidden, sizeof metric.is_part_hidden);
     metric.is_asked_for = sides[0]->is_asked_for || sides[1]->is_asked_for;
-    metric.is_zero = sides[0]->is_zero && sides[1]->is_zero;
+    metric.is_zero = known[0].is_zero && known[1].is_zero;
     metric.repeats_work = sides[0]->repeats_work && sides[1]->repeats_work;
     if (named->kind.name) {
         metric.kind.name = name + (named->kind.name - named->name);

@@ -35,6 +35,7 @@ void limits_free(limit_list *limits)
 /* What is limited, in each run. */
 struct limited {
     double *values; /* by run; NULL: unknown */
+    const double *periods; /* of samples, by side; NULL: it is none */
     const char *unit;
     bool is_procedure;
     struct text why; /* unknown */
@@ -84,11 +85,16 @@ static void find_metric(struct limited *limited, struct view *bottomup, const ch
     }
     const char *procedure = colon < metric + strlen(what) ? colon + 1 : NULL;
     const struct metric *of = is_known ? &bottomup->metrics->at[sorting.metric] : NULL;
-    if (!of || !metric_is_compared(of) || !metric_is_measured(of)) {
+    const struct metric *difference =
+        of && metric_is_compared(of) ? &bottomup->metrics->at[of->compared.sides[0] + MERGED_DIFFERENCE] : NULL;
+    if (!difference) {
         text_printf(&limited->why, "no metric of that name in both");
+    } else if (!metric_is_measured(difference)) {
+        text_add(&limited->why, difference->why);
     } else {
         size_t quantity = of->compared.sides[0] / MERGED_COLUMNS;
-        limited->unit = bottomup->metrics->at[of->compared.sides[0]].unit;
+        limited->periods = merged_runs_of(bottomup)->periods.at + quantity * SIDES;
+        limited->unit = difference->unit;
         limited->is_procedure = procedure != NULL;
         limited->values = procedure ? procedure_by_run(bottomup, procedure, quantity, sorting.part)
                                     : merged_costs(bottomup, 0, quantity, sorting.part);
@@ -113,7 +119,8 @@ static void add_procedures(struct session *session, enum projection projection, 
                 text_add(out, before);
                 hotspot_describe(hotspot->db, &hotspot->hotspot, ascii, out);
                 char number[NUMBER_WITH_UNIT_SIZE];
-                number_with_unit(hotspot->costs.difference, "s", number);
+                const struct metric *metric = &topdown->metrics->at[list.at[i].parts[part].metric];
+                number_with_unit(hotspot->costs.difference, metric->unit, number);
                 text_printf(out, " (+%s %s)", number, efficiency_part_name((enum efficiency_part)part));
                 before = "; ";
             }
@@ -138,18 +145,24 @@ enum limit_verdict limit_check(struct session *session, enum projection projecti
         text_add(&limited.why, "two runs of each side are needed to know what is chance");
     else if (is_wall || strcmp(limit->what, "cpu") == 0) {
         limited.values = mem_alloc(session->n_runs * sizeof *limited.values);
-        for (size_t i = 0; i < session->n_runs; i++)
-            limited.values[i] = is_wall ? session->runs[i]->times.wall : session->runs[i]->times.cpu;
+        for (size_t i = 0; i < session->n_runs; i++) {
+            const struct run_times *times = &session->runs[i]->times;
+            limited.values[i] = is_wall ? times->wall : times->cpu;
+            if (!(limited.values[i] > 0) && limited.why.n == 0)
+                text_printf(&limited.why, "not known of %s", session->runs[i]->folder);
+        }
     } else
         find_metric(&limited, bottomup, limit->what);
-    if (!limited.values) {
+    if (limited.why.n) {
+        free(limited.values);
         text_add_clean(out, text_string(&limited.why), ascii);
         vec_free(&limited.why);
         return LIMIT_UNKNOWN;
     }
     double left = merged_mean(merged, 0, limited.values), right = merged_mean(merged, 1, limited.values);
-    double most = 1 + limit->percent / 100, half = merged_uncertainty(merged, limited.values, 1, NULL, CONFIDENCE_99_9);
-    double beyond = right - most * left, uncertain = merged_uncertainty(merged, limited.values, most, NULL, CONFIDENCE_99_9);
+    double most = 1 + limit->percent / 100, beyond = right - most * left;
+    double half = merged_uncertainty(merged, limited.values, 1, limited.periods, CONFIDENCE_99_9);
+    double uncertain = merged_uncertainty(merged, limited.values, most, limited.periods, CONFIDENCE_99_9);
     enum limit_verdict verdict = beyond > uncertain    ? LIMIT_EXCEEDED
                                  : beyond > -uncertain ? LIMIT_UNDECIDED
                                                        : LIMIT_KEPT;

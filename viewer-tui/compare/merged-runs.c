@@ -21,6 +21,7 @@ void merged_runs_free(struct merged_runs *merged)
     metrics_free(&merged->metrics);
     vec_free(&merged->formulas);
     vec_free(&merged->sources);
+    vec_free(&merged->periods);
     vec_free(&merged->runs);
 }
 
@@ -83,7 +84,7 @@ static double t_quantile(enum confidence confidence, double freedom)
     if (freedom < 16)
         return of[confidence][freedom < 1 ? 0 : (size_t)freedom - 1];
     /* From 16 degrees on these are too large by less than 0.04. */
-    return confidence == CONFIDENCE_95 ? fmax(1.96 + 2.54 / freedom, 2) : 3.291 + 11.8 / freedom;
+    return confidence == CONFIDENCE_95 ? fmax(1.96 + 2.56 / freedom, 2) : 3.291 + 11.8 / freedom;
 }
 
 /* The variance of the mean of n values */
@@ -130,5 +131,5 @@ double merged_uncertainty(const struct merged_runs *merged, const double *values
         sampling += factors[group] * factors[group] * period * fabs(merged_mean(merged, group, values)) / (double)n[group];
     }
     double variance = variance_of_difference(values, n[0], values + n[0], n[1], factor, &freedom);
-    return t_quantile(confidence, freedom) * sqrt(fmax(variance, sampling));
+    return fmax(t_quantile(confidence, freedom) * sqrt(variance), t_quantile(confidence, INFINITY) * sqrt(sampling));
 }

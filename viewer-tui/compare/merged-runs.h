@@ -40,6 +40,7 @@ struct merged_runs {
     bool are_versions;  /* the two groups may be of different versions of the program, which match.h pairs */
     const char *title;  /* of views; NULL: their own */
     VEC(size_t) sources; /* by quantity, then run: the index of the metric; SIZE_MAX: there is none */
+    VEC(double) periods; /* of samples, by quantity, then group; 0: unknown. Empty without FORMULA_UNCERTAINTY */
     struct metrics metrics;
     VEC(struct merged_formula) formulas; /* by stored metric */
     VEC(char *) texts;                 /* owned; names and reasons of the metrics */
@@ -66,8 +67,9 @@ enum confidence { CONFIDENCE_95, CONFIDENCE_99_9, CONFIDENCES };
 
 /* Half of the interval that has the difference of the means of group 1 and of factor * group 0, by Student's t. Of as many
  * runs in both groups the i-th ones are a pair: run in turns, they have what else happens on the machine in common. Else
- * by Welch. `values`: by run. `periods`: of the samples, by group; NULL: unknown. The variance is at least that of the
- * noise of sampling, a cost of n samples varies by period * sqrt(n); with one run on each side that is all. */
+ * by Welch. `values`: by run. `periods`: of the samples, by group; NULL: they are no samples. It is at least that of the
+ * noise of sampling, by which runs may happen not to differ: a cost of n samples varies by period * sqrt(n). With one run
+ * on each side that is all. */
 double merged_uncertainty(const struct merged_runs *merged, const double *values, double factor, const double *periods,
                           enum confidence confidence);
 

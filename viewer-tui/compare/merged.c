@@ -42,7 +42,9 @@ static double formula_value_of(const struct merged_view *state, const struct mer
     default:
         return merged_uncertainty(state->merged,
                                   state->values + formula->terms[0].quantity * state->merged->runs.n,
-                                  fabs(formula->terms[1].factor), NULL, CONFIDENCE_95);
+                                  fabs(formula->terms[1].factor),
+                                  state->merged->periods.at + formula->terms[0].quantity * state->merged->n_groups,
+                                  CONFIDENCE_95);
     }
 }
 

@@ -35,13 +35,27 @@ static bool agree(struct piece a, struct piece b)
     return a.n == 0 || b.n == 0 || are_equal(a, b);
 }
 
+/* The name of the metric that has its event: an effort has that of its work. The caller frees. */
+static char *name_with_event(const struct metric *metric)
+{
+    size_t effort = strlen(efficiency_part_name(EFFORT));
+    return metric_is_sum(metric) ? mem_printf("%s%s", efficiency_part_name(WORK), metric->name + effort)
+                                 : mem_strdup(metric->name);
+}
+
+double metric_period(const struct metric *metric, const json_t *run)
+{
+    char *measured = name_with_event(metric);
+    double period = run_period(run, measured);
+    free(measured);
+    return period;
+}
+
 static struct identity identify(const struct metric *metric, const json_t *run)
 {
     const char *name = metric->name, *open = strrchr(name, '('), *unit = run ? metric->unit : "";
-    size_t length = strlen(name), effort = strlen(efficiency_part_name(EFFORT));
-    /* An effort has the event of its work. */
-    char *measured = metric_is_sum(metric) ? mem_printf("%s%s", efficiency_part_name(WORK), name + effort)
-                                           : mem_strdup(name);
+    size_t length = strlen(name);
+    char *measured = name_with_event(metric);
     const char *event = run_text(run_metric(run, measured), "event");
     free(measured);
     struct identity identity = {name, {name, length}, {event, strlen(event)}, {unit, strlen(unit)}};

@@ -34,6 +34,9 @@ struct metric_pairs {
  * work that is an effort, too. The caller frees with vec_free. */
 struct metric_pairs metric_pairs_of(const struct compared_run *sides);
 
+/* The period of the samples of a metric; 0 if unknown, or it has none. */
+double metric_period(const struct metric *metric, const json_t *run);
+
 /* Adds " (of EVENT)" to the name of a side's metric, if the other side has that name for another
  * event. */
 void metric_add_event(const struct compared_run sides[SIDES], int side, size_t metric,

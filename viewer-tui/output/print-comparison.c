@@ -205,6 +205,8 @@ static void write_databases(struct comparison_printer *printer)
         json_write_object(json);
         json_write_text(json, "name", printer->comparison->options->names[side]);
         json_write_text(json, "path", printer->session->sides[side]->folder);
+        if (printer->comparison->merged.runs.n > SIDES)
+            json_put_integer(json, "runs", (int64_t)comparison_n_runs(printer->comparison, side));
         for (size_t i = 0; i < N_FACTS; i++)
             json_put_number(json, facts[i].name, facts[i].of[side]);
         json_write_object_end(json);

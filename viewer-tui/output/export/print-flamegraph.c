@@ -226,6 +226,9 @@ static void write_legend(struct flamegraph *graph, const char *metric)
     struct text *line = &graph->line;
     text_printf(line, "<p id=\"legend\">Widths: what %s has of ", right);
     add_clean(line, metric);
+    if (comparison->merged.runs.n > SIDES)
+        text_printf(line, ", the mean of %zu run%s", comparison_n_runs(comparison, 1),
+                    comparison_n_runs(comparison, 1) == 1 ? "" : "s");
     text_printf(line, ". Colors, with what is below: %s has", right);
     add_sample(line, -0.9, "a tenth");
     add_sample(line, -0.5, "half");
