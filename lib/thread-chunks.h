@@ -37,13 +37,13 @@ struct thread_clocks {
 bool thread_chunks_identity(struct thread_chunks *thread);
 bool thread_chunks_clocks(struct thread_chunks *thread, const struct thread_clocks *clocks);
 
-/* The nodes from *first on, which moves behind those that were committed. */
+/* The nodes from *first on, which moves past those that were committed. */
 bool thread_chunks_nodes(struct thread_chunks *thread, uint32_t *first);
 
 /* Those of nodes that have several. A reader collects them, so it does no harm to write them again. */
 bool thread_chunks_associations(struct thread_chunks *thread);
 
-/* *end moves behind the last node whose values were committed. */
+/* *end moves past the last node whose values were committed. */
 bool thread_chunks_values(struct thread_chunks *thread, uint32_t *end);
 
 /* Of one event; nothing if there are none. */
