@@ -92,16 +92,6 @@ static struct supply supply_of(const struct measurement *m)
     return supply;
 }
 
-/* The last sign of life. */
-static uint64_t last_monotonic(const struct measurement *m)
-{
-    uint64_t last = m->clock.monotonic;
-    for (size_t i = 0; i < m->threads.n; i++)
-        if (m->threads.at[i].last_monotonic > last)
-            last = m->threads.at[i].last_monotonic;
-    return last;
-}
-
 /* ---- processes ---- */
 
 static void write_threads(struct run_json *run, const struct measurement_file *file,

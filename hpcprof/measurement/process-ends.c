@@ -141,7 +141,7 @@ static uint64_t oldest_write(const struct measurement *m)
     return oldest;
 }
 
-static uint64_t last_write(const struct measurement *m)
+uint64_t process_last_seen(const struct measurement *m)
 {
     uint64_t last =
         m->clock.monotonic > m->process.monotonic ? m->clock.monotonic : m->process.monotonic;
@@ -189,7 +189,7 @@ struct lost_end process_ends_find(const struct process_ends *ends, const struct 
         return lost;
     lost.state = state_of(image);
     lost.signal = image->signal;
-    lost.data_until = seconds_between(m->process.monotonic, last_write(m));
+    lost.data_until = seconds_between(m->process.monotonic, process_last_seen(m));
     lost.recovered = is_recovered(m);
     lost.missing_at_most = missing_at_most(&lost, image, m);
     return lost;
