@@ -3,7 +3,6 @@
 #include "hpcprof/database/run-json-values.h"
 
 #include "lib/diag.h"
-#include "lib/measurement-format.h"
 #include "lib/path.h"
 
 #include <inttypes.h>
@@ -223,13 +222,6 @@ static void note_missing(const struct unmeasured_list *not_measured,
 
 /* ---- together ---- */
 
-/* CPU time, of a single process, of the programs before its last one: hpcrun's line is about the latter, which may
- * have no file. */
-static double cpu_before_last(const struct run_sums *sums, const struct measurement *program)
-{
-    return sums->cpu - (program->clock.state == PROCESS_EXEC ? 0 : cpu_of(program));
-}
-
 void run_account_print(const struct analysis *analysis, const struct measurement *program)
 {
     const struct measurements *measurements = analysis->measurements;
@@ -244,7 +236,7 @@ void run_account_print(const struct analysis *analysis, const struct measurement
     }
     bool is_complete = not_measured.all.n == 0 && in_part.all.n == 0;
     bool is_in_line_of_hpcrun = is_complete && sums.processes == 1 &&
-                                !is_reported(cpu_before_last(&sums, program), sums.cpu);
+                                !is_reported(sums.cpu - cpu_of(program), sums.cpu);
     if (process_ends_are_known(analysis->ends) && !is_in_line_of_hpcrun) {
         note_measured(measurements, &program->process, &sums, events);
         if (!is_complete)
