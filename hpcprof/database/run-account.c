@@ -38,7 +38,7 @@ struct event_sums {
 
 static double cpu_of(const struct measurement *m)
 {
-    return seconds_between(m->process.cpu, m->clock.cpu);
+    return seconds_between(m->process.cpu, measurement_last(m).cpu);
 }
 
 static bool is_reported(double cpu, double total)
@@ -88,7 +88,7 @@ static double wall_time(const struct measurements *measurements)
     uint64_t begin = UINT64_MAX, end = 0;
     for (size_t i = 0; i < measurements->files.n; i++) {
         const struct measurement *m = measurements->files.at[i].m;
-        uint64_t life = process_last_seen(m) - m->process.monotonic;
+        uint64_t life = measurement_last(m).monotonic - m->process.monotonic;
         begin = m->process.realtime < begin ? m->process.realtime : begin;
         end = m->process.realtime + life > end ? m->process.realtime + life : end;
     }
@@ -107,7 +107,7 @@ static void write_subject(FILE *out, const struct measurement_process *program,
         fprintf(out, " rank %" PRId64, program->rank);
     if (sums->processes > (sums->ranks > 1 ? sums->ranks : 1))
         fprintf(out, ", %zu processes", sums->processes);
-    else if (sums->programs > sums->processes)
+    else if (sums->processes == 1 && sums->programs > 1)
         fprintf(out, ", %zu programs", sums->programs);
 }
 

@@ -29,9 +29,6 @@ struct lost_end process_ends_find(const struct process_ends *ends, const struct 
 /* A line about an end whose state is not NULL; the caller frees. */
 char *lost_end_text(const struct lost_end *end);
 
-/* The last sign of life of an image: CLOCK_MONOTONIC, ns; not before its initialization. */
-uint64_t process_last_seen(const struct measurement *m);
-
 /* Programs that were not measured for one reason. */
 struct unmeasured_programs {
     char *reason;
