@@ -426,7 +426,7 @@ int main(int argc, char **argv)
     run.folder = folder;
     analyze(&run);
     write_database(&run);
-    run_account_print(&run.analysis, &launched_program(&run.measurements)->process);
+    run_account_print(&run.analysis, launched_program(&run.measurements));
     team_wait();
     if (team_is_first())
         publish();

@@ -29,8 +29,8 @@ static const struct option_row rows[OPTIONS] = {
                 "`.hpcstruct`, in the current directory."},
     [JOBS] = {"j", "jobs", "N", NULL, "use N threads (default: one for each CPU)",
               "Use N threads. Default: one for each CPU."},
-    [IMAGE] = {NULL, "image", NULL, NULL, "write the image that hpcprof reads, in place of XML",
-               "Write the structure as the image that hpcprof reads, in place of XML."},
+    [IMAGE] = {NULL, "image", NULL, NULL, "write hpcprof's binary form instead of XML",
+               "Write an image instead of XML: the binary form of the structure, which hpcprof reads."},
     [CALLS] = {NULL, "calls", NULL, NULL, "list call instructions, too", "List call instructions, too."},
     [CACHE] = {NULL, "cache", NULL, NULL, "put the structure into the cache and print its path",
                "Make sure that the cache holds the structure of the binary, as an image, and print the path of that "
@@ -86,7 +86,7 @@ struct options {
     const char *only;          /* file of addresses; NULL: none */
     struct address_list addresses;
     uint64_t large;            /* bytes */
-    bool cache;
+    bool cache, image;
 };
 
 static unsigned parse_workers(const char *text)
@@ -122,7 +122,7 @@ static void take_option(void *target, size_t option, const char *value)
     switch (option) {
     case OUTPUT: options->output = value; break;
     case JOBS: options->analysis.workers = parse_workers(value); break;
-    case IMAGE: options->analysis.what = WRITE_IMAGE; break;
+    case IMAGE: options->image = true; break;
     case CALLS: options->analysis.with_calls = true; break;
     case CACHE: options->cache = true; break;
     case ONLY: options->only = value; break;
@@ -207,11 +207,13 @@ int main(int argc, char **argv)
     diag_init("hpcstruct");
     struct options options = read_options(argc, argv);
     bool is_gaps = options.analysis.what == WRITE_GAPS;
+    if (options.image && !is_gaps)
+        options.analysis.what = WRITE_IMAGE;
     if (options.cache && (options.output || options.analysis.with_calls))
         diag_usage("--cache cannot be combined with -o or --calls");
-    if (is_gaps &&
-        (options.output || options.cache || options.analysis.with_calls || options.only))
-        diag_usage("--show-gaps cannot be combined with -o, --cache, --calls or --only");
+    if (is_gaps && (options.output || options.image || options.cache || options.analysis.with_calls ||
+                    options.only))
+        diag_usage("--show-gaps cannot be combined with -o, --image, --cache, --calls or --only");
     if ((is_gaps || options.only) && is_directory(options.input))
         diag_usage("--show-gaps and --only need a binary: %s is a directory", options.input);
     if (options.only && !read_addresses(&options))

@@ -1,5 +1,5 @@
-/* OPAQUE: a function of which the compiler knows nothing in its callers. It is not inlined, cloned or merged
- * with an equal one, has a frame of its own, and every call of it is made. C and C++. */
+/* OPAQUE, before a function: the compiler makes each call of it, as if it did not know the body. It does not inline
+ * or clone the function, nor merge it with an equal one, so that it has a frame of its own. C and C++. */
 #ifndef LIB_OPAQUE_H
 #define LIB_OPAQUE_H
 

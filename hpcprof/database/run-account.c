@@ -1,5 +1,7 @@
 #include "hpcprof/database/run-account.h"
 
+#include "hpcprof/database/run-json-values.h"
+
 #include "lib/diag.h"
 #include "lib/path.h"
 
@@ -11,20 +13,19 @@
 /* Most programs that are named for one reason. */
 #define MAX_EXAMPLES 3
 
-/* CPU time outside of sampled threads (unknown threads, before and after sampling), in seconds. It is told
- * from this amount on, if it is also at least a hundredth of the total. */
-#define UNSAMPLED_CPU 0.01
-
-/* Less CPU time is not worth a number. A process that was measured in part also lacks its start, its end
- * and the time since its last sample. */
+/* Less CPU time, in seconds, is not worth a number. A process that was measured in part also lacks its start,
+ * its end and the time since its last sample. */
 #define REPORTED_CPU         0.01
 #define REPORTED_CPU_IN_PART 0.05
+
+/* Nor is less of the total CPU time. */
+#define REPORTED_SHARE 0.01
 
 /* ---- what was measured ---- */
 
 /* Sums over all processes. Times in seconds. */
 struct run_sums {
-    size_t processes, ranks, threads;
+    size_t processes, programs, ranks, threads; /* programs: each exec begins another one */
     double cpu, thread_cpu, thread_wall;
     uint64_t dropped, partial;
 };
@@ -35,9 +36,14 @@ struct event_sums {
     uint32_t sources; /* set of enum sample_source, by bit */
 };
 
-static double seconds(uint64_t from, uint64_t to)
+static double cpu_of(const struct measurement *m)
 {
-    return to > from ? (double)(to - from) * 1e-9 : 0;
+    return seconds_between(m->process.cpu, measurement_last(m).cpu);
+}
+
+static bool is_reported(double cpu, double total)
+{
+    return cpu >= REPORTED_CPU && cpu >= total * REPORTED_SHARE;
 }
 
 static void add_fates(struct run_sums *sums, struct event_sums *events,
@@ -55,17 +61,17 @@ static void add_fates(struct run_sums *sums, struct event_sums *events,
     }
 }
 
-static void add_process(struct run_sums *sums, struct event_sums *events,
+static void add_program(struct run_sums *sums, struct event_sums *events,
                         const struct measurement_file *file)
 {
     const struct measurement *m = file->m;
     sums->ranks += m->process.origin == ORIGIN_LAUNCHED && m->process.rank >= 0;
     sums->threads += m->threads.n;
-    sums->cpu += seconds(m->process.cpu, measurement_last(m).cpu);
+    sums->cpu += cpu_of(m);
     for (size_t i = 0; i < m->threads.n; i++) {
         const struct measurement_thread *thread = &m->threads.at[i];
-        sums->thread_cpu += seconds(thread->first_cpu, thread->last_cpu);
-        sums->thread_wall += seconds(thread->first_monotonic, thread->last_monotonic);
+        sums->thread_cpu += seconds_between(thread->first_cpu, thread->last_cpu);
+        sums->thread_wall += seconds_between(thread->first_monotonic, thread->last_monotonic);
         add_fates(sums, events, file, thread);
     }
 }
@@ -86,7 +92,7 @@ static double wall_time(const struct measurements *measurements)
         begin = m->process.realtime < begin ? m->process.realtime : begin;
         end = m->process.realtime + life > end ? m->process.realtime + life : end;
     }
-    return seconds(begin, end);
+    return seconds_between(begin, end);
 }
 
 static void write_subject(FILE *out, const struct measurement_process *program,
@@ -101,6 +107,8 @@ static void write_subject(FILE *out, const struct measurement_process *program,
         fprintf(out, " rank %" PRId64, program->rank);
     if (sums->processes > (sums->ranks > 1 ? sums->ranks : 1))
         fprintf(out, ", %zu processes", sums->processes);
+    else if (sums->processes == 1 && sums->programs > 1)
+        fprintf(out, ", %zu programs", sums->programs);
 }
 
 /* "timers and perf task-clock and perf counter" */
@@ -154,7 +162,7 @@ static void note_measured(const struct measurements *measurements,
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    double unsampled = sums->cpu - sums->thread_cpu;
+    double unsampled = sums->cpu - sums->thread_cpu; /* unknown threads, before and after sampling */
     write_subject(out, program, sums);
     write_samples(out, measurements, events, sums);
     fprintf(out,
@@ -162,7 +170,7 @@ static void note_measured(const struct measurements *measurements,
             " partial paths",
             sums->cpu, wall_time(measurements), sums->threads, sums->threads == 1 ? "" : "s",
             sums->dropped, sums->partial);
-    if (unsampled >= UNSAMPLED_CPU && unsampled >= sums->cpu / 100)
+    if (is_reported(unsampled, sums->cpu))
         fprintf(out, ", %.3f s CPU without samples", unsampled);
     fclose(out);
     diag_note(NULL, "%s", text);
@@ -214,21 +222,23 @@ static void note_missing(const struct unmeasured_list *not_measured,
 
 /* ---- together ---- */
 
-void run_account_print(const struct analysis *analysis, const struct measurement_process *program)
+void run_account_print(const struct analysis *analysis, const struct measurement *program)
 {
     const struct measurements *measurements = analysis->measurements;
     struct unmeasured_list not_measured = process_ends_unmeasured(analysis->ends);
     struct unmeasured_list in_part = process_ends_in_part(analysis->ends, measurements);
     struct event_sums *events = mem_alloc((measurements->events.n + 1) * sizeof *events);
-    struct run_sums sums = {0};
+    struct run_sums sums = {.programs = measurements->files.n};
     for (size_t i = 0; i < measurements->files.n; i++) {
         const struct measurement_file *file = &measurements->files.at[i];
         sums.processes += i == 0 || !is_same_process(file->m, file[-1].m);
-        add_process(&sums, events, file);
+        add_program(&sums, events, file);
     }
     bool is_complete = not_measured.all.n == 0 && in_part.all.n == 0;
-    if (process_ends_are_known(analysis->ends) && (sums.processes > 1 || !is_complete)) {
-        note_measured(measurements, program, &sums, events);
+    bool is_in_line_of_hpcrun = is_complete && sums.processes == 1 &&
+                                !is_reported(sums.cpu - cpu_of(program), sums.cpu);
+    if (process_ends_are_known(analysis->ends) && !is_in_line_of_hpcrun) {
+        note_measured(measurements, &program->process, &sums, events);
         if (!is_complete)
             note_missing(&not_measured, &in_part);
     }

@@ -5,9 +5,9 @@
 
 #include "hpcprof/contexts/analysis.h"
 
-/* Prints the line, and one with what was not measured, if anything. Prints nothing of a run of one process
- * that was measured to its end: hpcrun has done so; nor if there is no list of processes. `program`: the
- * program that was launched. */
-void run_account_print(const struct analysis *analysis, const struct measurement_process *program);
+/* Prints the line, and one with what was not measured, if anything. Prints nothing if the line of hpcrun says
+ * as much: the run had one process, which was measured to its end, and programs before its last exec used
+ * little CPU time. Prints nothing without a list of processes either. `program`: launched_program(). */
+void run_account_print(const struct analysis *analysis, const struct measurement *program);
 
 #endif

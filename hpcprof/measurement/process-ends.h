@@ -45,13 +45,14 @@ struct unmeasured_list {
 /* The caller frees with unmeasured_list_free. */
 struct unmeasured_list process_ends_unmeasured(const struct process_ends *ends);
 
-/* The same for processes of which only the data up to some time is there. Programs have their process ids:
- * "cc1[77]". */
+/* Processes that were measured in part: data up to some time before their end is there, by reason. `cpu` is the
+ * CPU time after that. Programs have their process ids: "cc1[77]". */
 struct unmeasured_list process_ends_in_part(const struct process_ends *ends,
                                             const struct measurements *measurements);
 
+void unmeasured_list_free(struct unmeasured_list *list);
+
 /* Whether there is a list of processes. */
 bool process_ends_are_known(const struct process_ends *ends);
-void unmeasured_list_free(struct unmeasured_list *list);
 
 #endif

@@ -94,13 +94,13 @@ static const char *directory_of_compilation(const struct source_permissions *per
 /* ---- access ---- */
 
 /* Opens a path without links, component by component, so that a component that has become a link
- * meanwhile is not followed. *for_everybody: everybody may search the directories. */
-static int open_without_links(char *path, bool *for_everybody)
+ * meanwhile is not followed. *may_search: everybody may search the directories. */
+static int open_without_links(char *path, bool *may_search)
 {
     struct stat status;
     int directory = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     char *name = path + 1;
-    *for_everybody = true;
+    *may_search = true;
     for (char *slash; directory >= 0 && (slash = strchr(name, '/')); name = slash + 1) {
         *slash = '\0';
         int next = openat(directory, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -108,7 +108,7 @@ static int open_without_links(char *path, bool *for_everybody)
         close(directory);
         directory = next;
         if (next >= 0 && (fstat(next, &status) != 0 || !(status.st_mode & S_IXOTH)))
-            *for_everybody = false;
+            *may_search = false;
     }
     if (directory < 0)
         return -1;
@@ -123,23 +123,27 @@ struct source_tree {
     bool is_of_sources; /* a directory of compilation, of -I or of -R */
 };
 
+/* `for_everybody`: everybody may read the file. */
 static bool is_permitted(const struct stat *status, bool for_everybody,
                          const struct source_tree *tree, const struct source_owners *owners)
 {
     bool is_own = status->st_uid == geteuid() && (owners->has_user || owners->has_root);
     bool is_theirs = owners->other != NO_USER && status->st_uid == owners->other;
-    if (for_everybody && (status->st_mode & S_IROTH))
-        return true;
-    return (is_own || is_theirs) && (status->st_uid != 0 || tree->is_of_sources);
+    return for_everybody ||
+           ((is_own || is_theirs) && (status->st_uid != 0 || tree->is_of_sources));
 }
 
-static const char *why_not(const struct stat *status, bool for_everybody,
+/* A link to what everybody may read gives nothing away: the program could have named that file itself. */
+static const char *why_not(const struct stat *status, bool for_everybody, bool is_in_tree,
                            const struct source_tree *tree, const struct source_owners *owners)
 {
     if (!S_ISREG(status->st_mode))
         return "it is not a regular file";
     if (status->st_size > SOURCE_MAX_BYTES)
         return "it has more than 64 MiB";
+    if (!for_everybody && !is_in_tree)
+        return "a symbolic link leads out of the directory in which it was looked for, and not "
+               "everybody may read it";
     if (!is_permitted(status, for_everybody, tree, owners))
         return "not everybody may read it, and it is not below the directory of compilation of a "
                "program of its owner's";
@@ -149,17 +153,15 @@ static const char *why_not(const struct stat *status, bool for_everybody,
 static int open_in_tree(const char *path, const struct source_tree *tree,
                         const struct source_owners *owners, struct stat *status, const char **why)
 {
-    char *file = trusted_path(path, owners->other), *top = trusted_path(tree->path, owners->other);
-    bool for_everybody, is_in_tree = file && top && path_is_below(file, top);
-    int fd = is_in_tree ? open_without_links(file, &for_everybody) : -1;
-    if (!is_in_tree)
-        *why =
-            "a symbolic link on the way is another user's or leads out of the directory in which "
-            "it was looked for";
+    char *top = trusted_path(tree->path, owners->other), *file = trusted_path(path, owners->other);
+    bool may_search = false, is_in_tree = file && top && path_is_below(file, top);
+    int fd = file ? open_without_links(file, &may_search) : -1;
+    if (!file && errno == EPERM)
+        *why = "a symbolic link on the way is another user's";
     else if (fd < 0 || fstat(fd, status) != 0)
         *why = strerror(errno);
     else
-        *why = why_not(status, for_everybody, tree, owners);
+        *why = why_not(status, may_search && (status->st_mode & S_IROTH), is_in_tree, tree, owners);
     if (*why && fd >= 0) {
         close(fd);
         fd = -1;

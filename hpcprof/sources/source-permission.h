@@ -2,11 +2,12 @@
  * (#line), and a database may be given to others. A file is copied if all of these hold:
  *
  * 1. It is a regular file of at most SOURCE_MAX_BYTES.
- * 2. Every symbolic link on the way belongs to root, the user or the owner of the binary, and none
- *    leads out of the tree in which the file was looked for: the directory of compilation or, if it
- *    is not below that, its own directory; a directory of -I, or what -R replaces by.
+ * 2. Every symbolic link on the way belongs to root, the user or the owner of the binary. If not
+ *    everybody may read the file, none leads out of the tree in which it was looked for: the
+ *    directory of compilation or, if it is not below that, its own directory; a directory of -I, or
+ *    what -R replaces by.
  * 3. One of these:
- *    - everybody may read it;
+ *    - everybody may read it, and search the directories to it;
  *    - it belongs to the user, and a binary of the user's or of root's names it;
  *    - its owner also owns a binary that names it.
  *    A file of root's that not everybody may read must also lie in the directory of compilation of

@@ -57,9 +57,6 @@ static int by_file(const void *a, const void *b)
 
 /* Procedures that are built by one worker, and then written. */
 #define PART_SIZE 16
-/* Number of parts, for each worker, that are in memory at once. Some procedures take as long as
- * hundreds of others: with fewer parts, the other workers would wait for these more often. */
-#define PARTS_AHEAD 32
 
 struct procedure_writer {
     const struct structure *from;

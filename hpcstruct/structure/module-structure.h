@@ -36,8 +36,8 @@ struct structure {
 typedef void procedure_write(void *context, const struct procedure_record *record);
 
 /* Calls `write` for each wanted procedure, one at a time: by the name of its file (unknown ones last), then by
- * address. Up to `workers` threads build procedures shortly before; they are freed afterwards, so that a few
- * hundred are in memory. */
+ * address. Up to `workers` threads build procedures shortly before; they are freed afterwards, so that
+ * about a hundred for each thread are in memory. */
 void structure_write_procedures(const struct structure *structure, unsigned workers,
                                 procedure_write *write, void *context);
 

@@ -98,7 +98,7 @@ class Copies(DatabaseTest):
                 self.check_copied(database, source, permissions)
                 self.assertEqual(said, "")
 
-    def test_links_within_the_directory_of_compilation_are_followed_and_those_out_of_it_are_not(self):
+    def test_links_out_of_the_directory_of_compilation_are_followed_to_what_everybody_may_read(self):
         where = self.folder("tree")
         inner, outer = where / "inner", self.folder("outer")
         inner.mkdir()
@@ -106,15 +106,21 @@ class Copies(DatabaseTest):
         (where / "named.c").symlink_to("inner/file.c")
         database, _ = self.database(self.compile(where, where / "named.c"))
         self.check_copied(database, where / "named.c", 0o644)
-        self.write(outer / "file.c", SECRET)
         (where / "out.c").symlink_to("../outer/file.c")
-        database, said = self.database(self.compile(where, where / "out.c"))
-        self.check_secret(database)
-        self.assertIn(f"{where}/out.c: this source file is not copied: a symbolic link on the way", said)
+        for permissions, in_private in ((0o600, False), (0o644, True), (0o644, False)):
+            self.write(outer / "file.c", SECRET, permissions)
+            outer.chmod(0o700 if in_private else 0o755)
+            database, said = self.database(self.compile(where, where / "out.c"))
+            if permissions == 0o644 and not in_private:
+                self.check_copied(database, where / "out.c", 0o644)
+                self.assertEqual(said, "")
+            else:
+                self.check_secret(database)
+                self.assertIn(f"{where}/out.c: this source file is not copied: a symbolic link leads out of", said)
 
     def test_three_refused_files_are_named_and_the_others_counted(self):
         where, outer = self.folder("tree"), self.folder("outer")
-        self.write(outer / "file.c", SECRET)
+        self.write(outer / "file.c", SECRET, 0o600)
         functions = ""
         for i in range(5):
             (where / f"out{i}.c").symlink_to("../outer/file.c")
@@ -129,12 +135,12 @@ class Copies(DatabaseTest):
 
     def test_links_out_of_a_directory_of_I_are_not_followed(self):
         where, searched = self.folder("tree"), self.folder("searched")
-        self.write(self.folder("outer") / "file.c", SECRET)
+        self.write(self.folder("outer") / "file.c", SECRET, 0o600)
         (searched / "gone.c").symlink_to("../outer/file.c")
         program = self.compile(where, "/not/there/gone.c")
         database, said = self.database(program, "-I", searched)
         self.check_secret(database)
-        self.assertIn("a symbolic link on the way", said)
+        self.assertIn("a symbolic link leads out of", said)
         (searched / "gone.c").unlink()
         self.write(searched / "gone.c", SECRET)
         database, said = self.database(program, "-I", searched)

@@ -15,24 +15,27 @@ from evidence import OfChance
 BURN_HEADER = profiling.ROOT / "tests" / "programs" / "hpcrun"
 
 # burn HOW SECONDS: uses that much CPU time, then ends by exit, by a signal that cannot be caught, or by a system call
-# that no library sees.
+# that no library sees; or by an exec of itself, which uses as much and exits.
 BURN = r"""
 #include "burn.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 int main(int count, char **arguments)
 {
     burn(count == 3 ? (uint64_t)(atof(arguments[2]) * 1e9) : 0);
     if (strcmp(arguments[1], "kill") == 0)
         raise(SIGKILL);
+    if (strcmp(arguments[1], "exec") == 0)
+        execl("/proc/self/exe", arguments[0], "exit", arguments[2], (char *)NULL);
     if (strcmp(arguments[1], "bare") == 0)
         __asm__ volatile("syscall" : : "a"(231), "D"(0) : "rcx", "r11", "memory");
     return 0;
 }
 """
 
-LINE = re.compile(r"(?P<tool>hpcrun|hpcprof): (?P<who>\S+?)(\[\d+\])?( rank \d+)?(, (?P<processes>\d+) processes)?: (?P<samples>\d+) samples? of CPUTIME"
+LINE = re.compile(r"(?P<tool>hpcrun|hpcprof): (?P<who>\S+?)(\[\d+\])?( rank \d+)?(, (?P<processes>\d+) processes)?(, (?P<programs>\d+) programs)?: (?P<samples>\d+) samples? of CPUTIME"
                   r" \([^)]*\) in (?P<cpu>[\d.]+) s CPU, (?P<wall>[\d.]+) s wall, (?P<threads>\d+) threads?; "
                   r"(?P<dropped>\d+) dropped, (?P<partial>\d+) partial paths(, [\d.]+ s CPU without samples)?"
                   r"(, (?P<children>[\d.]+) s CPU in children)?(?P<directory> -> \S+)?")
@@ -177,6 +180,14 @@ class Trees(TreeTest):
         self.assertIn("./plain[", lines[0])
         self.assertEqual(self.account(), [])  # there is no more to say
 
+    def test_a_program_that_becomes_another_one(self):
+        """hpcrun's line is about the last program, hpcprof's about both."""
+        _, lines = self.hpcrun("./plain", "exec", "0.1")
+        self.check_numbers(*lines, 1, 0.1, 10)
+        line, = self.account()
+        self.check_numbers(line, 1, 0.2, 10)
+        self.assertEqual(LINE.fullmatch(line)["programs"], "2")
+
     def test_an_exec_of_what_is_not_measured(self):
         self.build("static", "-static")
         self.hpcrun("sh", "-c", "./plain exit 0.1; exec ./static exit 0")
@@ -205,6 +216,8 @@ class Trees(TreeTest):
         lines = self.account()
         self.check_numbers(lines[0], 2, 0.2, 10)
         self.assertRegex(lines[1], r"^hpcprof: measured in part: 1 killed, ended by a bare system call, or lost \(plain\[\d+\]\)$")
+        self.hpcrun("./plain", "kill", "0.1", status=-9, name="alone")
+        self.check_numbers(self.account("alone")[0], 1, 0.1, 10)
 
     def test_a_daemon(self):
         """What the launched process leaves behind has its own accounts, and prints nothing."""

@@ -136,7 +136,7 @@ class GapsTest(StructureCase):
         self.assertEqual(self.gaps(program)[2], 1)
 
     def test_command_line(self):
-        for options in (("-o", "x"), ("--cache",), ("--calls",)):
+        for options in (("-o", "x"), ("--image",), ("--cache",), ("--calls",)):
             result = hpcstruct("--show-gaps", *options, "a")
             self.assertEqual((result.returncode, result.stdout), (2, ""))
             self.assertIn("cannot be combined", result.stderr)

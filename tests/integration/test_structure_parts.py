@@ -257,7 +257,7 @@ class DatabaseTest(profiling.ProfilingTest):
         self.assertGreater(of_wholes, 0)
 
     def test_python(self):
-        of_parts, _ = self.compare("/usr/bin/python3", "-S", "-c", "import json; json.loads(json.dumps([*range(300000)]))")
+        of_parts, _ = self.compare("/usr/bin/python3", "-c", "import json; json.loads(json.dumps([*range(300000)]))")
         self.assertEqual(of_parts, 0)
 
     def test_order_of_procedures(self):
