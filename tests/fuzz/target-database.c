@@ -88,7 +88,7 @@ static void read_database(const char *folder)
         look_at_tree(db);
         fold_undo(db);
     }
-    database_set_nodes(db, NULL, NULL);
+    database_forget_nodes(db);
     database_close(db);
 }
 

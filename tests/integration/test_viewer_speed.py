@@ -97,6 +97,7 @@ class Large(unittest.TestCase):
                            (b"|thread [0-3]\r", b"adding up threads")):
             answer = driver.press(keys)
             self.assertIn(what, answer.output)
+            self.assertNotIn(b"reading all calling contexts", answer.output)  # only when it was opened
             percentages = answer.progress()
             self.assertTrue(percentages, keys)
             self.assertLessEqual(max(percentages), 100)

@@ -3,8 +3,10 @@ checked against view_oracle, which computes them from the costs charged to each 
 import json
 import math
 import os
+import pathlib
 import re
 import statistics
+import struct
 import tempfile
 import unittest
 
@@ -50,6 +52,23 @@ class Restricted(unittest.TestCase):
                 for shown in viewer.checked_views(self, Oracle(db), "--threads", regex,
                                                   "--metrics", ",".join(METRICS)):
                     self.assertTrue(shown["children"])
+
+    def test_metrics_that_share_their_ids(self):
+        """A damaged database: the values of threads of one metric have the ids of the other's."""
+        db = viewer.random_database(3, 60, METRICS, N_PROFILES)
+        v4_writer.write_database(db, self.folder.name)
+        path = pathlib.Path(self.folder.name, "meta.db")
+        meta = bytearray(path.read_bytes())
+        section, = struct.unpack_from("<Q", meta, 16 + 2 * 16 + 8)  # header, two sections, size
+        at, _, size, of_instance = struct.unpack_from("<QIBB", meta, section)
+        first, second = (struct.unpack_from("<8xQ8xH", meta, at + i * size) for i in range(2))
+        for scope in range(second[1]):
+            there, here = (instances + scope * of_instance + 8 for instances, _ in (first, second))
+            meta[here:here + 2] = meta[there:there + 2]
+        path.write_bytes(meta)
+        root = viewer.printed_json("top-down", "--threads", "thread 0", self.folder.name)["root"]
+        self.assertGreater(root["metrics"]["work"]["inclusive"], 0)
+        self.assertEqual(root["metrics"]["misses"], root["metrics"]["work"])
 
     def test_table_of_threads(self):
         db = viewer.random_database(1, 100, METRICS, N_PROFILES)

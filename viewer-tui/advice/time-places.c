@@ -16,8 +16,15 @@ struct open_scope {
     double rest;
 };
 
+/* What the name of a procedure says. A large tree has a procedure in many contexts, and its name is looked at once. */
+struct known_name {
+    bool is_known, begins_thread, is_system_call;
+    enum wait wait;
+};
+
 struct place_collection {
     struct time_places *places;
+    struct known_name *names; /* by procedure */
     struct idmap lines;   /* dense numbers of lines in loops */
     struct idmap numbers; /* of places, by procedure, line in its loop, callee and what is waited for */
     struct time_metric time;
@@ -50,16 +57,27 @@ static struct source_line loop_around(const struct view *view, uint32_t row)
     return (struct source_line){NOTHING, 0};
 }
 
+static struct known_name known_name(const struct place_collection *collection, const struct database *db,
+                                    uint32_t procedure)
+{
+    struct known_name *known = &collection->names[procedure];
+    char buffer[NAME_SIZE];
+    const char *name = known->is_known ? NULL : database_procedure_name(db, procedure, buffer);
+    if (name)
+        *known = (struct known_name){true, begins_thread(name), is_system_call(name), wait_of(name)};
+    return *known;
+}
+
 /* Looks for the place from the procedure at `row` outwards, up to the beginning of the thread. `leaf`: the place if
  * there is no other. */
-static struct time_place find_place(const struct view *view, uint32_t row, struct time_place leaf)
+static struct time_place find_place(const struct place_collection *collection, const struct view *view, uint32_t row,
+                                    struct time_place leaf)
 {
     struct time_place found = leaf, outside = leaf;
-    char buffer[NAME_SIZE];
     while (row != 0 && row_is_procedure(view_row(view, row)) && found.owner != CODE_OWN) {
         const struct row *at = view_row(view, row);
-        const char *name = database_procedure_name(view->db, at->place, buffer);
-        if (begins_thread(name))
+        struct known_name name = known_name(collection, view->db, at->place);
+        if (name.begins_thread)
             break;
         enum code_owner owner = is_name_of_lock(name) ? CODE_OF_SYSTEM : code_owner(view, row);
         uint32_t caller = procedure_at(view, at->parent);
@@ -70,9 +88,8 @@ static struct time_place find_place(const struct view *view, uint32_t row, struc
             if (found.loop.file == NOTHING && code_owner(view, caller) == CODE_OWN)
                 found.around = loop_around(view, at->parent);
         }
-        enum wait wait = wait_of(name);
-        if (wait != WAIT_NONE)
-            outside.wait = wait;
+        if (name.wait != WAIT_NONE)
+            outside.wait = name.wait;
         outside.callee = at->place;
         outside.callee_module = label_module(view, row);
         outside.at = (struct source_line){at->call_file, at->call_line};
@@ -85,11 +102,10 @@ static struct time_place find_place(const struct view *view, uint32_t row, struc
 }
 
 /* The place of a row's own time. */
-static struct time_place place_of(const struct view *view, uint32_t number)
+static struct time_place place_of(const struct place_collection *collection, const struct view *view, uint32_t number)
 {
     const struct row *row = view_row(view, number);
     uint32_t innermost = procedure_at(view, number);
-    char buffer[NAME_SIZE];
     bool is_line = row->kind == KIND_STATEMENT || row->kind == KIND_LOOP;
     struct time_place place = {.at = {is_line ? row->place : NOTHING, is_line ? row->line : 0},
                                .loop = loop_around(view, number),
@@ -104,15 +120,15 @@ static struct time_place place_of(const struct view *view, uint32_t number)
         return place;
     place.procedure = place.leaf = view_row(view, innermost)->place;
     place.leaf_module = label_module(view, innermost);
-    place.is_system_call = is_system_call(database_procedure_name(view->db, place.leaf, buffer));
-    return find_place(view, innermost, place);
+    place.is_system_call = known_name(collection, view->db, place.leaf).is_system_call;
+    return find_place(collection, view, innermost, place);
 }
 
 static void add_time(struct place_collection *collection, struct view *view, uint32_t row, double seconds)
 {
     if (!(seconds > 0))
         return;
-    struct time_place new = place_of(view, row);
+    struct time_place new = place_of(collection, view, row);
     uint64_t line = (uint64_t) new.at.file << 32 | new.at.line, loop = (uint64_t) new.loop.file << 32 | new.loop.line;
     uint32_t line_in_loop = idmap_get(&collection->lines, line, loop);
     if (line_in_loop == IDMAP_NONE)
@@ -192,12 +208,14 @@ struct time_places time_places_find(struct view *view, uint32_t row, struct time
     assert(time.metric != NO_METRIC);
     struct time_places places = {0};
     struct place_collection collection = {.places = &places, .time = time};
+    collection.names = mem_alloc(database_n_procedures(view->db) * sizeof *collection.names);
     struct limits limits = {
         .depth = NO_DEPTH_LIMIT, .share = DBL_MIN, .by = {.metric = time.metric, .part = INCLUSIVE}};
     struct visitor visitor = {.enter = enter, .leave = leave, .context = &collection};
     walk_view(view, row, &limits, &visitor);
     idmap_free(&collection.lines);
     idmap_free(&collection.numbers);
+    free(collection.names);
     vec_free(&collection.open);
     if (places.list.n)
         qsort(places.list.at, places.list.n, sizeof *places.list.at, compare);

@@ -82,7 +82,7 @@ void session_close(struct session *session)
             losses_free(session->opened[p].merged);
         if (session->opened[p].db) {
             fold_undo(session->opened[p].db);
-            database_set_nodes(session->opened[p].db, NULL, NULL);
+            database_forget_nodes(session->opened[p].db);
         }
         database_close(session->opened[p].db);
     }

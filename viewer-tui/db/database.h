@@ -53,9 +53,8 @@ struct database {
     struct metrics metrics;
     struct values values;     /* of the summary profile */
     struct nodes *nodes;      /* the contexts of meta.db; NULL until they are needed (database_nodes) */
-    struct node_costs *costs; /* of them (node-costs.h) */
-    bool *has_profile;  /* by number of the profile: whether it is in the sums; NULL: all are */
-    bool is_restricted; /* values are sums over some of the threads (thread-sums.h) */
+    struct node_costs *costs; /* of them, or of those where some threads ran (node-costs.h) */
+    bool *has_profile;  /* by number of the profile: whether it is in the sums; NULL: all are (thread-sums.h) */
     VEC(struct point) points; /* code without function or line */
     struct idmap point_ids;
     context_ids no_call_site; /* ascending: contexts called from unknown sites */
@@ -74,7 +73,7 @@ struct procedure {
 
 /* NULL, with the problem noted, if the folder has no readable database. */
 struct database *database_open(const char *folder);
-/* NULL allowed. Its trees must have been freed (fold_undo, database_set_nodes). */
+/* NULL allowed. Its trees must have been freed (fold_undo, database_forget_nodes). */
 void database_close(struct database *db);
 
 const char *database_title(const struct database *db);

@@ -61,10 +61,10 @@ static void find_roles(struct node_costs *costs, const struct metrics *metrics)
         }
 }
 
-struct node_costs *node_costs_new(const struct database *db, const struct nodes *nodes)
+struct node_costs *node_costs_new(const struct database *db)
 {
     struct node_costs *costs = mem_alloc(sizeof *costs);
-    costs->nodes = nodes;
+    costs->nodes = db->nodes;
     costs->n_slots = db->metrics.n_stored + db->metrics.n_hidden;
     costs->completed = mem_alloc((2 * costs->n_slots + 1) * sizeof *costs->completed);
     costs->folded = mem_alloc((2 * costs->n_slots + 1) * sizeof *costs->folded);
@@ -80,11 +80,16 @@ static void free_columns(double **columns, size_t n)
     free(columns);
 }
 
-void node_costs_free(struct node_costs *costs)
+void node_costs_free(const struct database *db, struct node_costs *costs)
 {
     if (!costs)
         return;
-    free_columns(costs->sums, METRIC_SCOPES * costs->n_slots);
+    if (costs->nodes != db->nodes)
+        nodes_free(costs->nodes);
+    for (size_t i = 0; i < costs->columns.n; i++)
+        free(costs->columns.at[i]);
+    vec_free(&costs->columns);
+    free(costs->sums);
     free_columns(costs->completed, 2 * costs->n_slots);
     free_columns(costs->folded, 2 * costs->n_slots);
     free(costs->parts);
@@ -286,19 +291,25 @@ bool node_has_own_cost(const struct database *db, uint32_t node)
 
 /* ---- the trees of a database ---- */
 
-void database_set_nodes(struct database *db, struct nodes *nodes, struct node_costs *costs)
+void database_set_costs(struct database *db, struct node_costs *costs)
 {
     assert(!db->fold);
-    node_costs_free(db->costs);
-    nodes_free(db->nodes);
-    db->nodes = nodes;
+    node_costs_free(db, db->costs);
     db->costs = costs;
+}
+
+void database_forget_nodes(struct database *db)
+{
+    database_set_costs(db, NULL);
+    nodes_free(db->nodes);
+    db->nodes = NULL;
 }
 
 const struct nodes *database_nodes(struct database *db)
 {
-    struct nodes *nodes = db->nodes ? NULL : nodes_read(db);
-    if (nodes)
-        database_set_nodes(db, nodes, node_costs_new(db, nodes));
-    return db->fold ? db->fold->nodes : db->nodes;
+    if (!db->nodes && (db->nodes = nodes_read(db)))
+        db->costs = node_costs_new(db);
+    if (!db->nodes)
+        return NULL;
+    return db->fold ? db->fold->nodes : db->costs->nodes;
 }

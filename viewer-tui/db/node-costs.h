@@ -17,10 +17,11 @@
 #define MOST_SUM_PARTS 3
 
 struct node_costs {
-    const struct nodes *nodes; /* as in the file */
+    struct nodes *nodes; /* db->nodes, or a part of these, which it owns */
     size_t n_slots;            /* metrics with values of their own (metrics_slot) */
     double **sums;       /* over some threads, by position of values: that of a slot and scope is
                             sums[METRIC_SCOPES * slot + scope]; NULL: profile.db has the sums */
+    VEC(double *) columns; /* what `sums` points to: metrics of a damaged file may share ids, and so a column */
     double **completed;  /* by node: completed[2 * slot + part]; NULL: not computed yet */
     double **folded;     /* the same of the folded tree */
     struct sum_parts {
@@ -62,12 +63,15 @@ static inline enum metric_scope node_cost_scope(const struct nodes *nodes, uint3
  * the database is. NULL if the user stopped the pass. Metrics must have been chosen. */
 const struct nodes *database_nodes(struct database *db);
 
-/* Replaces the tree of a database that is not folded, and what its nodes cost. Takes ownership. Both may be
- * NULL: there are none. */
-void database_set_nodes(struct database *db, struct nodes *nodes, struct node_costs *costs);
+/* Replaces what the nodes of a database that is not folded cost, and which of them there are. Takes ownership. */
+void database_set_costs(struct database *db, struct node_costs *costs);
 
-struct node_costs *node_costs_new(const struct database *db, const struct nodes *nodes);
-void node_costs_free(struct node_costs *costs); /* NULL allowed */
+/* Frees the tree of a database that is not folded, and what its nodes cost. */
+void database_forget_nodes(struct database *db);
+
+/* Those of db->nodes over all threads. */
+struct node_costs *node_costs_new(const struct database *db);
+void node_costs_free(const struct database *db, struct node_costs *costs); /* NULL allowed */
 
 /* Forgets the columns of the folded tree. */
 void node_costs_unfold(struct node_costs *costs);

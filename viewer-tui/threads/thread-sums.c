@@ -24,10 +24,13 @@ static void make_columns(struct summation *summation)
         for (int scope = 0; scope < METRIC_SCOPES; scope++) {
             const struct metric_ids *ids = metric_ids(&metrics->at[metrics_at_slot(metrics, slot)]);
             int id = ids->thread[scope];
-            if (id == METRIC_ABSENT || ids->summary[scope] == METRIC_ABSENT || summation->column_of[id])
+            if (id == METRIC_ABSENT || ids->summary[scope] == METRIC_ABSENT)
                 continue;
-            costs->sums[METRIC_SCOPES * slot + (size_t)scope] = mem_alloc((db->values.n_index + 1) * sizeof(double));
-            summation->column_of[id] = costs->sums[METRIC_SCOPES * slot + (size_t)scope];
+            if (!summation->column_of[id]) {
+                summation->column_of[id] = mem_alloc((db->values.n_index + 1) * sizeof(double));
+                vec_push(&costs->columns, summation->column_of[id]);
+            }
+            costs->sums[METRIC_SCOPES * slot + (size_t)scope] = summation->column_of[id];
         }
 }
 
@@ -82,41 +85,37 @@ static void note_profiles(struct database *db, const struct thread_set *set)
     db->has_profile = set ? mem_alloc((n + 1) * sizeof *db->has_profile) : NULL;
     for (uint32_t number = 0; set && number < n; number++)
         db->has_profile[number] = thread_set_has(set, number);
-    db->is_restricted = set != NULL;
 }
 
 /* The nodes of the file of which these threads have values, and those above them. */
-static struct nodes *nodes_of_threads(const struct summation *summation, struct nodes *all)
+static struct nodes *nodes_of_threads(const struct summation *summation)
 {
+    const struct nodes *all = summation->db->nodes;
     bool *is_there = mem_alloc(all->n);
     for (uint32_t c = 0; c < all->n; c++)
         is_there[c] = all->position[c] != NOTHING && summation->is_there[all->position[c]];
     struct nodes *nodes = nodes_select(all, is_there);
-    nodes_free(all);
     free(is_there);
     return nodes;
 }
 
 enum outcome database_restrict(struct database *db, const struct thread_set *set)
 {
-    struct nodes *nodes = nodes_read(db);
-    if (!nodes)
+    if (!database_nodes(db))
         return STOPPED;
     struct summation *summation = mem_alloc(sizeof *summation);
     *summation = (struct summation){.db = db,
-                                    .costs = node_costs_new(db, nodes),
+                                    .costs = node_costs_new(db),
                                     .values_left = db->profile.size / sizeof(struct v4_metric_value),
                                     .is_there = mem_alloc(db->values.n_index + 1)};
     enum outcome outcome = set ? add_up(summation, set) : DONE;
     if (outcome == DONE) {
         if (set)
-            nodes = nodes_of_threads(summation, nodes);
-        summation->costs->nodes = nodes;
-        database_set_nodes(db, nodes, summation->costs);
+            summation->costs->nodes = nodes_of_threads(summation);
+        database_set_costs(db, summation->costs);
         note_profiles(db, set);
     } else {
-        node_costs_free(summation->costs);
-        nodes_free(nodes);
+        node_costs_free(db, summation->costs);
     }
     free(summation->is_there);
     free(summation);

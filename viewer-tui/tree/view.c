@@ -249,7 +249,7 @@ double view_whole(const struct view *view, size_t metric)
  * if the file does not have it. */
 static void add_value_ref(const struct database *db, struct node_ref from, bool is_subtracted, struct value_refs *refs)
 {
-    const struct nodes *nodes = db->nodes;
+    const struct nodes *nodes = db->costs->nodes;
     uint32_t position = nodes->position[from.node];
     if (position != NOTHING)
         vec_push(&refs->list,
