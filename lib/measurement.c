@@ -7,6 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct measurement_last measurement_last(const struct measurement *m)
+{
+    struct measurement_last last = {m->clock.monotonic, m->clock.cpu};
+    uint64_t cpu = m->process.cpu;
+    if (last.monotonic < m->process.monotonic)
+        last.monotonic = m->process.monotonic;
+    for (size_t i = 0; i < m->threads.n; i++) {
+        const struct measurement_thread *thread = &m->threads.at[i];
+        cpu += thread->last_cpu - thread->first_cpu;
+        if (last.monotonic < thread->last_monotonic)
+            last.monotonic = thread->last_monotonic;
+    }
+    if (last.cpu < cpu)
+        last.cpu = cpu;
+    return last;
+}
+
 const char *measurement_refusal(const struct measurement *m, const char *agent)
 {
     for (size_t i = m->refusals.n; i > 0; i--)

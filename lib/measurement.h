@@ -223,6 +223,13 @@ void measurement_free(struct measurement *m);
 /* Frees the nodes and values of a thread, most of its memory, before the rest. */
 void measurement_free_tree(struct measurement_thread *thread);
 
+/* The clocks at the last sign of life: those of the process, or of its threads if they have more: a file that was cut
+ * lacks the process's. Nanoseconds, as in struct measurement_process_clock. */
+struct measurement_last {
+    uint64_t monotonic, cpu;
+};
+struct measurement_last measurement_last(const struct measurement *m);
+
 /* Why an agent refused to serve although its runtime was recognized; NULL if it did not. */
 const char *measurement_refusal(const struct measurement *m, const char *agent);
 

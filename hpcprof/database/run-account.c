@@ -61,7 +61,7 @@ static void add_process(struct run_sums *sums, struct event_sums *events,
     const struct measurement *m = file->m;
     sums->ranks += m->process.origin == ORIGIN_LAUNCHED && m->process.rank >= 0;
     sums->threads += m->threads.n;
-    sums->cpu += seconds(m->process.cpu, m->clock.cpu);
+    sums->cpu += seconds(m->process.cpu, measurement_last(m).cpu);
     for (size_t i = 0; i < m->threads.n; i++) {
         const struct measurement_thread *thread = &m->threads.at[i];
         sums->thread_cpu += seconds(thread->first_cpu, thread->last_cpu);
@@ -82,10 +82,7 @@ static double wall_time(const struct measurements *measurements)
     uint64_t begin = UINT64_MAX, end = 0;
     for (size_t i = 0; i < measurements->files.n; i++) {
         const struct measurement *m = measurements->files.at[i].m;
-        uint64_t last = m->clock.monotonic;
-        for (size_t k = 0; k < m->threads.n; k++)
-            last = m->threads.at[k].last_monotonic > last ? m->threads.at[k].last_monotonic : last;
-        uint64_t life = last > m->process.monotonic ? last - m->process.monotonic : 0;
+        uint64_t life = measurement_last(m).monotonic - m->process.monotonic;
         begin = m->process.realtime < begin ? m->process.realtime : begin;
         end = m->process.realtime + life > end ? m->process.realtime + life : end;
     }

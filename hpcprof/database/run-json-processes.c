@@ -73,7 +73,7 @@ static double unsampled_cpu(const struct measurement *m)
     uint64_t of_threads = m->process.cpu;
     for (size_t i = 0; i < m->threads.n; i++)
         of_threads += m->threads.at[i].last_cpu - m->threads.at[i].first_cpu;
-    return seconds_between(of_threads, m->clock.cpu);
+    return seconds_between(of_threads, measurement_last(m).cpu);
 }
 
 /* How long the process's threads had no CPU that they wanted. */
@@ -90,16 +90,6 @@ static struct supply supply_of(const struct measurement *m)
         supply.ready += seconds(m->threads.at[i].ready);
     }
     return supply;
-}
-
-/* The last sign of life. */
-static uint64_t last_monotonic(const struct measurement *m)
-{
-    uint64_t last = m->clock.monotonic;
-    for (size_t i = 0; i < m->threads.n; i++)
-        if (m->threads.at[i].last_monotonic > last)
-            last = m->threads.at[i].last_monotonic;
-    return last;
 }
 
 /* ---- processes ---- */

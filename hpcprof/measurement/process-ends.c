@@ -141,16 +141,6 @@ static uint64_t oldest_write(const struct measurement *m)
     return oldest;
 }
 
-static uint64_t last_write(const struct measurement *m)
-{
-    uint64_t last =
-        m->clock.monotonic > m->process.monotonic ? m->clock.monotonic : m->process.monotonic;
-    for (size_t i = 0; i < m->threads.n; i++)
-        if (m->threads.at[i].last_monotonic > last)
-            last = m->threads.at[i].last_monotonic;
-    return last;
-}
-
 static bool has_reported_end(const struct process_image *image)
 {
     return image->state == IMAGE_ENDED || image->state == IMAGE_EXEC ||
@@ -189,7 +179,7 @@ struct lost_end process_ends_find(const struct process_ends *ends, const struct 
         return lost;
     lost.state = state_of(image);
     lost.signal = image->signal;
-    lost.data_until = seconds_between(m->process.monotonic, last_write(m));
+    lost.data_until = seconds_between(m->process.monotonic, measurement_last(m).monotonic);
     lost.recovered = is_recovered(m);
     lost.missing_at_most = missing_at_most(&lost, image, m);
     return lost;
@@ -356,7 +346,7 @@ struct unmeasured_list process_ends_in_part(const struct process_ends *ends,
         char *why = image ? why_in_part(&lost, image) : NULL;
         if (why)
             add_part(&list, image, why,
-                     lost.recovered ? 0 : seconds_between(m->clock.cpu, image->lost_cpu));
+                     lost.recovered ? 0 : seconds_between(measurement_last(m).cpu, image->lost_cpu));
         free(why);
     }
     return list;

@@ -163,6 +163,9 @@ class Pipeline(OfChance, profiling.ProfilingTest):
         self.assertTrue(any(files[1].name in line for line in self.complaints), self.complaints)
         total = self.view(database, "top-down")["root"]["metrics"]["work"]["inclusive"]
         self.assertGreater(total, 0.19)
+        for process in json.loads((database / "run.json").read_text())["processes"]:  # of a cut file, too
+            self.assertGreaterEqual(process["cpu"], sum(thread["cpu"] for thread in process["threads"]) - 1e-9)
+            self.assertGreaterEqual(process["wall"], max(thread["wall"] for thread in process["threads"]) - 1e-9)
 
     def test_stripped_binary_and_rebuilt_binary(self):
         source = self.directory / "p.c"

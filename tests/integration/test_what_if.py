@@ -117,3 +117,9 @@ class WhatIf(Case):
         self.write(Program().db, run_json([thread(1, 4.0)], 4.0))
         self.assertIn("--what-if needs work and span, which hpcrun --work-span measures",
                       self.refused(2, "--what-if", "partition 2x", self.db))
+        run = run_json([thread(1, 4.0)], 4.0)
+        run["metrics"].append({"name": "exact work", "unit": "s", "event": None, "state": "not measurable",
+                               "why": "strands are too short"})
+        self.write(Program().db, run)
+        self.assertIn("--what-if needs work and span, and the work is not exact: strands are too short",
+                      self.refused(2, "--what-if", "partition 2x", self.db))

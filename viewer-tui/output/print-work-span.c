@@ -12,9 +12,13 @@ bool summary_take_changes(struct summary *summary, const speed_change_list *chan
     struct work_span *of = &summary->work_span;
     const char *folder = summary->db->folder;
     if (!work_span_of(summary->view, of)) {
+        const struct metrics *metrics = &summary->db->metrics;
+        size_t work = metrics_find(metrics, "exact work");
+        const char *why = work < metrics->n ? metrics->at[work].why : NULL;
         *of = (struct work_span){0};
         if (changes && changes->n)
-            diag_error(folder, "--what-if needs work and span, which hpcrun --work-span measures");
+            diag_error(folder, "--what-if needs work and span, %s%s",
+                       why ? "and the work is not exact: " : "which hpcrun --work-span measures", why ? why : "");
         return !changes || changes->n == 0;
     }
     for (size_t i = 0; changes && i < changes->n; i++) {
