@@ -108,6 +108,19 @@ class FirstScreen(InTerminal):
     def test_threads_are_folded_too(self):
         self.start(width=120, height=45).until_seen("▸ thread root > ... > worker")
 
+    def test_a_hot_path_that_ends_in_main(self):
+        """Its start code stays folded; main is selected and open."""
+        db = v4_writer.Database("app", ["work"])
+        app, libc = db.module("/bin/app"), db.module("/lib/libc.so.6")
+        app_c = db.file("src/app.c", copied=True)
+        start = db.entry().call(db.function("_start", app, 0x10)).call(db.function("__libc_start_main", libc, 0x10))
+        main = start.call(db.function("main", app, 0x20, app_c, 10))
+        for i in range(3):
+            main.statement(app_c, 12 + i).call(db.function(f"part_{i}", app, 0x100 + i, app_c, 60 + i)).charge(1.0)
+        v4_writer.write_database(db, self.db)
+        lines = self.start(width=120, height=40).until_seen("▸ main thread > ... > main  app.c:10", "part_2", "12 > line 12 of app")
+        self.assertFalse(any("_start" in line for line in lines))
+
     def test_closed(self):
         lines = self.start("--closed", self.db, width=120, height=40).until_seen("1/")
         self.assertFalse(any("futex" in line for line in lines))

@@ -178,6 +178,13 @@ void pane_expand(struct pane *pane)
     list_rows(pane, row);
 }
 
+void pane_open_row(struct pane *pane)
+{
+    uint32_t row = pane_row(pane);
+    set_open(pane, row, true);
+    list_rows(pane, row);
+}
+
 void pane_collapse(struct pane *pane)
 {
     uint32_t row = pane_row(pane);

@@ -74,6 +74,9 @@ void pane_select(struct pane *pane, uint32_t row);
 void pane_expand(struct pane *pane);
 void pane_collapse(struct pane *pane);
 
+/* Opens the selected row; a chain that is folded into it stays folded. */
+void pane_open_row(struct pane *pane);
+
 /* Opens everything below the selected row, level by level. False if it stopped at MOST_OPENED rows,
  * or the user stopped it. pane_collapse_all closes the row and everything below it. */
 #define MOST_OPENED 100000

@@ -152,7 +152,7 @@ static void run(struct tui *tui, bool starts_closed)
         tui_follow_hot_path(tui);
         bool is_closed = pane_can_open(pane, pane_row(pane)) && !pane_is_open(pane, pane_row(pane));
         if (is_closed && pane->shown.n < FEW_ROWS)
-            pane_expand(pane);
+            pane_open_row(pane);
         tui->source_scroll.at_hottest = true;
     }
     if (view_row(pane->view, 0)->n_children == 0)
