@@ -363,8 +363,8 @@ struct gain facts_gain_without(const struct facts *facts, const struct share *se
                          factor_without(facts, seconds->high)};
 }
 
-/* From this share of the wall clock on, in which threads run or wait for a CPU, CPU time is the time that a reader thinks
- * of. */
+/* Where threads run or wait for a CPU during this share of the wall clock or more, CPU time is the time that a reader
+ * thinks of. */
 #define MOST_OF_THE_TIME 0.50
 
 const char *facts_time(const struct facts *facts)

@@ -18,7 +18,7 @@ struct open_scope {
 
 /* What the name of a procedure says. A large tree has a procedure in many contexts, and its name is looked at once. */
 struct known_name {
-    bool is_known, begins_thread, is_system_call;
+    bool is_known, begins_thread, is_system_call, is_lock;
     enum wait wait;
 };
 
@@ -64,7 +64,8 @@ static struct known_name known_name(const struct place_collection *collection, c
     char buffer[NAME_SIZE];
     const char *name = known->is_known ? NULL : database_procedure_name(db, procedure, buffer);
     if (name)
-        *known = (struct known_name){true, begins_thread(name), is_system_call(name), wait_of(name)};
+        *known = (struct known_name){true, begins_thread(name), is_system_call(name), is_name_of_lock(name),
+                                     wait_of(name)};
     return *known;
 }
 
@@ -79,7 +80,7 @@ static struct time_place find_place(const struct place_collection *collection, c
         struct known_name name = known_name(collection, view->db, at->place);
         if (name.begins_thread)
             break;
-        enum code_owner owner = is_name_of_lock(name) ? CODE_OF_SYSTEM : code_owner(view, row);
+        enum code_owner owner = name.is_lock ? CODE_OF_SYSTEM : code_owner(view, row);
         uint32_t caller = procedure_at(view, at->parent);
         if (owner > found.owner && (owner == CODE_OWN || database_procedure(view->db, at->place).name)) {
             found = outside;
