@@ -26,6 +26,9 @@
 #define V4_META_FILE                 "meta.db"
 #define V4_PROFILE_FILE              "profile.db"
 #define V4_CCT_FILE                  "cct.db"
+#define V4_TRACE_FORMAT              "trce"
+#define V4_TRACE_FOOTER              "trace.db"
+#define V4_TRACE_FILE                "trace.db"
 #define V4_PHYSICAL_FOLDER           "physical"
 /* The procedure that has the work and span of the program's serial code. */
 #define DATABASE_SERIAL_CODE         "<serial code, between computations>"
@@ -59,6 +62,8 @@ enum v4_meta_section {
 };
 
 enum v4_profile_section { V4_PROFILE_INFOS, V4_PROFILE_ID_TUPLES, V4_PROFILE_SECTIONS };
+
+enum v4_trace_section { V4_TRACE_HEADERS, V4_TRACE_SECTIONS };
 
 enum v4_cct_section { V4_CCT_INFOS, V4_CCT_SECTIONS };
 
@@ -236,6 +241,24 @@ struct v4_metric_index { /* fixed */
     uint64_t start;
 } __attribute__((packed));
 
+/* trace.db: from its time on, the thread is in the context. */
+struct v4_traces {
+    uint64_t traces;
+    uint32_t n_traces;
+    uint8_t trace_size;
+    uint64_t min_time, max_time; /* ns since the epoch */
+};
+
+struct v4_trace {
+    uint32_t profile;
+    uint64_t start, end;
+};
+
+struct v4_trace_element { /* fixed */
+    uint64_t time;
+    uint32_t context_id;
+} __attribute__((packed));
+
 _Static_assert(sizeof(struct v4_header) == V4_HEADER_SIZE, "as specified");
 _Static_assert(sizeof(struct v4_metrics) == 0x20, "as specified");
 _Static_assert(sizeof(struct v4_metric) == 0x20, "as specified");
@@ -256,5 +279,8 @@ _Static_assert(sizeof(struct v4_id) == 0x10, "as specified");
 _Static_assert(sizeof(struct v4_profile_values) == 0x20, "as specified");
 _Static_assert(sizeof(struct v4_profile_value) == 0x0c, "as specified");
 _Static_assert(sizeof(struct v4_metric_index) == 0x0a, "as specified");
+_Static_assert(sizeof(struct v4_traces) == 0x20, "as specified");
+_Static_assert(sizeof(struct v4_trace) == 0x18, "as specified");
+_Static_assert(sizeof(struct v4_trace_element) == 0x0c, "as specified");
 
 #endif

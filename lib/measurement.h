@@ -156,6 +156,13 @@ struct measurement_fate {
     uint64_t count, amount;
 };
 
+/* A record of the time line (lib/trace-format.h); `time` is CLOCK_MONOTONIC, ns. */
+struct measurement_trace_record {
+    uint64_t time, amount; /* amount: shifted, with a state and flags */
+    uint32_t node;         /* index in nodes; MEASUREMENT_ROOT: none */
+    uint32_t n, working, waiters;
+};
+
 /* The join of a thread by the thread that created it. */
 struct measurement_join {
     bool known;     /* false: no such join is recorded */
@@ -186,6 +193,9 @@ struct measurement_thread {
     VEC(struct measurement_node) nodes;
     VEC(struct measurement_value) values; /* sorted by node, then metric; each pair once */
     VEC(struct measurement_fate) fates;   /* sorted by event, source, code; each triple once */
+    VEC(struct measurement_trace_record) trace; /* ascending by time; empty if nothing was traced */
+    uint32_t trace_event; /* of the records: index in events, or MEASUREMENT_UNKNOWN */
+    uint64_t trace_step;  /* samples for a record; 1: all samples have one */
 };
 
 struct measurement {
