@@ -66,6 +66,7 @@ struct config {
     unsigned cores;     /* CPUs that count for idleness; 0: those that the process may use */
     const char *agents; /* value of HPCRUN_AGENTS, in the environment; "" for none */
     bool collapse_recursion, start_off, quiet, shared, work_span;
+    bool is_outside; /* the process is measured by another one (outside/) */
 };
 
 /* Names of the environment variables. */
@@ -104,7 +105,8 @@ struct metrics {
     unsigned count;
     struct metric at[MAX_METRICS];
     unsigned work[MAX_EVENTS];     /* every event: what it measures */
-    unsigned wall[MAX_EVENTS];     /* time events: share of the time in which any thread worked */
+    unsigned wall[MAX_EVENTS];     /* time events: share of the time in which any thread worked; from
+                                      outside nobody counts these threads */
     unsigned off_cpu[MAX_EVENTS];  /* REALTIME: time in which the thread wanted no CPU */
     unsigned ready[MAX_EVENTS];    /* REALTIME: time in which it had none that it wanted */
     unsigned idleness[MAX_EVENTS]; /* time events with agents: blame for idle workers */

@@ -283,7 +283,10 @@ void unwind_prepare(struct unwinder *u, const ucontext_t *context)
     memory_begin_sample(&u->memory, &u->cache->pages);
     u->memory.mask = context->uc_sigmask.__val[0];
     u->memory.fault_handler = u->fault_handler;
-    memory_set_own_stack(&u->memory, sp, is_on_own_stack(u, sp) ? u->stack_high : sp);
+    if (u->elsewhere)
+        memory_set_elsewhere(&u->memory, sp, u->elsewhere);
+    else
+        memory_set_own_stack(&u->memory, sp, is_on_own_stack(u, sp) ? u->stack_high : sp);
 }
 
 enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)

@@ -62,6 +62,7 @@ struct unwinder {
     enum unwind_end end;
     uint64_t stack_low, stack_high; /* the thread's own stack; equal if unknown */
     void *fault_handler;            /* see memory.h */
+    const struct memory_elsewhere *elsewhere; /* set before a sample of another process's thread */
     struct memory memory;
     struct guard guard;
     const ucontext_t *context;
