@@ -27,6 +27,8 @@ static const char *const sources[] = {
     [SOURCE_CPU_TIMER] = "POSIX timers",
     [SOURCE_MONOTONIC_TIMER] = "POSIX timers on the wall clock",
     [SOURCE_COUNTER] = "perf counter",
+    [SOURCE_OUTSIDE] = "perf from outside",
+    [SOURCE_OUTSIDE_USER] = "perf from outside, without kernel samples",
 };
 
 static const char *const origins[] = {

@@ -147,6 +147,8 @@ enum sample_source {
     SOURCE_CPU_TIMER = 3,
     SOURCE_MONOTONIC_TIMER = 4,
     SOURCE_COUNTER = 5,
+    SOURCE_OUTSIDE = 6,
+    SOURCE_OUTSIDE_USER = 7,
 };
 
 enum fate {

@@ -58,6 +58,16 @@ static bool read_stat(void)
     return true;
 }
 
+/* Field 52 of /proc/PID/stat, the last one. */
+int measured_exit_status(void)
+{
+    char path[PATH_BYTES], buffer[1024];
+    size_t size = small_file_read(in_proc(path, process.pid, "stat"), buffer, sizeof buffer);
+    const char *name_end = memrchr(buffer, ')', size), *last = memrchr(buffer, ' ', size);
+    bool has_ended = name_end && (name_end[2] == 'Z' || name_end[2] == 'X');
+    return has_ended && last ? atoi(last + 1) : -1;
+}
+
 /* The strings of a file like /proc/PID/cmdline, NULL-terminated. The caller frees the array; the strings
  * lie in `text`. */
 static char **strings_of(const char *name, char *text, size_t room)

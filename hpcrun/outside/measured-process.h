@@ -17,6 +17,9 @@ bool measured_may_look(int pid);
 /* Reads the CPU time of the process again: process.cpu_elsewhere. It stays when the process is gone. */
 void measured_read_cpu(void);
 
+/* How a process has ended that its parent has not waited for yet, as wait reports it; -1: unknown. */
+int measured_exit_status(void);
+
 /* What the scheduler has counted for a thread, ns and times; false if the thread is gone. */
 struct scheduled {
     uint64_t cpu, ready, timeslices;

@@ -165,7 +165,7 @@ static void *map_at(uint64_t at, size_t size, int fd, uint64_t offset)
 {
     void *wanted = (void *)(uintptr_t)at;
     int flags = MAP_PRIVATE | MAP_FIXED_NOREPLACE | (fd < 0 ? MAP_ANONYMOUS : 0);
-    long mapped = sys6(SYS_mmap, wanted, SYS_ARG(size), fd < 0 ? PROT_READ | PROT_WRITE : PROT_READ,
+    long mapped = sys6(SYS_mmap, SYS_ARG(at), SYS_ARG(size), fd < 0 ? PROT_READ | PROT_WRITE : PROT_READ,
                        flags, fd, SYS_ARG(offset));
     if ((void *)mapped == wanted)
         return wanted;

@@ -21,15 +21,18 @@
 
 /* A ring has room for the samples of about a tenth of a second, and a sample for the stack of most paths.
  * Users without privileges get kernel.perf_event_mlock_kb for each CPU, 516 KB, of all their rings. */
-#define MOST_RING_BYTES  (4u << 20)
-#define LEAST_RING_BYTES (64u << 10)
-#define MOST_STACK_BYTES (32u << 10)
+#define MOST_BYTES        (64u << 20) /* of all rings */
+#define MOST_RING_BYTES   (4u << 20)
+#define LEAST_RING_BYTES  (64u << 10)
+#define USUAL_RING_BYTES  (512u << 10)
+#define MOST_STACK_BYTES  (32u << 10)
 #define LEAST_STACK_BYTES (4u << 10)
-#define ROOM_NS          100000000u
+#define ROOM_NS           100000000u
 
 struct ring {
     int fd;                            /* the event that it was mapped for */
     struct perf_event_mmap_page *page; /* NULL: no ring */
+    size_t bytes;                      /* a power of two */
     uint64_t tail, head;               /* of what is being read */
 };
 
@@ -43,7 +46,7 @@ static struct {
     struct perf_event_attr attr;
     unsigned cpus, online[MAX_CPUS];
     struct ring rings[MAX_CPUS]; /* by index in `online` */
-    size_t ring_bytes;
+    size_t ring_bytes; /* of the next ring */
     struct opened *events;
     size_t count, room;
     int pid, error;   /* a negative errno of the last failure that matters */
@@ -109,7 +112,7 @@ static int map_ring(struct ring *ring, int fd)
     for (; perf.ring_bytes >= LEAST_RING_BYTES; perf.ring_bytes /= 2) {
         void *at = mmap(NULL, PAGE + perf.ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (at != MAP_FAILED) {
-            *ring = (struct ring){.fd = fd, .page = at};
+            *ring = (struct ring){.fd = fd, .page = at, .bytes = perf.ring_bytes};
             return 0;
         }
         if (errno != EPERM)
@@ -182,11 +185,10 @@ static void raise_descriptor_limit(void)
     }
 }
 
-/* As many bytes of the stack as leave room for the samples of a tenth of a second. Not a multiple of a
- * page: it must be one of 8 bytes. */
+/* As many bytes of the stack as leave room for the samples of a tenth of a second; a multiple of 8. */
 static unsigned stack_bytes(uint64_t period)
 {
-    uint64_t samples = ROOM_NS / period + 1, bytes = (512u << 10) / samples;
+    uint64_t samples = ROOM_NS / period + 1, bytes = USUAL_RING_BYTES / samples;
     bytes = bytes > MOST_STACK_BYTES ? MOST_STACK_BYTES : bytes;
     return (unsigned)(bytes < LEAST_STACK_BYTES ? LEAST_STACK_BYTES : bytes & ~(uint64_t)7);
 }
@@ -225,8 +227,9 @@ static void describe(uint64_t period, bool at_exec)
 int perf_rings_open(int pid, uint64_t period, bool at_exec, unsigned *missing)
 {
     perf.pid = pid;
-    perf.ring_bytes = MOST_RING_BYTES;
     find_cpus();
+    for (perf.ring_bytes = MOST_RING_BYTES; perf.ring_bytes * perf.cpus > MOST_BYTES;)
+        perf.ring_bytes /= 2;
     raise_descriptor_limit();
     describe(period, at_exec);
     do {
@@ -281,9 +284,9 @@ static const uint8_t *ring_data(const struct ring *ring)
 static const struct perf_event_header *record_at(const struct ring *ring, uint64_t position)
 {
     static _Alignas(8) uint8_t copy[UINT16_MAX + 1];
-    uint64_t at = position & (perf.ring_bytes - 1);
+    uint64_t at = position & (ring->bytes - 1);
     const struct perf_event_header *header = (const void *)(ring_data(ring) + at);
-    size_t size = header->size, first = perf.ring_bytes - at;
+    size_t size = header->size, first = ring->bytes - at;
     if (size <= first)
         return header;
     memcpy(copy, header, first);

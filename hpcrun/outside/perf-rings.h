@@ -39,7 +39,7 @@ struct perf_visitor {
 };
 
 /* Opens the events for all threads of the process, `period` ns apart. `at_exec`: they begin with the next
- * exec. Returns 0, or a negative errno. *threads: number of threads that have no events, since there were
+ * exec. Returns 0, or a negative errno. *missing: number of threads that have no events, since there were
  * no descriptors for them. */
 int perf_rings_open(int pid, uint64_t period, bool at_exec, unsigned *missing);
 
