@@ -3,6 +3,7 @@
  *
  *     hpcrun-outside PERSONALITY SECONDS PID,...
  *     hpcrun-outside PERSONALITY SECONDS run FILE COMMAND [ARGUMENT...]
+ *     hpcrun-outside check [PID,...]    only whether it may; prints why not
  *
  * PERSONALITY is that of the command, as a number (personality(2)). This program has another one, so that
  * the kernel puts its libraries at addresses where a measured process has nothing (module-image.h).
@@ -121,15 +122,22 @@ static int measure_running(const char *text)
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     int pids[MAX_PROCESSES], n = parse_pids(text, pids), failures = 0;
     for (int i = 0; i < n; i++)
-        if (!measured_may_look(pids[i]))
-            return 1;
-    for (int i = 0; i < n; i++)
         receivers[i] = start_worker(&(struct outside_work){.pid = pids[i], .seconds = outside.seconds});
     receiver_count = n;
     pass_on_signals(signals, sizeof signals / sizeof *signals);
     for (int i = 0; i < n; i++)
         failures += wait_for(receivers[i]) != 0;
     return failures ? 1 : 0;
+}
+
+/* Of a command: whether this process may sample itself. */
+static int check(const char *text)
+{
+    int pids[MAX_PROCESSES], n = parse_pids(text, pids);
+    for (int i = 0; i < n; i++)
+        if (!measured_may_look(pids[i]) || !outside_may_sample(pids[i]))
+            return 1;
+    return n > 0 || outside_may_sample(getpid()) ? 0 : 1;
 }
 
 /* ---- a command ---- */
@@ -218,6 +226,8 @@ static int measure_command(const char *file, char **command)
 int main(int count, char **arguments)
 {
     diag_init("hpcrun");
+    if (count == 3 && strcmp(arguments[1], "check") == 0)
+        return check(arguments[2]);
     if (count < 4 || !config_read(&process.config, environ))
         diag_fatal(NULL, "hpcrun-outside is a part of hpcrun: use hpcrun -p or hpcrun --outside");
     outside.arguments = arguments;

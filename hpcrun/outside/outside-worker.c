@@ -205,30 +205,44 @@ static void end_image(bool has_ended)
 
 /* ---- the work ---- */
 
-static bool explain(int error)
+/* What root can do about kernel.perf_event_paranoid. */
+#define REMEDY                                                                                     \
+    "; as root, allow it by: sysctl kernel.perf_event_paranoid=2, or for hpcrun alone by: setcap "  \
+    "cap_perfmon+ep %s"
+
+static void explain(int pid, int error)
 {
-    char who[32], buffer[256];
+    char who[32], buffer[256] = "", self[PATH_MAX] = "";
     struct text reason = TEXT(buffer);
-    snprintf(who, sizeof who, "process %d", worker.work->pid);
+    snprintf(who, sizeof who, "process %d", pid);
     if (error == -ESRCH) {
         diag_error(who, "it has ended");
-        return false;
+        return;
     }
     perf_explain_refusal(&reason, error);
-    diag_error(who, "can't be sampled: %s%s", reason.at,
-               error == -EACCES || error == -EPERM
-                   ? "; either of these allows it: sysctl kernel.perf_event_paranoid=2, or "
-                     "setcap cap_perfmon+ep on hpcrun-outside"
-                   : "");
-    return false;
+    bool is_level = strstr(buffer, "perf_event_paranoid");
+    if (is_level && readlink("/proc/self/exe", self, sizeof self - 1) > 0)
+        diag_error(NULL, "can't measure from outside: %s" REMEDY, buffer, self);
+    else
+        diag_error(NULL, "can't measure from outside: %s", buffer);
+}
+
+bool outside_may_sample(int pid)
+{
+    int error = perf_rings_probe(pid);
+    if (error != 0)
+        explain(pid, error);
+    return error == 0;
 }
 
 static bool open_events(void)
 {
     unsigned missing;
     int error = perf_rings_open(worker.work->pid, worker.period, worker.work->command, &missing);
-    if (error != 0)
-        return explain(error);
+    if (error != 0) {
+        explain(worker.work->pid, error);
+        return false;
+    }
     if (missing)
         diag_note(NULL, "%u threads are not sampled: too few file descriptors (ulimit -n)", missing);
     return true;
@@ -255,7 +269,10 @@ static bool begin(void)
         close(worker.work->go);
         return goes;
     }
-    return (begin_image() && foreign_modules_read_maps()) || explain(-ESRCH);
+    bool is_there = begin_image() && foreign_modules_read_maps();
+    if (!is_there)
+        explain(worker.work->pid, -ESRCH);
+    return is_there;
 }
 
 static void write_now_and_then(void)

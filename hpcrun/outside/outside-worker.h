@@ -12,6 +12,9 @@ struct outside_work {
     double seconds;       /* to measure; 0: to the end */
 };
 
+/* Whether this process may sample that one. If not, prints why. */
+bool outside_may_sample(int pid);
+
 enum outside_end { OUTSIDE_ENDED, OUTSIDE_FAILED, OUTSIDE_EXEC };
 
 /* Measures until the process ends or executes another program, the time is over, or the signal SIGINT or

@@ -222,6 +222,17 @@ static void describe(uint64_t period, bool at_exec)
     };
 }
 
+int perf_rings_probe(int pid)
+{
+    describe(1000000, false);
+    perf.attr.exclude_kernel = 1;
+    perf.attr.inherit = perf.attr.inherit_thread = 0;
+    int fd = (int)sys6(SYS_perf_event_open, SYS_ARG(&perf.attr), pid, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
+    if (fd >= 0)
+        close(fd);
+    return fd < 0 ? fd : 0;
+}
+
 /* Repeats until a pass finds no new thread. A thread that began before its creator had an event has none
  * by inheritance; one that began later may now have two, and its samples count once (is_owner). */
 int perf_rings_open(int pid, uint64_t period, bool at_exec, unsigned *missing)

@@ -38,6 +38,9 @@ struct perf_visitor {
     void (*end)(int tid, uint64_t time);
 };
 
+/* Whether this process may sample that one: 0, or a negative errno. */
+int perf_rings_probe(int pid);
+
 /* Opens the events for all threads of the process, `period` ns apart. `at_exec`: they begin with the next
  * exec. Returns 0, or a negative errno. *missing: number of threads that have no events, since there were
  * no descriptors for them. */
