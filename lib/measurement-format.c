@@ -41,6 +41,7 @@ static const char *const origins[] = {
 static const char *const process_states[] = {
     [PROCESS_RUNNING] = "unknown", [PROCESS_EXIT] = "exit",     [PROCESS_EXIT_NOW] = "_exit",
     [PROCESS_EXEC] = "exec",       [PROCESS_SIGNAL] = "signal", [PROCESS_QUICK_EXIT] = "quick_exit",
+    [PROCESS_RUNS_ON] = "runs on",
 };
 
 static const char *const thread_kinds[] = {

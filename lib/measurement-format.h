@@ -80,6 +80,7 @@ enum process_state {
     PROCESS_EXEC,
     PROCESS_SIGNAL,
     PROCESS_QUICK_EXIT,
+    PROCESS_RUNS_ON, /* it was measured from outside for a time */
 };
 
 /* How much of a process image's measurement could not be written. */

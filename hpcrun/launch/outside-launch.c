@@ -44,12 +44,15 @@ void outside_check(const struct options *options, const struct config *config, c
     if (config->event_count != 1 || config->events[0].kind != EVENT_CPUTIME)
         diag_fatal(NULL, "from outside, only CPUTIME is measured");
     if (options->work_span)
-        diag_fatal(NULL, "--work-span: the runtime reports work and span only to a hpcrun that is loaded "
-                         "into the program");
+        diag_fatal(NULL,
+                   "--work-span: the runtime reports work and span only to a hpcrun that is loaded "
+                   "into the program");
     if (options->start_off)
         diag_fatal(NULL, "-ds: a program that hpcrun is not loaded into can't switch sampling on");
     if (options->is_on_llvm_openmp)
-        diag_fatal(NULL, "--openmp: hpcrun gives another runtime only to a program that it is loaded into");
+        diag_fatal(
+            NULL,
+            "--openmp: hpcrun gives another runtime only to a program that it is loaded into");
     check_rights(library, options->pids);
 }
 

@@ -46,8 +46,7 @@ static void overlay_copy(const struct memory *memory, uint64_t page, uint8_t *to
 /* Compares after it has read: what was in its place then was there before. */
 static bool read_page(const struct memory *memory, uint64_t page, uint8_t *to)
 {
-    if (!measured_read(page, to, PAGE) ||
-        (is_outer_stack(memory, page) && !is_in_place(memory)))
+    if (!measured_read(page, to, PAGE) || (is_outer_stack(memory, page) && !is_in_place(memory)))
         return false;
     overlay_copy(memory, page, to);
     return true;

@@ -201,8 +201,8 @@ bool foreign_stack(uint64_t sp, uint64_t *low, uint64_t *high)
         }
         *low = mapping.start;
         *high = mapping.end;
-        is_stack = mapping.start <= sp && (guard_end == mapping.start ||
-                                           strcmp(mapping.path, "[stack]") == 0);
+        is_stack = mapping.start <= sp &&
+                   (guard_end == mapping.start || strcmp(mapping.path, "[stack]") == 0);
         break;
     }
     free(line);

@@ -99,8 +99,8 @@ static struct foreign_thread *thread_of(const struct perf_sample *sample)
 
 /* The place of perf's registers in the machine context, in perf's order. */
 static const uint8_t greg_of[SAMPLED_REGISTER_COUNT] = {
-    REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_RIP, REG_EFL,
-    REG_CSGSFS, REG_CSGSFS, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
+    REG_RAX,    REG_RBX,    REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_RIP, REG_EFL,
+    REG_CSGSFS, REG_CSGSFS, REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
 };
 
 static void record(struct thread *thread, const struct perf_sample *sample)
@@ -150,8 +150,8 @@ void foreign_threads_lose(uint64_t samples, uint64_t period)
     if (!initial)
         return;
     thread_image_count(initial->thread, &initial->thread->events[0], FATE_FIRED, samples, amount);
-    thread_image_count(initial->thread, &initial->thread->events[0], FATE_DROPPED_NO_MEMORY, samples,
-                       amount);
+    thread_image_count(initial->thread, &initial->thread->events[0], FATE_DROPPED_NO_MEMORY,
+                       samples, amount);
     thread_image_commit(initial->thread, ticks_now());
 }
 

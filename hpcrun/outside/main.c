@@ -44,8 +44,8 @@ static _Noreturn void measure_next_image(int pid)
     char number[16], seconds[32];
     snprintf(number, sizeof number, "%d", pid);
     snprintf(seconds, sizeof seconds, "%.3f", outside.seconds);
-    char *const arguments[] = {outside.arguments[0], outside.arguments[1], seconds, number,
-                               "worker", NULL};
+    char *const arguments[] = {
+        outside.arguments[0], outside.arguments[1], seconds, number, "worker", NULL};
     execv("/proc/self/exe", arguments);
     diag_fatal("/proc/self/exe", "%s", strerror(errno));
 }
@@ -122,7 +122,8 @@ static int measure_running(const char *text)
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     int pids[MAX_PROCESSES], n = parse_pids(text, pids), failures = 0;
     for (int i = 0; i < n; i++)
-        receivers[i] = start_worker(&(struct outside_work){.pid = pids[i], .seconds = outside.seconds});
+        receivers[i] =
+            start_worker(&(struct outside_work){.pid = pids[i], .seconds = outside.seconds});
     receiver_count = n;
     pass_on_signals(signals, sizeof signals / sizeof *signals);
     for (int i = 0; i < n; i++)
@@ -197,7 +198,8 @@ static int wait_for_command(pid_t command, pid_t worker, int failure, const char
         diag_error(file, "%s", strerror(error));
         return error == ENOENT ? 127 : 126;
     }
-    bool is_refused = WIFEXITED(status) && WEXITSTATUS(status) == NOT_MEASURED && worker_status != 0;
+    bool is_refused =
+        WIFEXITED(status) && WEXITSTATUS(status) == NOT_MEASURED && worker_status != 0;
     return is_refused ? 1 : end_as(status);
 }
 

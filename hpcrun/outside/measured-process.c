@@ -50,9 +50,10 @@ static bool read_stat(void)
     size_t size = small_file_read(in_proc(path, process.pid, "stat"), buffer, sizeof buffer);
     const char *at = memrchr(buffer, ')', size);
     unsigned long long start;
-    if (!at || sscanf(at + 1,
-                      " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-                      &process.parent, &start) != 2)
+    if (!at ||
+        sscanf(at + 1,
+               " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+               &process.parent, &start) != 2)
         return false;
     process.start_ticks = start;
     return true;
@@ -144,7 +145,8 @@ bool measured_may_look(int pid)
     if (errno == ENOENT)
         diag_error(who, "a thread of the kernel, or a process that has ended");
     else
-        diag_error(who, "belongs to another user, or has more rights than you: only root can measure it");
+        diag_error(
+            who, "belongs to another user, or has more rights than you: only root can measure it");
     return false;
 }
 

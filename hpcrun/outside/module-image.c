@@ -13,13 +13,13 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define PAGE             4096u
-#define MAX_HEADERS      64
-#define MAX_SECTIONS     4096
-#define MAX_NAME_BYTES   (1u << 20)
-#define MAX_EH_FRAME     (256u << 20)
-#define DELETED          " (deleted)"
-#define OPEN_FLAGS       (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW)
+#define PAGE           4096u
+#define MAX_HEADERS    64
+#define MAX_SECTIONS   4096
+#define MAX_NAME_BYTES (1u << 20)
+#define MAX_EH_FRAME   (256u << 20)
+#define DELETED        " (deleted)"
+#define OPEN_FLAGS     (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW)
 
 /* A module being placed. */
 struct placing {
@@ -50,8 +50,7 @@ static bool read_at(const struct placing *p, uint64_t offset, void *to, size_t s
 static int open_by_path(const char *path)
 {
     int root = measured_open("root", O_PATH | O_DIRECTORY);
-    struct open_how how = {.flags = OPEN_FLAGS,
-                           .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+    struct open_how how = {.flags = OPEN_FLAGS, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
     struct stat there, here;
     if (root < 0)
         return (int)sys4(SYS_openat, AT_FDCWD, path, OPEN_FLAGS, 0); /* the process has ended */
@@ -165,8 +164,8 @@ static void *map_at(uint64_t at, size_t size, int fd, uint64_t offset)
 {
     void *wanted = (void *)(uintptr_t)at;
     int flags = MAP_PRIVATE | MAP_FIXED_NOREPLACE | (fd < 0 ? MAP_ANONYMOUS : 0);
-    long mapped = sys6(SYS_mmap, SYS_ARG(at), SYS_ARG(size), fd < 0 ? PROT_READ | PROT_WRITE : PROT_READ,
-                       flags, fd, SYS_ARG(offset));
+    long mapped = sys6(SYS_mmap, SYS_ARG(at), SYS_ARG(size),
+                       fd < 0 ? PROT_READ | PROT_WRITE : PROT_READ, flags, fd, SYS_ARG(offset));
     if ((void *)mapped == wanted)
         return wanted;
     if (mapped > 0) /* a kernel older than 4.17 */
@@ -187,8 +186,8 @@ static bool place_segment(struct placing *p, const Elf64_Phdr *segment)
     uint64_t at = p->image->bias + segment->p_vaddr, in_page = at % PAGE;
     if (segment->p_offset % PAGE != in_page || p->image->segment_count == IMAGE_SEGMENTS)
         return false;
-    void *placed = map_at(at - in_page, in_page + segment->p_filesz, p->fd,
-                          page_of(segment->p_offset));
+    void *placed =
+        map_at(at - in_page, in_page + segment->p_filesz, p->fd, page_of(segment->p_offset));
     return note_segment(p->image, placed, in_page + segment->p_filesz);
 }
 
@@ -254,8 +253,8 @@ static bool find_section(const struct placing *p, Elf64_Shdr *found)
         header->e_shstrndx >= header->e_shnum)
         return false;
     Elf64_Shdr *sections = malloc(size);
-    bool is_found = sections && read_at(p, header->e_shoff, sections, size) &&
-                    read_section(p, sections, found);
+    bool is_found =
+        sections && read_at(p, header->e_shoff, sections, size) && read_section(p, sections, found);
     free(sections);
     return is_found;
 }
@@ -268,8 +267,8 @@ static void make_index(struct placing *p)
         return;
     uint8_t *copy = malloc(section.sh_size + 1);
     if (copy && read_at(p, section.sh_offset, copy, section.sh_size)) {
-        const uint8_t *index = eh_frame_index(copy, section.sh_size, p->image->bias + section.sh_addr,
-                                              p->image->end, &bytes);
+        const uint8_t *index = eh_frame_index(
+            copy, section.sh_size, p->image->bias + section.sh_addr, p->image->end, &bytes);
         p->image->eh_frame_hdr = index;
         note_segment(p->image, (void *)(uintptr_t)index, bytes);
     }

@@ -41,9 +41,9 @@ struct module_image {
 /* Whether a module's image could be placed. */
 enum image_result {
     IMAGE_PLACED,
-    IMAGE_NO_FILE,  /* its file can't be opened, or is another one by now */
-    IMAGE_NO_ELF,   /* it is no module: for example a JIT compiler's file */
-    IMAGE_NO_ROOM,  /* something else is at its addresses here */
+    IMAGE_NO_FILE, /* its file can't be opened, or is another one by now */
+    IMAGE_NO_ELF,  /* it is no module: for example a JIT compiler's file */
+    IMAGE_NO_ROOM, /* something else is at its addresses here */
 };
 
 enum image_result module_image_place(struct module_image *image, const struct mapping *mapping);

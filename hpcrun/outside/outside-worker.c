@@ -8,8 +8,8 @@
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/process/process-notes.h"
-#include "hpcrun/process/report.h"
 #include "hpcrun/process/process.h"
+#include "hpcrun/process/report.h"
 #include "hpcrun/record/chunk-writer.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement-file.h"
@@ -177,8 +177,10 @@ static enum process_state end_state(bool has_ended, int *detail)
     *detail = 0;
     if (worker.exec_at)
         return PROCESS_EXEC;
-    if (status < 0)
-        return PROCESS_RUNNING;
+    if (!has_ended)
+        return PROCESS_RUNS_ON;
+    if (status < 0) /* its parent knows */
+        return PROCESS_EXIT;
     *detail = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
     return WIFSIGNALED(status) ? PROCESS_SIGNAL : PROCESS_EXIT;
 }
@@ -207,7 +209,7 @@ static void end_image(bool has_ended)
 
 /* What root can do about kernel.perf_event_paranoid. */
 #define REMEDY                                                                                     \
-    "; as root, allow it by: sysctl kernel.perf_event_paranoid=2, or for hpcrun alone by: setcap "  \
+    "; as root, allow it by: sysctl kernel.perf_event_paranoid=2, or for hpcrun alone by: setcap " \
     "cap_perfmon+ep %s"
 
 static void explain(int pid, int error)
@@ -244,7 +246,8 @@ static bool open_events(void)
         return false;
     }
     if (missing)
-        diag_note(NULL, "%u threads are not sampled: too few file descriptors (ulimit -n)", missing);
+        diag_note(NULL, "%u threads are not sampled: too few file descriptors (ulimit -n)",
+                  missing);
     return true;
 }
 

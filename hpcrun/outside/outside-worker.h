@@ -7,9 +7,10 @@
 
 struct outside_work {
     int pid;
-    char *const *command; /* what the process is about to execute, NULL-terminated; NULL: it runs already */
-    int go;               /* with a command: a byte written there lets it execute it */
-    double seconds;       /* to measure; 0: to the end */
+    char *const
+        *command; /* what the process is about to execute, NULL-terminated; NULL: it runs already */
+    int go;       /* with a command: a byte written there lets it execute it */
+    double seconds; /* to measure; 0: to the end */
 };
 
 /* Whether this process may sample that one. If not, prints why. */

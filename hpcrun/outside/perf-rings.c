@@ -46,7 +46,7 @@ static struct {
     struct perf_event_attr attr;
     unsigned cpus, online[MAX_CPUS];
     struct ring rings[MAX_CPUS]; /* by index in `online` */
-    size_t ring_bytes; /* of the next ring */
+    size_t ring_bytes;           /* of the next ring */
     struct opened *events;
     size_t count, room;
     int pid, error;   /* a negative errno of the last failure that matters */
@@ -81,7 +81,8 @@ static void find_cpus(void)
 
 static int open_event(int tid, unsigned cpu)
 {
-    return (int)sys6(SYS_perf_event_open, SYS_ARG(&perf.attr), tid, cpu, -1, PERF_FLAG_FD_CLOEXEC, 0);
+    return (int)sys6(SYS_perf_event_open, SYS_ARG(&perf.attr), tid, cpu, -1, PERF_FLAG_FD_CLOEXEC,
+                     0);
 }
 
 static bool is_forbidden(int error)
@@ -227,7 +228,8 @@ int perf_rings_probe(int pid)
     describe(1000000, false);
     perf.attr.exclude_kernel = 1;
     perf.attr.inherit = perf.attr.inherit_thread = 0;
-    int fd = (int)sys6(SYS_perf_event_open, SYS_ARG(&perf.attr), pid, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
+    int fd =
+        (int)sys6(SYS_perf_event_open, SYS_ARG(&perf.attr), pid, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
     if (fd >= 0)
         close(fd);
     return fd < 0 ? fd : 0;
@@ -371,7 +373,8 @@ static void visit_sample(const struct perf_visitor *visitor, const struct perf_e
                                  .time = fields->time,
                                  .period = fields->period,
                                  .is_64_bit = fields->abi == PERF_SAMPLE_REGS_ABI_64};
-    const uint8_t *at = (const uint8_t *)(fields + 1), *end = (const uint8_t *)record + record->size;
+    const uint8_t *at = (const uint8_t *)(fields + 1),
+                  *end = (const uint8_t *)record + record->size;
     uint64_t bytes = 0, valid = 0;
     size_t registers = fields->abi == PERF_SAMPLE_REGS_ABI_NONE ? 0 : sizeof sample.registers;
     if ((int)fields->pid != perf.pid || !is_owner(sample.tid, fields->id) ||
