@@ -67,7 +67,7 @@ static const struct option_row rows[OPTIONS] = {
          "with `--for`, or with Ctrl-C, which does not end them."},
     [FOR] =
         {NULL, "for", "TIME", NULL, "with -p or --outside: measure for TIME (30s, 5m)",
-         "Measure from outside for TIME: a number of seconds, or a number with `s`, `m` or `h`."},
+         "With `-p` or `--outside`: measure for TIME, a number of seconds, or one with `s`, `m` or `h` after it."},
     [OUTSIDE] =
         {NULL, "outside", NULL, NULL, "run the command, and measure it from outside",
          "Run the command without anything loaded into it, and measure it from outside: see FROM OUTSIDE. This is "
@@ -131,13 +131,11 @@ static const struct option_table table = {
               "database for hpcviewer. The exit status is the command's.\n"
               "\n",
     .after = "\n"
-             "EVENT is CPUTIME (time on a CPU, the default), REALTIME (time, waiting included)\n"
-             "or a counter. PERIOD is in microseconds for time, else a count; RATE is in\n"
-             "samples per second, at most 10000.\n"
+             "EVENT is CPUTIME (on a CPU, the default), REALTIME (with waiting) or a counter.\n"
+             "PERIOD is in microseconds or a count; RATE in samples per second, up to 10000.\n"
              "\n"
              "example: hpcrun -e CPUTIME@f1000 ./app input\n"
-             "         hpcprof hpctoolkit-app-measurements\n"
-             "         hpcviewer hpctoolkit-app-database\n"
+             "         hpcviewer hpctoolkit-app-measurements\n"
              "The manual page hpcrun(1) says more about every option.\n",
     .rows = rows,
     .n = OPTIONS,

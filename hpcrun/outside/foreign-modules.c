@@ -123,7 +123,7 @@ void foreign_modules_add(const struct mapping *mapping)
     struct foreign_module *module = calloc(1, sizeof *module);
     if (!module || modules.count == MAX_MODULES ||
         module_image_place(&module->image, mapping) != IMAGE_PLACED) {
-        modules.missing++;
+        modules.missing += !is_vdso;
         free(module);
         return;
     }

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #define WAIT_MS        50
+#define EXEC_WAIT_MS   1 /* a program may end soon: /proc is to be read before */
 #define WRITE_INTERVAL 10000000000u
 
 static struct {
@@ -296,7 +297,7 @@ static uint64_t deadline_of(double seconds)
 
 static bool wait_for_end(int pidfd)
 {
-    return perf_rings_wait(pidfd, WAIT_MS) || (pidfd < 0 && kill(process.pid, 0) != 0);
+    return perf_rings_wait(pidfd, worker.has_begun ? WAIT_MS : EXEC_WAIT_MS) || (pidfd < 0 && kill(process.pid, 0) != 0);
 }
 
 enum outside_end outside_measure(const struct outside_work *work)

@@ -163,6 +163,16 @@ class Ends(OutsideTest):
         self.check_paths(images[:1], first, "main")
         self.check_paths(images[1:], second, "early", "late")
 
+    def test_script(self):
+        """A script is measured as its interpreter is. Its name is no number of threads, so it counts as 0."""
+        self.compile("static", self.source("outside"), "-static")
+        script = self.directory / "script"
+        script.write_text("#!./static\n")
+        script.chmod(0o755)
+        done, (image,) = self.measure("./script", 10, status=7)
+        self.assertIn("./script: statically linked: measured from outside", done.stderr)
+        self.assertEqual(pathlib.Path(image.executable).name, "static")
+
     def test_signals(self):
         """The command ends as without hpcrun, and hpcrun as the command."""
         done, images = self.measure("sh", "-c", "kill -SEGV $$", options=["--outside"], status=-signal.SIGSEGV)
