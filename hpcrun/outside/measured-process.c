@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define PATH_BYTES 96
+#define DELETED    " (deleted)"
 
 static const char *in_proc(char path[PATH_BYTES], int pid, const char *name)
 {
@@ -35,11 +36,12 @@ int measured_open(const char *name, int flags)
 
 /* ---- identity ---- */
 
-static void read_link(const char *name, char *to, size_t room)
+void measured_link(const char *link, char *to, size_t room)
 {
-    char path[PATH_BYTES];
-    ssize_t length = readlink(in_proc(path, process.pid, name), to, room - 1);
+    ssize_t length = readlink(link, to, room - 1), mark = (ssize_t)strlen(DELETED);
     to[length > 0 ? length : 0] = '\0';
+    if (length > mark && strcmp(to + length - mark, DELETED) == 0)
+        to[length - mark] = '\0';
 }
 
 /* The parent and the start time: fields 4 and 22 of /proc/PID/stat. The second field, a name in
@@ -113,6 +115,7 @@ static unsigned usable_cpus(int pid)
 
 bool measured_identify(int pid, char *const *command)
 {
+    char path[PATH_BYTES];
     process.pid = pid;
     if (!read_stat())
         return false;
@@ -122,8 +125,8 @@ bool measured_identify(int pid, char *const *command)
     process.began_ticks = ticks_now();
     measured_read_cpu();
     process.began_cpu = process.cpu_elsewhere;
-    read_link("exe", process.executable, sizeof process.executable);
-    read_link("cwd", process.directory, sizeof process.directory);
+    measured_link(in_proc(path, pid, "exe"), process.executable, sizeof process.executable);
+    measured_link(in_proc(path, pid, "cwd"), process.directory, sizeof process.directory);
     identify_command(command);
     identify_rank();
     process.usable_cpus = usable_cpus(pid);

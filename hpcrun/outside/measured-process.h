@@ -35,6 +35,9 @@ bool measured_visit_threads(void (*visit)(int tid, void *data), void *data);
 /* Bytes of the process's memory. False if not all of them can be read. */
 bool measured_read(uint64_t address, void *to, size_t size);
 
+/* The target of a link in /proc, without the kernel's mark of a deleted file; "" if it can't be read. */
+void measured_link(const char *link, char *to, size_t room);
+
 /* Opens a file of /proc/PID. A descriptor or a negative errno. */
 int measured_open(const char *name, int flags);
 

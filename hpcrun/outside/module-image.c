@@ -18,7 +18,6 @@
 #define MAX_SECTIONS   4096
 #define MAX_NAME_BYTES (1u << 20)
 #define MAX_EH_FRAME   (256u << 20)
-#define DELETED        " (deleted)"
 #define OPEN_FLAGS     (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW)
 
 /* A module being placed. */
@@ -101,16 +100,12 @@ static int open_file(const struct mapping *mapping)
     return fd;
 }
 
-/* The path of an open file, as this process sees it, without the mark of a deleted one. */
+/* The path of an open file, as this process sees it. */
 static void set_path(struct module_image *image, int fd)
 {
     char link[48];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(link, image->path, sizeof image->path - 1);
-    image->path[length > 0 ? length : 0] = '\0';
-    size_t mark = strlen(DELETED);
-    if (length > (ssize_t)mark && strcmp(image->path + length - mark, DELETED) == 0)
-        image->path[length - (ssize_t)mark] = '\0';
+    measured_link(link, image->path, sizeof image->path);
 }
 
 /* ---- headers ---- */

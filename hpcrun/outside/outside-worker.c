@@ -297,7 +297,8 @@ static uint64_t deadline_of(double seconds)
 
 static bool wait_for_end(int pidfd)
 {
-    return perf_rings_wait(pidfd, worker.has_begun ? WAIT_MS : EXEC_WAIT_MS) || (pidfd < 0 && kill(process.pid, 0) != 0);
+    return perf_rings_wait(pidfd, worker.has_begun ? WAIT_MS : EXEC_WAIT_MS) ||
+           (pidfd < 0 && kill(process.pid, 0) != 0);
 }
 
 enum outside_end outside_measure(const struct outside_work *work)

@@ -203,7 +203,9 @@ class Ends(OutsideTest):
         tool, where = self.attach(process)
         process.communicate("go\n")
         self.assertEqual(tool.wait(), 0, tool.stderr.read())
-        self.check_paths(self.images_of(where), kept / "deleted", "early", "late")
+        images = self.images_of(where)
+        self.assertEqual(images[0].executable, str(binary))
+        self.check_paths(images, kept / "deleted", "early", "late")
 
     def test_command_without_the_variables_of_hpcrun(self):
         done, _ = self.measure("env", options=["--outside"])
