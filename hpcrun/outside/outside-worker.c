@@ -154,9 +154,9 @@ static void report_reading(void)
         text_add_number(&line, worker.lost);
         text_add(&line, " samples, which are lost");
     }
-    if (!perf_rings_see_kernel()) {
+    if (!perf_rings_see_kernel() && time.used > time.sampled + time.used / 100) {
         text_add(&line, "; no samples of ");
-        add_seconds(&line, time.used > time.sampled ? time.used - time.sampled : 0);
+        add_seconds(&line, time.used - time.sampled);
         text_add(&line, " CPU, most of it in the kernel: ");
         text_add(&line, sources_fallback_reason());
     }
