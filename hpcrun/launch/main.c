@@ -155,6 +155,11 @@ static char *add_cilktool(const struct launch *launch)
     return list;
 }
 
+static void restore_broken_pipes(const struct launch *launch)
+{
+    sigaction(SIGPIPE, &launch->broken_pipes, NULL);
+}
+
 /* Becomes the command. Ends the process with a message if that fails. */
 static void become(const void *context, char **command, const char *output,
                    bool measures_work_span)
@@ -170,7 +175,7 @@ static void become(const void *context, char **command, const char *output,
                         measures_work_span);
     preload(launch->library, measures_work_span ? add_cilktool(launch) : launch->preloaded);
     allow_preload_under_asan();
-    sigaction(SIGPIPE, &launch->broken_pipes, NULL);
+    restore_broken_pipes(launch);
     execv(path, command);
     int error = errno;
     directory_give_back(&directory);
@@ -189,7 +194,7 @@ static _Noreturn void become_outside(struct launch *launch)
         directory_make(options->output, name, options->shared);
     launch->config.is_outside = true;
     prepare_environment(options, &launch->config, "", &directory, false);
-    sigaction(SIGPIPE, &launch->broken_pipes, NULL);
+    restore_broken_pipes(launch);
     outside_become(options, launch->library, file);
 }
 

@@ -16,10 +16,10 @@ static struct {
     bool has_changed; /* the end of the copy is no longer what the process has there */
 } current;
 
-static bool is_outer_stack(const struct memory *memory, uint64_t page)
+/* Whether the page has bytes of the stack. What the copy has of them is read there (memory_is_own). */
+static bool is_on_stack(const struct memory *memory, uint64_t page)
 {
-    uint64_t end = memory->own_low + current.memory.stack_bytes;
-    return page + PAGE > end && page - (end & ~(uint64_t)(PAGE - 1)) < STACK_BYTES;
+    return page + PAGE > memory->own_low && page < memory->own_low + STACK_BYTES;
 }
 
 static bool is_in_place(const struct memory *memory)
@@ -34,22 +34,10 @@ static bool is_in_place(const struct memory *memory)
     return !current.has_changed;
 }
 
-/* The bytes of the page that the copy has. */
-static void overlay_copy(const struct memory *memory, uint64_t page, uint8_t *to)
-{
-    uint64_t low = memory->own_low, end = low + current.memory.stack_bytes;
-    uint64_t from = low > page ? low : page, until = end < page + PAGE ? end : page + PAGE;
-    if (from < until)
-        memcpy(to + (from - page), current.memory.stack + (from - low), until - from);
-}
-
 /* Compares after it has read: what was in its place then was there before. */
 static bool read_page(const struct memory *memory, uint64_t page, uint8_t *to)
 {
-    if (!measured_read(page, to, PAGE) || (is_outer_stack(memory, page) && !is_in_place(memory)))
-        return false;
-    overlay_copy(memory, page, to);
-    return true;
+    return measured_read(page, to, PAGE) && (!is_on_stack(memory, page) || is_in_place(memory));
 }
 
 const struct memory_elsewhere *foreign_memory(const uint8_t *stack, size_t bytes)
