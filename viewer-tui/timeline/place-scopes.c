@@ -65,17 +65,17 @@ static uint32_t procedure_around(const struct place_scopes *scopes, uint32_t nod
     return is_on_path ? around : 0;
 }
 
-void node_path_find(const struct place_scopes *scopes, uint32_t node, struct node_path *path)
+void node_path_find(const struct place_scopes *scopes, uint32_t node, node_path *path)
 {
     bool has_source = scopes->has_source[node];
-    path->nodes.n = 0;
+    path->n = 0;
     uint32_t at = node ? procedure_around(scopes, node, has_source) : 0;
     for (; at; at = procedure_around(scopes, scopes->nodes->parent[at], has_source))
-        vec_push(&path->nodes, at);
-    for (size_t i = 0, n = path->nodes.n; i < n / 2; i++) {
-        uint32_t other = path->nodes.at[n - 1 - i];
-        path->nodes.at[n - 1 - i] = path->nodes.at[i];
-        path->nodes.at[i] = other;
+        vec_push(path, at);
+    for (size_t i = 0, n = path->n; i < n / 2; i++) {
+        uint32_t other = path->at[n - 1 - i];
+        path->at[n - 1 - i] = path->at[i];
+        path->at[i] = other;
     }
 }
 

@@ -23,11 +23,9 @@ struct place_scopes place_scopes_of(const struct database *db, const struct time
 void place_scopes_free(struct place_scopes *scopes);
 
 /* The path of a node: its procedures, outermost first, from the first one with a source file on, since start code of
- * libraries has none; all of them if none has. Replaces `path`; empty for node 0. */
-struct node_path {
-    VEC(uint32_t) nodes;
-};
-void node_path_find(const struct place_scopes *scopes, uint32_t node, struct node_path *path);
+ * libraries has none; all of them if none has. Replaces `path`; empty for node 0. The owner frees it with vec_free. */
+typedef VEC(uint32_t) node_path;
+void node_path_find(const struct place_scopes *scopes, uint32_t node, node_path *path);
 
 /* By place, the id of the procedure at that depth, 1: the outermost, of its path; of a shorter path the innermost;
  * NOTHING without a path. The caller frees. */

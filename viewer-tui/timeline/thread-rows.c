@@ -11,6 +11,14 @@ const char *thread_routine(const struct thread *thread)
     return *routine ? routine : thread->name;
 }
 
+/* NULL: it has none. */
+static const struct timeline_thread *records_of(const struct thread_rows *rows, const struct timeline *timeline,
+                                                size_t index)
+{
+    const struct timeline_thread *thread = timeline_thread(timeline, rows->threads.list.at[index].profile);
+    return thread && thread->n_records ? thread : NULL;
+}
+
 static void list_rows(struct thread_rows *rows)
 {
     rows->rows.n = 0;
@@ -61,14 +69,14 @@ void thread_rows_group(struct thread_rows *rows, const struct timeline *timeline
     rows->groups.n = 0;
     size_t n_groups = find_groups(rows, groups), *first = mem_alloc((n_groups + 2) * sizeof *first);
     for (size_t i = 0; i < n; i++)
-        first[groups[i] + 1] += timeline_thread(timeline, rows->threads.list.at[i].profile) != NULL;
+        first[groups[i] + 1] += records_of(rows, timeline, i) != NULL;
     for (size_t g = 0; g < n_groups; g++) {
         if (first[g + 1])
             vec_push(&rows->groups, ((struct thread_group){.first = first[g], .n = first[g + 1]}));
         first[g + 1] += first[g];
     }
     for (size_t i = 0; i < n; i++) {
-        const struct timeline_thread *thread = timeline_thread(timeline, rows->threads.list.at[i].profile);
+        const struct timeline_thread *thread = records_of(rows, timeline, i);
         if (!thread)
             continue;
         size_t at = first[groups[i]]++;

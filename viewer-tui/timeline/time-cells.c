@@ -72,11 +72,17 @@ unsigned time_window_column(const struct time_window *window, uint64_t time)
 
 /* ---- cells ---- */
 
+bool timeline_has_waits(const struct timeline *timeline)
+{
+    return strcmp(timeline->event, "REALTIME") == 0;
+}
+
 /* A row while samples are added. */
 struct row_sums {
     const struct time_query *query;
     uint64_t *bounds; /* begins of columns, and the window's end */
     double unit;      /* of an amount */
+    bool is_cpu_time; /* all of it */
     struct time_cell *cells;
     struct value_sums values;
 };
@@ -91,6 +97,8 @@ static inline void add_sample(struct row_sums *row, const struct time_samples *s
         double amount = (double)trace_amount(sample->records[i].amount) * part;
         uint32_t place = sample->records[i].place;
         cell->states[state] += amount;
+        if (row->is_cpu_time || state == TRACE_WORK || state == TRACE_OVERHEAD)
+            cell->cpu += amount;
         if (place >= query->timeline->header.n_places)
             continue;
         if (query->marks && query->marks[place])
@@ -141,6 +149,7 @@ void time_cells_find(const struct time_query *query, const struct timeline_threa
     struct row_sums row = {.query = query,
                            .unit = timeline_amount(query->timeline, query->timeline->is_time ? 1e9 : 1),
                            .bounds = mem_alloc((window->n + 1) * sizeof *row.bounds),
+                           .is_cpu_time = !timeline_has_waits(query->timeline),
                            .cells = cells,
                            .values = {.columns = window->n}};
     if (query->values)

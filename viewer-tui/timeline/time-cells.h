@@ -15,6 +15,7 @@ struct time_window {
 
 struct time_cell {
     double states[TRACE_STATES]; /* by state */
+    double cpu;                  /* of that, on a CPU as far as that is known */
     double marked;               /* of that, in marked places */
     uint32_t value;              /* of places, the one with the most in this cell; NOTHING: none has any */
     double of_value;             /* its amount */
@@ -35,6 +36,9 @@ void time_cells_find(const struct time_query *query, const struct timeline_threa
 
 /* All states of a cell. */
 double time_cell_sum(const struct time_cell *cell);
+
+/* Whether a time line has the time in which a thread was on no CPU, too. */
+bool timeline_has_waits(const struct timeline *timeline);
 
 /* Begin of a column; of column n the window's end. */
 uint64_t time_window_at(const struct time_window *window, unsigned column);

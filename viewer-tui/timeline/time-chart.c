@@ -131,9 +131,12 @@ static bool add_groups(struct time_chart *chart, struct time_cell *strip)
         bool is_top = of->is_group || chart->rows.grouping == BY_THREAD;
         if (is_top && !chart->cells.at[row])
             return false;
-        for (unsigned column = 0; is_top && column < chart->window.n; column++)
+        for (unsigned column = 0; is_top && column < chart->window.n; column++) {
+            const struct time_cell *cell = &chart->cells.at[row][column];
             for (int state = 0; state < TRACE_STATES; state++)
-                strip[column].states[state] += chart->cells.at[row][column].states[state];
+                strip[column].states[state] += cell->states[state];
+            strip[column].cpu += cell->cpu;
+        }
         n += is_top ? of->n : 0;
     }
     return n == chart->rows.n;
