@@ -39,6 +39,9 @@ enum trace_state {
 enum trace_flag {
     TRACE_STATE_MASK = 15,
     TRACE_WORKER = 16, /* a working worker: it pays idleness, if n_w < n */
+    /* In databases only: pays overhead, or waiting, in place of work. */
+    TRACE_AS_OVERHEAD = 32,
+    TRACE_AS_WAITING = 64,
     TRACE_FLAG_BITS = 8,
 };
 
