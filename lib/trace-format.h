@@ -20,7 +20,8 @@
 
 #include <stdint.h>
 
-#define TRACE_RECORDS 16384
+/* 128 + 256 + ... + 8192: what fills seven segments of an arena array. */
+#define TRACE_RECORDS 16256
 
 enum trace_state {
     TRACE_WORK = 1,     /* pays work, as all samples of code do; hpcprof finds what of it is overhead or waiting */
