@@ -417,7 +417,8 @@ static void write_texts(const struct run *run)
         return;
     char *json = in_folder(run->folder, DATABASE_RUN_FILE),
          *formats = in_folder(run->folder, "FORMATS.md");
-    run_json_write(json, run->title, &run->analysis, &run->creations, &run->unknown_site_calls);
+    run_json_write(json, run->title, &run->analysis, &run->creations,
+                   run->has_time_line ? &run->traced : NULL, &run->unknown_site_calls);
     formats_write(formats);
     free(json);
     free(formats);

@@ -109,7 +109,7 @@ static inline uint64_t trace_amount(uint64_t amount)
 }
 
 /* The word of an amount, and of a state with flags. */
-static inline uint64_t trace_word(uint64_t amount, unsigned state)
+static inline uint64_t trace_amount_word(uint64_t amount, unsigned state)
 {
     return amount << TRACE_FLAG_BITS | state;
 }

@@ -90,7 +90,7 @@ static struct placed_record place_record(const struct timeline_job *job, unsigne
                              *physical = at == NO_NODE ? NULL : &job->physical[of].at[at];
     unsigned state = state_of(record, logical);
     return (struct placed_record){.place = place_of(record, state, logical, physical),
-                                  .amount = trace_word(trace_amount(record->amount), state)};
+                                  .amount = trace_amount_word(trace_amount(record->amount), state)};
 }
 
 static bool is_same_place(const struct timeline_place *a, const struct timeline_place *b)

@@ -11,9 +11,13 @@
 
 /* ---- clocks ---- */
 
-static uint64_t sum_of(uint64_t a, uint64_t b)
+/* A time of CLOCK_MONOTONIC in ns since the epoch, which damaged clocks put at the ends of all times. */
+static uint64_t since_epoch(uint64_t monotonic, int64_t to_epoch)
 {
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+    uint64_t time = monotonic + (uint64_t)to_epoch;
+    if (to_epoch < 0)
+        return time < monotonic ? time : 0;
+    return time >= monotonic ? time : UINT64_MAX;
 }
 
 /* What the processes of one host and one directory have in common. The caller frees. */
@@ -41,8 +45,7 @@ static void find_clocks(struct traced_threads *threads)
     threads->to_epoch = mem_alloc(n * sizeof *threads->to_epoch);
     for (size_t i = 0; i < n; i++) {
         const struct measurement_process *p = first[clock_of[i]];
-        bool is_known = p && p->realtime >= p->monotonic;
-        threads->to_epoch[i] = is_known ? p->realtime - p->monotonic : NO_CLOCK;
+        threads->to_epoch[i] = p ? (int64_t)(p->realtime - p->monotonic) : NO_CLOCK;
     }
     free(clock_of);
     free(first);
@@ -137,10 +140,10 @@ static void add_threads(struct traced_threads *threads, size_t file, size_t inde
                         const struct trace_summary *summaries)
 {
     const struct measurement_file *of = &threads->measurements->files.at[file];
-    uint64_t to_epoch = threads->to_epoch[file];
+    int64_t to_epoch = threads->to_epoch[file];
     if (to_epoch == NO_CLOCK)
         return;
-    uint64_t begin = sum_of(of->m->process.monotonic, to_epoch);
+    uint64_t begin = since_epoch(of->m->process.monotonic, to_epoch);
     if (of->m->process.known)
         extend(threads, begin, begin);
     for (size_t k = 0; k < of->m->threads.n; k++) {
@@ -157,8 +160,8 @@ static void add_threads(struct traced_threads *threads, size_t file, size_t inde
             .to_epoch = to_epoch,
         };
         vec_push(&threads->all, traced);
-        extend(threads, sum_of(thread->first_monotonic, to_epoch),
-               sum_of(thread->last_monotonic > summary->last ? thread->last_monotonic : summary->last,
+        extend(threads, since_epoch(thread->first_monotonic, to_epoch),
+               since_epoch(thread->last_monotonic > summary->last ? thread->last_monotonic : summary->last,
                       to_epoch));
     }
 }
@@ -189,8 +192,8 @@ void traced_threads_free(struct traced_threads *threads)
     free(threads->to_epoch);
 }
 
-uint64_t traced_time(const struct traced_threads *threads, uint64_t to_epoch, uint64_t monotonic)
+uint64_t traced_time(const struct traced_threads *threads, int64_t to_epoch, uint64_t monotonic)
 {
-    uint64_t time = sum_of(monotonic, to_epoch);
+    uint64_t time = since_epoch(monotonic, to_epoch);
     return time > threads->begin ? time - threads->begin : 0;
 }

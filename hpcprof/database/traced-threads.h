@@ -17,7 +17,7 @@ struct traced_thread {
     const struct measurement_thread *thread; /* of this rank, if it has the records */
     uint64_t n_records;
     uint64_t step;       /* samples for a record */
-    uint64_t to_epoch;   /* what is added to CLOCK_MONOTONIC, ns */
+    int64_t to_epoch;    /* what is added to CLOCK_MONOTONIC, ns */
 };
 
 struct traced_threads {
@@ -25,10 +25,10 @@ struct traced_threads {
     VEC(struct traced_thread) all; /* those whose times are known, ascending by index */
     uint32_t event;                /* the records' event, an index in measurements.events */
     uint64_t begin, end;           /* of all processes and records, ns since the epoch */
-    uint64_t *to_epoch;            /* by file; NO_CLOCK: unknown */
+    int64_t *to_epoch;             /* by file; NO_CLOCK: unknown */
 };
 
-#define NO_CLOCK UINT64_MAX
+#define NO_CLOCK INT64_MIN
 
 /* Finds the threads whose process and thread records are intact. Returns false if there are no records of
  * a time line. All ranks of a team call it. */
@@ -37,6 +37,6 @@ bool traced_threads_find(struct traced_threads *threads, const struct measuremen
 void traced_threads_free(struct traced_threads *threads);
 
 /* A time of CLOCK_MONOTONIC in ns since the begin of the time line; not before it. */
-uint64_t traced_time(const struct traced_threads *threads, uint64_t to_epoch, uint64_t monotonic);
+uint64_t traced_time(const struct traced_threads *threads, int64_t to_epoch, uint64_t monotonic);
 
 #endif

@@ -280,7 +280,7 @@ static void rescale_trace(const struct measurement *m, struct measurement_thread
     for (size_t i = 0; i < thread->trace.n; i++) {
         uint64_t *word = &thread->trace.at[i].amount;
         uint64_t amount = rescaled(trace_amount(*word), &m->events.at[thread->trace_event]);
-        *word = trace_word(amount, (unsigned)(*word & TRACE_FLAG_MASK));
+        *word = trace_amount_word(amount, (unsigned)(*word & TRACE_FLAG_MASK));
     }
 }
 
