@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef VEC(struct session *) session_list;
 
@@ -17,6 +18,33 @@ static bool add_database(session_list *sessions, const struct options *options, 
     if (session)
         vec_push(sessions, session);
     return session != NULL;
+}
+
+/* The range in the last part of "DB@1.2s:3.4s", which *length then leaves out; all 0 if a file has that name. */
+static struct asked_range range_in(const char *path, size_t *length)
+{
+    struct asked_range range = {0};
+    const char *at = strrchr(path, '@');
+    *length = strlen(path);
+    if (!at || strchr(at, '/') || access(path, F_OK) == 0)
+        return range;
+    if (!asked_range_read(at + 1, &range))
+        diag_usage("'%s': after @ comes a piece of time such as 1.2s:3.4s, 40%%: or phase2", path);
+    *length = (size_t)(at - path);
+    return range;
+}
+
+/* Appends the database of a path, or a piece of its time. */
+static bool add_path(session_list *sessions, const struct options *options, const char *path)
+{
+    size_t length;
+    struct asked_range range = range_in(path, &length);
+    char *folder = mem_strndup(path, length);
+    bool is_open = add_database(sessions, options, database_for(folder));
+    if (is_open)
+        sessions->at[sessions->n - 1]->asked_range = range;
+    free(folder);
+    return is_open;
 }
 
 /* Appends the runs of a set, which must have one number of workers. */
@@ -59,8 +87,7 @@ static bool add_list(session_list *sessions, const struct options *options, cons
         if (length == 0)
             diag_usage("--compare: nothing between two commas of '%s'", list);
         char *path = mem_strndup(at, length);
-        is_right = run_set_exists(path) ? add_set(sessions, options, path)
-                                        : add_database(sessions, options, database_for(path));
+        is_right = run_set_exists(path) ? add_set(sessions, options, path) : add_path(sessions, options, path);
         at += length + (at[length] == ',');
         free(path);
     }
@@ -72,7 +99,10 @@ static bool add_side(session_list *sessions, const struct options *options, int 
     if (options->compares_lists)
         return add_list(sessions, options, options->paths[side]);
     char *here = options->paths[side] ? NULL : only_path_here();
-    bool is_open = add_database(sessions, options, database_for(here ? here : options->paths[side]));
+    bool is_open = add_path(sessions, options, here ? here : options->paths[side]);
+    struct session *session = is_open ? sessions->at[sessions->n - 1] : NULL;
+    if (is_open && !options->paths[1] && (options->range.phase || options->range.from.is_given || options->range.to.is_given))
+        session->asked_range = options->range;
     free(here);
     return is_open;
 }

@@ -3,9 +3,11 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/compare/losses.h"
+#include "viewer-tui/db/metric-reader.h"
 #include "viewer-tui/db/metric-selection.h"
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/metrics/derived.h"
+#include "viewer-tui/threads/run-slice.h"
 #include "viewer-tui/threads/thread-sums.h"
 
 #include <assert.h>
@@ -22,6 +24,7 @@ struct session *session_open(const char *folder, const char *metric_list)
     session->folder = mem_strdup(folder);
     session->metric_list = metric_list;
     session->run = run_read(folder);
+    vec_push(&session->runs_read, session->run);
     session->times = run_times_of(session->run);
     return session;
 }
@@ -95,7 +98,11 @@ void session_close(struct session *session)
     for (size_t i = 0; i < session->definitions.n; i++)
         free(session->definitions.at[i]);
     vec_free(&session->definitions);
-    json_decref(session->run);
+    for (size_t i = 0; i < session->runs_read.n; i++)
+        json_decref(session->runs_read.at[i]);
+    vec_free(&session->runs_read);
+    timeline_close(session->timeline);
+    free(session->range_name);
     free(session->folder);
     free(session);
 }
@@ -269,14 +276,33 @@ static struct database *open_projection(struct session *session, enum projection
     return db;
 }
 
-/* Restricts the values to the session's threads, and folds what is to be folded. */
+/* Restricts the values of a database to the session's threads and range. What is measured depends on the range. */
+static enum outcome restrict_database(struct session *session, struct opened *opened, bool is_physical)
+{
+    struct database *db = opened->db;
+    struct time_slice *slice = NULL;
+    struct metrics before = db->metrics;
+    bool changes_metrics = session->has_range || db->slice;
+    bool are_settled = !changes_metrics || (metrics_read(&db->metrics, &db->meta) && settle_metrics(session, db));
+    if (are_settled && session->has_range)
+        slice = time_slice_new(db, session->timeline, session->range, is_physical, session->runs_read.at[0]);
+    enum outcome outcome = are_settled ? database_restrict(db, session->threads, slice) : FAILED;
+    if (changes_metrics)
+        metrics_free(outcome == DONE ? &before : &db->metrics);
+    if (changes_metrics && outcome != DONE)
+        db->metrics = before;
+    return outcome;
+}
+
+/* Restricts the values to the session's threads and range, and folds what is to be folded. */
 static enum outcome follow_restriction(struct session *session, struct opened *opened)
 {
     bool is_restricted = opened->restriction == session->restriction;
     if (is_restricted && fold_choice_is_same(opened->folds, session->folds))
         return DONE;
     fold_undo(opened->db);
-    enum outcome outcome = is_restricted ? DONE : database_restrict(opened->db, session->threads);
+    enum outcome outcome =
+        is_restricted ? DONE : restrict_database(session, opened, opened == &session->opened[PHYSICAL]);
     if (outcome == DONE) {
         forget_views(opened);
         opened->folds = session->folds;
@@ -464,29 +490,131 @@ const char *projection_name(enum projection projection)
     return projection == PHYSICAL ? "physical" : "logical";
 }
 
-enum outcome session_restrict(struct session *session, enum projection projection,
-                              struct thread_set *set)
+/* What can be restricted. */
+struct restriction {
+    struct thread_set *threads;
+    struct time_range range;
+    bool has_range;
+    char *range_name;
+    json_t *run;
+};
+
+static struct restriction restriction_of(const struct session *session)
 {
-    struct thread_set *before = session->threads;
-    session->threads = set;
+    return (struct restriction){session->threads, session->range, session->has_range, session->range_name, session->run};
+}
+
+static void put(struct session *session, const struct restriction *restriction)
+{
+    session->threads = restriction->threads;
+    session->range = restriction->range;
+    session->has_range = restriction->has_range;
+    session->range_name = restriction->range_name;
+    session->run = restriction->run;
+}
+
+static void name_restriction(struct session *session, const struct database *db)
+{
+    free(session->title);
+    session->title = NULL;
+    if (!session->threads && !session->has_range)
+        return;
+    struct text title = {0};
+    text_add(&title, session_title(session, db));
+    session_describe_restriction(session, "  ", false, &title);
+    session->title = title.at;
+}
+
+void session_describe_restriction(const struct session *session, const char *before, bool ascii, struct text *out)
+{
+    if (session->threads) {
+        text_add(out, before);
+        thread_set_describe(session->threads, ascii, out);
+    }
+    if (session->has_range)
+        text_printf(out, "%stime: %s", before, session->range_name);
+}
+
+/* Unless that is DONE, the restriction is as before. */
+static enum outcome change_restriction(struct session *session, enum projection projection,
+                                       const struct restriction *restriction)
+{
+    struct restriction before = restriction_of(session);
+    put(session, restriction);
     session->restriction++;
     const struct database *db = session_database(session, projection);
     if (!db) {
-        session->threads = before;
+        put(session, &before);
         session->restriction--;
-        thread_set_free(set);
         return session->outcome;
     }
-    thread_set_free(before);
-    free(session->title);
-    session->title = NULL;
-    if (set) {
-        struct text title = {0};
-        text_printf(&title, "%s  ", session_title(session, db));
-        thread_set_describe(set, false, &title);
-        session->title = title.at;
-    }
+    session->times = run_times_of(session->run);
+    name_restriction(session, db);
     return DONE;
+}
+
+enum outcome session_restrict(struct session *session, enum projection projection,
+                              struct thread_set *set)
+{
+    struct restriction restriction = restriction_of(session);
+    struct thread_set *before = restriction.threads;
+    restriction.threads = set;
+    enum outcome outcome = change_restriction(session, projection, &restriction);
+    thread_set_free(outcome == DONE ? before : set);
+    return outcome;
+}
+
+const struct timeline *session_timeline(struct session *session)
+{
+    if (!session->timeline && session->folder)
+        session->timeline = timeline_open(session->folder, session->runs_read.at[0]);
+    return session->timeline;
+}
+
+/* "1.2 s to 3.4 s": with as many digits as tell them apart from others; the caller frees. */
+static char *name_of_range(struct time_range range)
+{
+    return mem_printf("%.6g s to %.6g s", (double)range.from * 1e-9, (double)range.to * 1e-9);
+}
+
+enum outcome session_set_range(struct session *session, enum projection projection, const struct time_range *range,
+                               const char *name)
+{
+    const struct timeline *timeline = session_timeline(session);
+    if (range && (!timeline || !session->runs_read.at[0])) {
+        problem_found(session->folder, "has no time line: measure again with hpcrun --trace");
+        return FAILED;
+    }
+    struct restriction restriction = restriction_of(session);
+    char *before = restriction.range_name;
+    restriction.has_range = range != NULL;
+    restriction.range = range ? *range : (struct time_range){0};
+    restriction.range_name = !range ? NULL : name ? mem_strdup(name) : name_of_range(*range);
+    restriction.run = range ? run_slice(session->runs_read.at[0], timeline, *range) : session->runs_read.at[0];
+    if (range)
+        vec_push(&session->runs_read, restriction.run);
+    enum outcome outcome = change_restriction(session, projection, &restriction);
+    free(outcome == DONE ? before : restriction.range_name);
+    return outcome;
+}
+
+static bool is_asked(const struct asked_range *asked)
+{
+    return asked->from.is_given || asked->to.is_given || asked->phase;
+}
+
+bool session_take_ranges(struct session *session, enum projection projection, char **cause)
+{
+    struct time_range range;
+    const struct timeline *timeline = is_asked(&session->asked_range) ? session_timeline(session) : NULL;
+    for (size_t i = 0; i < session->n_runs; i++)
+        if (!session_take_ranges(session->runs[i], projection, cause))
+            return false;
+    if (!is_asked(&session->asked_range))
+        return true;
+    if (timeline && (*cause = asked_range_in(&session->asked_range, timeline, &range)))
+        return false;
+    return session_set_range(session, projection, &range, NULL) == DONE;
 }
 
 /* The threads of a projection that `choose` finds. */

@@ -7,7 +7,9 @@
 #include "lib/path.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/fold.h"
+#include "viewer-tui/db/record-sums.h"
 #include "viewer-tui/db/run-times.h"
+#include "viewer-tui/threads/asked-range.h"
 #include "viewer-tui/threads/thread-set.h"
 #include "viewer-tui/tree/view.h"
 
@@ -31,8 +33,10 @@ struct opened {
 
 struct session {
     char *folder;                           /* NULL of a comparison */
-    json_t *run;                            /* NULL without run.json, and of a comparison */
+    json_t *run;                            /* NULL without run.json, and of a comparison; of `range` (run-slice.h) */
     struct run_times times;                 /* of `run` */
+    VEC(json_t *) runs_read;                /* run.json, and what was made of it for ranges; databases refer to them */
+    struct timeline *timeline;              /* NULL until it is asked for, and without one */
     const char *metric_list;                /* --metrics; NULL: not given */
     VEC(char *) definitions;                /* of derived metrics, as users wrote them */
     const char *usual_metrics, *usual_sort; /* the user's defaults, or NULL */
@@ -42,8 +46,12 @@ struct session {
     struct fold_choice folds;   /* contexts that are folded */
     enum outcome outcome;       /* of the last attempt to make a view or open a database */
     struct thread_set *threads; /* the threads that all values are sums over; NULL: all */
-    unsigned restriction;       /* number of changes of `threads` */
-    char *title; /* of a comparison, or with a set of threads; else NULL: that of the database */
+    struct asked_range asked_range; /* as the command line has it; all 0: none */
+    struct time_range range;    /* the piece of time that all values are sums over, if has_range */
+    bool has_range;
+    char *range_name;           /* what titles say of it: "1.2 s to 3.4 s, phase 2 of 4"; NULL: no range */
+    unsigned restriction;       /* number of changes of `threads` and `range` */
+    char *title; /* of a comparison, or with a set of threads or a range; else NULL: that of the database */
     struct opened opened[PROJECTIONS];
     /* Of several databases; else NULL and 0. */
     struct session **runs; /* those of the left side of a comparison first; of losses those with the most workers */
@@ -134,6 +142,22 @@ struct view *session_view(struct session *session, enum projection projection, e
 enum outcome session_restrict(struct session *session, enum projection projection,
                               struct thread_set *set);
 
+/* The time line; NULL if the database has none, or, with the problem noted, if it is damaged. */
+const struct timeline *session_timeline(struct session *session);
+
+/* Restricts all values, and session->run, to a piece of time (NULL: the whole run). The set of threads stays. `name`, for
+ * titles, may be NULL: then it is made of the range. Otherwise as session_restrict; FAILED, with the problem noted, also
+ * if the database has no time line. */
+enum outcome session_set_range(struct session *session, enum projection projection, const struct time_range *range,
+                               const char *name);
+
+/* Restricts it to session->asked_range, and of several databases each to its own. False, with the reason in *cause (which
+ * the caller frees), or NULL if a projection cannot be read. */
+bool session_take_ranges(struct session *session, enum projection projection, char **cause);
+
+/* Adds "threads: worker (2 of 4)" and "time: 1.2 s to 3.4 s", as far as values are restricted, each after `before`. */
+void session_describe_restriction(const struct session *session, const char *before, bool ascii, struct text *out);
+
 /* The threads that a regular expression matches (thread-set.h), for session_restrict. NULL if there
  * are none or it is invalid, with the reason in *cause (which the caller frees); NULL without one
  * if the projection cannot be read. */
@@ -156,7 +180,7 @@ int session_exit_status(const struct session *session);
 
 const char *projection_name(enum projection projection);
 
-/* The command that was run, and the threads if values are restricted to some, for titles. `db` is
+/* The command that was run, and the threads and the piece of time if values are restricted to some, for titles. `db` is
  * that of the view, or NULL. */
 const char *session_title(const struct session *session, const struct database *db);
 
