@@ -22,7 +22,7 @@ const char *open_timeline(struct open_timeline *open, struct session *session, e
     *open = (struct open_timeline){0};
     if (!db || !database_nodes(db))
         return "the database cannot be read";
-    open->timeline = timeline_open(session->folder, session->run);
+    open->timeline = session_timeline(session);
     if (!open->timeline)
         return "there is no time line: hpcrun records one unless it is told --trace off";
     open->hosts_differ = run_hosts_differ(session->run);
@@ -30,6 +30,8 @@ const char *open_timeline(struct open_timeline *open, struct session *session, e
     threads_read(&threads, db, session->run);
     thread_set_keep(session->threads, &threads, &db->metrics);
     open->chart = time_chart_of(open->timeline, &open->scopes, threads, columns);
+    if (session->has_range)
+        time_chart_show(&open->chart, session->range.from, session->range.to, columns);
     if (open->chart.rows.n > 0)
         return NULL;
     close_timeline(open);
@@ -40,7 +42,6 @@ void close_timeline(struct open_timeline *open)
 {
     time_chart_free(&open->chart);
     place_scopes_free(&open->scopes);
-    timeline_close(open->timeline);
 }
 
 void timeline_add_row(const struct open_timeline *open, size_t row, bool ascii, struct text *out)

@@ -7,13 +7,13 @@
 
 /* Must stay where it is while the chart is used. */
 struct open_timeline {
-    struct timeline *timeline;
+    const struct timeline *timeline; /* of the session */
     struct place_scopes scopes;
     struct time_chart chart;
     bool hosts_differ;
 };
 
-/* Opens the threads to which the session is restricted, in `columns`; what they did in the whole run. Returns NULL, or
+/* Opens the threads and the piece of time to which the session is restricted, in `columns`. Returns NULL, or
  * why there is no time line; the caller closes it if there is one. */
 const char *open_timeline(struct open_timeline *open, struct session *session, enum projection projection,
                           unsigned columns);

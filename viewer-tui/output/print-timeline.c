@@ -38,7 +38,10 @@ static void write_strip(const struct timeline_lines *lines, struct writer *write
     const struct time_cell *strip = time_chart_strip(chart);
     double length = timeline_column_length(lines), most = timeline_strip_most(lines);
     for (size_t line = 0; line < STRIP_LINES; line++) {
-        timeline_strip_label(lines, line, &writer->line);
+        if (!timeline_strip_label(lines, line, &writer->line)) {
+            text_clear(&writer->line);
+            continue;
+        }
         for (unsigned column = 0; column < chart->window.n; column++)
             text_add(&writer->line, time_bar(strip_value(line, &strip[column], length) / most, lines->ascii));
         text_trim(&writer->line);

@@ -177,7 +177,7 @@ const char *time_bar(double share, bool ascii)
 
 const struct strip_line strip_lines[STRIP_LINES] = {
     {"working", "working", TIME_GREEN},   {"overhead", "overhead", TIME_VERMILION}, {"waiting", "waiting", TIME_ORANGE},
-    {"idle", "idle", TIME_SKY},           {"CPUs used", "cpus", TIME_BLUE},
+    {"idle", "idle", TIME_SKY},           {"ready", "ready", TIME_PURPLE},          {"CPUs used", "cpus", TIME_BLUE},
 };
 
 double strip_value(size_t line, const struct time_cell *cell, double length)

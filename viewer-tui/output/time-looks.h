@@ -65,7 +65,7 @@ struct time_look time_look_of(const struct time_chart *chart, const struct proce
 const char *time_bar(double share, bool ascii);
 
 /* The lines of the strip above the rows: numbers of threads in a state, and of CPUs. */
-#define STRIP_LINES 5
+#define STRIP_LINES 6 /* the first ones are states, in their order */
 struct strip_line {
     const char *name, *key; /* for people, and of a member in JSON */
     enum time_color color;

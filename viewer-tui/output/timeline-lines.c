@@ -41,7 +41,7 @@ double timeline_column_length(const struct timeline_lines *lines)
     return chart->timeline->is_time ? (double)(chart->window.end - chart->window.begin) / chart->window.n : 1;
 }
 
-void timeline_strip_label(const struct timeline_lines *lines, size_t line, struct text *out)
+bool timeline_strip_label(const struct timeline_lines *lines, size_t line, struct text *out)
 {
     struct time_chart *chart = &lines->open->chart;
     const struct time_cell *strip = time_chart_strip(chart);
@@ -50,6 +50,7 @@ void timeline_strip_label(const struct timeline_lines *lines, size_t line, struc
         sum += strip_value(line, &strip[column], timeline_column_length(lines));
     text_printf(out, "%-*s%*.2f ", (int)lines->label_width - VALUE_COLUMNS, strip_lines[line].name, VALUE_COLUMNS - 1,
                 sum / chart->window.n);
+    return sum > 0;
 }
 
 double timeline_strip_most(const struct timeline_lines *lines)

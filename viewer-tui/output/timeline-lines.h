@@ -18,8 +18,9 @@ size_t timeline_label_width(const struct open_timeline *open, size_t width);
 /* Adds the label of a row, cut or padded. */
 void timeline_line_label(const struct timeline_lines *lines, size_t row, struct text *out);
 
-/* Adds the label of a line of the strip, with the mean over the window: "working         3.42 ". */
-void timeline_strip_label(const struct timeline_lines *lines, size_t line, struct text *out);
+/* Adds the label of a line of the strip, with the mean over the window: "working         3.42 ". False if nothing is in
+ * the line. */
+bool timeline_strip_label(const struct timeline_lines *lines, size_t line, struct text *out);
 
 /* The value that fills a line of the strip: the largest one of any. */
 double timeline_strip_most(const struct timeline_lines *lines);

@@ -1,6 +1,7 @@
 #include "viewer-tui/timeline/place-scopes.h"
 
 #include "viewer-tui/db/node-costs.h"
+#include "viewer-tui/tree/code-owner.h"
 #include "viewer-tui/tree/pattern.h"
 
 #include <stdlib.h>
@@ -12,26 +13,31 @@ static uint32_t node_of(const struct place_scopes *scopes, uint32_t context)
     return position == NO_POSITION ? 0 : scopes->at_position[position];
 }
 
-/* Finds how deep each node is. Libraries' start code has no source file, so counting starts again at the first procedure
- * that has one. */
+/* Whether a procedure is not start code. A program's _start has no source file. */
+static bool may_begin(struct database *db, uint32_t procedure)
+{
+    return database_procedure(db, procedure).file != NOTHING && code_owner_of_procedure(db, procedure) != CODE_OF_SYSTEM;
+}
+
+/* Finds how deep each node is. Counting starts again at the first procedure that is not start code of libraries. */
 static void find_depths(struct place_scopes *scopes)
 {
     const struct nodes *nodes = scopes->nodes;
     scopes->depth = mem_alloc(nodes->n * sizeof *scopes->depth);
-    scopes->has_source = mem_alloc(nodes->n * sizeof *scopes->has_source);
+    scopes->has_begun = mem_alloc(nodes->n * sizeof *scopes->has_begun);
     for (uint32_t node = 1; node < nodes->n; node++) {
         uint32_t above = nodes->parent[node];
         scopes->depth[node] = scopes->depth[above];
-        scopes->has_source[node] = scopes->has_source[above];
+        scopes->has_begun[node] = scopes->has_begun[above];
         if (!is_procedure_kind(nodes->kind[node]))
             continue;
-        bool is_first = !scopes->has_source[above] && database_procedure(scopes->db, nodes->place[node]).file != NOTHING;
-        scopes->has_source[node] |= is_first;
+        bool is_first = !scopes->has_begun[above] && may_begin(scopes->db, nodes->place[node]);
+        scopes->has_begun[node] |= is_first;
         scopes->depth[node] = is_first ? 1 : scopes->depth[above] + 1;
     }
 }
 
-struct place_scopes place_scopes_of(const struct database *db, const struct timeline *timeline, bool is_physical)
+struct place_scopes place_scopes_of(struct database *db, const struct timeline *timeline, bool is_physical)
 {
     struct place_scopes scopes = {.db = db, .nodes = db->nodes, .n = timeline->header.n_places};
     const struct nodes *nodes = scopes.nodes;
@@ -53,24 +59,24 @@ void place_scopes_free(struct place_scopes *scopes)
     free(scopes->node);
     free(scopes->at_position);
     free(scopes->depth);
-    free(scopes->has_source);
+    free(scopes->has_begun);
     *scopes = (struct place_scopes){0};
 }
 
 /* The procedure around a node that its path has; 0: none. */
-static uint32_t procedure_around(const struct place_scopes *scopes, uint32_t node, bool has_source)
+static uint32_t procedure_around(const struct place_scopes *scopes, uint32_t node, bool has_begun)
 {
     uint32_t around = scopes->nodes->procedure[node];
-    bool is_on_path = is_procedure_kind(scopes->nodes->kind[around]) && scopes->has_source[around] == has_source;
+    bool is_on_path = is_procedure_kind(scopes->nodes->kind[around]) && scopes->has_begun[around] == has_begun;
     return is_on_path ? around : 0;
 }
 
 void node_path_find(const struct place_scopes *scopes, uint32_t node, node_path *path)
 {
-    bool has_source = scopes->has_source[node];
+    bool has_begun = scopes->has_begun[node];
     path->n = 0;
-    uint32_t at = node ? procedure_around(scopes, node, has_source) : 0;
-    for (; at; at = procedure_around(scopes, scopes->nodes->parent[at], has_source))
+    uint32_t at = node ? procedure_around(scopes, node, has_begun) : 0;
+    for (; at; at = procedure_around(scopes, scopes->nodes->parent[at], has_begun))
         vec_push(path, at);
     for (size_t i = 0, n = path->n; i < n / 2; i++) {
         uint32_t other = path->at[n - 1 - i];

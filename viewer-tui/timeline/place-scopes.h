@@ -9,21 +9,21 @@
 struct pattern;
 
 struct place_scopes {
-    const struct database *db;
+    struct database *db;
     const struct nodes *nodes;
     uint64_t n;            /* places */
     uint32_t *node;        /* by place; 0: none */
     uint32_t *at_position; /* the node with the values at a position; 0: none */
     uint32_t *depth;       /* by node: procedures of its path */
-    bool *has_source;      /* by node: a procedure of its path has a source file */
+    bool *has_begun;      /* by node: its path has a procedure that is not start code */
 };
 
 /* The tree must have been read (database_nodes); it must outlive the result, which the caller frees. */
-struct place_scopes place_scopes_of(const struct database *db, const struct timeline *timeline, bool is_physical);
+struct place_scopes place_scopes_of(struct database *db, const struct timeline *timeline, bool is_physical);
 void place_scopes_free(struct place_scopes *scopes);
 
-/* The path of a node: its procedures, outermost first, from the first one with a source file on, since start code of
- * libraries has none; all of them if none has. Replaces `path`; empty for node 0. The owner frees it with vec_free. */
+/* The path of a node: its procedures, outermost first, without start code: from the first one on that has a
+ * source file and is not the system's (code-owner.h); all of them if there is none. Replaces `path`; empty for node 0. The owner frees it with vec_free. */
 typedef VEC(uint32_t) node_path;
 void node_path_find(const struct place_scopes *scopes, uint32_t node, node_path *path);
 

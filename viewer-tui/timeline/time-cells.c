@@ -97,7 +97,8 @@ static inline void add_sample(struct row_sums *row, const struct time_samples *s
         double amount = (double)trace_amount(sample->records[i].amount) * part;
         uint32_t place = sample->records[i].place;
         cell->states[state] += amount;
-        if (row->is_cpu_time || state == TRACE_WORK || state == TRACE_OVERHEAD)
+        bool ran = state == TRACE_WORK || state == TRACE_OVERHEAD || sample->records[i].amount & TRACE_AS_WAITING;
+        if (row->is_cpu_time || (ran && state != TRACE_OFF_CPU))
             cell->cpu += amount;
         if (place >= query->timeline->header.n_places)
             continue;

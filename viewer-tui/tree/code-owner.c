@@ -117,16 +117,26 @@ static bool has_name(const struct procedure *procedure)
     return procedure->name && *procedure->name && *procedure->name != '<';
 }
 
+static enum code_owner owner_of_procedure(struct database *db, const struct procedure *procedure, uint32_t module)
+{
+    unsigned owner = owner_of(db, procedure->file, false);
+    if (owner != OPEN)
+        return (enum code_owner)owner;
+    if (module == NOTHING)
+        return has_name(procedure) ? CODE_OWN : CODE_OF_SYSTEM;
+    return (enum code_owner)owner_of(db, module, true);
+}
+
+enum code_owner code_owner_of_procedure(struct database *db, uint32_t id)
+{
+    struct procedure procedure = database_procedure(db, id);
+    return owner_of_procedure(db, &procedure, procedure.module);
+}
+
 enum code_owner code_owner(const struct view *view, uint32_t row)
 {
     if (!row_is_procedure(view_row(view, row)))
         return CODE_OF_SYSTEM;
     struct procedure procedure = database_procedure(view->db, view_row(view, row)->place);
-    unsigned owner = owner_of(view->db, procedure.file, false);
-    uint32_t module = label_module(view, row);
-    if (owner != OPEN)
-        return (enum code_owner)owner;
-    if (module == NOTHING)
-        return has_name(&procedure) ? CODE_OWN : CODE_OF_SYSTEM;
-    return (enum code_owner)owner_of(view->db, module, true);
+    return owner_of_procedure(view->db, &procedure, label_module(view, row));
 }
