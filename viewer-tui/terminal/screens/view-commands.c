@@ -106,25 +106,46 @@ static void close_panes(struct tui *tui)
             pane_close(&tui->panes[p][v]);
 }
 
-/* Restricts all values to a set of threads (NULL: all) and takes ownership of it. */
-static void restrict_to(struct tui *tui, struct thread_set *set)
+/* Restricts all values to a piece of time if `range` is not NULL or `is_time`, else to a set of threads, of which it takes
+ * ownership; NULL: all. Makes the view again. */
+static enum outcome restrict_views(struct tui *tui, bool is_time, const struct time_range *range, struct thread_set *set)
 {
     struct path path = path_of(tui_pane(tui)->view, pane_row(tui_pane(tui)));
     struct sorting sorting = tui_pane(tui)->view->sorting;
-    enum outcome outcome = session_restrict(tui->session, tui->projection, set);
+    enum outcome outcome = is_time ? session_set_range(tui->session, tui->projection, range, NULL)
+                                   : session_restrict(tui->session, tui->projection, set);
     if (outcome == DONE) {
         close_panes(tui);
         reopen(tui, path, sorting);
+    } else if (outcome == STOPPED) {
+        tui_say(tui, "stopped");
+    }
+    path_free(&path);
+    return outcome;
+}
+
+bool tui_restrict_time(struct tui *tui, const struct time_range *range)
+{
+    if (restrict_views(tui, true, range, NULL) != DONE)
+        return false;
+    tui->ranged_by = range ? tui->command : NULL;
+    if (range)
+        session_describe_restriction(tui->session, "", tui->ascii, &tui->message);
+    tui_say(tui, "%s", range ? ": in all views, the summary and the advice  (q: the whole run)" : "the whole run");
+    return true;
+}
+
+/* Restricts all values to a set of threads (NULL: all) and takes ownership of it. */
+static void restrict_to(struct tui *tui, struct thread_set *set)
+{
+    if (restrict_views(tui, false, NULL, set) == DONE) {
         tui->restricted_by = set ? tui->command : NULL;
         if (set)
             tui_say(tui, "%zu of %zu threads: %s%s", set->n, set->of, set->what,
                     set->is_program ? "  (P: another program; q: all)" : "  (q: all threads)");
         else
             tui_say(tui, "all threads");
-    } else if (outcome == STOPPED) {
-        tui_say(tui, "stopped");
     }
-    path_free(&path);
 }
 
 /* Asks for a regular expression for threads; an empty one means all. */
@@ -148,6 +169,12 @@ static void ask_threads(struct tui *tui)
 bool tui_leave_restriction(struct tui *tui)
 {
     const struct command *by = tui->restricted_by;
+    if (tui->ranged_by) {
+        by = tui->ranged_by;
+        if (tui_restrict_time(tui, NULL))
+            tui->next = by;
+        return true;
+    }
     if (!by)
         return false;
     restrict_to(tui, NULL);
@@ -261,6 +288,8 @@ const struct family view_family = {
              {"3", "flat: modules, files, procedures, loops, statements", show_view, FLAT, JUMP | PAGE},
              {"4", "threads: cost of the row in each; bars, histogram, table", show_threads, 0, PAGE},
              {"5", "summary: processes, samples, advice, problems", show_report, PRINT_SUMMARY, PAGE},
+             {"6", "time line: what each thread did when", tui_show_time, false, PAGE | JUMP},
+             {"t", "time line of the row: when its code ran, with what it calls", tui_show_time, true, JUMP},
              {"Tab", "next view", show_neighbor, 1, JUMP},
              {"Shift-Tab", "previous view", show_neighbor, -1, JUMP},
              {"p", "switch between calls as written (logical) and as executed (physical)", show_other_projection, 0,
