@@ -12,8 +12,10 @@
 /* Text has groups of threads if there are more. */
 #define MOST_ROWS 64
 
-/* Columns of CSV and JSON. */
-#define DATA_COLUMNS 100
+/* Columns of CSV and JSON, and of drawings and the counters of other formats. */
+#define DATA_COLUMNS   100
+#define FINE_COLUMNS   200
+#define DRAWING_LABEL  30
 
 /* ---- text ---- */
 
@@ -224,16 +226,41 @@ const char *trace_state_key(enum trace_state state)
 
 /* ---- all formats ---- */
 
-static void write_table(struct timeline_lines *lines, struct writer *writer, const struct session *session,
-                        const struct print_options *options)
+static void write_table(struct timeline_lines *lines, const struct session *session,
+                        const struct print_options *options, FILE *out)
 {
-    writer_head(writer, session, lines->open->scopes.db, "timeline", options->projection);
-    if (options->format == FORMAT_TEXT)
-        write_text(lines, writer);
-    else if (options->format == FORMAT_CSV)
-        write_csv(lines, writer);
+    struct time_chart *chart = &lines->open->chart;
+    struct writer writer;
+    writer_open(&writer, options->format, out);
+    writer.width = options->width ? options->width : LINE_WIDTH;
+    writer_head(&writer, session, lines->open->scopes.db, "timeline", options->projection);
+    if (options->format == FORMAT_TEXT) {
+        lines->ascii = writer.ascii;
+        time_chart_group(chart, thread_rows_usual(&chart->rows, MOST_ROWS));
+        lines->label_width = timeline_label_width(lines->open, writer.width);
+        unsigned columns = (unsigned)(writer.width > lines->label_width ? writer.width - lines->label_width : 1);
+        time_chart_show(chart, chart->window.begin, chart->window.end, columns);
+        write_text(lines, &writer);
+    } else if (options->format == FORMAT_CSV) {
+        write_csv(lines, &writer);
+    } else {
+        write_json(lines, &writer);
+    }
+    writer_free(&writer);
+}
+
+static void write_other(struct timeline_lines *lines, const char *command, enum format format, FILE *out)
+{
+    struct time_chart *chart = &lines->open->chart;
+    lines->label_width = DRAWING_LABEL;
+    if (format == FORMAT_SVG)
+        time_chart_group(chart, thread_rows_usual(&chart->rows, MOST_ROWS));
+    if (format == FORMAT_SVG)
+        print_timeline_svg(lines, command, out);
+    else if (format == FORMAT_CHROME)
+        print_timeline_chrome(lines, command, out);
     else
-        write_json(lines, writer);
+        print_timeline_firefox(lines, command, out);
 }
 
 int print_timeline(struct session *session, struct view *view, const struct print_options *options, FILE *out)
@@ -241,25 +268,18 @@ int print_timeline(struct session *session, struct view *view, const struct prin
     (void)view;
     struct open_timeline open;
     struct timeline_lines lines = {.open = &open, .ascii = false};
-    const char *why = open_timeline(&open, session, options->projection, DATA_COLUMNS);
+    unsigned n = options->format > FORMAT_JSON ? FINE_COLUMNS : DATA_COLUMNS;
+    const char *why = open_timeline(&open, session, options->projection, n);
     if (why) {
         diag_error(session->folder, "%s", why);
         return 1;
     }
     if (options->depth)
         time_chart_set_depth(&open.chart, options->depth);
-    struct writer writer;
-    writer_open(&writer, options->format, out);
-    writer.width = options->width ? options->width : LINE_WIDTH;
-    if (options->format == FORMAT_TEXT) {
-        lines.ascii = writer.ascii;
-        time_chart_group(&open.chart, thread_rows_usual(&open.chart.rows, MOST_ROWS));
-        lines.label_width = timeline_label_width(&open, writer.width);
-        unsigned columns = (unsigned)(writer.width > lines.label_width ? writer.width - lines.label_width : 1);
-        time_chart_show(&open.chart, open.chart.window.begin, open.chart.window.end, columns);
-    }
-    write_table(&lines, &writer, session, options);
-    writer_free(&writer);
+    if (options->format > FORMAT_JSON)
+        write_other(&lines, session_title(session, open.scopes.db), options->format, out);
+    else
+        write_table(&lines, session, options, out);
     vec_free(&lines.letters.procedures);
     close_timeline(&open);
     return 0;

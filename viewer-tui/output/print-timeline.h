@@ -3,9 +3,13 @@
 #define VIEWER_PRINT_TIMELINE_H
 
 #include "viewer-tui/output/print.h"
-#include "viewer-tui/timeline/time-chart.h"
+#include "viewer-tui/output/timeline-lines.h"
 
 /* "work", "nobody working": as in data formats. */
 const char *trace_state_key(enum trace_state state);
+
+void print_timeline_svg(struct timeline_lines *lines, const char *command, FILE *out);
+void print_timeline_chrome(struct timeline_lines *lines, const char *command, FILE *out);
+void print_timeline_firefox(struct timeline_lines *lines, const char *command, FILE *out);
 
 #endif
