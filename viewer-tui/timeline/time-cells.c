@@ -82,7 +82,7 @@ struct row_sums {
     const struct time_query *query;
     uint64_t *bounds; /* begins of columns, and the window's end */
     double unit;      /* of an amount */
-    bool is_cpu_time; /* all of it */
+    bool has_waits;   /* timeline_has_waits */
     struct time_cell *cells;
     struct value_sums values;
 };
@@ -97,8 +97,7 @@ static inline void add_sample(struct row_sums *row, const struct time_samples *s
         double amount = (double)trace_amount(sample->records[i].amount) * part;
         uint32_t place = sample->records[i].place;
         cell->states[state] += amount;
-        bool ran = state == TRACE_WORK || state == TRACE_OVERHEAD || sample->records[i].amount & TRACE_AS_WAITING;
-        if (row->is_cpu_time || (ran && state != TRACE_OFF_CPU))
+        if (record_ran(row->has_waits, sample->records[i].amount))
             cell->cpu += amount;
         if (place >= query->timeline->header.n_places)
             continue;
@@ -150,7 +149,7 @@ void time_cells_find(const struct time_query *query, const struct timeline_threa
     struct row_sums row = {.query = query,
                            .unit = timeline_amount(query->timeline, query->timeline->is_time ? 1e9 : 1),
                            .bounds = mem_alloc((window->n + 1) * sizeof *row.bounds),
-                           .is_cpu_time = !timeline_has_waits(query->timeline),
+                           .has_waits = timeline_has_waits(query->timeline),
                            .cells = cells,
                            .values = {.columns = window->n}};
     if (query->values)

@@ -40,6 +40,14 @@ double time_cell_sum(const struct time_cell *cell);
 /* Whether a time line has the time in which a thread was on no CPU, too. */
 bool timeline_has_waits(const struct timeline *timeline);
 
+/* Whether the time of a record was spent on a CPU, as far as that is known. `has_waits`: timeline_has_waits. */
+static inline bool record_ran(bool has_waits, uint64_t amount)
+{
+    enum trace_state state = trace_state(amount);
+    bool runs_while_waiting = amount & TRACE_AS_WAITING && state == TRACE_WAITING;
+    return !has_waits || state == TRACE_WORK || state == TRACE_OVERHEAD || runs_while_waiting;
+}
+
 /* Begin of a column; of column n the window's end. */
 uint64_t time_window_at(const struct time_window *window, unsigned column);
 

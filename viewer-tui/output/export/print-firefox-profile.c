@@ -25,6 +25,7 @@ struct stack_row {
 struct sample_row {
     uint32_t stack;
     double time, weight; /* ms */
+    double cpu;          /* us, since the sample before */
 };
 
 struct firefox_profile {
@@ -33,7 +34,7 @@ struct firefox_profile {
     struct idmap stacks; /* (node, state; 0: of the path alone) -> row */
     VEC(struct stack_row) rows;
     VEC(struct sample_row) samples; /* of the thread in the making */
-    double end, length;             /* ns, of the last piece */
+    double end, length, cpu;        /* ns, of the last piece */
     node_path path;
 };
 
@@ -66,13 +67,20 @@ static uint32_t stack_of(struct firefox_profile *profile, const struct piece_of_
     return add_stack(profile, node, piece->state, n_procedures(profile) + piece->state, stack);
 }
 
+static void add_sample(struct firefox_profile *profile, uint32_t stack, double time, double weight)
+{
+    vec_push(&profile->samples, ((struct sample_row){stack, time * 1e-6, weight, profile->cpu * 1e-3}));
+    profile->cpu = 0;
+}
+
 static void take(void *context, const struct piece_of_time *piece)
 {
     struct firefox_profile *profile = context;
     if (profile->samples.n && piece->begin - profile->end > GAP * profile->length)
-        vec_push(&profile->samples, ((struct sample_row){NO_STACK, profile->end * 1e-6, 0}));
+        add_sample(profile, NO_STACK, profile->end, 0);
     double weight = profile->lines->open->timeline->is_time ? piece->amount * 1e-6 : piece->amount;
-    vec_push(&profile->samples, ((struct sample_row){stack_of(profile, piece), piece->begin * 1e-6, weight}));
+    add_sample(profile, stack_of(profile, piece), piece->begin, weight);
+    profile->cpu = piece->ran ? piece->amount : 0;
     profile->end = piece->end;
     profile->length = piece->end - piece->begin;
 }
@@ -241,6 +249,10 @@ static void write_samples(const struct firefox_profile *profile, struct json_wri
     for (size_t i = 0; i < profile->samples.n; i++)
         json_write_double(json, profile->samples.at[i].weight);
     json_write_array_end(json);
+    json_put_array(json, "threadCPUDelta");
+    for (size_t i = 0; i < profile->samples.n; i++)
+        json_write_double(json, profile->samples.at[i].cpu);
+    json_write_array_end(json);
     json_put_integer(json, "length", (int64_t)profile->samples.n);
     json_write_object_end(json);
 }
@@ -253,7 +265,7 @@ static void write_thread(struct firefox_profile *profile, size_t number)
     struct json_writer *json = &profile->json;
     struct text name = {0};
     profile->samples.n = 0;
-    profile->end = profile->length = 0;
+    profile->end = profile->length = profile->cpu = 0;
     timeline_pieces(open, number, take, profile);
     int64_t pid = timeline_pid(open, number);
     bool is_first = number == 0 || pid != timeline_pid(open, number - 1);
@@ -298,6 +310,11 @@ static void write_meta(struct firefox_profile *profile, const char *command)
     json_write_key(json, "symbolicated");
     json_write_bool(json, true);
     put_equal(json, "markerSchema", 0, NULL, 0);
+    json_put_object(json, "sampleUnits");
+    json_write_text(json, "time", "ms");
+    json_write_text(json, "eventDelay", "ms");
+    json_write_text(json, "threadCPUDelta", "µs");
+    json_write_object_end(json);
     json_put_array(json, "categories");
     for (int i = 0; i < SHOWN_STATES; i++) {
         json_write_object(json);

@@ -9,6 +9,7 @@ void timeline_pieces(const struct open_timeline *open, size_t thread,
     const struct time_window *window = &open->chart.window;
     struct time_samples sample = time_samples_from(timeline, open->chart.rows.records[thread], window->begin);
     double unit = timeline_amount(timeline, timeline->is_time ? 1e9 : 1);
+    bool has_waits = timeline_has_waits(timeline);
     while (time_samples_next(&sample) && sample.begin < window->end) {
         double begin = (double)sample.begin, length = (double)(sample.end - sample.begin);
         for (uint64_t i = sample.first; i < sample.next; i++) {
@@ -16,6 +17,7 @@ void timeline_pieces(const struct open_timeline *open, size_t thread,
             double part = sample.amount ? length * (double)amount / (double)sample.amount : 0;
             uint32_t place = sample.records[i].place;
             struct piece_of_time piece = {begin, begin + part, (double)amount * unit, time_sample_state(&sample, i),
+                                          record_ran(has_waits, sample.records[i].amount),
                                           place < open->scopes.n ? open->scopes.node[place] : 0};
             take(context, &piece);
             begin += part;

@@ -9,7 +9,8 @@ struct piece_of_time {
     double begin, end; /* ns */
     double amount;     /* ns, or a count */
     enum trace_state state;
-    uint32_t node; /* 0: none */
+    bool ran;          /* on a CPU */
+    uint32_t node;     /* 0: none */
 };
 
 /* Calls `take` for the pieces of a thread, as in rows.order, that lie in the window, in the order of time. */
