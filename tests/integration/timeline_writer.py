@@ -18,9 +18,9 @@ class Timeline:
         self.places.append((logical, physical, n, working, waiters, kind))
         return len(self.places) - 1
 
-    def record(self, profile, time, amount, state, place, worker=False):
-        """`amount` may be a fraction."""
-        word = round(amount * (1 << self.shift)) << 8 | state | (WORKER if worker else 0)
+    def record(self, profile, time, amount, state, place, worker=False, word=0):
+        """`amount` may be a fraction; `word` may have more flags."""
+        word |= round(amount * (1 << self.shift)) << 8 | state | (WORKER if worker else 0)
         self.threads.setdefault(profile, []).append((round(time / self.unit), place, word))
 
     def encode(self, step=1):
