@@ -39,49 +39,48 @@ static void end_event(struct chrome_trace *trace)
     json_write_object_end(&trace->json);
 }
 
-static void begin_slice(struct chrome_trace *trace, const char *name, const char *category, double time)
+/* Begins or ends a slice; some readers want its name at its end, too. */
+static void write_slice(struct chrome_trace *trace, const char *phase, const char *name, const char *category, double time)
 {
-    begin_event(trace, "B", time);
+    begin_event(trace, phase, time);
     json_write_text(&trace->json, "name", name);
     json_write_text(&trace->json, "cat", category);
     end_event(trace);
 }
 
+static void write_procedure(struct chrome_trace *trace, const char *phase, uint32_t node, double time)
+{
+    const struct place_scopes *scopes = &trace->lines->open->scopes;
+    char buffer[NAME_SIZE];
+    write_slice(trace, phase, database_procedure_name(scopes->db, scopes->nodes->place[node], buffer), "procedure", time);
+}
+
 /* Ends slices until `n` procedures are open. */
 static void end_slices(struct chrome_trace *trace, size_t n)
 {
-    if (trace->shows_state) {
-        begin_event(trace, "E", trace->end);
-        end_event(trace);
-    }
+    if (trace->shows_state)
+        write_slice(trace, "E", trace_state_key(trace->state), "state", trace->end);
     trace->shows_state = false;
-    for (; trace->open.n > n; trace->open.n--) {
-        begin_event(trace, "E", trace->end);
-        end_event(trace);
-    }
+    while (trace->open.n > n)
+        write_procedure(trace, "E", trace->open.at[--trace->open.n], trace->end);
 }
 
 static void take(void *context, const struct piece_of_time *piece)
 {
     struct chrome_trace *trace = context;
-    const struct place_scopes *scopes = &trace->lines->open->scopes;
     size_t same = 0;
-    node_path_find(scopes, piece->node, &trace->path);
+    node_path_find(&trace->lines->open->scopes, piece->node, &trace->path);
     bool continues = piece->begin - trace->end <= GAP * trace->length;
     while (continues && same < trace->open.n && same < trace->path.n && trace->open.at[same] == trace->path.at[same])
         same++;
-    if (same < trace->open.n || !continues || piece->state != trace->state)
-        end_slices(trace, same);
-    else if (trace->shows_state && same < trace->path.n)
+    if (same < trace->open.n || same < trace->path.n || piece->state != trace->state || !continues)
         end_slices(trace, same);
     for (; same < trace->path.n; same++) {
-        char buffer[NAME_SIZE];
-        uint32_t node = trace->path.at[same];
-        begin_slice(trace, database_procedure_name(scopes->db, scopes->nodes->place[node], buffer), "procedure", piece->begin);
-        vec_push(&trace->open, node);
+        write_procedure(trace, "B", trace->path.at[same], piece->begin);
+        vec_push(&trace->open, trace->path.at[same]);
     }
     if (piece->state != TRACE_WORK && !trace->shows_state) {
-        begin_slice(trace, trace_state_key(piece->state), "state", piece->begin);
+        write_slice(trace, "B", trace_state_key(piece->state), "state", piece->begin);
         trace->shows_state = true;
     }
     trace->state = piece->state;
