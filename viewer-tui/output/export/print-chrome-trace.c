@@ -8,9 +8,6 @@
 
 #include <stdlib.h>
 
-/* A slice is not interrupted by gaps shorter than this share of the piece before. */
-#define GAP 0.5
-
 struct chrome_trace {
     struct timeline_lines *lines;
     struct json_writer json;
@@ -70,7 +67,9 @@ static void take(void *context, const struct piece_of_time *piece)
     struct chrome_trace *trace = context;
     size_t same = 0;
     node_path_find(&trace->lines->open->scopes, piece->node, &trace->path);
-    bool continues = piece->begin - trace->end <= GAP * trace->length;
+    bool continues = piece_continues(piece, trace->end, trace->length);
+    if (continues)
+        trace->end = piece->begin;
     while (continues && same < trace->open.n && same < trace->path.n && trace->open.at[same] == trace->path.at[same])
         same++;
     if (same < trace->open.n || same < trace->path.n || piece->state != trace->state || !continues)

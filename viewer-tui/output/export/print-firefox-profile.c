@@ -11,9 +11,6 @@
 #define PROCESSED_VERSION 60
 #define GECKO_VERSION     30
 
-/* A gap longer than this share of the piece before is a sample without stack. */
-#define GAP 0.5
-
 /* No stack, or no prefix. */
 #define NO_STACK IDMAP_NONE
 
@@ -76,7 +73,7 @@ static void add_sample(struct firefox_profile *profile, uint32_t stack, double t
 static void take(void *context, const struct piece_of_time *piece)
 {
     struct firefox_profile *profile = context;
-    if (profile->samples.n && piece->begin - profile->end > GAP * profile->length)
+    if (profile->samples.n && !piece_continues(piece, profile->end, profile->length))
         add_sample(profile, NO_STACK, profile->end, 0);
     double weight = profile->lines->open->timeline->is_time ? piece->amount * 1e-6 : piece->amount;
     add_sample(profile, stack_of(profile, piece), piece->begin, weight);

@@ -13,6 +13,13 @@ struct piece_of_time {
     uint32_t node;     /* 0: none */
 };
 
+/* Whether a piece goes on where the one before ended: periods vary by half, so gaps of up to a period are none. */
+static inline bool piece_continues(const struct piece_of_time *piece, double end_before, double length_before)
+{
+    double length = piece->end - piece->begin;
+    return piece->begin - end_before <= (length > length_before ? length : length_before);
+}
+
 /* Calls `take` for the pieces of a thread, as in rows.order, that lie in the window, in the order of time. */
 void timeline_pieces(const struct open_timeline *open, size_t thread,
                      void (*take)(void *context, const struct piece_of_time *piece), void *context);
