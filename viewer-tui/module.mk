@@ -52,5 +52,8 @@ $(eval $(call unit_test,viewer-tui/test_fate_counts,$(VIEWER_OBJECTS),$(VIEWER_L
 $(eval $(call unit_test,viewer-tui/test_v4_map,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_values,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 MADE_TIMELINE = $(BUILD)/obj/tests/unit/viewer-tui/made_timeline.o
+$(eval $(call unit_test,viewer-tui/test_time_cells,$(MADE_TIMELINE) $(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
+$(eval $(call unit_test,viewer-tui/test_time_chart,$(MADE_TIMELINE) $(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
+$(eval $(call unit_test,viewer-tui/test_time_looks,$(MADE_TIMELINE) $(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_timeline,$(MADE_TIMELINE) $(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_change_points,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))

@@ -93,7 +93,7 @@ void timeline_add_time(uint64_t time, uint64_t step, struct text *out)
 
 void timeline_add_axis(const struct time_window *window, struct text *out)
 {
-    uint64_t step = timeline_tick_step(window->end - window->begin, window->n / 14 + 1);
+    uint64_t step = timeline_tick_step(window->end - window->begin, window->n / 10 + 1);
     struct text label = {0};
     size_t at = 0; /* columns that are used */
     for (uint64_t time = (window->begin + step - 1) / step * step; time < window->end; time += step) {

@@ -53,13 +53,13 @@ enum time_color procedure_color(size_t index)
     return index < sizeof colors / sizeof *colors ? colors[index] : TIME_GRAY;
 }
 
-/* The index of a procedure; `letters->procedures.n` if it has no letter. */
+/* The index of a procedure; LETTERS if it has no letter. */
 static size_t index_of(const struct procedure_letters *letters, uint32_t procedure)
 {
     size_t i = 0;
     while (i < letters->procedures.n && letters->procedures.at[i] != procedure)
         i++;
-    return i;
+    return i < letters->procedures.n ? i : LETTERS;
 }
 
 struct procedure_time {
@@ -83,7 +83,7 @@ void letters_give(struct procedure_letters *letters, struct time_chart *chart, s
         const struct time_cell *cells = time_chart_cells(chart, row);
         for (unsigned column = 0; column < chart->window.n; column++) {
             const struct time_cell *cell = &cells[column];
-            if (cell->value == NOTHING || index_of(letters, cell->value) < letters->procedures.n)
+            if (cell->value == NOTHING || index_of(letters, cell->value) < LETTERS)
                 continue;
             uint32_t at = idmap_get(&numbers, cell->value, 0);
             if (at == IDMAP_NONE) {

@@ -115,7 +115,7 @@ const struct time_cell *time_chart_cells(struct time_chart *chart, size_t row)
     struct time_query query = {.timeline = chart->timeline,
                                .window = chart->window,
                                .values = chart->procedures,
-                               .n_values = database_n_procedures(chart->scopes->db),
+                               .n_values = chart->depth ? database_n_procedures(chart->scopes->db) : 0,
                                .marks = chart->marks};
     if (!chart->cells.at[row])
         chart->cells.at[row] = find_cells(chart, &query, of->first, of->n);
