@@ -57,7 +57,8 @@ void timeline_add_row(const struct open_timeline *open, size_t row, bool ascii, 
     }
     if (rows->grouping == BY_PROCESS && thread->process) {
         run_add_place(thread->process, open->hosts_differ, ascii, out);
-        text_say(out, ascii, "%s %jd", run_program_of(thread->process), (intmax_t)thread->pid);
+        text_add_clean(out, run_program_of(thread->process), ascii);
+        text_printf(out, " %jd", (intmax_t)thread->pid);
     } else {
         text_add_clean(out, thread_routine(thread), ascii);
     }

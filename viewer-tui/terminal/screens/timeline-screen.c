@@ -345,6 +345,7 @@ static void group(struct tui *tui)
     struct time_chart *chart = chart_of(tui);
     time_chart_group(chart, (enum thread_grouping)((chart->rows.grouping + 1) % GROUPINGS));
     page->scroller = (struct scroller){.n = chart->rows.rows.n};
+    page->lines.label_width = timeline_label_width(&page->open, (size_t)screen_width());
     tui_say(tui, "%s", words[chart->rows.grouping]);
 }
 
