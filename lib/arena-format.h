@@ -16,6 +16,7 @@
  *  3. Before a sample changes a published word (a value, a fate), it saves the word in `undo`, then
  *     raises the number of saved words. It sets the number to 0 at its end, after the counts. A
  *     reader that finds saved words puts them back, the last one first: that sample never was.
+ *  4. The trace has its own word (below). A sample enters it after its end, so it may lack the last one.
  *
  * There are no pointers, so a damaged file can't mislead the process that writes it, and the file
  * can be read at any address. */
@@ -23,11 +24,12 @@
 #define LIB_ARENA_FORMAT_H
 
 #include "lib/fate-counts.h"
+#include "lib/trace-format.h"
 
 #include <stdbool.h>
 
 #define ARENAS_MAGIC  "HPCRUNAR"
-#define ARENAS_MAJOR  1
+#define ARENAS_MAJOR  2
 #define ARENAS_SUFFIX ".arenas"
 
 #define ARENA_EVENTS   8
@@ -35,8 +37,10 @@
 #define ARENA_SEGMENTS 20
 #define ARENA_UNDO     16
 
-/* Segment k of an array has 2^(ARENA_FIRST_BITS + k) items. */
+/* Segment k of an array has 2^(ARENA_FIRST_BITS + k) items; of the trace's 2^(ARENA_TRACE_BITS + k), so
+ * that a thread with few samples needs one page for them. */
 #define ARENA_FIRST_BITS 10
+#define ARENA_TRACE_BITS 7
 
 /* At offset 0. */
 struct arena_header {
@@ -107,6 +111,42 @@ struct arena_segments {
     uint64_t at[ARENA_SEGMENTS];
 };
 
+/* The trace of a thread is an array of records, and a word that says which of them count. A store of the
+ * word leads from one consistent state to the next; what it makes count is complete before it.
+ *
+ *   bits 0-26   count: number of records in the array
+ *   bits 27-31  scale: 2^scale samples make a record
+ *   bit  32     the array is being thinned
+ *   bits 33-63  parts: number of samples in the open record, trace_open[parts % 2], which becomes the next
+ *               record of the array when it has 2^scale; 0: there is none. While the array is thinned:
+ *               number of pairs that have been merged
+ *
+ * Thinning replaces the records 2i and 2i + 1 by record i, for i = 0, 1, ... The record of pair 0 would
+ * overwrite what it is made of, so it is trace_open[0] until the last pair is merged. In the meantime the
+ * records are trace_open[0], 1 to parts - 1 and 2 parts to count - 1; with parts = 0, 0 to count - 1. */
+#define TRACE_COUNT_BITS 27
+#define TRACE_SCALE_BITS 5
+#define TRACE_MAX_COUNT  (((uint32_t)1 << TRACE_COUNT_BITS) - ((uint32_t)1 << ARENA_TRACE_BITS))
+
+struct trace_extent {
+    uint32_t count, scale, parts;
+    bool is_thinned;
+};
+
+static inline uint64_t trace_word(struct trace_extent extent)
+{
+    return extent.count | (uint64_t)extent.scale << TRACE_COUNT_BITS |
+           (uint64_t)extent.is_thinned << 32 | (uint64_t)extent.parts << 33;
+}
+
+static inline struct trace_extent trace_extent(uint64_t word)
+{
+    return (struct trace_extent){.count = word & (((uint32_t)1 << TRACE_COUNT_BITS) - 1),
+                                 .scale = word >> TRACE_COUNT_BITS & ((1u << TRACE_SCALE_BITS) - 1),
+                                 .parts = (uint32_t)(word >> 33),
+                                 .is_thinned = word >> 32 & 1};
+}
+
 struct arena_join {
     uint32_t thread, node;
     uint64_t ip;
@@ -143,8 +183,11 @@ struct arena_thread {
     uint32_t nodes, lnotes, values; /* published items; node 0 is the root */
     uint64_t ticks;                 /* at the last sample */
     struct fate_count fates[ARENA_EVENTS][FATE_SLOTS];
-    _Alignas(128) struct arena_undo undo;
+    _Alignas(128) uint64_t trace; /* struct trace_extent */
+    struct arena_undo undo;
 
+    _Alignas(64) struct trace_record trace_open[2];
+    uint32_t trace_event; /* whose samples are traced */
     uint8_t source[ARENA_EVENTS]; /* enum sample_source; 0: the event was never open */
     uint32_t index, tid, kind;    /* THREAD */
     uint32_t creator, creation_node;
@@ -152,7 +195,7 @@ struct arena_thread {
     uint64_t looked_ticks, looked_wall, looked_cpu; /* clocks at one time, about every second */
     uint64_t looked_ready, looked_timeslices; /* until then, as in THREAD CLOCK */
     char name[16];
-    struct arena_segments node_segments, lnote_segments, value_segments;
+    struct arena_segments node_segments, lnote_segments, value_segments, trace_segments;
     uint32_t join_count;
     struct arena_join joins[ARENA_JOINS];
 };
@@ -173,8 +216,8 @@ static inline void arena_undo_fates(struct arena_thread *thread)
     }
 }
 
-/* Saves a word that the sample in progress is about to change. A sample changes at most two fates
- * twice and seven metrics, fewer than ARENA_UNDO words. */
+/* Saves a word that the sample in progress is about to change. A sample changes at most two words of each of
+ * three fates, and nine times a metric, fewer than ARENA_UNDO words. */
 static inline void arena_undo_save(struct arena_undo *undo, uint64_t word, uint64_t old)
 {
     uint32_t i = undo->count;

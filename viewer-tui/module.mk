@@ -50,3 +50,6 @@ $(eval $(call unit_test,viewer-tui/test_text,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIE
 $(eval $(call unit_test,viewer-tui/test_fate_counts,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_v4_map,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_values,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
+MADE_TIMELINE = $(BUILD)/obj/tests/unit/viewer-tui/made_timeline.o
+$(eval $(call unit_test,viewer-tui/test_timeline,$(MADE_TIMELINE) $(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
+$(eval $(call unit_test,viewer-tui/test_change_points,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))

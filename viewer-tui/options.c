@@ -13,7 +13,7 @@
  * enumerations. */
 enum {
     PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, COLLAPSE, FILTER,
-    DEPTH, MIN_PERCENT, PROGRAM, THREADS, OF, WHAT_IF, COMPARE, FAIL_IF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, OWN,
+    DEPTH, MIN_PERCENT, PROGRAM, THREADS, FROM, TO, PHASE, OF, WHAT_IF, COMPARE, FAIL_IF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, OWN,
     COLUMNS, BARS, NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
 };
 
@@ -76,6 +76,13 @@ static struct option_row rows[OPTIONS] = {
                  "that no such thread ran. It is compared with the names in the view of threads, `NAME PID/TID`, in "
                  "parallel jobs `rank R on HOST: NAME PID/TID`. Case counts only if the expression has upper case. "
                  "Not for the summary, which is about the whole run. The key `|` in the viewer does the same."},
+    [FROM] = {NULL, "from", "TIME", NULL, "show what happened after TIME: 1.2s, 300ms, 40%",
+              "Sum the values over the records of the time line after TIME, seconds since the run began (`1.2s`, `1.2`), "
+              "`300ms` or a percentage of the run. All views, the summary and the advice are about that piece of time. "
+              "See Pieces of time."},
+    [TO] = {NULL, "to", "TIME", NULL, "show what happened up to TIME", "The same up to TIME. Default: the end."},
+    [PHASE] = {NULL, "phase", "N", NULL, "show phase N (--print phases lists them)",
+               "The same for phase N of those that `--print phases` lists."},
     [OF] = {NULL, "of", "REGEX", NULL, "print threads: costs of the procedure that matches",
             "With `--print threads`: print what the one procedure whose name the extended regular expression "
             "matches costs in each thread, and how even that is. Inclusive, unless `--sort` says otherwise."},
@@ -241,6 +248,21 @@ static void take_list(struct command_line *line, const char *list)
     line->options.compares_lists = true;
 }
 
+static void take_time(struct asked_time *time, const char *option, const char *text)
+{
+    if (!asked_time_read(text, time))
+        diag_usage("--%s takes a time such as 1.2s, 300ms or 40%%, not '%s'", option, text);
+}
+
+static unsigned phase_in(const char *text)
+{
+    char *end;
+    unsigned long phase = strtoul(text, &end, 10);
+    if (*end || end == text || phase < 1 || phase > 1000)
+        diag_usage("--phase takes the number of a phase from 1, not '%s'", text);
+    return (unsigned)phase;
+}
+
 static void take_option(void *target, size_t option, const char *value)
 {
     struct command_line *line = target;
@@ -262,6 +284,9 @@ static void take_option(void *target, size_t option, const char *value)
     case MIN_PERCENT: options->print.min_percent = percent_in(value); break;
     case PROGRAM: options->program = value; break;
     case THREADS: options->threads = value; break;
+    case FROM: take_time(&options->range.from, "from", value); break;
+    case TO: take_time(&options->range.to, "to", value); break;
+    case PHASE: options->range.phase = phase_in(value); break;
     case OF: options->print.of = value; break;
     case WHAT_IF: take_change(&options->changes, value); break;
     case COMPARE: take_list(line, value); break;
@@ -332,6 +357,13 @@ static void check_combination(const struct options *options, const bool given[OP
         diag_usage("--program and --threads cannot be combined");
     if ((options->program || options->threads) && page->whole)
         diag_usage("--%s: %s; print another view", options->program ? "program" : "threads", page->whole);
+    bool has_range = given[FROM] || given[TO] || given[PHASE];
+    if (has_range && options->paths[1])
+        diag_usage("--from, --to and --phase are of one database; write DB@1.2s:3.4s for one of two");
+    if (given[PHASE] && (given[FROM] || given[TO]))
+        diag_usage("--phase has its own begin and end: leave out --from and --to");
+    if (has_range && page->is_of_set)
+        diag_usage("--from, --to and --phase: %s; print another view", page->whole);
     if (given[COLUMNS] && options->paths[1])
         diag_usage("--columns works with one database, not with two that are compared");
     if (options->print.of && options->printed != PRINT_THREADS)

@@ -7,6 +7,7 @@
 #include "lib/measurement.h"
 #include "lib/parallel.h"
 #include "lib/path.h"
+#include "lib/trace-format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -271,6 +272,18 @@ static uint64_t rescaled(uint64_t amount, const struct measurement_event *event)
                                 : amount << (shift - event->shift);
 }
 
+/* A trace whose event is lost has amounts that mean nothing. */
+static void rescale_trace(const struct measurement *m, struct measurement_thread *thread)
+{
+    if (thread->trace_event == MEASUREMENT_UNKNOWN)
+        thread->trace.n = 0;
+    for (size_t i = 0; i < thread->trace.n; i++) {
+        uint64_t *word = &thread->trace.at[i].amount;
+        uint64_t amount = rescaled(trace_amount(*word), &m->events.at[thread->trace_event]);
+        *word = trace_amount_word(amount, (unsigned)(*word & TRACE_FLAG_MASK));
+    }
+}
+
 static void rescale_amounts(struct measurement *m)
 {
     for (size_t i = 0; i < m->threads.n; i++) {
@@ -285,6 +298,7 @@ static void rescale_amounts(struct measurement *m)
             if (fate->event != MEASUREMENT_UNKNOWN)
                 fate->amount = rescaled(fate->amount, &m->events.at[fate->event]);
         }
+        rescale_trace(m, thread);
     }
 }
 
