@@ -30,8 +30,8 @@ const char *open_timeline(struct open_timeline *open, struct session *session, e
     threads_read(&threads, db, session->run);
     thread_set_keep(session->threads, &threads, &db->metrics);
     open->chart = time_chart_of(open->timeline, &open->scopes, threads, columns);
-    if (session->has_range)
-        time_chart_show(&open->chart, session->range.from, session->range.to, columns);
+    if (session->runs.at[0].has_range)
+        time_chart_show(&open->chart, session->runs.at[0].range.from, session->runs.at[0].range.to, columns);
     if (open->chart.rows.n > 0)
         return NULL;
     close_timeline(open);
