@@ -362,9 +362,7 @@ class Screen(InTerminal):
         terminal.press("6")
         terminal.until_seen("123.5 ms to 259.3 ms of 1.000 s")
         terminal.press("Escape", "Escape")
-        terminal.until_seen("?:help")
-        terminal.press("*")
-        terminal.until_seen("kernel")
+        terminal.until_seen("?:help", "solve", "join")  # the whole run again
         terminal.press("t")
         terminal.until_seen("; only")
 

@@ -43,7 +43,7 @@ struct print_options {
 
 /* A tree to print: a view as it is shown. */
 struct tree {
-    const struct session *session;
+    struct session *session;
     struct view *view;
     enum projection projection;
     struct filtered_tree *filtered; /* the view's rows that the filters leave */

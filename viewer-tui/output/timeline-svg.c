@@ -11,12 +11,14 @@
 #define ROW          16
 #define STRIP        26 /* a line of the strip */
 #define TOP          44
+#define STRIP_TOP    16 /* of a strip alone */
 #define LEGEND_ENTRY 160
 
 struct drawing {
     struct timeline_lines *lines;
     FILE *out;
-    int y; /* of the next part */
+    int top; /* below the axis's labels */
+    int y;   /* of the next part */
 };
 
 static int width_of(const struct drawing *drawing)
@@ -56,8 +58,8 @@ static void write_axis(struct drawing *drawing)
         struct text label = {0};
         int x = LABEL + (int)((double)(time - window->begin) / (double)length * COLUMN * window->n);
         timeline_add_time(time, step, &label);
-        fprintf(drawing->out, "<path stroke=\"#bbbbbb\" d=\"M%d %dV%d\"/>\n", x, TOP - 14, drawing->y);
-        write_text(drawing, x + 2, TOP - 4, " font-size=\"11\"", text_string(&label));
+        fprintf(drawing->out, "<path stroke=\"#bbbbbb\" d=\"M%d %dV%d\"/>\n", x, drawing->top - 14, drawing->y);
+        write_text(drawing, x + 2, drawing->top - 4, " font-size=\"11\"", text_string(&label));
         vec_free(&label);
     }
 }
@@ -172,7 +174,7 @@ static void write_legend(struct drawing *drawing)
 static void write_parts(struct drawing *drawing, const char *command)
 {
     struct text title = {0};
-    drawing->y = TOP;
+    drawing->y = drawing->top = TOP;
     text_printf(&title, "%s: ", command);
     timeline_add_title(drawing->lines, &title);
     write_text(drawing, 4, 18, " font-size=\"14\"", text_string(&title));
@@ -182,6 +184,22 @@ static void write_parts(struct drawing *drawing, const char *command)
     write_legend(drawing);
     drawing->y += ROW / 2;
     vec_free(&title);
+}
+
+void print_timeline_strip(struct timeline_lines *lines, FILE *out)
+{
+    struct drawing drawing = {.lines = lines, .top = STRIP_TOP, .y = STRIP_TOP};
+    char *parts = NULL;
+    size_t size;
+    drawing.out = open_memstream(&parts, &size);
+    if (!drawing.out)
+        return;
+    write_strip(&drawing);
+    write_axis(&drawing);
+    fclose(drawing.out);
+    fprintf(out, "<svg id=\"strip\" width=\"100%%\" viewBox=\"0 0 %d %d\" font-size=\"12\" fill=\"currentColor\">\n%s</svg>\n",
+            width_of(&drawing), drawing.y, parts);
+    free(parts);
 }
 
 void print_timeline_svg(struct timeline_lines *lines, const char *command, FILE *out)
