@@ -85,6 +85,8 @@ struct row_sums {
     bool has_waits;   /* timeline_has_waits */
     struct time_cell *cells;
     struct value_sums values;
+    uint32_t last_place; /* the place of the record before, */
+    double *last_sums;   /* and the sums of its value; NULL: it has none. Records of one place often follow each other */
 };
 
 /* Adds a part of a sample to a cell. */
@@ -103,8 +105,12 @@ static inline void add_sample(struct row_sums *row, const struct time_samples *s
             continue;
         if (query->marks && query->marks[place])
             cell->marked += amount;
-        if (query->values && query->values[place] != NOTHING)
-            sums_of(&row->values, query->values[place])[column] += amount;
+        if (query->values && place != row->last_place) {
+            row->last_place = place;
+            row->last_sums = query->values[place] != NOTHING ? sums_of(&row->values, query->values[place]) : NULL;
+        }
+        if (row->last_sums)
+            row->last_sums[column] += amount;
     }
 }
 
@@ -151,7 +157,8 @@ void time_cells_find(const struct time_query *query, const struct timeline_threa
                            .bounds = mem_alloc((window->n + 1) * sizeof *row.bounds),
                            .has_waits = timeline_has_waits(query->timeline),
                            .cells = cells,
-                           .values = {.columns = window->n}};
+                           .values = {.columns = window->n},
+                           .last_place = NOTHING};
     if (query->values)
         row.values.slots = mem_alloc((query->n_values + 1) * sizeof *row.values.slots);
     for (unsigned column = 0; column <= window->n; column++)

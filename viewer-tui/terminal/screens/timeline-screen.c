@@ -66,6 +66,8 @@ static const struct thread_row *selected_row(const struct time_page *page)
 static int draw_strip(struct time_page *page, int line)
 {
     struct time_chart *chart = &page->open.chart;
+    for (size_t i = 0; i < (size_t)screen_height() && page->scroller.top + i < chart->rows.rows.n; i++)
+        time_chart_cells(chart, page->scroller.top + i); /* which the strip may be the sum of */
     const struct time_cell *strip = time_chart_strip(chart);
     double length = timeline_column_length(&page->lines), most = timeline_strip_most(&page->lines);
     struct text label = {0};
