@@ -1,5 +1,5 @@
-"""The time view: cells of random records against sums in rational numbers, and a run of known phases in every format and
-on the screen."""
+"""The time view: cells of random records against sums in rational numbers, and a run of known phases in every
+format and on the screen."""
 import csv
 import io
 import json
@@ -17,15 +17,16 @@ from terminal import HAVE_TMUX
 from test_viewer_range import Recorded
 from test_viewer_tui import InTerminal
 
-STATES = {tw.WORK: "work", tw.OVERHEAD: "overhead", tw.WAITING: "waiting", tw.IDLE: "idle", tw.NOBODY: "nobody working",
-          tw.RUNTIME: "runtime", tw.READY: "ready", tw.OFF_CPU: "off CPU", tw.DROPPED: "dropped"}
+STATES = {tw.WORK: "work", tw.OVERHEAD: "overhead", tw.WAITING: "waiting", tw.IDLE: "idle",
+          tw.NOBODY: "nobody working", tw.RUNTIME: "runtime", tw.READY: "ready", tw.OFF_CPU: "off CPU",
+          tw.DROPPED: "dropped"}
 MS = 10**6
 PERIOD = 10 * MS
 
 
 class Phases:
-    """Threads 1 to 3, for a second: `assemble` on the first one, then `kernel` on all. Each tuple: from and to in periods,
-    a state, a place."""
+    """Threads 1 to 3, for a second: `assemble` on the first one, then `kernel` on all. Each tuple: from and to in
+    periods, a state, a place."""
     PHASES = {1: [(0, 40, tw.WORK, "assemble"), (40, 80, tw.WORK, "kernel"), (80, 100, tw.WAITING, "join")],
               2: [(0, 40, tw.IDLE, None), (40, 70, tw.WORK, "kernel"), (70, 100, tw.IDLE, None)],
               3: [(0, 40, tw.NOBODY, None), (40, 80, None, "solve")]}  # None: a third is work, the rest ready
@@ -42,7 +43,8 @@ class Phases:
         main = start.call(functions["main"])
         solve = main.call(functions["solve"])
         self.contexts = {"assemble": main.call(functions["assemble"]), "solve": solve,
-                         "kernel": solve.call(functions["kernel"]).statement(file, 42), "join": main.call(functions["join"])}
+                         "kernel": solve.call(functions["kernel"]).statement(file, 42),
+                         "join": main.call(functions["join"])}
         self.line, self.records = tw.Timeline(), []  # (profile, begin, end, state, place)
         self.places = {name: i for i, name in enumerate([None, *self.contexts])}
         for profile, phases in self.PHASES.items():
@@ -61,11 +63,11 @@ class Phases:
 
     def write(self, folder):
         v4_writer.write_database(self.db, folder)
-        self.line.places = [(self.contexts[name].id if name else 0, 0, *((4, 2) if name else (0, 0)), 0, 0) for name in self.places]
+        self.line.places = [(self.contexts[name].id, 0, 4, 2, 0, 0) if name else (0,) * 6 for name in self.places]
         self.line.write(pathlib.Path(folder))
-        threads = [{"profile": i, "tid": 70 + i, "name": "t", "start_routine": "run" if i > 1 else ""} for i in (1, 2, 3)]
-        metrics = [{"name": name, "unit": "s", "state": "measured", "event": self.event} for name in self.db.metrics]
-        viewer.describe_run(folder, metrics, events=[{"name": self.event, "unit": "s", "period": 0.01}],
+        threads = [{"profile": i, "tid": 70 + i, "name": "t", "start_routine": "run" if i > 1 else ""}
+                   for i in (1, 2, 3)]
+        viewer.describe_run(folder, viewer.measured(*self.db.metrics, event=self.event), events=[{"name": self.event, "unit": "s", "period": 0.01}],
                             processes=[{"pid": 70, "command": "phases", "executable": "/home/user/phases",
                                         "threads": threads}])
 
@@ -101,11 +103,12 @@ class Cells(OfPhases):
                 recorded.write(folder)
                 self.check_cells(recorded, viewer.printed_json("timeline", folder), Fraction(recorded.end, 100), 0)
                 begin, end = recorded.end // 3, recorded.end // 2
-                piece = viewer.printed_json("timeline", "--from", f"{begin / 1e9:.9f}s", "--to", f"{end / 1e9:.9f}s", folder)
+                piece = viewer.printed_json("timeline", "--from", f"{begin / 1e9:.9f}s", "--to", f"{end / 1e9:.9f}s",
+                                            folder)
                 self.check_cells(recorded, piece, Fraction(end - begin, 100), begin)
 
     def check_cells(self, recorded, shown, column, begin):
-        """All states of all threads in all columns; columns begin and end at whole nanoseconds, so they may be 1 ns off."""
+        """All states of all threads in all columns, which begin and end at whole nanoseconds."""
         expected = defaultdict(lambda: [0.0] * 100)
         for profile, since, until, amount, word, _ in recorded.records:
             for i in range(100):
@@ -127,9 +130,8 @@ class Cells(OfPhases):
         self.assertEqual([t["thread"] for t in shown["threads"]], ["t 70/71", "t 70/72", "t 70/73"])
         self.assertEqual((shown["event"], shown["unit"], shown["from"], shown["to"]), ("REALTIME", "s", 0, 1))
         for column in range(100):
-            expected = {1: 1.25 if column < 40 else 0} if column < 40 else None
             working = 1 if column < 40 else 2.25 if column < 70 else 1.25 if column < 80 else 0
-            self.assertAlmostEqual(shown["strip"]["working"][column], working, delta=1e-5, msg=expected)
+            self.assertAlmostEqual(shown["strip"]["working"][column], working, delta=1e-5)
             self.assertAlmostEqual(shown["strip"]["cpus"][column], working, delta=1e-5)
             self.assertAlmostEqual(shown["strip"]["ready"][column], 0.75 if 40 <= column < 80 else 0, delta=1e-5)
 
@@ -141,7 +143,8 @@ class Cells(OfPhases):
             threads = viewer.printed_json("timeline", "--depth", depth, self.db)["threads"]
             first = [cell and cell["name"] for cell in threads[0]["procedures"]]
             self.assertEqual(first, [names[0]] * 40 + [names[1]] * 40 + [names[2]] * 20)
-            self.assertEqual([cell is None for cell in threads[1]["procedures"]], [True] * 40 + [False] * 30 + [True] * 30)
+            self.assertEqual([cell is None for cell in threads[1]["procedures"]],
+                             [True] * 40 + [False] * 30 + [True] * 30)
             self.assertAlmostEqual(threads[1]["procedures"][50]["amount"], 0.01, delta=1e-8)
 
     def test_csv(self):
@@ -169,7 +172,8 @@ class Text(OfPhases):
         self.assertRegex(rows[0], r"^#{64,65}w{16,17}$")
         self.assertRegex(rows[1], r"^\.{32,33}#{24,25}\.{24,25}$")
         self.assertRegex(rows[2], r"^\.{32,33}r{31,33}$")
-        self.assertRegex(text, r"\nworking +1\.20 .*\nwaiting +0\.20 .*\nidle +1\.10 .*\nready +0\.30 .*\nCPUs used +1\.20 ")
+        self.assertRegex(text, r"\nworking +1\.20 .*\nwaiting +0\.20 .*\nidle +1\.10 .*\nready +0\.30 .*\n"
+                               r"CPUs used +1\.20 ")
         self.assertNotIn("overhead   ", text.split("# working")[0])
         self.assertIn("0.000 s to 1.000 s of 1.000 s, a column is 12.3 ms: states", text)
 
@@ -250,9 +254,11 @@ class OtherPrograms(OfPhases):
         meta, shared = profile["meta"], profile["shared"]
         self.assertEqual(meta["preprocessedProfileVersion"], 60)
         self.assertIn("grey", [category["color"] for category in meta["categories"]])
-        strings, functions, frames, stacks = (shared[key] for key in ("stringArray", "funcTable", "frameTable", "stackTable"))
+        strings, functions, frames, stacks = (shared[key] for key in
+                                              ("stringArray", "funcTable", "frameTable", "stackTable"))
         sources = self.check_table(shared["sources"], "id", "filename")
-        for i in self.check_table(functions, "name", "isJS", "relevantForJS", "resource", "source", "lineNumber", "columnNumber"):
+        for i in self.check_table(functions, "name", "isJS", "relevantForJS", "resource", "source", "lineNumber",
+                                  "columnNumber"):
             self.assertIn(functions["name"][i], range(len(strings)))
             self.assertTrue(functions["source"][i] is None or functions["source"][i] in sources)
         for i in self.check_table(frames, "address", "inlineDepth", "category", "subcategory", "func", "nativeSymbol",
@@ -314,12 +320,13 @@ class Screen(InTerminal):
         """What the thread did at the cursor, and its row in the tree."""
         terminal = self.start(width=100)
         terminal.press("6")
-        terminal.until_seen("time line: 0.000 s to 1.000 s", "0.006 s  t 70/71: working; 2 of 4 workers work", "main > assemble")
+        terminal.until_seen("time line: 0.000 s to 1.000 s", "0.006 s  t 70/71: working; 2 of 4 workers work",
+                            "main > assemble")
         terminal.press("Down", *["Right"] * 50)
         terminal.until_seen("0.623 s  t 70/72: working", "main > solve > kernel  phases.c:42", "cell: working 100 %")
         terminal.press("Down", "+", "+", "+")
-        terminal.until_seen("procedures at depth 3", "t 70/73: ready, without a CPU 75 %, working 25 %", "; solve 100 %",
-                            "A kernel  B solve  C assemble  D join")
+        terminal.until_seen("procedures at depth 3", "t 70/73: ready, without a CPU 75 %, working 25 %",
+                            "; solve 100 %", "A kernel  B solve  C assemble  D join")
         terminal.press("+")
         terminal.until_seen("no path is deeper")
         terminal.press("Up", "Enter")

@@ -123,8 +123,8 @@ void timeline_add_note(const struct open_timeline *open, struct text *out)
     else if (!timeline_has_waits(timeline))
         text_add(out, "empty: off the CPU or ready, not measured; hpcrun -e REALTIME measures it");
     if (step > 1)
-        text_printf(out, "%sa record stands for up to %u samples; hpcrun --trace full keeps all",
-                    out->n ? "; " : "", step);
+        text_printf(out, "%sa record stands for up to %u samples; hpcrun --trace full keeps all", out->n ? "; " : "",
+                    step);
 }
 
 /* ---- the cursor ---- */
@@ -133,9 +133,15 @@ void timeline_add_note(const struct open_timeline *open, struct text *out)
 static uint64_t add_states(const struct time_samples *sample, struct text *out)
 {
     static const char *const names[TRACE_STATES] = {
-        [TRACE_WORK] = "working",   [TRACE_OVERHEAD] = "overhead", [TRACE_WAITING] = "waiting",
-        [TRACE_IDLE] = "idle",      [TRACE_NOBODY] = "idle, as all workers", [TRACE_RUNTIME] = "kept by the runtime",
-        [TRACE_READY] = "ready, without a CPU", [TRACE_OFF_CPU] = "off the CPU", [TRACE_DROPPED] = "no call path",
+        [TRACE_WORK] = "working",
+        [TRACE_OVERHEAD] = "overhead",
+        [TRACE_WAITING] = "waiting",
+        [TRACE_IDLE] = "idle",
+        [TRACE_NOBODY] = "idle, as all workers",
+        [TRACE_RUNTIME] = "kept by the runtime",
+        [TRACE_READY] = "ready, without a CPU",
+        [TRACE_OFF_CPU] = "off the CPU",
+        [TRACE_DROPPED] = "no call path",
     };
     uint64_t amounts[TRACE_STATES] = {0}, most = sample->first;
     for (uint64_t i = sample->first; i < sample->next; i++) {

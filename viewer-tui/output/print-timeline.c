@@ -13,9 +13,9 @@
 #define MOST_ROWS 64
 
 /* Columns of CSV and JSON, and of drawings and the counters of other formats. */
-#define DATA_COLUMNS   100
-#define FINE_COLUMNS   200
-#define DRAWING_LABEL  30
+#define DATA_COLUMNS  100
+#define FINE_COLUMNS  200
+#define DRAWING_LABEL 30
 
 /* ---- text ---- */
 
@@ -202,8 +202,8 @@ static void write_csv(struct timeline_lines *lines, struct writer *writer)
             double from = (double)time_window_at(&chart->window, column) * 1e-9;
             double to = (double)time_window_at(&chart->window, column + 1) * 1e-9;
             double amount = amount_of(lines, cells[column].states[state]);
-            struct cell_record record = {text_string(&label), trace_state_key((enum trace_state)state),
-                                         profile, from, to, amount};
+            struct cell_record record = {
+                text_string(&label), trace_state_key((enum trace_state)state), profile, from, to, amount};
             table.rows = &record;
             table.n_rows = 1;
             if (amount > 0)
@@ -217,9 +217,15 @@ const char *trace_state_key(enum trace_state state)
 {
     static const char *const keys[TRACE_STATES] = {
         [0] = "?",
-        [TRACE_WORK] = "work",       [TRACE_OVERHEAD] = "overhead", [TRACE_WAITING] = "waiting",
-        [TRACE_IDLE] = "idle",       [TRACE_NOBODY] = "nobody working", [TRACE_RUNTIME] = "runtime",
-        [TRACE_READY] = "ready",     [TRACE_OFF_CPU] = "off CPU",   [TRACE_DROPPED] = "dropped",
+        [TRACE_WORK] = "work",
+        [TRACE_OVERHEAD] = "overhead",
+        [TRACE_WAITING] = "waiting",
+        [TRACE_IDLE] = "idle",
+        [TRACE_NOBODY] = "nobody working",
+        [TRACE_RUNTIME] = "runtime",
+        [TRACE_READY] = "ready",
+        [TRACE_OFF_CPU] = "off CPU",
+        [TRACE_DROPPED] = "dropped",
     };
     return keys[state];
 }

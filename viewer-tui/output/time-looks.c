@@ -21,9 +21,15 @@ enum shown_state shown_state(enum trace_state state)
 {
     static const enum shown_state shown[TRACE_STATES] = {
         [0] = SHOWN_OTHER,
-        [TRACE_WORK] = SHOWN_WORK,       [TRACE_OVERHEAD] = SHOWN_OVERHEAD, [TRACE_WAITING] = SHOWN_WAITING,
-        [TRACE_IDLE] = SHOWN_IDLE,       [TRACE_NOBODY] = SHOWN_IDLE,       [TRACE_RUNTIME] = SHOWN_OTHER,
-        [TRACE_READY] = SHOWN_READY,     [TRACE_OFF_CPU] = SHOWN_OFF_CPU,   [TRACE_DROPPED] = SHOWN_OTHER,
+        [TRACE_WORK] = SHOWN_WORK,
+        [TRACE_OVERHEAD] = SHOWN_OVERHEAD,
+        [TRACE_WAITING] = SHOWN_WAITING,
+        [TRACE_IDLE] = SHOWN_IDLE,
+        [TRACE_NOBODY] = SHOWN_IDLE,
+        [TRACE_RUNTIME] = SHOWN_OTHER,
+        [TRACE_READY] = SHOWN_READY,
+        [TRACE_OFF_CPU] = SHOWN_OFF_CPU,
+        [TRACE_DROPPED] = SHOWN_OTHER,
     };
     return shown[state];
 }
@@ -176,8 +182,8 @@ const char *time_bar(double share, bool ascii)
 /* ---- strip ---- */
 
 const struct strip_line strip_lines[STRIP_LINES] = {
-    {"working", "working", TIME_GREEN},   {"overhead", "overhead", TIME_VERMILION}, {"waiting", "waiting", TIME_ORANGE},
-    {"idle", "idle", TIME_SKY},           {"ready", "ready", TIME_PURPLE},          {"CPUs used", "cpus", TIME_BLUE},
+    {"working", "working", TIME_GREEN}, {"overhead", "overhead", TIME_VERMILION}, {"waiting", "waiting", TIME_ORANGE},
+    {"idle", "idle", TIME_SKY},         {"ready", "ready", TIME_PURPLE},          {"CPUs used", "cpus", TIME_BLUE},
 };
 
 double strip_value(size_t line, const struct time_cell *cell, double length)

@@ -20,7 +20,16 @@ enum time_color {
 extern const char *const time_color_codes[TIME_COLORS]; /* "#009e73" */
 
 /* What people are shown of states: some of them are one. */
-enum shown_state { SHOWN_WORK, SHOWN_OVERHEAD, SHOWN_WAITING, SHOWN_IDLE, SHOWN_READY, SHOWN_OFF_CPU, SHOWN_OTHER, SHOWN_STATES };
+enum shown_state {
+    SHOWN_WORK,
+    SHOWN_OVERHEAD,
+    SHOWN_WAITING,
+    SHOWN_IDLE,
+    SHOWN_READY,
+    SHOWN_OFF_CPU,
+    SHOWN_OTHER,
+    SHOWN_STATES
+};
 
 struct state_look {
     const char *name;
@@ -50,10 +59,10 @@ enum time_color procedure_color(size_t index);
 
 /* What a cell shows: what has most of its time, and what has the second most. */
 struct time_look {
-    char symbol;             /* of a procedure an upper-case letter if it has at least half of the time, else lower case */
-    enum time_color color;   /* TIME_COLORS: nothing is there */
-    enum time_color second;  /* TIME_COLORS: nothing else is there */
-    double share;            /* of the former, 0..1 */
+    char symbol; /* of a procedure an upper-case letter if it has at least half of the time, else lower case */
+    enum time_color color;  /* TIME_COLORS: nothing is there */
+    enum time_color second; /* TIME_COLORS: nothing else is there */
+    double share;           /* of the former, 0..1 */
 };
 
 /* A cell of a row, whose columns are `length` ns long. What is not measured counts as a part of the cell: if less time

@@ -197,8 +197,10 @@ void print_timeline_strip(struct timeline_lines *lines, FILE *out)
     write_strip(&drawing);
     write_axis(&drawing);
     fclose(drawing.out);
-    fprintf(out, "<svg id=\"strip\" width=\"100%%\" viewBox=\"0 0 %d %d\" font-size=\"12\" fill=\"currentColor\">\n%s</svg>\n",
-            width_of(&drawing), drawing.y, parts);
+    fprintf(
+        out,
+        "<svg id=\"strip\" width=\"100%%\" viewBox=\"0 0 %d %d\" font-size=\"12\" fill=\"currentColor\">\n%s</svg>\n",
+        width_of(&drawing), drawing.y, parts);
     free(parts);
 }
 
@@ -213,11 +215,12 @@ void print_timeline_svg(struct timeline_lines *lines, const char *command, FILE 
     letters_give(&lines->letters, &lines->open->chart, 0, lines->open->chart.rows.rows.n);
     write_parts(&drawing, command);
     fclose(drawing.out);
-    fprintf(out,
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
-            "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n"
-            "<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n%s</svg>\n",
-            width_of(&drawing), drawing.y, width_of(&drawing), drawing.y, width_of(&drawing), drawing.y, parts);
+    fprintf(
+        out,
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+        "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n"
+        "<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n%s</svg>\n",
+        width_of(&drawing), drawing.y, width_of(&drawing), drawing.y, width_of(&drawing), drawing.y, parts);
     free(parts);
 }

@@ -15,7 +15,7 @@ struct place_scopes {
     uint32_t *node;        /* by place; 0: none */
     uint32_t *at_position; /* the node with the values at a position; 0: none */
     uint32_t *depth;       /* by node: procedures of its path */
-    bool *has_begun;      /* by node: its path has a procedure that is not start code */
+    bool *has_begun;       /* by node: its path has a procedure that is not start code */
 };
 
 /* The tree must have been read (database_nodes); it must outlive the result, which the caller frees. */

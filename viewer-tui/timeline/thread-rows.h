@@ -24,7 +24,7 @@ struct thread_row {
 };
 
 struct thread_rows {
-    struct threads threads;                 /* owned */
+    struct threads threads; /* owned */
     enum thread_grouping grouping;
     size_t n;                               /* threads with records */
     size_t *order;                          /* indices in `threads`, those of a group together */

@@ -86,7 +86,7 @@ struct row_sums {
     struct time_cell *cells;
     struct value_sums values;
     uint32_t last_place; /* the place of the record before, */
-    double *last_sums;   /* and the sums of its value; NULL: it has none. Records of one place often follow each other */
+    double *last_sums; /* and the sums of its value; NULL: it has none. Records of one place often follow each other */
 };
 
 /* Adds a part of a sample to a cell. */

@@ -30,8 +30,7 @@ struct time_window time_chart_whole(const struct time_chart *chart, unsigned col
 struct time_chart time_chart_of(const struct timeline *timeline, const struct place_scopes *scopes,
                                 struct threads threads, unsigned columns)
 {
-    struct time_chart chart = {
-        .timeline = timeline, .scopes = scopes, .rows = thread_rows_of(timeline, threads)};
+    struct time_chart chart = {.timeline = timeline, .scopes = scopes, .rows = thread_rows_of(timeline, threads)};
     chart.window = time_chart_whole(&chart, columns);
     forget_all(&chart);
     return chart;
@@ -102,7 +101,8 @@ void time_chart_toggle(struct time_chart *chart, size_t row)
     forget_cells(chart);
 }
 
-static struct time_cell *find_cells(const struct time_chart *chart, const struct time_query *query, size_t first, size_t n)
+static struct time_cell *find_cells(const struct time_chart *chart, const struct time_query *query, size_t first,
+                                    size_t n)
 {
     struct time_cell *cells = mem_alloc(chart->window.n * sizeof *cells);
     time_cells_find(query, chart->rows.records + first, n, cells);

@@ -11,9 +11,9 @@ struct time_chart {
     const struct place_scopes *scopes;
     struct thread_rows rows;
     struct time_window window;
-    uint32_t depth; /* 0: states; else procedures at that depth */
-    uint32_t *procedures; /* by place; NULL at depth 0 */
-    bool *marks;          /* by place; NULL: none are marked */
+    uint32_t depth;                /* 0: states; else procedures at that depth */
+    uint32_t *procedures;          /* by place; NULL at depth 0 */
+    bool *marks;                   /* by place; NULL: none are marked */
     VEC(struct time_cell *) cells; /* by row; NULL: not found yet */
     struct time_cell *strip;       /* of all threads; NULL: not found yet */
 };

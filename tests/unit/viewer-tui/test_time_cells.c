@@ -67,9 +67,8 @@ TEST(a_record_is_in_all_cells_that_it_reaches_into)
 TEST(what_is_outside_of_the_window_does_not_count)
 {
     (void)state;
-    static const struct made_record records[] = {{1, 50, 50, TRACE_IDLE, 0, false},
-                                                 {1, 150, 100, TRACE_WORK, 0, false},
-                                                 {1, 200, 50, TRACE_WAITING, 0, false}};
+    static const struct made_record records[] = {
+        {1, 50, 50, TRACE_IDLE, 0, false}, {1, 150, 100, TRACE_WORK, 0, false}, {1, 200, 50, TRACE_WAITING, 0, false}};
     begin(records, N(records), true);
     find((struct time_query){.window = {100, 140, 2}});
     for (unsigned i = 0; i < 2; i++)
@@ -116,7 +115,7 @@ TEST(a_cell_has_the_value_with_the_most_time)
 {
     (void)state;
     static const struct made_record records[] = {
-        {1, 30, 30, TRACE_WORK, 0, false}, {1, 70, 40, TRACE_WORK, 1, false}, {1, 90, 20, TRACE_WAITING, 2, false},
+        {1, 30, 30, TRACE_WORK, 0, false},  {1, 70, 40, TRACE_WORK, 1, false},  {1, 90, 20, TRACE_WAITING, 2, false},
         {1, 100, 10, TRACE_IDLE, 3, false}, {2, 100, 25, TRACE_WORK, 0, false},
     };
     static const uint32_t values[] = {7, 2, 7, NOTHING};
@@ -148,7 +147,8 @@ TEST(equal_values_have_a_fixed_order)
 TEST(marked_places_are_summed_up)
 {
     (void)state;
-    static const struct made_record records[] = {{1, 30, 30, TRACE_WORK, 0, false}, {1, 100, 70, TRACE_WAITING, 1, false}};
+    static const struct made_record records[] = {{1, 30, 30, TRACE_WORK, 0, false},
+                                                 {1, 100, 70, TRACE_WAITING, 1, false}};
     static const bool marks[] = {false, true, false, false};
     begin(records, N(records), true);
     find((struct time_query){.window = {0, 100, 1}, .marks = marks});
@@ -185,7 +185,8 @@ TEST(wall_clock_time_runs_in_some_states)
 TEST(counts_are_in_the_cell_of_their_time)
 {
     (void)state;
-    static const struct made_record records[] = {{1, 10, 1000, TRACE_WORK, 0, false}, {1, 99, 500, TRACE_WORK, 1, false}};
+    static const struct made_record records[] = {{1, 10, 1000, TRACE_WORK, 0, false},
+                                                 {1, 99, 500, TRACE_WORK, 1, false}};
     begin(records, N(records), false);
     find((struct time_query){.window = {0, 100, 10}});
     for (unsigned i = 0; i < 10; i++)

@@ -62,7 +62,8 @@ static void assert_rows(const char *expected)
         text_add(&all, row ? ", " : "");
         text_add(&all, of->is_group ? "+" : "");
         for (size_t i = of->first; i < of->first + of->n; i++)
-            text_printf(&all, "%s%u", i > of->first ? " " : "", chart.rows.threads.list.at[chart.rows.order[i]].profile);
+            text_printf(&all, "%s%u", i > of->first ? " " : "",
+                        chart.rows.threads.list.at[chart.rows.order[i]].profile);
     }
     assert_string_equal(text_string(&all), expected);
     vec_free(&all);

@@ -20,7 +20,8 @@ static struct time_look look_of(struct time_cell cell)
 TEST(a_cell_shows_the_state_with_the_most_time)
 {
     (void)state;
-    struct time_look look = look_of((struct time_cell){.states = {[TRACE_WORK] = 30, [TRACE_IDLE] = 25, [TRACE_NOBODY] = 20}});
+    struct time_look look =
+        look_of((struct time_cell){.states = {[TRACE_WORK] = 30, [TRACE_IDLE] = 25, [TRACE_NOBODY] = 20}});
     assert_int_equal(look.symbol, '.'); /* both are idle */
     assert_int_equal(look.color, TIME_SKY);
     assert_true(fabs(look.share - 0.45) < 1e-9);

@@ -37,7 +37,8 @@ static void end_event(struct chrome_trace *trace)
 }
 
 /* Begins or ends a slice; some readers want its name at its end, too. */
-static void write_slice(struct chrome_trace *trace, const char *phase, const char *name, const char *category, double time)
+static void write_slice(struct chrome_trace *trace, const char *phase, const char *name, const char *category,
+                        double time)
 {
     begin_event(trace, phase, time);
     json_write_text(&trace->json, "name", name);
@@ -49,7 +50,8 @@ static void write_procedure(struct chrome_trace *trace, const char *phase, uint3
 {
     const struct place_scopes *scopes = &trace->lines->open->scopes;
     char buffer[NAME_SIZE];
-    write_slice(trace, phase, database_procedure_name(scopes->db, scopes->nodes->place[node], buffer), "procedure", time);
+    write_slice(trace, phase, database_procedure_name(scopes->db, scopes->nodes->place[node], buffer), "procedure",
+                time);
 }
 
 /* Ends slices until `n` procedures are open. */

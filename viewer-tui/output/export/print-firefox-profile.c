@@ -40,7 +40,8 @@ static uint32_t n_procedures(const struct firefox_profile *profile)
     return database_n_procedures(profile->lines->open->scopes.db);
 }
 
-static uint32_t add_stack(struct firefox_profile *profile, uint32_t node, uint32_t state, uint32_t frame, uint32_t prefix)
+static uint32_t add_stack(struct firefox_profile *profile, uint32_t node, uint32_t state, uint32_t frame,
+                          uint32_t prefix)
 {
     uint32_t row = idmap_get(&profile->stacks, node, state);
     if (row == IDMAP_NONE) {
@@ -291,7 +292,8 @@ static void write_thread(struct firefox_profile *profile, size_t number)
 
 static void write_meta(struct firefox_profile *profile, const char *command)
 {
-    static const char *const colors[SHOWN_STATES] = {"green", "red", "orange", "transparent", "purple", "grey", "yellow"};
+    static const char *const colors[SHOWN_STATES] = {"green",  "red",  "orange", "transparent",
+                                                     "purple", "grey", "yellow"};
     const struct open_timeline *open = profile->lines->open;
     struct json_writer *json = &profile->json;
     json_put_object(json, "meta");

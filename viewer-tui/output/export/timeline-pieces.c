@@ -16,7 +16,10 @@ void timeline_pieces(const struct open_timeline *open, size_t thread,
             uint64_t amount = trace_amount(sample.records[i].amount);
             double part = sample.amount ? length * (double)amount / (double)sample.amount : 0;
             uint32_t place = sample.records[i].place;
-            struct piece_of_time piece = {begin, begin + part, (double)amount * unit, time_sample_state(&sample, i),
+            struct piece_of_time piece = {begin,
+                                          begin + part,
+                                          (double)amount * unit,
+                                          time_sample_state(&sample, i),
                                           record_ran(has_waits, sample.records[i].amount),
                                           place < open->scopes.n ? open->scopes.node[place] : 0};
             take(context, &piece);

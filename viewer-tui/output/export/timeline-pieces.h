@@ -9,8 +9,8 @@ struct piece_of_time {
     double begin, end; /* ns */
     double amount;     /* ns, or a count */
     enum trace_state state;
-    bool ran;          /* on a CPU */
-    uint32_t node;     /* 0: none */
+    bool ran;      /* on a CPU */
+    uint32_t node; /* 0: none */
 };
 
 /* Whether a piece goes on where the one before ended: periods vary by half, so gaps of up to a period are none. */

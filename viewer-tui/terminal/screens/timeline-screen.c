@@ -1,14 +1,8 @@
 /* The time view: a strip of what all threads did, a row for each thread or group, and what the thread at the cursor did
  * then. */
 #include "viewer-tui/terminal/screens/list.h"
-#include "viewer-tui/terminal/screens/tui.h"
+#include "viewer-tui/terminal/screens/timeline-page.h"
 
-#include "viewer-tui/output/timeline-lines.h"
-#include "viewer-tui/terminal/prompt.h"
-#include "viewer-tui/tree/labels.h"
-#include "viewer-tui/tree/pattern.h"
-
-#include <math.h>
 #include <stdlib.h>
 
 _Static_assert(TIME_COLORS == SCREEN_TILE_COLORS, "screen.c has as many colors");
@@ -21,44 +15,11 @@ _Static_assert(TIME_COLORS == SCREEN_TILE_COLORS, "screen.c has as many colors")
 #define HEIGHT_FOR_STRIP 18
 #define HEIGHT_FOR_LINES 12
 
-/* Parts of the window that a step over its edge, and a key that moves it, go. */
-#define EDGE_PARTS 8
-#define PAN_PARTS  2
-
-#define ZOOM 2.0
-
-/* Most columns of the name of what is marked. */
-#define MOST_NAME_COLUMNS 40
-
-struct time_page {
-    struct open_timeline open;
-    struct timeline_lines lines;
-    struct scroller scroller;  /* over the rows of the chart */
-    unsigned column;           /* the cursor's */
-    struct area rows;          /* the cells, without labels */
-    struct time_stretch idle;  /* that `i` went to last; end 0: none */
-    uint64_t range_begin;      /* NO_TIME: no range is being selected */
-    struct text marked;        /* what is marked, for the title */
-    bool is_closed;
-};
-
-#define NO_TIME UINT64_MAX
-
-static struct time_chart *chart_of(struct tui *tui)
-{
-    return &tui->time_page->open.chart;
-}
-
-static uint64_t cursor_time(const struct time_page *page)
+uint64_t time_page_time(const struct time_page *page)
 {
     const struct time_window *window = &page->open.chart.window;
     uint64_t begin = time_window_at(window, page->column);
     return begin + (time_window_at(window, page->column + 1) - begin) / 2;
-}
-
-static const struct thread_row *selected_row(const struct time_page *page)
-{
-    return &page->open.chart.rows.rows.at[page->scroller.selected];
 }
 
 /* ---- drawing ---- */
@@ -167,17 +128,17 @@ static void draw_legend(const struct time_page *page, int line)
 /* What stands below the rows, from `line` on. */
 static void draw_below(struct tui *tui, struct time_page *page, int line)
 {
-    const struct thread_row *row = selected_row(page);
+    const struct thread_row *row = time_page_row(page);
     int width = screen_width();
     struct text text = {0};
     uint32_t node = 0;
-    timeline_add_time(cursor_time(page), timeline_tick_step(page->open.chart.window.end - page->open.chart.window.begin, 1000),
-                      &text);
+    timeline_add_time(time_page_time(page),
+                      timeline_tick_step(page->open.chart.window.end - page->open.chart.window.begin, 1000), &text);
     text_add(&text, "  ");
     if (row->is_group)
         timeline_add_row(&page->open, page->scroller.selected, tui->ascii, &text);
     else
-        node = timeline_add_instant(&page->open, row->first, cursor_time(page), tui->ascii, &text);
+        node = timeline_add_instant(&page->open, row->first, time_page_time(page), tui->ascii, &text);
     screen_put(line, 0, width, STYLE_HEAD, text_string(&text));
     text_clear(&text);
     if (node)
@@ -205,8 +166,7 @@ static void place_parts(struct time_page *page)
     page->scroller.n = chart->rows.rows.n;
 }
 
-/* Draws the page; returns the line for questions and messages. */
-static int draw(void *context)
+int time_page_draw(void *context)
 {
     struct tui *tui = context;
     struct time_page *page = tui->time_page;
@@ -218,7 +178,8 @@ static int draw(void *context)
     timeline_add_title(&page->lines, &text);
     if (page->marked.n)
         text_printf(&text, "; only %s", text_string(&page->marked));
-    frame_draw(text_string(&text), " Arrows: cursor  z,Z: zoom  +,-: depth  /: find  i: idle  r: range  Enter: row  ?: help  q: back");
+    frame_draw(text_string(&text),
+               " Arrows: cursor  z,Z: zoom  +,-: depth  /: find  i: idle  r: range  Enter: row  ?: help  q: back");
     text_clear(&text);
     timeline_add_axis(&page->open.chart.window, &text);
     screen_put(1, page->rows.column, page->rows.width, STYLE_DIM, text_string(&text));
@@ -244,246 +205,6 @@ static int draw(void *context)
     return height - 2;
 }
 
-/* ---- time ---- */
-
-static void go_to_time(struct time_page *page, uint64_t time)
-{
-    page->column = time_window_column(&page->open.chart.window, time);
-}
-
-/* Moves the cursor by a column; over the edge the window moves. */
-static void step(struct tui *tui)
-{
-    struct time_page *page = tui->time_page;
-    struct time_chart *chart = chart_of(tui);
-    long columns = tui->command->argument, n = chart->window.n, to = (long)page->column + columns;
-    if (to < 0 || to >= n) {
-        uint64_t time = cursor_time(page), column = (chart->window.end - chart->window.begin) / chart->window.n;
-        time_chart_pan(chart, columns * (n / EDGE_PARTS + 1));
-        go_to_time(page, columns < 0 ? time - (column < time ? column : time) : time + column);
-    } else {
-        page->column = (unsigned)to;
-    }
-}
-
-static void pan(struct tui *tui)
-{
-    struct time_chart *chart = chart_of(tui);
-    time_chart_pan(chart, tui->command->argument * (long)(chart->window.n / PAN_PARTS));
-}
-
-/* Zooms around the mouse, if the wheel does it, or the cursor. */
-static void zoom(struct tui *tui)
-{
-    struct time_page *page = tui->time_page;
-    struct mouse mouse = screen_mouse();
-    if (mouse.column >= page->rows.column && mouse.column < page->rows.column + page->rows.width)
-        page->column = (unsigned)(mouse.column - page->rows.column);
-    uint64_t time = cursor_time(page);
-    time_chart_zoom(chart_of(tui), tui->command->argument > 0 ? 1 / ZOOM : ZOOM, time);
-    go_to_time(page, time);
-}
-
-static void show_whole(struct tui *tui)
-{
-    struct time_page *page = tui->time_page;
-    uint64_t time = cursor_time(page);
-    time_chart_show(chart_of(tui), 0, chart_of(tui)->timeline->end, chart_of(tui)->window.n);
-    go_to_time(page, time);
-}
-
-static void click(struct tui *tui)
-{
-    struct time_page *page = tui->time_page;
-    struct mouse mouse = screen_mouse();
-    size_t row = page->scroller.top + (size_t)(mouse.line - page->rows.line);
-    if (mouse.line < page->rows.line || mouse.line >= page->rows.line + page->rows.height || row >= page->scroller.n)
-        return;
-    page->scroller.selected = row;
-    if (mouse.column >= page->rows.column)
-        page->column = (unsigned)(mouse.column - page->rows.column);
-}
-
-/* Goes to the longest stretch, the next one if that was the last command. */
-static void go_to_idle(struct tui *tui)
-{
-    struct time_page *page = tui->time_page;
-    struct time_chart *chart = chart_of(tui);
-    struct time_stretch found;
-    if (!time_chart_longest_idle(chart, page->idle.end ? &page->idle : NULL, &found)) {
-        tui_say(tui, page->idle.end ? "there is no other one" : "no thread is idle or waits");
-        page->idle.end = 0;
-        return;
-    }
-    uint64_t length = found.end - found.begin, before = length < found.begin ? length : found.begin;
-    page->idle = found;
-    time_chart_show(chart, found.begin - before, found.end + length, chart->window.n);
-    page->scroller.selected = time_chart_row(chart, found.thread);
-    go_to_time(page, found.begin + length / 2);
-    text_add(&tui->message, "idle or waiting for ");
-    timeline_add_time(length, timeline_tick_step(length, 100), &tui->message);
-    tui_say(tui, "; i: the next one");
-}
-
-/* ---- what is shown ---- */
-
-static void change_depth(struct tui *tui)
-{
-    struct time_page *page = tui->time_page;
-    long depth = (long)chart_of(tui)->depth + tui->command->argument;
-    if (depth < 0 || depth > (long)place_deepest(&page->open.scopes)) {
-        tui_say(tui, depth < 0 ? "these are the states" : "no path is deeper");
-        return;
-    }
-    time_chart_set_depth(chart_of(tui), (uint32_t)depth);
-    page->lines.letters.procedures.n = 0;
-}
-
-static void group(struct tui *tui)
-{
-    static const char *const words[GROUPINGS] = {
-        [BY_THREAD] = "a row for each thread", [BY_PROCESS] = "a row for each process", [BY_ROUTINE] = "a row for each start routine"};
-    struct time_page *page = tui->time_page;
-    struct time_chart *chart = chart_of(tui);
-    time_chart_group(chart, (enum thread_grouping)((chart->rows.grouping + 1) % GROUPINGS));
-    page->scroller = (struct scroller){.n = chart->rows.rows.n};
-    page->lines.label_width = timeline_label_width(&page->open, (size_t)screen_width());
-    tui_say(tui, "%s", words[chart->rows.grouping]);
-}
-
-static void toggle_group(struct tui *tui)
-{
-    time_chart_toggle(chart_of(tui), tui->time_page->scroller.selected);
-}
-
-static void unmark(struct time_page *page)
-{
-    time_chart_mark(&page->open.chart, NULL);
-    text_clear(&page->marked);
-}
-
-/* Marks the time of the row that is selected in the tree. */
-static void mark_row(struct tui *tui)
-{
-    struct time_page *page = tui->time_page;
-    const struct pane *pane = tui_pane(tui);
-    unmark(page);
-    time_chart_mark(chart_of(tui), place_marks_of_row(&page->open.scopes, pane->view, pane_row(pane)));
-    describe_short_name(pane->view, pane_row(pane), tui->ascii, MOST_NAME_COLUMNS, &page->marked);
-}
-
-static void mark_or_unmark(struct tui *tui)
-{
-    if (tui->time_page->marked.n)
-        unmark(tui->time_page);
-    else
-        mark_row(tui);
-}
-
-static void find(struct tui *tui)
-{
-    struct time_page *page = tui->time_page;
-    struct prompt prompt = {.question = "/", .draw = draw, .context = tui};
-    const char *answer = prompt_ask(&prompt, "");
-    size_t n = 0;
-    if (answer)
-        unmark(page);
-    if (answer && *answer) {
-        struct pattern *pattern = pattern_new(answer);
-        bool *marks = place_marks_of_name(&page->open.scopes, pattern, &n);
-        if (n) {
-            time_chart_mark(chart_of(tui), marks);
-            text_add_clean(&page->marked, answer, tui->ascii);
-            tui_say(tui, "%zu procedure%s, with what they call  (Esc: all)", n, n == 1 ? "" : "s");
-        } else {
-            free(marks);
-            tui_say(tui, "not found: %s", answer);
-        }
-        pattern_free(pattern);
-    }
-    vec_free(&prompt.text);
-}
-
-/* ---- other views ---- */
-
-/* Goes to the row of what the thread did at the cursor, in the top-down view. */
-static void go_to_row(struct tui *tui)
-{
-    struct time_page *page = tui->time_page;
-    const struct thread_row *row = selected_row(page);
-    struct text unused = {0};
-    if (row->is_group) {
-        toggle_group(tui);
-        return;
-    }
-    uint32_t node = timeline_add_instant(&page->open, row->first, cursor_time(page), tui->ascii, &unused);
-    vec_free(&unused);
-    if (!node) {
-        tui_say(tui, "there is no call path");
-        return;
-    }
-    tui_show_view(tui, tui->projection, TOP_DOWN);
-    page->is_closed = true;
-    if (tui->id == TOP_DOWN)
-        tui_select(tui, place_row(&page->open.scopes, tui_pane(tui)->view, node));
-}
-
-/* Begins a range with the cursor's column, or ends it and restricts all views to it. */
-static void select_range(struct tui *tui)
-{
-    struct time_page *page = tui->time_page;
-    const struct time_window *window = &chart_of(tui)->window;
-    uint64_t from = time_window_at(window, page->column), to = time_window_at(window, page->column + 1);
-    if (page->range_begin == NO_TIME) {
-        page->range_begin = from;
-        tui_say(tui, "the range begins here; r ends it, Esc gives it up");
-        return;
-    }
-    struct time_range range = {page->range_begin < from ? page->range_begin : from, page->range_begin < from ? to : page->range_begin};
-    page->is_closed = true;
-    time_chart_show(chart_of(tui), range.from, range.to, window->n);
-    tui->command = command_of_key('6');
-    tui_restrict_time(tui, &range);
-}
-
-/* Undoes marks, the begin of a range, the range; else closes the page. */
-static void undo(struct tui *tui)
-{
-    struct time_page *page = tui->time_page;
-    if (page->marked.n) {
-        unmark(page);
-    } else if (page->range_begin != NO_TIME) {
-        page->range_begin = NO_TIME;
-    } else {
-        page->is_closed = true;
-        if (tui->ranged_by)
-            tui_leave_restriction(tui);
-    }
-}
-
-const struct family time_family = {
-    "Time line (key 6)",
-    COMMANDS({"Left, h", "move the cursor to earlier times; at the edge the window moves", step, -1, 0},
-             {"Right, l", "move the cursor to later times", step, 1, 0},
-             {"Shift-Left, <", "go half a window to earlier times", pan, -1, 0},
-             {"Shift-Right, >", "go half a window to later times", pan, 1, 0},
-             {"z, wheel up", "zoom in around the cursor, or the mouse", zoom, 1, 0},
-             {"Z, wheel down, Backspace", "zoom out", zoom, -1, 0},
-             {"0", "the whole run", show_whole, 0, 0},
-             {"+, =", "deeper: procedures at the next depth of the call paths, from the program's outermost one on",
-              change_depth, 1, 0},
-             {"-", "less deep; depth 0: states", change_depth, -1, 0},
-             {"Enter", "go to the row of what the thread did at the cursor; open or close a group", go_to_row, 0, 0},
-             {"Space", "open or close a group of threads", toggle_group, 0, 0},
-             {"o", "a row for each thread, process, or start routine", group, 0, 0},
-             {"/, F3", "show only when procedures ran whose name matches, with what they call", find, 0, 0},
-             {"t", "show only the time of the row that is selected in the tree, or all", mark_or_unmark, 0, 0},
-             {"i", "go to the longest time that a thread was idle (without idle workers: waited); again: the next",
-              go_to_idle, 0, 0},
-             {"r", "begin a range; again: all views, the summary and the advice are about it", select_range, 0, 0},
-             {"Esc", "undo: what is marked, the range; then close the page", undo, 0, 0},
-             {"click", "move the cursor", click, 0, 0})};
-
 /* Carries out a key; the page may be closed then. */
 static void obey(struct tui *tui, int key)
 {
@@ -494,8 +215,7 @@ static void obey(struct tui *tui, int key)
         text_clear(&tui->message);
     if (command) {
         tui->command = command;
-        if (command->obey != go_to_idle)
-            page->idle.end = 0;
+        time_page_forget_idle(page, command);
         command->obey(tui);
         tui->command = opener;
     } else if (key_is_move(key, page->rows.height, (long)page->scroller.n, &rows)) {
@@ -521,7 +241,7 @@ static void open_page(struct tui *tui, struct time_page *page)
     time_chart_group(chart, thread_rows_usual(&chart->rows, lines > 1 ? (size_t)lines : 1));
     page->lines.label_width = timeline_label_width(&page->open, (size_t)screen_width());
     if (tui->command->argument)
-        mark_row(tui);
+        time_page_mark_row(tui);
 }
 
 void tui_show_time(struct tui *tui)
@@ -538,7 +258,7 @@ void tui_show_time(struct tui *tui)
     tui->time_page = &page;
     open_page(tui, &page);
     while (!page.is_closed) {
-        draw(tui);
+        time_page_draw(tui);
         obey(tui, screen_key());
     }
     const struct time_chart *chart = &page.open.chart;
