@@ -67,7 +67,8 @@ class Phases:
         self.line.write(pathlib.Path(folder))
         threads = [{"profile": i, "tid": 70 + i, "name": "t", "start_routine": "run" if i > 1 else ""}
                    for i in (1, 2, 3)]
-        viewer.describe_run(folder, viewer.measured(*self.db.metrics, event=self.event), events=[{"name": self.event, "unit": "s", "period": 0.01}],
+        viewer.describe_run(folder, viewer.measured(*self.db.metrics, event=self.event),
+                            events=[{"name": self.event, "unit": "s", "period": 0.01}],
                             processes=[{"pid": 70, "command": "phases", "executable": "/home/user/phases",
                                         "threads": threads}])
 

@@ -156,8 +156,8 @@ TEST(marked_places_are_summed_up)
     end();
 }
 
-/* The event is CPUTIME, so all of it ran. */
-TEST(cpu_time_ran)
+/* CPU time ran, of wall-clock time the work. */
+TEST(time_on_a_cpu_is_summed_up)
 {
     (void)state;
     static const struct made_record records[] = {{1, 30, 30, TRACE_WORK, 0, false}, {1, 50, 20, TRACE_IDLE, 1, false}};
@@ -165,10 +165,14 @@ TEST(cpu_time_ran)
     find((struct time_query){.window = {0, 100, 1}});
     assert_near(cells[0].cpu, 50);
     assert_false(timeline_has_waits(timeline));
+    timeline->event = "REALTIME";
+    find((struct time_query){.window = {0, 100, 1}});
+    assert_near(cells[0].cpu, 30);
+    assert_true(timeline_has_waits(timeline));
     end();
 }
 
-TEST(wall_clock_time_runs_in_some_states)
+TEST(records_of_wall_clock_time_ran_in_some_states)
 {
     (void)state;
     static const enum trace_state ran[] = {TRACE_WORK, TRACE_OVERHEAD};
