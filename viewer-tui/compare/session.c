@@ -102,6 +102,7 @@ void session_close(struct session *session)
         json_decref(session->runs_read.at[i]);
     vec_free(&session->runs_read);
     timeline_close(session->timeline);
+    free(session->phases);
     free(session->range_name);
     free(session->folder);
     free(session);
@@ -571,6 +572,24 @@ const struct timeline *session_timeline(struct session *session)
     return session->timeline;
 }
 
+static void lacks_timeline(const struct session *session)
+{
+    problem_found(session->folder, "has no time line: measure and analyze it again (without --trace off)");
+}
+
+const struct phases *session_phases(struct session *session)
+{
+    struct database *db = session->phases ? NULL : session_database(session, LOGICAL);
+    const struct timeline *timeline = db ? session_timeline(session) : NULL;
+    if (timeline && database_nodes(db)) {
+        session->phases = mem_alloc(sizeof *session->phases);
+        *session->phases = phases_find(db, timeline);
+    } else if (!session->phases && !timeline) {
+        lacks_timeline(session);
+    }
+    return session->phases;
+}
+
 /* "1.2 s to 3.4 s": with as many digits as tell them apart from others; the caller frees. */
 static char *name_of_range(struct time_range range)
 {
@@ -582,7 +601,7 @@ enum outcome session_set_range(struct session *session, enum projection projecti
 {
     const struct timeline *timeline = session_timeline(session);
     if (range && (!timeline || !session->runs_read.at[0])) {
-        problem_found(session->folder, "has no time line: measure again with hpcrun --trace");
+        lacks_timeline(session);
         return FAILED;
     }
     struct restriction restriction = restriction_of(session);
@@ -603,6 +622,23 @@ static bool is_asked(const struct asked_range *asked)
     return asked->from.is_given || asked->to.is_given || asked->phase;
 }
 
+/* Restricts it to a phase. */
+static bool take_phase(struct session *session, enum projection projection, unsigned number, char **cause)
+{
+    const struct phases *phases = session_phases(session);
+    if (phases && number > phases->n)
+        *cause = mem_printf("there %s %zu phase%s, no phase %u", phases->n == 1 ? "is" : "are", phases->n,
+                            phases->n == 1 ? "" : "s", number);
+    if (!phases || number > phases->n)
+        return false;
+    char *range = name_of_range(phases->at[number - 1].range);
+    char *name = mem_printf("%s, phase %u of %zu", range, number, phases->n);
+    enum outcome outcome = session_set_range(session, projection, &phases->at[number - 1].range, name);
+    free(range);
+    free(name);
+    return outcome == DONE;
+}
+
 bool session_take_ranges(struct session *session, enum projection projection, char **cause)
 {
     struct time_range range;
@@ -612,6 +648,8 @@ bool session_take_ranges(struct session *session, enum projection projection, ch
             return false;
     if (!is_asked(&session->asked_range))
         return true;
+    if (session->asked_range.phase)
+        return take_phase(session, projection, session->asked_range.phase, cause);
     if (timeline && (*cause = asked_range_in(&session->asked_range, timeline, &range)))
         return false;
     return session_set_range(session, projection, &range, NULL) == DONE;

@@ -5,6 +5,7 @@
 #define VIEWER_SESSION_H
 
 #include "lib/path.h"
+#include "viewer-tui/advice/phases.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/fold.h"
 #include "viewer-tui/db/record-sums.h"
@@ -37,6 +38,7 @@ struct session {
     struct run_times times;                 /* of `run` */
     VEC(json_t *) runs_read;                /* run.json, and what was made of it for ranges; databases refer to them */
     struct timeline *timeline;              /* NULL until it is asked for, and without one */
+    struct phases *phases;                  /* NULL until they are asked for */
     const char *metric_list;                /* --metrics; NULL: not given */
     VEC(char *) definitions;                /* of derived metrics, as users wrote them */
     const char *usual_metrics, *usual_sort; /* the user's defaults, or NULL */
@@ -144,6 +146,9 @@ enum outcome session_restrict(struct session *session, enum projection projectio
 
 /* The time line; NULL if the database has none, or, with the problem noted, if it is damaged. */
 const struct timeline *session_timeline(struct session *session);
+
+/* The phases of the whole run; NULL as session_timeline, or if the logical projection cannot be read. */
+const struct phases *session_phases(struct session *session);
 
 /* Restricts all values, and session->run, to a piece of time (NULL: the whole run). The set of threads stays. `name`, for
  * titles, may be NULL: then it is made of the range. Otherwise as session_restrict; FAILED, with the problem noted, also

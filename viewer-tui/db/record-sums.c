@@ -40,9 +40,12 @@ static uint64_t add_cut(struct record_sums *sums, const struct timeline *timelin
         struct timeline_piece piece = timeline_piece(timeline, thread, from);
         uint64_t before = range.from ? amount_until(&piece, range.from) : 0;
         uint64_t amount = amount_until(&piece, range.to) - before;
+        bool is_counted = from == first && piece.end <= range.to;
+        if (amount == 0 && !is_counted)
+            continue;
         struct record_sum *to = sum_of(sums, timeline, &records[from]);
         to->amount += amount;
-        to->n += piece.end <= range.to;
+        to->n += is_counted;
         sum += amount;
     }
     sums->squares += (double)sum * (double)sum;
@@ -64,9 +67,10 @@ void record_sums_add(struct record_sums *sums, const struct timeline *timeline, 
     for (uint64_t before = at; at < last; at++) {
         uint64_t amount = trace_amount(records[at].amount);
         struct record_sum *to = sum_of(sums, timeline, &records[at]);
+        bool is_first = at == before || records[at].time != records[at - 1].time;
         to->amount += amount;
-        to->n++;
-        if (at > before && records[at].time != records[at - 1].time) {
+        to->n += is_first;
+        if (is_first) {
             sums->squares += (double)sample * (double)sample;
             sample = 0;
         }

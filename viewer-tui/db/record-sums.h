@@ -20,7 +20,7 @@ struct record_sum {
     uint32_t flags; /* enum trace_flag */
     enum trace_state state;
     uint64_t amount; /* fixed point of the event */
-    uint64_t n;      /* records that end in the piece */
+    uint64_t n;      /* samples (of a thinned trace records) that end in the piece: of those with one time the first */
 };
 
 /* A zeroed one is empty. */
