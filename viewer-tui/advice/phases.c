@@ -12,6 +12,9 @@
 #define LEAST_SAMPLES 8
 #define LEAST_RECORDS 2
 
+/* A phase with a smaller share of work, of the time of threads in code, is one of waiting. */
+#define LEAST_WORK 0.05
+
 /* Kinds of time that bins count: work in each of some procedures, in others, and the other states. */
 #define MOST_PROCEDURES 8
 enum {
@@ -24,14 +27,20 @@ enum {
     KINDS
 };
 
+/* What threads did in equal parts of a piece of time, in mean record sizes, by bin and kind. */
+struct bins {
+    struct time_range range;
+    size_t n;
+    double *counts;
+};
+
 struct phase_search {
     struct database *db;
     const struct timeline *timeline;
     uint32_t *procedures; /* by place: the user's own; NOTHING */
     uint8_t *kinds;       /* by place: that of its work */
-    double *counts;       /* in record sizes; by bin and kind */
-    size_t n_bins;
-    double increment; /* mean size of a record, fixed point */
+    double increment;     /* mean size of a record, fixed point */
+    double interval;      /* its ns; 0 if the event is no time */
 };
 
 /* ---- procedures ---- */
@@ -79,14 +88,20 @@ static bool is_at_work(enum trace_state state)
     return state == TRACE_WORK || state == TRACE_OVERHEAD;
 }
 
-/* Adds the work of each procedure, by its id. */
-static void add_work(const struct phase_search *search, const struct record_sums *sums, double *work)
+static bool waits_there(enum trace_state state)
+{
+    return state == TRACE_WAITING || state == TRACE_OFF_CPU;
+}
+
+/* Adds the time of each procedure in some states, by its id. */
+static void add_times(const struct phase_search *search, const struct record_sums *sums,
+                      bool (*counts)(enum trace_state state), double *times)
 {
     for (size_t i = 0; i < sums->list.n; i++) {
         const struct record_sum *sum = &sums->list.at[i];
         uint32_t procedure = search->procedures[sum->place];
-        if (is_at_work(sum->state) && procedure != NOTHING)
-            work[procedure] += (double)sum->amount;
+        if (counts(sum->state) && procedure != NOTHING)
+            times[procedure] += (double)sum->amount;
     }
 }
 
@@ -113,7 +128,7 @@ static void choose_kinds(struct phase_search *search, const struct record_sums *
 {
     uint32_t n = database_n_procedures(search->db);
     double *work = mem_alloc((n + 1) * sizeof *work);
-    add_work(search, all, work);
+    add_times(search, all, is_at_work, work);
     memset(search->kinds, OTHER_WORK, search->timeline->header.n_places);
     for (uint8_t kind = 0; kind < MOST_PROCEDURES; kind++) {
         uint32_t procedure = largest(work, n);
@@ -144,52 +159,109 @@ static int kind_of(const struct phase_search *search, const struct timeline_piec
     }
 }
 
-static uint64_t bin_begin(const struct phase_search *search, size_t bin)
+static uint64_t bin_begin(const struct bins *bins, size_t bin)
 {
-    return (uint64_t)((unsigned __int128)search->timeline->end * bin / search->n_bins);
+    uint64_t length = bins->range.to - bins->range.from;
+    return bins->range.from + (uint64_t)((unsigned __int128)length * bin / bins->n);
 }
 
-static size_t bin_of(const struct phase_search *search, uint64_t time)
+static size_t bin_of(const struct bins *bins, uint64_t time)
 {
-    size_t bin = (size_t)((unsigned __int128)time * search->n_bins / (search->timeline->end + 1));
-    return bin < search->n_bins ? bin : search->n_bins - 1;
+    uint64_t length = bins->range.to - bins->range.from;
+    if (time <= bins->range.from)
+        return 0;
+    size_t bin = (size_t)((unsigned __int128)(time - bins->range.from) * bins->n / (length + 1));
+    return bin < bins->n ? bin : bins->n - 1;
 }
 
 /* Divides a record among the bins of its interval. */
-static void add_piece(struct phase_search *search, const struct timeline_piece *piece)
+static void add_piece(const struct phase_search *search, struct bins *bins, const struct timeline_piece *piece)
 {
     int kind = kind_of(search, piece);
-    size_t first = bin_of(search, piece->begin), last = bin_of(search, piece->end);
     double count = (double)piece->amount / search->increment, length = (double)(piece->end - piece->begin);
-    for (size_t bin = first; bin <= last && kind < KINDS; bin++) {
-        double from = fmax((double)bin_begin(search, bin), (double)piece->begin);
-        double to = fmin((double)bin_begin(search, bin + 1), (double)piece->end);
-        double part = first == last ? 1 : fmax(to - from, 0) / length;
-        search->counts[bin * KINDS + (size_t)kind] += count * part;
+    for (size_t bin = bin_of(bins, piece->begin); bin <= bin_of(bins, piece->end) && kind < KINDS; bin++) {
+        double from = fmax((double)bin_begin(bins, bin), (double)piece->begin);
+        double to = fmin((double)bin_begin(bins, bin + 1), (double)piece->end);
+        double part = length > 0 ? fmax(to - from, 0) / length : 1;
+        bins->counts[bin * KINDS + (size_t)kind] += count * part;
     }
 }
 
-static void fill_bins(struct phase_search *search)
+/* The caller frees the counts. */
+static struct bins bins_of(const struct phase_search *search, struct time_range range, size_t n)
 {
-    const struct timeline *timeline = search->timeline;
-    search->counts = mem_alloc((search->n_bins * KINDS + 1) * sizeof *search->counts);
-    for (uint32_t t = 0; t < timeline->header.n_threads; t++)
-        for (uint64_t i = 0; i < timeline->threads[t].n_records; i++) {
-            struct timeline_piece piece = timeline_piece(timeline, &timeline->threads[t], i);
-            add_piece(search, &piece);
+    struct bins bins = {.range = range, .n = n, .counts = mem_alloc((n * KINDS + 1) * sizeof(double))};
+    for (uint32_t t = 0; t < search->timeline->header.n_threads; t++) {
+        const struct timeline_thread *thread = &search->timeline->threads[t];
+        uint64_t i = timeline_find(search->timeline, thread, range.from ? range.from + 1 : 0);
+        for (; i < thread->n_records; i++) {
+            struct timeline_piece piece = timeline_piece(search->timeline, thread, i);
+            if (piece.begin > range.to || (piece.begin == range.to && piece.end > range.to))
+                break;
+            add_piece(search, &bins, &piece);
         }
+    }
+    return bins;
 }
 
 /* Bins are so wide that they have samples enough, and that a record is not in many of them. */
-static size_t number_of_bins(const struct timeline *timeline, const struct record_sums *all, double *increment)
+static size_t number_of_bins(struct phase_search *search, const struct record_sums *all)
 {
     double amount = 0;
     for (size_t i = 0; i < all->list.n; i++)
         amount += (double)all->list.at[i].amount;
-    *increment = amount > 0 ? all->squares / amount : 1;
-    double n = fmin(MOST_BINS, amount / *increment / LEAST_SAMPLES);
-    double interval = timeline->is_time ? timeline_amount(timeline, *increment) * 1e9 : 0;
-    return interval > 0 ? (size_t)fmin(n, (double)timeline->end / (LEAST_RECORDS * interval)) : (size_t)n;
+    search->increment = amount > 0 ? all->squares / amount : 1;
+    search->interval = search->timeline->is_time ? timeline_amount(search->timeline, search->increment) * 1e9 : 0;
+    double n = fmin(MOST_BINS, amount / search->increment / LEAST_SAMPLES);
+    if (search->interval > 0)
+        n = fmin(n, (double)search->timeline->end / (LEAST_RECORDS * search->interval));
+    return (size_t)n;
+}
+
+/* ---- cuts ---- */
+
+/* Bins, to each side of a cut, among which its place is looked for, and the parts of a record's interval. */
+#define LOOKED_AT 2
+#define PARTS     4
+#define MOST_FINE ((size_t)1 << 14)
+
+/* Adds up the counts of bins from .. to-1, as rates for a nanosecond. */
+static void rates_of(const struct bins *bins, size_t from, size_t to, double rates[KINDS])
+{
+    double length = (double)(bin_begin(bins, to) - bin_begin(bins, from));
+    for (size_t k = 0; k < KINDS; k++) {
+        rates[k] = 0.5; /* what was not seen is not impossible */
+        for (size_t bin = from; bin < to; bin++)
+            rates[k] += bins->counts[bin * KINDS + k];
+        rates[k] /= length;
+    }
+}
+
+/* Where the phase with bins from .. cut-1 most likely ends and the one with cut .. to-1 begins: as accurate as records
+ * are, if the phases differ enough. */
+static uint64_t place_of_cut(const struct phase_search *search, const struct bins *bins, size_t from, size_t cut,
+                             size_t to)
+{
+    double before[KINDS], after[KINDS], gain = 0, most = 0;
+    struct time_range range = {bin_begin(bins, cut > from + LOOKED_AT ? cut - LOOKED_AT : from),
+                               bin_begin(bins, cut + LOOKED_AT < to ? cut + LOOKED_AT : to)};
+    double length = (double)(range.to - range.from);
+    if (!(search->interval > 0))
+        return bin_begin(bins, cut);
+    struct bins fine = bins_of(search, range, (size_t)fmin(ceil(PARTS * length / search->interval), MOST_FINE));
+    size_t best = 0;
+    rates_of(bins, from, cut, before);
+    rates_of(bins, cut, to, after);
+    for (size_t i = 0; i < fine.n; i++) {
+        for (size_t k = 0; k < KINDS; k++)
+            gain += fine.counts[i * KINDS + k] * log(before[k] / after[k]) -
+                    (before[k] - after[k]) * length / (double)fine.n;
+        best = gain > most ? i + 1 : best;
+        most = fmax(most, gain);
+    }
+    uint64_t place = bin_begin(&fine, best);
+    free(fine.counts);
+    return place;
 }
 
 /* ---- phases ---- */
@@ -208,37 +280,49 @@ static struct phase phase_of(const struct phase_search *search, struct time_rang
         for (int metric = 0; metric < RECORD_METRICS; metric++)
             phase.paid[metric] += timeline_amount(timeline, paid.of[metric]);
     }
-    add_work(search, &sums, work);
-    phase.procedure = largest(work, n);
     double at_work = phase.states[TRACE_WORK] + phase.states[TRACE_OVERHEAD];
+    double waits = phase.states[TRACE_WAITING] + phase.states[TRACE_OFF_CPU];
+    add_times(search, &sums, at_work >= LEAST_WORK * (at_work + waits) ? is_at_work : waits_there, work);
+    phase.procedure = largest(work, n);
     phase.working = timeline->is_time && range.to > range.from ? at_work / phase_length(&phase) : NAN;
     free(work);
     record_sums_free(&sums);
     return phase;
 }
 
+static void find_phases(struct phase_search *search, size_t n_bins, struct phases *phases)
+{
+    size_t ends[MOST_PHASES];
+    struct bins bins = bins_of(search, (struct time_range){0, search->timeline->end}, n_bins);
+    uint64_t begin = 0;
+    phases->n = change_points(bins.counts, bins.n, KINDS, ends);
+    for (size_t i = 0; i < phases->n; i++) {
+        uint64_t end = i + 1 == phases->n
+                           ? bins.range.to
+                           : place_of_cut(search, &bins, i ? ends[i - 1] : 0, ends[i], ends[i + 1]);
+        phases->at[i] = phase_of(search, (struct time_range){begin, end});
+        begin = end;
+    }
+    free(bins.counts);
+}
+
 struct phases phases_find(struct database *db, const struct timeline *timeline)
 {
-    struct phases phases = {0};
+    struct phases phases = {.n = 1};
     struct phase_search search = {.db = db, .timeline = timeline};
-    struct record_sums all = sums_of(timeline, (struct time_range){0, timeline->end});
-    size_t ends[MOST_PHASES] = {1};
+    struct time_range whole = {0, timeline->end};
+    struct record_sums all = sums_of(timeline, whole);
     search.procedures = mem_alloc((timeline->header.n_places + 1) * sizeof *search.procedures);
     search.kinds = mem_alloc(timeline->header.n_places + 1);
-    search.n_bins = number_of_bins(timeline, &all, &search.increment);
     find_procedures(&search);
     choose_kinds(&search, &all);
-    if (search.n_bins >= LEAST_BINS)
-        fill_bins(&search);
+    size_t n_bins = number_of_bins(&search, &all);
+    if (n_bins >= LEAST_BINS)
+        find_phases(&search, n_bins, &phases);
     else
-        search.n_bins = 1;
-    phases.n = search.counts ? change_points(search.counts, search.n_bins, KINDS, ends) : 1;
-    for (size_t i = 0; i < phases.n; i++)
-        phases.at[i] = phase_of(&search, (struct time_range){i ? bin_begin(&search, ends[i - 1]) : 0,
-                                                             bin_begin(&search, ends[i])});
+        phases.at[0] = phase_of(&search, whole);
     record_sums_free(&all);
     free(search.procedures);
     free(search.kinds);
-    free(search.counts);
     return phases;
 }

@@ -1,5 +1,6 @@
 #include "viewer-tui/compare/session.h"
 
+#include "viewer-tui/advice/finding-phase.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/compare/losses.h"
@@ -588,6 +589,17 @@ const struct phases *session_phases(struct session *session)
         lacks_timeline(session);
     }
     return session->phases;
+}
+
+struct advice session_advice(struct session *session, struct view *view, uint32_t row)
+{
+    struct advice advice = advice_on(view, row, session->run);
+    bool is_whole = row == 0 && !session->has_range && !session->threads && view->class == &topdown_class;
+    const struct timeline *timeline = is_whole ? session_timeline(session) : NULL;
+    const struct phases *phases = timeline ? session_phases(session) : NULL;
+    if (phases)
+        findings_name_phases(&advice, phases, timeline->event);
+    return advice;
 }
 
 /* "1.2 s to 3.4 s": with as many digits as tell them apart from others; the caller frees. */

@@ -14,6 +14,7 @@
 #include "viewer-tui/threads/thread-set.h"
 #include "viewer-tui/tree/view.h"
 
+struct advice;
 struct comparison;
 struct comparison_options;
 struct merged_runs;
@@ -149,6 +150,10 @@ const struct timeline *session_timeline(struct session *session);
 
 /* The phases of the whole run; NULL as session_timeline, or if the logical projection cannot be read. */
 const struct phases *session_phases(struct session *session);
+
+/* Advice on a row of a view of the session; on the whole run with the phases in which findings are concentrated. The
+ * view must outlive it; the caller frees. */
+struct advice session_advice(struct session *session, struct view *view, uint32_t row);
 
 /* Restricts all values, and session->run, to a piece of time (NULL: the whole run). The set of threads stays. `name`, for
  * titles, may be NULL: then it is made of the range. Otherwise as session_restrict; FAILED, with the problem noted, also

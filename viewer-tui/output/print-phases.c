@@ -24,7 +24,7 @@ struct phase_line {
     }
 
 static const struct table_column columns[] = {
-    {"phase", "phase", "phase", NULL, OF_UNSIGNED, MEMBER(number), .width = 5},
+    {"phase", "phase", "phase", NULL, OF_UNSIGNED, MEMBER(number), .width = 6},
     {"begin, s", "begin", "begin", NULL, OF_DOUBLE, MEMBER(begin), .width = 9, .decimals = 3},
     {"end, s", "end", "end", NULL, OF_DOUBLE, MEMBER(end), .width = 9, .decimals = 3},
     {"wall, s", "wall", "wall", NULL, OF_DOUBLE, MEMBER(length), .width = 9, .decimals = 3},
@@ -36,7 +36,7 @@ static const struct table_column columns[] = {
     SHARE("idle", "idle", idle),
     SHARE("ready", "ready", ready),
     SHARE("off CPU", "off_cpu", off_cpu),
-    {"most work in", "procedure", "procedure", NULL, OF_TEXT, MEMBER(procedure), .width = 0},
+    {"mostly in", "procedure", "procedure", NULL, OF_TEXT, MEMBER(procedure), .width = 0},
     {NULL, "file", "file", NULL, OF_TEXT, MEMBER(file), .width = 0},
     {NULL, "line", "line", NULL, OF_INTEGER, MEMBER(line), .width = 0},
     {NULL, "advice", "advice", NULL, OF_TEXT, MEMBER(advice), .width = 0},
@@ -94,7 +94,7 @@ static char *advice_on_phase(struct session *session, const struct phase *phase)
     struct view *view = session_view(session, LOGICAL, TOP_DOWN);
     if (!view)
         return NULL;
-    struct advice advice = advice_on(view, 0, session->run);
+    struct advice advice = session_advice(session, view, 0);
     char *text = advice.findings.list.n ? mem_strdup(advice.findings.list.at[0].text) : NULL;
     advice_free(&advice);
     return text;
@@ -130,8 +130,7 @@ int print_phases(struct session *session, struct view *view, const struct print_
         lines[i] = line_of(db, phases, i, &writer);
         lines[i].advice = advice_on_phase(alone, &phases->at[i]);
     }
-    struct data_table table = {columns, sizeof columns / sizeof *columns, lines, sizeof *lines, phases->n,
-                               &db->metrics};
+    struct data_table table = {columns, sizeof columns / sizeof *columns, lines, sizeof *lines, phases->n, NULL};
     writer_head(&writer, session, db, "phases", LOGICAL);
     if (options->format == FORMAT_TEXT)
         print_text(&writer, &table, lines);

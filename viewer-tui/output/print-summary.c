@@ -166,7 +166,7 @@ int print_summary(struct session *session, struct view *view, const struct print
                               .title = session_title(session, view->db),
                               .n_threads = threads_count(view->db),
                               .view = view,
-                              .advice = advice_on(view, 0, session->run),
+                              .advice = session_advice(session, view, 0),
                               .width = options->width};
     if (!summary_take_changes(&summary, options->changes)) {
         advice_free(&summary.advice);

@@ -59,7 +59,7 @@ static bool describe(const struct tui *tui, struct view *view, uint32_t row, str
         vec_free(&changes);
         return is_any;
     }
-    struct advice advice = advice_on(view, row, tui->session->run);
+    struct advice advice = session_advice(tui->session, view, row);
     bool is_any = advice.findings.list.n > 0;
     advice_describe(&advice, lines);
     advice_free(&advice);
