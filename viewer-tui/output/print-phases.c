@@ -1,7 +1,7 @@
 /* The phases of a run (phases.h): when each is, what threads do in it, and its first advice. */
 #include "viewer-tui/output/print.h"
 
-#include "viewer-tui/advice/advice.h"
+#include "viewer-tui/compare/session-advice.h"
 #include "viewer-tui/table/table.h"
 #include "viewer-tui/tree/labels.h"
 

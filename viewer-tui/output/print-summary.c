@@ -135,6 +135,7 @@ void print_summary_json(struct summary *summary)
     size_t i;
     json_t *process;
     json_write_text(json, "title", summary->title);
+    json_put_range(json, summary->session);
     json_put_array(json, "processes");
     json_array_foreach(json_object_get(summary->run, "processes"), i, process)
     {
