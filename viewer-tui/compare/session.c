@@ -77,6 +77,7 @@ static void close_run(struct session_run *run)
         json_decref(run->runs_read.at[i]);
     vec_free(&run->runs_read);
     timeline_close(run->timeline);
+    free(run->phases);
     free(run->range_name);
     free(run->title);
     free(run->folder);
@@ -590,6 +591,29 @@ const struct timeline *session_timeline(struct session *session)
     return session_is_merged(session) ? NULL : timeline_of(&session->runs.at[0]);
 }
 
+static void lacks_timeline(const struct session_run *run)
+{
+    problem_found(run->folder, "has no time line: measure and analyze the program again (without --trace off)");
+}
+
+static const struct phases *phases_of(struct session *session, struct session_run *run)
+{
+    struct database *db = run->phases ? NULL : database_of(session, run, LOGICAL);
+    const struct timeline *timeline = db ? timeline_of(run) : NULL;
+    if (timeline) {
+        run->phases = mem_alloc(sizeof *run->phases);
+        *run->phases = phases_find(db, timeline);
+    } else if (db) {
+        lacks_timeline(run);
+    }
+    return run->phases;
+}
+
+const struct phases *session_phases(struct session *session)
+{
+    return phases_of(session, &session->runs.at[0]);
+}
+
 /* "1.2 s to 3.4 s": with as many digits as tell them apart from others; the caller frees. */
 static char *name_of_range(struct time_range range)
 {
@@ -601,7 +625,7 @@ static enum outcome set_range(struct session *session, struct session_run *run, 
 {
     const struct timeline *timeline = timeline_of(run);
     if (range && (!timeline || !run->runs_read.at[0])) {
-        problem_found(run->folder, "has no time line: measure again with hpcrun --trace");
+        lacks_timeline(run);
         return FAILED;
     }
     struct restriction restriction = restriction_of(session, run);
@@ -623,20 +647,44 @@ enum outcome session_set_range(struct session *session, enum projection projecti
     return set_range(session, &session->runs.at[0], projection, range, name);
 }
 
+/* Restricts a run to one of its phases. */
+static bool take_phase(struct session *session, struct session_run *run, enum projection projection, unsigned number,
+                       char **cause)
+{
+    const struct phases *phases = phases_of(session, run);
+    if (phases && number > phases->n)
+        *cause = mem_printf("there %s %zu phase%s, no phase %u", phases->n == 1 ? "is" : "are", phases->n,
+                            phases->n == 1 ? "" : "s", number);
+    if (!phases || number > phases->n)
+        return false;
+    struct time_range range = phases->at[number - 1].range;
+    char *of_range = name_of_range(range), *name = mem_printf("%s, phase %u of %zu", of_range, number, phases->n);
+    enum outcome outcome = set_range(session, run, projection, &range, name);
+    free(of_range);
+    free(name);
+    return outcome == DONE;
+}
+
+/* Restricts a run to the piece of time that the user asked for, if any. */
+static bool take_range(struct session *session, struct session_run *run, enum projection projection, char **cause)
+{
+    const struct asked_range *asked = &run->asked_range;
+    struct time_range range = {0};
+    if (asked->phase)
+        return take_phase(session, run, projection, asked->phase, cause);
+    if (!asked->from.is_given && !asked->to.is_given)
+        return true;
+    const struct timeline *timeline = timeline_of(run);
+    if (timeline && (*cause = asked_range_in(asked, timeline, &range)))
+        return false;
+    return set_range(session, run, projection, &range, NULL) == DONE;
+}
+
 bool session_take_ranges(struct session *session, enum projection projection, char **cause)
 {
-    for (size_t i = 0; i < session->runs.n; i++) {
-        struct session_run *run = &session->runs.at[i];
-        const struct asked_range *asked = &run->asked_range;
-        struct time_range range;
-        if (!asked->from.is_given && !asked->to.is_given && !asked->phase)
-            continue;
-        const struct timeline *timeline = timeline_of(run);
-        if (timeline && (*cause = asked_range_in(asked, timeline, &range)))
+    for (size_t i = 0; i < session->runs.n; i++)
+        if (!take_range(session, &session->runs.at[i], projection, cause))
             return false;
-        if (set_range(session, run, projection, &range, NULL) != DONE)
-            return false;
-    }
     return true;
 }
 

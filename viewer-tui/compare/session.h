@@ -4,6 +4,7 @@
 #define VIEWER_SESSION_H
 
 #include "lib/path.h"
+#include "viewer-tui/advice/phases.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/fold.h"
 #include "viewer-tui/db/record-sums.h"
@@ -28,6 +29,7 @@ struct session_run {
     size_t group;           /* side of a comparison; of a set by number of workers, the most first */
     unsigned workers;       /* of a set; else 0 */
     struct timeline *timeline;      /* NULL until it is asked for, and without one */
+    struct phases *phases;          /* of the whole run; NULL until they are asked for */
     struct asked_range asked_range; /* as the command line has it; all 0: none */
     struct time_range range;        /* the piece of time that all values are sums over, if has_range */
     bool has_range;
@@ -142,6 +144,10 @@ enum outcome session_restrict(struct session *session, enum projection projectio
 
 /* The time line of the only run; NULL if its database has none, or, with the problem noted, if it is damaged. */
 const struct timeline *session_timeline(struct session *session);
+
+/* The phases of the whole run, the only one. NULL, with the problem noted, if it has no time line or its logical
+ * projection cannot be read. */
+const struct phases *session_phases(struct session *session);
 
 /* Restricts all values, and session->run, to a piece of time (NULL: the whole run). The set of threads stays. `name`, for
  * titles, may be NULL: then it is made of the range. Otherwise as session_restrict; FAILED, with the problem noted, also

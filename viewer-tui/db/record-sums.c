@@ -2,23 +2,9 @@
 
 #include <stdlib.h>
 
-/* The sum to which a record belongs. */
-static struct record_sum *sum_of(struct record_sums *sums, const struct timeline *timeline,
-                                 const struct timeline_record *record)
-{
-    enum trace_state state = timeline_state(timeline, record);
-    uint32_t flags = record->amount & (TRACE_WORKER | TRACE_AS_OVERHEAD | TRACE_AS_WAITING);
-    uint32_t place = record->place < timeline->header.n_places ? record->place : 0;
-    for (uint32_t at = sums->first[place]; at; at = sums->list.at[at - 1].next) {
-        struct record_sum *sum = &sums->list.at[at - 1];
-        if (sum->state == state && sum->flags == flags)
-            return sum;
-    }
-    struct record_sum new = {.place = place, .next = sums->first[place], .flags = flags, .state = state};
-    vec_push(&sums->list, new);
-    sums->first[place] = (uint32_t)sums->list.n;
-    return &sums->list.at[sums->list.n - 1];
-}
+/* What is added up of records: an amount, and whether it is that of a sample that counts. */
+typedef void record_adder(void *sums, const struct timeline *timeline, const struct timeline_record *record,
+                          uint64_t amount, bool is_counted);
 
 /* How much of the amount is about the time up to `time`. */
 static uint64_t amount_until(const struct timeline_piece *piece, uint64_t time)
@@ -30,51 +16,86 @@ static uint64_t amount_until(const struct timeline_piece *piece, uint64_t time)
     return (uint64_t)((unsigned __int128)piece->amount * (time - piece->begin) / (piece->end - piece->begin));
 }
 
-/* Adds records of which the range may cut one end. */
-static uint64_t add_cut(struct record_sums *sums, const struct timeline *timeline,
-                        const struct timeline_thread *thread, struct time_range range, uint64_t from, uint64_t end)
+/* A pass over the records of a thread in a piece of time. Returns the sum of the squares of its samples. */
+struct record_pass {
+    const struct timeline *timeline;
+    const struct timeline_thread *thread;
+    struct time_range range;
+    record_adder *add;
+    void *sums;
+};
+
+/* Adds the records of a sample, of which the range may cut one end. Returns the index after them. */
+static uint64_t add_cut(const struct record_pass *pass, uint64_t from, double *squares)
 {
-    const struct timeline_record *records = timeline_records(timeline, thread);
+    const struct timeline_record *records = timeline_records(pass->timeline, pass->thread);
     uint64_t first = from, sum = 0;
-    for (; from < end && records[from].time == records[first].time; from++) {
-        struct timeline_piece piece = timeline_piece(timeline, thread, from);
-        uint64_t before = range.from ? amount_until(&piece, range.from) : 0;
-        uint64_t amount = amount_until(&piece, range.to) - before;
-        struct record_sum *to = sum_of(sums, timeline, &records[from]);
-        to->amount += amount;
-        to->n += piece.end <= range.to;
+    for (; from < pass->thread->n_records && records[from].time == records[first].time; from++) {
+        struct timeline_piece piece = timeline_piece(pass->timeline, pass->thread, from);
+        uint64_t before = pass->range.from ? amount_until(&piece, pass->range.from) : 0;
+        uint64_t amount = amount_until(&piece, pass->range.to) - before;
+        bool is_counted = from == first && piece.end <= pass->range.to;
+        if (amount > 0 || is_counted)
+            pass->add(pass->sums, pass->timeline, &records[from], amount, is_counted);
         sum += amount;
     }
-    sums->squares += (double)sum * (double)sum;
+    *squares += (double)sum * (double)sum;
     return from;
+}
+
+/* In line, so that `add` is known where it is called: a run can have 10 million records. */
+static inline __attribute__((always_inline)) double add_records(const struct record_pass *pass)
+{
+    const struct timeline_record *records = timeline_records(pass->timeline, pass->thread);
+    struct time_range range = pass->range;
+    uint64_t n = pass->thread->n_records;
+    uint64_t at = range.from ? timeline_find(pass->timeline, pass->thread, range.from + 1) : 0;
+    uint64_t last = timeline_find(pass->timeline, pass->thread, range.to); /* earlier samples end in the range */
+    uint64_t sample = 0;                                                   /* the amount of those with one time */
+    double squares = 0;
+    if (range.from >= range.to || at == n)
+        return 0;
+    at = add_cut(pass, at, &squares);
+    for (uint64_t first = at; at < last; at++) {
+        uint64_t amount = trace_amount(records[at].amount);
+        bool is_first = at == first || records[at].time != records[at - 1].time;
+        pass->add(pass->sums, pass->timeline, &records[at], amount, is_first);
+        squares += is_first ? (double)sample * (double)sample : 0;
+        sample = is_first ? amount : sample + amount;
+    }
+    squares += (double)sample * (double)sample;
+    if (at < n)
+        add_cut(pass, at, &squares);
+    return squares;
+}
+
+/* ---- by place ---- */
+
+/* Adds to the sum to which a record belongs. */
+static inline void add_to_place(void *sums, const struct timeline *timeline, const struct timeline_record *record,
+                                uint64_t amount, bool is_counted)
+{
+    struct record_sums *all = sums;
+    uint32_t flags = record->amount & (TRACE_WORKER | TRACE_AS_OVERHEAD | TRACE_AS_WAITING);
+    uint32_t place = record->place < timeline->header.n_places ? record->place : 0, at = all->first[place];
+    enum trace_state state = timeline_state(timeline, record);
+    while (at && (all->list.at[at - 1].state != state || all->list.at[at - 1].flags != flags))
+        at = all->list.at[at - 1].next;
+    if (!at) {
+        vec_push(&all->list,
+                 (struct record_sum){.place = place, .next = all->first[place], .flags = flags, .state = state});
+        all->first[place] = at = (uint32_t)all->list.n;
+    }
+    all->list.at[at - 1].amount += amount;
+    all->list.at[at - 1].n += is_counted;
 }
 
 void record_sums_add(struct record_sums *sums, const struct timeline *timeline, const struct timeline_thread *thread,
                      struct time_range range)
 {
-    const struct timeline_record *records = timeline_records(timeline, thread);
-    uint64_t n = thread->n_records;
-    uint64_t at = range.from ? timeline_find(timeline, thread, range.from + 1) : 0;
-    uint64_t last = timeline_find(timeline, thread, range.to); /* samples before it are not cut at their end */
-    uint64_t sample = 0; /* the amount of the records with one time */
     if (!sums->first)
         sums->first = mem_alloc((timeline->header.n_places + 1) * sizeof *sums->first);
-    if (at < n && range.from < range.to)
-        at = add_cut(sums, timeline, thread, range, at, n);
-    for (uint64_t before = at; at < last; at++) {
-        uint64_t amount = trace_amount(records[at].amount);
-        struct record_sum *to = sum_of(sums, timeline, &records[at]);
-        to->amount += amount;
-        to->n++;
-        if (at > before && records[at].time != records[at - 1].time) {
-            sums->squares += (double)sample * (double)sample;
-            sample = 0;
-        }
-        sample += amount;
-    }
-    sums->squares += (double)sample * (double)sample;
-    if (at < n && at >= last && range.from < range.to)
-        add_cut(sums, timeline, thread, range, at, n);
+    sums->squares += add_records(&(struct record_pass){timeline, thread, range, add_to_place, sums});
 }
 
 void record_sums_clear(struct record_sums *sums)
@@ -91,6 +112,26 @@ void record_sums_free(struct record_sums *sums)
     free(sums->first);
     *sums = (struct record_sums){0};
 }
+
+/* ---- by state ---- */
+
+static inline void add_to_state(void *sums, const struct timeline *timeline, const struct timeline_record *record,
+                                uint64_t amount, bool is_counted)
+{
+    struct state_sums *all = sums;
+    enum trace_state state = timeline_state(timeline, record);
+    all->amounts[state] += amount;
+    all->counts[state] += is_counted;
+    all->waiting_on_cpu += state == TRACE_WAITING && record->amount & TRACE_AS_WAITING ? amount : 0;
+}
+
+void state_sums_add(struct state_sums *sums, const struct timeline *timeline, const struct timeline_thread *thread,
+                    struct time_range range)
+{
+    sums->squares += add_records(&(struct record_pass){timeline, thread, range, add_to_state, sums});
+}
+
+/* ---- payments ---- */
 
 /* What its time is: work, overhead or waiting. */
 static enum record_metric time_of(const struct record_sum *sum)

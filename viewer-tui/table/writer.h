@@ -57,6 +57,9 @@ void writer_free(struct writer *writer);
 void writer_head(struct writer *writer, const struct session *session, const struct database *db, const char *view,
                  enum projection projection);
 
+/* The member "range": the piece of time to which values are restricted (run-slice.h); nothing for the whole run. */
+void json_put_range(struct json_writer *json, const struct session *session);
+
 /* ---- Text ---- */
 
 /* Adds formatted text, in which each %s is cleaned (text_say); writer_line takes what is clean. */

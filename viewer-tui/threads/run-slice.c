@@ -13,7 +13,6 @@ struct slicer {
     struct time_range range;
     double from, to; /* seconds */
     bool is_wall_time; /* of the traced event */
-    struct record_sums sums; /* of a thread */
     double amount, squares; /* of all records */
     uint64_t n_records;
     uint32_t step;
@@ -47,38 +46,37 @@ static int fate_of(enum trace_state state)
     }
 }
 
-/* Whether the thread is known to have been on a CPU. */
-static bool is_on_cpu(const struct slicer *slicer, const struct record_sum *sum)
+/* The amount in which the thread is known to have been on a CPU. */
+static uint64_t on_cpu(const struct slicer *slicer, const struct state_sums *sums, enum trace_state state)
 {
     if (!slicer->is_wall_time)
-        return sum->state != TRACE_READY && sum->state != TRACE_OFF_CPU;
-    return sum->state == TRACE_WORK || sum->state == TRACE_OVERHEAD ||
-           (sum->state == TRACE_WAITING && sum->flags & TRACE_AS_WAITING);
+        return state == TRACE_READY || state == TRACE_OFF_CPU ? 0 : sums->amounts[state];
+    if (state == TRACE_WAITING)
+        return sums->waiting_on_cpu;
+    return state == TRACE_WORK || state == TRACE_OVERHEAD ? sums->amounts[state] : 0;
 }
 
 static struct thread_times times_of(struct slicer *slicer, uint32_t profile)
 {
-    struct record_sums *sums = &slicer->sums;
+    struct state_sums sums = {0};
     struct thread_times times = {0};
     const struct timeline_thread *thread = timeline_thread(slicer->timeline, profile);
     if (!thread)
         return times;
-    record_sums_add(sums, slicer->timeline, thread, slicer->range);
-    for (size_t i = 0; i < sums->list.n; i++) {
-        const struct record_sum *sum = &sums->list.at[i];
-        double amount = timeline_amount(slicer->timeline, (double)sum->amount);
-        int fate = fate_of(sum->state);
+    state_sums_add(&sums, slicer->timeline, thread, slicer->range);
+    for (int state = 0; state < TRACE_STATES; state++) {
+        double amount = timeline_amount(slicer->timeline, (double)sums.amounts[state]);
+        int fate = fate_of((enum trace_state)state);
         times.fates[fate] += amount;
-        times.counts[fate] += sum->n;
-        times.cpu += is_on_cpu(slicer, sum) ? amount : 0;
-        times.ready += sum->state == TRACE_READY ? amount : 0;
-        times.has_records = true;
+        times.counts[fate] += sums.counts[state];
+        times.cpu += timeline_amount(slicer->timeline, (double)on_cpu(slicer, &sums, (enum trace_state)state));
+        times.ready += state == TRACE_READY ? amount : 0;
+        times.has_records |= sums.amounts[state] > 0;
         slicer->amount += amount;
-        slicer->n_records += sum->n;
+        slicer->n_records += sums.counts[state];
     }
-    slicer->squares += sums->squares;
+    slicer->squares += sums.squares;
     slicer->step = times.has_records && thread->step > slicer->step ? thread->step : slicer->step;
-    record_sums_clear(sums);
     return times;
 }
 
@@ -271,6 +269,5 @@ json_t *run_slice(const json_t *run, const struct timeline *timeline, struct tim
     json_object_set_new(slice, "range",
                         json_pack("{s: f, s: f, s: I, s: I}", "from", slicer.from, "to", slicer.to, "records",
                                   (json_int_t)slicer.n_records, "step", (json_int_t)slicer.step));
-    record_sums_free(&slicer.sums);
     return slice;
 }

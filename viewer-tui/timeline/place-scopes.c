@@ -16,8 +16,8 @@ static uint32_t node_of(const struct place_scopes *scopes, uint32_t context)
 /* Whether a procedure is not start code. A program's _start has no source file. */
 static bool may_begin(struct database *db, uint32_t procedure)
 {
-    return database_procedure(db, procedure).file != NOTHING &&
-           code_owner_of_procedure(db, procedure) != CODE_OF_SYSTEM;
+    struct procedure of = database_procedure(db, procedure);
+    return of.file != NOTHING && code_owner_of_procedure(db, procedure, of.module) != CODE_OF_SYSTEM;
 }
 
 /* Finds how deep each node is. Counting starts again at the first procedure that is not start code of libraries. */
