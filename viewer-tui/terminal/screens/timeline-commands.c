@@ -206,23 +206,57 @@ static void go_to_row(struct tui *tui)
         tui_select(tui, place_row(&page->open.scopes, tui_pane(tui)->view, node));
 }
 
+static void restrict_to(struct tui *tui, struct time_range range)
+{
+    time_chart_show(chart_of(tui), range.from, range.to, chart_of(tui)->window.n);
+    tui->time_page->is_closed = true;
+    tui->command = command_of_key('6');
+    tui_restrict_time(tui, &range);
+}
+
 /* Begins a range with the cursor's column, or ends it and restricts all views to it. */
 static void select_range(struct tui *tui)
 {
     struct time_page *page = tui->time_page;
     const struct time_window *window = &chart_of(tui)->window;
     uint64_t from = time_window_at(window, page->column), to = time_window_at(window, page->column + 1);
-    if (page->range_begin == NO_TIME) {
+    uint64_t begin = page->range_begin;
+    if (begin == NO_TIME) {
         page->range_begin = from;
         tui_say(tui, "the range begins here; r ends it, Esc gives it up");
-        return;
+    } else {
+        restrict_to(tui, begin < from ? (struct time_range){begin, to} : (struct time_range){from, begin});
     }
-    struct time_range range = {page->range_begin < from ? page->range_begin : from,
-                               page->range_begin < from ? to : page->range_begin};
-    page->is_closed = true;
-    time_chart_show(chart_of(tui), range.from, range.to, window->n);
-    tui->command = command_of_key('6');
-    tui_restrict_time(tui, &range);
+}
+
+static void select_window(struct tui *tui)
+{
+    restrict_to(tui, (struct time_range){chart_of(tui)->window.begin, chart_of(tui)->window.end});
+}
+
+/* Shows the phase around the cursor; if that is shown, the next one (argument 1) or the one before. */
+static void show_phase(struct tui *tui)
+{
+    struct time_page *page = tui->time_page;
+    tui_announce("looking for phases ...");
+    const struct phases *phases = session_phases(tui->session);
+    uint64_t time = time_page_time(page);
+    size_t at = 0;
+    if (!phases)
+        return;
+    while (at + 1 < phases->n && phases->at[at].range.to <= time)
+        at++;
+    const struct time_range *now = &phases->at[at].range;
+    bool is_shown = chart_of(tui)->window.begin == now->from && chart_of(tui)->window.end == now->to;
+    size_t step = (size_t)(tui->command->argument + (int)phases->n);
+    at = is_shown ? (at + step) % phases->n : at;
+    const struct phase *phase = &phases->at[at];
+    time_chart_show(chart_of(tui), phase->range.from, phase->range.to, chart_of(tui)->window.n);
+    page->column = 0;
+    char buffer[NAME_SIZE];
+    tui_say(tui, "phase %zu of %zu%s%s  (n: next, R: all views about it)", at + 1, phases->n,
+            phase->procedure != NOTHING ? ": " : "",
+            phase->procedure != NOTHING ? database_procedure_name(page->open.scopes.db, phase->procedure, buffer) : "");
 }
 
 /* Undoes marks, the begin of a range, the range; else closes the page. */
@@ -259,6 +293,9 @@ const struct family time_family = {
              {"i", "go to the longest time that a thread was idle (without idle workers: waited); again: the next",
               go_to_idle, 0, 0},
              {"r", "begin a range; again: all views, the summary and the advice are about it", select_range, 0, 0},
+             {"R", "all views, the summary and the advice are about the window", select_window, 0, 0},
+             {"n", "show the phase around the cursor; again: the next", show_phase, 1, 0},
+             {"N", "the phase before", show_phase, -1, 0},
              {"Esc", "undo: what is marked, the range; then close the page", undo, 0, 0},
              {"click", "move the cursor", click, 0, 0})};
 

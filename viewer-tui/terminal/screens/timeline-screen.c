@@ -179,7 +179,7 @@ int time_page_draw(void *context)
     if (page->marked.n)
         text_printf(&text, "; only %s", text_string(&page->marked));
     frame_draw(text_string(&text),
-               " Arrows: cursor  z,Z: zoom  +,-: depth  /: find  i: idle  r: range  Enter: row  ?: help  q: back");
+               " Arrows: cursor  z,Z: zoom  +,-: depth  /: find  i: idle  n: phase  r: range  Enter: row  ?: help  q: back");
     text_clear(&text);
     timeline_add_axis(&page->open.chart.window, &text);
     screen_put(1, page->rows.column, page->rows.width, STYLE_DIM, text_string(&text));
