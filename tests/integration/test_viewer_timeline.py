@@ -80,6 +80,70 @@ class Phases:
         return {k: float(v) for k, v in sums.items()}
 
 
+def slices_of(test, trace):
+    """Seconds by (tid, name) of Chrome's trace events; slices are nested in each thread, and ascending in time."""
+    stacks, last, found = defaultdict(list), defaultdict(float), defaultdict(float)
+    for event in trace["traceEvents"]:
+        test.assertIn(event["ph"], "MBEC")
+        if event["ph"] not in "BE":
+            continue
+        thread = event["pid"], event["tid"]
+        test.assertGreaterEqual(event["ts"], last[thread])
+        for name in {name for name, _ in stacks[thread]}:
+            found[event["tid"], name] += (event["ts"] - last[thread]) / 1e6
+        last[thread] = event["ts"]
+        if event["ph"] == "B":
+            stacks[thread].append((event["name"], event["cat"]))
+        else:
+            test.assertEqual(stacks[thread].pop(), (event["name"], event["cat"]))
+    test.assertFalse(any(stacks.values()))
+    return found
+
+
+def check_firefox(test, profile):
+    """Version 60 of the processed format: tables are arrays of equal length, and indices lie in their tables. Returns
+    seconds by (number of the thread, path of its stack)."""
+    def table(of, *columns):
+        for name in columns:
+            test.assertEqual(len(of[name]), of["length"], name)
+        return range(of["length"])
+
+    def path(stack):
+        names = []
+        while stack is not None:
+            names.insert(0, strings[functions["name"][frames["func"][stacks["frame"][stack]]]])
+            stack = stacks["prefix"][stack]
+        return " ".join(names)
+
+    meta, shared, found = profile["meta"], profile["shared"], defaultdict(float)
+    strings, functions, frames, stacks = (shared[key] for key in
+                                          ("stringArray", "funcTable", "frameTable", "stackTable"))
+    test.assertEqual(meta["preprocessedProfileVersion"], 60)
+    test.assertIn("grey", [category["color"] for category in meta["categories"]])
+    sources = table(shared["sources"], "id", "filename")
+    for i in table(functions, "name", "isJS", "relevantForJS", "resource", "source", "lineNumber", "columnNumber"):
+        test.assertIn(functions["name"][i], range(len(strings)))
+        test.assertTrue(functions["source"][i] is None or functions["source"][i] in sources)
+    for i in table(frames, "address", "inlineDepth", "category", "subcategory", "func", "nativeSymbol",
+                   "innerWindowID", "line", "column"):
+        test.assertIn(frames["func"][i], range(functions["length"]))
+        test.assertIn(frames["category"][i], range(len(meta["categories"])))
+    for i in table(stacks, "frame", "prefix"):
+        test.assertIn(stacks["frame"][i], range(frames["length"]))
+        test.assertTrue(stacks["prefix"][i] is None or stacks["prefix"][i] < i)
+    table(shared["resourceTable"], "type", "lib", "name", "host")
+    table(shared["nativeSymbols"], "libIndex", "address", "name", "functionSize")
+    for number, thread in enumerate(profile["threads"], 1):
+        samples = thread["samples"]
+        table(thread["markers"], "data", "name", "startTime", "endTime", "phase", "category")
+        for i in table(samples, "stack", "time", "weight", "threadCPUDelta"):
+            test.assertTrue(i == 0 or samples["time"][i] >= samples["time"][i - 1])
+            if samples["stack"][i] is not None:
+                found[number, path(samples["stack"][i])] += samples["weight"][i] / 1000
+        test.assertIsInstance(thread["pid"], str)
+    return found
+
+
 class OfPhases(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -217,87 +281,38 @@ class OtherPrograms(OfPhases):
     """Formats of others, by their documents."""
 
     def test_chrome(self):
-        """Slices are nested in each thread, ascending in time, and last as long as the records say."""
         trace = json.loads(viewer.printed("timeline", "--format", "chrome", self.db))
-        stacks, last, found, names = defaultdict(list), defaultdict(float), defaultdict(float), {}
-        for event in trace["traceEvents"]:
-            thread = event["pid"], event["tid"]
-            self.assertIn(event["ph"], "MBEC")
-            if event["ph"] == "M":
-                names[event["name"], event["tid"]] = event["args"]["name"]
-            if event["ph"] not in "BE":
-                continue
-            self.assertGreaterEqual(event["ts"], last[thread])
-            for name in {name for name, _ in stacks[thread]}:
-                found[event["tid"], name] += (event["ts"] - last[thread]) / 1e6
-            last[thread] = event["ts"]
-            if event["ph"] == "B":
-                stacks[thread].append((event["name"], event["cat"]))
-            else:
-                self.assertEqual(stacks[thread].pop(), (event["name"], event["cat"]))
-        self.assertFalse(any(stacks.values()))
+        names = {(event["name"], event["tid"]): event["args"]["name"]
+                 for event in trace["traceEvents"] if event["ph"] == "M"}
         self.assertEqual((names["thread_name", 72], names["process_name", 72]), ("t 70/72", "phases"))
-        self.assert_sums(found, {
+        self.assert_sums(slices_of(self, trace), {
             (71, "main"): 1, (71, "assemble"): 0.4, (71, "solve"): 0.4, (71, "kernel"): 0.4, (71, "join"): 0.2,
             (71, "waiting"): 0.2, (72, "idle"): 0.7, (72, "main"): 0.3, (72, "solve"): 0.3, (72, "kernel"): 0.3,
             (73, "nobody working"): 0.4, (73, "main"): 0.4, (73, "solve"): 0.4, (73, "ready"): 0.3})
         counts = [event["args"] for event in trace["traceEvents"] if event["ph"] == "C"]
         self.assertAlmostEqual(sum(c["working"] for c in counts) / len(counts), 1.2, delta=1e-4)
 
-    def check_table(self, table, *columns):
-        for name in columns:
-            self.assertEqual(len(table[name]), table["length"], name)
-        return range(table["length"])
-
     def test_firefox(self):
-        """Version 60 of the processed format: tables are arrays of equal length, and indices lie in their tables."""
         profile = json.loads(viewer.printed("timeline", "--format", "firefox", self.db))
-        meta, shared = profile["meta"], profile["shared"]
-        self.assertEqual(meta["preprocessedProfileVersion"], 60)
-        self.assertIn("grey", [category["color"] for category in meta["categories"]])
-        strings, functions, frames, stacks = (shared[key] for key in
-                                              ("stringArray", "funcTable", "frameTable", "stackTable"))
-        sources = self.check_table(shared["sources"], "id", "filename")
-        for i in self.check_table(functions, "name", "isJS", "relevantForJS", "resource", "source", "lineNumber",
-                                  "columnNumber"):
-            self.assertIn(functions["name"][i], range(len(strings)))
-            self.assertTrue(functions["source"][i] is None or functions["source"][i] in sources)
-        for i in self.check_table(frames, "address", "inlineDepth", "category", "subcategory", "func", "nativeSymbol",
-                                  "innerWindowID", "line", "column"):
-            self.assertIn(frames["func"][i], range(functions["length"]))
-            self.assertIn(frames["category"][i], range(len(meta["categories"])))
-        for i in self.check_table(stacks, "frame", "prefix"):
-            self.assertIn(stacks["frame"][i], range(frames["length"]))
-            self.assertTrue(stacks["prefix"][i] is None or stacks["prefix"][i] < i)
-        self.check_table(shared["resourceTable"], "type", "lib", "name", "host")
-        self.check_table(shared["nativeSymbols"], "libIndex", "address", "name", "functionSize")
-        self.assertEqual(strings[shared["sources"]["filename"][0]], "/home/user/phases.c")
-        self.check_samples(profile)
-
-    def path(self, shared, stack):
-        names = []
-        while stack is not None:
-            function = shared["frameTable"]["func"][shared["stackTable"]["frame"][stack]]
-            names.insert(0, shared["stringArray"][shared["funcTable"]["name"][function]])
-            stack = shared["stackTable"]["prefix"][stack]
-        return " ".join(names)
-
-    def check_samples(self, profile):
         paths = {"assemble": "main assemble", "kernel": "main solve kernel", "solve": "main solve", "join": "main join",
                  None: ""}
-        found = defaultdict(float)
-        for number, thread in enumerate(profile["threads"], 1):
-            samples = thread["samples"]
-            self.check_table(thread["markers"], "data", "name", "startTime", "endTime", "phase", "category")
-            for i in self.check_table(samples, "stack", "time", "weight", "threadCPUDelta"):
-                self.assertTrue(i == 0 or samples["time"][i] >= samples["time"][i - 1])
-                if samples["stack"][i] is not None:
-                    found[number, self.path(profile["shared"], samples["stack"][i])] += samples["weight"][i] / 1000
-            self.assertIsInstance(thread["pid"], str)
-            self.assertEqual(thread["isMainThread"], number == 1)
-        self.assert_sums(found, self.phases.seconds(
+        self.assert_sums(check_firefox(self, profile), self.phases.seconds(
             lambda profile, b, e, a, state, place:
             (profile, f"{paths[place]} {STATES[state] if state != tw.WORK else ''}".strip())))
+        self.assertEqual([thread["isMainThread"] for thread in profile["threads"]], [True, False, False])
+        shared = profile["shared"]
+        self.assertEqual(shared["stringArray"][shared["sources"]["filename"][0]], "/home/user/phases.c")
+        cpu = sum(sum(thread["samples"]["threadCPUDelta"]) for thread in profile["threads"])
+        self.assertAlmostEqual(cpu / 1e6, 1.2, delta=0.011)  # without that of each thread's last sample
+
+    def test_page_for_browsers(self):
+        """A flame graph has the strip above it, if there is a time line."""
+        page = viewer.printed("top-down", "--format", "flamegraph", self.db)
+        strip = xml.dom.minidom.parseString(page[page.index('<svg id="strip"'):page.index("</svg>") + 6])
+        self.assertEqual([text.firstChild.data.split()[0] for text in strip.getElementsByTagName("text")][:5],
+                         ["working", "waiting", "idle", "ready", "CPUs"])
+        pathlib.Path(self.db, "timeline.db").unlink()
+        self.assertNotIn("<svg", viewer.printed("top-down", "--format", "flamegraph", self.db))
 
     def test_svg(self):
         for depth in (), ("--depth", 2):
@@ -371,6 +386,12 @@ class Screen(InTerminal):
         terminal.until_seen("123.5 ms to 259.3 ms of 1.000 s")
         terminal.press("Escape", "Escape")
         terminal.until_seen("?:help", "solve", "join")  # the whole run again
+        terminal.press("6", "n")
+        terminal.until_seen("phase 1 of ", "R: all views about it")
+        terminal.press("R")
+        terminal.until_seen("in all views, the summary and the advice")
+        terminal.press("q", "q")
+        terminal.until_seen("?:help", "solve", "join")
         terminal.press("t")
         terminal.until_seen("; only")
 
