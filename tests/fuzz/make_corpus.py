@@ -84,7 +84,7 @@ def with_children():
 def arenas():
     """An arena file with one live thread, as lib/arena-format.h describes it (METRICS = 2)."""
     header_size, thread_size = 64, 7040
-    nodes = bytes(24) + b"".join(struct.pack("<QIIIBBBB", 2 << 40 | 0x1000 + i, i, i % 3, 0, 0, 1, 1, 0)
+    nodes = bytes(24) + b"".join(struct.pack("<QIIIBBBB", 2 << 40 | 0x1000 + i, i, i % 3, (2, 0, 0, 1)[i], 0, 1, 1, 0)
                                  for i in range(4))
     lnotes = struct.pack("<QQ", 3 << 40 | 77, 0) * 2
     values = struct.pack("<QQQQQQ", 4, 20, 1, 1, 10, 0)
