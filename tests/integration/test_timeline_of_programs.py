@@ -4,7 +4,6 @@ import struct
 
 import profiling
 import viewer
-from evidence import OfChance
 from profiling import program
 from test_viewer_timeline import check_firefox, slices_of
 
@@ -13,7 +12,7 @@ PERIOD = 0.001
 COLUMNS = 100
 
 
-class TimeViewOfPrograms(OfChance, profiling.ProfilingTest):
+class TimeViewOfPrograms(profiling.ProfilingTest):
     def analyze(self):
         """Measures a run: its phases, as (begin, end, stalled) in seconds of the time line; and its database."""
         done, _ = self.measure(program("planned-phases"), MS, events=("REALTIME@f1000",), options=("--trace", "full"))
@@ -25,28 +24,27 @@ class TimeViewOfPrograms(OfChance, profiling.ProfilingTest):
                 for a, b, c in (line.split() for line in done.stdout.splitlines())], db
 
     def test_cells_show_the_phases_where_they_are(self):
-        """Columns more than 1.5 periods away from a boundary have one procedure: that of their phase. Thread 1 runs
-        `assemble` and `rest`, the others `solve`."""
-        for evidence in self.looks():
-            phases, db = self.analyze()
-            shown = viewer.printed_json("timeline", "--depth", 2, db)
-            is_sound = all(stalled < PERIOD for _, _, stalled in phases)
-            evidence.enough("runs that had the CPUs near the ends of phases", is_sound, 2)
-            if not is_sound:
-                continue
-            for (begin, end, _), name in zip(phases, ("assemble", "solve", "rest")):
-                threads = shown["threads"][1:] if name == "solve" else shown["threads"][:1]
-                self.assertEqual(len(threads), 4 if name == "solve" else 1)
-                for thread in threads:
-                    self.check_phase(shown, thread, begin + 1.5 * PERIOD, end - 1.5 * PERIOD, name)
+        """Columns more than 1.5 periods away from a boundary, and from a time without a CPU near it, have one procedure:
+        that of their phase. Thread 1 runs `assemble` and `rest`, the others `solve`."""
+        phases, db = self.analyze()
+        shown = viewer.printed_json("timeline", "--depth", 2, db)
+        n = 0
+        for (begin, end, stalled), name in zip(phases, ("assemble", "solve", "rest")):
+            threads = shown["threads"][1:] if name == "solve" else shown["threads"][:1]
+            self.assertEqual(len(threads), 4 if name == "solve" else 1)
+            margin = 1.5 * PERIOD + stalled
+            n += sum(self.check_phase(shown, thread, begin + margin, end - margin, name) for thread in threads)
+        if n < COLUMNS:
+            self.skipTest("the threads had no CPUs near the ends of their phases")
 
     def check_phase(self, shown, thread, begin, end, name):
+        """Returns the number of columns that lie in that time."""
         length = (shown["to"] - shown["from"]) / COLUMNS
         columns = [i for i in range(COLUMNS) if begin <= i * length and (i + 1) * length <= end]
-        self.assertGreater(len(columns), COLUMNS / 5)
         for i in columns:
             found = thread["procedures"][i]["name"]
-            self.assertTrue(found == name or name == "solve" and found in ("solve", "run"), (name, i, found))
+            self.assertEqual(found, "run" if name == "solve" else name, i)  # run > solve, at depth 3
+        return len(columns)
 
     def test_exports_have_the_times_of_the_view(self):
         phases, db = self.analyze()
