@@ -33,7 +33,7 @@ class Phases:
 
     def __init__(self, event="REALTIME"):
         self.event = event
-        self.db = db = v4_writer.Database("phases", ("work", "waiting", "ready"), 3)
+        self.db = db = v4_writer.Database("phases", ("work", "waiting", "ready"), 4)
         module, file = db.module("/home/user/phases"), db.file("/home/user/phases.c")
         libc = db.module("/lib/x86_64-linux-gnu/libc.so.6")
         functions = {name: db.function(name, module, 16 * i, file, 10 * i)
@@ -41,7 +41,7 @@ class Phases:
         start = db.entry(1, "main thread").call(db.function("_start", module, 8)).call(
             db.function("__libc_start_main", libc, 8, db.file("csu/libc-start.c"), 1))
         main = start.call(functions["main"])
-        solve = main.call(functions["solve"])
+        solve = main.call(functions["solve"]).statement(file, 33)  # which calls kernel
         self.contexts = {"assemble": main.call(functions["assemble"]), "solve": solve,
                          "kernel": solve.call(functions["kernel"]).statement(file, 42),
                          "join": main.call(functions["join"])}
@@ -64,9 +64,10 @@ class Phases:
     def write(self, folder):
         v4_writer.write_database(self.db, folder)
         self.line.places = [(self.contexts[name].id, 0, 4, 2, 0, 0) if name else (0,) * 6 for name in self.places]
+        self.line.threads.setdefault(4, [])  # a thread without records
         self.line.write(pathlib.Path(folder))
         threads = [{"profile": i, "tid": 70 + i, "name": "t", "start_routine": "run" if i > 1 else ""}
-                   for i in (1, 2, 3)]
+                   for i in (1, 2, 3, 4)]
         viewer.describe_run(folder, viewer.measured(*self.db.metrics, event=self.event),
                             events=[{"name": self.event, "unit": "s", "period": 0.01}],
                             processes=[{"pid": 70, "command": "phases", "executable": "/home/user/phases",
