@@ -19,13 +19,6 @@ struct timeline_job {
 
 /* ---- records ---- */
 
-/* Whether records in a state are at a node. */
-static bool has_node(enum trace_state state)
-{
-    return state == TRACE_WORK || state == TRACE_OVERHEAD || state == TRACE_WAITING ||
-           state == TRACE_READY || state == TRACE_OFF_CPU;
-}
-
 /* The state and flags of a record in the database; `node` NULL: none. */
 static unsigned state_of(const struct measurement_trace_record *record,
                          const struct traced_node *node)
@@ -59,7 +52,7 @@ static struct timeline_place place_of(const struct measurement_trace_record *rec
 {
     struct timeline_place place = {0};
     enum trace_state bare = trace_state(state);
-    if (!has_node(bare))
+    if (!trace_has_node(bare))
         return place;
     if (logical) {
         place.logical = logical->context;

@@ -122,9 +122,9 @@ static void choose_event(struct traced_threads *threads, struct trace_summary *s
             others++;
         }
     if (others)
-        diag_note(NULL, "the time line has records of %s; %zu thread%s with records of other events left out",
+        diag_note(NULL, "the time line has the records of %s; those of other events, which %zu thread%s, are left out",
                   threads->measurements->events.at[threads->event].name, others,
-                  others == 1 ? " was" : "s were");
+                  others == 1 ? " has" : "s have");
 }
 
 /* ---- all together ---- */
