@@ -216,8 +216,8 @@ static inline void arena_undo_fates(struct arena_thread *thread)
     }
 }
 
-/* Saves a word that the sample in progress is about to change. A sample changes at most two fates
- * twice and seven metrics, fewer than ARENA_UNDO words. */
+/* Saves a word that the sample in progress is about to change. A sample changes at most two words of each of
+ * three fates, and nine times a metric, fewer than ARENA_UNDO words. */
 static inline void arena_undo_save(struct arena_undo *undo, uint64_t word, uint64_t old)
 {
     uint32_t i = undo->count;

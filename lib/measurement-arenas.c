@@ -235,7 +235,7 @@ static bool read_image(struct image_reader *r)
                 thread_chunks_values(chunks, &end) && thread_chunks_joins(chunks);
     for (unsigned event = 0; event < ARENA_EVENTS && good; event++)
         good = thread_chunks_fates(chunks, event);
-    return good && thread_chunks_trace(chunks, &times);
+    return good && thread_chunks_trace(chunks, &times, &end);
 }
 
 /* The process's CPU clock: at least what its threads have used since it began. */

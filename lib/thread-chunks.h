@@ -60,7 +60,8 @@ struct tick_times {
  * counter, process/process.h), it is the later instant's. */
 uint64_t tick_time(const struct tick_times *times, uint64_t ticks);
 
-/* The trace; nothing if it is empty (lib/trace-chunks.c). */
-bool thread_chunks_trace(struct thread_chunks *thread, const struct tick_times *times);
+/* Writes the trace, and sets *written to the number of its records that were committed (lib/trace-chunks.c). */
+bool thread_chunks_trace(struct thread_chunks *thread, const struct tick_times *times,
+                         uint32_t *written);
 
 #endif

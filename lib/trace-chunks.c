@@ -56,16 +56,17 @@ static void add_record(struct chunk *chunk, const struct trace_record *record, u
     *before = (struct record_before){time, record->node, record->n, record->working};
 }
 
-bool thread_chunks_trace(struct thread_chunks *thread, const struct tick_times *times)
+bool thread_chunks_trace(struct thread_chunks *thread, const struct tick_times *times,
+                         uint32_t *written)
 {
     const struct arena_thread *image = thread->image;
     const struct trace_extent extent = trace_extent(image->trace);
     uint32_t number = number_of(&extent);
     if (extent.is_thinned && extent.parts > extent.count / 2)
         return false;
-    for (uint32_t i = 0; i < number;) {
+    for (*written = 0; *written < number;) {
         struct record_before before = {.time = image->began_wall};
-        uint32_t first = i;
+        uint32_t i = *written;
         chunk_begin(thread->chunk, CHUNK_TRACE, image->index);
         chunk_v(thread->chunk, image->trace_event);
         chunk_v(thread->chunk, (uint64_t)1 << extent.scale);
@@ -76,9 +77,10 @@ bool thread_chunks_trace(struct thread_chunks *thread, const struct tick_times *
                 return false;
             add_record(thread->chunk, record, tick_time(times, record->ticks), &before);
         }
-        chunk_count(thread->chunk, count, i - first);
+        chunk_count(thread->chunk, count, i - *written);
         if (!thread->commit(thread))
             return false;
+        *written = i;
     }
     return true;
 }

@@ -10,6 +10,7 @@
 #include "hpcrun/restart/ended-calls.h"
 #include "hpcrun/restart/restart.h"
 #include "hpcrun/sample/handler.h"
+#include "hpcrun/sample/sample-trace.h"
 #include "hpcrun/sample/sample.h"
 #include "hpcrun/span/strand-clock.h"
 #include "hpcrun/thread/thread-image.h"
@@ -27,7 +28,7 @@ __thread unsigned thread_samples_handled;
 static struct thread thread;
 static struct arena_thread image;
 
-/* What happened, a letter each: m mark, g the call goes on, k test for cancellation, s measure, r record, c commit, a arm, x count a missed one,
+/* What happened, a letter each: m mark, g the call goes on, k test for cancellation, s measure, r record, c commit, t trace, a arm, x count a missed one,
  * b begin the arena file, l look at the clock, p write pending chunks, f flush, S a strand pauses, G it goes on. */
 static char done[64];
 static bool was_busy; /* in all of it */
@@ -120,12 +121,21 @@ void source_arm(struct thread *its, struct thread_event *event)
     note('a');
 }
 
-void sample_record(struct thread *its, struct thread_event *event,
-                   const struct increment *increment, const ucontext_t *context)
+struct trace_record sample_record(struct thread *its, struct thread_event *event,
+                                  const struct increment *increment, const ucontext_t *context)
 {
     assert_int_equal(increment->amount, 7);
     recorded = index_of(event);
     note('r');
+    return (struct trace_record){.node = 77};
+}
+
+void sample_trace(struct thread *its, const struct increment *increment,
+                  const struct trace_record *found)
+{
+    assert_int_equal(increment->amount, 7);
+    assert_int_equal(found->node, 77);
+    note('t');
 }
 
 void sample_count_missed(struct thread_event *event, const struct increment *increment)
@@ -208,6 +218,18 @@ TEST(a_sample_is_recorded_before_the_next_is_armed)
     assert_true(was_busy);
     assert_false(thread.busy);
     assert_int_equal(thread_samples_handled, before + 1);
+}
+
+/* Only after its node is published. */
+TEST(samples_of_one_event_are_traced)
+{
+    thread.traced = &thread.events[1];
+    assert_true(handle(SI_TIMER, 0));
+    assert_string_equal(done, "msrctag");
+    memset(done, 0, sizeof done);
+    of_signal = 0;
+    assert_true(handle(SI_TIMER, 0));
+    assert_string_equal(done, "msrcag");
 }
 
 TEST(a_canceled_thread_is_done_with_its_sample)

@@ -204,7 +204,8 @@ static bool write_trace(struct trace_extent extent)
     const struct tick_times times = {.began_ticks = 0, .began_wall = 800, .ticks = 1000, .wall = 3800};
     image.began_wall = 1100;
     image.trace = trace_word(extent);
-    return thread_chunks_trace(&thread, &times);
+    uint32_t written;
+    return thread_chunks_trace(&thread, &times, &written);
 }
 
 static struct measurement *read_trace(struct trace_extent extent)
