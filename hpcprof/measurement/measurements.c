@@ -436,9 +436,10 @@ static uint32_t unified_metric_of(struct unifier *unifier, const struct measurem
                                   size_t index)
 {
     const struct measurement_metric *metric = &file->m->metrics.at[index];
-    if (metric->event == MEASUREMENT_UNKNOWN || !was_measured(metric->name, unifier))
+    if (metric->event == MEASUREMENT_UNKNOWN)
         return NO_METRIC;
-    if (file->m->events.at[metric->event].flags & EVENT_EXACT && !has_values(file->m, index))
+    bool is_exact = file->m->events.at[metric->event].flags & EVENT_EXACT;
+    if ((is_exact || !was_measured(metric->name, unifier)) && !has_values(file->m, index))
         return NO_METRIC;
     return unified_metric(unifier, metric->name, file->event_of[metric->event]);
 }

@@ -82,7 +82,7 @@ def payments(record):
         yield "idleness", a * (place.n - place.working) // place.working
         yield "incomplete", a // place.working
     if pays_work or record.state == WAITING:
-        yield "lock wait", a * place.waiters
+        yield "lock blame", a * place.waiters
 
 
 def paid(thread, projection, names):
