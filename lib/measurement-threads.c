@@ -298,7 +298,8 @@ static void decode_trace(struct thread_parts t, struct cursor *c)
     uint64_t event_id = read_v(c), step = read_v(c), count = read_count(c, 4);
     if (t.thread->trace.n == 0)
         t.state->trace_event = event_id;
-    if (step == 0 || event_id != t.state->trace_event)
+    bool is_step = step > 0 && step <= UINT32_MAX && (step & (step - 1)) == 0;
+    if (!is_step || event_id != t.state->trace_event)
         c->bad = true;
     if (c->bad)
         return;

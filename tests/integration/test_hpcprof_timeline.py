@@ -2,14 +2,15 @@
 import filecmp
 import json
 import os
-import pathlib
+import random
+import shutil
 import unittest
 
 import measurement_writer as mw
-from hpcprof_case import HpcprofCase
+import test_hpcprof_overhead
+from hpcprof_case import SECONDS, HpcprofCase
 from hpcprof_scenario import database_path
-from timeline_reader import (AS_OVERHEAD, DROPPED, IDLE, OFF_CPU, READY, WAITING, WORK, WORKER, read_timeline,
-                             read_trace)
+from timeline_reader import (DROPPED, IDLE, OFF_CPU, READY, WAITING, WORK, WORKER, paid, read_timeline, read_trace)
 from v4_reader import read_database
 
 MS = 10**6
@@ -205,6 +206,74 @@ class Timeline(HpcprofCase):
         self.assertTrue(os.path.samefile(self.at("db1/trace.db"), self.at("db1/physical/trace.db")))
         line = read_timeline(self.at("db4"))
         self.assertEqual(sum(len(thread.records) for thread in line.threads.values()), 500)
+
+    def test_damaged_records(self):
+        """A thread without its record has no times; times that go backwards stand still."""
+        process, lost, (a, _) = self.traced()
+        process.end = 3 * 10**9, 10**9, mw.EXIT, 0
+        whole = process.thread(last=(3 * 10**9, 10**9))
+        node = whole.path([(2, 0x1000)])
+        whole.add(node, 0, 1000)
+        lost.record(1010 * MS, mw.WORK, 5 * MS << 10, a)
+        for end in (1010, 1020, 1005, 1030):
+            whole.record(end * MS, mw.WORK, 5 * MS << 10, node)
+        process.thread_chunks = lambda thread: (chunk for chunk in mw.Measurement.thread_chunks(thread)
+                                                if (chunk[0], thread) != (mw.THREAD, lost))
+        db, line = self.read(status=1)
+        self.assertEqual({profile: [record.time // MS for record in thread.records]
+                          for profile, thread in line.threads.items()}, {2: [10, 20, 20, 30]})
+        self.assertEqual(len(db.profiles), 3)
+        self.assertTrue(any("thread 0: its time line is lost" in line for line in self.run_json()["problems"]))
+
+
+class Classes(test_hpcprof_overhead.OverheadCase):
+    """What the records pay is what the values of the same samples are paid as."""
+
+    def sample(self, thread, frames, amount, metric=0):
+        kind = super().sample(thread, frames, amount, metric)
+        node = self.last_node(thread, frames)
+        self.time += 5 * MS
+        for state, part in ((mw.WORK, amount // 3), (mw.OFF_CPU, amount - amount // 3)):
+            thread.record(self.time, state, part, node, 0, 1)
+        return kind
+
+    def last_node(self, thread, frames):
+        """That of a sample, which exists."""
+        node = mw.ROOT
+        for module, address, hidden in frames:
+            ip = self.instances[module], address
+            node = thread.node(node, ip, None, None, mw.ONE_ZERO) if hidden else thread.node(node, ip, "ip")
+        return node
+
+    def check_sums(self, *arguments):
+        self.scenario.database("-M", "min,stddev", *arguments)
+        line, compared = read_timeline(self.at("db")), 0
+        for projection, folder in (("logical", "db"), ("physical", "db/physical")):
+            db = read_database(self.at(folder))
+            read_trace(self.at(folder), db)
+            names = [metric.name for metric in db.metrics]
+            for number, thread in line.threads.items():
+                found = {(context, name): value for context, row in db.profiles[number].values.items()
+                         for name in names for value in [row.get(db.metric(name, "point"))] if value}
+                sums = paid(thread, projection, names)
+                self.assertEqual({key: amount / SECONDS for key, amount in sums.items() if key[1] in names}, found)
+                compared += len(found)
+        self.assertGreater(compared, 100)
+        return line
+
+    def test_random_paths(self):
+        self.start()
+        rng, seen, self.time = random.Random(5), set(), 10**9
+        for _ in range(2):
+            thread = self.process.thread()
+            for _ in range(150):
+                seen.add(self.sample(thread, test_hpcprof_overhead.KindsTest.random_frames(self, rng), rng.randrange(1, 10**9)))
+        self.assertGreater(len(seen), 5)
+        places = self.check_sums().places
+        self.assertTrue(any(place.logical != place.physical for place in places))
+        shutil.rmtree(self.at("db"))
+        collapsed = self.check_sums("--collapse-recursion").places
+        self.assertLess(len({place.logical for place in collapsed}), len({place.logical for place in places}))
 
 
 if __name__ == "__main__":
