@@ -136,10 +136,12 @@ STEP(begin)
     recorded_workers = recorded_n = 0;
 }
 
+static struct trace_record found; /* by the last sample */
+
 static void take(uint64_t amount)
 {
     static const ucontext_t context;
-    sample_record(&thread, event, &(struct increment){.fired = true, .amount = amount}, &context);
+    found = sample_record(&thread, event, &(struct increment){.fired = true, .amount = amount}, &context);
 }
 
 static void set_status(enum agent_thread_status kind, uint32_t workers, uint32_t working)
@@ -443,6 +445,75 @@ TEST(no_sample_is_lost_or_counted_twice)
     for (uint32_t node = NODE; node <= UNKNOWN; node++)
         recorded += paid[node][WORK];
     assert_int_equal(fate(FATE_RECORDED)->amount, recorded);
+}
+
+/* ---- what the time line gets ---- */
+
+static void assert_found(uint64_t state, uint32_t node)
+{
+    assert_int_equal(found.amount, state);
+    assert_int_equal(found.node, node);
+    assert_int_not_equal(found.ticks, 0);
+}
+
+TEST(a_sample_says_what_it_found)
+{
+    static const struct {
+        enum agent_thread_status kind;
+        uint32_t working;
+        uint64_t state;
+        uint32_t node, n, divisor;
+    } cases[] = {
+        {AGENT_WORKING, 2, TRACE_WORK | TRACE_WORKER, NODE, 6, 2},
+        {AGENT_WORKING, 0, TRACE_WORK | TRACE_WORKER, NODE, 6, 1},
+        {AGENT_FOREIGN, 2, TRACE_WORK, NODE, 6, 3}, /* of the slots */
+        {AGENT_WAITING, 2, TRACE_WAITING, NODE, 6, 2},
+        {AGENT_IDLE, 2, TRACE_IDLE, 0, 0, 0},
+        {AGENT_IDLE, 0, TRACE_NOBODY, 0, 0, 0},
+        {AGENT_RUNTIME_OWNED, 2, TRACE_RUNTIME, 0, 0, 0},
+    };
+    running = 3;
+    waiters = 4;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        set_status(cases[i].kind, 6, cases[i].working);
+        take(1000);
+        assert_found(cases[i].state, cases[i].node);
+        assert_int_equal(found.n, cases[i].n);
+        assert_int_equal(found.working, cases[i].divisor);
+        assert_int_equal(found.waiters, cases[i].node ? 4 : 0);
+    }
+    event->waiting = NO_METRIC; /* then waiting is work */
+    set_status(AGENT_WAITING, 6, 1);
+    take(1000);
+    assert_found(TRACE_WORK, NODE);
+}
+
+TEST(a_dropped_sample_has_found_nothing)
+{
+    node_of_path = CCT_NO_MEMORY;
+    take(1000);
+    assert_found(TRACE_DROPPED, 0);
+    node_of_path = NODE;
+    full_metric = WORK;
+    take(1000);
+    assert_found(TRACE_DROPPED, 0);
+    full_metric = METRICS;
+    process.config.work_span = true;
+    path[2].pc = OWN_CODE;
+    set_status(AGENT_WORKING, 4, 1);
+    take(1000);
+    path[2].pc = 3000;
+    assert_found(TRACE_DROPPED, 0);
+}
+
+/* The time line has both in records of their own. */
+TEST(time_off_the_cpu_pays_idleness_by_itself)
+{
+    static const ucontext_t context;
+    struct increment increment = {.fired = true, .amount = 10, .off_cpu = 5};
+    set_status(AGENT_WORKING, 3, 2);
+    sample_record(&thread, event, &increment, &context);
+    assert_paid(10, 5 / 2 + 5 / 2, 5 / 2 + 5 / 2);
 }
 
 /* ---- blame for idle workers ---- */
