@@ -83,7 +83,7 @@ static size_t end_of_sample(const struct traced_thread *thread, size_t at, uint6
 static uint64_t begin_of(const struct trace_job *job, const struct traced_thread *thread,
                          struct element_list *list, uint64_t before, uint64_t end, uint64_t amount)
 {
-    uint64_t length = job->is_time ? amount >> TIME_SHIFT : 0;
+    uint64_t length = amount >> TIME_SHIFT;
     uint64_t begin = length < end ? end - length : 0;
     if (!job->is_time || begin <= before)
         return before;

@@ -39,7 +39,7 @@ class Timeline(HpcprofCase):
         thread.record(1010 * MS, mw.WORK + WORKER, 10 * MS << 10, a, 4, 2, 1)
         thread.record(1020 * MS, mw.READY, 3 * MS << 10, b, 4, 2)
         thread.record(1020 * MS, mw.WORK, 7 * MS << 10, b, 4, 0)
-        thread.record(1030 * MS, mw.IDLE_WORKER, 10 * MS << 10)
+        thread.record(1030 * MS, mw.IDLE_WORKER, 10 * MS << 10, a, 4, 2)
         thread.record(1040 * MS, mw.WAITING, 10 * MS << 10, a, 4, 2)
         thread.record(1050 * MS, mw.DROPPED, 10 * MS << 10)
         thread.record(1060 * MS, mw.OFF_CPU, 10 * MS << 10, a, 4, 2)
@@ -184,14 +184,14 @@ class Timeline(HpcprofCase):
         process.metric("FAULTS", process.event("FAULTS", unit="count", period=100))
         thread, instance = process.thread(), self.scenario.load(process, self.program())
         a, b = (thread.path([(instance, address)]) for address in (0x1000, 0x1010))
-        for end, node in ((10, a), (500, b), (900, b)):
-            thread.add(node, 0, 100)
-            thread.record((1000 + end) * MS, mw.WORK, 100, node)
+        for end, node in ((10, a), (500, b), (900, b), (900, a)):
+            thread.add(node, 0, 10**12)
+            thread.record((1000 + end) * MS, mw.WORK, 10**12, node)
         db, line = self.read()
-        self.assertEqual((line.shift, [record.amount for record in line.threads[1].records]), (0, [100] * 3))
+        self.assertEqual((line.shift, [record.amount for record in line.threads[1].records]), (0, [10**12] * 4))
         first, second = (line.threads[1].records[i].place.logical for i in (0, 1))
         self.assertEqual([((time - line.begin) // MS, context) for time, context in read_trace(self.at("db"), db)[1]],
-                         [(0, first), (10, second), (900, 0)])
+                         [(0, first), (10, second), (500, first), (900, 0)])
 
     def test_the_same_bytes_with_any_number_of_workers(self):
         for pid in range(60, 70):
