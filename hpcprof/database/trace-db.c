@@ -29,7 +29,7 @@ struct trace_job {
     const struct traced_threads *threads;
     const struct traced_nodes *nodes; /* by thread */
     struct node_index *index_of;      /* by worker */
-    struct element_extent *extents;  /* by thread */
+    struct element_extent *extents;   /* by thread */
     bool is_time;
     uint64_t longest; /* of a gap, for each sample of a record, ns */
 };
@@ -150,7 +150,7 @@ static void make_elements(void *context, unsigned worker, size_t index, struct t
 
 /* Fills in the headers of the threads with elements. */
 static void fill_traces(const struct trace_job *job, struct v4_traces *head,
-                            struct v4_trace *traces, const uint64_t *sizes, const uint64_t *offsets)
+                        struct v4_trace *traces, const uint64_t *sizes, const uint64_t *offsets)
 {
     uint32_t n = 0;
     head->min_time = UINT64_MAX;
