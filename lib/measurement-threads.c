@@ -282,7 +282,8 @@ static struct measurement_trace_record read_record(struct cursor *c, struct reco
         before->working = read_u32_v(c);
     }
     unsigned state = tag & TRACE_STATE_MASK;
-    if (state == 0 || state >= TRACE_STATES || amount >> (64 - TRACE_FLAG_BITS))
+    bool is_state = state > 0 && state < TRACE_STATES && state != TRACE_OVERHEAD;
+    if (!is_state || amount >> (64 - TRACE_FLAG_BITS))
         c->bad = true;
     return (struct measurement_trace_record){
         .time = before->time,

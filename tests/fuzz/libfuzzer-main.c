@@ -107,7 +107,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)argc;
     const char *name = path_base((*argv)[0]);
     diag_init(name);
-    xmlInitParser();
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         if (targets[i] && strcmp(targets[i]->name, name) == 0)
             target = targets[i];
