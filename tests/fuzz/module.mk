@@ -19,7 +19,6 @@ FUZZ_TOOLS_SOURCES = $(FUZZ_COMMON) $(addprefix tests/fuzz/,reader-checks.c \
 	$(addsuffix .c,$(addprefix target-,measurement structure elf dwarf lists database))) \
 	$(addprefix hpcprof/modules/,structure.c structure-reader.c) $(wildcard hpcstruct/elf/*.c hpcstruct/dwarf/*.c) \
 	$(addprefix viewer-tui/base/,task.c text.c) $(wildcard viewer-tui/metrics/*.c) \
-	viewer-tui/scaling/steal-simulation.c viewer-tui/scaling/event-queue.c \
 	$(filter-out %/source-text.c %/syntax.c,$(wildcard viewer-tui/db/*.c))
 FUZZ_HPCRUN_SOURCES = $(FUZZ_COMMON) $(addprefix tests/fuzz/target-,cfi.c config.c memory.c) \
 	$(addprefix hpcrun/,unwind/cfi.c unwind/expression.c unwind/memory.c config/run-config.c base/text-buffer.c)
