@@ -32,8 +32,9 @@ struct increment __real_source_measure(struct thread *thread, struct thread_even
 enum unwind_end __real_unwind(struct unwinder *u, const ucontext_t *context);
 const struct thread_status *__real_agent_query_status(struct agent_query *query, struct unwinder *u, int tid);
 uint32_t __real_agent_query_path(struct agent_query *query);
-struct trace_record __real_sample_record(struct thread *thread, struct thread_event *event,
-                                         const struct increment *increment, const ucontext_t *context);
+void __real_sample_record(struct thread *thread, struct thread_event *event,
+                          const struct increment *increment, const ucontext_t *context,
+                          struct trace_record *found);
 void __real_source_arm(struct thread *thread, struct thread_event *event);
 
 bool __wrap_handler_on_signal(const siginfo_t *info, const void *context);
@@ -42,8 +43,9 @@ struct increment __wrap_source_measure(struct thread *thread, struct thread_even
 enum unwind_end __wrap_unwind(struct unwinder *u, const ucontext_t *context);
 const struct thread_status *__wrap_agent_query_status(struct agent_query *query, struct unwinder *u, int tid);
 uint32_t __wrap_agent_query_path(struct agent_query *query);
-struct trace_record __wrap_sample_record(struct thread *thread, struct thread_event *event,
-                                         const struct increment *increment, const ucontext_t *context);
+void __wrap_sample_record(struct thread *thread, struct thread_event *event,
+                          const struct increment *increment, const ucontext_t *context,
+                          struct trace_record *found);
 void __wrap_source_arm(struct thread *thread, struct thread_event *event);
 
 #define TIMED(part, call)                                                                          \
@@ -96,13 +98,13 @@ uint32_t __wrap_agent_query_path(struct agent_query *query)
     return unchanged;
 }
 
-struct trace_record __wrap_sample_record(struct thread *thread, struct thread_event *event,
-                                         const struct increment *increment, const ucontext_t *context)
+void __wrap_sample_record(struct thread *thread, struct thread_event *event,
+                          const struct increment *increment, const ucontext_t *context,
+                          struct trace_record *found)
 {
     recorded = true;
     now[PATH] = 0; /* idle workers have no path */
-    TIMED(RECORD, struct trace_record found = __real_sample_record(thread, event, increment, context));
-    return found;
+    TIMED(RECORD, __real_sample_record(thread, event, increment, context, found));
 }
 
 void __wrap_source_arm(struct thread *thread, struct thread_event *event)

@@ -141,7 +141,7 @@ static struct trace_record found; /* by the last sample */
 static void take(uint64_t amount)
 {
     static const ucontext_t context;
-    found = sample_record(&thread, event, &(struct increment){.fired = true, .amount = amount}, &context);
+    sample_record(&thread, event, &(struct increment){.fired = true, .amount = amount}, &context, &found);
 }
 
 static void set_status(enum agent_thread_status kind, uint32_t workers, uint32_t working)
@@ -222,7 +222,7 @@ TEST(time_off_the_cpu_is_told_apart)
 {
     static const ucontext_t context;
     struct increment increment = {.fired = true, .amount = 1000, .off_cpu = 400};
-    sample_record(&thread, event, &increment, &context);
+    sample_record(&thread, event, &increment, &context, &found);
     assert_paid(1000, 0, 0);
     assert_int_equal(paid[NODE][OFF_CPU], 400);
 }
@@ -233,7 +233,7 @@ TEST(a_thread_that_waits_pays_waiting)
     static const ucontext_t context;
     struct increment increment = {.fired = true, .amount = 1000, .off_cpu = 900};
     set_status(AGENT_WAITING, 4, 1);
-    sample_record(&thread, event, &increment, &context);
+    sample_record(&thread, event, &increment, &context, &found);
     assert_only_fate(FATE_RECORDED, 1000);
     assert_paid(0, 0, 0);
     assert_int_equal(paid[NODE][WAITING], 1000);
@@ -249,7 +249,7 @@ TEST(time_without_a_cpu_is_only_ready)
         begin(state);
         set_status(i ? AGENT_WAITING : AGENT_WORKING, 4, 1);
         waiters = 1;
-        sample_record(&thread, event, &increment, &context);
+        sample_record(&thread, event, &increment, &context, &found);
         assert_only_fate(FATE_RECORDED, 1000);
         assert_int_equal(paid[NODE][READY], 600);
         assert_int_equal(paid[NODE][i ? WAITING : WORK], 400);
@@ -281,7 +281,7 @@ TEST(threads_that_work_share_the_clock)
         process.usable_cpus = cases[i].cpus;
         running = cases[i].running;
         set_status(cases[i].kind, cases[i].workers, cases[i].working);
-        sample_record(&thread, event, &increment, &context);
+        sample_record(&thread, event, &increment, &context, &found);
         assert_int_equal(paid[NODE][WALL], cases[i].wall);
     }
 }
@@ -512,7 +512,7 @@ TEST(time_off_the_cpu_pays_idleness_by_itself)
     static const ucontext_t context;
     struct increment increment = {.fired = true, .amount = 10, .off_cpu = 5};
     set_status(AGENT_WORKING, 3, 2);
-    sample_record(&thread, event, &increment, &context);
+    sample_record(&thread, event, &increment, &context, &found);
     assert_paid(10, 5 / 2 + 5 / 2, 5 / 2 + 5 / 2);
 }
 

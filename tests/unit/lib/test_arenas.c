@@ -288,6 +288,9 @@ TEST(damage_is_reported)
     arena.threads[0].trace = UINT64_MAX;
     assert_damaged("the image of a thread");
     begin();
+    arena.threads[0].trace_recent_count = ARENA_RECENT + 1;
+    assert_damaged("the image of a thread");
+    begin();
     arena.threads[0].trace_segments.at[0] = sizeof arena - 8;
     assert_damaged("the image of a thread");
     begin();

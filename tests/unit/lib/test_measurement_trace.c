@@ -268,6 +268,38 @@ TEST(the_word_says_which_records_count)
                    (uint64_t[]){30, 11, 12, 16}, 4);
 }
 
+/* The records that nobody shares yet come last, but for those that have moved. */
+TEST(recent_records_count_until_they_are_taken)
+{
+    for (unsigned i = 0; i < ARENA_RECENT; i++)
+        image.trace_recent[i] =
+            (struct trace_record){.ticks = 110 + i, .amount = (40 + i) << 8 | TRACE_WORK};
+    records[0] = (struct trace_record){.ticks = 100, .amount = 10 << 8 | TRACE_WORK};
+    image.trace_recent_count = 3;
+    assert_amounts((struct trace_extent){.count = 0}, (uint64_t[]){40, 41, 42}, 3);
+    assert_amounts((struct trace_extent){.count = 1}, (uint64_t[]){10, 40, 41, 42}, 4);
+    assert_amounts((struct trace_extent){.count = 1, .taken = 2}, (uint64_t[]){10, 42}, 2);
+    assert_amounts((struct trace_extent){.count = 1, .taken = 3}, (uint64_t[]){10}, 1);
+    image.trace_recent_count = 0; /* before `taken` becomes 0, too */
+    assert_amounts((struct trace_extent){.count = 1, .taken = 3}, (uint64_t[]){10}, 1);
+    image.trace_recent_count = ARENA_RECENT + 1;
+    assert_false(write_trace((struct trace_extent){.count = 1}));
+    image.trace_recent_count = 0;
+}
+
+TEST(the_word_keeps_all_its_numbers)
+{
+    const struct trace_extent most = {.count = TRACE_MAX_COUNT, .scale = TRACE_MAX_SCALE,
+                                      .parts = TRACE_MAX_COUNT / 2, .taken = ARENA_RECENT, .is_thinned = true};
+    const struct trace_extent back = trace_extent(trace_word(most));
+    assert_int_equal(back.count, most.count);
+    assert_int_equal(back.scale, most.scale);
+    assert_int_equal(back.parts, most.parts);
+    assert_int_equal(back.taken, most.taken);
+    assert_true(back.is_thinned);
+    assert_true(1u << TRACE_MAX_SCALE <= 1u << 25);
+}
+
 TEST(a_damaged_word_is_refused)
 {
     begin();
