@@ -196,6 +196,7 @@ struct arena_thread {
 
     uint64_t trace;       /* struct trace_extent */
     uint32_t trace_event; /* whose samples are traced */
+    uint32_t trace_is_in_ns; /* 0: times of records are ticks */
     uint8_t source[ARENA_EVENTS]; /* enum sample_source; 0: the event was never open */
     uint32_t index, tid, kind;    /* THREAD */
     uint32_t creator, creation_node;

@@ -71,6 +71,12 @@ static void add_record(struct chunk *chunk, const struct trace_record *record, u
     *before = (struct record_before){time, record->node, record->n, record->working};
 }
 
+static uint64_t time_of(const struct arena_thread *image, const struct tick_times *times,
+                        const struct trace_record *record)
+{
+    return image->trace_is_in_ns ? record->time : tick_time(times, record->time);
+}
+
 bool thread_chunks_trace(struct thread_chunks *thread, const struct tick_times *times,
                          uint32_t *written)
 {
@@ -92,7 +98,7 @@ bool thread_chunks_trace(struct thread_chunks *thread, const struct tick_times *
             const struct trace_record *record = record_at(thread, &extent, &numbers, i);
             if (!record)
                 return false;
-            add_record(thread->chunk, record, tick_time(times, record->ticks), &before);
+            add_record(thread->chunk, record, time_of(image, times, record), &before);
         }
         chunk_count(thread->chunk, count, i - *written);
         if (!thread->commit(thread))

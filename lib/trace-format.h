@@ -51,7 +51,7 @@ enum trace_flag {
 
 /* A record in the memory of its thread, and in the arena file. */
 struct trace_record {
-    uint64_t ticks;  /* the time stamp counter */
+    uint64_t time;   /* of wall-clock events: CLOCK_MONOTONIC, ns; else the time stamp counter */
     uint64_t amount; /* shifted by TRACE_FLAG_BITS, with a state and flags; in the event's fixed point */
     uint32_t node;   /* of the thread's tree; 0: none */
     uint32_t n;      /* workers that can work at once: capacity */

@@ -20,7 +20,7 @@ static void merge(struct thread *thread, struct trace_record *into, const struct
     const struct trace_record *kept = thread_random(thread, before + added) < added ? later : into;
     uint64_t flags = kept->amount & (((uint64_t)1 << TRACE_FLAG_BITS) - 1);
     *into = *kept;
-    into->ticks = later->ticks;
+    into->time = later->time;
     into->amount = (before + added) << TRACE_FLAG_BITS | flags;
 }
 

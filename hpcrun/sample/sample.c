@@ -141,19 +141,20 @@ static void drop(struct thread *thread, struct thread_event *event, enum fate wh
 {
     unwind_forget(&thread->unwinder);
     count_fate(thread, event, why, amount);
-    *found = (struct trace_record){.ticks = found->ticks, .amount = TRACE_DROPPED};
+    *found = (struct trace_record){.time = found->time, .amount = TRACE_DROPPED};
 }
 
 void sample_record(struct thread *thread, struct thread_event *event,
                    const struct increment *increment, const ucontext_t *context,
                    struct trace_record *found)
 {
-    *found = (struct trace_record){.ticks = ticks_now()};
+    uint64_t ticks = ticks_now();
+    *found = (struct trace_record){.time = increment->until ? increment->until : ticks};
     count_fate(thread, event, FATE_FIRED, increment->amount);
     enum unwind_end end = unwind(&thread->unwinder, context);
     if (own_slot && end == UNWIND_COMPLETE && has_left_wait(&thread->unwinder, own_slot))
         slot_reset(own_slot);
-    slots_find_long_calls(found->ticks);
+    slots_find_long_calls(ticks);
     const struct thread_status *status =
         agent_query_status(&thread->logical.query, &thread->unwinder, thread->tid);
     if (status->kind != AGENT_FOREIGN)

@@ -70,6 +70,20 @@ class Trace(profiling.ProfilingTest):
                 if scenario == "convoy":
                     self.assertTrue([r for r in records if r.waiters])
 
+    def test_wall_clock_time_has_no_gaps(self):
+        """Most samples pay exactly the time since the one before them, in one to three records, however late they are. Those
+        at which the mean period changes pay a little more or less."""
+        self.record(STATES, "convoy", 4, 20, event="REALTIME@f500", options=("--cores", "64"))
+        gaps = []
+        for thread in self.threads()[1]:
+            amounts = collections.Counter()
+            for record in thread.trace:
+                amounts[record.time] += record.amount
+            times = sorted(amounts)
+            gaps += [amounts[time] - (time - before) * 1024 for before, time in zip(times, times[1:])]
+        self.assertGreater(len(gaps), 10)
+        self.assertGreater(gaps.count(0), len(gaps) / 2)
+
     def test_a_wall_clock_event_is_traced_first(self):
         for events in (("CPUTIME@f500", "REALTIME@f500"), ("REALTIME@f500", "CPUTIME@f500")):
             _, (image,) = self.measure(program("threads"), 2, 50, 2, events=events)

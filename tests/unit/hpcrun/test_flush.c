@@ -229,7 +229,7 @@ static void begin_trace(uint32_t limit, uint32_t count)
     segments_init(&thread.trace, sizeof(struct trace_record), ARENA_TRACE_BITS);
     for (uint32_t i = 0; i < count; i++)
         *(struct trace_record *)segments_add(&thread.trace) =
-            (struct trace_record){.ticks = i, .amount = 10 << TRACE_FLAG_BITS | TRACE_IDLE};
+            (struct trace_record){.time = i, .amount = 10 << TRACE_FLAG_BITS | TRACE_IDLE};
     image.trace = trace_word((struct trace_extent){.count = count, .scale = 3});
 }
 

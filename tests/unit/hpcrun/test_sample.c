@@ -453,7 +453,7 @@ static void assert_found(uint64_t state, uint32_t node)
 {
     assert_int_equal(found.amount, state);
     assert_int_equal(found.node, node);
-    assert_int_not_equal(found.ticks, 0);
+    assert_int_not_equal(found.time, 0);
 }
 
 TEST(a_sample_says_what_it_found)
@@ -486,6 +486,18 @@ TEST(a_sample_says_what_it_found)
     set_status(AGENT_WAITING, 6, 1);
     take(1000);
     assert_found(TRACE_WORK, NODE);
+}
+
+/* A sample of the wall clock may be late: it says until when it pays. */
+TEST(a_record_ends_where_its_time_ends)
+{
+    static const ucontext_t context;
+    for (unsigned dropped = 0; dropped < 2; dropped++) {
+        node_of_path = dropped ? CCT_NO_MEMORY : NODE;
+        sample_record(&thread, event, &(struct increment){.fired = true, .amount = 10, .until = 77},
+                      &context, &found);
+        assert_int_equal(found.time, 77);
+    }
 }
 
 TEST(a_dropped_sample_has_found_nothing)

@@ -67,7 +67,7 @@ STEP(end)
 static void take_increment(uint32_t node, uint64_t state, struct increment increment)
 {
     *sample_trace_place(&thread) = (struct trace_record){
-        .ticks = ++now, .amount = state, .node = node, .n = 3 * node, .working = 5 * node, .waiters = 7 * node};
+        .time = ++now, .amount = state, .node = node, .n = 3 * node, .working = 5 * node, .waiters = 7 * node};
     sample_trace(&thread, &thread.events[0], &increment);
 }
 
@@ -112,7 +112,7 @@ static bool are_whole(const struct records *records)
         const struct trace_record *record = records->at[i];
         if (record->n != 3 * record->node || record->working != 5 * record->node ||
             record->waiters != 7 * record->node || trace_state(record->amount) != TRACE_WORK ||
-            (i > 0 && record->ticks <= records->at[i - 1]->ticks))
+            (i > 0 && record->time <= records->at[i - 1]->time))
             return false;
     }
     return true;
@@ -129,7 +129,7 @@ static void assert_record(const struct trace_record *record, uint64_t amount, ui
     assert_int_equal(record->node, 4);
     assert_int_equal(record->n, 12);
     assert_int_equal(record->working, 20);
-    assert_int_equal(record->ticks, now);
+    assert_int_equal(record->time, now);
 }
 
 TEST(a_sample_has_a_record_for_each_state)
@@ -199,7 +199,7 @@ TEST(the_sum_stays_exact_and_the_number_bounded)
                 list(&records);
                 assert_int_equal(sum_of_records(&records), sum);
                 assert_true(are_whole(&records));
-                assert_int_equal(records.at[records.count - 1]->ticks, now);
+                assert_int_equal(records.at[records.count - 1]->time, now);
                 if (i > limit + ARENA_RECENT)
                     assert_true(extent.count >= limit / 2);
             }
