@@ -100,7 +100,7 @@ class Sums(profiling.ProfilingTest):
 
     def compare(self, line, folder, projection):
         db = read_database(folder)
-        read_trace(folder, db)
+        traces = read_trace(folder, db)
         names = [metric.name for metric in db.metrics]
         kernel = {context.id for context in db.contexts.values()
                   if context.function and context.function.name == "<kernel, unattributed>"}
@@ -113,6 +113,7 @@ class Sums(profiling.ProfilingTest):
                         found[context, name] = value
             sums = paid(line.threads[number], projection, names)
             self.assertEqual({key: amount / UNIT for key, amount in sums.items()}, found, (projection, number))
+            self.assertLessEqual({context for _, context in traces.get(number, ())} - {0}, set(profile.values))
 
     def check(self, *command, status=0, **environment):
         for event in ("CPUTIME@f1000", "REALTIME@f1000"):
