@@ -111,40 +111,48 @@ struct arena_segments {
     uint64_t at[ARENA_SEGMENTS];
 };
 
-/* The trace of a thread is an array of records, and a word that says which of them count. A store of the
- * word leads from one consistent state to the next; what it makes count is complete before it.
+/* The trace of a thread is an array of records, an open record, and the recent records, which no one shares
+ * yet. A sample only adds recent ones, in memory that it uses anyway. When there is no more room for them,
+ * they enter the array, one by one: each either becomes its next record, or a part of the open one. A word
+ * says which of them count. A store of it leads from one consistent state to the next; what it makes count
+ * is complete before it.
  *
- *   bits 0-26   count: number of records in the array
- *   bits 27-31  scale: 2^scale samples make a record
- *   bit  32     the array is being thinned
- *   bits 33-63  parts: number of samples in the open record, trace_open[parts % 2], which becomes the next
- *               record of the array when it has 2^scale; 0: there is none. While the array is thinned:
- *               number of pairs that have been merged
+ *   bits 0-25   count: number of records in the array
+ *   bits 26-30  scale: 2^scale recent records make one of the array
+ *   bit  31     the array is being thinned
+ *   bits 32-56  parts: number of those that are in the open record, trace_open[parts % 2]; 0: there is none.
+ *               While the array is thinned: number of pairs that have been merged
+ *   bits 57-63  taken: number of recent records that are in the array or the open record already
+ *
+ * The recent records from `taken` on count, up to trace_recent_count.
  *
  * Thinning replaces the records 2i and 2i + 1 by record i, for i = 0, 1, ... The record of pair 0 would
  * overwrite what it is made of, so it is trace_open[0] until the last pair is merged. In the meantime the
  * records are trace_open[0], 1 to parts - 1 and 2 parts to count - 1; with parts = 0, 0 to count - 1. */
-#define TRACE_COUNT_BITS 27
-#define TRACE_SCALE_BITS 5
+#define TRACE_COUNT_BITS 26
 #define TRACE_MAX_COUNT  (((uint32_t)1 << TRACE_COUNT_BITS) - ((uint32_t)1 << ARENA_TRACE_BITS))
+#define TRACE_MAX_SCALE  24
+
+#define ARENA_RECENT 64
 
 struct trace_extent {
-    uint32_t count, scale, parts;
+    uint32_t count, scale, parts, taken;
     bool is_thinned;
 };
 
 static inline uint64_t trace_word(struct trace_extent extent)
 {
-    return extent.count | (uint64_t)extent.scale << TRACE_COUNT_BITS |
-           (uint64_t)extent.is_thinned << 32 | (uint64_t)extent.parts << 33;
+    return extent.count | (uint64_t)extent.scale << 26 | (uint64_t)extent.is_thinned << 31 |
+           (uint64_t)extent.parts << 32 | (uint64_t)extent.taken << 57;
 }
 
 static inline struct trace_extent trace_extent(uint64_t word)
 {
     return (struct trace_extent){.count = word & (((uint32_t)1 << TRACE_COUNT_BITS) - 1),
-                                 .scale = word >> TRACE_COUNT_BITS & ((1u << TRACE_SCALE_BITS) - 1),
-                                 .parts = (uint32_t)(word >> 33),
-                                 .is_thinned = word >> 32 & 1};
+                                 .scale = word >> 26 & 31,
+                                 .is_thinned = word >> 31 & 1,
+                                 .parts = word >> 32 & 0x1ffffff,
+                                 .taken = (uint32_t)(word >> 57)};
 }
 
 struct arena_join {
@@ -183,11 +191,12 @@ struct arena_thread {
     uint32_t nodes, lnotes, values; /* published items; node 0 is the root */
     uint64_t ticks;                 /* at the last sample */
     struct fate_count fates[ARENA_EVENTS][FATE_SLOTS];
-    _Alignas(128) uint64_t trace; /* struct trace_extent */
+    _Alignas(128) uint64_t trace_recent_count;
     struct arena_undo undo;
 
-    _Alignas(64) struct trace_record trace_open[2];
+    uint64_t trace;       /* struct trace_extent */
     uint32_t trace_event; /* whose samples are traced */
+    uint32_t trace_is_in_ns; /* 0: times of records are ticks */
     uint8_t source[ARENA_EVENTS]; /* enum sample_source; 0: the event was never open */
     uint32_t index, tid, kind;    /* THREAD */
     uint32_t creator, creation_node;
@@ -196,6 +205,8 @@ struct arena_thread {
     uint64_t looked_ready, looked_timeslices; /* until then, as in THREAD CLOCK */
     char name[16];
     struct arena_segments node_segments, lnote_segments, value_segments, trace_segments;
+    struct trace_record trace_open[2];
+    _Alignas(64) struct trace_record trace_recent[ARENA_RECENT];
     uint32_t join_count;
     struct arena_join joins[ARENA_JOINS];
 };

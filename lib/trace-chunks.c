@@ -10,16 +10,31 @@ uint64_t tick_time(const struct tick_times *times, uint64_t ticks)
            (uint64_t)((unsigned __int128)(ticks - times->began_ticks) * ns / base);
 }
 
-static uint32_t number_of(const struct trace_extent *extent)
+/* How many records count: of the array, with the open one; and recent ones. False: the image is damaged. */
+struct trace_numbers {
+    uint32_t shared, recent;
+};
+
+static bool count_records(const struct arena_thread *image, const struct trace_extent *extent,
+                          struct trace_numbers *numbers)
 {
-    return extent->is_thinned ? extent->count - extent->parts : extent->count + (extent->parts > 0);
+    uint64_t recent = image->trace_recent_count;
+    if (recent > ARENA_RECENT || (extent->is_thinned && extent->parts > extent->count / 2))
+        return false;
+    numbers->recent = recent > extent->taken ? (uint32_t)recent - extent->taken : 0;
+    numbers->shared =
+        extent->is_thinned ? extent->count - extent->parts : extent->count + (extent->parts > 0);
+    return true;
 }
 
 /* The i-th record that counts, in the order of time. */
 static const struct trace_record *record_at(struct thread_chunks *thread,
-                                            const struct trace_extent *extent, uint32_t i)
+                                            const struct trace_extent *extent,
+                                            const struct trace_numbers *numbers, uint32_t i)
 {
     const struct trace_record *open = thread->image->trace_open;
+    if (i >= numbers->shared)
+        return &thread->image->trace_recent[extent->taken + i - numbers->shared];
     if (!extent->is_thinned)
         return i < extent->count ? thread->item(thread, ARENA_TRACE, i) : &open[extent->parts % 2];
     if (i == 0 && extent->parts > 0)
@@ -56,15 +71,23 @@ static void add_record(struct chunk *chunk, const struct trace_record *record, u
     *before = (struct record_before){time, record->node, record->n, record->working};
 }
 
+static uint64_t time_of(const struct arena_thread *image, const struct tick_times *times,
+                        const struct trace_record *record)
+{
+    return image->trace_is_in_ns ? record->time : tick_time(times, record->time);
+}
+
 bool thread_chunks_trace(struct thread_chunks *thread, const struct tick_times *times,
                          uint32_t *written)
 {
     const struct arena_thread *image = thread->image;
     const struct trace_extent extent = trace_extent(image->trace);
-    uint32_t number = number_of(&extent);
-    if (extent.is_thinned && extent.parts > extent.count / 2)
+    struct trace_numbers numbers;
+    *written = 0;
+    if (!count_records(image, &extent, &numbers))
         return false;
-    for (*written = 0; *written < number;) {
+    uint32_t number = numbers.shared + numbers.recent;
+    while (*written < number) {
         struct record_before before = {.time = image->began_wall};
         uint32_t i = *written;
         chunk_begin(thread->chunk, CHUNK_TRACE, image->index);
@@ -72,10 +95,10 @@ bool thread_chunks_trace(struct thread_chunks *thread, const struct tick_times *
         chunk_v(thread->chunk, (uint64_t)1 << extent.scale);
         size_t count = chunk_count_later(thread->chunk);
         for (; i < number && chunk_has_room(thread->chunk, RECORD_BYTES); i++) {
-            const struct trace_record *record = record_at(thread, &extent, i);
+            const struct trace_record *record = record_at(thread, &extent, &numbers, i);
             if (!record)
                 return false;
-            add_record(thread->chunk, record, tick_time(times, record->ticks), &before);
+            add_record(thread->chunk, record, time_of(image, times, record), &before);
         }
         chunk_count(thread->chunk, count, i - *written);
         if (!thread->commit(thread))

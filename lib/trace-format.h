@@ -18,6 +18,7 @@
 #ifndef LIB_TRACE_FORMAT_H
 #define LIB_TRACE_FORMAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* 128 + 256 + ... + 8192: what fills seven segments of an arena array. */
@@ -50,7 +51,7 @@ enum trace_flag {
 
 /* A record in the memory of its thread, and in the arena file. */
 struct trace_record {
-    uint64_t ticks;  /* the time stamp counter */
+    uint64_t time;   /* of wall-clock events: CLOCK_MONOTONIC, ns; else the time stamp counter */
     uint64_t amount; /* shifted by TRACE_FLAG_BITS, with a state and flags; in the event's fixed point */
     uint32_t node;   /* of the thread's tree; 0: none */
     uint32_t n;      /* workers that can work at once: capacity */
@@ -101,6 +102,13 @@ struct timeline_place {
 static inline enum trace_state trace_state(uint64_t amount)
 {
     return (enum trace_state)(amount & TRACE_STATE_MASK);
+}
+
+/* Whether records in a state are at a node. */
+static inline bool trace_has_node(enum trace_state state)
+{
+    return state == TRACE_WORK || state == TRACE_OVERHEAD || state == TRACE_WAITING ||
+           state == TRACE_READY || state == TRACE_OFF_CPU;
 }
 
 static inline uint64_t trace_amount(uint64_t amount)

@@ -61,11 +61,10 @@ static void take_sample(struct thread *thread, struct thread_event *event, const
     if (increment.fired && stopping) {
         sample_count_missed(event, &increment);
     } else if (increment.fired) {
-        struct trace_record found = sample_record(thread, event, &increment, context);
+        sample_record(thread, event, &increment, context, sample_trace_place(thread));
         uint64_t ticks = ticks_now();
         arena_file_commit(thread, ticks);
-        if (event == thread->traced)
-            sample_trace(thread, &increment, &found);
+        sample_trace(thread, event, &increment);
         source_arm(thread, event);
         write_if_due(thread, ticks);
     }

@@ -20,7 +20,7 @@ static void merge(struct thread *thread, struct trace_record *into, const struct
     const struct trace_record *kept = thread_random(thread, before + added) < added ? later : into;
     uint64_t flags = kept->amount & (((uint64_t)1 << TRACE_FLAG_BITS) - 1);
     *into = *kept;
-    into->ticks = later->ticks;
+    into->time = later->time;
     into->amount = (before + added) << TRACE_FLAG_BITS | flags;
 }
 
@@ -28,7 +28,7 @@ static void merge(struct thread *thread, struct trace_record *into, const struct
 
 static bool can_thin(struct trace_extent extent)
 {
-    return extent.count >= 2 && extent.scale + 1 < 1u << TRACE_SCALE_BITS;
+    return extent.count >= 2 && extent.scale < TRACE_MAX_SCALE;
 }
 
 /* Makes one record of each two, when there is no open one. The states on the way are those of
@@ -51,12 +51,14 @@ static struct trace_extent thin(struct thread *thread, struct trace_extent exten
     if (odd)
         *record_at(thread, pairs) = *record_at(thread, extent.count - 1);
     *record_at(thread, 0) = *first;
-    extent = (struct trace_extent){.count = pairs + odd, .scale = extent.scale};
+    extent.count = pairs + odd;
+    extent.parts = 0;
+    extent.is_thinned = false;
     publish(thread, extent);
     return extent;
 }
 
-/* ---- records ---- */
+/* ---- the array ---- */
 
 /* Whether there is room for the record after the last one. */
 static bool has_room(struct thread *thread, struct trace_extent extent)
@@ -65,7 +67,7 @@ static bool has_room(struct thread *thread, struct trace_extent extent)
            (extent.count < thread->trace.count || segments_add(&thread->trace));
 }
 
-/* Adds a record to the open one, if samples share records, and returns whether that is complete. */
+/* Adds a record to the open one, if several share one, and returns whether that is complete. */
 static bool add_to_open(struct thread *thread, struct trace_extent *extent, struct trace_record *record)
 {
     struct trace_record *open = thread->image->trace_open;
@@ -85,41 +87,64 @@ static bool add_to_open(struct thread *thread, struct trace_extent *extent, stru
     return false;
 }
 
-static void add(struct thread *thread, struct trace_record record)
+/* Adds a recent record. Without room for it, and if there are too few to thin, it is lost. */
+static struct trace_extent take(struct thread *thread, struct trace_extent extent,
+                                struct trace_record record)
 {
-    struct trace_extent extent = trace_extent(thread->image->trace);
-    if (extent.parts == 0 && !has_room(thread, extent)) {
-        if (!can_thin(extent))
-            return;
+    bool fits = extent.parts > 0 || has_room(thread, extent);
+    if (!fits && can_thin(extent)) {
         extent = thin(thread, extent);
+        fits = true;
     }
-    if (add_to_open(thread, &extent, &record))
+    if (fits && add_to_open(thread, &extent, &record))
         *record_at(thread, extent.count++) = record;
+    extent.taken++;
+    publish(thread, extent);
+    return extent;
+}
+
+void sample_trace_move(struct thread *thread)
+{
+    struct arena_thread *image = thread->image;
+    struct trace_extent extent = trace_extent(image->trace);
+    while (extent.taken < image->trace_recent_count)
+        extent = take(thread, extent, image->trace_recent[extent.taken]);
+    sample_trace_publish(thread, 0);
+    extent.taken = 0;
     publish(thread, extent);
 }
 
-static void add_part(struct thread *thread, const struct trace_record *found, uint64_t state,
-                     uint64_t amount)
+/* ---- a sample ---- */
+
+/* Makes the next recent record, unless it would have no time. */
+static uint64_t add_part(struct trace_record *recent, const struct trace_record *found,
+                         uint64_t state, uint64_t amount)
 {
-    struct trace_record record = *found;
-    if (amount == 0)
-        return;
-    record.amount = amount << TRACE_FLAG_BITS | state;
+    *recent = *found;
+    recent->amount = amount << TRACE_FLAG_BITS | state;
     if (state == TRACE_READY) /* it blames no one */
-        record.waiters = 0;
-    add(thread, record);
+        recent->waiters = 0;
+    return amount > 0;
 }
 
-void sample_trace(struct thread *thread, const struct increment *increment,
-                  const struct trace_record *found)
+void sample_trace_parts(struct thread *thread, const struct increment *increment)
 {
-    enum trace_state state = trace_state(found->amount);
-    uint64_t flags = found->amount & TRACE_WORKER, off_cpu = 0, ready = 0;
-    if (state == TRACE_WORK || state == TRACE_WAITING)
-        ready = increment->ready;
-    if (state == TRACE_WORK)
-        off_cpu = increment->off_cpu;
-    add_part(thread, found, TRACE_OFF_CPU | flags, off_cpu);
-    add_part(thread, found, TRACE_READY, ready);
-    add_part(thread, found, state | flags, increment->amount - ready - off_cpu);
+    struct trace_record *recent = thread->image->trace_recent;
+    uint64_t count = thread->image->trace_recent_count;
+    struct trace_record found = recent[count];
+    enum trace_state state = trace_state(found.amount);
+    uint64_t rest = increment->amount;
+    if (state == TRACE_WORK) {
+        count += add_part(&recent[count], &found, TRACE_OFF_CPU | (found.amount & TRACE_WORKER),
+                          increment->off_cpu);
+        rest -= increment->off_cpu;
+    }
+    if (state == TRACE_WORK || state == TRACE_WAITING) {
+        count += add_part(&recent[count], &found, TRACE_READY, increment->ready);
+        rest -= increment->ready;
+    }
+    count += add_part(&recent[count], &found, found.amount, rest);
+    sample_trace_publish(thread, count);
+    if (count + TRACE_PARTS > ARENA_RECENT)
+        sample_trace_move(thread);
 }

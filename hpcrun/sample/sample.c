@@ -98,8 +98,9 @@ static bool add_to_metrics(struct thread *thread, struct thread_event *event,
     uint64_t amount = increment->amount - increment->ready, off_cpu = increment->off_cpu;
     bool is_worker = status->kind == AGENT_WORKING;
     found->amount = (metric == event->work ? TRACE_WORK : TRACE_WAITING) | (is_worker ? TRACE_WORKER : 0);
+    uint64_t running = running_at(status);
     found->n = capacity(&status->counts);
-    found->working = (uint32_t)running_at(status);
+    found->working = (uint32_t)running;
     if (!cct_add(&thread->cct, node, metric, amount))
         return false;
     if (increment->ready)
@@ -107,7 +108,7 @@ static bool add_to_metrics(struct thread *thread, struct thread_event *event,
     if (off_cpu && metric == event->work)
         cct_add(&thread->cct, node, event->off_cpu, off_cpu);
     if (event->wall_time != NO_METRIC && metric == event->work)
-        cct_add(&thread->cct, node, event->wall_time, (amount - off_cpu) / found->working);
+        cct_add(&thread->cct, node, event->wall_time, (amount - off_cpu) / running);
     if (is_worker && event->idleness != NO_METRIC) {
         charge_idleness(thread, event, &status->counts, amount - off_cpu, node);
         charge_idleness(thread, event, &status->counts, off_cpu, node);
@@ -135,44 +136,48 @@ static bool is_between_strands(struct unwinder *u)
     return process.config.work_span && u->depth > 0 && unwind_hidden(u, &u->path[u->depth - 1]);
 }
 
-static void drop(struct thread *thread, struct thread_event *event, enum fate why, uint64_t amount)
+static void drop(struct thread *thread, struct thread_event *event, enum fate why, uint64_t amount,
+                 struct trace_record *found)
 {
     unwind_forget(&thread->unwinder);
     count_fate(thread, event, why, amount);
+    *found = (struct trace_record){.time = found->time, .amount = TRACE_DROPPED};
 }
 
-struct trace_record sample_record(struct thread *thread, struct thread_event *event,
-                                  const struct increment *increment, const ucontext_t *context)
+void sample_record(struct thread *thread, struct thread_event *event,
+                   const struct increment *increment, const ucontext_t *context,
+                   struct trace_record *found)
 {
-    const struct trace_record nothing = {.ticks = ticks_now(), .amount = TRACE_DROPPED};
-    struct trace_record found = nothing;
+    uint64_t ticks = ticks_now();
+    *found = (struct trace_record){.time = increment->until ? increment->until : ticks};
     count_fate(thread, event, FATE_FIRED, increment->amount);
     enum unwind_end end = unwind(&thread->unwinder, context);
     if (own_slot && end == UNWIND_COMPLETE && has_left_wait(&thread->unwinder, own_slot))
         slot_reset(own_slot);
-    slots_find_long_calls(found.ticks);
+    slots_find_long_calls(ticks);
     const struct thread_status *status =
         agent_query_status(&thread->logical.query, &thread->unwinder, thread->tid);
     if (status->kind != AGENT_FOREIGN)
         workers_record(status->agent, status->counts.workers, capacity(&status->counts));
     if (status->kind == AGENT_IDLE || status->kind == AGENT_RUNTIME_OWNED) {
-        found.amount = count_idle(thread, event, increment, status);
-        return found;
+        found->amount = count_idle(thread, event, increment, status);
+        return;
     }
     if (is_between_strands(&thread->unwinder)) {
-        drop(thread, event, FATE_DROPPED_OWN_CODE, increment->amount);
-        return nothing;
+        drop(thread, event, FATE_DROPPED_OWN_CODE, increment->amount, found);
+        return;
     }
     uint32_t unchanged = agent_query_path(&thread->logical.query);
-    found.node = logical_enter(&thread->logical, &thread->unwinder, &thread->cct, end, unchanged);
-    if (found.node == CCT_ROOT) /* all frames are hpcrun's own; the root can't have values */
-        found.node = logical_unknown(&thread->cct);
-    if (found.node == CCT_NO_MEMORY || !add_to_metrics(thread, event, increment, status, &found)) {
-        drop(thread, event, FATE_DROPPED_NO_MEMORY, increment->amount);
-        return nothing;
+    uint32_t node =
+        logical_enter(&thread->logical, &thread->unwinder, &thread->cct, end, unchanged);
+    if (node == CCT_ROOT) /* all frames are hpcrun's own; the root can't have values */
+        node = logical_unknown(&thread->cct);
+    found->node = node;
+    if (node == CCT_NO_MEMORY || !add_to_metrics(thread, event, increment, status, found)) {
+        drop(thread, event, FATE_DROPPED_NO_MEMORY, increment->amount, found);
+        return;
     }
     count_fate(thread, event, FATE_RECORDED, increment->amount);
     if (end != UNWIND_COMPLETE)
         count_fate(thread, event, FATE_PARTIAL_NO_FDE + (end - UNWIND_NO_FDE), increment->amount);
-    return found;
 }

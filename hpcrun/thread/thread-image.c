@@ -38,7 +38,7 @@ void thread_image_clear(struct thread *thread)
     image->nodes = image->lnotes = image->values = 0;
     image->undo.count = 0;
     image->join_count = 0;
-    image->trace = 0;
+    image->trace = image->trace_recent_count = 0;
     image->name[0] = '\0';
     memset(image->fates, 0, sizeof image->fates);
     memset(image->source, 0, sizeof image->source);
@@ -49,6 +49,7 @@ void thread_image_clear_trace(struct thread *thread)
 {
     uint32_t scale = trace_extent(thread->image->trace).scale;
     thread->image->trace = trace_word((struct trace_extent){.scale = scale});
+    thread->image->trace_recent_count = 0;
 }
 
 bool thread_image_share(struct thread *thread, struct arena_thread *shared)
@@ -60,7 +61,9 @@ bool thread_image_share(struct thread *thread, struct arena_thread *shared)
         memcpy(shared->joins, own->joins, own->join_count * sizeof *own->joins);
         shared->join_count = own->join_count;
         shared->trace = own->trace;
+        shared->trace_recent_count = own->trace_recent_count;
         memcpy(shared->trace_open, own->trace_open, sizeof own->trace_open);
+        memcpy(shared->trace_recent, own->trace_recent, own->trace_recent_count * sizeof *own->trace_recent);
         use_image(thread, shared);
     }
     return segments_share(&thread->cct.nodes, &thread->image->node_segments) &&
@@ -81,6 +84,7 @@ void thread_image_identify(struct thread *thread)
     image->began_cpu = thread->began_cpu;
     image->start_ip = thread->start_ip;
     image->trace_event = process.config.traced;
+    image->trace_is_in_ns = process.config.events[image->trace_event].kind == EVENT_REALTIME;
 }
 
 void thread_image_begin(struct thread *thread)

@@ -121,20 +121,19 @@ void source_arm(struct thread *its, struct thread_event *event)
     note('a');
 }
 
-struct trace_record sample_record(struct thread *its, struct thread_event *event,
-                                  const struct increment *increment, const ucontext_t *context)
+void sample_record(struct thread *its, struct thread_event *event,
+                   const struct increment *increment, const ucontext_t *context,
+                   struct trace_record *found)
 {
     assert_int_equal(increment->amount, 7);
+    assert_ptr_equal(found, &image.trace_recent[image.trace_recent_count]);
     recorded = index_of(event);
+    found->amount = TRACE_WORK;
     note('r');
-    return (struct trace_record){.node = 77};
 }
 
-void sample_trace(struct thread *its, const struct increment *increment,
-                  const struct trace_record *found)
+void sample_trace_parts(struct thread *its, const struct increment *increment)
 {
-    assert_int_equal(increment->amount, 7);
-    assert_int_equal(found->node, 77);
     note('t');
 }
 
@@ -223,13 +222,20 @@ TEST(a_sample_is_recorded_before_the_next_is_armed)
 /* Only after its node is published. */
 TEST(samples_of_one_event_are_traced)
 {
+    handle(SI_TIMER, 0);
+    assert_int_equal(image.trace_recent_count, 0);
     thread.traced = &thread.events[1];
-    assert_true(handle(SI_TIMER, 0));
-    assert_string_equal(done, "msrctag");
-    memset(done, 0, sizeof done);
+    handle(SI_TIMER, 0);
+    assert_int_equal(image.trace_recent_count, 1);
+    assert_int_equal(image.trace_recent[0].amount, 7 << TRACE_FLAG_BITS | TRACE_WORK);
     of_signal = 0;
-    assert_true(handle(SI_TIMER, 0));
-    assert_string_equal(done, "msrcag");
+    handle(SI_TIMER, 0);
+    assert_int_equal(image.trace_recent_count, 1);
+    of_signal = 1;
+    image.trace_recent_count = ARENA_RECENT - TRACE_PARTS;
+    memset(done, 0, sizeof done);
+    handle(SI_TIMER, 0);
+    assert_string_equal(done, "msrctag");
 }
 
 TEST(a_canceled_thread_is_done_with_its_sample)
@@ -333,7 +339,7 @@ TEST(a_live_image_is_not_flushed)
     static struct arena_segments offsets;
     image.state = THREAD_IMAGE_LIVE;
     thread.cct.nodes.offsets = thread.cct.values.offsets = &offsets;
-    thread.logical.lnotes.notes.offsets = &offsets;
+    thread.logical.lnotes.notes.offsets = thread.trace.offsets = &offsets;
     ticks_since_look = TICKS_PER_LOOK;
     since_flush = 2 * FLUSH_INTERVAL;
     handle(SI_TIMER, 0);

@@ -51,7 +51,7 @@ static void begin_thread(struct arena_thread *thread, uint32_t index)
     thread->value_segments.at[0] = OFFSET(arena.values);
     thread->trace_segments.at[0] = OFFSET(arena.trace);
     thread->trace = trace_word((struct trace_extent){.count = TRACE, .scale = 1, .parts = 1});
-    thread->trace_open[1] = (struct trace_record){.ticks = 6500, .amount = 5 << TRACE_FLAG_BITS | TRACE_IDLE};
+    thread->trace_open[1] = (struct trace_record){.time = 6500, .amount = 5 << TRACE_FLAG_BITS | TRACE_IDLE};
     thread->fates[0][fate_slot(FATE_FIRED)] = (struct fate_count){3, 30};
     thread->fates[0][fate_slot(FATE_RECORDED)] = (struct fate_count){3, 30};
 }
@@ -88,7 +88,7 @@ static void begin(void)
     arena.nodes[1].values = 2;
     for (uint32_t i = 0; i < TRACE; i++)
         arena.trace[i] = (struct trace_record){
-            .ticks = 3000 + 1000 * i, .amount = (10 + i) << TRACE_FLAG_BITS | TRACE_WORK, .node = 4 - i};
+            .time = 3000 + 1000 * i, .amount = (10 + i) << TRACE_FLAG_BITS | TRACE_WORK, .node = 4 - i};
     arena.nodes[2].values = VALUES + 1; /* not published */
 }
 
@@ -286,6 +286,9 @@ TEST(damage_is_reported)
     assert_damaged("the image of a thread");
     begin();
     arena.threads[0].trace = UINT64_MAX;
+    assert_damaged("the image of a thread");
+    begin();
+    arena.threads[0].trace_recent_count = ARENA_RECENT + 1;
     assert_damaged("the image of a thread");
     begin();
     arena.threads[0].trace_segments.at[0] = sizeof arena - 8;

@@ -230,7 +230,7 @@ static void assert_amounts(struct trace_extent extent, const uint64_t *expected,
 TEST(what_is_written_is_read)
 {
     for (unsigned i = 0; i < MANY; i++)
-        records[i] = (struct trace_record){.ticks = 100 + i,
+        records[i] = (struct trace_record){.time = 100 + i,
                                            .amount = (uint64_t)(i * i) << 8 | (i % 2 ? 17 : 7),
                                            .node = i % 4,
                                            .n = i / 10,
@@ -247,13 +247,25 @@ TEST(what_is_written_is_read)
     measurement_free(m);
 }
 
+TEST(times_of_a_wall_clock_are_no_ticks)
+{
+    image.trace_is_in_ns = true;
+    for (unsigned i = 0; i < 2; i++)
+        records[i] = (struct trace_record){.time = 1200 + i, .amount = 1 << 8 | TRACE_WORK};
+    struct measurement *m = read_trace((struct trace_extent){.count = 2});
+    assert_int_equal(m->threads.at[0].trace.at[0].time, 1200);
+    assert_int_equal(m->threads.at[0].trace.at[1].time, 1201);
+    measurement_free(m);
+    image.trace_is_in_ns = false;
+}
+
 /* A killed process leaves each of these states. */
 TEST(the_word_says_which_records_count)
 {
     for (unsigned i = 0; i < 8; i++)
-        records[i] = (struct trace_record){.ticks = 100 + i, .amount = (10 + i) << 8 | TRACE_WORK};
+        records[i] = (struct trace_record){.time = 100 + i, .amount = (10 + i) << 8 | TRACE_WORK};
     for (unsigned i = 0; i < 2; i++)
-        image.trace_open[i] = (struct trace_record){.ticks = 108, .amount = (30 + i) << 8 | TRACE_WORK};
+        image.trace_open[i] = (struct trace_record){.time = 108, .amount = (30 + i) << 8 | TRACE_WORK};
     assert_amounts((struct trace_extent){.count = 0}, NULL, 0);
     assert_amounts((struct trace_extent){.count = 3}, (uint64_t[]){10, 11, 12}, 3);
     assert_amounts((struct trace_extent){.count = 1, .scale = 2, .parts = 2}, (uint64_t[]){10, 30}, 2);
@@ -266,6 +278,38 @@ TEST(the_word_says_which_records_count)
                    (uint64_t[]){30, 11, 14, 15}, 4);
     assert_amounts((struct trace_extent){.count = 7, .scale = 1, .is_thinned = true, .parts = 3},
                    (uint64_t[]){30, 11, 12, 16}, 4);
+}
+
+/* The records that nobody shares yet come last, but for those that have moved. */
+TEST(recent_records_count_until_they_are_taken)
+{
+    for (unsigned i = 0; i < ARENA_RECENT; i++)
+        image.trace_recent[i] =
+            (struct trace_record){.time = 110 + i, .amount = (40 + i) << 8 | TRACE_WORK};
+    records[0] = (struct trace_record){.time = 100, .amount = 10 << 8 | TRACE_WORK};
+    image.trace_recent_count = 3;
+    assert_amounts((struct trace_extent){.count = 0}, (uint64_t[]){40, 41, 42}, 3);
+    assert_amounts((struct trace_extent){.count = 1}, (uint64_t[]){10, 40, 41, 42}, 4);
+    assert_amounts((struct trace_extent){.count = 1, .taken = 2}, (uint64_t[]){10, 42}, 2);
+    assert_amounts((struct trace_extent){.count = 1, .taken = 3}, (uint64_t[]){10}, 1);
+    image.trace_recent_count = 0; /* before `taken` becomes 0, too */
+    assert_amounts((struct trace_extent){.count = 1, .taken = 3}, (uint64_t[]){10}, 1);
+    image.trace_recent_count = ARENA_RECENT + 1;
+    assert_false(write_trace((struct trace_extent){.count = 1}));
+    image.trace_recent_count = 0;
+}
+
+TEST(the_word_keeps_all_its_numbers)
+{
+    const struct trace_extent most = {.count = TRACE_MAX_COUNT, .scale = TRACE_MAX_SCALE,
+                                      .parts = TRACE_MAX_COUNT / 2, .taken = ARENA_RECENT, .is_thinned = true};
+    const struct trace_extent back = trace_extent(trace_word(most));
+    assert_int_equal(back.count, most.count);
+    assert_int_equal(back.scale, most.scale);
+    assert_int_equal(back.parts, most.parts);
+    assert_int_equal(back.taken, most.taken);
+    assert_true(back.is_thinned);
+    assert_true(1u << TRACE_MAX_SCALE <= 1u << 25);
 }
 
 TEST(a_damaged_word_is_refused)
