@@ -18,6 +18,7 @@
 #ifndef LIB_TRACE_FORMAT_H
 #define LIB_TRACE_FORMAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* 128 + 256 + ... + 8192: what fills seven segments of an arena array. */
@@ -101,6 +102,13 @@ struct timeline_place {
 static inline enum trace_state trace_state(uint64_t amount)
 {
     return (enum trace_state)(amount & TRACE_STATE_MASK);
+}
+
+/* Whether records in a state are at a node. */
+static inline bool trace_has_node(enum trace_state state)
+{
+    return state == TRACE_WORK || state == TRACE_OVERHEAD || state == TRACE_WAITING ||
+           state == TRACE_READY || state == TRACE_OFF_CPU;
 }
 
 static inline uint64_t trace_amount(uint64_t amount)

@@ -77,12 +77,12 @@ static struct option_row rows[OPTIONS] = {
                  "that no such thread ran. It is compared with the names in the view of threads, `NAME PID/TID`, in "
                  "parallel jobs `rank R on HOST: NAME PID/TID`. Case counts only if the expression has upper case. "
                  "Not for the summary, which is about the whole run. The key `|` in the viewer does the same."},
-    [FROM] = {NULL, "from", "TIME", NULL, "show what happened after TIME: 1.2s, 300ms, 40%",
+    [FROM] = {NULL, "from", "TIME", NULL, "a piece of time: --from 1.2s --to 40%, --phase 2",
               "Sum the values over the records of the time line after TIME, seconds since the run began (`1.2s`, `1.2`), "
               "`300ms` or a percentage of the run. All views, the summary and the advice are about that piece of time. "
               "See Pieces of time."},
-    [TO] = {NULL, "to", "TIME", NULL, "show what happened up to TIME", "The same up to TIME. Default: the end."},
-    [PHASE] = {NULL, "phase", "N", NULL, "show phase N (--print phases lists them)",
+    [TO] = {NULL, "to", "TIME", NULL, NULL, "The same up to TIME. Default: the end."},
+    [PHASE] = {NULL, "phase", "N", NULL, NULL,
                "The same for phase N of those that `--print phases` lists."},
     [OF] = {NULL, "of", "REGEX", NULL, "print threads: costs of the procedure that matches",
             "With `--print threads`: print what the one procedure whose name the extended regular expression "
@@ -107,7 +107,7 @@ static struct option_row rows[OPTIONS] = {
                  "For two databases: show losses in place of differences. KIND is `strong` (both runs solve the "
                  "same problem) or `weak` (the problem grows with the number of workers). See Comparing two "
                  "databases."},
-    [WORKERS] = {NULL, "workers", "P,Q", NULL, "numbers of workers, for weak scaling",
+    [WORKERS] = {NULL, "workers", "P,Q", NULL, NULL,
                  "Numbers of workers, for weak scaling. Default: as the databases say, or the numbers of threads."},
     [INCLUDE] = {"I", "include", "DIR", "@directory", "search source files below DIR (repeatable)",
                  "Search source files of which the database has no copy below DIR, by the longest part of their "

@@ -9,7 +9,8 @@ static const struct metric *classified_metric(const struct metric_table *metrics
 {
     for (size_t i = 0; i < metrics->all.n; i++) {
         const struct metric *metric = &metrics->all.at[i];
-        if (metric->event == event && (metric->overhead != NO_METRIC || metric->waiting != NO_METRIC))
+        if (metric->event == event &&
+            (metric->overhead != NO_METRIC || metric->waiting != NO_METRIC))
             return metric;
     }
     return NULL;
@@ -57,7 +58,8 @@ void traced_nodes_find(struct traced_nodes *nodes, struct thread_paths *paths,
     bool *is_traced = find_traced(thread);
     for (size_t i = 0; i < thread->values.n; i++) {
         const struct measurement_value *value = &thread->values.at[i];
-        if (!value->amount || file->metric_of[value->metric] == NO_METRIC || !is_traced[value->node])
+        if (!value->amount || file->metric_of[value->metric] == NO_METRIC ||
+            !is_traced[value->node])
             continue;
         vec_push(nodes, traced_node(paths, classes, metric, value->node));
         is_traced[value->node] = false;

@@ -10,21 +10,14 @@
 
 struct timeline_job {
     const struct traced_threads *threads;
-    const struct traced_nodes *logical, *physical; /* by thread */
+    const struct traced_nodes *logical, *physical; /* by thread; of the same nodes */
     struct node_index *index_of;                   /* by worker */
-    struct trace_places *found;                    /* by worker: places of the threads it has looked at */
-    struct trace_places places;                    /* of all records, sorted */
+    struct trace_places *found; /* by worker: places of the threads it has looked at */
+    struct trace_places places; /* of all records, sorted */
     uint64_t unit;
 };
 
 /* ---- records ---- */
-
-/* Whether records in a state are at a node. */
-static bool has_node(enum trace_state state)
-{
-    return state == TRACE_WORK || state == TRACE_OVERHEAD || state == TRACE_WAITING ||
-           state == TRACE_READY || state == TRACE_OFF_CPU;
-}
 
 /* The state and flags of a record in the database; `node` NULL: none. */
 static unsigned state_of(const struct measurement_trace_record *record,
@@ -59,12 +52,13 @@ static struct timeline_place place_of(const struct measurement_trace_record *rec
 {
     struct timeline_place place = {0};
     enum trace_state bare = trace_state(state);
-    if (!has_node(bare))
+    if (!trace_has_node(bare))
         return place;
     if (logical) {
         place.logical = logical->context;
         place.physical = physical->context;
-        place.kind = state & TRACE_AS_OVERHEAD && logical->kind != NO_METRIC ? logical->kind + 1 : 0;
+        place.kind =
+            state & TRACE_AS_OVERHEAD && logical->kind != NO_METRIC ? logical->kind + 1 : 0;
     }
     if (bare == TRACE_READY)
         return place;
@@ -184,9 +178,10 @@ static void make_records(void *context, unsigned worker, size_t index, struct te
         struct placed_record placed = place_record(job, worker, index, record);
         bool is_same = is_same_place(&placed.place, &last);
         records[i] = (struct timeline_record){
-            .time = (uint32_t)(traced_time(job->threads, thread->to_epoch, record->time) /
-                               job->unit),
-            .place = is_same ? records[i - 1].place : trace_places_find(&job->places, &placed.place),
+            .time =
+                (uint32_t)(traced_time(job->threads, thread->to_epoch, record->time) / job->unit),
+            .place =
+                is_same ? records[i - 1].place : trace_places_find(&job->places, &placed.place),
             .amount = placed.amount,
         };
         last = placed.place;

@@ -29,7 +29,7 @@ struct trace_job {
     const struct traced_threads *threads;
     const struct traced_nodes *nodes; /* by thread */
     struct node_index *index_of;      /* by worker */
-    struct element_extent *extents;  /* by thread */
+    struct element_extent *extents;   /* by thread */
     bool is_time;
     uint64_t longest; /* of a gap, for each sample of a record, ns */
 };
@@ -61,6 +61,13 @@ static void enter(struct element_list *list, uint64_t time, uint32_t context)
     list->has_pending = true;
 }
 
+/* A time of CLOCK_MONOTONIC in ns since the epoch. */
+static uint64_t time_of(const struct trace_job *job, const struct traced_thread *thread,
+                        uint64_t monotonic)
+{
+    return job->threads->begin + traced_time(job->threads, thread->to_epoch, monotonic);
+}
+
 /* The records of a thread from `at` on that have the same time: one after the one returned. Sums up their
  * amounts. */
 static size_t end_of_sample(const struct traced_thread *thread, size_t at, uint64_t *amount)
@@ -71,42 +78,45 @@ static size_t end_of_sample(const struct traced_thread *thread, size_t at, uint6
     return at;
 }
 
-/* Where what the records are about begins, if it ends at `end` and the records before it at `before`. */
+/* Where what the records are about begins, if it ends at `end`; the records before it end at `before`, where the
+ * thread begins if there are none. An amount that is no time says nothing about that. */
 static uint64_t begin_of(const struct trace_job *job, const struct traced_thread *thread,
                          struct element_list *list, uint64_t before, uint64_t end, uint64_t amount)
 {
-    uint64_t length = job->is_time ? amount >> TIME_SHIFT : 0;
+    uint64_t length = amount >> TIME_SHIFT;
     uint64_t begin = length < end ? end - length : 0;
-    bool is_first = !list->has_pending;
-    if (is_first || begin <= before)
-        return is_first ? begin : before;
-    if (!job->is_time || begin - before <= job->longest * thread->step)
+    if (!job->is_time || begin <= before)
+        return before;
+    if (!list->has_pending)
+        return begin;
+    if (begin - before <= job->longest * thread->step)
         return before;
     enter(list, before, 0);
     return begin;
 }
 
 static uint32_t context_of(const struct trace_job *job, unsigned worker, size_t thread,
-                           uint32_t node)
+                           const struct measurement_trace_record *record)
 {
-    uint32_t at = node_index_find(&job->index_of[worker], node);
+    if (!trace_has_node(trace_state(record->amount)))
+        return 0;
+    uint32_t at = node_index_find(&job->index_of[worker], record->node);
     return at == NO_NODE ? 0 : job->nodes[thread].at[at].context;
 }
 
 static void list_elements(const struct trace_job *job, unsigned worker,
                           const struct traced_thread *thread, struct element_list *list)
 {
-    uint64_t before = 0;
+    const struct measurement_trace_record *records = thread->thread->trace.at;
+    uint64_t before = time_of(job, thread, thread->thread->first_monotonic);
     node_index_of(&job->index_of[worker], &job->nodes[thread->index]);
     for (size_t i = 0; i < thread->n_records;) {
-        const struct measurement_trace_record *record = &thread->thread->trace.at[i];
-        uint64_t amount, end = job->threads->begin +
-                               traced_time(job->threads, thread->to_epoch, record->time);
+        uint64_t amount, end = time_of(job, thread, records[i].time);
         size_t next = end_of_sample(thread, i, &amount);
         uint64_t at = begin_of(job, thread, list, before, end, amount);
         for (; i < next; i++) {
-            record = &thread->thread->trace.at[i];
-            enter(list, at, context_of(job, worker, thread->index, record->node));
+            const struct measurement_trace_record *record = &records[i];
+            enter(list, at, context_of(job, worker, thread->index, record));
             uint64_t length = job->is_time ? trace_amount(record->amount) >> TIME_SHIFT : 0;
             at = length < end - at ? at + length : end;
         }
@@ -140,7 +150,7 @@ static void make_elements(void *context, unsigned worker, size_t index, struct t
 
 /* Fills in the headers of the threads with elements. */
 static void fill_traces(const struct trace_job *job, struct v4_traces *head,
-                            struct v4_trace *traces, const uint64_t *sizes, const uint64_t *offsets)
+                        struct v4_trace *traces, const uint64_t *sizes, const uint64_t *offsets)
 {
     uint32_t n = 0;
     head->min_time = UINT64_MAX;

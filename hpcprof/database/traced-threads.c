@@ -122,9 +122,11 @@ static void choose_event(struct traced_threads *threads, struct trace_summary *s
             others++;
         }
     if (others)
-        diag_note(NULL, "the time line has records of %s; %zu thread%s with records of other events left out",
-                  threads->measurements->events.at[threads->event].name, others,
-                  others == 1 ? " was" : "s were");
+        diag_note(
+            NULL,
+            "the time line has the records of %s; those of other events, which %zu thread%s, are left out",
+            threads->measurements->events.at[threads->event].name, others,
+            others == 1 ? " has" : "s have");
 }
 
 /* ---- all together ---- */
@@ -161,8 +163,9 @@ static void add_threads(struct traced_threads *threads, size_t file, size_t inde
         };
         vec_push(&threads->all, traced);
         extend(threads, since_epoch(thread->first_monotonic, to_epoch),
-               since_epoch(thread->last_monotonic > summary->last ? thread->last_monotonic : summary->last,
-                      to_epoch));
+               since_epoch(thread->last_monotonic > summary->last ? thread->last_monotonic
+                                                                  : summary->last,
+                           to_epoch));
     }
 }
 

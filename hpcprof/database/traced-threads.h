@@ -12,12 +12,13 @@
 #include "hpcprof/measurement/measurements.h"
 
 struct traced_thread {
-    uint32_t index; /* among all threads of all files; its profile in profile.db has this index + 1 */
+    uint32_t
+        index; /* among all threads of all files; its profile in profile.db has this index + 1 */
     bool is_elsewhere;                       /* another rank has its records */
     const struct measurement_thread *thread; /* of this rank, if it has the records */
     uint64_t n_records;
-    uint64_t step;       /* samples for a record */
-    int64_t to_epoch;    /* what is added to CLOCK_MONOTONIC, ns */
+    uint64_t step;    /* samples for a record */
+    int64_t to_epoch; /* what is added to CLOCK_MONOTONIC, ns */
 };
 
 struct traced_threads {

@@ -73,6 +73,8 @@ def measurement():
         thread.add(thread.path([(mw.PLACEHOLDER, mw.PARTIAL), (mw.NO_MODULE, 0x1004)]), 0, 10)
         thread.associations[1] = 3
         thread.fate(0, mw.CPU_TIMER, mw.FIRED, 3, 3000)
+        for time, state in ((5, mw.WORK + mw.WORKER), (9, mw.READY), (9, mw.OFF_CPU), (12, mw.NOBODY)):
+            thread.record(10**9 + time, state, 100 * time, node, time, 2, time % 2)
     return run
 
 

@@ -42,15 +42,15 @@ class PlannedPhases(OfChance, profiling.ProfilingTest):
     def test_phases_are_found_where_they_are(self):
         for evidence in self.looks():
             phases, db = self.analyze("--trace", "full")
-            stalled = max(stall for _, _, stall in phases)
             found = viewer.printed_json("phases", db)["phases"]
             names = [phase["procedure"] for phase in found]
-            evidence.enough("runs that had the CPUs near the ends of phases", stalled < PERIOD, 3)
-            if stalled < PERIOD:
-                self.assertEqual(names, ["assemble", "solve", "rest"])
+            # Others that take the CPUs for a part of the run are a change of its mix, too.
+            evidence.enough("runs without phases of others", names == ["assemble", "solve", "rest"], 2)
+            if names == ["assemble", "solve", "rest"]:
                 for before, after, phase in zip(phases, phases[1:], found):
-                    self.assertGreater(phase["end"], before[1] - 1.5 * PERIOD)
-                    self.assertLess(phase["end"], after[0] + 1.5 * PERIOD)
+                    # A thread without a CPU has no sample.
+                    self.assertGreater(phase["end"], before[1] - 1.5 * PERIOD - before[2])
+                    self.assertLess(phase["end"], after[0] + 1.5 * PERIOD + after[2])
 
     def test_the_whole_time_is_the_profile(self):
         _, db = self.analyze("--trace", "full")

@@ -31,6 +31,8 @@ def read_records(data, at, count, line):
         state, flags = word & 15, word & 240
         check(0 < state <= DROPPED, "state", state)
         check(flags & ~(WORKER | AS_OVERHEAD | AS_WAITING) == 0, "flags", flags)
+        check(state in (OVERHEAD, OFF_CPU) if flags & AS_OVERHEAD else state != OVERHEAD, "overhead in state", state)
+        check(state in (WAITING, OFF_CPU) or not flags & AS_WAITING, "waiting in state", state)
         check(place < len(line.places), "a place that does not exist")
         check(before <= time, "times go backwards")
         before = time
@@ -82,7 +84,7 @@ def payments(record):
         yield "idleness", a * (place.n - place.working) // place.working
         yield "incomplete", a // place.working
     if pays_work or record.state == WAITING:
-        yield "lock wait", a * place.waiters
+        yield "lock blame", a * place.waiters
 
 
 def paid(thread, projection, names):

@@ -7,7 +7,7 @@
 #define VIEWER_FINDING_PHASE_H
 
 #include "viewer-tui/advice/advice.h"
-#include "viewer-tui/advice/phases.h"
+#include "viewer-tui/advice/run-phases.h"
 
 #define MOST_OF_IT       0.80
 #define NEARLY_WHOLE_RUN 0.90

@@ -4,7 +4,7 @@
 #define VIEWER_SESSION_H
 
 #include "lib/path.h"
-#include "viewer-tui/advice/phases.h"
+#include "viewer-tui/advice/run-phases.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/fold.h"
 #include "viewer-tui/db/record-sums.h"

@@ -1,4 +1,4 @@
-/* The phases of a run (phases.h): when each is, what threads do in it, and its first advice. */
+/* The phases of a run (run-phases.h): when each is, what threads do in it, and its first advice. */
 #include "viewer-tui/output/print.h"
 
 #include "viewer-tui/compare/session-advice.h"

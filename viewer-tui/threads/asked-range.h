@@ -2,7 +2,7 @@
  *
  *     1.2s:3.4s  1200ms:3400ms  1.2:3.4    from 1.2 to 3.4 seconds since the time line's begin
  *     40%:       :2s                       from 40 % of its length to its end; from its begin to 2 s
- *     phase2                               its second phase (advice/phases.h) */
+ *     phase2                               its second phase (advice/run-phases.h) */
 #ifndef VIEWER_ASKED_RANGE_H
 #define VIEWER_ASKED_RANGE_H
 

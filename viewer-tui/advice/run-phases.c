@@ -1,4 +1,4 @@
-#include "viewer-tui/advice/phases.h"
+#include "viewer-tui/advice/run-phases.h"
 
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/tree/code-owner.h"
