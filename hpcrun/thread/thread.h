@@ -78,6 +78,11 @@ struct thread {
     uint64_t random;
     struct thread_event events[MAX_EVENTS];
     struct arena_thread *image; /* thread-image.h; never NULL */
+    /* The event that is traced (sample/sample-trace.h), NULL: none; its records, of which the image says how
+     * many count; and how many there may be. */
+    const struct thread_event *traced;
+    struct segments trace;
+    uint32_t trace_limit;
     struct unwinder unwinder;
     struct cct cct;
     struct logical logical;

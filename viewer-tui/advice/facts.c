@@ -296,7 +296,7 @@ static double nobody_of(const struct facts *facts)
 {
     const struct main_process *process = &facts->process;
     if (!facts->runtime || facts->row != 0 || facts->supply.is_disturbed || !process->is_only_one ||
-        facts->view->db->has_profile || (double)process->most_working > process->cpus || process->threads.n == 0)
+        facts->view->db->has_some_threads || (double)process->most_working > process->cpus || process->threads.n == 0)
         return 0;
     return process->threads.at[0].nobody;
 }
@@ -322,7 +322,7 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run)
         facts.parallelizations = parallelization_of(view, row, run, nobody_of(&facts));
     if (!is_top_down)
         return facts;
-    if (view->db->has_profile) { /* of some threads only, so the process's numbers do not apply */
+    if (view->db->has_some_threads) { /* of some threads only, so the process's numbers do not apply */
         vec_free(&facts.process.threads);
         facts.process.busiest = NULL;
         facts.process.wall = facts.supply.wall = 0;

@@ -136,10 +136,12 @@ STEP(begin)
     recorded_workers = recorded_n = 0;
 }
 
+static struct trace_record found; /* by the last sample */
+
 static void take(uint64_t amount)
 {
     static const ucontext_t context;
-    sample_record(&thread, event, &(struct increment){.fired = true, .amount = amount}, &context);
+    sample_record(&thread, event, &(struct increment){.fired = true, .amount = amount}, &context, &found);
 }
 
 static void set_status(enum agent_thread_status kind, uint32_t workers, uint32_t working)
@@ -220,7 +222,7 @@ TEST(time_off_the_cpu_is_told_apart)
 {
     static const ucontext_t context;
     struct increment increment = {.fired = true, .amount = 1000, .off_cpu = 400};
-    sample_record(&thread, event, &increment, &context);
+    sample_record(&thread, event, &increment, &context, &found);
     assert_paid(1000, 0, 0);
     assert_int_equal(paid[NODE][OFF_CPU], 400);
 }
@@ -231,7 +233,7 @@ TEST(a_thread_that_waits_pays_waiting)
     static const ucontext_t context;
     struct increment increment = {.fired = true, .amount = 1000, .off_cpu = 900};
     set_status(AGENT_WAITING, 4, 1);
-    sample_record(&thread, event, &increment, &context);
+    sample_record(&thread, event, &increment, &context, &found);
     assert_only_fate(FATE_RECORDED, 1000);
     assert_paid(0, 0, 0);
     assert_int_equal(paid[NODE][WAITING], 1000);
@@ -247,7 +249,7 @@ TEST(time_without_a_cpu_is_only_ready)
         begin(state);
         set_status(i ? AGENT_WAITING : AGENT_WORKING, 4, 1);
         waiters = 1;
-        sample_record(&thread, event, &increment, &context);
+        sample_record(&thread, event, &increment, &context, &found);
         assert_only_fate(FATE_RECORDED, 1000);
         assert_int_equal(paid[NODE][READY], 600);
         assert_int_equal(paid[NODE][i ? WAITING : WORK], 400);
@@ -279,7 +281,7 @@ TEST(threads_that_work_share_the_clock)
         process.usable_cpus = cases[i].cpus;
         running = cases[i].running;
         set_status(cases[i].kind, cases[i].workers, cases[i].working);
-        sample_record(&thread, event, &increment, &context);
+        sample_record(&thread, event, &increment, &context, &found);
         assert_int_equal(paid[NODE][WALL], cases[i].wall);
     }
 }
@@ -443,6 +445,87 @@ TEST(no_sample_is_lost_or_counted_twice)
     for (uint32_t node = NODE; node <= UNKNOWN; node++)
         recorded += paid[node][WORK];
     assert_int_equal(fate(FATE_RECORDED)->amount, recorded);
+}
+
+/* ---- what the time line gets ---- */
+
+static void assert_found(uint64_t state, uint32_t node)
+{
+    assert_int_equal(found.amount, state);
+    assert_int_equal(found.node, node);
+    assert_int_not_equal(found.time, 0);
+}
+
+TEST(a_sample_says_what_it_found)
+{
+    static const struct {
+        enum agent_thread_status kind;
+        uint32_t working;
+        uint64_t state;
+        uint32_t node, n, divisor;
+    } cases[] = {
+        {AGENT_WORKING, 2, TRACE_WORK | TRACE_WORKER, NODE, 6, 2},
+        {AGENT_WORKING, 0, TRACE_WORK | TRACE_WORKER, NODE, 6, 1},
+        {AGENT_FOREIGN, 2, TRACE_WORK, NODE, 6, 3}, /* of the slots */
+        {AGENT_WAITING, 2, TRACE_WAITING, NODE, 6, 2},
+        {AGENT_IDLE, 2, TRACE_IDLE, 0, 0, 0},
+        {AGENT_IDLE, 0, TRACE_NOBODY, 0, 0, 0},
+        {AGENT_RUNTIME_OWNED, 2, TRACE_RUNTIME, 0, 0, 0},
+    };
+    running = 3;
+    waiters = 4;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        set_status(cases[i].kind, 6, cases[i].working);
+        take(1000);
+        assert_found(cases[i].state, cases[i].node);
+        assert_int_equal(found.n, cases[i].n);
+        assert_int_equal(found.working, cases[i].divisor);
+        assert_int_equal(found.waiters, cases[i].node ? 4 : 0);
+    }
+    event->waiting = NO_METRIC; /* then waiting is work */
+    set_status(AGENT_WAITING, 6, 1);
+    take(1000);
+    assert_found(TRACE_WORK, NODE);
+}
+
+/* A sample of the wall clock may be late: it says until when it pays. */
+TEST(a_record_ends_where_its_time_ends)
+{
+    static const ucontext_t context;
+    for (unsigned dropped = 0; dropped < 2; dropped++) {
+        node_of_path = dropped ? CCT_NO_MEMORY : NODE;
+        sample_record(&thread, event, &(struct increment){.fired = true, .amount = 10, .until = 77},
+                      &context, &found);
+        assert_int_equal(found.time, 77);
+    }
+}
+
+TEST(a_dropped_sample_has_found_nothing)
+{
+    node_of_path = CCT_NO_MEMORY;
+    take(1000);
+    assert_found(TRACE_DROPPED, 0);
+    node_of_path = NODE;
+    full_metric = WORK;
+    take(1000);
+    assert_found(TRACE_DROPPED, 0);
+    full_metric = METRICS;
+    process.config.work_span = true;
+    path[2].pc = OWN_CODE;
+    set_status(AGENT_WORKING, 4, 1);
+    take(1000);
+    path[2].pc = 3000;
+    assert_found(TRACE_DROPPED, 0);
+}
+
+/* The time line has both in records of their own. */
+TEST(time_off_the_cpu_pays_idleness_by_itself)
+{
+    static const ucontext_t context;
+    struct increment increment = {.fired = true, .amount = 10, .off_cpu = 5};
+    set_status(AGENT_WORKING, 3, 2);
+    sample_record(&thread, event, &increment, &context, &found);
+    assert_paid(10, 5 / 2 + 5 / 2, 5 / 2 + 5 / 2);
 }
 
 /* ---- blame for idle workers ---- */
