@@ -228,12 +228,10 @@ static void choose_parts(struct choice *choice, size_t metric, const struct aske
         choice->parts[metric].is_asked[part] |= parts->is_asked[part];
 }
 
-/* Whether a name is `base` (of `length` bytes), an event and `suffix`: "work (CPUTIME) difference" is, for
- * "work" and " difference". */
-static bool is_of_event(const char *name, const char *base, size_t length, const char *suffix)
+/* Whether a metric has an event and is of the quantity `name` (of `length` bytes). */
+static bool is_of_event(const struct metric *metric, const char *name, size_t length)
 {
-    const char *event = metric_event(name, base, length), *end = event ? strrchr(event, ')') : NULL;
-    return end && strcmp(end + 1, suffix) == 0;
+    return metric->of.event && (size_t)metric->of.quantity == length && strncmp(metric->name, name, length) == 0;
 }
 
 /* Chooses "NAME (EVENT)" of all events; false if there are none. */
@@ -242,7 +240,7 @@ static bool choose_of_events(struct choice *choice, const struct metrics *metric
 {
     bool is_there = false;
     for (size_t m = 0; m < metrics->n; m++)
-        if (can_be_shown(metrics, m) && is_of_event(metrics->at[m].name, name, length, "")) {
+        if (can_be_shown(metrics, m) && is_of_event(&metrics->at[m], name, length)) {
             choose_parts(choice, m, parts);
             is_there = true;
         }
@@ -296,8 +294,8 @@ static void find_kinds_set(struct database *db, const struct choice *choice)
  * is at most the work everywhere. */
 static bool is_serial_wall(const struct database *db, const struct metric *wall)
 {
-    const char *event = metric_event(wall->name, METRIC_WALL, strlen(METRIC_WALL));
-    size_t m = event ? metrics_find_event(&db->metrics, METRIC_WORK, event) : db->metrics.n;
+    size_t m = metric_is(wall, METRIC_WALL) ? metrics_find_event(&db->metrics, METRIC_WORK, metric_event(wall))
+                                            : db->metrics.n;
     return m < db->metrics.n && total_of(db, wall) == total_of(db, &db->metrics.at[m]);
 }
 
@@ -307,7 +305,7 @@ static bool repeats_work(const struct database *db, size_t effort)
     for (size_t m = 0; m < db->metrics.n; m++) {
         const struct metric *part = &db->metrics.at[m];
         bool is_other = part->sum == (int)effort && metric_is_added(part) &&
-                        !metric_event(part->name, METRIC_WORK, strlen(METRIC_WORK));
+                        !metric_is(part, METRIC_WORK);
         if (is_other && may_have_values(db, part))
             return false;
     }
@@ -410,36 +408,34 @@ char *choose_metrics(struct database *db, const json_t *run, const char *list, b
     return unknown;
 }
 
-/* The metric "NAME (EVENT)SUFFIX" if there is only one; else metrics->n. */
-static size_t find_of_event(const struct metrics *metrics, const char *name, const char *suffix)
+/* Whether it is the column of a comparison for which the name of the metric stands. */
+static bool is_difference(const struct metric *metric)
 {
-    size_t found = metrics->n;
-    for (size_t m = 0; m < metrics->n; m++)
-        if (can_be_shown(metrics, m) && is_of_event(metrics->at[m].name, name, strlen(name), suffix)) {
-            if (found < metrics->n)
-                return metrics->n;
-            found = m;
-        }
-    return found;
+    return metric_is_compared(metric) && metric->compared.column == MERGED_DIFFERENCE;
 }
 
 /* The metric of that name; in a comparison, the difference or loss of the metrics of that name; else the
- * only metric with that name and an event. */
+ * only metric with that name and an event, or its difference. */
 static size_t find_to_sort(const struct metrics *metrics, const char *name)
 {
-    static const char *const suffixes[] = {"", " difference", " loss"};
-    enum { N_SUFFIXES = sizeof suffixes / sizeof *suffixes };
-    size_t found = metrics->n;
-    for (size_t i = 0; i < N_SUFFIXES && found == metrics->n; i++) {
-        char *whole = mem_printf("%s%s", name, suffixes[i]);
-        found = metrics_find(metrics, whole);
-        if (!can_be_shown(metrics, found))
-            found = metrics->n;
-        free(whole);
+    size_t length = strlen(name), found = metrics_find(metrics, name), n[2] = {0}, of_event[2];
+    for (size_t m = 0; m < metrics->n && !can_be_shown(metrics, found); m++) {
+        const struct metric *metric = &metrics->at[m];
+        size_t whole = (size_t)(metric->of.quantity + metric->of.event);
+        if (can_be_shown(metrics, m) && is_difference(metric) && whole == length && strncmp(metric->name, name, whole) == 0)
+            found = m;
     }
-    for (size_t i = 0; i < N_SUFFIXES && found == metrics->n; i++)
-        found = find_of_event(metrics, name, suffixes[i]);
-    return found;
+    for (size_t m = 0; m < metrics->n && !can_be_shown(metrics, found); m++) {
+        const struct metric *metric = &metrics->at[m];
+        bool is_plain = !metric_is_compared(metric);
+        if (can_be_shown(metrics, m) && (is_plain || is_difference(metric)) && is_of_event(metric, name, length)) {
+            of_event[!is_plain] = m;
+            n[!is_plain]++;
+        }
+    }
+    if (can_be_shown(metrics, found))
+        return found;
+    return n[0] == 1 ? of_event[0] : n[1] == 1 ? of_event[1] : metrics->n;
 }
 
 bool choose_sorting(const struct metrics *metrics, const char *text, struct sorting *sorting)

@@ -145,7 +145,7 @@ static void print_metrics(struct comparison_printer *printer)
     struct writer *writer = &printer->writer;
     const struct metrics *metrics = printer->view->metrics;
     for (size_t m = next_compared(metrics, 0); m < metrics->n; m = next_compared(metrics, m + 1)) {
-        char *name = comparison_metric_name(printer->comparison, m);
+        char *name = comparison_metric_name(&metrics->at[m]);
         const char *why = metrics->at[m + MERGED_DIFFERENCE].why;
         add_costs(printer, 0, m, INCLUSIVE);
         writer_say(writer, "%s%s%s", name, why ? ": " : "", why ? why : "");
@@ -157,7 +157,7 @@ static void print_metrics(struct comparison_printer *printer)
 static void print_changed(struct comparison_printer *printer, enum direction direction)
 {
     struct writer *writer = &printer->writer;
-    char *metric = comparison_metric_name(printer->comparison, printer->metric);
+    char *metric = comparison_metric_name(&printer->view->metrics->at[printer->metric]);
     if (printer->n_changed[direction]) {
         writer_end_line(writer);
         writer_say(writer, "Procedures whose own %s %s most", metric, change_names[direction]);

@@ -56,7 +56,7 @@ void thread_costs_add_number(const struct thread_costs *costs, struct text *out)
 
 void thread_table_add_title(const struct thread_table *table, struct text *out)
 {
-    columns_title(metric_of(table->costs), table->scale.unit, table->ascii, out);
+    columns_title(metric_of(table->costs), table->scale.unit, (struct title_cuts){0}, table->ascii, out);
     text_printf(out, ", %s", table->costs->part == INCLUSIVE ? "inclusive" : "exclusive");
 }
 

@@ -79,8 +79,15 @@ void columns_alone(const struct metric *metric, double value, char text[NUMBER_W
 void columns_percent(const struct metric *metric, double value, double whole,
                      char text[NUMBER_SIZE]);
 
+/* What a title leaves out. */
+struct title_cuts {
+    bool overhead;   /* "spawn" in place of "overhead: spawn" */
+    bool event;      /* "work" in place of "work (CPUTIME)" */
+    bool difference; /* "work diff" in place of "work difference, s" */
+};
+
 /* Adds a title: "NAME, UNIT", "≥ NAME, UNIT" of a lower bound; "overhead: KIND" of a kind of
  * overhead, which can be broken into lines. */
-void columns_title(const struct metric *metric, const char *unit, bool ascii, struct text *out);
+void columns_title(const struct metric *metric, const char *unit, struct title_cuts cuts, bool ascii, struct text *out);
 
 #endif

@@ -20,7 +20,7 @@ struct table_column table_cost_column(const struct metrics *metrics, size_t m, c
     struct table_column column = {.group = "metrics", .kind = OF_COST, .width = PART_WIDTH, .metric = m, .scale = scale,
                                   .whole = whole, .is_made = true};
     struct text title = {0};
-    columns_title(metric, scale.unit, describe_in_ascii(), &title);
+    columns_title(metric, scale.unit, (struct title_cuts){0}, describe_in_ascii(), &title);
     if (metrics_with_columns(metrics, m) == m)
         column.title = mem_strdup(text_string(&title));
     if (metrics_shown(metrics, m) == m)
