@@ -19,21 +19,6 @@ struct choice {
     } *parts;                         /* by metric: what the list asks for */
 };
 
-static struct choice new_choice(const struct database *db)
-{
-    size_t n = db->metrics.n + 1;
-    return (struct choice){.at = mem_alloc(n * sizeof(size_t)),
-                           .is_taken = mem_alloc(n),
-                           .parts = mem_alloc(n * sizeof(struct asked_parts))};
-}
-
-static void free_choice(struct choice *choice)
-{
-    free(choice->at);
-    free(choice->is_taken);
-    free(choice->parts);
-}
-
 /* The user does not see an internal metric. */
 static bool can_be_shown(const struct metrics *metrics, size_t metric)
 {
@@ -328,22 +313,6 @@ static void find_sets(struct database *db, const struct choice *choice, size_t n
     find_kinds_set(db, choice);
 }
 
-/* Chooses the metrics that formulas of derived metrics name. */
-static void choose_named(const struct metrics *metrics, struct choice *choice)
-{
-    for (size_t d = metrics->n_stored; d < metrics->n; d++)
-        for (size_t m = 0; m < metrics->n; m++)
-            if (formula_names(metrics->at[d].derived->text, metrics->at[m].name))
-                choose(choice, m);
-}
-
-static void choose_internal(const struct metrics *metrics, struct choice *choice)
-{
-    for (size_t m = 0; m < metrics->n; m++)
-        if (metrics->at[m].is_internal)
-            choose(choice, m);
-}
-
 /* Returns the first name in the list that is no metric. */
 static char *choose_all(struct database *db, const json_t *described, const char *list,
                         bool leniently, struct choice *choice)
@@ -362,36 +331,31 @@ static char *choose_all(struct database *db, const json_t *described, const char
         choose_nonzero(db, choice);
     }
     choice->n_shown = choice->n;
-    choose_internal(&db->metrics, choice);
-    choose_named(&db->metrics, choice);
+    const struct metrics *metrics = &db->metrics;
+    for (size_t m = 0; m < metrics->n; m++)
+        if (metrics->at[m].is_internal)
+            choose(choice, m);
+    for (size_t d = metrics->n_stored; d < metrics->n; d++) /* what their formulas name */
+        for (size_t m = 0; m < metrics->n; m++)
+            if (formula_names(metrics->at[d].derived->text, metrics->at[m].name))
+                choose(choice, m);
     find_sets(db, choice, n_listed);
     return NULL;
-}
-
-static void take_new_names(struct metrics *metrics)
-{
-    for (size_t m = 0; m < metrics->n; m++) {
-        char *name = metric_renamed(metrics->at[m].name);
-        if (name)
-            metric_rename(&metrics->at[m], name);
-    }
-}
-
-static void find_internal(struct metrics *metrics)
-{
-    for (size_t m = 0; m < metrics->n; m++) {
-        const struct metric_kind *kind = metric_kind_of(metrics->at[m].name);
-        metrics->at[m].is_internal = kind && kind->is_internal;
-    }
 }
 
 void choose_complete(struct database *db, const json_t *run)
 {
     const json_t *described = json_object_get(run, "metrics");
-    if (run_has_former_names(run))
-        take_new_names(&db->metrics);
+    for (size_t m = 0; m < db->metrics.n && run_has_former_names(run); m++) {
+        char *name = metric_renamed(db->metrics.at[m].name);
+        if (name)
+            metric_rename(&db->metrics.at[m], name);
+    }
     add_unmeasured(db, described);
-    find_internal(&db->metrics);
+    for (size_t m = 0; m < db->metrics.n; m++) {
+        const struct metric_kind *kind = metric_kind_of(db->metrics.at[m].name);
+        db->metrics.at[m].is_internal = kind && kind->is_internal;
+    }
     if (described)
         take_described(db, described);
     efficiency_add_efforts(&db->metrics);
@@ -400,11 +364,16 @@ void choose_complete(struct database *db, const json_t *run)
 
 char *choose_metrics(struct database *db, const json_t *run, const char *list, bool leniently)
 {
-    struct choice choice = new_choice(db);
+    size_t n = db->metrics.n + 1;
+    struct choice choice = {.at = mem_alloc(n * sizeof(size_t)),
+                            .is_taken = mem_alloc(n),
+                            .parts = mem_alloc(n * sizeof(struct asked_parts))};
     char *unknown = choose_all(db, json_object_get(run, "metrics"), list, leniently, &choice);
     if (!unknown)
         metrics_keep(&db->metrics, choice.at, choice.n);
-    free_choice(&choice);
+    free(choice.at);
+    free(choice.is_taken);
+    free(choice.parts);
     return unknown;
 }
 

@@ -83,13 +83,6 @@ static size_t next_compared(const struct metrics *metrics, size_t from)
     return m;
 }
 
-/* The name of the row's procedure; "" if a scope is no procedure. */
-static const char *hotspot_name(const struct changed_hotspot *hotspot, char buffer[NAME_SIZE])
-{
-    uint32_t procedure = hotspot->hotspot.procedure;
-    return procedure == NOTHING ? "" : database_procedure_name(hotspot->db, procedure, buffer);
-}
-
 /* ---- Text ---- */
 
 static void add_right(struct writer *writer, const char *text)
@@ -255,7 +248,9 @@ static void write_hotspots(struct comparison_printer *printer, const char *key,
     for (size_t i = 0; i < hotspots->n; i++) {
         const struct changed_hotspot *hotspot = &hotspots->at[i];
         json_write_object(json);
-        json_write_text(json, "name", hotspot_name(hotspot, buffer));
+        uint32_t procedure = hotspot->hotspot.procedure;
+        json_write_text(json, "name",
+                        procedure == NOTHING ? "" : database_procedure_name(hotspot->db, procedure, buffer));
         json_put_place(json, database_file_path(hotspot->db, hotspot->hotspot.at.file),
                        hotspot->hotspot.at.line);
         write_both(printer, &hotspot->costs);

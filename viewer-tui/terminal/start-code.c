@@ -87,14 +87,6 @@ static bool is_start_code(const struct view *view, uint32_t row, bool above_is)
     return is;
 }
 
-static bool has_source_file(const struct view *view, uint32_t row)
-{
-    uint32_t file, line;
-    view = view_origin(view, &row);
-    label_place(view, row, &file, &line);
-    return database_file_path(view->db, file) != NULL;
-}
-
 /* One row that is not start code may stand above start code: _start of a stripped program, or the
  * main that Rust's compiler makes. Neither has a source file. */
 struct start_chain start_chain_at(struct view *view, uint32_t row)
@@ -107,7 +99,10 @@ struct start_chain start_chain_at(struct view *view, uint32_t row)
         if (at == NOTHING)
             break;
         bool is = is_start_code(view, at, above_is);
-        if (!is && (!above_is || has_source_file(view, at)))
+        uint32_t file, line, origin_row = at;
+        const struct view *origin = view_origin(view, &origin_row);
+        label_place(origin, origin_row, &file, &line);
+        if (!is && (!above_is || database_file_path(origin->db, file)))
             break;
         above_is = is;
         if (is)

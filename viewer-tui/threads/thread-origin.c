@@ -32,16 +32,11 @@ static void add_frame(const json_t *frame, bool ascii, struct text *out)
         text_printf(out, ":%.0f", line);
 }
 
-/* Whether a frame belongs to the C++ library, which creates threads on behalf of its caller. */
-static bool is_of_library(const json_t *frame)
-{
-    return cxx_name_is_std(run_text(frame, "name"));
-}
-
 void thread_origin_add(const json_t *path, bool ascii, struct text *out)
 {
     size_t n = json_array_size(path);
-    while (n > 1 && is_of_library(json_array_get(path, n - 1)))
+    /* The C++ library creates threads on behalf of its caller. */
+    while (n > 1 && cxx_name_is_std(run_text(json_array_get(path, n - 1), "name")))
         n--;
     for (size_t i = 0; i < SHORT_FRAMES && i < n; i++) {
         text_add(out, i ? " < " : "");

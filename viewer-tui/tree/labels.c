@@ -100,12 +100,6 @@ void label_place(const struct view *view, uint32_t number, uint32_t *file, uint3
     }
 }
 
-/* Rows above are callees in the bottom-up view, and may be in another module. */
-static bool is_around(const struct view *view)
-{
-    return !view->class->shows_callers;
-}
-
 uint32_t label_module(const struct view *view, uint32_t number)
 {
     view = view_origin(view, &number);
@@ -116,7 +110,7 @@ uint32_t label_module(const struct view *view, uint32_t number)
         uint32_t module = NOTHING;
         if (row->kind == KIND_PROCEDURE || row->kind == KIND_INLINED)
             module = database_procedure(view->db, row->place).module;
-        if (module != NOTHING || row->kind == KIND_PROCEDURE || number == 0 || !is_around(view))
+        if (module != NOTHING || row->kind == KIND_PROCEDURE || number == 0 || view->class->shows_callers)
             return module;
     }
 }
