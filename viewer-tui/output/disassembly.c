@@ -65,17 +65,16 @@ static void add_title(struct listing *listing, const struct view *view, uint32_t
                       double program)
 {
     char value[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE];
-    struct text name = {0};
-    label_name(view, procedure, &name);
+    char *name = label_copy(view, procedure);
     number_with_unit(listing->total, listing->metric->unit, value);
     number_percent(listing->total, program, percent);
     text_say(&listing->line, listing->target->ascii, "%s of %s, its own instructions: %s", listing->metric->name,
-             text_string(&name), value);
+             name, value);
     if (*percent)
         text_printf(&listing->line, ", %s%% of the program", percent);
     end_line(listing);
     end_line(listing);
-    vec_free(&name);
+    free(name);
 }
 
 static void add_heads(struct listing *listing)

@@ -71,16 +71,15 @@ static void read_facts(struct data_printer *printer, const struct view *view, ui
 {
     struct row_facts *facts = &printer->facts;
     const struct row *row = view_row(view, number);
-    uint32_t origin_row = number, file, line;
+    uint32_t origin_row = number, line;
     const struct database *db = view_origin(view, &origin_row)->db;
-    label_place(view, number, &file, &line);
     text_clear(&printer->name);
     label_name(view, number, &printer->name);
     facts->name = text_string(&printer->name);
     facts->kind = label_kind(row->kind);
-    facts->file = database_file_path(db, file);
+    facts->file = label_path(view, number, &line);
     facts->line = line ? (int64_t)line : -1;
-    facts->module = database_module_path(db, label_module(view, number));
+    facts->module = label_module_path(view, number);
     facts->has_call_site = row->call_file != NOTHING || row->call_line;
     facts->call_file = database_file_path(db, row->call_file);
     facts->call_line = row->call_line ? (int64_t)row->call_line : -1;

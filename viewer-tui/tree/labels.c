@@ -76,6 +76,27 @@ void label_name(const struct view *view, uint32_t number, struct text *out)
         text_add(out, stem(view, row, buffer));
 }
 
+char *label_copy(const struct view *view, uint32_t number)
+{
+    struct text name = {0};
+    label_name(view, number, &name);
+    text_add(&name, "");
+    return name.at;
+}
+
+const char *label_path(const struct view *view, uint32_t number, uint32_t *line)
+{
+    uint32_t file, no_line;
+    label_place(view, number, &file, line ? line : &no_line);
+    return database_file_path(view_origin(view, &number)->db, file);
+}
+
+const char *label_module_path(const struct view *view, uint32_t number)
+{
+    uint32_t module = label_module(view, number);
+    return database_module_path(view_origin(view, &number)->db, module);
+}
+
 void label_place(const struct view *view, uint32_t number, uint32_t *file, uint32_t *line)
 {
     view = view_origin(view, &number);
@@ -227,14 +248,14 @@ void describe_bare_name(const struct view *view, uint32_t number, bool ascii, si
 {
     view = view_origin(view, &number);
     enum scope_kind kind = view_row(view, number)->kind;
-    struct text raw = {0}, name = {0};
-    label_name(view, number, &raw);
-    text_add_clean(&name, text_string(&raw), ascii);
+    struct text name = {0};
+    char *raw = label_copy(view, number);
+    text_add_clean(&name, raw, ascii);
     if (kind == KIND_MODULE || kind == KIND_FILE)
         shorten_path(text_string(&name), columns, ascii, out);
     else
         shorten_name(text_string(&name), columns, ascii, out);
-    vec_free(&raw);
+    free(raw);
     vec_free(&name);
 }
 
@@ -265,7 +286,7 @@ void describe_location(const struct view *view, uint32_t number, bool ascii, str
         file = row->call_file;
         line = row->call_line;
     }
-    const char *module = database_module_path(view->db, label_module(view, number));
+    const char *module = label_module_path(view, number);
     if (file != NOTHING && line)
         add_file_line(view, file, line, ascii, out);
     else if (module)

@@ -141,10 +141,8 @@ static void write_function(struct pprof *pprof, uint32_t number)
 /* The id of a row's module, which is written if it is new; 0 if it is unknown. */
 static uint32_t mapping_of(struct pprof *pprof, uint32_t row)
 {
-    const struct view *view = view_origin(pprof->export.tree->view, &row);
     bool is_new;
-    uint32_t module = label_module(view, row);
-    const char *path = database_module_path(view->db, module);
+    const char *path = label_module_path(pprof->export.tree->view, row);
     if (!path)
         return 0;
     uint32_t name = clean_string(pprof, path), id = number_of(&pprof->mappings, name, 0, &pprof->n_mappings, &is_new);
