@@ -52,8 +52,7 @@ static struct procedure procedure_of_line(const struct view *view, uint32_t numb
 {
     if (!view->class->shows_callers)
         number = view_row(view, number)->parent;
-    while (number && !row_is_procedure(view_row(view, number)))
-        number = view_row(view, number)->parent;
+    number = view_procedure_at(view, number);
     if (number == 0)
         return (struct procedure){.file = NOTHING};
     return database_procedure(view->db, view_row(view, number)->place);

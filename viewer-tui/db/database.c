@@ -243,12 +243,9 @@ uint32_t database_procedure_id(const struct database *db, uint64_t pointer)
 
 static uint32_t point_number(struct database *db, uint32_t module, uint64_t offset)
 {
-    uint32_t number = idmap_get(&db->point_ids, module, offset);
-    if (number == IDMAP_NONE) {
-        number = (uint32_t)db->points.n;
-        idmap_put(&db->point_ids, module, offset, number);
+    uint32_t number = idmap_number(&db->point_ids, module, offset, (uint32_t)db->points.n);
+    if (number == db->points.n)
         vec_push(&db->points, (struct point){module, offset});
-    }
     return number;
 }
 

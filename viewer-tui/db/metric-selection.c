@@ -151,7 +151,7 @@ static void choose_nonzero(const struct database *db, struct choice *choice)
         choose(choice, m);
 }
 
-static const char *const part_endings[] = {[INCLUSIVE] = ":inclusive", [EXCLUSIVE] = ":exclusive"};
+const char *const choose_part_endings[EXCLUSIVE + 1] = {[INCLUSIVE] = ":inclusive", [EXCLUSIVE] = ":exclusive"};
 
 /* The rest of an item of the list after a name: "", or ":inclusive". */
 struct item_end {
@@ -169,8 +169,8 @@ static struct item_end item_end_at(const char *text)
 {
     struct item_end end = {ends_item(*text), 0, {{true, true}}};
     for (int part = INCLUSIVE; part <= EXCLUSIVE && !end.is_one; part++) {
-        size_t length = strlen(part_endings[part]);
-        if (strncmp(text, part_endings[part], length) == 0 && ends_item(text[length]))
+        size_t length = strlen(choose_part_endings[part]);
+        if (strncmp(text, choose_part_endings[part], length) == 0 && ends_item(text[length]))
             end = (struct item_end){true, length, {{part == INCLUSIVE, part == EXCLUSIVE}}};
     }
     return end;
@@ -199,8 +199,8 @@ static size_t name_length(const char *item)
 {
     size_t length = strcspn(item, ",");
     for (int part = INCLUSIVE; part <= EXCLUSIVE; part++) {
-        size_t ending = strlen(part_endings[part]);
-        if (length > ending && strncmp(item + length - ending, part_endings[part], ending) == 0)
+        size_t ending = strlen(choose_part_endings[part]);
+        if (length > ending && strncmp(item + length - ending, choose_part_endings[part], ending) == 0)
             return length - ending;
     }
     return length;
@@ -414,7 +414,7 @@ bool choose_sorting(const struct metrics *metrics, const char *text, struct sort
         return true;
     const char *colon = strrchr(text, ':');
     for (int part = INCLUSIVE; colon && part <= EXCLUSIVE; part++) {
-        if (strcmp(colon, part_endings[part]) != 0)
+        if (strcmp(colon, choose_part_endings[part]) != 0)
             continue;
         char *name = mem_strndup(text, (size_t)(colon - text));
         sorting->metric = find_to_sort(metrics, name);

@@ -241,6 +241,17 @@ void columns_alone(const struct metric *metric, double value, char text[NUMBER_W
     add_sign(metric, text, NUMBER_WITH_UNIT_SIZE);
 }
 
+void columns_add_cell(const struct metric *metric, double value, const struct number_scale *scale, double whole,
+                      size_t width, struct text *out)
+{
+    char number[NUMBER_SIZE], percent[NUMBER_SIZE] = "";
+    columns_value(metric, value, scale, number);
+    if (metric_is_measured(metric) && isfinite(value) && value != 0 && isfinite(whole))
+        number_percent(value, whole, percent);
+    text_add_right(out, number, width);
+    text_printf(out, "%*s%s", PERCENT_WIDTH - 1, percent, *percent ? "%" : " ");
+}
+
 void columns_percent(const struct metric *metric, double value, double whole,
                      char text[NUMBER_SIZE])
 {

@@ -38,10 +38,7 @@ static void keep_those_here(struct thread_origins *origins, const struct view *v
 {
     struct text above = {0};
     size_t kept = 0;
-    uint32_t procedure = view_row(view, row)->parent; /* inlined or not; 0 if none */
-    while (procedure && !row_is_procedure(view_row(view, procedure)))
-        procedure = view_row(view, procedure)->parent;
-    add_name(view, procedure, &above);
+    add_name(view, view_procedure_at(view, view_row(view, row)->parent), &above);
     for (size_t i = 0; i < origins->list.n; i++)
         if (goes_through(origins->list.at[i].path, text_string(&above),
                          view_row(view, row)->call_line))

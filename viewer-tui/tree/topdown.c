@@ -194,9 +194,7 @@ static void join_same(struct view *view, uint32_t parent)
         uint32_t call_site = line_number_of(&call_sites, row->call_file, row->call_line);
         uint64_t scope = (uint64_t)row->kind << 32 | row->place;
         uint64_t place = (uint64_t)row->line << 32 | call_site;
-        groups[i] = idmap_get(&numbers, scope, place);
-        if (groups[i] == IDMAP_NONE)
-            idmap_put(&numbers, scope, place, groups[i] = i);
+        groups[i] = idmap_number(&numbers, scope, place, i);
     }
     view->rows.at[parent].n_children = n;
     view_join(view, parent, groups);
