@@ -73,16 +73,6 @@ static void find_changed(struct comparison_printer *printer)
     }
 }
 
-/* The left column of the next metric that is shown, from `from` on. */
-static size_t next_compared(const struct metrics *metrics, size_t from)
-{
-    size_t m = metrics_shown(metrics, from);
-    while (m < metrics->n &&
-           !(metric_is_compared(&metrics->at[m]) && metrics->at[m].compared.sides[0] == m))
-        m = metrics_shown(metrics, m + 1);
-    return m;
-}
-
 /* ---- Text ---- */
 
 static void add_right(struct writer *writer, const char *text)
@@ -137,7 +127,9 @@ static void print_metrics(struct comparison_printer *printer)
 {
     struct writer *writer = &printer->writer;
     const struct metrics *metrics = printer->view->metrics;
-    for (size_t m = next_compared(metrics, 0); m < metrics->n; m = next_compared(metrics, m + 1)) {
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+        if (!metric_is_compared(&metrics->at[m]) || metrics->at[m].compared.column != MERGED_LEFT)
+            continue;
         char *name = comparison_metric_name(&metrics->at[m]);
         const char *why = metrics->at[m + MERGED_DIFFERENCE].why;
         add_costs(printer, 0, m, INCLUSIVE);

@@ -26,18 +26,14 @@ static void add(struct thread_set *set, const struct thread *thread)
     set->has[thread->profile] = true;
 }
 
-static bool has_upper_case(const char *text)
-{
-    while (*text && !isupper((unsigned char)*text))
-        text++;
-    return *text != '\0';
-}
-
 struct thread_set *thread_set_matching(const struct threads *threads, const json_t *run,
                                        const char *expression, char **cause)
 {
     regex_t regex;
-    int flags = REG_EXTENDED | REG_NOSUB | (has_upper_case(expression) ? 0 : REG_ICASE);
+    bool has_upper_case = false;
+    for (const char *at = expression; *at; at++)
+        has_upper_case |= isupper((unsigned char)*at) != 0;
+    int flags = REG_EXTENDED | REG_NOSUB | (has_upper_case ? 0 : REG_ICASE);
     int error = regcomp(&regex, expression, flags);
     if (error) {
         char text[256];

@@ -10,15 +10,6 @@
 
 /* ---- as in the database ---- */
 
-static const char *entry_name(const struct view *view, const struct row *row)
-{
-    struct v4_entry entry;
-    const char *name;
-    if (row->place == NOTHING)
-        return "<whole program>";
-    return database_entry(view->db, row->place, &entry, &name) ? name : "";
-}
-
 static const char *or_unknown(const char *name, const char *unknown)
 {
     return name ? name : unknown;
@@ -27,8 +18,13 @@ static const char *or_unknown(const char *name, const char *unknown)
 /* The first sort key of rows: the name; for loops and statements the file. */
 static const char *stem(const struct view *view, const struct row *row, char buffer[NAME_SIZE])
 {
+    struct v4_entry entry;
+    const char *name;
     switch (row->kind) {
-    case KIND_ROOT: return entry_name(view, row);
+    case KIND_ROOT:
+        if (row->place == NOTHING)
+            return "<whole program>";
+        return database_entry(view->db, row->place, &entry, &name) ? name : "";
     case KIND_PROGRAM: return database_program_name(view->db, row->place);
     case KIND_MODULE:
         return or_unknown(database_module_path(view->db, row->place), "<unknown module>");

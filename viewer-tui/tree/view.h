@@ -211,16 +211,11 @@ static inline struct cost *view_costs_of_new(struct view *view, uint32_t row)
     return view->costs + row * view->n_metrics;
 }
 
-/* For the implementations: dense numbers of source lines, to distinguish call sites. A zeroed one
- * is empty; the owner frees `ids` with idmap_free. */
-struct line_numbers {
-    struct idmap ids;
-};
-
-/* The number of a line: 0, 1, ... in order of appearance. */
-static inline uint32_t line_number_of(struct line_numbers *lines, uint32_t file, uint32_t line)
+/* For the implementations: the number of a source line in `lines`, 0, 1, ... in order of appearance, to distinguish call
+ * sites. */
+static inline uint32_t line_number_of(struct idmap *lines, uint32_t file, uint32_t line)
 {
-    return idmap_number(&lines->ids, file, line, (uint32_t)lines->ids.count);
+    return idmap_number(lines, file, line, (uint32_t)lines->count);
 }
 
 #endif
