@@ -175,6 +175,16 @@ static unsigned height(const struct frames *frames)
     return (depth + 1) * FLAMEGRAPH_ROW;
 }
 
+static void write_frames(struct flamegraph *graph, const char *metric)
+{
+    const struct frames *frames = &graph->frames;
+    text_printf(&graph->line, "<div id=\"frames\" style=\"height:%upx\">", height(frames));
+    write_line(graph);
+    for (size_t i = 0; i < frames->list.n; i++)
+        if (frames->list.at[i].is_shown)
+            write_frame(graph, &frames->list.at[i], metric);
+}
+
 /* The left run's costs in frames that are not shown although the frames above them are. */
 static double left_out(const struct frames *frames)
 {
@@ -251,11 +261,7 @@ static void write_page(struct flamegraph *graph, const char *metric)
     vec_free(&title);
     if (graph->comparison)
         write_legend(graph, metric);
-    text_printf(&graph->line, "<div id=\"frames\" style=\"height:%upx\">", height(&graph->frames));
-    write_line(graph);
-    for (size_t i = 0; i < graph->frames.list.n; i++)
-        if (graph->frames.list.at[i].is_shown)
-            write_frame(graph, &graph->frames.list.at[i], metric);
+    write_frames(graph, metric);
     fputs(flamegraph_end, graph->tree->out);
 }
 
