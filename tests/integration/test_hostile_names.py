@@ -15,7 +15,7 @@ import profiling
 import protobuf_reader
 import v4_writer
 import viewer_driver
-from hpcprof_case import WORK, HpcprofCase
+from hpcprof_case import HpcprofCase
 
 BIN = profiling.BUILD / "bin"
 # No tool moves the cursor to this place, which is off the screen, or sets a title.

@@ -4,7 +4,6 @@ import json
 import math
 import pathlib
 import random
-import unittest
 
 import measurement_writer as mw
 import viewer

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import unittest
 
-import profiling
 from structure_case import (C_COMPILERS, CXX_COMPILERS, HPCSTRUCT, StructureCase, hpcstruct, marks,
                             markers, output_of, run)
 from structure_file import UNKNOWN_FILE, Structure, merged

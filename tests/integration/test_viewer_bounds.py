@@ -6,7 +6,6 @@ import re
 import tempfile
 import unittest
 
-import v4_writer
 import viewer
 from terminal import HAVE_TMUX, Terminal
 from test_viewer_efficiency import MEASURED, Case, describe, run_json
@@ -165,7 +164,3 @@ class InTerminal(Case):
         self.write(with_kinds(describe()), RUN)
         with Terminal([viewer.VIEWER, "--closed", "--sort", "overhead", self.db], width=120, height=40) as term:
             term.until_seen("≥ overhead", "≥ 2.000", "fib")
-
-
-if __name__ == "__main__":
-    unittest.main()

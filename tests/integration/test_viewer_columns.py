@@ -334,7 +334,3 @@ class Inspecting(InTerminal):
             lines = self.page(terminal)
             self.assertRegex("\n".join(line.rstrip() for line in lines),
                              r"\nnot measured\n  idleness: no runtime with an agent took part\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

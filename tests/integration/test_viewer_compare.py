@@ -733,7 +733,3 @@ class Terminals(Compared):
             terminal.until_seen("whole program")
             terminal.press("q")
             terminal.until_seen("ended 0")
-
-
-if __name__ == "__main__":
-    unittest.main()

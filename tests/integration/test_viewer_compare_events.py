@@ -128,7 +128,3 @@ class Events(Compared):
         terminal.press("i")
         terminal.until_seen("work (CPUTIME) [before], s, there called work",
                             "work (CPUTIME) [after], s")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -219,7 +219,3 @@ class OfBoth(Compared, Checks):
             terminal.until_seen("written: ")
             self.assertEqual(path.read_text(), self.export("top-down", kind, *self.folders))
             terminal.press("j")
-
-
-if __name__ == "__main__":
-    unittest.main()

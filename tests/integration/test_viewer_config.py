@@ -2,7 +2,6 @@
 import os
 import pathlib
 import tempfile
-import unittest
 from unittest import mock
 
 import v4_writer
@@ -142,7 +141,3 @@ class Files(WithConfig):
         self.assertEqual(viewer.run("--print", "flat", self.db).returncode, 2)
         self.path.write_bytes(b"sort = work\r\nphysical\r\n# no end")
         self.assertIn("_start", viewer.printed("flat", self.db))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -383,7 +383,3 @@ class NotMeasured(story.StoryTest):
         self.assertEqual(waste["state"], "not measurable")
         self.assertIn("no runtime with an agent took part", waste["why"])
         self.assertEqual(shown["root"]["metrics"]["waste"], {"inclusive": None, "exclusive": None})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -713,7 +713,3 @@ class InTerminal(Case):
         terminal.until_seen("<whole program>")
         terminal.press("a")
         terminal.until_seen("?:help")
-
-
-if __name__ == "__main__":
-    unittest.main()

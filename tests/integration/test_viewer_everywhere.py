@@ -4,7 +4,6 @@ import pathlib
 import random
 import re
 import signal
-import unittest
 
 import viewer
 from test_viewer_tui import InTerminal
@@ -115,7 +114,3 @@ class Sizes(InTerminal):
             if keys and keys[0] in "?5/":
                 terminal.press("Escape")
             terminal.until(lambda lines: lines == before, "the same screen")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -325,7 +325,3 @@ class Output(Checks):
         done = viewer.run("--output", "x", self.db)
         self.assertEqual(done.returncode, 2)
         self.assertIn("need --print", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

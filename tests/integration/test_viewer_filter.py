@@ -415,7 +415,3 @@ class Stopping(unittest.TestCase):
         self.assertIn(b"not found: nothing", driver.press(b"n").output)
         self.assertIn(b"not everything is open", driver.press(b"*\x1b").output)
         self.assertNotIn(b"not everything", driver.press(b"*").output)
-
-
-if __name__ == "__main__":
-    unittest.main()

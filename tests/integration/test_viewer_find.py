@@ -151,7 +151,3 @@ class Finding(unittest.TestCase):
             self.escape_goes_back, self.the_selection_moves_while_typing,
             self.next_and_previous_and_what_stands_there, self.files_modules_and_names,
             self.what_is_no_regular_expression, self.only_what_is_shown_is_found), open_all)
-
-
-if __name__ == "__main__":
-    unittest.main()

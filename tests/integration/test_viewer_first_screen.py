@@ -209,7 +209,3 @@ class WithoutArgument(InTerminal):
         done = self.printed()
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("opening its database hpctoolkit-app-database", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

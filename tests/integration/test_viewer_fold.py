@@ -202,7 +202,3 @@ class InTerminal(Case):
         self.assertFalse(any("[I]" in line for line in lines))
         terminal.press("I", "*")
         terminal.until_seen("[logical]", "[I] swap")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -342,7 +342,3 @@ class Fuzz(unittest.TestCase):
         (base / "meta.db").write_bytes(changed)
         for view in VIEWS[:3]:
             self.assertEqual(self.check(base, "--print", view, "--format", "json"), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -183,7 +183,3 @@ class File(Case):
             done = viewer.run(*options, self.db)
             self.assertEqual(done.returncode, 2)
             self.assertTrue(re.search(re.escape(what), done.stderr), done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -382,7 +382,3 @@ class InTerminal(Case):
         terminal = self.start(width=100)
         terminal.press("o")
         terminal.until_seen("this database has no kinds of overhead", "work, s")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -6,7 +6,6 @@ import pathlib
 import re
 import subprocess
 import tempfile
-import unittest
 
 import viewer
 import viewer_story as story
@@ -211,7 +210,3 @@ class Copying(InTerminal):
                 sent = written.read_bytes().decode()
                 self.assertEqual(sent.count("]52;c;"), expected.count("]52;c;"))
                 self.assertIn(expected, sent)
-
-
-if __name__ == "__main__":
-    unittest.main()

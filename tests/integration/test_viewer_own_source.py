@@ -10,7 +10,6 @@ import tempfile
 import unittest
 
 import v4_writer
-import viewer
 from terminal import HAVE_TMUX
 from viewer_screen import Viewer
 
@@ -99,7 +98,3 @@ class InTerminal(unittest.TestCase):
             self.the_hot_path, self.in_the_source_pane, self.headers_of_the_system_are_not_yours,
             self.where_there_is_none, self.why_the_hot_path_ends),
             lambda: terminal.press("Escape", "1", "g", "_", "v", "v"))
-
-
-if __name__ == "__main__":
-    unittest.main()

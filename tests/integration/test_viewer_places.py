@@ -325,7 +325,3 @@ class Opening(InTerminal):
         terminal.until_seen("the bottom-up view cannot be flattened")
         terminal.press("3", "f", "f", "f", "f", "f", "f", "f", "f", "f", "f", "f", "f")
         terminal.until_seen("the rows of the first level have none below them")
-
-
-if __name__ == "__main__":
-    unittest.main()

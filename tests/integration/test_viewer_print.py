@@ -608,7 +608,3 @@ class Measurements(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (1, ""))
             self.assertIn(expected, done.stderr)
             self.assertEqual(len(done.stderr.splitlines()), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -253,7 +253,3 @@ int main(void)
         self.measure(self.build("alone"))
         rows = viewer.printed_json("top-down", self.database())["root"]["children"]
         self.assertEqual([(row["name"], row["kind"]) for row in rows], [("main thread", "root")])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -136,7 +136,3 @@ class InTerminal(FoldingTest):
         terminal.until_seen("[logical, inlined code folded, recursion collapsed]")
         terminal.press("I", "R")
         terminal.until_seen("[logical]", "recursive calls are shown")
-
-
-if __name__ == "__main__":
-    unittest.main()

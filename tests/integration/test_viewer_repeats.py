@@ -224,7 +224,3 @@ class Repeats(unittest.TestCase):
         done = self.compare()
         self.assertEqual(done.returncode, 1)
         self.assertIn("base: runs with several numbers of workers; name those to compare: ", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -114,7 +114,3 @@ class OnTheScreen(Case):
             terminal.until(lambda lines: lines[0].startswith(" 1 top-down  2 bottom-up  3 flat"), "views")
             terminal.resize(80, 20)
             terminal.until(lambda lines: lines[0].strip() == LINE and "1 top-down" in lines[1], "the run")
-
-
-if __name__ == "__main__":
-    unittest.main()

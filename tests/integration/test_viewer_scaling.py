@@ -311,7 +311,3 @@ class BadInput(KnownSet):
         self.assertEqual([group.get("id") for group in root.iter(SVG + "g")], ["x-axis", "y-axis", "linear", "legend"])
         self.assertIn("no baseline: no run with one worker", "".join(root.itertext()))
         self.printed("csv")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -105,7 +105,3 @@ class Refusals(KnownSet):
     def test_damaged_index(self):
         (self.set / "set.index").write_text("hpctoolkit-set 9\n")
         self.refused("set.index: line 1 is damaged", self.set)
-
-
-if __name__ == "__main__":
-    unittest.main()

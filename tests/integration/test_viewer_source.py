@@ -3,7 +3,6 @@ import os
 import pathlib
 import re
 import tempfile
-import unittest
 
 import v4_writer
 import viewer
@@ -386,7 +385,3 @@ class Editor(WithUtil):
         terminal = self.start(environment=self.writing())
         terminal.press("e")
         terminal.until_seen("no source file to edit")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 """hpcviewer on a larger database: what it reads and writes, and that long passes show how far they are
 and can be stopped. Nothing here looks at how long things take; `make bench BENCH=viewer` does, on
 2,000,000 contexts and 256 threads."""
-import os
 import pathlib
 import re
 import tempfile
@@ -117,7 +116,3 @@ class Large(unittest.TestCase):
             self.assertNotIn(b"stopped", done.output)
             self.assertNotIn(b"main thread", driver.press(b"\x0c").output if keys in b"23" else b"")
             self.assertEqual(driver.program.poll(), None)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -513,7 +513,3 @@ class Page(unittest.TestCase):
         terminal.until_seen("by value")
         terminal.press("h")
         terminal.until_seen("number of threads by cost")
-
-
-if __name__ == "__main__":
-    unittest.main()

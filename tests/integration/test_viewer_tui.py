@@ -668,7 +668,3 @@ class CommandLine(InTerminal):
             self.at(terminal, "3/3", "application thread")
             terminal.press("q")
             terminal.until_seen("corrupt: contexts lie outside", "ended 1")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -175,7 +175,3 @@ class InTerminal(Case):
         terminal = self.start(config=config.name)
         terminal.until(lambda lines: lines[2].split() == ["idleness,", "s", "work,", "s"],
                        "idleness first, then work")
-
-
-if __name__ == "__main__":
-    unittest.main()

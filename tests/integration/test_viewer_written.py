@@ -319,7 +319,3 @@ class Options(Case):
             done = viewer.run(*options, self.db)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(message, done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

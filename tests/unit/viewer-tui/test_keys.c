@@ -4,11 +4,9 @@
 #include "viewer-tui/terminal/screens/commands.h"
 
 #include <ncurses.h>
-#include <string.h>
 
-static void what_hands_expect(void **state)
+TEST(what_hands_expect)
 {
-    (void)state;
     const struct {
         int key;
         const char *help; /* how it begins; NULL: the key does nothing */
@@ -48,9 +46,8 @@ static void what_hands_expect(void **state)
 }
 
 /* Each name of a key is known, and none is bound twice: then another command than the first has no key. */
-static void every_command_has_its_keys(void **state)
+TEST(every_command_has_its_keys)
 {
-    (void)state;
     for (const struct family *const *family = command_families; *family; family++) {
         assert_true(strlen((*family)->heading) > 3);
         for (const struct command *command = (*family)->commands; command->keys; command++) {
@@ -64,13 +61,4 @@ static void every_command_has_its_keys(void **state)
             assert_non_null(command->obey);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_hands_expect),
-        cmocka_unit_test(every_command_has_its_keys),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,6 @@
 #include "viewer-tui/tree/view.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define LEVELS 18 /* below row 0: 524,287 rows */
 
@@ -84,9 +83,8 @@ static void check_shown(const struct fixture *fixture, const uint64_t *numbers, 
         check_shown(fixture, numbers, sizeof numbers / sizeof *numbers);                           \
     } while (0)
 
-static void rows_open_and_close(void **state)
+TEST(rows_open_and_close)
 {
-    (void)state;
     struct fixture f;
     open_view(&f, &tree_class);
     SHOWS(&f, 0, 1, 2);
@@ -108,9 +106,8 @@ static void rows_open_and_close(void **state)
     close_view(&f);
 }
 
-static void opening_everything_has_an_end(void **state)
+TEST(opening_everything_has_an_end)
 {
-    (void)state;
     struct fixture f;
     open_view(&f, &tree_class);
     assert_false(pane_expand_all(&f.pane));
@@ -130,9 +127,8 @@ static void opening_everything_has_an_end(void **state)
     close_view(&f);
 }
 
-static void hot_paths_follow_the_share(void **state)
+TEST(hot_paths_follow_the_share)
 {
-    (void)state;
     struct fixture f;
     open_view(&f, &tree_class);
     pane_hot_path(&f.pane, 0.51);
@@ -142,9 +138,8 @@ static void hot_paths_follow_the_share(void **state)
     close_view(&f);
 }
 
-static void filters_by_share_leave_costs_alone(void **state)
+TEST(filters_by_share_leave_costs_alone)
 {
-    (void)state;
     struct fixture f;
     open_view(&f, &tree_class);
     filters_set_share(&f.filters, 20);
@@ -167,9 +162,8 @@ static void filters_by_share_leave_costs_alone(void **state)
     close_view(&f);
 }
 
-static void a_row_that_is_filtered_out_gives_its_place_to_what_it_is_below(void **state)
+TEST(a_row_that_is_filtered_out_gives_its_place_to_what_it_is_below)
 {
-    (void)state;
     struct fixture f;
     open_view(&f, &tree_class);
     scroller_move(&f.pane.scroller, 1);
@@ -182,9 +176,8 @@ static void a_row_that_is_filtered_out_gives_its_place_to_what_it_is_below(void 
     close_view(&f);
 }
 
-static void flattening_merges_what_is_below(void **state)
+TEST(flattening_merges_what_is_below)
 {
-    (void)state;
     struct fixture f;
     open_view(&f, &tree_class);
     assert_true(pane_flatten(&f.pane));
@@ -208,9 +201,8 @@ static void flattening_merges_what_is_below(void **state)
     close_view(&f);
 }
 
-static void zooming_keeps_what_was_flattened(void **state)
+TEST(zooming_keeps_what_was_flattened)
 {
-    (void)state;
     struct fixture f;
     open_view(&f, &tree_class);
     pane_flatten(&f.pane);
@@ -230,9 +222,8 @@ static void zooming_keeps_what_was_flattened(void **state)
     close_view(&f);
 }
 
-static void a_pane_can_be_put_back(void **state)
+TEST(a_pane_can_be_put_back)
 {
-    (void)state;
     struct fixture f;
     struct pane_state before = {0};
     open_view(&f, &tree_class);
@@ -245,19 +236,4 @@ static void a_pane_can_be_put_back(void **state)
     assert_int_equal(selected(&f), 2);
     pane_state_free(&before);
     close_view(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_open_and_close),
-        cmocka_unit_test(opening_everything_has_an_end),
-        cmocka_unit_test(hot_paths_follow_the_share),
-        cmocka_unit_test(filters_by_share_leave_costs_alone),
-        cmocka_unit_test(a_row_that_is_filtered_out_gives_its_place_to_what_it_is_below),
-        cmocka_unit_test(flattening_merges_what_is_below),
-        cmocka_unit_test(zooming_keeps_what_was_flattened),
-        cmocka_unit_test(a_pane_can_be_put_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

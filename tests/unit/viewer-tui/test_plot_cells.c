@@ -4,8 +4,6 @@
 #include "viewer-tui/scaling/plot-cells.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Columns left of the curves, lines below them. */
 #define LEFT  7
@@ -40,9 +38,8 @@ static const struct plot_cell *cell_of(const struct plot_cells *cells, double wo
     return plot_cell_at(cells, (int)lround(y) / down, LEFT + (int)lround(x) / across);
 }
 
-static void letters_are_where_the_speedups_are(void **state)
+TEST(letters_are_where_the_speedups_are)
 {
-    (void)state;
     struct speedup_plot plot = known_plot();
     for (int ascii = 0; ascii < 2; ascii++) {
         struct plot_cells cells = plot_cells_of(&plot, WIDTH, HEIGHT, ascii);
@@ -68,9 +65,8 @@ static size_t dots_in_column(const struct plot_cells *cells, int x, int *rows)
     return n;
 }
 
-static void a_straight_line_has_a_dot_in_each_column(void **state)
+TEST(a_straight_line_has_a_dot_in_each_column)
 {
-    (void)state;
     struct speedup_plot plot = known_plot();
     for (int c = LINEAR_SPEEDUP + 1; c < PLOT_CURVES; c++)
         plot.curves[c].points.n = 0;
@@ -87,9 +83,8 @@ static void a_straight_line_has_a_dot_in_each_column(void **state)
 }
 
 /* A steep line has no gaps: each column begins below or beside the end of the one before. */
-static void steep_lines_have_no_gaps(void **state)
+TEST(steep_lines_have_no_gaps)
 {
-    (void)state;
     struct speedup_plot plot = known_plot();
     for (int c = 0; c < PLOT_CURVES; c++)
         plot.curves[c].points.n = 0;
@@ -112,9 +107,8 @@ static void steep_lines_have_no_gaps(void **state)
     speedup_plot_free(&plot);
 }
 
-static void laws_outside_of_the_plot_are_cut(void **state)
+TEST(laws_outside_of_the_plot_are_cut)
 {
-    (void)state;
     struct speedup_plot plot = known_plot();
     struct plot_curve *curve = &plot.curves[CURVE_SPAN_LAW];
     vec_push(&curve->points, (struct plot_point){1, 1e300, NAN, NAN});
@@ -125,9 +119,8 @@ static void laws_outside_of_the_plot_are_cut(void **state)
     speedup_plot_free(&plot);
 }
 
-static void bands_are_vertical_bars(void **state)
+TEST(bands_are_vertical_bars)
 {
-    (void)state;
     struct speedup_plot plot = known_plot();
     for (int c = 0; c < PLOT_CURVES; c++)
         plot.curves[c].points.n = 0;
@@ -152,9 +145,8 @@ static void line_of(const struct plot_cells *cells, int line, char *text)
 }
 
 /* 20 columns of curves: 1, 2 and 4 workers are 4.75, 9.5 and 19 columns from the left. */
-static void axes_have_the_numbers_of_workers(void **state)
+TEST(axes_have_the_numbers_of_workers)
 {
-    (void)state;
     struct speedup_plot plot = known_plot();
     struct plot_cells cells = plot_cells_of(&plot, 27, 12, true);
     char text[5 * WIDTH];
@@ -170,9 +162,8 @@ static void axes_have_the_numbers_of_workers(void **state)
     speedup_plot_free(&plot);
 }
 
-static void every_size_is_possible(void **state)
+TEST(every_size_is_possible)
 {
-    (void)state;
     struct speedup_plot plot = known_plot();
     for (int width = -1; width < 40; width++)
         for (int height = -1; height < 20; height++) {
@@ -182,18 +173,4 @@ static void every_size_is_possible(void **state)
             plot_cells_free(&cells);
         }
     speedup_plot_free(&plot);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(letters_are_where_the_speedups_are),
-        cmocka_unit_test(a_straight_line_has_a_dot_in_each_column),
-        cmocka_unit_test(steep_lines_have_no_gaps),
-        cmocka_unit_test(laws_outside_of_the_plot_are_cut),
-        cmocka_unit_test(bands_are_vertical_bars),
-        cmocka_unit_test(axes_have_the_numbers_of_workers),
-        cmocka_unit_test(every_size_is_possible),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

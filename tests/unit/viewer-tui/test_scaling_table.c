@@ -4,7 +4,6 @@
 #include "viewer-tui/scaling/speedup-plot.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static void assert_near(double value, double expected)
 {
@@ -22,9 +21,8 @@ static struct median_interval interval_of(size_t n)
 
 /* The probability that the median lies outside of the least and largest but k of n is twice the sum
  * of the binomials of n over 0..k, over 2^n. */
-static void intervals_of_medians(void **state)
+TEST(intervals_of_medians)
 {
-    (void)state;
     static const struct {
         size_t n;
         double median, low, high, coverage;
@@ -69,9 +67,8 @@ static const struct run_values runs[] = {
     RUN(2, 6, 10.5, 1, 2), RUN(2, 99, 99, 99, 99),  RUN(1, 10, 8, 2, 0),
 };
 
-static void factored_speedups(void **state)
+TEST(factored_speedups)
 {
-    (void)state;
     struct scaling_table table = table_of(runs, 7);
     assert_int_equal(table.rows.n, 3);
     assert_int_equal(table.n_serial, 1);
@@ -94,9 +91,8 @@ static void factored_speedups(void **state)
     scaling_table_free(&table);
 }
 
-static void idleness_counts_cpus(void **state)
+TEST(idleness_counts_cpus)
 {
-    (void)state;
     struct scaling_table table = table_of(runs, 7);
     const struct scaling_row *eight = &table.rows.at[2];
     assert_true(eight->exceeds_cpus && !table.rows.at[1].exceeds_cpus);
@@ -108,9 +104,8 @@ static void idleness_counts_cpus(void **state)
 }
 
 /* 11 + 1 + 2 seconds of 2 workers in 6.5 s. */
-static void shares_of_cpus(void **state)
+TEST(shares_of_cpus)
 {
-    (void)state;
     struct scaling_table table = table_of(runs, 7);
     assert_near(scaling_share_of_cpus(&table.rows.at[1]), 14 / 13.0);
     assert_true(isnan(scaling_share_of_cpus(&table.rows.at[2]))); /* idleness counts CPUs */
@@ -119,9 +114,8 @@ static void shares_of_cpus(void **state)
     scaling_table_free(&table);
 }
 
-static void without_a_baseline_one_worker_is_it(void **state)
+TEST(without_a_baseline_one_worker_is_it)
 {
-    (void)state;
     struct scaling_table table = table_of(runs, 3);
     assert_int_equal(table.n_serial, 0);
     assert_near(table.baseline, 12);
@@ -130,9 +124,8 @@ static void without_a_baseline_one_worker_is_it(void **state)
     scaling_table_free(&table);
 }
 
-static void without_one_worker_there_is_no_work_to_compare_with(void **state)
+TEST(without_one_worker_there_is_no_work_to_compare_with)
 {
-    (void)state;
     struct scaling_table table = table_of(runs, 2);
     assert_true(isnan(table.baseline));
     assert_true(isnan(table.rows.at[0].speedups[ACTUAL_SPEEDUP].value));
@@ -170,9 +163,8 @@ static void assert_band(const struct speedup *speedup, double low, double high, 
     assert_near(speedup->coverage, 1 - missed * 2 / 64);
 }
 
-static void bands_have_every_combination_of_medians(void **state)
+TEST(bands_have_every_combination_of_medians)
 {
-    (void)state;
     struct scaling_table table = six_of_each(0);
     const struct speedup *two = table.rows.at[1].speedups;
     assert_band(&two[MAXIMAL_SPEEDUP], 2 * 9 / 12.0, 2 * 9.5 / 10, 2);
@@ -184,9 +176,8 @@ static void bands_have_every_combination_of_medians(void **state)
 }
 
 /* The time of one worker stands on both sides of these formulas: as one number. */
-static void bands_know_that_the_baseline_is_one_worker(void **state)
+TEST(bands_know_that_the_baseline_is_one_worker)
 {
-    (void)state;
     struct scaling_table table = six_of_each(1);
     const struct speedup *one = table.rows.at[0].speedups, *two = table.rows.at[1].speedups;
     assert_band(&one[ACTUAL_SPEEDUP], 1, 1, 1);
@@ -198,9 +189,8 @@ static void bands_know_that_the_baseline_is_one_worker(void **state)
 }
 
 /* 2 runs of T_1, 3 of T_2, 1 of T_s: each speedup needs T_s, whose interval has coverage 0. */
-static void one_run_has_no_band(void **state)
+TEST(one_run_has_no_band)
 {
-    (void)state;
     struct scaling_table table = table_of(runs + 1, 6);
     const struct speedup *two = &table.rows.at[1].speedups[ACTUAL_SPEEDUP];
     assert_true(two->coverage == 0 && isnan(two->low) && isnan(two->high));
@@ -210,9 +200,8 @@ static void one_run_has_no_band(void **state)
 }
 
 /* Six runs of 1 and 2 workers, one of 4: those of 4 workers have no band, the others keep theirs. */
-static void the_coverage_is_that_of_the_bands_there_are(void **state)
+TEST(the_coverage_is_that_of_the_bands_there_are)
 {
-    (void)state;
     struct run_values list[13] = {RUN(4, 4, 9, 1, 1)};
     for (unsigned i = 0; i < 12; i++)
         list[1 + i] = (struct run_values)RUN(1 + i % 2, 10 - i % 2, 8, 1, 1);
@@ -223,18 +212,16 @@ static void the_coverage_is_that_of_the_bands_there_are(void **state)
 }
 
 /* More idleness than time: no speedup, rather than a negative one. */
-static void idleness_may_not_exceed_the_time(void **state)
+TEST(idleness_may_not_exceed_the_time)
 {
-    (void)state;
     const struct run_values list[] = {RUN(1, 10, 8, 2, 0), RUN(2, 6, 9, 1, 13)};
     struct scaling_table table = table_of(list, 2);
     assert_true(isnan(table.rows.at[1].speedups[INFLATION_SPECIFIC_SPEEDUP].value));
     scaling_table_free(&table);
 }
 
-static void laws_of_work_and_span(void **state)
+TEST(laws_of_work_and_span)
 {
-    (void)state;
     struct run_values list[] = {RUN(0, 9, NAN, NAN, NAN), RUN(1, 12, 10, 2, 0), RUN(2, 7, 9, 1, 1),
                                 RUN(2, 7, 9, 1, 1), RUN(4, 5, 9, 1, 1)};
     struct scaling_table table = table_of(list, 5);
@@ -271,9 +258,8 @@ static void laws_of_work_and_span(void **state)
 
 /* ---- the plot ---- */
 
-static void ticks_are_round_numbers(void **state)
+TEST(ticks_are_round_numbers)
 {
-    (void)state;
     static const struct {
         double end, step;
     } known[] = {{8.2, 2}, {8, 1}, {1, 0.2}, {16, 2}, {41, 10}, {1000, 200}, {0.08, 0.01}};
@@ -281,9 +267,8 @@ static void ticks_are_round_numbers(void **state)
         assert_near(plot_tick_step(known[i].end, 8), known[i].step);
 }
 
-static void curves_have_gaps(void **state)
+TEST(curves_have_gaps)
 {
-    (void)state;
     struct scaling_table table = table_of(runs, 7);
     struct speedup_plot plot = speedup_plot_of(&table);
     const struct plot_curve *idle = &plot.curves[IDLE_SPECIFIC_SPEEDUP];
@@ -298,9 +283,8 @@ static void curves_have_gaps(void **state)
     scaling_table_free(&table);
 }
 
-static void without_a_baseline_only_linear_is_drawn(void **state)
+TEST(without_a_baseline_only_linear_is_drawn)
 {
-    (void)state;
     struct scaling_table table = table_of(runs, 1);
     struct speedup_plot plot = speedup_plot_of(&table);
     assert_int_equal(plot.curves[LINEAR_SPEEDUP].points.n, 2);
@@ -308,26 +292,4 @@ static void without_a_baseline_only_linear_is_drawn(void **state)
         assert_int_equal(plot.curves[c].points.n, 0);
     speedup_plot_free(&plot);
     scaling_table_free(&table);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(intervals_of_medians),
-        cmocka_unit_test(factored_speedups),
-        cmocka_unit_test(idleness_counts_cpus),
-        cmocka_unit_test(shares_of_cpus),
-        cmocka_unit_test(without_a_baseline_one_worker_is_it),
-        cmocka_unit_test(without_one_worker_there_is_no_work_to_compare_with),
-        cmocka_unit_test(bands_have_every_combination_of_medians),
-        cmocka_unit_test(bands_know_that_the_baseline_is_one_worker),
-        cmocka_unit_test(one_run_has_no_band),
-        cmocka_unit_test(the_coverage_is_that_of_the_bands_there_are),
-        cmocka_unit_test(idleness_may_not_exceed_the_time),
-        cmocka_unit_test(laws_of_work_and_span),
-        cmocka_unit_test(ticks_are_round_numbers),
-        cmocka_unit_test(curves_have_gaps),
-        cmocka_unit_test(without_a_baseline_only_linear_is_drawn),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
