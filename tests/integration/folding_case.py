@@ -9,9 +9,7 @@ class FoldingTest(unittest.TestCase):
     always = ()  # options of all views
 
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.db = temporary.name
+        self.db = self.enterContext(tempfile.TemporaryDirectory())
 
     def costs(self, view, *options):
         """{path of names: (inclusive, exclusive)} below the first procedure rows."""

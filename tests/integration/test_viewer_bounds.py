@@ -143,9 +143,7 @@ class Comparison(Case):
     def test_difference_of_a_bound(self):
         """The difference between a bound and a measured value is unknown."""
         self.write(describe(), RUN)
-        other = tempfile.TemporaryDirectory()
-        self.addCleanup(other.cleanup)
-        bound, self.db = self.db, os.path.join(other.name, "tagged")
+        bound, self.db = self.db, os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "tagged")
         os.mkdir(self.db)
         self.write(describe(), run_json(MEASURED))
         text = viewer.printed("summary", bound, self.db)

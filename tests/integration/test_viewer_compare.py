@@ -64,9 +64,7 @@ def write_sources(folder, texts):
 
 class Compared(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.place = pathlib.Path(folder.name)
+        self.place = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.folders = [self.place / name for name in NAMES]
 
     def write(self, *databases):

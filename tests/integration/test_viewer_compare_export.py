@@ -207,8 +207,7 @@ class OfBoth(Compared, Checks):
     @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
     def test_written_from_the_terminal(self):
         self.write(*Program(3, unit=1).databases)
-        terminal = Terminal([viewer.VIEWER, "--closed", *self.folders], 120, 40)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", *self.folders], 120, 40))
         terminal.until_seen("?:help")
         for suffix, kind in (("folded", "folded"), ("html", "flamegraph"), ("svg", "svg"),
                              ("speedscope.json", "speedscope")):

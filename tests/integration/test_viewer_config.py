@@ -12,9 +12,7 @@ from test_viewer_tui import InTerminal
 
 class WithConfig(InTerminal):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.path = self.folder / "hpctoolkit" / "hpcviewer.conf"
         self.path.parent.mkdir()
         patch = mock.patch.dict(os.environ, {"XDG_CONFIG_HOME": str(self.folder)})

@@ -63,9 +63,7 @@ class Lines(InTerminal):
     """Bytes for keys: what they change, not the screen."""
 
     def driver(self):
-        driver = Driver([viewer.VIEWER, "--closed", self.db], width=80, height=24)
-        self.addCleanup(driver.__exit__)
-        return driver
+        return self.enterContext(Driver([viewer.VIEWER, "--closed", self.db], width=80, height=24))
 
     def test_a_row_down_is_less_than_a_kilobyte(self):
         driver = self.driver()

@@ -52,15 +52,12 @@ def content(lines):
 
 class InTerminal(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.db = os.path.join(folder.name, "db")
+        self.db = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "db")
         os.mkdir(self.db)
         write(self.db)
 
     def start(self, *arguments, **more):
-        terminal = Terminal([viewer.VIEWER, *(arguments or [self.db])], **more)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, *(arguments or [self.db])], **more))
         terminal.until_seen("?:help")
         return terminal
 

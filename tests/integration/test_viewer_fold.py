@@ -91,14 +91,13 @@ class Known(Case):
 
     def test_two_databases(self):
         """A comparison of before and after a procedure was inlined: if folded, nothing changed."""
-        other = tempfile.TemporaryDirectory()
-        self.addCleanup(other.cleanup)
+        other = self.enterContext(tempfile.TemporaryDirectory())
         v4_writer.write_database(describe(), self.db)
-        v4_writer.write_database(fold_inlined(describe()), other.name)
+        v4_writer.write_database(fold_inlined(describe()), other)
         for view in ("top-down", "bottom-up", "flat"):
             records = list(csv.DictReader(io.StringIO(viewer.printed(
                 view, "--fold-inlined", "--names", "a,b", "--format", "csv", self.db,
-                other.name))))
+                other))))
             self.assertEqual({r["work difference:inclusive"] for r in records}, {"0"})
             self.assertEqual({r["in"] for r in records}, {"a,b"})
 
@@ -147,10 +146,8 @@ class Random(Case):
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(Case):
     def start(self, *options, config="/nonexistent"):
-        terminal = Viewer(*options, self.db, width=120, height=200,
-                          environment={"XDG_CONFIG_HOME": config})
-        self.addCleanup(terminal.__exit__)
-        return terminal
+        return self.enterContext(Viewer(*options, self.db, width=120, height=200,
+                                        environment={"XDG_CONFIG_HOME": config}))
 
     def test_the_key(self):
         v4_writer.write_database(describe(), self.db)
@@ -177,17 +174,16 @@ class InTerminal(Case):
         terminal.until_seen("  I  ", "fold inlined code into the procedures that contain it")
 
     def test_it_is_kept(self):
-        config = tempfile.TemporaryDirectory()
-        self.addCleanup(config.cleanup)
+        config = self.enterContext(tempfile.TemporaryDirectory())
         v4_writer.write_database(describe(), self.db)
-        terminal = self.start(config=config.name)
+        terminal = self.start(config=config)
         terminal.press("I", "C", "S")
         terminal.until_seen("saved for the next time")
-        path = os.path.join(config.name, "hpctoolkit", "hpcviewer.conf")
+        path = os.path.join(config, "hpctoolkit", "hpcviewer.conf")
         with open(path) as file:
             self.assertIn("fold-inlined\n", file.read())
         terminal.press("q")
-        terminal = self.start(config=config.name)
+        terminal = self.start(config=config)
         terminal.until_seen("[logical, inlined code folded]")
         terminal.press("I", "C", "S")
         terminal.until_seen("saved for the next time")

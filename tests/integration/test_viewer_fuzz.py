@@ -77,9 +77,7 @@ def formats_of(view):
 
 class Fuzz(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.top = pathlib.Path(temporary.name)
+        self.top = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def check(self, folder, *arguments):
         """Runs hpcviewer; it must succeed or print one clear line."""

@@ -282,8 +282,7 @@ class Carriers(Case):
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(Case):
     def start(self, **more):
-        terminal = Terminal([viewer.VIEWER, "--closed", *more.pop("options", ()), self.db], **more)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", *more.pop("options", ()), self.db], **more))
         terminal.until_seen("?:help")
         return terminal
 

@@ -38,15 +38,12 @@ class InTerminal(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.db = pathlib.Path(folder.name, "db")
+        cls.db = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()), "db")
         cls.db.mkdir()
         v4_writer.write_database(cls.database(), cls.db)
 
     def start(self, *arguments, **more):
-        terminal = Terminal([viewer.VIEWER, "--closed", *arguments, self.db], **more)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", *arguments, self.db], **more))
         terminal.until_seen("?:help")
         return terminal
 

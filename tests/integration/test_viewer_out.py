@@ -17,9 +17,7 @@ FORMATS = {".csv": "csv", ".json": "json", ".html": "flamegraph",
 
 class Writing(InTerminal):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def write(self, terminal, name):
         """W with that name; the file's path."""

@@ -34,12 +34,9 @@ def write(folder):
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(unittest.TestCase):
     def start(self, *options):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        write(folder.name)
-        terminal = Viewer(*options, folder.name, width=120, height=40)
-        self.addCleanup(terminal.__exit__)
-        return terminal
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        write(folder)
+        return self.enterContext(Viewer(*options, folder, width=120, height=40))
 
     NEAREST = "nearest line of yours: app.c:22 (press w)"
 
@@ -83,10 +80,9 @@ class InTerminal(unittest.TestCase):
         terminal.until_seen("only in the top-down view")
 
     def test_of_two_databases(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        write(folder.name)
-        terminal = self.start("--names", "a,b", folder.name)
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        write(folder)
+        terminal = self.start("--names", "a,b", folder)
         terminal.press("/")
         terminal.type("futex")
         terminal.press("Enter", "w")

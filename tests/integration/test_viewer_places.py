@@ -53,14 +53,11 @@ def static_scopes(path, row):
 class InTerminal(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.db = folder.name
+        cls.db = cls.enterClassContext(tempfile.TemporaryDirectory())
         v4_writer.write_database(viewer.random_database(11, 130, metrics=[METRIC]), cls.db)
 
     def start(self, view="1"):
-        terminal = viewer_screen.Viewer(self.db)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(viewer_screen.Viewer(self.db))
         terminal.press("v", view, "g")
         return terminal
 
@@ -192,8 +189,7 @@ class SameScope(InTerminal):
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class Moves(story.StoryTest):
     def start(self, height=40):
-        terminal = Terminal([viewer.VIEWER, "--closed", self.db], height=height)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", self.db], height=height))
         terminal.until_seen("?:help")
         return terminal
 

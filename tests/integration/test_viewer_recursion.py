@@ -126,9 +126,8 @@ class Random(FoldingTest):
 class InTerminal(FoldingTest):
     def test_the_key(self):
         v4_writer.write_database(describe(), self.db)
-        terminal = Viewer(self.db, width=170, height=40,
-                          environment={"XDG_CONFIG_HOME": "/nonexistent"})
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Viewer(self.db, width=170, height=40,
+                                            environment={"XDG_CONFIG_HOME": "/nonexistent"}))
         terminal.press("*", "R")
         terminal.until_seen("[logical, recursion collapsed]",
                             "recursive calls are counted in the outermost call of the procedure")

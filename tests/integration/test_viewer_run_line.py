@@ -25,10 +25,9 @@ def write(folder, *processes):
 
 class Case(unittest.TestCase):
     def folder(self, *processes):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        write(temporary.name, *processes)
-        return temporary.name
+        temporary = self.enterContext(tempfile.TemporaryDirectory())
+        write(temporary, *processes)
+        return temporary
 
     def first(self, *processes, view="summary"):
         return viewer.printed(view, self.folder(*processes)).split("\n")[0]

@@ -133,9 +133,7 @@ class Plots(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.known = pathlib.Path(temporary.name)
+        cls.known = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         writer = SetWriter(cls.known, f"command {cls.COMMAND}", "serial ./serial")
         for p, time in cls.TIMES.items():
             for i in range(6):

@@ -20,8 +20,7 @@ class Page(KnownSet):
                 self.add(p, repeat, time + (repeat - 2) / 10, (8 + p, 1, p - 1))
 
     def open(self, *arguments, **more):
-        terminal = Terminal([viewer.VIEWER, *arguments, self.set], **more)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, *arguments, self.set], **more))
         terminal.until_seen("q: quit")
         return terminal
 

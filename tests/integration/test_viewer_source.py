@@ -20,9 +20,7 @@ class WithUtil(InTerminal):
     """util.h, of which the database has no copy, is at two places below self.folder."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         for place in ("now/src", "include"):
             (self.folder / place).mkdir(parents=True)
             (self.folder / place / "util.h").write_text(UTIL.replace("util", place))
@@ -263,8 +261,7 @@ class Margin(InTerminal):
             if depth <= 5:
                 paths.append(list(path))
         total = root["metrics"]["work"]["inclusive"]
-        terminal = Terminal([viewer.VIEWER, "--closed", folder], height=200)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", folder], height=200))
         terminal.until_seen("?:help")
         n_with_source = 0
         for number, path in enumerate(paths, 1):

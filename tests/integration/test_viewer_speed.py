@@ -21,15 +21,12 @@ SCREEN = 3 * 120 * 40
 class Large(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.db = temporary.name
+        cls.db = cls.enterClassContext(tempfile.TemporaryDirectory())
         v4_big.write_big(cls.db, CONTEXTS, THREADS)
         cls.size = sum(file.stat().st_size for file in pathlib.Path(cls.db).iterdir())
 
     def start(self, *options, **more):
-        driver = Driver([viewer.VIEWER, *(options or ["--closed"]), self.db], **more)
-        self.addCleanup(driver.__exit__)
+        driver = self.enterContext(Driver([viewer.VIEWER, *(options or ["--closed"]), self.db], **more))
         self.assertIn(b"?:help", driver.first.output)
         return driver
 

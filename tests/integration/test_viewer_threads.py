@@ -151,9 +151,7 @@ class Printed(unittest.TestCase):
     """--print threads --of."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
 
     def test_every_procedure(self):
         for seed in range(6):
@@ -221,15 +219,13 @@ class Page(unittest.TestCase):
     """Key 4 in the terminal."""
 
     def start(self, folder, *arguments, **more):
-        terminal = Terminal([viewer.VIEWER, "--closed", *arguments, folder], **more)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", *arguments, folder], **more))
         terminal.until_seen("?:help")
         return terminal
 
     def folder(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        return folder.name
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        return folder
 
     @staticmethod
     def bars(lines):

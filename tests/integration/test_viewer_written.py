@@ -61,20 +61,15 @@ FILTERS = [
 class Case(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.db = pathlib.Path(folder.name) / "db"
+        cls.db = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory())) / "db"
         cls.db.mkdir()
         v4_writer.write_database(viewer.random_database(SEED, SIZE, metrics=[WORK, "misses"]), cls.db)
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def start(self, *arguments, **more):
-        terminal = viewer_screen.Viewer(*(arguments or [self.db]), **more)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(viewer_screen.Viewer(*(arguments or [self.db]), **more))
         terminal.press("v")
         terminal.until_gone(" no source file is known ")
         return terminal
