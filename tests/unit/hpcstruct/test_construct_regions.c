@@ -57,7 +57,6 @@ STEP(end)
     construct_calls_free(&f.calls);
     cfg_free(&f.cfg);
     debug_info_free(&f.info);
-    made_module_free(f.made);
 }
 
 static const char *name_of(uint32_t region)
