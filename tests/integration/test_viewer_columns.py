@@ -103,9 +103,7 @@ class Defining(InTerminal):
         terminal = self.opened()
         self.define(terminal, "waste = $idlenes + $overhead",
                     "no metric 'idlenes' (character 10): waste = $idlenes")
-        terminal.press("C-u")
-        terminal.type("waste = ")
-        terminal.press("Enter")
+        terminal.answer("C-u", "waste = ")
         terminal.until_seen("a value is missing (character 9): waste =")
         terminal.type("$idleness")
         terminal.press("Enter")
@@ -124,9 +122,7 @@ class Defining(InTerminal):
         path = os.path.join(self.db, "written.json")
         terminal.press("W")
         terminal.until_seen("write to:")
-        terminal.press("C-u")
-        terminal.type(path)
-        terminal.press("Enter")
+        terminal.answer("C-u", path)
         terminal.until_seen("written:")
         with open(path) as file:
             written = json.load(file)

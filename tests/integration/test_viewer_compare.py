@@ -614,13 +614,9 @@ class Terminals(Compared):
                               height=30)
         terminal.press("j", "j", "+")
         terminal.until_seen("/nowhere/after/main.c:1", "main.c:2", "main.c:3", "main.c:4")
-        terminal.press("/")
-        terminal.type("main.c:3")
-        terminal.press("Enter")
+        terminal.answer("/", "main.c:3")
         terminal.until_seen("/nowhere/before/main.c:3", "before 3")
-        terminal.press("/")
-        terminal.type("main.c:4")
-        terminal.press("Enter")
+        terminal.answer("/", "main.c:4")
         terminal.until_seen("/nowhere/after/main.c:4", "after 4")
 
     def test_the_hot_path_leads_to_what_got_worse(self):

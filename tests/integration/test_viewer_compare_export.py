@@ -212,9 +212,7 @@ class OfBoth(Compared, Checks):
         for suffix, kind in (("folded", "folded"), ("html", "flamegraph"), ("svg", "svg"),
                              ("speedscope.json", "speedscope")):
             path = self.place / f"written.{suffix}"
-            terminal.press("W", "C-u")
-            terminal.type(str(path))
-            terminal.press("Enter")
+            terminal.answer("W", "C-u", str(path))
             terminal.until_seen("written: ")
             self.assertEqual(path.read_text(), self.export("top-down", kind, *self.folders))
             terminal.press("j")

@@ -578,9 +578,7 @@ class InTerminal(Case):
         return terminal
 
     def select(self, terminal, name):
-        terminal.press("g", "/")
-        terminal.type(name)
-        terminal.press("Enter")
+        terminal.answer("g", "/", name)
         terminal.until(lambda lines: any(line[:1].isdigit() and line.rstrip().endswith(name)
                                          for line in lines), f"{name} selected")
 

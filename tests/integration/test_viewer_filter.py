@@ -99,9 +99,7 @@ class Filters(unittest.TestCase):
                 def matches(row):
                     flags = re.IGNORECASE if pattern == pattern.lower() else 0
                     return any(re.search(pattern, text, flags) for text in (row.name, row.location))
-                terminal.press("&", "C-u")
-                terminal.type(pattern)
-                terminal.press("Enter")
+                terminal.answer("&", "C-u", pattern)
                 terminal.until_seen(f"filters: [&{pattern}]",
                                     f"{count(shown, matches)} rows match")
                 expected = only(shown, matches) or shown.copy([])
@@ -117,14 +115,10 @@ class Filters(unittest.TestCase):
         described = {id(at): row for (_, row), at in zip(described, shown.rows())}
         terminal.answer("&", "file:^/home/user/B")
         terminal.until_seen("0 rows match")
-        terminal.press("&", "C-u")
-        terminal.type("file:^/home/user/b")
-        terminal.press("Enter")
+        terminal.answer("&", "C-u", "file:^/home/user/b")
         terminal.until_tree(only(shown, lambda row: described[id(row)]["file"] ==
                                  "/home/user/b.h"), "b.h")
-        terminal.press("&", "C-u")
-        terminal.type("module:libother")
-        terminal.press("Enter")
+        terminal.answer("&", "C-u", "module:libother")
         terminal.until_tree(only(shown, lambda row: described[id(row)].get("module") ==
                                  "/lib/libother.so.1"), "libother")
 
@@ -362,9 +356,7 @@ class Filters(unittest.TestCase):
         for name in "f1", "i0":
             n = sum(row["name"] == name for row in rows)
             self.assertGreater(n, 1)
-            terminal.press("&", "C-u")
-            terminal.type(f"name:^{name}$")
-            terminal.press("Enter")
+            terminal.answer("&", "C-u", f"name:^{name}$")
             terminal.until(lambda lines: f"{n} rows match" in lines[-3:][0] and n == sum(
                 re.search(rf" {name}  ", line + "  ") is not None for line in lines[:-4]),
                 f"{n} rows {name}")

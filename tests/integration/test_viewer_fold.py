@@ -123,9 +123,7 @@ class InTerminal(Case):
 
     def test_the_key(self):
         terminal = self.start()
-        terminal.press("/")
-        terminal.type("swap")
-        terminal.press("Enter")
+        terminal.answer("/", "swap")
         terminal.until_seen("[I] sort > [I] swap")
         terminal.press("I")
         lines = terminal.until_seen("[logical, inlined code folded]",

@@ -24,9 +24,7 @@ class Writing(InTerminal):
         path = self.folder / name
         terminal.press("W")
         terminal.until_seen("write to: ")
-        terminal.press("C-u")
-        terminal.type(str(path))
-        terminal.press("Enter")
+        terminal.answer("C-u", str(path))
         return path
 
     def written(self, terminal, name):

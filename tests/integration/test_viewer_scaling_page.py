@@ -77,9 +77,7 @@ class Page(KnownSet):
         for answer, message in ((name, "written: "), (name, "File exists"), ("x", "the name must end with .svg")):
             terminal.press("W")
             terminal.until_seen("write to: scaling.svg")
-            terminal.press("C-u")
-            terminal.type(str(answer))
-            terminal.press("Enter")
+            terminal.answer("C-u", str(answer))
             terminal.until_seen(message)
         self.assertEqual(name.read_text(), viewer.printed("scaling", "--format", "json", self.set))
         self.assertEqual(len(json.loads(name.read_text())["rows"]), 3)

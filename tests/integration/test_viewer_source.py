@@ -65,9 +65,7 @@ class Finding(WithUtil):
 
     def test_in_the_terminal(self):
         terminal = self.start("-I", self.folder / "now", self.db)
-        terminal.press("/")
-        terminal.type("min_size")
-        terminal.press("Enter")
+        terminal.answer("/", "min_size")
         terminal.until_seen("/src/util.h:40", "    40 > now/src line 40")
 
 
@@ -90,9 +88,7 @@ class LongLines(WithUtil):
 
     def select(self, **more):
         terminal = self.start("-I", self.folder / "include", self.db, **more)
-        terminal.press("/")
-        terminal.type("min_size")
-        terminal.press("Enter")
+        terminal.answer("/", "min_size")
         terminal.until_seen("/src/util.h:40", "    40 > util line 40")
         return terminal
 
@@ -122,9 +118,7 @@ class LongLines(WithUtil):
     def test_short_lines_stay(self):
         (self.folder / "include/util.h").write_text(UTIL.replace("util", "include"))
         terminal = self.start("-I", self.folder / "include", self.db, width=100)
-        terminal.press("/")
-        terminal.type("min_size")
-        terminal.press("Enter")
+        terminal.answer("/", "min_size")
         before = terminal.until_seen("    40 > include line 40")
         terminal.press(")", "v")
         terminal.until_gone("include line 40")
@@ -169,9 +163,7 @@ class Margin(InTerminal):
                            l120=(7.5, "»"))
 
     def all_contexts(self, terminal):
-        terminal.press("3", "/")
-        terminal.type("coder.c")
-        terminal.press("Enter")
+        terminal.answer("3", "/", "coder.c")
         expected = {"l25": (60, ""), "l30": (0, "↻"), "l31": (20, ""), "l33": (10, "»"),
                     "l40": (5, "»")}
         terminal.until_seen("/src/coder.c ")  # the file

@@ -241,9 +241,7 @@ class Keys(InTerminal):
         terminal.type("CODERX")
         terminal.press("BSpace")
         terminal.until(lambda lines: any(line.split()[:1] == ["/CODER"] for line in lines), "/CODER")
-        terminal.press("C-u")
-        terminal.type("coder_run")
-        terminal.press("Enter")
+        terminal.answer("C-u", "coder_run")
         self.at(terminal, "5/13", "coder_run")
         terminal.press("n")
         self.at(terminal, "10/13", "coder_run")
@@ -278,16 +276,12 @@ class Keys(InTerminal):
         for view, what, path in [("1", "coder.c:31", "coder.c:31"), ("2", "util.h", "[I] min_size"),
                                  ("3", "xz.c:201", "worker > xz.c:201"),
                                  ("3", "libc.so", "/lib/libc.so.6")]:
-            terminal.press(view, "/")
-            terminal.type(what)
-            terminal.press("Enter")
+            terminal.answer(view, "/", what)
             terminal.until(lambda lines: any(line.rstrip().endswith(path) and "/" in line[:4]
                                              for line in lines), path)
 
     def finding_gives_up_rows_that_do_not_match(self, terminal):
-        terminal.press("/")
-        terminal.type("nowhere")
-        terminal.press("Enter")
+        terminal.answer("/", "nowhere")
         terminal.until_seen("not found: nowhere")
         terminal.press("j")
         self.at(terminal, "2/3", "main thread")
@@ -321,9 +315,7 @@ class Keys(InTerminal):
         terminal.press("c")
 
     def source_that_is_not_there(self, terminal):
-        terminal.press("/")
-        terminal.type("min_size")
-        terminal.press("Enter")
+        terminal.answer("/", "min_size")
         terminal.until_seen("no source: /src/util.h:40")
         terminal.press("3", "G")
         terminal.until_seen("no source file is known")
@@ -556,9 +548,7 @@ class Terminals(InTerminal):
             self.assertTrue(all(line.startswith("    1.000  20.0%    1.000  20.0%")
                                 for line in lines[6:11]), lines[6:11])
             self.assertTrue(any(r"évil\x1b[2Jname" in line for line in lines))
-            terminal.press("/")
-            terminal.type("長い")
-            terminal.press("Enter")
+            terminal.answer("/", "長い")
             terminal.until(lambda now: any(line.startswith("5/7") or "> 名前の長い関数" in line
                                            for line in now), "the name")
             terminal.resize(39, 24)

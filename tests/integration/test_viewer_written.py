@@ -89,9 +89,7 @@ class Case(unittest.TestCase):
         path.unlink(missing_ok=True)
         terminal.press("W")
         terminal.until_seen("write to: ")
-        terminal.press("C-u")
-        terminal.type(str(path))
-        terminal.press("Enter")
+        terminal.answer("C-u", str(path))
         lines = terminal.until_seen(f"written: {path}")
         return path, next(line for line in lines if "written: " in line).rstrip()
 
@@ -142,9 +140,7 @@ class Text(Case):
             self.select(terminal, "top-down", "f1")
             terminal.press(*keys)
             if typed:
-                terminal.press("C-u")
-                terminal.type(typed)
-                terminal.press("Enter")
+                terminal.answer("C-u", typed)
             terminal.until_seen(f"filters: [{chip}]")
             self.assertIn(f"\n  filters: [{chip}]\n", self.compare(terminal))
             terminal.press("\\", "c", "q")
@@ -216,9 +212,7 @@ class OtherFormats(Case):
                 self.select(terminal, VIEWS[view], "f1")
                 terminal.press(*keys)
                 if typed:
-                    terminal.press("C-u")
-                    terminal.type(typed)
-                    terminal.press("Enter")
+                    terminal.answer("C-u", typed)
                 terminal.until_seen(f"filters: [{chip}]")
                 path, message = self.write(terminal, "view.json")
                 self.assertEqual(message, f"written: {path} (as filtered: {chip})")
@@ -276,9 +270,7 @@ class OtherFormats(Case):
 
     def test_what_does_not_add_up(self):
         terminal = self.start("--derive", "ratio = $misses / $1", "--sort", "ratio", self.db)
-        terminal.press("W", "C-u")
-        terminal.type(str(self.folder / "view.folded"))
-        terminal.press("Enter")
+        terminal.answer("W", "C-u", str(self.folder / "view.folded"))
         terminal.until_seen("has no sums over stacks; sort by another metric")
         self.assertEqual(list(self.folder.iterdir()), [])
 
