@@ -101,7 +101,7 @@ struct thread {
     uint64_t created_wall;            /* CLOCK_MONOTONIC when its creation began; 0: unknown */
     uint64_t began_wall, began_cpu;   /* clocks at first sight */
     struct cpu_waits began_waits;     /* cpu_waits_at_begin() */
-    uint64_t sampled_ready;           /* the part of it since then that samples have caused */
+    _Atomic uint64_t sampled_ready;   /* the part of it since then that samples have caused, also after the stop */
     struct joinable *joinable;      /* before it begins: its creator's record for a join, or NULL */
     struct arena_thread *own_image; /* the image in private memory */
     bool image_begun;               /* the image is live, or could not be made live */

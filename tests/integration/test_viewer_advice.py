@@ -979,7 +979,3 @@ class Busy(Advice):
         """An interpreter with a helper thread that hardly works is no parallel program, however idle the helper is."""
         self.assertEqual(self.found([9.9, 0.3], 2, 9), ["97 % of the time is in main, p.c:11."])
         self.assertTrue(self.found([9.9, 3], 2, 9)[0].startswith("Too little parallelism: "))
-
-
-if __name__ == "__main__":
-    unittest.main()
