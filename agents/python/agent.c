@@ -18,6 +18,7 @@
 #include "agents/common/loaded-modules.h"
 #include "agents/common/published-copy.h"
 #include "agents/python/python-names.h"
+#include "agents/python/python-tasks.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -31,6 +32,7 @@ static struct code_range interpreter;
 struct thread_data {
     uint64_t state; /* address of the thread state at the last sample; 0: unknown */
     struct python_names names;
+    uint64_t suspended[PYTHON_MOST_SUSPENDED]; /* frames of state.task */
 };
 
 /* cursor->state */
@@ -40,7 +42,16 @@ struct state {
     struct python_activation next;      /* the innermost one that the walk has not passed */
     uint64_t frame;                     /* of the next l-note; 0: none */
     uint32_t misses;                    /* searches that found no activation */
+
+    /* Where the frames of an activation end with a coroutine of an asyncio task, those of the tasks follow
+     * that wait for it. */
+    uint64_t coroutine; /* the last frame, if it is one's; else 0 */
+    uint64_t task;      /* whose frames follow; 0: none */
+    uint32_t suspended; /* number of its frames that are left */
+    uint32_t tasks;     /* so far */
 };
+
+#define MOST_TASKS 256
 
 static bool start(const struct agent_host *agent_host)
 {
@@ -60,6 +71,17 @@ static uint64_t export_of(const struct pinned_module *module, const char *name, 
     if (size && dladdr1(at, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol)
         *size = symbol->st_size;
     return (uint64_t)at;
+}
+
+static struct python_types types_of(const struct pinned_module *pinned)
+{
+    return (struct python_types){.function = export_of(pinned, "PyFunction_Type", NULL),
+                                 .method = export_of(pinned, "PyMethod_Type", NULL),
+                                 .tuple = export_of(pinned, "PyTuple_Type", NULL),
+                                 .list = export_of(pinned, "PyList_Type", NULL),
+                                 .generator = export_of(pinned, "PyGen_Type", NULL),
+                                 .coroutine = export_of(pinned, "PyCoro_Type", NULL),
+                                 .async_generator = export_of(pinned, "PyAsyncGen_Type", NULL)};
 }
 
 static void share_lock(const struct python_layout *layout)
@@ -84,7 +106,8 @@ static void learn(const struct agent_module *module, const struct pinned_module 
     struct python_exports exports = {.runtime = export_of(pinned, "_PyRuntime", NULL),
                                      .version = export_of(pinned, "Py_Version", NULL),
                                      .code_type = export_of(pinned, "PyCode_Type", NULL),
-                                     .text_type = export_of(pinned, "PyUnicode_Type", NULL)};
+                                     .text_type = export_of(pinned, "PyUnicode_Type", NULL),
+                                     .types = types_of(pinned)};
     exports.eval_start = export_of(pinned, "_PyEval_EvalFrameDefault", &exports.eval_size);
     if (!exports.eval_start)
         return;
@@ -167,7 +190,8 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
     struct state *state = cursor->state;
-    state->frame = 0;
+    state->frame = state->coroutine = state->task = 0;
+    state->suspended = state->tasks = 0;
     if (!state->layout || !find_activation(cursor, frame))
         return AGENT_NATIVE;
     const struct python_reader reader = reader_of(cursor);
@@ -178,6 +202,36 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     return has_frames ? AGENT_1_M : AGENT_NATIVE;
 }
 
+/* The frame outside of the last one of an activation or of a suspended coroutine; 0: there is none. */
+static uint64_t waiting_frame(const struct agent_cursor *cursor)
+{
+    struct state *state = cursor->state;
+    struct thread_data *data = cursor->thread_data;
+    const struct python_reader reader = reader_of(cursor);
+    if (!state->tasks && state->coroutine)
+        state->task = python_task(&reader, state->coroutine, state->next.newest);
+    while (!state->suspended && state->task && state->tasks++ < MOST_TASKS) {
+        state->task = python_waiting_task(&reader, state->task);
+        state->suspended =
+            state->task ? python_suspended(&reader, state->task, data->suspended) : 0;
+    }
+    return state->suspended ? data->suspended[--state->suspended] : 0;
+}
+
+/* Reads state->frame, and moves that to the frame outside of it. */
+static struct python_frame next_frame(const struct agent_cursor *cursor)
+{
+    struct state *state = cursor->state;
+    const struct python_reader reader = reader_of(cursor);
+    uint64_t at = state->frame;
+    struct python_frame frame = python_frame_next(&reader, &state->frame);
+    if (frame.has_code)
+        state->coroutine = frame.is_generator ? at : 0;
+    if (frame.is_last || state->tasks)
+        state->frame = waiting_frame(cursor);
+    return frame;
+}
+
 /* Frames that have not begun are not shown: their call's line is that of the caller. Nor is importlib. */
 static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
 {
@@ -185,9 +239,7 @@ static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
     struct thread_data *data = cursor->thread_data;
     const struct python_reader reader = reader_of(cursor);
     while (state->frame) {
-        struct python_frame frame = python_frame_next(&reader, &state->frame);
-        if (frame.is_last)
-            state->frame = 0;
+        struct python_frame frame = next_frame(cursor);
         const struct python_name *name =
             frame.has_code ? python_name(&reader, &data->names, frame.code) : NULL;
         if (!name || name->is_hidden ||

@@ -34,6 +34,11 @@ static const struct python_layout v311 = {
     .text_compact = 72,
     .bytes_size = 16,
     .bytes_start = 32,
+    .frame_stack_top = 64,
+    .frame_locals = 72,
+    .generator_frame = 80,
+    .task_coroutine = 136,
+    .type_keys = 872,
 };
 
 /* The main interpreter is a part of _PyRuntime. */
@@ -70,6 +75,11 @@ static const struct python_layout v312 = {
     .text_compact = 56,
     .bytes_size = 16,
     .bytes_start = 32,
+    .frame_stack_top = 64,
+    .frame_locals = 72,
+    .generator_frame = 72,
+    .task_coroutine = 136,
+    .type_keys = 880,
 };
 
 /* Indices of 64-bit words in _Py_DebugOffsets of 3.13. */
@@ -90,6 +100,7 @@ enum {
     FRAME_PREVIOUS = 29,
     FRAME_EXECUTABLE = 30,
     FRAME_INSTRUCTION = 31,
+    FRAME_LOCALS = 32,
     FRAME_OWNER = 33,
     CODE_FILE = 35,
     CODE_NAME = 37,
@@ -148,6 +159,12 @@ static bool read_debug_offsets(uint64_t runtime, struct python_layout *layout)
         .text_compact = at[TEXT_ASCII] + COMPACT_MORE,
         .bytes_size = at[BYTES_SIZE],
         .bytes_start = at[BYTES_START],
+        .frame_stack_top = at[FRAME_LOCALS] - 8,
+        .frame_locals = at[FRAME_LOCALS],
+        .generator_frame = 72,
+        .task_coroutine = 120,
+        .type_keys = 880,
+        .values_start = 8,
     };
     return true;
 }
@@ -207,6 +224,7 @@ const char *python_layout_find(const struct python_exports *exports, struct pyth
         return OTHER_STRUCTURES;
     layout->runtime = exports->runtime;
     layout->code_type = exports->code_type;
+    layout->types = exports->types;
     layout->eval_start = exports->eval_start;
     layout->eval_end = exports->eval_start + exports->eval_size;
     if (layout->gil_holder) {

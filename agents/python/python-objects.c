@@ -1,0 +1,109 @@
+/* Handler. */
+#include "agents/python/python-objects.h"
+
+/* In structures of all versions that the agent knows. */
+enum {
+    TYPE_BASIC_SIZE = 32,
+    TYPE_FLAGS = 168,
+    MANAGED_DICT = 1 << 4,  /* of these: attributes are in a dict or in an array of values */
+    INLINE_VALUES = 1 << 2, /* 3.13: the array follows the object's fields */
+    TUPLE_SIZE = 16,
+    TUPLE_ITEMS = 24,
+    DICT_KEYS = 32,
+    DICT_VALUES = 40,
+    KEYS_INDEX_BYTES = 9, /* the log2 of the size of a table, which lies before the entries */
+    KEYS_KIND = 10,
+    KEYS_COUNT = 24,
+    KEYS_TABLE = 32,
+};
+
+/* Kinds of keys. The entries of the first have a hash, too; those of the last have no value. */
+enum { KEYS_GENERAL, KEYS_TEXTS, KEYS_SHARED };
+
+#define MOST_KEYS 64
+
+uint64_t python_word(const struct python_reader *r, uint64_t address)
+{
+    return agent_u64(r->host, r->cursor, address);
+}
+
+uint64_t python_type(const struct python_reader *r, uint64_t object)
+{
+    return object ? python_word(r, object + r->layout->object_type) : 0;
+}
+
+uint64_t python_item(const struct python_reader *r, uint64_t tuple, uint32_t i)
+{
+    return i < python_word(r, tuple + TUPLE_SIZE) ? python_word(r, tuple + TUPLE_ITEMS + 8 * i) : 0;
+}
+
+bool python_text_is(const struct python_reader *r, uint64_t text, const char *expected)
+{
+    char found[32] = {0};
+    size_t length = __builtin_strlen(expected), words = (length + 7) / 8 * 8;
+    return text && python_word(r, text + r->layout->text_length) == length &&
+           r->host->read(r->cursor, text + r->layout->text_ascii, found, words) &&
+           __builtin_memcmp(found, expected, length) == 0;
+}
+
+/* Where an instance or a dict has its attributes. */
+struct attributes {
+    uint64_t keys;
+    uint64_t values; /* array; 0: the keys' entries have them */
+};
+
+static uint8_t byte_at(const struct python_reader *r, uint64_t address)
+{
+    uint8_t byte;
+    return r->host->read(r->cursor, address, &byte, sizeof byte) ? byte : 0;
+}
+
+static struct attributes of_dict(const struct python_reader *r, uint64_t dict)
+{
+    uint64_t values = dict ? python_word(r, dict + DICT_VALUES) : 0;
+    return (struct attributes){dict ? python_word(r, dict + DICT_KEYS) : 0,
+                               values ? values + r->layout->values_start : 0};
+}
+
+/* Before an object are 2 words of the garbage collector, and before these the addresses of its dict and, in
+ * 3.11, of its array of values. 3.12 has only one of them: that of the array less 1. */
+static struct attributes of_instance(const struct python_reader *r, uint64_t object)
+{
+    uint64_t type = python_type(r, object), flags = type ? python_word(r, type + TYPE_FLAGS) : 0;
+    if (!(flags & MANAGED_DICT))
+        return (struct attributes){0};
+    uint64_t dict = python_word(r, object - 24);
+    uint64_t values = 0;
+    if (r->layout->minor == 11)
+        values = python_word(r, object - 32);
+    else if (r->layout->minor == 12)
+        values = dict & 1 ? dict + 1 : 0;
+    else if (flags & INLINE_VALUES && !dict)
+        values = object + python_word(r, type + TYPE_BASIC_SIZE) + r->layout->values_start;
+    return values ? (struct attributes){python_word(r, type + r->layout->type_keys), values}
+                  : of_dict(r, dict);
+}
+
+uint64_t python_attribute(const struct python_reader *r, uint64_t object, const char *name)
+{
+    struct attributes its = of_instance(r, object);
+    if (!its.keys)
+        return 0;
+    uint8_t kind = byte_at(r, its.keys + KEYS_KIND);
+    uint64_t count = python_word(r, its.keys + KEYS_COUNT), key = kind == KEYS_GENERAL ? 8 : 0;
+    uint64_t entry =
+        its.keys + KEYS_TABLE + ((uint64_t)1 << (byte_at(r, its.keys + KEYS_INDEX_BYTES) & 31));
+    for (uint64_t i = 0; i < count && i < MOST_KEYS; i++, entry += key + 16)
+        if (python_text_is(r, python_word(r, entry + key), name))
+            return python_word(r, its.values ? its.values + 8 * i : entry + key + 8);
+    return 0;
+}
+
+uint64_t python_first_argument(const struct python_reader *r, uint64_t frame, const char *function)
+{
+    uint64_t at = frame;
+    struct python_frame its = python_frame_next(r, &at);
+    bool is = its.has_code &&
+              python_text_is(r, python_word(r, its.code + r->layout->code_name), function);
+    return is ? python_word(r, frame + r->layout->frame_locals) : 0;
+}

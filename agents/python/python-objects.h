@@ -1,0 +1,24 @@
+/* Handler. Objects of Python: their types, and attributes of instances of classes that are written in
+ * Python. */
+#ifndef AGENTS_PYTHON_OBJECTS_H
+#define AGENTS_PYTHON_OBJECTS_H
+
+#include "agents/python/python-frames.h"
+
+/* The word at an address, and the type of an object; 0: it cannot be read. */
+uint64_t python_word(const struct python_reader *r, uint64_t address);
+uint64_t python_type(const struct python_reader *r, uint64_t object);
+
+/* Item i of a tuple; 0: it has fewer. */
+uint64_t python_item(const struct python_reader *r, uint64_t tuple, uint32_t i);
+
+/* Whether a str is this ASCII text, of less than 32 characters. */
+bool python_text_is(const struct python_reader *r, uint64_t text, const char *expected);
+
+/* The value of an instance's attribute; 0: it has none of this name. */
+uint64_t python_attribute(const struct python_reader *r, uint64_t object, const char *name);
+
+/* The first argument of a frame's function, if this is its qualified name; else 0. */
+uint64_t python_first_argument(const struct python_reader *r, uint64_t frame, const char *function);
+
+#endif
