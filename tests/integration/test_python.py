@@ -81,6 +81,27 @@ class Paths(Python):
         self.assertGreater(inside, 0.9 * all_of_it)  # 800 of the 805 instructions or so
 
 
+class Tasks(Python):
+    """Tasks of asyncio."""
+
+    def test_a_task_is_below_the_coroutine_that_waits_for_it(self):
+        self.profile(PYTHON, SOURCES / "tasks.py", 150, events=("CPUTIME@f5000",))
+        burning = [path[path.index("Handle._run") + 1:] for path in self.sampled_paths() if "burn" in path]
+        seen = set()
+        for path in burning:
+            if "alone" in path:
+                self.assertEqual(path[0], "alone")
+                continue
+            self.assertEqual(path[0], "main")
+            made = self.made(path)
+            self.assertEqual([name[:2 + 2 * i] for i, name in enumerate([made[-1]] * 4)], made, path)
+            seen |= set(path)
+        self.assertTrue({"f0_0_0_0", "f0_0_0_1", "f0_0_1_0", "f0_0_1_1", "f0_1_0_0", "f0_1_0_1", "f0_1_1_0",
+                         "f0_1_1_1"} <= seen, seen)
+        self.assertTrue({"TaskGroup.__aexit__", "_wait", "wait_for"} <= seen, seen)
+        self.assertIn("alone", {path[0] for path in burning})
+
+
 def codes_of(code):
     """A code object and those in it."""
     yield code

@@ -39,8 +39,17 @@ def make(name, depth, way):
     return others[name]
 
 
+async def alone():
+    """A task for which nothing waits."""
+    for _ in range(int(sys.argv[1])):
+        burn()
+        await asyncio.sleep(0)
+
+
 async def main():
     way = random.Random(1)
+    task = asyncio.create_task(alone())
+    task.add_done_callback(print)
     for _ in range(int(sys.argv[1])):
         await make("f0", 3, way)()
 
