@@ -32,6 +32,7 @@ static struct code_range interpreter;
 struct thread_data {
     uint64_t state; /* address of the thread state at the last sample; 0: unknown */
     struct python_names names;
+    bool is_named;                             /* the thread's name was looked for */
     uint64_t suspended[PYTHON_MOST_SUSPENDED]; /* frames of state.task */
 };
 
@@ -45,7 +46,8 @@ struct state {
 
     /* Where the frames of an activation end with a coroutine of an asyncio task, those of the tasks follow
      * that wait for it. */
-    uint64_t coroutine; /* the last frame, if it is one's; else 0 */
+    uint64_t outermost; /* the last frame of Python code */
+    bool is_generator;  /* that one */
     uint64_t task;      /* whose frames follow; 0: none */
     uint32_t suspended; /* number of its frames that are left */
     uint32_t tasks;     /* so far */
@@ -190,7 +192,7 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
     struct state *state = cursor->state;
-    state->frame = state->coroutine = state->task = 0;
+    state->frame = state->outermost = state->task = 0;
     state->suspended = state->tasks = 0;
     if (!state->layout || !find_activation(cursor, frame))
         return AGENT_NATIVE;
@@ -208,14 +210,30 @@ static uint64_t waiting_frame(const struct agent_cursor *cursor)
     struct state *state = cursor->state;
     struct thread_data *data = cursor->thread_data;
     const struct python_reader reader = reader_of(cursor);
-    if (!state->tasks && state->coroutine)
-        state->task = python_task(&reader, state->coroutine, state->next.newest);
+    if (!state->tasks && state->is_generator)
+        state->task = python_task(&reader, state->outermost, state->next.newest);
     while (!state->suspended && state->task && state->tasks++ < MOST_TASKS) {
         state->task = python_waiting_task(&reader, state->task);
         state->suspended =
             state->task ? python_suspended(&reader, state->task, data->suspended) : 0;
     }
     return state->suspended ? data->suspended[--state->suspended] : 0;
+}
+
+/* A thread of `threading` begins with a method of its object. */
+static void name_thread(const struct agent_cursor *cursor)
+{
+    struct state *state = cursor->state;
+    struct thread_data *data = cursor->thread_data;
+    const struct python_reader reader = reader_of(cursor);
+    if (data->is_named || !state->outermost)
+        return;
+    data->is_named = true;
+    uint64_t thread = python_first_argument(&reader, state->outermost, "Thread._bootstrap");
+    uint64_t name = thread ? python_attribute(&reader, thread, "_name") : 0;
+    const struct agent_text text = name ? python_text(&reader, name) : (struct agent_text){0};
+    if (text.length)
+        host->name_thread(cursor, &text);
 }
 
 /* Reads state->frame, and moves that to the frame outside of it. */
@@ -225,8 +243,12 @@ static struct python_frame next_frame(const struct agent_cursor *cursor)
     const struct python_reader reader = reader_of(cursor);
     uint64_t at = state->frame;
     struct python_frame frame = python_frame_next(&reader, &state->frame);
-    if (frame.has_code)
-        state->coroutine = frame.is_generator ? at : 0;
+    if (frame.has_code) {
+        state->outermost = at;
+        state->is_generator = frame.is_generator;
+    }
+    if (frame.is_last && !state->next.mark)
+        name_thread(cursor);
     if (frame.is_last || state->tasks)
         state->frame = waiting_frame(cursor);
     return frame;

@@ -37,6 +37,25 @@ uint64_t python_item(const struct python_reader *r, uint64_t tuple, uint32_t i)
     return i < python_word(r, tuple + TUPLE_SIZE) ? python_word(r, tuple + TUPLE_ITEMS + 8 * i) : 0;
 }
 
+/* Bits of a str's state, from the lowest one: 2 of `interned`, 3 of `kind` (bytes of a character),
+ * `compact`, `ascii`. */
+#define KIND(state)       ((state) >> 2 & 7)
+#define IS_COMPACT(state) ((state) >> 5 & 1)
+#define IS_ASCII(state)   ((state) >> 6 & 1)
+
+/* A str that is not compact, as one of a subclass, has a pointer to its characters after the fields of
+ * the compact form. */
+struct agent_text python_text(const struct python_reader *r, uint64_t text)
+{
+    uint32_t state = agent_u32(r->host, r->cursor, text + r->layout->text_state);
+    uint32_t data = IS_ASCII(state) ? r->layout->text_ascii : r->layout->text_compact;
+    return (struct agent_text){
+        .at = IS_COMPACT(state) ? text + data : python_word(r, text + r->layout->text_compact),
+        .length = (uint32_t)python_word(r, text + r->layout->text_length),
+        .width = KIND(state),
+    };
+}
+
 bool python_text_is(const struct python_reader *r, uint64_t text, const char *expected)
 {
     char found[32] = {0};

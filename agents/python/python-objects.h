@@ -12,6 +12,9 @@ uint64_t python_type(const struct python_reader *r, uint64_t object);
 /* Item i of a tuple; 0: it has fewer. */
 uint64_t python_item(const struct python_reader *r, uint64_t tuple, uint32_t i);
 
+/* The characters of a str. */
+struct agent_text python_text(const struct python_reader *r, uint64_t text);
+
 /* Whether a str is this ASCII text, of less than 32 characters. */
 bool python_text_is(const struct python_reader *r, uint64_t text, const char *expected);
 

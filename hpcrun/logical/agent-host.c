@@ -1,5 +1,5 @@
-/* Signal handler: find_claim, is_claimed, read_memory, path_frame, callee, function, frame_end, name, step and
- * owner run there.
+/* Signal handler: find_claim, is_claimed, read_memory, path_frame, callee, function, frame_end, name,
+ * name_thread, step and owner run there.
  *
  * The services of hpcrun for agents: struct agent_host (agents/agent.h). */
 #include "hpcrun/logical/agent-locks.h"
@@ -197,6 +197,12 @@ static uint64_t name(const struct agent_cursor *cursor, const struct agent_name 
     return agent_names_number(index, its, &query->unwinder->memory);
 }
 
+static void name_thread(const struct agent_cursor *cursor, const struct agent_text *text)
+{
+    struct agent_query *query = cursor->host_private;
+    agent_names_copy(text, &query->unwinder->memory, query->thread_name, sizeof query->thread_name);
+}
+
 /* Answers depend on it, but it is not compared. */
 static uint64_t owner(const struct agent_cursor *cursor, uint64_t address)
 {
@@ -234,6 +240,7 @@ const struct agent_host *host_for_agents(void)
         .function = function,
         .frame_end = frame_end,
         .name = name,
+        .name_thread = name_thread,
         .slots = &slots,
         .step = step,
         .stack_owner = owner,

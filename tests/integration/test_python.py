@@ -102,6 +102,14 @@ class Tasks(Python):
         self.assertIn("alone", {path[0] for path in burning})
 
 
+class Names(Python):
+    def test_threads_have_the_names_of_the_program(self):
+        self.profile(PYTHON, SOURCES / "named.py", events=("CPUTIME@f2000",))
+        run = json.loads(pathlib.Path(self.database, "run.json").read_text())
+        names = {thread["name"] for process in run["processes"] for thread in process["threads"][1:]}
+        self.assertEqual(names, {"loader", "with a dict", "Größe", "スレッド", 31 * "x", "Thread-1 (burn)", "pool_0"})
+
+
 def codes_of(code):
     """A code object and those in it."""
     yield code
