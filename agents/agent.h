@@ -197,6 +197,7 @@ struct agent_worker_counts {
     uint32_t workers;          /* of the runtime in this process; 0: not known yet */
     uint32_t working;          /* workers that execute user code at this instant */
     uint32_t waiting_for_this; /* workers that wait for a lock that this thread holds */
+    uint64_t turn; /* 1 + what agent_lock.turns says, if they wait for such a lock; else 0 */
 };
 
 /* What pthread_create or thrd_create was given; zeros for the initial thread. */

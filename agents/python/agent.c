@@ -86,6 +86,8 @@ static struct python_types types_of(const struct pinned_module *pinned)
                                  .async_generator = export_of(pinned, "PyAsyncGen_Type", NULL)};
 }
 
+_Static_assert(AGENT_LONG_MS == 20, "as the name says");
+
 static void share_lock(const struct python_layout *layout)
 {
     static struct published_copy *copies;
@@ -95,7 +97,9 @@ static void share_lock(const struct python_layout *layout)
     lock.locked = layout->gil_locked;
     lock.holder = layout->gil_holder;
     lock.tid = layout->thread_tid;
+    lock.turns = layout->gil_turns;
     lock.name = "<lock GIL>";
+    lock.kept = "<lock GIL, kept for more than 20 ms>";
     const struct agent_lock *copy = published_copy(&copies, &lock, sizeof lock);
     if (copy)
         host->set_lock(&hpcrun_agent, copy);

@@ -198,7 +198,8 @@ static bool fits(const struct python_layout *layout, const struct python_exports
 
 #define OTHER_STRUCTURES "this build of CPython has other structures than the agent knows"
 
-/* The holder, `locked` and a counter come before the condition variable. */
+/* `locked` and the number of turns come before the condition variable. */
+#define TURNS_AFTER_HOLDER     16
 #define CONDITION_AFTER_HOLDER 24
 
 /* Takes the layout of a version, 0x30b for 3.11; why there is none, or NULL. */
@@ -230,6 +231,7 @@ const char *python_layout_find(const struct python_exports *exports, struct pyth
     if (layout->gil_holder) {
         layout->gil_holder += exports->runtime;
         layout->gil_locked += exports->runtime;
+        layout->gil_turns = layout->gil_holder + TURNS_AFTER_HOLDER;
         layout->gil_condition = layout->gil_holder + CONDITION_AFTER_HOLDER;
     }
     return NULL;

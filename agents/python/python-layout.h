@@ -25,8 +25,8 @@ struct python_layout {
     uint64_t runtime;              /* address of _PyRuntime */
     uint64_t code_type;            /* address of PyCode_Type */
     uint64_t eval_start, eval_end; /* _PyEval_EvalFrameDefault; a part of it may lie elsewhere */
-    uint64_t gil_holder, gil_locked, gil_condition; /* addresses; 0: there is no GIL */
-    uint32_t thread_tid;                            /* in a thread state */
+    uint64_t gil_holder, gil_locked, gil_turns, gil_condition; /* addresses; 0: there is no GIL */
+    uint32_t thread_tid;                                       /* in a thread state */
     uint32_t interpreters;                          /* in _PyRuntime: the first interpreter */
     uint32_t interpreter_next, interpreter_threads; /* in an interpreter: its first thread state */
     uint32_t thread_next, thread_id;                /* in a thread state */

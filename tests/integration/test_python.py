@@ -18,6 +18,7 @@ import measurement_writer as mw
 import profiling
 from evidence import OfChance, of_share
 from hpcprof_case import HpcprofCase
+from logical_case import procedures
 
 SOURCES = profiling.ROOT / "tests" / "programs" / "python"
 PYTHON = "/usr/bin/python3"
@@ -206,6 +207,16 @@ class BelowOpenMp(Extensions):
 class Gil(OfChance, Python):
     """Who holds the interpreter's lock has the blame: the loops of three functions are the same but for their length."""
     SHARES = {"heavy": 0.7, "middle": 0.2, "light": 0.1}
+
+    def test_a_function_that_keeps_the_lock(self):
+        """A match of a regular expression does not let other threads run."""
+        self.profile(PYTHON, SOURCES / "keeps.py", events=("CPUTIME@f1000",))
+        name = "<lock GIL, kept for more than 20 ms>"
+        kept = [path for path in logical_case.walk(self.tree) if path[-1]["name"] == name]
+        self.assertGreater(len([path for path in kept if "matches" in procedures(path)]), 0)
+        for path in kept:
+            self.assertTrue(path[-1]["metrics"]["lock blame"]["inclusive"])
+            self.assertFalse(path[-1]["metrics"]["work"]["inclusive"])
 
     def test_holders(self):
         found = self.evidence()

@@ -85,6 +85,46 @@ static void find_places(struct facts *facts)
 #define NOTABLE_LOCK_SHARE 0.05
 #define MUCH_LOCK_SHARE    0.10
 
+/* Locks of runtimes. */
+static const struct {
+    const char *name, *remedy;
+} known_locks[] = {{"GIL", "use processes, or a library that releases it"}};
+
+static bool is_lock(const struct database *db, uint32_t procedure)
+{
+    char buffer[NAME_SIZE];
+    return procedure != NOTHING && is_name_of_lock(database_procedure_name(db, procedure, buffer));
+}
+
+/* Less of the waiting is not named. */
+#define LEAST_KEPT_SHARE 0.1
+
+/* Finds where an interpreter's lock is kept longest. The function that keeps it has the blame until that is long; a
+ * row that stands for the lock has the rest, below the function or below the line that calls it. */
+static struct hotspot kept_in(const struct database *db, const struct time_places *held)
+{
+    const struct time_place *kept = NULL, *function = NULL;
+    double seconds = 0; /* of the line, without what the lock's row has */
+    for (size_t i = 0; i < held->list.n && !kept; i++)
+        kept = is_lock(db, held->list.at[i].leaf) ? &held->list.at[i] : NULL;
+    for (size_t i = 0; kept && i < held->list.n; i++) {
+        const struct time_place *at = &held->list.at[i];
+        if (at->procedure != kept->procedure || at->at.file != kept->at.file || at->at.line != kept->at.line ||
+            is_lock(db, at->leaf))
+            continue;
+        seconds += at->seconds;
+        function = function || at->callee == NOTHING ? function : at;
+    }
+    if (!kept || kept->seconds < LEAST_KEPT_SHARE * held->total)
+        return (struct hotspot){0};
+    struct hotspot found = hotspot_of_place(db, kept);
+    bool is_known = function && function->seconds > seconds / 2;
+    found.callee = is_known ? function->callee : NOTHING;
+    found.callee_module = is_known ? function->callee_module : NOTHING;
+    found.cost = kept->seconds;
+    return found;
+}
+
 /* Finds the lock with most of the waiting; its calls are those of `<lock NAME>`. */
 static void find_main_lock(const struct facts *facts, const struct time_places *waits, struct lock_facts *lock)
 {
@@ -103,6 +143,9 @@ static void find_main_lock(const struct facts *facts, const struct time_places *
         most = seconds;
     }
     lock->share = waits->total > 0 ? most / waits->total : 0;
+    for (size_t i = 0; i < sizeof known_locks / sizeof *known_locks; i++)
+        if (strcmp(lock->name, known_locks[i].name) == 0)
+            lock->remedy = known_locks[i].remedy;
 }
 
 static void find_locks(struct facts *facts)
@@ -120,6 +163,7 @@ static void find_locks(struct facts *facts)
         facts->lock.seconds = held.total;
         facts->lock.is_lower_bound = facts->cpu.without == NO_METRIC;
         facts->lock.is_much = least > MUCH_LOCK_SHARE * wall;
+        facts->lock.kept = kept_in(facts->view->db, &held);
         find_main_lock(facts, &waits, &facts->lock);
         facts->lock_waits = waits;
     } else {
