@@ -90,38 +90,43 @@ static const struct {
     const char *name, *remedy;
 } known_locks[] = {{"GIL", "use processes, or a library that releases it"}};
 
-static bool is_lock(const struct database *db, uint32_t procedure)
-{
-    char buffer[NAME_SIZE];
-    return procedure != NOTHING && is_name_of_lock(database_procedure_name(db, procedure, buffer));
-}
-
 /* Less of the waiting is not named. */
 #define LEAST_KEPT_SHARE 0.1
+
+static bool is_same_line(const struct time_place *a, const struct time_place *b)
+{
+    return a->procedure == b->procedure && a->at.file == b->at.file && a->at.line == b->at.line;
+}
+
+/* Whether a place is what a line calls that most of the line's blame is at, but for what is at a row for a lock. */
+static bool is_most_of_line(const struct time_places *held, const struct time_place *place)
+{
+    double seconds = 0;
+    for (size_t i = 0; i < held->list.n; i++) {
+        const struct time_place *at = &held->list.at[i];
+        seconds += is_same_line(at, place) && !at->is_of_lock ? at->seconds : 0;
+    }
+    return place->callee != NOTHING && !place->is_of_lock && place->seconds > seconds / 2;
+}
 
 /* Finds where an interpreter's lock is kept longest. The function that keeps it has the blame until that is long; a
  * row that stands for the lock has the rest, below the function or below the line that calls it. */
 static struct hotspot kept_in(const struct database *db, const struct time_places *held)
 {
-    const struct time_place *kept = NULL, *function = NULL;
-    double seconds = 0; /* of the line, without what the lock's row has */
+    const struct time_place *kept = NULL;
     for (size_t i = 0; i < held->list.n && !kept; i++)
-        kept = is_lock(db, held->list.at[i].leaf) ? &held->list.at[i] : NULL;
-    for (size_t i = 0; kept && i < held->list.n; i++) {
-        const struct time_place *at = &held->list.at[i];
-        if (at->procedure != kept->procedure || at->at.file != kept->at.file || at->at.line != kept->at.line ||
-            is_lock(db, at->leaf))
-            continue;
-        seconds += at->seconds;
-        function = function || at->callee == NOTHING ? function : at;
-    }
+        kept = held->list.at[i].is_of_lock ? &held->list.at[i] : NULL;
     if (!kept || kept->seconds < LEAST_KEPT_SHARE * held->total)
         return (struct hotspot){0};
     struct hotspot found = hotspot_of_place(db, kept);
-    bool is_known = function && function->seconds > seconds / 2;
-    found.callee = is_known ? function->callee : NOTHING;
-    found.callee_module = is_known ? function->callee_module : NOTHING;
-    found.cost = kept->seconds;
+    found.callee = kept->callee == kept->leaf ? NOTHING : kept->callee;
+    for (size_t i = 0; i < held->list.n && found.callee == NOTHING; i++) {
+        const struct time_place *at = &held->list.at[i];
+        if (is_same_line(at, kept) && is_most_of_line(held, at)) {
+            found.callee = at->callee;
+            found.callee_module = at->callee_module;
+        }
+    }
     return found;
 }
 
