@@ -265,6 +265,9 @@ struct agent_host {
      * records it in the measurements; call paths are then native. */
     void (*refuse)(const struct agent *agent, const char *why);
 
+    /* Normal context. Says what of the runtime the agent does not serve, without newline; the rest is served. */
+    void (*warn)(const struct agent *agent, const char *what);
+
     /* Normal context. The process has this lock, the only one of its kind; NULL: not any more. It stays
      * where it is. */
     void (*set_lock)(const struct agent *agent, const struct agent_lock *lock);

@@ -25,7 +25,7 @@
 
 static const struct agent_host *host;
 
-/* The interpreter; NULL: there is none, or it is unloaded. */
+/* The interpreter; NULL: there is none, or it is unloaded. A process may have others, whose paths are native. */
 static _Atomic(const struct python_layout *) known_layout;
 static struct code_range interpreter;
 
@@ -138,10 +138,27 @@ static void learn(const struct agent_module *module, const struct pinned_module 
 static void module_added(const struct agent_module *module)
 {
     struct pinned_module pinned;
-    if (atomic_load(&known_layout) || !module_pin(module->start, module->path, &pinned))
+    if (!module_pin(module->start, module->path, &pinned))
         return;
-    learn(module, &pinned);
+    if (!atomic_load(&known_layout))
+        learn(module, &pinned);
+    else if (export_of(&pinned, "_PyEval_EvalFrameDefault", NULL))
+        host->warn(&hpcrun_agent,
+                   "the process has a second interpreter, whose call paths are native");
     module_unpin(&pinned);
+}
+
+/* A sample has found that an interpreter has a lock of its own. */
+static _Atomic enum { NO_OTHER_LOCK, OTHER_LOCK, OTHER_LOCK_IS_REPORTED } other_lock;
+
+static void thread_end(void *thread_data)
+{
+    int found = OTHER_LOCK;
+    (void)thread_data;
+    if (atomic_compare_exchange_strong(&other_lock, &found, OTHER_LOCK_IS_REPORTED))
+        host->warn(&hpcrun_agent,
+                   "a sub-interpreter has a lock of its own: threads that wait for it are "
+                   "`waiting`, without `lock wait` and `lock blame`");
 }
 
 static void module_removed(const struct agent_module *module)
@@ -181,8 +198,12 @@ static bool find_activation(struct agent_cursor *cursor, const struct agent_fram
     uint64_t end = host->frame_end(cursor, frame);
     bool is_eval = is_in(frame->pc, state->layout->eval_start, state->layout->eval_end);
     if (!state->has_begun && is_in(frame->sp, cursor->stack_low, cursor->stack_high)) {
+        uint64_t known = data->state;
         state->next = python_newest(&reader, &data->state);
         state->has_begun = true;
+        if (data->state != known && atomic_load(&other_lock) == NO_OTHER_LOCK &&
+            python_has_other_lock(&reader, data->state))
+            atomic_store(&other_lock, OTHER_LOCK);
     }
     if (is_eval && !is_in(state->next.mark, frame->sp, end)) {
         const struct python_activation found =
@@ -289,6 +310,7 @@ const struct agent hpcrun_agent = {
     .start = start,
     .module_added = module_added,
     .module_removed = module_removed,
+    .thread_end = thread_end,
     .unwind_begin = unwind_begin,
     .step_bichord = step_bichord,
     .step_lnote = step_lnote,

@@ -30,6 +30,9 @@ struct python_layout {
     uint32_t interpreters;                          /* in _PyRuntime: the first interpreter */
     uint32_t interpreter_next, interpreter_threads; /* in an interpreter: its first thread state */
     uint32_t thread_next, thread_id;                /* in a thread state */
+    uint32_t thread_interpreter, interpreter_lock;  /* the address of a lock's state */
+    uint32_t
+        gil_in_state; /* in that state: what gil_holder is the address of; 0: there is one lock for all */
     uint32_t thread_frame; /* its newest frame, 3.13; its newest _PyCFrame, before */
     uint32_t cframe_frame, cframe_previous; /* in a _PyCFrame */
     uint32_t frame_code, frame_previous, frame_instruction, frame_owner, frame_is_entry;

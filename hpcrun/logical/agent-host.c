@@ -48,6 +48,17 @@ static void refuse(const struct agent *agent, const char *why)
         refusals_withdraw(agent->name);
 }
 
+static void warn(const struct agent *agent, const char *what)
+{
+    char buffer[1024];
+    struct text line = TEXT(buffer);
+    text_add(&line, "agent ");
+    text_add(&line, agent->name);
+    text_add(&line, ": ");
+    text_add(&line, what);
+    report_loss(&line);
+}
+
 static void set_lock(const struct agent *agent, const struct agent_lock *lock)
 {
     (void)agent;
@@ -233,6 +244,7 @@ const struct agent_host *host_for_agents(void)
         .is_claimed = is_claimed,
         .log = log_line,
         .refuse = refuse,
+        .warn = warn,
         .set_lock = set_lock,
         .read = read_memory,
         .path_frame = path_frame,

@@ -2,6 +2,7 @@
 of OpenMP below Python. The programs' functions say themselves what is right (tests/programs/python/)."""
 import argparse
 import collections
+import ctypes
 import json
 import json.decoder
 import pathlib
@@ -101,6 +102,25 @@ class Tasks(Python):
                          "f0_1_1_1"} <= seen, seen)
         self.assertTrue({"TaskGroup.__aexit__", "_wait", "wait_for"} <= seen, seen)
         self.assertIn("alone", {path[0] for path in burning})
+
+
+class Interpreters(Python):
+    def test_a_second_one_is_reported(self):
+        library = f"libpython3.{version()}.so.1.0"
+        self.run_with(library, "hpcrun: agent python: the process has a second interpreter, whose call paths are native\n")
+
+    def test_another_library_is_none(self):
+        self.run_with("libm.so.6", "")
+
+    def run_with(self, library, expected):
+        try:
+            ctypes.CDLL(library)
+        except OSError:
+            self.skipTest(f"{library} is not installed")
+        code = ("import ctypes, sys, threading; ctypes.CDLL(sys.argv[1]); thread = threading.Thread(target=print); "
+                "thread.start(); thread.join()")
+        done, _ = self.measure(PYTHON, "-c", code, library)
+        self.assertEqual("".join(re.findall("hpcrun: agent.*\n", done.stderr)), expected)
 
 
 class Names(Python):

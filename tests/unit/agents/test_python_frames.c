@@ -282,6 +282,30 @@ TEST(what_is_no_code_has_none)
     assert_true(python_frame_next(&reader, &at).is_last);
 }
 
+TEST(an_interpreter_may_have_a_lock_of_its_own)
+{
+    static struct {
+        uint64_t pad, holder;
+    } lock, own;
+    static struct {
+        void *lock;
+    } state;
+    static struct {
+        void *interpreter;
+    } its = {&state};
+    assert_false(python_has_other_lock(&reader, address(&its))); /* 3.11 */
+    layout.thread_interpreter = layout.interpreter_lock = 0;
+    layout.gil_in_state = 8;
+    layout.gil_holder = address(&lock.holder);
+    state.lock = &lock;
+    assert_false(python_has_other_lock(&reader, address(&its)));
+    state.lock = &own;
+    assert_true(python_has_other_lock(&reader, address(&its)));
+    state.lock = NULL;
+    assert_false(python_has_other_lock(&reader, address(&its)));
+    layout.gil_in_state = 0;
+}
+
 /* ---- names ---- */
 
 TEST(a_name_has_the_texts_of_its_code)
