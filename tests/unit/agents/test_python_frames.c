@@ -289,19 +289,19 @@ TEST(an_interpreter_may_have_a_lock_of_its_own)
     } lock, own;
     static struct {
         void *lock;
-    } state;
+    } interpreter_state;
     static struct {
         void *interpreter;
-    } its = {&state};
+    } its = {&interpreter_state};
     assert_false(python_has_other_lock(&reader, address(&its))); /* 3.11 */
     layout.thread_interpreter = layout.interpreter_lock = 0;
     layout.gil_in_state = 8;
     layout.gil_holder = address(&lock.holder);
-    state.lock = &lock;
+    interpreter_state.lock = &lock;
     assert_false(python_has_other_lock(&reader, address(&its)));
-    state.lock = &own;
+    interpreter_state.lock = &own;
     assert_true(python_has_other_lock(&reader, address(&its)));
-    state.lock = NULL;
+    interpreter_state.lock = NULL;
     assert_false(python_has_other_lock(&reader, address(&its)));
     layout.gil_in_state = 0;
 }
