@@ -68,44 +68,50 @@ int print_set(const struct options *options, FILE *out)
 
 /* ---- losses ---- */
 
-/* The session of a run; NULL, with the cause reported, if its database cannot be read. */
-static struct session *open_run_of(const char *folder, const struct set_run *run)
+/* The database of a run; NULL, with the cause reported, if there is none. The caller frees. */
+static char *database_of(const char *folder, const struct set_run *run)
 {
     char *path = mem_printf("%s/%s", folder, run->directory);
     char *database = database_beside(path);
-    struct session *session = database ? session_open(database, NULL) : NULL;
-    free(database);
     free(path);
-    return session;
+    return database;
+}
+
+/* The most workers first, then in the order of the set. */
+static int by_workers(const void *left, const void *right)
+{
+    const struct set_run *a = *(const struct set_run *const *)left, *b = *(const struct set_run *const *)right;
+    return a->workers != b->workers ? (a->workers < b->workers ? 1 : -1) : (a > b) - (a < b);
 }
 
 /* The losses of all runs that ended with status 0 and have a database; NULL: there is none. */
 static struct session *open_losses(const char *folder, const struct run_set *set)
 {
-    struct session **runs = mem_alloc(set->runs.n * sizeof(struct session *)), *all = NULL;
-    unsigned *workers = mem_alloc(set->runs.n * sizeof *workers);
-    size_t n = 0;
+    const struct set_run **runs = mem_alloc((set->runs.n + 1) * sizeof *runs);
+    struct session *session = session_new(NULL);
+    for (size_t i = 0; i < set->runs.n; i++)
+        runs[i] = &set->runs.at[i];
+    qsort(runs, set->runs.n, sizeof *runs, by_workers);
     for (size_t i = 0; i < set->runs.n; i++) {
-        const struct set_run *run = &set->runs.at[i];
-        struct session *session = NULL;
-        if (run->status == 0 && run->workers && run->repeat != WORK_SPAN_REPEAT)
-            session = open_run_of(folder, run);
-        if (session && !session_database(session, LOGICAL)) {
-            session_close(session);
-            session = NULL;
-        }
-        if (!session)
+        if (runs[i]->status || !runs[i]->workers || runs[i]->repeat == WORK_SPAN_REPEAT)
             continue;
-        runs[n] = session;
-        workers[n++] = run->workers;
+        const struct session_run *last = session->runs.n ? &session->runs.at[session->runs.n - 1] : NULL;
+        size_t group = !last ? 0 : last->group + (last->workers != runs[i]->workers);
+        char *database = database_of(folder, runs[i]);
+        if (database) {
+            session_add_run(session, database, group, runs[i]->workers);
+            session_drop_unreadable(session, LOGICAL);
+        }
+        free(database);
     }
-    if (n)
-        all = session_of_losses(runs, workers, n, set->command);
-    else
-        diag_error(folder, "no run of the set has a database");
     free(runs);
-    free(workers);
-    return all;
+    if (session->runs.n) {
+        session_show_losses(session, set->command);
+        return session;
+    }
+    session_close(session);
+    diag_error(folder, "no run of the set has a database");
+    return NULL;
 }
 
 static int show_losses_of(const char *folder, const struct run_set *set, struct options *options,
@@ -144,8 +150,10 @@ struct opener {
 static int open_run(const struct shown_set *shown, const struct set_run *run)
 {
     const struct opener *opener = shown->context;
-    struct session *session = open_run_of(shown->folder, run);
+    char *database = database_of(shown->folder, run);
+    struct session *session = database ? session_open(database, NULL) : NULL;
     int status = session ? opener->show(session, opener->options) : 1;
+    free(database);
     if (session)
         session_close(session);
     return status;

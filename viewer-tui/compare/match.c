@@ -341,10 +341,10 @@ static void join_same(const struct match *match, size_t run, uint32_t parent)
 
 struct matched_rows match_children(struct match *match, const uint32_t *rows)
 {
-    size_t n_runs = match->merged->runs.n, n_passes = match->merged->are_versions ? sizeof passes / sizeof *passes : 1;
+    size_t n_runs = match->merged->runs.n, n_passes = match->merged->comparing ? sizeof passes / sizeof *passes : 1;
     struct matched_rows matched = {0};
     struct row_keys scopes = {0};
-    for (size_t run = 0; run < n_runs && !match->merged->are_versions; run++)
+    for (size_t run = 0; run < n_runs && !match->merged->comparing; run++)
         if (rows[run] != NOTHING)
             join_same(match, run, rows[run]);
     struct joined_calls joined = join_calls(match->views, n_runs, rows);
@@ -370,7 +370,7 @@ struct match *match_new(const struct merged_runs *merged, struct view *const *vi
     struct match *match = mem_alloc(sizeof *match);
     match->merged = merged;
     match->views = views;
-    if (!merged->are_versions)
+    if (!merged->comparing)
         return match;
     const struct database *first[2];
     for (size_t group = 0; group < 2; group++)

@@ -141,28 +141,31 @@ static void add_pairs(struct metric_pairs *pairs, const struct metrics *metrics,
     }
 }
 
-struct metric_pairs metric_pairs_of(const struct compared_run *sides)
+struct metric_pairs metric_pairs_of(const struct merged_runs *merged)
 {
     struct metric_pairs pairs = {0};
     struct identities all[SIDES];
     for (int side = 0; side < SIDES; side++) {
-        const struct metrics *metrics = &sides[side].db->metrics;
+        const struct merged_run *run = merged_first_run(merged, (size_t)side);
+        const struct metrics *metrics = &run->db->metrics;
         all[side] = (struct identities){mem_alloc((metrics->n + 1) * sizeof *all[side].at), metrics->n_stored};
         for (size_t m = 0; m < metrics->n_stored; m++)
-            all[side].at[m] = identify(&metrics->at[m], sides[side].run);
+            all[side].at[m] = identify(&metrics->at[m], run->run);
     }
     for (int side = 0; side < SIDES; side++)
-        add_pairs(&pairs, &sides[side].db->metrics, side, all);
+        add_pairs(&pairs, &merged_first_run(merged, (size_t)side)->db->metrics, side, all);
     for (int side = 0; side < SIDES; side++)
         free(all[side].at);
     return pairs;
 }
 
-void metric_add_event(const struct compared_run sides[SIDES], int side, size_t metric, struct text *out)
+void metric_add_event(const struct merged_runs *merged, int side, size_t metric, struct text *out)
 {
-    const struct metrics *others = &sides[1 - side].db->metrics;
-    struct identity own = identify(&sides[side].db->metrics.at[metric], sides[side].run);
+    const struct merged_run *run = merged_first_run(merged, (size_t)side);
+    const struct merged_run *other_run = merged_first_run(merged, (size_t)(1 - side));
+    const struct metrics *others = &other_run->db->metrics;
+    struct identity own = identify(&run->db->metrics.at[metric], run->run);
     size_t other = metrics_find(others, own.full_name);
-    if (other < others->n_stored && !agree(own.event, identify(&others->at[other], sides[1 - side].run).event))
+    if (other < others->n_stored && !agree(own.event, identify(&others->at[other], other_run->run).event))
         text_printf(out, " (of %.*s)", (int)own.event.n, own.event.at);
 }

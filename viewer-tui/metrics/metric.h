@@ -54,8 +54,20 @@ struct metric_ids {
     int thread[METRIC_SCOPES];  /* in the profiles of threads */
 };
 
+/* The columns of a metric of a comparison; the last one only of repeated runs, and after those of all metrics. */
+enum merged_column {
+    MERGED_LEFT,
+    MERGED_RIGHT,
+    MERGED_DIFFERENCE,
+    MERGED_RATIO,
+    MERGED_COLUMNS,
+    MERGED_UNCERTAINTY = MERGED_COLUMNS
+};
+
 /* A column of a comparison. */
 struct metric_comparison {
+    enum merged_column column;
+    size_t quantity;     /* what is compared (compare/merged-runs.h) */
     size_t sides[SIDES]; /* indices of the two metrics that are compared; one may be this one */
     int whole;           /* index of the metric whose total is 100 %; METRIC_ABSENT: that of its sum, or
                             its own */

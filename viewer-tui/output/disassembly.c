@@ -51,7 +51,7 @@ static size_t metric_of_view(const struct view *view, const struct view *origin)
     const struct metric *sorted = &view->metrics->at[view->sorting.metric];
     size_t metric = view->sorting.metric < view->metrics->n_stored ? view->sorting.metric : SIZE_MAX;
     if (merged && metric_is_compared(sorted))
-        metric = merged->sources.at[sorted->compared.sides[0] / MERGED_COLUMNS * merged->runs.n + (size_t)origin->side];
+        metric = merged_source(merged, sorted->compared.quantity, (size_t)origin->side);
     else if (merged)
         metric = SIZE_MAX;
     return metric < origin->metrics->n_stored ? metric : metrics_first_additive(origin->metrics);

@@ -25,7 +25,7 @@ static const char *const direction_names[DIRECTIONS] = {[MORE] = "more", [LESS] 
 struct comparison_printer {
     struct writer writer;
     const struct session *session;
-    const struct comparison *comparison;
+    const struct merged_runs *comparison;
     enum projection projection;
     struct view *view;    /* bottom-up, of which the changed procedures are rows */
     struct view *topdown; /* of which the changes are */
@@ -43,13 +43,13 @@ struct fact {
 
 #define N_FACTS 3
 
-static void find_facts(const struct comparison *comparison, struct fact facts[N_FACTS])
+static void find_facts(const struct merged_runs *comparison, struct fact facts[N_FACTS])
 {
     facts[0] = (struct fact){.name = "processes"};
     facts[1] = (struct fact){.name = "workers"};
     facts[2] = (struct fact){.name = "problems"};
     for (int side = 0; side < SIDES; side++) {
-        const json_t *run = comparison->sides[side].run;
+        const json_t *run = merged_first_run(comparison, (size_t)side)->run;
         facts[0].of[side] = (double)json_array_size(json_object_get(run, "processes"));
         facts[1].of[side] = comparison_workers(comparison, side);
         facts[2].of[side] = (double)json_array_size(json_object_get(run, "problems"));
@@ -186,7 +186,7 @@ static void print_text(struct comparison_printer *printer)
     comparison_explain(printer->comparison, &writer->line);
     writer_end_line(writer);
     struct advice_lines lines = {.width = ADVICE_WIDTH, .ascii = writer->ascii};
-    changes_describe(&printer->changes, printer->comparison, printer->topdown, 0, &lines);
+    changes_describe(&printer->changes, printer->topdown, 0, &lines);
     advice_lines_print(&lines, writer->out);
     advice_lines_free(&lines);
     for (int direction = MORE; direction < DIRECTIONS; direction++)
@@ -202,11 +202,12 @@ static void write_databases(struct comparison_printer *printer)
     find_facts(printer->comparison, facts);
     json_put_array(json, "databases");
     for (int side = 0; side < SIDES; side++) {
+        size_t first = merged_group_first(printer->comparison, (size_t)side);
         json_write_object(json);
-        json_write_text(json, "name", printer->comparison->options->names[side]);
-        json_write_text(json, "path", printer->session->sides[side]->folder);
-        if (printer->comparison->merged.runs.n > SIDES)
-            json_put_integer(json, "runs", (int64_t)comparison_n_runs(printer->comparison, side));
+        json_write_text(json, "name", comparison_name(printer->comparison, side));
+        json_write_text(json, "path", printer->session->runs.at[first].folder);
+        if (merged_is_of_repeats(printer->comparison))
+            json_put_integer(json, "runs", (int64_t)merged_group_size(printer->comparison, (size_t)side));
         for (size_t i = 0; i < N_FACTS; i++)
             json_put_number(json, facts[i].name, facts[i].of[side]);
         json_write_object_end(json);
@@ -238,10 +239,10 @@ static void write_both(struct comparison_printer *printer, const struct costs_of
 {
     struct json_writer *json = &printer->writer.json;
     for (int side = 0; side < SIDES; side++)
-        json_put_number(json, printer->comparison->options->names[side], costs->sides[side]);
+        json_put_number(json, comparison_name(printer->comparison, side), costs->sides[side]);
     json_put_number(json, comparison_column(printer->comparison, MERGED_DIFFERENCE),
                     costs->difference);
-    if (printer->comparison->merged.runs.n > SIDES)
+    if (merged_is_of_repeats(printer->comparison))
         json_put_number(json, comparison_column(printer->comparison, MERGED_UNCERTAINTY), costs->uncertainty);
 }
 
@@ -329,7 +330,7 @@ int print_comparison(struct session *session, struct view *view, const struct pr
     static void (*const printers[FORMATS])(struct comparison_printer *) = {
         [FORMAT_TEXT] = print_text, [FORMAT_JSON] = print_json};
     struct comparison_printer printer = {.session = session,
-                                         .comparison = session_comparison(session, options->projection),
+                                         .comparison = comparison_of(view),
                                          .view = view,
                                          .projection = options->projection};
     if (!choose_metric(&printer, options->sort))
@@ -338,7 +339,7 @@ int print_comparison(struct session *session, struct view *view, const struct pr
     printer.topdown = session_view(session, options->projection, TOP_DOWN);
     if (!printer.topdown)
         return 1;
-    printer.changes = changes_of(printer.comparison, printer.topdown, 0);
+    printer.changes = changes_of(printer.topdown, 0);
     find_changed(&printer);
     writer_open(&printer.writer, options->format, out);
     if (options->width)

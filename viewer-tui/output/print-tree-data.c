@@ -58,7 +58,7 @@ static const struct table_column fact_columns[FACTS] = {
 struct data_printer {
     struct writer writer;
     const struct tree *tree;
-    const struct comparison *comparison; /* NULL: one database */
+    const struct merged_runs *comparison; /* NULL: none */
     struct columns columns;
     struct row_facts facts; /* of the current row */
     struct text name, in;   /* its texts that are made */
@@ -92,14 +92,14 @@ static void read_facts(struct data_printer *printer, const struct view *view, ui
 /* The name of the database if the row is in it, else NULL. */
 static const char *name_if_in(const struct data_printer *printer, uint32_t row, int side)
 {
-    return comparison_has(printer->tree->view, row, side) ? printer->comparison->options->names[side] : NULL;
+    return comparison_has(printer->tree->view, row, side) ? comparison_name(printer->comparison, side) : NULL;
 }
 
 static struct data_printer open_printer(const struct tree *tree, enum format format)
 {
     struct data_printer printer = {
         .tree = tree,
-        .comparison = session_comparison(tree->session, tree->projection),
+        .comparison = comparison_of(tree->view),
         .columns = tree->columns ? *tree->columns : columns_all(tree->view)};
     for (size_t i = 0; i < FACTS; i++)
         vec_push(&printer.shown, fact_columns[i]);
