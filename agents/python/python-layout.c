@@ -200,6 +200,7 @@ static bool fits(const struct python_layout *layout, const struct python_exports
             return false;
     }
     return frame_end <= FRAME_WORDS * 8 &&
+           layout->bytes_start == layout->bytes_size + 8 * (BYTES_WORDS - 1) &&
            instance_size(exports->code_type, layout) == layout->code_start &&
            instance_size(exports->text_type, layout) == layout->text_compact + 8u;
 }

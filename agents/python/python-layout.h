@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* The parts of structures that are read at once, in 64-bit words. */
-enum { FRAME_WORDS = 10, CODE_FROM = 64, CODE_WORDS = 10 };
+enum { FRAME_WORDS = 10, CODE_FROM = 64, CODE_WORDS = 10, BYTES_WORDS = 3 };
 
 /* Addresses of types, by which what an asyncio task refers to is recognized; 0: it is not. */
 struct python_types {

@@ -22,8 +22,10 @@ static bool read_key(const struct python_reader *r, uint64_t code, uint64_t *key
     uint64_t half = words[(at->code_first_line - CODE_FROM) / 8];
     key[FIRST_LINE] = at->code_first_line % 8 ? half >> 32 : half & UINT32_MAX;
     key[NAME_HASH] = READ(key[NAME] + at->text_hash);
-    key[LINES_SIZE] = READ(key[LINES] + at->bytes_size);
-    key[LINES_BEGIN] = READ(key[LINES] + at->bytes_start);
+    if (!r->host->read(r->cursor, key[LINES] + at->bytes_size, words, BYTES_WORDS * 8))
+        return false;
+    key[LINES_SIZE] = words[0];
+    key[LINES_BEGIN] = words[BYTES_WORDS - 1];
     return true;
 }
 

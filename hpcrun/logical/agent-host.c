@@ -92,7 +92,7 @@ static bool read_words(struct agent_query *query, uint64_t address, uint64_t *to
         spend(query, MEMORY_FAULT_WORDS);
         return false;
     }
-    for (size_t i = 0; i < words; i++)
+    for (size_t i = 0; i < words && answer_is_recorded(&query->answers); i++)
         answer_add_read(&query->answers, address + 8 * i, 8, to[i]);
     return true;
 }

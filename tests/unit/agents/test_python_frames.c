@@ -12,7 +12,7 @@ struct text {
 };
 
 struct lines {
-    uint64_t header[2], size;
+    uint64_t header[2], size, hash;
     char data[64];
 };
 
