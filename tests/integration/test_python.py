@@ -123,6 +123,19 @@ class Interpreters(Python):
         self.assertEqual("".join(re.findall("hpcrun: agent.*\n", done.stderr)), expected)
 
 
+class Processes(Python):
+    def test_workers_have_rows_by_their_kind(self):
+        self.profile(PYTHON, SOURCES / "processes.py", events=("CPUTIME@f1000",))
+        below = collections.defaultdict(set)
+        for path in logical_case.walk(self.tree):
+            if len(path) > 1:
+                below[path[1]["name"]] |= {path[-1]["name"]}
+        workers = {"fork", "spawn", "forkserver", "future", "program"}
+        self.assertEqual({name: functions & workers for name, functions in below.items() if functions & workers},
+                         {"processes.py": {"fork", "future"}, "multiprocessing.spawn": {"spawn"},
+                          "multiprocessing.forkserver": {"forkserver"}, "python3": {"program"}})
+
+
 class Names(Python):
     def test_threads_have_the_names_of_the_program(self):
         self.profile(PYTHON, SOURCES / "named.py", events=("CPUTIME@f2000",))
