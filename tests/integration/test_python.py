@@ -130,10 +130,10 @@ class Processes(Python):
         for path in logical_case.walk(self.tree):
             if len(path) > 1:
                 below[path[1]["name"]] |= {path[-1]["name"]}
-        workers = {"fork", "spawn", "forkserver", "future", "program"}
+        workers = {"by_fork", "by_spawn", "by_forkserver", "by_future", "by_program"}
         self.assertEqual({name: functions & workers for name, functions in below.items() if functions & workers},
-                         {"processes.py": {"fork", "future"}, "multiprocessing.spawn": {"spawn"},
-                          "multiprocessing.forkserver": {"forkserver"}, "python3": {"program"}})
+                         {"processes.py": {"by_fork", "by_future"}, "multiprocessing.spawn": {"by_spawn"},
+                          "multiprocessing.forkserver": {"by_forkserver"}, "python3": {"by_program"}})
 
 
 class Names(Python):

@@ -11,29 +11,29 @@ def burn():
         s += i
 
 
-def fork():
+def by_fork():
     burn()
 
 
-def spawn():
+def by_spawn():
     burn()
 
 
-def forkserver():
+def by_forkserver():
     burn()
 
 
-def future(_):
+def by_future(_):
     burn()
 
 
 if __name__ == "__main__":
-    for kind in (fork, spawn, forkserver):
-        process = multiprocessing.get_context(kind.__name__).Process(target=kind)
+    for kind in (by_fork, by_spawn, by_forkserver):
+        process = multiprocessing.get_context(kind.__name__[3:]).Process(target=kind)
         process.start()
         process.join()
         assert process.exitcode == 0
     with concurrent.futures.ProcessPoolExecutor(2) as pool:
-        list(pool.map(future, range(4)))
-    subprocess.run([sys.executable, "-c", "def program():\n    for i in range(400000):\n        i + 1\nprogram()"],
+        list(pool.map(by_future, range(4)))
+    subprocess.run([sys.executable, "-c", "def by_program():\n    for i in range(400000):\n        i + 1\nby_program()"],
                    check=True)
