@@ -144,6 +144,22 @@ class Names(Python):
         self.assertEqual(names, {"loader", "with a dict", "Größe", "スレッド", 31 * "x", "Thread-1 (burn)", "pool_0"})
 
 
+class Instants(Python):
+    def test_call_chains_are_those_that_the_program_sees_itself(self):
+        """Functions and the lines that they execute."""
+        done, _ = self.profile(PYTHON, SOURCES / "instants.py", 10000, events=("CPUTIME@f5000",))
+        own = {tuple(map(tuple, json.loads(line))) for line in done.stdout.splitlines()}
+        seen = set()
+        for path in logical_case.walk(self.tree):
+            calls = [node for node in path if node["kind"] == "procedure" and (node["file"] or "").endswith("instants.py")]
+            if calls and calls[-1]["name"] == "burn" and path[-1] is calls[-1]:
+                chain = tuple((caller["name"], callee["call_site"]["line"]) for caller, callee in zip(calls, calls[1:]))
+                self.assertEqual(chain[-1][0], "instant")
+                self.assertIn(chain[:-1], own)
+                seen.add(chain)
+        self.assertGreater(len(seen), 100)
+
+
 def codes_of(code):
     """A code object and those in it."""
     yield code
