@@ -17,7 +17,7 @@ import unittest
 import logical_case
 import measurement_writer as mw
 import profiling
-from evidence import OfChance, of_share
+from evidence import OfChance, of_samples, of_share
 from hpcprof_case import HpcprofCase
 from logical_case import procedures
 
@@ -158,6 +158,17 @@ class Instants(Python):
                 self.assertIn(chain[:-1], own)
                 seen.add(chain)
         self.assertGreater(len(seen), 100)
+
+
+class Shares(OfChance, Python):
+    def test_time_is_where_the_program_says_itself(self):
+        found = self.evidence()
+        for _ in found.looks():
+            done, (image,) = self.profile(PYTHON, SOURCES / "shares.py", 60, events=("CPUTIME@f5000",))
+            period = image.mean_period("CPUTIME")
+            for name, seconds in json.loads(done.stdout).items():
+                found.between(name, self.value("work", name), 0.99 * seconds, 1.01 * seconds,
+                              of_samples(seconds, period), 0.3 * seconds)
 
 
 def codes_of(code):
