@@ -25,16 +25,23 @@ static uint32_t named_lip(struct thread *self, const char *constant)
     return number ? lnotes_lip(&self->logical.lnotes, note) : 0;
 }
 
-/* The node of the lock below that of the path. hpcprof finds the lock's name by its address in a
- * module, as for code. A lock in no module has no name. `name`: the one that an agent has given; or NULL. */
-static uint32_t lock_node(struct thread *self, uint32_t path, uint64_t lock, const char *name)
+/* The node, below that of the path, of a lock to which an agent has given a name. */
+static uint32_t named_lock_node(struct thread *self, uint32_t path, const char *name)
+{
+    const struct cct_note note = {
+        .ip = ip_placeholder(PLACEHOLDER_LOCK), .lip = named_lip(self, name), .first = true};
+    return cct_child(&self->cct, path, &note);
+}
+
+/* The node of another lock. hpcprof finds its name by its address in a module, as for code. A lock in no
+ * module has no name. */
+static uint32_t lock_node(struct thread *self, uint32_t path, const volatile void *lock)
 {
     struct unwinder *u = &self->unwinder;
     struct cct_note note = {.ip = ip_placeholder(PLACEHOLDER_LOCK), .first = true};
-    uint64_t ip = rule_cache_ask(&u->guard, rule_cache_ip, u->cache, lock);
+    uint64_t ip = rule_cache_ask(&u->guard, rule_cache_ip, u->cache, (uint64_t)(uintptr_t)lock);
     if (ip_instance(ip) != INSTANCE_NO_MODULE)
         note.ip = ip;
-    note.lip = name ? named_lip(self, name) : 0;
     return cct_child(&self->cct, path, &note);
 }
 
@@ -50,7 +57,7 @@ uint32_t lock_kept_node(struct thread *self)
         called++;
     bool is_library = called < u->depth && !modules_in_libc(u->path[called].pc);
     uint32_t node = u->path[is_library ? called : code].node;
-    return lock_node(self, node, lock->condition, lock->kept);
+    return named_lock_node(self, node, lock->kept);
 }
 
 static void add_delays(struct thread *self, struct agent_slot *slot, uint32_t node)
@@ -74,8 +81,8 @@ void lock_wait_record(struct agent_slot *slot, const volatile void *lock)
     if (!atomic_load(&sampling.stopping) && getcontext(&context) == 0) {
         uint32_t path = own_path_enter(self, &context);
         const struct agent_lock *its = agent_lock_at(lock);
-        uint32_t node = lock_node(self, path ? path : logical_unknown(&self->cct),
-                                  (uint64_t)(uintptr_t)lock, its ? its->name : NULL);
+        path = path ? path : logical_unknown(&self->cct);
+        uint32_t node = its ? named_lock_node(self, path, its->name) : lock_node(self, path, lock);
         if (node != CCT_NO_MEMORY)
             add_delays(self, slot, node);
     }
