@@ -81,6 +81,7 @@ static struct python_types types_of(const struct pinned_module *pinned)
                                  .method = export_of(pinned, "PyMethod_Type", NULL),
                                  .tuple = export_of(pinned, "PyTuple_Type", NULL),
                                  .list = export_of(pinned, "PyList_Type", NULL),
+                                 .dict = export_of(pinned, "PyDict_Type", NULL),
                                  .generator = export_of(pinned, "PyGen_Type", NULL),
                                  .coroutine = export_of(pinned, "PyCoro_Type", NULL),
                                  .async_generator = export_of(pinned, "PyAsyncGen_Type", NULL)};
@@ -236,7 +237,7 @@ static uint64_t waiting_frame(const struct agent_cursor *cursor)
     struct thread_data *data = cursor->thread_data;
     const struct python_reader reader = reader_of(cursor);
     if (!state->tasks && state->is_generator)
-        state->task = python_task(&reader, state->outermost, state->next.newest);
+        state->task = python_task(&reader, data->state, state->outermost);
     while (!state->suspended && state->task && state->tasks++ < MOST_TASKS) {
         state->task = python_waiting_task(&reader, state->task);
         state->suspended =

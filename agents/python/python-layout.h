@@ -17,7 +17,7 @@ enum { FRAME_WORDS = 10, CODE_FROM = 64, CODE_WORDS = 10, BYTES_WORDS = 3 };
 
 /* Addresses of types, by which what an asyncio task refers to is recognized; 0: it is not. */
 struct python_types {
-    uint64_t function, method, tuple, list, generator, coroutine, async_generator;
+    uint64_t function, method, tuple, list, dict, generator, coroutine, async_generator;
 };
 
 struct python_layout {
@@ -30,7 +30,8 @@ struct python_layout {
     uint32_t interpreters;                          /* in _PyRuntime: the first interpreter */
     uint32_t interpreter_next, interpreter_threads; /* in an interpreter: its first thread state */
     uint32_t thread_next, thread_id;                /* in a thread state */
-    uint32_t thread_interpreter, interpreter_lock;  /* the address of a lock's state */
+    uint32_t thread_interpreter, interpreter_modules;
+    uint32_t interpreter_lock; /* the address of a lock's state */
     uint32_t
         gil_in_state; /* in that state: what gil_holder is the address of; 0: there is one lock for all */
     uint32_t thread_frame; /* its newest frame, 3.13; its newest _PyCFrame, before */

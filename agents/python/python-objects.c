@@ -20,7 +20,7 @@ enum {
 /* Kinds of keys. The entries of the first have a hash, too; those of the last have no value. */
 enum { KEYS_GENERAL, KEYS_TEXTS, KEYS_SHARED };
 
-#define MOST_KEYS 64
+#define MOST_KEYS 8192
 
 uint64_t python_word(const struct python_reader *r, uint64_t address)
 {
@@ -65,32 +65,38 @@ bool python_text_is(const struct python_reader *r, uint64_t text, const char *ex
            __builtin_memcmp(found, expected, length) == 0;
 }
 
-/* Where an instance or a dict has its attributes. */
-struct attributes {
-    uint64_t keys;
-    uint64_t values; /* array; 0: the keys' entries have them */
-};
-
 static uint8_t byte_at(const struct python_reader *r, uint64_t address)
 {
     uint8_t byte;
     return r->host->read(r->cursor, address, &byte, sizeof byte) ? byte : 0;
 }
 
-static struct attributes of_dict(const struct python_reader *r, uint64_t dict)
+/* `values`: the array of values; 0: the entries have them. */
+static struct python_items items_of(const struct python_reader *r, uint64_t keys, uint64_t values)
+{
+    if (!keys)
+        return (struct python_items){0};
+    return (struct python_items){
+        .entries = keys + KEYS_TABLE + ((uint64_t)1 << (byte_at(r, keys + KEYS_INDEX_BYTES) & 31)),
+        .key_at = byte_at(r, keys + KEYS_KIND) == KEYS_GENERAL ? 8 : 0,
+        .count = python_word(r, keys + KEYS_COUNT),
+        .values = values};
+}
+
+struct python_items python_items(const struct python_reader *r, uint64_t dict)
 {
     uint64_t values = dict ? python_word(r, dict + DICT_VALUES) : 0;
-    return (struct attributes){dict ? python_word(r, dict + DICT_KEYS) : 0,
-                               values ? values + r->layout->values_start : 0};
+    return items_of(r, dict ? python_word(r, dict + DICT_KEYS) : 0,
+                    values ? values + r->layout->values_start : 0);
 }
 
 /* Before an object are 2 words of the garbage collector, and before these the addresses of its dict and, in
  * 3.11, of its array of values. 3.12 has only one of them: that of the array less 1. */
-static struct attributes of_instance(const struct python_reader *r, uint64_t object)
+static struct python_items attributes_of(const struct python_reader *r, uint64_t object)
 {
     uint64_t type = python_type(r, object), flags = type ? python_word(r, type + TYPE_FLAGS) : 0;
     if (!(flags & MANAGED_DICT))
-        return (struct attributes){0};
+        return (struct python_items){0};
     uint64_t dict = python_word(r, object - 24);
     uint64_t values = 0;
     if (r->layout->minor == 11)
@@ -99,23 +105,30 @@ static struct attributes of_instance(const struct python_reader *r, uint64_t obj
         values = dict & 1 ? dict + 1 : 0;
     else if (flags & INLINE_VALUES && !dict)
         values = object + python_word(r, type + TYPE_BASIC_SIZE) + r->layout->values_start;
-    return values ? (struct attributes){python_word(r, type + r->layout->type_keys), values}
-                  : of_dict(r, dict);
+    return values ? items_of(r, python_word(r, type + r->layout->type_keys), values)
+                  : python_items(r, dict);
+}
+
+uint64_t python_value(const struct python_reader *r, const struct python_items *items, uint64_t i)
+{
+    uint64_t entry = items->entries + (items->key_at + 16) * i;
+    return python_word(r, items->values ? items->values + 8 * i : entry + items->key_at + 8);
+}
+
+uint64_t python_value_of(const struct python_reader *r, const struct python_items *items,
+                         const char *name)
+{
+    uint64_t key = items->entries + items->key_at;
+    for (uint64_t i = 0; i < items->count && i < MOST_KEYS; i++, key += items->key_at + 16)
+        if (python_text_is(r, python_word(r, key), name))
+            return python_value(r, items, i);
+    return 0;
 }
 
 uint64_t python_attribute(const struct python_reader *r, uint64_t object, const char *name)
 {
-    struct attributes its = of_instance(r, object);
-    if (!its.keys)
-        return 0;
-    uint8_t kind = byte_at(r, its.keys + KEYS_KIND);
-    uint64_t count = python_word(r, its.keys + KEYS_COUNT), key = kind == KEYS_GENERAL ? 8 : 0;
-    uint64_t entry =
-        its.keys + KEYS_TABLE + ((uint64_t)1 << (byte_at(r, its.keys + KEYS_INDEX_BYTES) & 31));
-    for (uint64_t i = 0; i < count && i < MOST_KEYS; i++, entry += key + 16)
-        if (python_text_is(r, python_word(r, entry + key), name))
-            return python_word(r, its.values ? its.values + 8 * i : entry + key + 8);
-    return 0;
+    struct python_items its = attributes_of(r, object);
+    return python_value_of(r, &its, name);
 }
 
 uint64_t python_first_argument(const struct python_reader *r, uint64_t frame, const char *function)

@@ -1,6 +1,8 @@
 /* Handler. */
 #include "agents/python/python-tasks.h"
 
+#include <stdatomic.h>
+
 #define READ(address) python_word(r, (address))
 
 /* In structures of all versions that the agent knows. */
@@ -8,9 +10,8 @@ enum {
     TYPE_BASE = 256,
     CELL_CONTENT = 16,
     FUNCTION_CLOSURE = 72,
-    HANDLE_CALLBACK = 24, /* of asyncio's Handle, which has slots */
-    FIRST_STEP_TASK = 16, /* of the callback that begins a task */
-    METHOD_OBJECT = 24,   /* of a built-in method, or one that is written in Python */
+    MODULE_DICT = 16,
+    METHOD_OBJECT = 24, /* of a built-in method, or one that is written in Python */
     PARTIAL_ARGUMENTS = 24,
     FUTURE_CALLBACK = 24,
     FUTURE_CALLBACKS = 40,
@@ -19,30 +20,47 @@ enum {
     AWAITED_COROUTINE = 16, /* of what stands for a coroutine while that is awaited */
 };
 
+#define MOST_LOOPS 256
+
 /* A callback may lead to a future with a callback, as of gather in gather. */
 #define MOST_FUTURES 8
 #define MOST_ITEMS   8 /* of callbacks, variables, arguments */
 
 /* ---- from a coroutine to its task ---- */
 
-static bool is_task_of(const struct python_reader *r, uint64_t task, uint64_t coroutine)
+/* The dict of the loops' current tasks; 0: asyncio is not imported. The modules are searched again when there
+ * are others. */
+static uint64_t current_tasks(const struct python_reader *r, uint64_t thread)
 {
-    return task && READ(task + r->layout->task_coroutine) == coroutine;
+    static _Atomic uint64_t known, count_of_modules;
+    uint64_t dict = atomic_load_explicit(&known, memory_order_relaxed);
+    if (python_type(r, dict) == r->layout->types.dict)
+        return dict;
+    uint64_t interpreter = READ(thread + r->layout->thread_interpreter);
+    const struct python_items modules =
+        python_items(r, READ(interpreter + r->layout->interpreter_modules));
+    if (modules.count == atomic_exchange(&count_of_modules, modules.count))
+        return 0;
+    uint64_t module = python_value_of(r, &modules, "asyncio.tasks");
+    const struct python_items names = python_items(r, module ? READ(module + MODULE_DICT) : 0);
+    dict = python_value_of(r, &names, "_current_tasks");
+    atomic_store(&known, dict);
+    return dict;
 }
 
-uint64_t python_task(const struct python_reader *r, uint64_t frame, uint64_t around)
+uint64_t python_task(const struct python_reader *r, uint64_t thread, uint64_t frame)
 {
-    uint64_t coroutine = frame - r->layout->generator_frame;
-    if (!around || python_type(r, coroutine) != r->layout->types.coroutine)
+    uint64_t coroutine = frame - r->layout->generator_frame, dict;
+    if (python_type(r, coroutine) != r->layout->types.coroutine ||
+        !(dict = current_tasks(r, thread)))
         return 0;
-    uint64_t handle = python_first_argument(r, around, "Handle._run");
-    uint64_t callback = handle ? READ(handle + HANDLE_CALLBACK) : 0;
-    if (!callback)
-        return 0;
-    uint64_t task = READ(callback + METHOD_OBJECT), first_step = READ(callback + FIRST_STEP_TASK);
-    return is_task_of(r, first_step, coroutine) ? first_step
-           : is_task_of(r, task, coroutine)     ? task
-                                                : 0;
+    const struct python_items items = python_items(r, dict);
+    for (uint64_t i = 0; i < items.count && i < MOST_LOOPS; i++) {
+        uint64_t task = python_value(r, &items, i);
+        if (task && READ(task + r->layout->task_coroutine) == coroutine)
+            return task;
+    }
+    return 0;
 }
 
 /* ---- from a task to the one that waits for it ---- */

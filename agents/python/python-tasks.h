@@ -1,8 +1,8 @@
 /* Handler. Tasks of asyncio: coroutines that an event loop runs.
  *
- * The loop calls the coroutine of a task, in Handle._run. So on the stack all tasks are side by side, below
- * the loop. But mostly another task waits for the task, in a coroutine that is suspended. The task leads to
- * it: when it is done, it calls callbacks.
+ * The loop calls the coroutine of a task. So on the stack all tasks are side by side, below the loop.
+ * asyncio.tasks._current_tasks, a dict, has the task that each loop runs. Mostly another task waits for it,
+ * in a coroutine that is suspended. The task leads to that: when it is done, it calls callbacks.
  *
  *     made by                           callback                     refers to
  *     await task, wait_for (3.12 on)    a method of the waiting task that task
@@ -16,9 +16,8 @@
 
 #include "agents/python/python-objects.h"
 
-/* The task whose coroutine has this frame, as the function's frame around it has called it; 0: it is no
- * event loop that has called it, or no task. */
-uint64_t python_task(const struct python_reader *r, uint64_t frame, uint64_t around);
+/* The task that runs, if its coroutine has this frame; else 0. `thread`: the state of the calling thread. */
+uint64_t python_task(const struct python_reader *r, uint64_t thread, uint64_t frame);
 
 /* The task that waits for a task; 0: none does. */
 uint64_t python_waiting_task(const struct python_reader *r, uint64_t task);
