@@ -220,6 +220,7 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     struct state *state = cursor->state;
     state->frame = state->outermost = state->task = 0;
     state->suspended = state->tasks = 0;
+    state->is_generator = false;
     if (!state->layout || !find_activation(cursor, frame))
         return AGENT_NATIVE;
     const struct python_reader reader = reader_of(cursor);

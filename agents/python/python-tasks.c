@@ -13,10 +13,10 @@ enum {
     MODULE_DICT = 16,
     METHOD_OBJECT = 24, /* of a built-in method, or one that is written in Python */
     PARTIAL_ARGUMENTS = 24,
-    FUTURE_CALLBACK = 24,
-    FUTURE_CALLBACKS = 40,
+    FUTURE_CALLBACK = 24,  /* the first one of a future or task */
+    FUTURE_CALLBACKS = 40, /* the others */
     LIST_SIZE = 16,
-    LIST_ITEMS = 24,        /* the first one of a future or task */
+    LIST_ITEMS = 24,
     AWAITED_COROUTINE = 16, /* of what stands for a coroutine while that is awaited */
 };
 
