@@ -142,6 +142,14 @@ class Names(Python):
         run = json.loads(pathlib.Path(self.database, "run.json").read_text())
         names = {thread["name"] for process in run["processes"] for thread in process["threads"][1:]}
         self.assertEqual(names, {"loader", "with a dict", "Größe", "スレッド", 31 * "x", "Thread-1 (burn)", "pool_0"})
+        self.check_creation("pool_0", r"Thread\.start threading\.py:\d+ < ThreadPoolExecutor\._adjust_thread_count "
+                                      r"thread\.py:\d+ < \.\.\. < <module> named\.py:\d+")
+        self.check_creation("loader", r"Thread\.start threading\.py:\d+ < <module> named\.py:\d+")
+
+    def check_creation(self, name, expected):
+        done = self.run_tool(logical_case.TOOLS / "hpcviewer", "--print", "threads", self.database)
+        (line,) = [line for line in done.stdout.splitlines() if f"  {name}  " in line]
+        self.assertRegex(line, f"{name}  created at {expected}$")
 
 
 class Instants(Python):
