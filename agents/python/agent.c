@@ -150,16 +150,17 @@ static void module_added(const struct agent_module *module)
 }
 
 /* A sample has found that an interpreter has a lock of its own. */
-static _Atomic enum { NO_OTHER_LOCK, OTHER_LOCK, OTHER_LOCK_IS_REPORTED } other_lock;
+static _Atomic bool has_other_lock;
 
 static void thread_end(void *thread_data)
 {
-    int found = OTHER_LOCK;
+    static bool is_reported;
     (void)thread_data;
-    if (atomic_compare_exchange_strong(&other_lock, &found, OTHER_LOCK_IS_REPORTED))
+    if (atomic_load(&has_other_lock) && !is_reported)
         host->warn(&hpcrun_agent,
                    "a sub-interpreter has a lock of its own: threads that wait for it are "
                    "`waiting`, without `lock wait` and `lock blame`");
+    is_reported = atomic_load(&has_other_lock);
 }
 
 static void module_removed(const struct agent_module *module)
@@ -202,9 +203,8 @@ static bool find_activation(struct agent_cursor *cursor, const struct agent_fram
         uint64_t known = data->state;
         state->next = python_newest(&reader, &data->state);
         state->has_begun = true;
-        if (data->state != known && atomic_load(&other_lock) == NO_OTHER_LOCK &&
-            python_has_other_lock(&reader, data->state))
-            atomic_store(&other_lock, OTHER_LOCK);
+        if (data->state != known && python_has_other_lock(&reader, data->state))
+            atomic_store(&has_other_lock, true);
     }
     if (is_eval && !is_in(state->next.mark, frame->sp, end)) {
         const struct python_activation found =
