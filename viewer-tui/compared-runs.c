@@ -6,26 +6,51 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-typedef VEC(struct session *) session_list;
-
-/* Appends the session of a database, of which it takes the path; false if there is none. */
-static bool add_database(session_list *sessions, const struct options *options, char *folder)
+/* Adds the run of a database, of which it takes the path; false if there is none. */
+static bool add_database(struct session *session, size_t side, char *folder)
 {
-    struct session *session = folder ? session_open(folder, options->metrics) : NULL;
+    if (folder)
+        session_add_run(session, folder, side, 0);
     free(folder);
-    if (session)
-        vec_push(sessions, session);
-    return session != NULL;
+    return folder != NULL;
 }
 
-/* Appends the runs of a set, which must have one number of workers. */
-static bool add_set(session_list *sessions, const struct options *options, const char *folder)
+/* The range in the last part of "DB@1.2s:3.4s", which *length then leaves out; all 0 if a file has that name. */
+static struct asked_range range_in(const char *path, size_t *length)
+{
+    struct asked_range range = {0};
+    const char *at = strrchr(path, '@');
+    *length = strlen(path);
+    if (!at || strchr(at, '/') || access(path, F_OK) == 0)
+        return range;
+    if (!asked_range_read(at + 1, &range))
+        diag_usage("'%s': after @ comes a piece of time such as 1.2s:3.4s, 40%%: or phase2", path);
+    *length = (size_t)(at - path);
+    return range;
+}
+
+/* Adds the run of a path, or a piece of its time. */
+static bool add_path(struct session *session, size_t side, const char *path)
+{
+    size_t length;
+    struct asked_range range = range_in(path, &length);
+    char *folder = mem_strndup(path, length);
+    bool is_there = add_database(session, side, database_for(folder));
+    if (is_there)
+        session->runs.at[session->runs.n - 1].asked_range = range;
+    free(folder);
+    return is_there;
+}
+
+/* Adds the runs of a set, which must have one number of workers. */
+static bool add_set(struct session *session, size_t side, const char *folder)
 {
     struct run_set set = {0};
     char *cause = NULL;
     unsigned workers = 0;
-    size_t before = sessions->n;
+    size_t before = session->runs.n;
     bool is_right = run_set_read(&set, folder, &cause);
     for (size_t i = 0; is_right && i < set.runs.n; i++) {
         const struct set_run *run = &set.runs.at[i];
@@ -38,20 +63,20 @@ static bool add_set(session_list *sessions, const struct options *options, const
         }
         workers = run->workers;
         char *path = mem_printf("%s/%s", folder, run->directory);
-        is_right = is_right && add_database(sessions, options, database_beside(path)); /* which reports a cause */
+        is_right = is_right && add_database(session, side, database_beside(path)); /* which reports a cause */
         free(path);
     }
     if (cause)
         diag_error(folder, "%s", cause);
-    else if (is_right && sessions->n == before)
+    else if (is_right && session->runs.n == before)
         diag_error(folder, "no run of the set has ended with status 0");
     free(cause);
     run_set_free(&set);
-    return is_right && sessions->n > before;
+    return is_right && session->runs.n > before;
 }
 
-/* Appends the runs of "A,B,...". */
-static bool add_list(session_list *sessions, const struct options *options, const char *list)
+/* Adds the runs of "A,B,...". */
+static bool add_list(struct session *session, size_t side, const char *list)
 {
     bool is_right = true;
     for (const char *at = list; is_right && *at;) {
@@ -59,53 +84,64 @@ static bool add_list(session_list *sessions, const struct options *options, cons
         if (length == 0)
             diag_usage("--compare: nothing between two commas of '%s'", list);
         char *path = mem_strndup(at, length);
-        is_right = run_set_exists(path) ? add_set(sessions, options, path)
-                                        : add_database(sessions, options, database_for(path));
+        is_right = run_set_exists(path) ? add_set(session, side, path) : add_path(session, side, path);
         at += length + (at[length] == ',');
         free(path);
     }
     return is_right;
 }
 
-static bool add_side(session_list *sessions, const struct options *options, int side)
+static bool add_side(struct session *session, const struct options *options, size_t side)
 {
-    if (options->compares_lists)
-        return add_list(sessions, options, options->paths[side]);
-    char *here = options->paths[side] ? NULL : only_path_here();
-    bool is_open = add_database(sessions, options, database_for(here ? here : options->paths[side]));
-    free(here);
-    return is_open;
+    return options->compares_lists ? add_list(session, side, options->paths[side])
+                                   : add_path(session, side, options->paths[side]);
 }
 
 /* Says so if the runs of a list are not of one command: their mean is of nothing then. */
-static void check_side(const struct options *options, int side, struct session *const *runs, size_t n)
+static void check_side(const struct options *options, const struct session *session, size_t side)
 {
-    const char *first = run_text(runs[0]->run, "title");
-    for (size_t i = 1; i < n; i++)
-        if (strcmp(run_text(runs[i]->run, "title"), first) != 0) {
+    const char *first = NULL;
+    for (size_t i = 0; i < session->runs.n; i++) {
+        if (session->runs.at[i].group != side)
+            continue;
+        const char *title = run_text(session->runs.at[i].run, "title");
+        first = first ? first : title;
+        if (strcmp(title, first) != 0) {
             diag_note(NULL, "%s: runs of different programs: '%s' and '%s'", options->comparison.names[side], first,
-                      run_text(runs[i]->run, "title"));
+                      title);
             return;
         }
+    }
+}
+
+/* The session of the only database; NULL as in open_databases. */
+static struct session *open_one(const struct options *options)
+{
+    const struct asked_range *asked = &options->range;
+    char *here = options->paths[0] ? NULL : only_path_here();
+    size_t length;
+    struct asked_range range = range_in(here ? here : options->paths[0], &length);
+    char *path = mem_strndup(here ? here : options->paths[0], length), *folder = database_for(path);
+    struct session *session = folder ? session_open(folder, options->metrics) : NULL;
+    if (session)
+        session->runs.at[0].asked_range = asked->phase || asked->from.is_given || asked->to.is_given ? *asked : range;
+    free(folder);
+    free(path);
+    free(here);
+    return session;
 }
 
 struct session *open_databases(const struct options *options)
 {
-    session_list sessions = {0};
-    struct session *session = NULL;
-    bool is_open = add_side(&sessions, options, 0);
-    size_t n_left = sessions.n;
-    if (is_open && options->paths[1])
-        is_open = add_side(&sessions, options, 1);
-    if (is_open && options->paths[1]) {
-        check_side(options, 0, sessions.at, n_left);
-        check_side(options, 1, sessions.at + n_left, sessions.n - n_left);
-        session = session_compare(sessions.at, n_left, sessions.n - n_left, &options->comparison);
+    if (!options->paths[1])
+        return open_one(options);
+    struct session *session = session_new(options->metrics);
+    if (!add_side(session, options, 0) || !add_side(session, options, 1)) {
+        session_close(session);
+        return NULL;
     }
-    else if (is_open)
-        session = sessions.at[0];
-    for (size_t i = 0; !is_open && i < sessions.n; i++)
-        session_close(sessions.at[i]);
-    vec_free(&sessions);
+    for (size_t side = 0; side < SIDES; side++)
+        check_side(options, session, side);
+    session_compare(session, &options->comparison);
     return session;
 }

@@ -114,6 +114,7 @@ void thread_after_fork(void)
     uint64_t mask = own_section_begin();
     thread_image_after_fork(self);
     cct_free(&self->cct); /* clearing it would copy the parent's pages */
+    segments_free(&self->trace);
     logical_free(&self->logical);
     self->kind = THREAD_INITIAL;
     thread_start_over(self);

@@ -5,6 +5,7 @@
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/flush.h"
+#include "hpcrun/sample/sample-trace.h"
 #include "hpcrun/sample/sample.h"
 #include "hpcrun/thread/live-threads.h"
 #include "hpcrun/thread/ready-time.h"
@@ -19,6 +20,7 @@ struct foreign_thread {
     struct foreign_thread *next; /* with a tid of the same slot */
     struct thread *thread;
     uint64_t sampled; /* CPU time that its samples stand for, ns */
+    uint64_t last;    /* CLOCK_MONOTONIC of its last sample */
 };
 
 static struct foreign_thread *slots[SLOTS]; /* by tid */
@@ -52,6 +54,8 @@ static void set_begin(struct thread *thread, const struct perf_sample *sample)
     measured_schedule(sample->tid, &now);
     thread->tid = sample->tid;
     thread->began_wall = sample->time - sample->period;
+    if (thread->began_wall < process.began_wall)
+        thread->began_wall = process.began_wall;
     thread->began_cpu = now.cpu > sample->period ? now.cpu - sample->period : 0;
     thread->began_waits = (struct cpu_waits){now.ready, now.timeslices};
     measured_name(sample->tid, thread->image->name, sizeof thread->image->name);
@@ -103,31 +107,34 @@ static const uint8_t greg_of[SAMPLED_REGISTER_COUNT] = {
     REG_CSGSFS, REG_CSGSFS, REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
 };
 
-static void record(struct thread *thread, const struct perf_sample *sample)
+static void unwind_and_record(struct thread *thread, const struct perf_sample *sample,
+                              const struct increment *increment)
 {
     ucontext_t context = {0};
-    const struct increment increment = {.fired = true, .amount = sample->period << TIME_SHIFT};
     struct thread_event *event = &thread->events[0];
     for (unsigned i = 0; i < SAMPLED_REGISTER_COUNT; i++)
         context.uc_mcontext.gregs[greg_of[i]] = (greg_t)sample->registers[i];
     thread->unwinder.elsewhere = foreign_memory(sample->stack, sample->stack_bytes);
     inner = &thread->unwinder.guard;
     if (guard_enter(&outer) == 0) {
-        sample_record(thread, event, &increment, &context);
+        sample_record(thread, event, increment, &context, sample_trace_place(thread));
         guard_leave(&outer);
     } else {
         unwind_forget(&thread->unwinder);
-        thread_image_count(thread, event, FATE_DROPPED_OWN_CODE, 1, increment.amount);
+        thread_image_count(thread, event, FATE_DROPPED_OWN_CODE, 1, increment->amount);
+        *sample_trace_place(thread) =
+            (struct trace_record){.time = increment->until, .amount = TRACE_DROPPED};
     }
     inner = NULL;
 }
 
 /* The kernel has no registers of a thread that is ending, and no use for those of 32-bit code. */
-static void drop(struct thread *thread, const struct perf_sample *sample)
+static void drop(struct thread *thread, const struct increment *increment)
 {
-    uint64_t amount = sample->period << TIME_SHIFT;
-    thread_image_count(thread, &thread->events[0], FATE_FIRED, 1, amount);
-    thread_image_count(thread, &thread->events[0], FATE_DROPPED_ENDING, 1, amount);
+    thread_image_count(thread, &thread->events[0], FATE_FIRED, 1, increment->amount);
+    thread_image_count(thread, &thread->events[0], FATE_DROPPED_ENDING, 1, increment->amount);
+    *sample_trace_place(thread) =
+        (struct trace_record){.time = increment->until, .amount = TRACE_DROPPED};
 }
 
 void foreign_threads_sample(const struct perf_sample *sample)
@@ -135,11 +142,15 @@ void foreign_threads_sample(const struct perf_sample *sample)
     struct foreign_thread *its = thread_of(sample);
     if (!its)
         return;
+    its->last = sample->time > its->last ? sample->time : its->last + 1;
+    const struct increment increment = {
+        .fired = true, .amount = sample->period << TIME_SHIFT, .until = its->last};
     if (sample->is_64_bit)
-        record(its->thread, sample);
+        unwind_and_record(its->thread, sample, &increment);
     else
-        drop(its->thread, sample);
+        drop(its->thread, &increment);
     thread_image_commit(its->thread, ticks_now());
+    sample_trace(its->thread, &its->thread->events[0], &increment);
     its->sampled += sample->period;
 }
 

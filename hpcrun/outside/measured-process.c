@@ -113,7 +113,7 @@ static unsigned usable_cpus(int pid)
     return count ? count : 1;
 }
 
-bool measured_identify(int pid, char *const *command)
+bool measured_identify(int pid, char *const *command, uint64_t began)
 {
     char path[PATH_BYTES];
     process.pid = pid;
@@ -121,7 +121,7 @@ bool measured_identify(int pid, char *const *command)
         return false;
     identify_host();
     process.began_real = sys_clock(CLOCK_REALTIME);
-    process.began_wall = sys_clock(CLOCK_MONOTONIC);
+    process.began_wall = began;
     process.began_ticks = ticks_now();
     measured_read_cpu();
     process.began_cpu = process.cpu_elsewhere;

@@ -8,8 +8,9 @@
 
 /* Fills in `process` (process/process.h) for the process `pid`, whose configuration is there already.
  * `command` is its command line, NULL-terminated, where /proc no longer has it; NULL: only /proc has.
- * False if there is no such process, or if /proc does not show it. */
-bool measured_identify(int pid, char *const *command);
+ * `began`: CLOCK_MONOTONIC at the
+ * begin of the measurement. False if there is no such process, or if /proc does not show it. */
+bool measured_identify(int pid, char *const *command, uint64_t began);
 
 /* Whether the calling process may look at it. If not, prints why. */
 bool measured_may_look(int pid);

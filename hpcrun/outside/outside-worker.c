@@ -34,7 +34,7 @@ static struct {
     uint64_t period;
     bool has_begun;      /* the image is known */
     uint64_t exec_at;    /* CLOCK_MONOTONIC at which another image has begun; 0: none has */
-    uint64_t began_at;   /* the same of this image; 0: before the measurement */
+    uint64_t began_at;   /* the same of this image, or of the measurement */
     uint64_t lost;       /* samples */
     uint64_t written_at; /* CLOCK_MONOTONIC */
 } worker;
@@ -73,7 +73,7 @@ static void handle_signals(void)
 static bool begin_image(void)
 {
     const struct outside_work *work = worker.work;
-    if (!measured_identify(work->pid, work->command))
+    if (!measured_identify(work->pid, work->command, worker.began_at))
         return false;
     worker.has_begun = true;
     fds_init();
@@ -265,6 +265,7 @@ static bool begin(void)
     handle_signals();
     process.pid = worker.work->pid;
     process.config.launched_pid = process.pid;
+    worker.began_at = sys_clock(CLOCK_MONOTONIC);
     if (!open_events())
         return false;
     if (worker.work->command) {

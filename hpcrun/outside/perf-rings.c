@@ -33,7 +33,7 @@ struct ring {
     int fd;                            /* the event that it was mapped for */
     struct perf_event_mmap_page *page; /* NULL: no ring */
     size_t bytes;                      /* a power of two */
-    uint64_t tail, head;               /* of what is being read */
+    uint64_t tail, head, next;         /* of what is being read */
 };
 
 /* An event; they are opened in the order of their ids. */
@@ -401,7 +401,7 @@ struct task_record {
     uint64_t time;
 };
 
-enum pass { MAPS, SAMPLES, ENDS, PASSES };
+enum pass { EXECS, MAPS, SAMPLES, ENDS };
 
 static void visit(const struct perf_visitor *visitor, const struct perf_event_header *record,
                   enum pass pass)
@@ -409,7 +409,7 @@ static void visit(const struct perf_visitor *visitor, const struct perf_event_he
     const struct task_record *task = (const void *)record;
     if (pass == MAPS && record->type == PERF_RECORD_MMAP2)
         visit_map(visitor, record);
-    if (pass == MAPS && record->type == PERF_RECORD_COMM &&
+    if (pass == EXECS && record->type == PERF_RECORD_COMM &&
         (record->misc & PERF_RECORD_MISC_COMM_EXEC) && (int)trailer_of(record).pid == perf.pid)
         visitor->exec(trailer_of(record).time);
     if (pass == SAMPLES && record->type == PERF_RECORD_SAMPLE)
@@ -431,19 +431,59 @@ static void visit_ring(const struct perf_visitor *visitor, const struct ring *ri
     }
 }
 
+static uint64_t time_of(const struct perf_event_header *record)
+{
+    return record->type == PERF_RECORD_SAMPLE ? ((const struct sample_record *)record)->time
+                                              : trailer_of(record).time;
+}
+
+/* The ring with the earliest record that was not visited; NULL: there is none. */
+static struct ring *earliest(void)
+{
+    struct ring *found = NULL;
+    uint64_t first = 0;
+    for (struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++) {
+        if (!ring->page || ring->next >= ring->head)
+            continue;
+        uint64_t time = time_of(record_at(ring, ring->next));
+        if (!found || time < first) {
+            found = ring;
+            first = time;
+        }
+    }
+    return found;
+}
+
+/* In the order of time: a thread's samples may be in several rings. */
+static void visit_samples(const struct perf_visitor *visitor)
+{
+    for (struct ring *ring = earliest(); ring; ring = earliest()) {
+        const struct perf_event_header *record = record_at(ring, ring->next);
+        ring->next = record->size < sizeof *record ? ring->head : ring->next + record->size;
+        visit(visitor, record, SAMPLES);
+    }
+}
+
+static void visit_all(const struct perf_visitor *visitor, enum pass pass)
+{
+    for (unsigned i = 0; i < perf.cpus; i++)
+        if (perf.rings[i].page)
+            visit_ring(visitor, &perf.rings[i], pass);
+}
+
 void perf_rings_read(const struct perf_visitor *visitor)
 {
     for (unsigned i = 0; i < perf.cpus; i++) {
         struct ring *ring = &perf.rings[i];
         if (ring->page) {
-            ring->tail = ring->page->data_tail;
+            ring->next = ring->tail = ring->page->data_tail;
             ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
         }
     }
-    for (enum pass pass = MAPS; pass < PASSES; pass++)
-        for (unsigned i = 0; i < perf.cpus; i++)
-            if (perf.rings[i].page)
-                visit_ring(visitor, &perf.rings[i], pass);
+    visit_all(visitor, EXECS);
+    visit_all(visitor, MAPS);
+    visit_samples(visitor);
+    visit_all(visitor, ENDS);
     for (unsigned i = 0; i < perf.cpus; i++)
         if (perf.rings[i].page)
             __atomic_store_n(&perf.rings[i].page->data_tail, perf.rings[i].head, __ATOMIC_RELEASE);

@@ -28,8 +28,8 @@ struct perf_sample {
     size_t stack_bytes;
 };
 
-/* Called for each record. Of those that are read at once, mappings and execs come first, then samples,
- * then ends of threads: rings of several CPUs have no common order. */
+/* Called for each record. Of those that are read at once, execs come first, then mappings, samples in the
+ * order of time, and ends of threads: rings of several CPUs have no common order. */
 struct perf_visitor {
     void (*map)(const struct mapping *mapping, uint64_t time);
     void (*exec)(uint64_t time);

@@ -13,6 +13,9 @@
  */
 #define KEEP_NODES 8192
 
+/* The same for the records of its trace. */
+#define KEEP_RECORDS 1024
+
 void thread_start_over(struct thread *thread)
 {
     shared_pages_check();
@@ -47,6 +50,9 @@ void thread_start_over(struct thread *thread)
         event->lock_blame = process.metrics.lock_blame[i];
         event->lock_wait = process.metrics.lock_wait[i];
     }
+    bool is_traced = process.config.trace_limit > 0;
+    thread->traced = is_traced ? &thread->events[process.config.traced] : NULL;
+    thread->trace_limit = process.config.trace_limit;
     thread->image_begun = false;
     thread_image_clear(thread);
     unwind_forget(&thread->unwinder);
@@ -55,6 +61,8 @@ void thread_start_over(struct thread *thread)
 void thread_retire(struct thread *thread)
 {
     threads_delist(thread);
+    if (thread->trace.count > KEEP_RECORDS)
+        segments_free(&thread->trace);
     if (cct_end(&thread->cct) > KEEP_NODES) {
         cct_free(&thread->cct);
         logical_free(&thread->logical);

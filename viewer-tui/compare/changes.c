@@ -10,7 +10,7 @@
 
 /* An event of a row that is being compared. */
 struct compared_event {
-    const struct comparison *comparison;
+    const struct merged_runs *merged;
     struct view *view;
     uint32_t row;
     double factor; /* expected cost on the right, per cost on the left */
@@ -20,7 +20,7 @@ struct compared_event {
 /* `costs`: by run. */
 static struct costs_of_both both(const struct compared_event *compared, const double *costs)
 {
-    const struct merged_runs *merged = &compared->comparison->merged;
+    const struct merged_runs *merged = compared->merged;
     double left = merged_mean(merged, 0, costs), right = merged_mean(merged, 1, costs);
     return (struct costs_of_both){
         .sides = {left, right},
@@ -147,12 +147,12 @@ static void insert(struct changed_hotspots *hotspots, const struct changed_hotsp
 /* Finds the procedures with the largest changes, in order of size. */
 static void find_hotspots(const struct compared_event *compared, struct change *change, double whole)
 {
-    const struct merged_runs *merged = &compared->comparison->merged;
+    const struct merged_runs *merged = compared->merged;
     const uint32_t *rows = merged_rows(compared->view, compared->row);
-    size_t n_runs = merged->runs.n, quantity = change->metric / MERGED_COLUMNS;
+    size_t n_runs = merged->runs.n, quantity = merged->metrics.at[change->metric].compared.quantity;
     struct hotspot_pairs pairs = {0};
     for (size_t run = 0; run < n_runs; run++) {
-        size_t metric = merged->sources.at[quantity * n_runs + run];
+        size_t metric = merged_source(merged, quantity, run);
         if (rows[run] == NOTHING || metric == SIZE_MAX)
             continue;
         struct hotspot_list all = hotspots_all(merged_view_of(compared->view, run), rows[run], metric, false);
@@ -179,21 +179,21 @@ static void find_hotspots(const struct compared_event *compared, struct change *
 /* ---- Parts of effort ---- */
 
 /* The first column of a part of effort; metrics.n if the runs do not have it in common. */
-static size_t column_of(const struct comparison *comparison, const struct efficiency *event,
-                        enum efficiency_part part)
+static size_t column_of(const struct merged_runs *merged, const struct efficiency *event, enum efficiency_part part)
 {
-    const struct metrics *left = &comparison->sides[0].db->metrics;
-    const struct metrics *right = &comparison->sides[1].db->metrics;
-    for (size_t m = 0; m < comparison->from.n; m++) {
-        const struct compared_metric *from = &comparison->from.at[m];
-        bool is_effort =
-            metric_is_sum(&left->at[from->sides[0]]) || metric_is_sum(&right->at[from->sides[1]]);
-        bool is_of_part = from->sides[0] == event->at[part] ||
-                          (part == EFFORT && from->sides[0] == event->at[WORK]);
-        if (from->column == MERGED_LEFT && is_effort == (part == EFFORT) && is_of_part)
+    size_t first[SIDES] = {0, merged_group_first(merged, 1)};
+    for (size_t m = 0; m < merged->metrics.n_stored; m++) {
+        const struct metric_comparison *compared = &merged->metrics.at[m].compared;
+        size_t left = merged_source(merged, compared->quantity, first[0]);
+        bool is_effort = false, is_of_part = left == event->at[part] || (part == EFFORT && left == event->at[WORK]);
+        for (int side = 0; side < SIDES; side++) {
+            const struct metrics *metrics = &merged->runs.at[first[side]].db->metrics;
+            is_effort |= metric_is_sum(&metrics->at[merged_source(merged, compared->quantity, first[side])]);
+        }
+        if (compared->column == MERGED_LEFT && is_effort == (part == EFFORT) && is_of_part)
             return m;
     }
-    return comparison->merged.metrics.n;
+    return merged->metrics.n;
 }
 
 static struct change change_of(const struct compared_event *compared,
@@ -201,13 +201,13 @@ static struct change change_of(const struct compared_event *compared,
 {
     struct view *view = compared->view;
     const struct metrics *metrics = view->metrics;
-    struct change change = {.metric = column_of(compared->comparison, event, part)};
+    struct change change = {.metric = column_of(compared->merged, event, part)};
     size_t difference = change.metric + MERGED_DIFFERENCE;
     if (change.metric == metrics->n || !metric_is_measured(&metrics->at[difference]))
         return change;
     enum cost_part of = compared->row == 0 ? INCLUSIVE : hotspots_part(view);
     double whole = view_whole(view, difference);
-    double *costs = merged_costs(view, compared->row, change.metric / MERGED_COLUMNS, of);
+    double *costs = merged_costs(view, compared->row, metrics->at[change.metric].compared.quantity, of);
     change.costs = both(compared, costs);
     free(costs);
     change.verdict = judge_change(&change.costs, whole);
@@ -216,21 +216,20 @@ static struct change change_of(const struct compared_event *compared,
     return change;
 }
 
-struct changes_list changes_of(const struct comparison *comparison, struct view *view, uint32_t row)
+struct changes_list changes_of(struct view *view, uint32_t row)
 {
-    const struct metrics *left = &comparison->sides[0].db->metrics;
+    const struct merged_runs *merged = merged_runs_of(view);
+    const struct metrics *left = &merged->runs.at[0].db->metrics;
     struct changes_list list = {0};
     struct efficiency event;
     size_t from = 0;
     while (efficiency_next(left, &from, &event)) {
-        size_t work = column_of(comparison, &event, WORK);
-        if (work == comparison->merged.metrics.n)
+        size_t work = column_of(merged, &event, WORK);
+        if (work == merged->metrics.n)
             continue;
-        struct compared_event compared = {.comparison = comparison,
-                                          .view = view,
-                                          .row = row,
-                                          .factor = comparison->from.at[work].factor,
-                                          .periods = comparison->merged.periods.at + work / MERGED_COLUMNS * SIDES};
+        size_t quantity = merged->metrics.at[work].compared.quantity;
+        struct compared_event compared = {
+            merged, view, row, comparison_factor(merged), merged_periods(merged, quantity)};
         struct changes changes = {.event = event.event};
         for (int part = WORK; part < EFFICIENCY_PARTS; part++)
             changes.parts[part] = change_of(&compared, &event, (enum efficiency_part)part);
@@ -242,7 +241,6 @@ struct changes_list changes_of(const struct comparison *comparison, struct view 
 /* ---- In words ---- */
 
 struct changes_printer {
-    const struct comparison *comparison;
     const struct view *view;
     struct advice_lines *lines;
     struct text names[SIDES]; /* printable */
@@ -270,7 +268,7 @@ static void add_size(const struct changes_printer *printer, const struct change 
     number_percent(fabs(costs->difference), whole, percent);
     number_percent(costs->uncertainty, whole, uncertainty);
     text_add(text, number);
-    if (*percent && printer->comparison->merged.runs.n > SIDES && *uncertainty)
+    if (*percent && merged_is_of_repeats(merged_runs_of(printer->view)) && *uncertainty)
         text_printf(text, " (%s%% %s %s%%)", percent, printer->lines->ascii ? "+-" : "±", uncertainty);
     else if (*percent)
         text_printf(text, " (%s%%)", percent);
@@ -384,19 +382,19 @@ static void describe_event(const struct changes_printer *printer, const struct c
     }
 }
 
-void changes_describe(const struct changes_list *list, const struct comparison *comparison,
-                      const struct view *view, uint32_t row, struct advice_lines *lines)
+void changes_describe(const struct changes_list *list, const struct view *view, uint32_t row,
+                      struct advice_lines *lines)
 {
-    bool is_scaling = comparison->options->scaling != NO_SCALING;
-    bool is_about_callers = row != 0 && comparison_side(view, 0)->class == &bottomup_class;
-    struct changes_printer printer = {.comparison = comparison,
-                                      .view = view,
+    const struct merged_runs *merged = merged_runs_of(view);
+    bool is_scaling = merged->comparing->scaling != NO_SCALING;
+    bool is_about_callers = row != 0 && view->class->shows_callers;
+    struct changes_printer printer = {.view = view,
                                       .lines = lines,
                                       .is_scaling = is_scaling,
                                       .than_expected = is_scaling ? " than expected" : "",
                                       .is_in = is_about_callers ? "there in calls from" : "in"};
     for (int side = 0; side < SIDES; side++)
-        text_add_clean(&printer.names[side], comparison->options->names[side], lines->ascii);
+        text_add_clean(&printer.names[side], comparison_name(merged, side), lines->ascii);
     for (size_t i = 0; i < list->n; i++) {
         if (list->n > 1)
             advice_add_event(lines, list->at[i].event);

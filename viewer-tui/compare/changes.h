@@ -60,14 +60,13 @@ struct changes_list {
 };
 
 /* Finds the changes in a row of a comparison's view. The caller frees the list with vec_free. */
-struct changes_list changes_of(const struct comparison *comparison, struct view *view,
-                               uint32_t row);
+struct changes_list changes_of(struct view *view, uint32_t row);
 
 /* "worse", "better", "hardly changed"; NULL if not measured in both. */
 const char *change_verdict_name(enum change_verdict verdict);
 
 /* Adds the advice on a row of the comparison's view, or why there is none. */
-void changes_describe(const struct changes_list *list, const struct comparison *comparison,
-                      const struct view *view, uint32_t row, struct advice_lines *lines);
+void changes_describe(const struct changes_list *list, const struct view *view, uint32_t row,
+                      struct advice_lines *lines);
 
 #endif

@@ -1,23 +1,29 @@
 #include "viewer-tui/compare/comparison.h"
 
+#include "viewer-tui/compare/metric-pairs.h"
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/metrics/efficiency.h"
 #include "viewer-tui/threads/run-threads.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *comparison_column(const struct comparison *comparison, enum merged_column column)
+const char *comparison_column(const struct merged_runs *merged, enum merged_column column)
 {
     switch (column) {
-    case MERGED_DIFFERENCE:
-        return comparison->options->scaling == NO_SCALING ? "difference" : "loss";
+    case MERGED_DIFFERENCE: return merged->comparing->scaling == NO_SCALING ? "difference" : "loss";
     case MERGED_RATIO: return "ratio";
     case MERGED_UNCERTAINTY: return "uncertainty";
-    default: return comparison->options->names[column];
+    default: return merged->comparing->names[column];
     }
+}
+
+/* The metric of the first run of a side that is the quantity. */
+static const struct metric *metric_of_side(const struct merged_runs *merged, size_t quantity, int side)
+{
+    size_t run = merged_group_first(merged, (size_t)side);
+    return &merged->runs.at[run].db->metrics.at[merged_source(merged, quantity, run)];
 }
 
 /* What the runs of a side know of a quantity. */
@@ -27,13 +33,12 @@ struct knowledge_of_side {
     bool bounds_total, is_zero;
 };
 
-static struct knowledge_of_side knowledge_of(const struct comparison *comparison, size_t quantity, int side)
+static struct knowledge_of_side knowledge_of(const struct merged_runs *merged, size_t quantity, int side)
 {
-    const struct merged_runs *merged = &comparison->merged;
     struct knowledge_of_side known = {.state = METRIC_MEASURED, .is_zero = true};
     bool is_kind = false; /* a run without overhead of a kind has none */
     for (size_t run = 0; run < merged->runs.n; run++) {
-        size_t source = merged->sources.at[quantity * merged->runs.n + run];
+        size_t source = merged_source(merged, quantity, run);
         if (merged->runs.at[run].group != (size_t)side || (is_kind && source == SIZE_MAX))
             continue;
         const struct metric *metric = source == SIZE_MAX ? NULL : &merged->runs.at[run].db->metrics.at[source];
@@ -51,7 +56,7 @@ static struct knowledge_of_side knowledge_of(const struct comparison *comparison
 
 /* Sets the state of a column. Differences and ratios of lower bounds are not defined: they may be
  * more or less than those of the bounds. */
-static void set_state(struct comparison *comparison, enum merged_column column,
+static void set_state(struct merged_runs *merged, enum merged_column column,
                       const struct knowledge_of_side sides[SIDES], struct metric *metric)
 {
     if (column < SIDES) {
@@ -64,54 +69,48 @@ static void set_state(struct comparison *comparison, enum merged_column column,
             continue;
         bool is_bound = sides[side].state == METRIC_LOWER_BOUND;
         char *why = mem_printf("%s in %s: %s", is_bound ? "only a lower bound" : "not measured",
-                               comparison->options->names[side], sides[side].why);
-        metric_set_state(metric, METRIC_NOT_MEASURED, merged_keep(&comparison->merged, why));
+                               comparison_name(merged, side), sides[side].why);
+        metric_set_state(metric, METRIC_NOT_MEASURED, merged_keep(merged, why));
         return;
     }
 }
 
-double comparison_workers(const struct comparison *comparison, int side)
+double comparison_workers(const struct merged_runs *merged, int side)
 {
-    const struct compared_run *of_side = &comparison->sides[side];
-    double given = comparison->options->workers[side], measured = run_workers(of_side->run);
+    const struct merged_run *first = merged_first_run(merged, (size_t)side);
+    double given = merged->comparing->workers[side], measured = run_workers(first->run);
     if (given > 0 || measured > 0)
         return given > 0 ? given : measured;
-    return (double)threads_count(of_side->db);
+    return (double)threads_count(first->db);
 }
 
-/* Factor from a cost of the left side to the cost expected on the right side. */
-static double expected_factor(const struct comparison *comparison)
+double comparison_factor(const struct merged_runs *merged)
 {
-    if (comparison->options->scaling != WEAK_SCALING)
-        return 1;
-    return comparison_workers(comparison, 1) / comparison_workers(comparison, 0);
+    bool is_weak = merged->comparing->scaling == WEAK_SCALING;
+    return is_weak ? comparison_workers(merged, 1) / comparison_workers(merged, 0) : 1;
 }
 
 /* Appends what a pair of metrics costs in each run, as a quantity. */
-static void add_quantity(struct comparison *comparison, const struct metric_pair *pair)
+static void add_quantity(struct merged_runs *merged, const struct metric_pair *pair)
 {
-    struct merged_runs *merged = &comparison->merged;
     for (size_t run = 0; run < merged->runs.n; run++) {
         size_t side = merged->runs.at[run].group, index = pair->sides[side];
         const struct metrics *metrics = &merged->runs.at[run].db->metrics;
-        const struct metric *wanted = &comparison->sides[side].db->metrics.at[index];
-        if (merged->runs.at[run].db != comparison->sides[side].db)
-            index = metrics_find(metrics, wanted->name);
+        const struct metrics *first = &merged_first_run(merged, side)->db->metrics;
+        if (metrics != first)
+            index = metrics_find(metrics, first->at[index].name);
         vec_push(&merged->sources, index < metrics->n_stored ? index : SIZE_MAX);
     }
-    for (int side = 0; side < SIDES; side++) {
-        const struct compared_run *of = &comparison->sides[side];
-        vec_push(&merged->periods, metric_period(&of->db->metrics.at[pair->sides[side]], of->run));
+    for (size_t side = 0; side < SIDES; side++) {
+        const struct merged_run *first = merged_first_run(merged, side);
+        vec_push(&merged->periods, metric_period(&first->db->metrics.at[pair->sides[side]], first->run));
     }
 }
 
 /* Adds a column of a metric that both sides have. Its name is that of the effort if only one is, else the one that names
  * its event. */
-static void add_column(struct comparison *comparison, const struct metric_pair *pair, size_t quantity,
-                       enum merged_column column)
+static void add_column(struct merged_runs *merged, size_t quantity, enum merged_column column, double factor)
 {
-    double factor = expected_factor(comparison);
-    struct compared_metric from = {column, {pair->sides[0], pair->sides[1]}, factor};
     struct merged_term left = {0, quantity, 1}, right = {1, quantity, 1}, expected = {0, quantity, factor},
                        unexpected = {0, quantity, -factor};
     const struct merged_formula formulas[] = {[MERGED_LEFT] = {FORMULA_SUM, 1, {left}},
@@ -122,23 +121,26 @@ static void add_column(struct comparison *comparison, const struct metric_pair *
     const struct metric *sides[SIDES];
     struct knowledge_of_side known[SIDES];
     for (int side = 0; side < SIDES; side++) {
-        sides[side] = &comparison->sides[side].db->metrics.at[pair->sides[side]];
-        known[side] = knowledge_of(comparison, quantity, side);
+        sides[side] = metric_of_side(merged, quantity, side);
+        known[side] = knowledge_of(merged, quantity, side);
     }
     bool is_left = metric_is_sum(sides[0]) != metric_is_sum(sides[1])
                        ? metric_is_sum(sides[0])
                        : strlen(sides[0]->name) >= strlen(sides[1]->name);
     const struct metric *named = sides[is_left ? 0 : 1];
-    char *name = mem_printf(column < SIDES ? "%s [%s]" : "%s %s", named->name,
-                            comparison_column(comparison, column));
-    struct metric metric = metric_new(merged_keep(&comparison->merged, name));
     bool is_side = column < SIDES;
+    char *name = mem_printf(is_side ? "%s [%s]" : "%s %s", named->name, comparison_column(merged, column));
+    struct metric metric = metric_new(merged_keep(merged, name));
+    metric.of = named->of;
     metric.source = METRIC_COMPARED;
-    metric.compared = (struct metric_comparison){.whole = METRIC_ABSENT, .is_sum = metric_is_sum(named) && is_side};
+    metric.compared = (struct metric_comparison){.column = column,
+                                                 .quantity = quantity,
+                                                 .whole = METRIC_ABSENT,
+                                                 .is_sum = metric_is_sum(named) && is_side};
     metric.is_ratio = column >= MERGED_RATIO;
     if (column != MERGED_RATIO)
         metric_set_unit(&metric, named->unit);
-    set_state(comparison, column, known, &metric);
+    set_state(merged, column, known, &metric);
     if (is_side && strcmp(sides[column]->name, named->name) != 0)
         metric.compared.called = sides[column]->name;
     for (int side = 0; side < SIDES; side++)
@@ -155,103 +157,78 @@ static void add_column(struct comparison *comparison, const struct metric_pair *
         metric.kind.name = name + (named->kind.name - named->name);
         metric.kind.length = named->kind.length;
     }
-    merged_add(&comparison->merged, metric, formulas[column]);
-    vec_push(&comparison->from, from);
+    merged_add(merged, metric, formulas[column]);
 }
 
-/* The index of a side's metric in that column; METRIC_ABSENT if the other side lacks the metric. */
-static int find_column(const struct comparison *comparison, enum merged_column column, int side,
-                       int metric)
+/* The column of a metric of the first run of a side; METRIC_ABSENT if the other side lacks the metric. */
+static int find_column(const struct merged_runs *merged, enum merged_column column, int side, int metric)
 {
-    for (size_t m = 0; metric != METRIC_ABSENT && m < comparison->from.n; m++)
-        if (comparison->from.at[m].column == column && comparison->from.at[m].sides[side] == (size_t)metric)
+    size_t run = merged_group_first(merged, (size_t)side);
+    for (size_t m = 0; metric != METRIC_ABSENT && m < merged->metrics.n_stored; m++) {
+        const struct metric_comparison *compared = &merged->metrics.at[m].compared;
+        if (compared->column == column && merged_source(merged, compared->quantity, run) == (size_t)metric)
             return (int)m;
+    }
     return METRIC_ABSENT;
 }
 
 /* Copies the relations between metrics (part of, kind of) to their columns. */
-static void relate(struct comparison *comparison)
+static void relate(struct merged_runs *merged)
 {
-    struct metrics *metrics = &comparison->merged.metrics;
+    struct metrics *metrics = &merged->metrics;
     for (size_t m = 0; m < metrics->n; m++) {
-        const struct compared_metric *from = &comparison->from.at[m];
-        int side = from->column == MERGED_LEFT ? 0 : 1;
-        const struct metric *of_side = &comparison->sides[side].db->metrics.at[from->sides[side]];
-        metrics->at[m].kind.overhead =
-            find_column(comparison, from->column, side, of_side->kind.overhead);
-        if (from->column < SIDES)
-            metrics->at[m].sum = find_column(comparison, from->column, side, of_side->sum);
+        enum merged_column column = metrics->at[m].compared.column;
+        int side = column == MERGED_LEFT ? 0 : 1;
+        const struct metric *of_side = metric_of_side(merged, metrics->at[m].compared.quantity, side);
+        metrics->at[m].kind.overhead = find_column(merged, column, side, of_side->kind.overhead);
+        if (column < SIDES)
+            metrics->at[m].sum = find_column(merged, column, side, of_side->sum);
     }
-    int whole = comparison->options->scaling == NO_SCALING ? 0 : 1;
-    for (size_t m = 0; m < metrics->n; m++)
-        if (comparison->from.at[m].column == MERGED_DIFFERENCE) {
-            struct metric *difference = &metrics->at[m];
-            size_t base = difference->compared.sides[whole];
-            difference->compared.whole = (int)metrics_whole(metrics, base);
-            difference->compared.is_of_effort = metric_is_of_effort(&metrics->at[base]);
+    int whole = merged->comparing->scaling == NO_SCALING ? 0 : 1;
+    for (size_t m = 0; m < metrics->n; m++) {
+        struct metric_comparison *compared = &metrics->at[m].compared;
+        if (compared->column == MERGED_DIFFERENCE) {
+            compared->whole = (int)metrics_whole(metrics, compared->sides[whole]);
+            compared->is_of_effort = metric_is_of_effort(&metrics->at[compared->sides[whole]]);
         }
-}
-
-/* Makes the columns of all metrics that both sides have. */
-static void make_metrics(struct comparison *comparison)
-{
-    struct metric_pairs pairs = metric_pairs_of(comparison->sides);
-    bool are_repeated = comparison->merged.runs.n > SIDES;
-    for (size_t i = 0; i < pairs.n; i++) {
-        add_quantity(comparison, &pairs.at[i]);
-        for (int column = MERGED_LEFT; column < MERGED_COLUMNS; column++)
-            add_column(comparison, &pairs.at[i], i, (enum merged_column)column);
     }
-    for (size_t i = 0; i < pairs.n && are_repeated; i++)
-        add_column(comparison, &pairs.at[i], i, MERGED_UNCERTAINTY);
+}
+
+struct merged_runs *comparison_new(const struct merged_run *runs, size_t n, const struct comparison_options *options)
+{
+    struct merged_runs *merged = merged_runs_new(runs, n);
+    merged->comparing = options;
+    merged->first_shown = merged_group_first(merged, 1);
+    struct metric_pairs pairs = metric_pairs_of(merged);
+    double factor = comparison_factor(merged);
+    for (size_t i = 0; i < pairs.n; i++) {
+        add_quantity(merged, &pairs.at[i]);
+        for (int column = MERGED_LEFT; column < MERGED_COLUMNS; column++)
+            add_column(merged, i, (enum merged_column)column, factor);
+    }
+    for (size_t i = 0; i < pairs.n && merged_is_of_repeats(merged); i++)
+        add_column(merged, i, MERGED_UNCERTAINTY, factor);
     vec_free(&pairs);
-    relate(comparison);
-    comparison->merged.metrics.set = comparison->sides[0].db->metrics.set;
+    relate(merged);
+    merged->metrics.set = runs[0].db->metrics.set;
+    return merged;
 }
 
-struct comparison *comparison_new(const struct merged_run *runs, size_t n, const struct comparison_options *options)
+struct sorting comparison_sorting(const struct merged_runs *merged, enum cost_part part)
 {
-    struct comparison *comparison = mem_alloc(sizeof *comparison);
-    merged_runs_init(&comparison->merged, runs, n);
-    comparison->merged.are_versions = true;
-    comparison->merged.first_shown = merged_group_first(&comparison->merged, 1);
-    const struct merged_run *left = &runs[0], *right = &runs[comparison->merged.first_shown];
-    comparison->sides[0] = (struct compared_run){left->db, left->run};
-    comparison->sides[1] = (struct compared_run){right->db, right->run};
-    comparison->options = options;
-    make_metrics(comparison);
-    return comparison;
-}
-
-void comparison_free(struct comparison *comparison)
-{
-    if (!comparison)
-        return;
-    merged_runs_free(&comparison->merged);
-    vec_free(&comparison->from);
-    free(comparison);
-}
-
-struct sorting comparison_sorting(const struct comparison *comparison, enum cost_part part)
-{
-    const struct metrics *metrics = &comparison->merged.metrics;
+    const struct metrics *metrics = &merged->metrics;
     size_t by = metrics_first_measured(metrics);
     while (by < metrics->n_stored &&
-           (comparison->from.at[by].column != MERGED_DIFFERENCE || !metric_is_measured(&metrics->at[by])))
+           (metrics->at[by].compared.column != MERGED_DIFFERENCE || !metric_is_measured(&metrics->at[by])))
         by++;
     if (by == metrics->n_stored)
         by = metrics_first_measured(metrics);
     size_t m = metrics_shown(metrics, 0);
     while (m < metrics->n && !metric_is_sum(&metrics->at[m]))
         m = metrics_shown(metrics, m + 1);
-    if (m < metrics->n && comparison->options->scaling != NO_SCALING)
+    if (m < metrics->n && merged->comparing->scaling != NO_SCALING)
         by = metrics->at[m].compared.sides[0] + MERGED_DIFFERENCE;
     return (struct sorting){.metric = by, .part = metric_part(&metrics->at[by], part)};
-}
-
-struct view *comparison_side(const struct view *view, int side)
-{
-    return merged_view_of(view, merged_group_first(merged_runs_of(view), (size_t)side));
 }
 
 bool comparison_has(const struct view *view, uint32_t row, int side)
@@ -264,67 +241,64 @@ bool comparison_has(const struct view *view, uint32_t row, int side)
     return false;
 }
 
-char *comparison_metric_name(const struct comparison *comparison, size_t metric)
+char *comparison_metric_name(const struct metric *metric)
 {
-    assert(comparison->from.at[metric].column == MERGED_LEFT);
-    const char *name = comparison->merged.metrics.at[metric].name;
-    size_t side = strlen(comparison->options->names[0]) + strlen(" []");
-    return mem_strndup(name, strlen(name) - side);
+    return mem_strndup(metric->name, (size_t)(metric->of.quantity + metric->of.event));
 }
 
-void comparison_only_in_one(const struct comparison *comparison, struct text *out)
+void comparison_only_in_one(const struct merged_runs *merged, struct text *out)
 {
     for (int side = 0; side < SIDES; side++) {
-        const struct metrics *metrics = &comparison->sides[side].db->metrics;
+        const struct metrics *metrics = &merged_first_run(merged, (size_t)side)->db->metrics;
         struct text list = {0};
         for (size_t m = 0; m < metrics->n_stored; m++) {
             if (!metrics->at[m].is_in[SET_CHOSEN] ||
-                find_column(comparison, (enum merged_column)side, side, (int)m) != METRIC_ABSENT)
+                find_column(merged, (enum merged_column)side, side, (int)m) != METRIC_ABSENT)
                 continue;
             text_printf(&list, "%s%s", list.n ? ", " : "", metrics->at[m].name);
-            metric_add_event(comparison->sides, side, m, &list);
+            metric_add_event(merged, side, m, &list);
         }
         if (list.n)
-            text_printf(out, " Only in %s: %s.", comparison->options->names[side], text_string(&list));
+            text_printf(out, " Only in %s: %s.", comparison_name(merged, side), text_string(&list));
         vec_free(&list);
     }
 }
 
 /* Adds " Compared with each other: a [LEFT] and b [RIGHT].", the shown metrics with different
  * names. */
-static void add_other_names(const struct comparison *comparison, struct text *out)
+static void add_other_names(const struct merged_runs *merged, struct text *out)
 {
-    const char *left = comparison->options->names[0], *right = comparison->options->names[1];
     struct text list = {0};
-    for (size_t m = 0; m < comparison->from.n && comparison->from.at[m].column < MERGED_COLUMNS; m += MERGED_COLUMNS) {
-        const size_t *sides = comparison->from.at[m].sides;
-        const struct metric *column = &comparison->merged.metrics.at[m];
-        if (column->is_in[SET_CHOSEN] && (metric_called(&column[0]) || metric_called(&column[1])))
-            text_printf(&list, "%s%s [%s] and %s [%s]", list.n ? ", " : "",
-                        comparison->sides[0].db->metrics.at[sides[0]].name, left,
-                        comparison->sides[1].db->metrics.at[sides[1]].name, right);
+    for (size_t m = 0; m < merged->metrics.n_stored; m++) {
+        const struct metric *column = &merged->metrics.at[m];
+        if (column->compared.column != MERGED_LEFT || !column->is_in[SET_CHOSEN] ||
+            (!metric_called(&column[MERGED_LEFT]) && !metric_called(&column[MERGED_RIGHT])))
+            continue;
+        text_printf(&list, "%s%s [%s] and %s [%s]", list.n ? ", " : "",
+                    metric_of_side(merged, column->compared.quantity, 0)->name, comparison_name(merged, 0),
+                    metric_of_side(merged, column->compared.quantity, 1)->name, comparison_name(merged, 1));
     }
     if (list.n)
         text_printf(out, " Compared with each other: %s.", text_string(&list));
     vec_free(&list);
 }
 
-void comparison_explain(const struct comparison *comparison, struct text *out)
+void comparison_explain(const struct merged_runs *merged, struct text *out)
 {
-    const char *left = comparison->options->names[0], *right = comparison->options->names[1];
+    const char *left = comparison_name(merged, 0), *right = comparison_name(merged, 1);
     struct text text = {0};
-    switch (comparison->options->scaling) {
+    switch (merged->comparing->scaling) {
     case NO_SCALING: text_printf(&text, "Differences: %s - %s, in percent of %s.", right, left, left); break;
     case STRONG_SCALING:
         text_printf(&text, "Losses (strong scaling): %s - %s, in percent of %s.", right, left, right);
         break;
     case WEAK_SCALING:
         text_printf(&text, "Losses (weak scaling): %s - %g * %s, in percent of %s.", right,
-                    expected_factor(comparison), left, right);
+                    comparison_factor(merged), left, right);
         break;
     }
-    add_other_names(comparison, &text);
-    comparison_only_in_one(comparison, &text);
+    add_other_names(merged, &text);
+    comparison_only_in_one(merged, &text);
     text_add_clean(out, text_string(&text), describe_in_ascii());
     vec_free(&text);
 }

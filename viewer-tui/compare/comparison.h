@@ -1,6 +1,7 @@
 /* A comparison of two runs, or of two groups of repeated runs, in one projection, and its metrics.
  *
- * Of each metric that both databases have (metric-pairs.h) there are four columns (of repeated runs, of the means):
+ * Of each metric that both databases have (metric-pairs.h), a quantity of merged_runs, there are four columns (of
+ * repeated runs, of the means):
  *
  *     work [LEFT]    work [RIGHT]    work difference    work ratio
  *
@@ -24,7 +25,6 @@
 
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/compare/merged.h"
-#include "viewer-tui/compare/metric-pairs.h"
 
 enum scaling { NO_SCALING, STRONG_SCALING, WEAK_SCALING };
 
@@ -34,67 +34,47 @@ struct comparison_options {
     double workers[SIDES]; /* 0: the number in the database, or else the number of threads */
 };
 
-/* The columns of a metric; the last one only of repeated runs, and after the columns of all metrics. */
-enum merged_column {
-    MERGED_LEFT,
-    MERGED_RIGHT,
-    MERGED_DIFFERENCE,
-    MERGED_RATIO,
-    MERGED_COLUMNS,
-    MERGED_UNCERTAINTY = MERGED_COLUMNS
-};
-
-/* A column, and the metrics of the first run of each side from which it is computed. Difference: right - factor * left.
- * Ratio: right / (factor * left). */
-struct compared_metric {
-    enum merged_column column;
-    size_t sides[SIDES];
-    double factor;
-};
-
-/* The groups of `merged` are the sides. */
-struct comparison {
-    struct compared_run sides[SIDES]; /* the first run of each */
-    struct merged_runs merged;
-    const struct comparison_options *options;
-    VEC(struct compared_metric) from; /* by metric: its column and origin */
-};
-
-/* runs[0 .. n-1]: of groups 0 (left) and 1 (right), one at least of each. `options` and the databases must outlive it.
- * If the first runs have no metric in common, no metric of it is shown. */
-struct comparison *comparison_new(const struct merged_run *runs, size_t n, const struct comparison_options *options);
-void comparison_free(struct comparison *comparison); /* NULL allowed */
+/* Compares runs[0 .. n-1] of groups 0 (left) and 1 (right), one at least of each. `options` and the databases must
+ * outlive it. If the first runs have no metric in common, no metric of it is shown. The caller frees it with
+ * merged_runs_free. */
+struct merged_runs *comparison_new(const struct merged_run *runs, size_t n, const struct comparison_options *options);
 
 /* The initial sorting: by what got worse, with scaling by the loss of effort. */
-struct sorting comparison_sorting(const struct comparison *comparison, enum cost_part part);
+struct sorting comparison_sorting(const struct merged_runs *merged, enum cost_part part);
 
-/* The number of runs of a side. */
-static inline size_t comparison_n_runs(const struct comparison *comparison, int side)
+/* The comparison that a view shows; NULL: one run, or losses. */
+static inline const struct merged_runs *comparison_of(const struct view *view)
 {
-    return merged_group_size(&comparison->merged, (size_t)side);
+    const struct merged_runs *merged = merged_runs_of(view);
+    return merged && merged->comparing ? merged : NULL;
 }
 
-/* The view of the first run of a side, for walks that leave it unchanged. */
-struct view *comparison_side(const struct view *view, int side);
+/* The name of a side. */
+static inline const char *comparison_name(const struct merged_runs *merged, int side)
+{
+    return merged->comparing->names[side];
+}
 
 /* Whether a side has the scope of a row. */
 bool comparison_has(const struct view *view, uint32_t row, int side);
 
 /* The number of workers of a side. */
-double comparison_workers(const struct comparison *comparison, int side);
+double comparison_workers(const struct merged_runs *merged, int side);
+
+/* The cost expected on the right side for a cost of 1 on the left. */
+double comparison_factor(const struct merged_runs *merged);
 
 /* The heading of a column: the name of a side, "difference", "loss" or "ratio". */
-const char *comparison_column(const struct comparison *comparison, enum merged_column column);
+const char *comparison_column(const struct merged_runs *merged, enum merged_column column);
 
-/* The name of a metric without that of the side, "work" of "work [LEFT]"; the caller frees.
- * `metric`: its left column. */
-char *comparison_metric_name(const struct comparison *comparison, size_t metric);
+/* The name of a metric without that of the column, "work" of "work [LEFT]"; the caller frees. */
+char *comparison_metric_name(const struct metric *metric);
 
 /* Adds sentences that say what the difference is, which metrics have different names in the two
  * runs, and which metrics only one side has. */
-void comparison_explain(const struct comparison *comparison, struct text *out);
+void comparison_explain(const struct merged_runs *merged, struct text *out);
 
 /* Adds the shown metrics that only one side has, " Only in NAME: a, b.". */
-void comparison_only_in_one(const struct comparison *comparison, struct text *out);
+void comparison_only_in_one(const struct merged_runs *merged, struct text *out);
 
 #endif

@@ -41,13 +41,6 @@ struct limited {
     struct text why; /* unknown */
 };
 
-/* Whether a label is that name, or "name(int, char)". */
-static bool is_named(const char *label, const char *name)
-{
-    size_t length = strlen(name);
-    return strncmp(label, name, length) == 0 && (!label[length] || label[length] == '(');
-}
-
 /* What all procedures of that name cost; NULL if there is none. */
 static double *procedure_by_run(struct view *bottomup, const char *name, size_t quantity, enum cost_part part)
 {
@@ -57,16 +50,16 @@ static double *procedure_by_run(struct view *bottomup, const char *name, size_t 
         return NULL;
     const struct row *program = view_row(bottomup, 0);
     for (uint32_t row = program->first_child; row < program->first_child + program->n_children; row++) {
-        struct text label = {0};
-        label_name(bottomup, row, &label);
-        if (is_named(text_string(&label), name)) {
+        char *label = label_copy(bottomup, row);
+        size_t length = strlen(name); /* "name" or "name(int, char)" */
+        if (strncmp(label, name, length) == 0 && (!label[length] || label[length] == '(')) {
             double *costs = merged_costs(bottomup, row, quantity, part);
             sum = sum ? sum : mem_alloc(n_runs * sizeof *sum);
             for (size_t run = 0; run < n_runs; run++)
                 sum[run] += costs[run];
             free(costs);
         }
-        vec_free(&label);
+        free(label);
     }
     return sum;
 }
@@ -92,8 +85,8 @@ static void find_metric(struct limited *limited, struct view *bottomup, const ch
     } else if (!metric_is_measured(difference)) {
         text_add(&limited->why, difference->why);
     } else {
-        size_t quantity = of->compared.sides[0] / MERGED_COLUMNS;
-        limited->periods = merged_runs_of(bottomup)->periods.at + quantity * SIDES;
+        size_t quantity = of->compared.quantity;
+        limited->periods = merged_periods(merged_runs_of(bottomup), quantity);
         limited->unit = difference->unit;
         limited->is_procedure = procedure != NULL;
         limited->values = procedure ? procedure_by_run(bottomup, procedure, quantity, sorting.part)
@@ -107,9 +100,8 @@ static void find_metric(struct limited *limited, struct view *bottomup, const ch
 /* Adds the procedures that have more of their own, the largest changes first. */
 static void add_procedures(struct session *session, enum projection projection, bool ascii, struct text *out)
 {
-    const struct comparison *comparison = session_comparison(session, projection);
     struct view *topdown = session_view(session, projection, TOP_DOWN);
-    struct changes_list list = topdown ? changes_of(comparison, topdown, 0) : (struct changes_list){0};
+    struct changes_list list = topdown ? changes_of(topdown, 0) : (struct changes_list){0};
     const char *before = ": more in ";
     for (size_t i = 0; i < list.n && i < 1; i++)
         for (int part = WORK; part < EFFORT; part++) {
@@ -144,12 +136,12 @@ enum limit_verdict limit_check(struct session *session, enum projection projecti
     if (merged_group_size(merged, 0) < 2 || merged_group_size(merged, 1) < 2)
         text_add(&limited.why, "two runs of each side are needed to know what is chance");
     else if (is_wall || strcmp(limit->what, "cpu") == 0) {
-        limited.values = mem_alloc(session->n_runs * sizeof *limited.values);
-        for (size_t i = 0; i < session->n_runs; i++) {
-            const struct run_times *times = &session->runs[i]->times;
+        limited.values = mem_alloc(session->runs.n * sizeof *limited.values);
+        for (size_t i = 0; i < session->runs.n; i++) {
+            const struct run_times *times = &session->runs.at[i].times;
             limited.values[i] = is_wall ? times->wall : times->cpu;
             if (!(limited.values[i] > 0) && limited.why.n == 0)
-                text_printf(&limited.why, "not known of %s", session->runs[i]->folder);
+                text_printf(&limited.why, "not known of %s", session->runs.at[i].folder);
         }
     } else
         find_metric(&limited, bottomup, limit->what);

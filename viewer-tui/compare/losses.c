@@ -1,6 +1,6 @@
 #include "viewer-tui/compare/losses.h"
 
-#include <stdlib.h>
+#include "viewer-tui/db/run.h"
 
 /* What the databases have. */
 enum quantity { WORK_OF_RUN, OVERHEAD_OF_RUN, IDLENESS_OF_RUN, QUANTITIES };
@@ -31,16 +31,15 @@ struct missing {
     bool of[QUANTITIES], cpus;
 };
 
-static struct missing missing_in(const struct merged_runs *losses, const struct loss_run *runs, size_t group)
+static struct missing missing_in(const struct merged_runs *losses, size_t group)
 {
     struct missing missing = {0};
-    size_t n_runs = losses->runs.n;
-    for (size_t i = 0; i < n_runs; i++) {
-        if (losses->runs.at[i].group != group)
-            continue;
-        for (size_t q = 0; q < QUANTITIES; q++)
-            missing.of[q] |= losses->sources.at[q * n_runs + i] == SIZE_MAX;
-        missing.cpus |= runs[i].cpus && runs[i].workers > runs[i].cpus;
+    for (size_t i = 0; i < losses->runs.n; i++) {
+        const struct merged_run *run = &losses->runs.at[i];
+        unsigned cpus = run_most_cpus(run->run);
+        for (size_t q = 0; q < QUANTITIES && run->group == group; q++)
+            missing.of[q] |= merged_source(losses, q, i) == SIZE_MAX;
+        missing.cpus |= run->group == group && cpus && run->workers > cpus;
     }
     return missing;
 }
@@ -85,10 +84,10 @@ static struct merged_formula formula_of(const struct merged_runs *losses, size_t
 }
 
 /* The metrics of a number of workers. */
-static void add_metrics(struct merged_runs *losses, const struct loss_run *runs, size_t group, size_t one)
+static void add_metrics(struct merged_runs *losses, size_t group, size_t one)
 {
-    struct missing missing = missing_in(losses, runs, group);
-    unsigned workers = runs[merged_group_first(losses, group)].workers;
+    struct missing missing = missing_in(losses, group);
+    unsigned workers = merged_first_run(losses, group)->workers;
     for (int part = 0; part < LOSS_PARTS; part++) {
         struct metric metric = metric_new(merged_keep(losses, mem_printf("%s [%u]", parts[part].name, workers)));
         metric_set_unit(&metric, "s");
@@ -102,16 +101,10 @@ static void add_metrics(struct merged_runs *losses, const struct loss_run *runs,
     }
 }
 
-struct merged_runs *losses_new(const struct loss_run *runs, size_t n)
+struct merged_runs *losses_new(const struct merged_run *runs, size_t n, const struct comparison_options *no_options)
 {
-    struct merged_runs *losses = mem_alloc(sizeof *losses);
-    struct merged_run *merged = mem_alloc(n * sizeof *merged);
-    for (size_t i = 0; i < n; i++) {
-        bool is_new = i > 0 && runs[i].workers != runs[i - 1].workers;
-        merged[i] = (struct merged_run){.db = runs[i].db, .group = i ? merged[i - 1].group + is_new : 0};
-    }
-    merged_runs_init(losses, merged, n);
-    free(merged);
+    (void)no_options;
+    struct merged_runs *losses = merged_runs_new(runs, n);
     losses->title = "loss = inflation + overhead + idleness, sums over workers, means over runs; "
                     "inflation: work that one worker does not have";
     for (int q = 0; q < QUANTITIES; q++)
@@ -121,14 +114,6 @@ struct merged_runs *losses_new(const struct loss_run *runs, size_t n)
         }
     size_t one = runs[n - 1].workers == 1 ? losses->n_groups - 1 : losses->n_groups;
     for (size_t group = 0; group < losses->n_groups; group++)
-        add_metrics(losses, runs, group, one);
+        add_metrics(losses, group, one);
     return losses;
-}
-
-void losses_free(struct merged_runs *losses)
-{
-    if (!losses)
-        return;
-    merged_runs_free(losses);
-    free(losses);
 }

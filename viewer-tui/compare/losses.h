@@ -16,16 +16,9 @@
 
 #include "viewer-tui/compare/merged-runs.h"
 
-/* A run of the set. */
-struct loss_run {
-    unsigned workers;
-    unsigned cpus; /* that the program could use; 0: unknown */
-    const struct database *db;
-};
-
-/* There must be runs, those with the most workers first; their databases outlive the result. The first metric that was measured is the loss of the most
- * workers. The caller frees with losses_free. */
-struct merged_runs *losses_new(const struct loss_run *runs, size_t n);
-void losses_free(struct merged_runs *losses); /* NULL allowed */
+/* There must be runs, those with the most workers first, in a group for each number of workers; their databases outlive
+ * the result. The first metric that was measured is the loss of the most workers. The caller frees with
+ * merged_runs_free. */
+struct merged_runs *losses_new(const struct merged_run *runs, size_t n, const struct comparison_options *no_options);
 
 #endif

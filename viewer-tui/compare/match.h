@@ -2,7 +2,7 @@
  *
  * The children of one run after the other are matched with those of the runs before. Of runs of one program, all that
  * identifies a scope must agree: kind, name, line, path of file and module, and file name of the call site. Of two
- * versions (merged_runs.are_versions), four passes compare ever less strictly, each among the children that the passes
+ * versions (merged_runs.comparing), four passes compare ever less strictly, each among the children that the passes
  * before left:
  *
  * 1. as above

@@ -4,17 +4,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-void merged_runs_init(struct merged_runs *merged, const struct merged_run *runs, size_t n)
+struct merged_runs *merged_runs_new(const struct merged_run *runs, size_t n)
 {
+    struct merged_runs *merged = mem_alloc(sizeof *merged);
     for (size_t i = 0; i < n; i++) {
         assert(i == 0 || runs[i].group == runs[i - 1].group || runs[i].group == merged->n_groups);
         vec_push(&merged->runs, runs[i]);
         merged->n_groups = runs[i].group + 1;
     }
+    return merged;
 }
 
 void merged_runs_free(struct merged_runs *merged)
 {
+    if (!merged)
+        return;
     for (size_t i = 0; i < merged->texts.n; i++)
         free(merged->texts.at[i]);
     vec_free(&merged->texts);
@@ -23,6 +27,7 @@ void merged_runs_free(struct merged_runs *merged)
     vec_free(&merged->sources);
     vec_free(&merged->periods);
     vec_free(&merged->runs);
+    free(merged);
 }
 
 const char *merged_keep(struct merged_runs *merged, char *text)

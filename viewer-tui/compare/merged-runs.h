@@ -30,14 +30,17 @@ struct merged_run {
     const struct database *db;
     const json_t *run; /* NULL: none */
     size_t group;
+    unsigned workers; /* of a run of a set; else 0 */
 };
+
+struct comparison_options;
 
 /* Which runs are merged, and into which metrics. */
 struct merged_runs {
     VEC(struct merged_run) runs;
     size_t n_groups;
+    const struct comparison_options *comparing; /* of two groups (comparison.h); NULL: losses (losses.h) */
     size_t first_shown; /* a row has the name of the first run that has it, from this one on and then from run 0 */
-    bool are_versions;  /* the two groups may be of different versions of the program, which match.h pairs */
     const char *title;  /* of views; NULL: their own */
     VEC(size_t) sources; /* by quantity, then run: the index of the metric; SIZE_MAX: there is none */
     VEC(double) periods; /* of samples, by quantity, then group; 0: unknown. Empty without FORMULA_UNCERTAINTY */
@@ -46,9 +49,10 @@ struct merged_runs {
     VEC(char *) texts;                 /* owned; names and reasons of the metrics */
 };
 
-/* An empty one with the runs, whose databases must outlive it. The caller frees it with merged_runs_free. */
-void merged_runs_init(struct merged_runs *merged, const struct merged_run *runs, size_t n);
-void merged_runs_free(struct merged_runs *merged);
+/* One with the runs, whose databases must outlive it, and without metrics. The caller frees it with
+ * merged_runs_free. */
+struct merged_runs *merged_runs_new(const struct merged_run *runs, size_t n);
+void merged_runs_free(struct merged_runs *merged); /* NULL allowed */
 
 /* Takes ownership of a text to which metrics point. */
 const char *merged_keep(struct merged_runs *merged, char *text);
@@ -59,6 +63,29 @@ size_t merged_add(struct merged_runs *merged, struct metric metric, struct merge
 /* Number of runs in a group, and the first of them. */
 size_t merged_group_size(const struct merged_runs *merged, size_t group);
 size_t merged_group_first(const struct merged_runs *merged, size_t group);
+
+static inline const struct merged_run *merged_first_run(const struct merged_runs *merged, size_t group)
+{
+    return &merged->runs.at[merged_group_first(merged, group)];
+}
+
+/* Whether the groups are of more than one run. */
+static inline bool merged_is_of_repeats(const struct merged_runs *merged)
+{
+    return merged->runs.n > merged->n_groups;
+}
+
+/* The metric of a run that is the quantity; SIZE_MAX: the run has none. */
+static inline size_t merged_source(const struct merged_runs *merged, size_t quantity, size_t run)
+{
+    return merged->sources.at[quantity * merged->runs.n + run];
+}
+
+/* The periods of a quantity's samples, by group. */
+static inline const double *merged_periods(const struct merged_runs *merged, size_t quantity)
+{
+    return merged->periods.at + quantity * merged->n_groups;
+}
 
 /* The mean over the runs of a group; `values`: by run. */
 double merged_mean(const struct merged_runs *merged, size_t group, const double *values);

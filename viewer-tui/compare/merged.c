@@ -43,7 +43,7 @@ static double formula_value_of(const struct merged_view *state, const struct mer
         return merged_uncertainty(state->merged,
                                   state->values + formula->terms[0].quantity * state->merged->runs.n,
                                   fabs(formula->terms[1].factor),
-                                  state->merged->periods.at + formula->terms[0].quantity * state->merged->n_groups,
+                                  merged_periods(state->merged, formula->terms[0].quantity),
                                   CONFIDENCE_95);
     }
 }
@@ -57,7 +57,7 @@ static void set_part(const struct merged_view *state, const struct cost *const *
     for (size_t q = 0; q < merged->sources.n / n_runs; q++) {
         double *values = state->values + q * n_runs;
         for (size_t run = 0; run < n_runs; run++) {
-            size_t source = merged->sources.at[q * n_runs + run];
+            size_t source = merged_source(merged, q, run);
             const struct cost *cost = of_runs[run] && source != SIZE_MAX ? &of_runs[run][source] : NULL;
             values[run] = !cost ? 0 : part == INCLUSIVE ? cost->inclusive : cost->exclusive;
         }
@@ -232,7 +232,7 @@ double *merged_costs(const struct view *view, uint32_t row, size_t quantity, enu
     size_t n_runs = merged->runs.n;
     double *costs = mem_alloc(n_runs * sizeof *costs);
     for (size_t run = 0; run < n_runs; run++) {
-        size_t metric = merged->sources.at[quantity * n_runs + run];
+        size_t metric = merged_source(merged, quantity, run);
         if (rows[run] != NOTHING && metric != SIZE_MAX)
             costs[run] = view_cost(merged_view_of(view, run), rows[run], metric, part);
     }

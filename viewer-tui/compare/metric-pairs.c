@@ -38,8 +38,7 @@ static bool agree(struct piece a, struct piece b)
 /* The name of the metric that has its event: an effort has that of its work. The caller frees. */
 static char *name_with_event(const struct metric *metric)
 {
-    size_t effort = strlen(efficiency_part_name(EFFORT));
-    return metric_is_sum(metric) ? mem_printf("%s%s", efficiency_part_name(WORK), metric->name + effort)
+    return metric_is_sum(metric) ? mem_printf("%s%s", efficiency_part_name(WORK), metric_event(metric))
                                  : mem_strdup(metric->name);
 }
 
@@ -51,21 +50,21 @@ double metric_period(const struct metric *metric, const json_t *run)
     return period;
 }
 
+/* The event is that of run.json, or else that in the name, which then is no part of it. */
 static struct identity identify(const struct metric *metric, const json_t *run)
 {
-    const char *name = metric->name, *open = strrchr(name, '('), *unit = run ? metric->unit : "";
-    size_t length = strlen(name);
+    const char *name = metric->name, *unit = run ? metric->unit : "";
     char *measured = name_with_event(metric);
     const char *event = run_text(run_metric(run, measured), "event");
     free(measured);
-    struct identity identity = {name, {name, length}, {event, strlen(event)}, {unit, strlen(unit)}};
-    if (!open || open < name + 2 || open[-1] != ' ' || name[length - 1] != ')')
-        return identity;
-    struct piece in_parentheses = {open + 1, strlen(open) - strlen("()")};
+    struct piece in_name = {name + metric->of.quantity + strlen(" ("), 0};
+    if (metric->of.event)
+        in_name.n = (size_t)metric->of.event - strlen(" ()");
+    struct identity identity = {name, {name, strlen(name)}, {event, strlen(event)}, {unit, strlen(unit)}};
     if (identity.event.n == 0)
-        identity.event = in_parentheses;
-    if (are_equal(identity.event, in_parentheses))
-        identity.name.n = (size_t)(open - 1 - name);
+        identity.event = in_name;
+    if (metric->of.event && are_equal(identity.event, in_name))
+        identity.name.n = (size_t)metric->of.quantity;
     return identity;
 }
 
@@ -141,28 +140,31 @@ static void add_pairs(struct metric_pairs *pairs, const struct metrics *metrics,
     }
 }
 
-struct metric_pairs metric_pairs_of(const struct compared_run *sides)
+struct metric_pairs metric_pairs_of(const struct merged_runs *merged)
 {
     struct metric_pairs pairs = {0};
     struct identities all[SIDES];
     for (int side = 0; side < SIDES; side++) {
-        const struct metrics *metrics = &sides[side].db->metrics;
+        const struct merged_run *run = merged_first_run(merged, (size_t)side);
+        const struct metrics *metrics = &run->db->metrics;
         all[side] = (struct identities){mem_alloc((metrics->n + 1) * sizeof *all[side].at), metrics->n_stored};
         for (size_t m = 0; m < metrics->n_stored; m++)
-            all[side].at[m] = identify(&metrics->at[m], sides[side].run);
+            all[side].at[m] = identify(&metrics->at[m], run->run);
     }
     for (int side = 0; side < SIDES; side++)
-        add_pairs(&pairs, &sides[side].db->metrics, side, all);
+        add_pairs(&pairs, &merged_first_run(merged, (size_t)side)->db->metrics, side, all);
     for (int side = 0; side < SIDES; side++)
         free(all[side].at);
     return pairs;
 }
 
-void metric_add_event(const struct compared_run sides[SIDES], int side, size_t metric, struct text *out)
+void metric_add_event(const struct merged_runs *merged, int side, size_t metric, struct text *out)
 {
-    const struct metrics *others = &sides[1 - side].db->metrics;
-    struct identity own = identify(&sides[side].db->metrics.at[metric], sides[side].run);
+    const struct merged_run *run = merged_first_run(merged, (size_t)side);
+    const struct merged_run *other_run = merged_first_run(merged, (size_t)(1 - side));
+    const struct metrics *others = &other_run->db->metrics;
+    struct identity own = identify(&run->db->metrics.at[metric], run->run);
     size_t other = metrics_find(others, own.full_name);
-    if (other < others->n_stored && !agree(own.event, identify(&others->at[other], sides[1 - side].run).event))
+    if (other < others->n_stored && !agree(own.event, identify(&others->at[other], other_run->run).event))
         text_printf(out, " (of %.*s)", (int)own.event.n, own.event.at);
 }

@@ -10,15 +10,7 @@
 #define VIEWER_METRIC_PAIRS_H
 
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/db/database.h"
-
-#include <jansson.h>
-
-/* A side of a comparison: its database in the projection, and its run.json or NULL. */
-struct compared_run {
-    const struct database *db;
-    const json_t *run;
-};
+#include "viewer-tui/compare/merged-runs.h"
 
 /* Indices of stored metrics. */
 struct metric_pair {
@@ -30,16 +22,15 @@ struct metric_pairs {
     size_t n, cap;
 };
 
-/* sides[0] is the left one. In order of the left side, then the additions of the right one. A metric may be in several pairs:
+/* Of the first runs of groups 0 (left) and 1. In order of the left side, then the additions of the right one. A metric may be in several pairs:
  * work that is an effort, too. The caller frees with vec_free. */
-struct metric_pairs metric_pairs_of(const struct compared_run *sides);
+struct metric_pairs metric_pairs_of(const struct merged_runs *merged);
 
 /* The period of the samples of a metric; 0 if unknown, or it has none. */
 double metric_period(const struct metric *metric, const json_t *run);
 
 /* Adds " (of EVENT)" to the name of a side's metric, if the other side has that name for another
  * event. */
-void metric_add_event(const struct compared_run sides[SIDES], int side, size_t metric,
-                      struct text *out);
+void metric_add_event(const struct merged_runs *merged, int side, size_t metric, struct text *out);
 
 #endif

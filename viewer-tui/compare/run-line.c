@@ -74,14 +74,14 @@ static void add_line(const char *command, const char *rest, size_t width, size_t
 }
 
 /* The mean times of the runs of a group; wall is 0 if that of one of them is unknown. */
-static struct run_times mean_times(const struct session *session, unsigned group)
+static struct run_times mean_times(const struct session *session, size_t group)
 {
-    struct run_times mean = {.cpus = session->runs[0]->times.cpus};
+    struct run_times mean = {.cpus = session->runs.at[0].times.cpus};
     bool are_known = true;
     size_t n = 0;
-    for (size_t i = 0; i < session->n_runs; i++)
-        if (session->groups[i] == group) {
-            const struct run_times *times = &session->runs[i]->times;
+    for (size_t i = 0; i < session->runs.n; i++)
+        if (session->runs.at[i].group == group) {
+            const struct run_times *times = &session->runs.at[i].times;
             mean = n ? mean : *times;
             mean.wall += n ? times->wall : 0;
             mean.cpu += n ? times->cpu : 0;
@@ -96,13 +96,14 @@ static struct run_times mean_times(const struct session *session, unsigned group
 /* The times of the runs that the session compares. Sets `names` to what follows the command. */
 static struct compared_times times_of(const struct session *session, struct text *names)
 {
-    if (session->n_runs == 0)
-        return (struct compared_times){{session->times}, 1};
-    unsigned first = session->groups[0], last = session->groups[session->n_runs - 1];
+    const struct session_run *first = &session->runs.at[0], *last = &session->runs.at[session->runs.n - 1];
+    if (!session_is_merged(session))
+        return (struct compared_times){{first->times}, 1};
+    struct run_times of_first = mean_times(session, first->group), of_last = mean_times(session, last->group);
     if (session_is_comparison(session))
-        return (struct compared_times){{mean_times(session, first), mean_times(session, last)}, SIDES};
-    text_printf(names, " [%u worker%s] and [%u]", last, last == 1 ? "" : "s", first);
-    return (struct compared_times){{mean_times(session, last), mean_times(session, first)}, SIDES};
+        return (struct compared_times){{of_first, of_last}, SIDES};
+    text_printf(names, " [%u worker%s] and [%u]", last->workers, last->workers == 1 ? "" : "s", first->workers);
+    return (struct compared_times){{of_last, of_first}, SIDES};
 }
 
 void run_line_add(const struct session *session, const struct database *db, size_t width,
@@ -118,10 +119,8 @@ void run_line_add(const struct session *session, const struct database *db, size
     least = columns < least ? columns : least; /* columns of the beginning of the line */
     if (are_known)
         add_times(&times, width > least ? width - least : 0, &rest);
-    if (are_known && session->threads) {
-        text_add(&rest, "   ");
-        thread_set_describe(session->threads, ascii, &rest);
-    }
+    if (are_known)
+        session_describe_restriction(session, "   ", ascii, &rest);
     add_line(text_string(&command), text_string(&rest), width, least, ascii, out);
     vec_free(&rest);
     vec_free(&names);

@@ -3,9 +3,11 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/compare/losses.h"
+#include "viewer-tui/db/metric-reader.h"
 #include "viewer-tui/db/metric-selection.h"
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/metrics/derived.h"
+#include "viewer-tui/threads/run-slice.h"
 #include "viewer-tui/threads/thread-sums.h"
 
 #include <assert.h>
@@ -16,103 +18,99 @@
 static const struct view_class *const classes[VIEWS] = {
     [TOP_DOWN] = &topdown_class, [BOTTOM_UP] = &bottomup_class, [FLAT] = &flat_class};
 
+struct session *session_new(const char *metric_list)
+{
+    struct session *session = mem_alloc(sizeof *session);
+    session->metric_list = metric_list;
+    return session;
+}
+
+void session_add_run(struct session *session, const char *folder, size_t group, unsigned workers)
+{
+    struct session_run run = {
+        .folder = mem_strdup(folder), .run = run_read(folder), .group = group, .workers = workers};
+    vec_push(&run.runs_read, run.run);
+    run.times = run_times_of(run.run);
+    vec_push(&session->runs, run);
+}
+
 struct session *session_open(const char *folder, const char *metric_list)
 {
-    struct session *session = mem_alloc(sizeof *session);
-    session->folder = mem_strdup(folder);
-    session->metric_list = metric_list;
-    session->run = run_read(folder);
-    session->times = run_times_of(session->run);
+    struct session *session = session_new(metric_list);
+    session_add_run(session, folder, 0, 0);
+    session->folder = session->runs.at[0].folder;
+    session->run = session->runs.at[0].run;
     return session;
 }
 
-static struct session *session_of_runs(struct session *const *runs, size_t n)
+void session_compare(struct session *session, const struct comparison_options *options)
 {
-    struct session *session = mem_alloc(sizeof *session);
-    session->n_runs = n;
-    session->runs = mem_alloc(n * sizeof(struct session *));
-    session->groups = mem_alloc(n * sizeof *session->groups);
-    memcpy(session->runs, runs, n * sizeof(struct session *));
-    session->set = runs[0]->set;
-    return session;
-}
-
-struct session *session_compare(struct session *const *runs, size_t n_left, size_t n_right,
-                                const struct comparison_options *options)
-{
-    struct session *session = session_of_runs(runs, n_left + n_right);
-    for (size_t i = n_left; i < n_left + n_right; i++)
-        session->groups[i] = 1;
-    session->sides[0] = runs[0];
-    session->sides[1] = runs[n_left];
+    session->merge = comparison_new;
     session->comparing = options;
-    return session;
 }
 
-struct session *session_of_losses(struct session *const *runs, const unsigned *workers, size_t n, const char *title)
+void session_show_losses(struct session *session, const char *title)
 {
-    struct session *session = session_of_runs(runs, n);
+    session->merge = losses_new;
     session->title = mem_strdup(title);
-    for (size_t i = 0, at; i < n; i++) {
-        for (at = i; at > 0 && session->groups[at - 1] < workers[i]; at--) {
-            session->runs[at] = session->runs[at - 1];
-            session->groups[at] = session->groups[at - 1];
-        }
-        session->runs[at] = runs[i];
-        session->groups[at] = workers[i];
-    }
-    return session;
 }
 
-static void forget_views(struct opened *opened)
+static void forget_views(struct session *session, int projection)
 {
     for (int v = 0; v < VIEWS; v++) {
-        view_close(opened->views[v]);
-        opened->views[v] = NULL;
+        view_close(session->views[projection][v]);
+        session->views[projection][v] = NULL;
     }
+}
+
+static void close_run(struct session_run *run)
+{
+    for (int p = 0; p < PROJECTIONS; p++) {
+        struct database *db = run->opened[p].db;
+        if (db) {
+            fold_undo(db);
+            database_forget_nodes(db);
+        }
+        database_close(db);
+    }
+    for (size_t i = 0; i < run->runs_read.n; i++)
+        json_decref(run->runs_read.at[i]);
+    vec_free(&run->runs_read);
+    timeline_close(run->timeline);
+    free(run->phases);
+    free(run->range_name);
+    free(run->title);
+    free(run->folder);
 }
 
 void session_close(struct session *session)
 {
     for (int p = 0; p < PROJECTIONS; p++) {
-        forget_views(&session->opened[p]);
-        if (session->opened[p].comparison)
-            comparison_free(session->opened[p].comparison);
-        else
-            losses_free(session->opened[p].merged);
-        if (session->opened[p].db) {
-            fold_undo(session->opened[p].db);
-            database_forget_nodes(session->opened[p].db);
-        }
-        database_close(session->opened[p].db);
+        forget_views(session, p);
+        merged_runs_free(session->merged[p]);
     }
-    for (size_t i = 0; i < session->n_runs; i++)
-        session_close(session->runs[i]);
-    free(session->runs);
-    free(session->groups);
+    for (size_t i = 0; i < session->runs.n; i++)
+        close_run(&session->runs.at[i]);
+    vec_free(&session->runs);
     thread_set_free(session->threads);
     free(session->title);
     for (size_t i = 0; i < session->definitions.n; i++)
         free(session->definitions.at[i]);
     vec_free(&session->definitions);
-    json_decref(session->run);
-    free(session->folder);
     free(session);
 }
 
 void session_set_defaults(struct session *session, const char *metrics, const char *sort)
 {
+    if (session_has_losses(session)) /* which have metrics of their own */
+        return;
     session->usual_metrics = metrics;
     session->usual_sort = sort;
-    for (size_t i = 0; session_is_comparison(session) && i < session->n_runs; i++)
-        session->runs[i]->usual_metrics = metrics; /* losses have metrics of their own */
 }
 
 void session_set_rules(struct session *session, const struct path_rules *rules)
 {
     session->rules = rules;
-    for (size_t i = 0; i < session->n_runs; i++)
-        session->runs[i]->rules = rules;
 }
 
 void session_define(struct session *session, const char *definition)
@@ -123,10 +121,10 @@ void session_define(struct session *session, const char *definition)
 /* The metrics of the projection's views; NULL if it is not open. */
 static struct metrics *metrics_of(struct session *session, int projection)
 {
-    struct opened *opened = &session->opened[projection];
-    if (opened->merged)
-        return &opened->merged->metrics;
-    return opened->db ? &opened->db->metrics : NULL;
+    if (session->merged[projection])
+        return &session->merged[projection]->metrics;
+    struct database *db = session_is_merged(session) ? NULL : session->runs.at[0].opened[projection].db;
+    return db ? &db->metrics : NULL;
 }
 
 bool session_define_now(struct session *session, enum projection projection, const char *definition,
@@ -167,42 +165,44 @@ void session_undefine(struct session *session, const char *name)
 void session_show(struct session *session, enum metric_set set)
 {
     session->set = set;
-    for (size_t i = 0; session_is_comparison(session) && i < session->n_runs; i++)
-        session_show(session->runs[i], set);
-    for (int p = 0; p < PROJECTIONS; p++)
-        if (metrics_of(session, p))
-            metrics_of(session, p)->set = set;
+    for (int p = 0; p < PROJECTIONS; p++) {
+        for (size_t i = 0; i < session->runs.n && !session_has_losses(session); i++)
+            if (session->runs.at[i].opened[p].db)
+                session->runs.at[i].opened[p].db->metrics.set = set;
+        if (session->merged[p])
+            session->merged[p]->metrics.set = set;
+    }
 }
 
 void session_fold(struct session *session, struct fold_choice folds)
 {
     session->folds = folds;
     for (int p = 0; p < PROJECTIONS; p++)
-        forget_views(&session->opened[p]);
-    for (size_t i = 0; i < session->n_runs; i++)
-        session_fold(session->runs[i], folds);
+        forget_views(session, p);
 }
 
 /* The folder of a projection; the caller frees. */
-static char *projection_folder(const struct session *session, enum projection projection)
+static char *projection_folder(const struct session_run *run, enum projection projection)
 {
-    const char *below = projection == PHYSICAL ? "/" V4_PHYSICAL_FOLDER : "";
-    return mem_printf("%s%s", session->folder, below);
+    return mem_printf("%s%s", run->folder, projection == PHYSICAL ? "/" V4_PHYSICAL_FOLDER : "");
 }
 
-bool session_has_projection(const struct session *session, enum projection projection)
+static bool has_projection(const struct session_run *run, enum projection projection)
 {
-    for (size_t i = 0; i < session->n_runs; i++)
-        if (!session_has_projection(session->runs[i], projection))
-            return false;
-    if (session_is_merged(session))
-        return true;
-    char *folder = projection_folder(session, projection);
+    char *folder = projection_folder(run, projection);
     char *path = mem_printf("%s/%s", folder, V4_META_FILE);
     bool exists = access(path, F_OK) == 0;
     free(path);
     free(folder);
     return exists;
+}
+
+bool session_has_projection(const struct session *session, enum projection projection)
+{
+    bool have_it = true;
+    for (size_t i = 0; i < session->runs.n; i++)
+        have_it &= has_projection(&session->runs.at[i], projection);
+    return have_it;
 }
 
 static bool definition_is_bad(struct session *session, const char *definition, const struct formula_error *error)
@@ -213,16 +213,16 @@ static bool definition_is_bad(struct session *session, const char *definition, c
 }
 
 /* Chooses the metrics to show; false, with the problem noted, if that leaves none. */
-static bool settle_metrics(struct session *session, struct database *db)
+static bool settle_metrics(struct session *session, const json_t *run, struct database *db)
 {
     struct formula_error error;
-    choose_complete(db, session->run);
-    for (size_t i = 0; i < session->definitions.n; i++)
+    choose_complete(db, run);
+    for (size_t i = 0; i < session->definitions.n && !session_is_merged(session); i++)
         if (!derived_add(&db->metrics, session->definitions.at[i], &error))
             return definition_is_bad(session, session->definitions.at[i], &error);
     bool is_default = !session->metric_list;
     char *unknown = choose_metrics(
-        db, session->run, is_default ? session->usual_metrics : session->metric_list, is_default);
+        db, run, is_default ? session->usual_metrics : session->metric_list, is_default);
     if (unknown) {
         session->metric_list_is_bad = true;
         char *names = choose_names(&db->metrics);
@@ -231,7 +231,8 @@ static bool settle_metrics(struct session *session, struct database *db)
         free(unknown);
         return false;
     }
-    db->metrics.set = session->set;
+    if (!session_has_losses(session))
+        db->metrics.set = session->set;
     size_t metric;
     if (!derived_settle(&db->metrics, &metric, &error))
         return definition_is_bad(session, db->metrics.at[metric].derived->text, &error);
@@ -242,152 +243,182 @@ static bool settle_metrics(struct session *session, struct database *db)
     return metrics_n_shown(&db->metrics) > 0;
 }
 
-static struct database *open_projection(struct session *session, enum projection projection)
+static struct database *open_projection(struct session *session, const struct session_run *run,
+                                        enum projection projection)
 {
     session->outcome = FAILED;
-    if (projection == PHYSICAL && !session_has_projection(session, projection)) {
-        problem_found(session->folder, "no physical projection in it");
+    if (projection == PHYSICAL && !has_projection(run, projection)) {
+        problem_found(run->folder, "no physical projection in it");
         return NULL;
     }
-    char *folder = projection_folder(session, projection);
+    char *folder = projection_folder(run, projection);
     struct database *db = database_open(folder);
     free(folder);
-    if (db)
-        db->rules = session->rules;
-    if (db && projection == LOGICAL)
-        database_set_no_call_site(db, json_object_get(session->run, "unknown_call_sites"));
-    if (db && !settle_metrics(session, db)) {
-        database_close(db);
-        db = NULL;
-    }
-    if (db && !database_nodes(db)) {
-        database_close(db);
-        session->outcome = STOPPED;
+    if (!db)
         return NULL;
-    }
-    session->outcome = db ? DONE : FAILED;
-    return db;
+    db->rules = session->rules;
+    if (projection == LOGICAL)
+        database_set_no_call_site(db, json_object_get(run->run, "unknown_call_sites"));
+    bool is_settled = settle_metrics(session, run->run, db);
+    if (is_settled && database_nodes(db))
+        session->outcome = DONE;
+    else if (is_settled)
+        session->outcome = STOPPED;
+    if (session->outcome == DONE)
+        return db;
+    database_close(db);
+    return NULL;
 }
 
-/* Restricts the values to the session's threads, and folds what is to be folded. */
-static enum outcome follow_restriction(struct session *session, struct opened *opened)
+/* Restricts the values of a database to the session's threads and the run's range. What is measured depends on the
+ * range. */
+static enum outcome restrict_database(struct session *session, const struct session_run *run, struct database *db,
+                                      bool is_physical)
 {
-    bool is_restricted = opened->restriction == session->restriction;
+    struct time_slice *slice = NULL;
+    struct metrics before = db->metrics;
+    bool changes_metrics = run->has_range || db->slice;
+    bool are_settled =
+        !changes_metrics || (metrics_read(&db->metrics, &db->meta) && settle_metrics(session, run->run, db));
+    if (are_settled && run->has_range)
+        slice = time_slice_new(db, run->timeline, run->range, is_physical, run->runs_read.at[0]);
+    enum outcome outcome = are_settled ? database_restrict(db, session->threads, slice) : FAILED;
+    if (changes_metrics)
+        metrics_free(outcome == DONE ? &before : &db->metrics);
+    if (changes_metrics && outcome != DONE)
+        db->metrics = before;
+    return outcome;
+}
+
+/* Restricts the values to the session's threads and the run's range, and folds what is to be folded. */
+static enum outcome follow_restriction(struct session *session, const struct session_run *run, int projection,
+                                       struct opened *opened)
+{
+    bool is_restricted = opened->restriction == run->restriction;
     if (is_restricted && fold_choice_is_same(opened->folds, session->folds))
         return DONE;
     fold_undo(opened->db);
-    enum outcome outcome = is_restricted ? DONE : database_restrict(opened->db, session->threads);
+    enum outcome outcome =
+        is_restricted ? DONE : restrict_database(session, run, opened->db, projection == PHYSICAL);
     if (outcome == DONE) {
-        forget_views(opened);
+        forget_views(session, projection);
         opened->folds = session->folds;
-        opened->restriction = session->restriction;
+        opened->restriction = run->restriction;
     }
     if (opened->folds.inlined || opened->folds.recursion)
         fold_nodes(opened->db, opened->folds);
     return outcome;
 }
 
-struct database *session_database(struct session *session, enum projection projection)
+/* The database of a run, opened at the first call; NULL as in session_database. */
+static struct database *database_of(struct session *session, struct session_run *run, enum projection projection)
 {
-    assert(!session_is_merged(session));
-    struct opened *opened = &session->opened[projection];
+    struct opened *opened = &run->opened[projection];
     if (!opened->db)
-        opened->db = open_projection(session, projection);
+        opened->db = open_projection(session, run, projection);
     if (opened->db)
-        session->outcome = follow_restriction(session, opened);
+        session->outcome = follow_restriction(session, run, (int)projection, opened);
     return session->outcome == DONE ? opened->db : NULL;
 }
 
-static void sort_as_usual(const struct session *session, struct view *view)
+struct database *session_database(struct session *session, enum projection projection)
 {
-    struct sorting sorting = view->sorting;
-    if (session->usual_sort && choose_sorting(view->metrics, session->usual_sort, &sorting) &&
-        metric_is_measured(&view->metrics->at[sorting.metric]))
-        view_sort(view, sorting);
+    assert(!session_is_merged(session));
+    return database_of(session, &session->runs.at[0], projection);
+}
+
+void session_drop_unreadable(struct session *session, enum projection projection)
+{
+    struct session_run *last = &session->runs.at[session->runs.n - 1];
+    if (database_of(session, last, projection))
+        return;
+    close_run(last);
+    session->runs.n--;
+}
+
+/* The command that a run is of, and what its values are restricted to. */
+static const char *run_title(const struct session_run *run, const struct database *db)
+{
+    const char *title = run->title ? run->title : run_text(run->run, "title");
+    return *title ? title : database_title(db);
 }
 
 /* "xz -9 [before] and [after]", of repeated runs "xz -9 [before, 5 runs] and [after, 5 runs]"; the caller frees. */
-static char *compared_title(const struct session *session, const struct comparison *comparison)
+static char *compared_title(const struct session *session, const struct merged_runs *merged)
 {
     const char *titles[SIDES];
     struct text title = {0};
     for (int side = 0; side < SIDES; side++) {
-        size_t n = comparison_n_runs(comparison, side);
-        titles[side] = session_title(session->sides[side], comparison->sides[side].db);
+        size_t first = merged_group_first(merged, (size_t)side), n = merged_group_size(merged, (size_t)side);
+        titles[side] = run_title(&session->runs.at[first], merged->runs.at[first].db);
         if (side == 0 || strcmp(titles[0], titles[1]) != 0)
             text_printf(&title, "%s ", titles[side]);
-        text_printf(&title, "[%s", session->comparing->names[side]);
-        if (comparison->merged.runs.n > SIDES)
+        text_printf(&title, "[%s", comparison_name(merged, side));
+        if (merged_is_of_repeats(merged))
             text_printf(&title, ", %zu run%s", n, n == 1 ? "" : "s");
         text_add(&title, side == 0 ? "] and " : "]");
     }
     return title.at;
 }
 
-/* The comparison of a projection. NULL, with the problem noted, if they have no metric in common. */
-static struct comparison *compare_runs(struct session *session, enum projection projection,
-                                       const struct merged_run *runs)
+/* Notes that the sides have no metric in common. */
+static void report_no_metrics(const struct session *session, const struct merged_runs *merged)
 {
-    bool have_programs = false;
-    for (size_t i = 0; i < session->n_runs; i++)
-        have_programs |= runs[i].db->programs.n > 1;
-    for (size_t i = 0; i < session->n_runs; i++)
-        session->runs[i]->opened[projection].db->programs.are_compared = have_programs;
-    struct comparison *comparison = comparison_new(runs, session->n_runs, session->comparing);
-    if (metrics_n_shown(&comparison->merged.metrics) == 0) {
-        struct text others = {0};
-        comparison_only_in_one(comparison, &others);
-        problem_found(session->sides[1]->folder, "has no metric in common with %s.%s", session->sides[0]->folder,
-                      text_string(&others));
-        vec_free(&others);
-        comparison_free(comparison);
-        return NULL;
-    }
-    if (!session->title)
-        session->title = compared_title(session, comparison);
-    return comparison;
+    struct text others = {0};
+    comparison_only_in_one(merged, &others);
+    problem_found(session->runs.at[merged_group_first(merged, 1)].folder, "has no metric in common with %s.%s",
+                  session->runs.at[0].folder, text_string(&others));
+    vec_free(&others);
 }
 
 /* Opens the databases of all runs, as one; false if one of them cannot be read or they have no metric in common. */
 static bool merge_runs(struct session *session, enum projection projection)
 {
-    struct opened *opened = &session->opened[projection];
-    struct merged_run *runs = mem_alloc(session->n_runs * sizeof *runs);
-    struct loss_run *losses = mem_alloc(session->n_runs * sizeof *losses);
-    bool are_open = true;
-    for (size_t i = 0; are_open && i < session->n_runs; i++) {
-        struct session *run = session->runs[i];
-        runs[i] = (struct merged_run){session_database(run, projection), run->run, session->groups[i]};
-        losses[i] = (struct loss_run){session->groups[i], run_most_cpus(run->run), runs[i].db};
-        are_open = runs[i].db != NULL;
+    size_t n = session->runs.n, n_open = 0;
+    struct merged_run *runs = mem_alloc(n * sizeof *runs);
+    struct merged_runs *merged = NULL;
+    bool have_programs = false;
+    for (; n_open < n; n_open++) {
+        struct session_run *run = &session->runs.at[n_open];
+        struct database *db = database_of(session, run, projection);
+        if (!db)
+            break;
+        runs[n_open] = (struct merged_run){db, run->run, run->group, run->workers};
+        have_programs |= db->programs.n > 1;
     }
-    if (are_open && session_is_comparison(session))
-        opened->comparison = compare_runs(session, projection, runs);
-    else if (are_open)
-        opened->merged = losses_new(losses, session->n_runs);
-    if (opened->comparison)
-        opened->merged = &opened->comparison->merged;
-    free(losses);
+    for (size_t i = 0; i < n_open && session_is_comparison(session); i++)
+        session->runs.at[i].opened[projection].db->programs.are_compared = have_programs;
+    if (n_open == n)
+        merged = session->merge(runs, n, session->comparing);
+    if (merged && metrics_n_shown(&merged->metrics) == 0) {
+        report_no_metrics(session, merged);
+        session->outcome = FAILED;
+        merged_runs_free(merged);
+        merged = NULL;
+    }
+    if (merged && !session->title)
+        session->title = compared_title(session, merged);
+    session->merged[projection] = merged;
     free(runs);
-    return opened->merged != NULL;
+    return merged != NULL;
 }
 
 /* Merges a view of each run; NULL if one of them cannot be made. */
 static struct view *merge_views(struct session *session, enum projection projection, enum view_id id)
 {
-    struct opened *opened = &session->opened[projection];
-    struct view **views = mem_alloc(session->n_runs * sizeof(struct view *)), *view = NULL;
+    const struct merged_runs *merged = session->merged[projection];
+    struct view **views = mem_alloc(session->runs.n * sizeof(struct view *)), *view = NULL;
     size_t n = 0;
-    while (n < session->n_runs && (views[n] = session_view(session->runs[n], projection, id)) != NULL)
-        session->runs[n++]->opened[projection].views[id] = NULL; /* the merged view owns it */
-    if (n == session->n_runs) {
+    for (struct database *db; n < session->runs.n; n++) {
+        db = database_of(session, &session->runs.at[n], projection);
+        views[n] = db ? view_open(classes[id], db) : NULL;
+        if (!views[n])
+            break;
+    }
+    if (n == session->runs.n) {
         enum cost_part part = classes[id]->sorted_by;
-        struct sorting sorting = {.metric = metrics_first_measured(&opened->merged->metrics), .part = part};
-        if (opened->comparison)
-            sorting = comparison_sorting(opened->comparison, part);
-        view = merged_open(opened->merged, views, sorting);
-        if (opened->comparison)
-            sort_as_usual(session, view);
+        struct sorting sorting = {.metric = metrics_first_measured(&merged->metrics), .part = part};
+        view = merged_open(merged, views, merged->comparing ? comparison_sorting(merged, part) : sorting);
     }
     while (!view && n > 0)
         view_close(views[--n]);
@@ -395,54 +426,49 @@ static struct view *merge_views(struct session *session, enum projection project
     return view;
 }
 
-/* Defines the derived metrics in those of merged views; false, with the problem noted, if a definition is wrong. */
-static bool define_in(struct session *session, struct metrics *metrics)
+/* Makes a view; NULL if it cannot be made, with session->outcome. */
+static struct view *make_view(struct session *session, enum projection projection, enum view_id id)
 {
     struct formula_error error;
-    for (size_t i = 0; i < session->definitions.n && metrics->n == metrics->n_stored + i; i++)
-        if (!derived_define(metrics, session->definitions.at[i], &error))
-            return definition_is_bad(session, session->definitions.at[i], &error);
-    return true;
-}
-
-/* session_view of several databases; a problem of one is one of all. */
-static struct view *merged_view(struct session *session, enum projection projection, enum view_id id)
-{
-    struct opened *opened = &session->opened[projection];
-    if (!opened->views[id] && (opened->merged || merge_runs(session, projection)) &&
-        define_in(session, &opened->merged->metrics))
-        opened->views[id] = merge_views(session, projection, id);
-    session->outcome = opened->views[id] ? DONE : FAILED;
-    for (size_t i = 0; i < session->n_runs; i++) {
-        session->metric_list_is_bad |= session->runs[i]->metric_list_is_bad;
-        if (session->runs[i]->outcome == STOPPED)
-            session->outcome = STOPPED;
+    if (session_is_merged(session)) {
+        if (!session->merged[projection] && !merge_runs(session, projection))
+            return NULL;
+        session->outcome = FAILED;
+        struct metrics *metrics = &session->merged[projection]->metrics;
+        for (size_t i = metrics->n - metrics->n_stored; i < session->definitions.n; i++)
+            if (!derived_define(metrics, session->definitions.at[i], &error)) {
+                definition_is_bad(session, session->definitions.at[i], &error);
+                return NULL;
+            }
+        return merge_views(session, projection, id);
     }
-    return opened->views[id];
+    struct view *view = view_open(classes[id], session->runs.at[0].opened[projection].db);
+    if (!view)
+        session->outcome = STOPPED;
+    return view;
 }
 
 struct view *session_view(struct session *session, enum projection projection, enum view_id id)
 {
-    struct opened *opened = &session->opened[projection];
-    if (session_is_merged(session))
-        return merged_view(session, projection, id);
-    struct database *db = session_database(session, projection);
-    if (!db || opened->views[id])
-        return opened->views[id];
-    opened->views[id] = view_open(classes[id], db);
-    session->outcome = opened->views[id] ? DONE : STOPPED;
-    if (opened->views[id])
-        sort_as_usual(session, opened->views[id]);
-    return opened->views[id];
+    struct view **view = &session->views[projection][id];
+    if (!session_is_merged(session) && !session_database(session, projection))
+        return NULL;
+    if (*view)
+        return *view;
+    *view = make_view(session, projection, id);
+    struct sorting sorting = *view ? (*view)->sorting : (struct sorting){0};
+    if (*view && session->usual_sort && choose_sorting((*view)->metrics, session->usual_sort, &sorting) &&
+        metric_is_measured(&(*view)->metrics->at[sorting.metric]))
+        view_sort(*view, sorting);
+    return *view;
 }
 
 bool session_recursion_is_collapsed(const struct session *session)
 {
-    for (size_t i = 0; i < session->n_runs; i++)
-        if (!session_recursion_is_collapsed(session->runs[i]))
-            return false;
-    return session_is_merged(session) || session->folds.recursion ||
-           strcmp(run_text(session->run, "recursion"), "collapsed") == 0;
+    bool are_collapsed = true;
+    for (size_t i = 0; i < session->runs.n && !session->folds.recursion; i++)
+        are_collapsed &= strcmp(run_text(session->runs.at[i].run, "recursion"), "collapsed") == 0;
+    return are_collapsed;
 }
 
 const char *session_folding_words(const struct session *session)
@@ -464,29 +490,197 @@ const char *projection_name(enum projection projection)
     return projection == PHYSICAL ? "physical" : "logical";
 }
 
+/* What can be restricted. */
+struct restriction {
+    struct thread_set *threads;
+    struct time_range range;
+    bool has_range;
+    char *range_name;
+    json_t *run;
+};
+
+static struct restriction restriction_of(const struct session *session, const struct session_run *run)
+{
+    return (struct restriction){session->threads, run->range, run->has_range, run->range_name, run->run};
+}
+
+static void put(struct session *session, struct session_run *run, const struct restriction *restriction)
+{
+    session->threads = restriction->threads;
+    run->range = restriction->range;
+    run->has_range = restriction->has_range;
+    run->range_name = restriction->range_name;
+    run->run = restriction->run;
+    if (!session_is_merged(session))
+        session->run = run->run;
+}
+
+static void describe_restriction(const struct session *session, const struct session_run *run, const char *before,
+                                 bool ascii, struct text *out)
+{
+    if (session->threads) {
+        text_add(out, before);
+        thread_set_describe(session->threads, ascii, out);
+    }
+    if (run->has_range)
+        text_printf(out, "%stime: %s", before, run->range_name);
+}
+
+void session_describe_restriction(const struct session *session, const char *before, bool ascii, struct text *out)
+{
+    if (!session_is_merged(session))
+        describe_restriction(session, &session->runs.at[0], before, ascii, out);
+}
+
+static void name_restriction(const struct session *session, struct session_run *run, const struct database *db)
+{
+    free(run->title);
+    run->title = NULL;
+    if (!session->threads && !run->has_range)
+        return;
+    struct text title = {0};
+    text_add(&title, run_title(run, db));
+    describe_restriction(session, run, "  ", false, &title);
+    run->title = title.at;
+}
+
+/* Unless that is DONE, the restriction is as before. */
+static enum outcome change_restriction(struct session *session, struct session_run *run, enum projection projection,
+                                       const struct restriction *restriction)
+{
+    struct restriction before = restriction_of(session, run);
+    put(session, run, restriction);
+    run->restriction++;
+    const struct database *db = database_of(session, run, projection);
+    if (!db) {
+        put(session, run, &before);
+        run->restriction--;
+        return session->outcome;
+    }
+    run->times = run_times_of(run->run);
+    name_restriction(session, run, db);
+    return DONE;
+}
+
 enum outcome session_restrict(struct session *session, enum projection projection,
                               struct thread_set *set)
 {
-    struct thread_set *before = session->threads;
-    session->threads = set;
-    session->restriction++;
-    const struct database *db = session_database(session, projection);
-    if (!db) {
-        session->threads = before;
-        session->restriction--;
-        thread_set_free(set);
-        return session->outcome;
+    struct session_run *run = &session->runs.at[0];
+    struct restriction restriction = restriction_of(session, run);
+    struct thread_set *before = restriction.threads;
+    restriction.threads = set;
+    enum outcome outcome = change_restriction(session, run, projection, &restriction);
+    thread_set_free(outcome == DONE ? before : set);
+    return outcome;
+}
+
+static const struct timeline *timeline_of(struct session_run *run)
+{
+    if (!run->timeline)
+        run->timeline = timeline_open(run->folder, run->runs_read.at[0]);
+    return run->timeline;
+}
+
+const struct timeline *session_timeline(struct session *session)
+{
+    return session_is_merged(session) ? NULL : timeline_of(&session->runs.at[0]);
+}
+
+static void lacks_timeline(const struct session_run *run)
+{
+    problem_found(run->folder, "has no time line: measure and analyze the program again (without --trace off)");
+}
+
+static const struct phases *phases_of(struct session *session, struct session_run *run)
+{
+    struct database *db = run->phases ? NULL : database_of(session, run, LOGICAL);
+    const struct timeline *timeline = db ? timeline_of(run) : NULL;
+    if (timeline) {
+        run->phases = mem_alloc(sizeof *run->phases);
+        *run->phases = phases_find(db, timeline);
+    } else if (db) {
+        lacks_timeline(run);
     }
-    thread_set_free(before);
-    free(session->title);
-    session->title = NULL;
-    if (set) {
-        struct text title = {0};
-        text_printf(&title, "%s  ", session_title(session, db));
-        thread_set_describe(set, false, &title);
-        session->title = title.at;
+    return run->phases;
+}
+
+const struct phases *session_phases(struct session *session)
+{
+    return phases_of(session, &session->runs.at[0]);
+}
+
+/* "1.2 s to 3.4 s": with as many digits as tell them apart from others; the caller frees. */
+static char *name_of_range(struct time_range range)
+{
+    return mem_printf("%.6g s to %.6g s", (double)range.from * 1e-9, (double)range.to * 1e-9);
+}
+
+static enum outcome set_range(struct session *session, struct session_run *run, enum projection projection,
+                              const struct time_range *range, const char *name)
+{
+    const struct timeline *timeline = timeline_of(run);
+    if (range && (!timeline || !run->runs_read.at[0])) {
+        lacks_timeline(run);
+        return FAILED;
     }
-    return DONE;
+    struct restriction restriction = restriction_of(session, run);
+    char *before = restriction.range_name;
+    restriction.has_range = range != NULL;
+    restriction.range = range ? *range : (struct time_range){0};
+    restriction.range_name = !range ? NULL : name ? mem_strdup(name) : name_of_range(*range);
+    restriction.run = range ? run_slice(run->runs_read.at[0], timeline, *range) : run->runs_read.at[0];
+    if (range)
+        vec_push(&run->runs_read, restriction.run);
+    enum outcome outcome = change_restriction(session, run, projection, &restriction);
+    free(outcome == DONE ? before : restriction.range_name);
+    return outcome;
+}
+
+enum outcome session_set_range(struct session *session, enum projection projection, const struct time_range *range,
+                               const char *name)
+{
+    return set_range(session, &session->runs.at[0], projection, range, name);
+}
+
+/* Restricts a run to one of its phases. */
+static bool take_phase(struct session *session, struct session_run *run, enum projection projection, unsigned number,
+                       char **cause)
+{
+    const struct phases *phases = phases_of(session, run);
+    if (phases && number > phases->n)
+        *cause = mem_printf("there %s %zu phase%s, no phase %u", phases->n == 1 ? "is" : "are", phases->n,
+                            phases->n == 1 ? "" : "s", number);
+    if (!phases || number > phases->n)
+        return false;
+    struct time_range range = phases->at[number - 1].range;
+    char *of_range = name_of_range(range), *name = mem_printf("%s, phase %u of %zu", of_range, number, phases->n);
+    enum outcome outcome = set_range(session, run, projection, &range, name);
+    free(of_range);
+    free(name);
+    return outcome == DONE;
+}
+
+/* Restricts a run to the piece of time that the user asked for, if any. */
+static bool take_range(struct session *session, struct session_run *run, enum projection projection, char **cause)
+{
+    const struct asked_range *asked = &run->asked_range;
+    struct time_range range = {0};
+    if (asked->phase)
+        return take_phase(session, run, projection, asked->phase, cause);
+    if (!asked->from.is_given && !asked->to.is_given)
+        return true;
+    const struct timeline *timeline = timeline_of(run);
+    if (timeline && (*cause = asked_range_in(asked, timeline, &range)))
+        return false;
+    return set_range(session, run, projection, &range, NULL) == DONE;
+}
+
+bool session_take_ranges(struct session *session, enum projection projection, char **cause)
+{
+    for (size_t i = 0; i < session->runs.n; i++)
+        if (!take_range(session, &session->runs.at[i], projection, cause))
+            return false;
+    return true;
 }
 
 /* The threads of a projection that `choose` finds. */
@@ -519,8 +713,5 @@ struct thread_set *session_threads_of_program(struct session *session, enum proj
 
 const char *session_title(const struct session *session, const struct database *db)
 {
-    if (session->title)
-        return session->title;
-    const char *title = run_text(session->run, "title");
-    return *title ? title : database_title(db);
+    return session->title ? session->title : run_title(&session->runs.at[0], db);
 }

@@ -1,38 +1,52 @@
-/* What the user opened: a database in both projections, with its run.json and the views made so
- * far; or several databases, each with a session of its own, which has only merged views: a comparison, or the losses
- * of a set of runs. */
+/* What the user opened: a run, or several whose views are merged into one: a comparison, or the losses of a set. Of each
+ * run the session has the databases of both projections. */
 #ifndef VIEWER_SESSION_H
 #define VIEWER_SESSION_H
 
 #include "lib/path.h"
+#include "viewer-tui/advice/run-phases.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/fold.h"
+#include "viewer-tui/db/record-sums.h"
 #include "viewer-tui/db/run-times.h"
+#include "viewer-tui/threads/asked-range.h"
 #include "viewer-tui/threads/thread-set.h"
 #include "viewer-tui/tree/view.h"
 
-struct comparison;
 struct comparison_options;
+struct merged_run;
 struct merged_runs;
 
 enum projection { LOGICAL, PHYSICAL, PROJECTIONS };
 
 enum view_id { TOP_DOWN, BOTTOM_UP, FLAT, VIEWS };
 
-/* A projection that was opened. */
-struct opened {
-    struct database *db;  /* NULL until it is asked for; always for a comparison */
-    unsigned restriction; /* session->restriction at the time its values were computed */
-    struct fold_choice folds; /* session->folds at that time */
-    struct merged_runs *merged;    /* of the databases of all runs; NULL until it is asked for, and for one database */
-    struct comparison *comparison; /* that `merged` belongs to; NULL: none */
-    struct view *views[VIEWS];
+struct session_run {
+    char *folder;
+    json_t *run;            /* NULL without run.json; of `range` (run-slice.h) */
+    VEC(json_t *) runs_read; /* run.json, and what was made of it for ranges; databases refer to them */
+    struct run_times times; /* of `run` */
+    size_t group;           /* side of a comparison; of a set by number of workers, the most first */
+    unsigned workers;       /* of a set; else 0 */
+    struct timeline *timeline;      /* NULL until it is asked for, and without one */
+    struct phases *phases;          /* of the whole run; NULL until they are asked for */
+    struct asked_range asked_range; /* as the command line has it; all 0: none */
+    struct time_range range;        /* the piece of time that all values are sums over, if has_range */
+    bool has_range;
+    char *range_name;     /* what titles say of it: "1.2 s to 3.4 s, phase 2 of 4"; NULL: no range */
+    unsigned restriction; /* number of changes of session->threads and `range` */
+    char *title;          /* with a set of threads or a range; else NULL: that of the database */
+    struct opened {
+        struct database *db;      /* NULL until it is asked for */
+        unsigned restriction;     /* that of the run at the time its values were computed */
+        struct fold_choice folds; /* session->folds at that time */
+    } opened[PROJECTIONS];
 };
 
 struct session {
-    char *folder;                           /* NULL of a comparison */
-    json_t *run;                            /* NULL without run.json, and of a comparison */
-    struct run_times times;                 /* of `run` */
+    VEC(struct session_run) runs;           /* those of a group stand together */
+    const char *folder;                     /* of the only run; NULL if runs are merged */
+    const json_t *run;                      /* the same; NULL without run.json, too */
     const char *metric_list;                /* --metrics; NULL: not given */
     VEC(char *) definitions;                /* of derived metrics, as users wrote them */
     const char *usual_metrics, *usual_sort; /* the user's defaults, or NULL */
@@ -42,29 +56,30 @@ struct session {
     struct fold_choice folds;   /* contexts that are folded */
     enum outcome outcome;       /* of the last attempt to make a view or open a database */
     struct thread_set *threads; /* the threads that all values are sums over; NULL: all */
-    unsigned restriction;       /* number of changes of `threads` */
-    char *title; /* of a comparison, or with a set of threads; else NULL: that of the database */
-    struct opened opened[PROJECTIONS];
-    /* Of several databases; else NULL and 0. */
-    struct session **runs; /* those of the left side of a comparison first; of losses those with the most workers */
-    unsigned *groups;      /* by run: the side of a comparison; of losses the number of workers */
-    size_t n_runs;
-    struct session *sides[SIDES];               /* the first run of each side of a comparison; else NULL */
+    char *title;                /* of merged runs; else NULL */
+    /* Makes the metrics of merged runs: comparison_new, losses_new; NULL: one run. */
+    struct merged_runs *(*merge)(const struct merged_run *runs, size_t n, const struct comparison_options *options);
     const struct comparison_options *comparing; /* NULL unless it is a comparison */
+    struct merged_runs *merged[PROJECTIONS];    /* NULL until a view is asked for, and of one run */
+    struct view *views[PROJECTIONS][VIEWS];     /* those made so far */
 };
 
-/* Reads run.json only. The metric list (metric-selection.h) may be NULL and must outlive the
+/* A session of one run. Reads run.json only. The metric list (metric-selection.h) may be NULL and must outlive the
  * session. */
 struct session *session_open(const char *folder, const char *metric_list);
 
-/* Compares runs[0 .. n_left-1] with the following n_right; takes ownership of the sessions, not of the array. The
- * options must outlive the result. */
-struct session *session_compare(struct session *const *runs, size_t n_left, size_t n_right,
-                                const struct comparison_options *options);
+/* A session without runs, to merge those that are added: first all of group 0, then of 1 ... `workers`: of a set. */
+struct session *session_new(const char *metric_list);
+void session_add_run(struct session *session, const char *folder, size_t group, unsigned workers);
 
-/* The losses of a set of runs (losses.h). n > 0. Takes ownership of the sessions, not of the arrays. `title`: of the
- * program. */
-struct session *session_of_losses(struct session *const *runs, const unsigned *workers, size_t n, const char *title);
+/* Removes the last run if its database cannot be read. */
+void session_drop_unreadable(struct session *session, enum projection projection);
+
+/* Compares the runs of group 0 with those of group 1; there is one of each. The options must outlive the session. */
+void session_compare(struct session *session, const struct comparison_options *options);
+
+/* Shows the losses of a set of runs (losses.h), of which there is one. `title`: of the program. */
+void session_show_losses(struct session *session, const char *title);
 
 void session_close(struct session *session);
 
@@ -101,7 +116,7 @@ static inline bool session_is_comparison(const struct session *session)
 /* Whether its views are made of several databases. */
 static inline bool session_is_merged(const struct session *session)
 {
-    return session->n_runs > 0;
+    return session->merge != NULL;
 }
 
 /* Whether it has the losses of a set of runs. */
@@ -110,17 +125,10 @@ static inline bool session_has_losses(const struct session *session)
     return session_is_merged(session) && !session_is_comparison(session);
 }
 
-/* The comparison in a projection of which there is a view; NULL of one database. */
-static inline const struct comparison *session_comparison(const struct session *session,
-                                                          enum projection projection)
-{
-    return session->opened[projection].comparison;
-}
-
 /* Whether the database has that projection; of several all of them. */
 bool session_has_projection(const struct session *session, enum projection projection);
 
-/* The database of a projection, not of a comparison. NULL, with the problem noted, if it cannot be
+/* The database of a projection, of one run. NULL, with the problem noted, if it cannot be
  * read or the metric list does not fit, or if the user stopped (see session->outcome). */
 struct database *session_database(struct session *session, enum projection projection);
 
@@ -134,6 +142,27 @@ struct view *session_view(struct session *session, enum projection projection, e
 enum outcome session_restrict(struct session *session, enum projection projection,
                               struct thread_set *set);
 
+/* The time line of the only run; NULL if its database has none, or, with the problem noted, if it is damaged. */
+const struct timeline *session_timeline(struct session *session);
+
+/* The phases of the whole run, the only one. NULL, with the problem noted, if it has no time line or its logical
+ * projection cannot be read. */
+const struct phases *session_phases(struct session *session);
+
+/* Restricts all values, and session->run, to a piece of time (NULL: the whole run). The set of threads stays. `name`, for
+ * titles, may be NULL: then it is made of the range. Otherwise as session_restrict; FAILED, with the problem noted, also
+ * if the database has no time line. */
+enum outcome session_set_range(struct session *session, enum projection projection, const struct time_range *range,
+                               const char *name);
+
+/* Restricts each run to its asked_range. False, with the reason in *cause (which the caller frees), or NULL if a
+ * projection cannot be read. */
+bool session_take_ranges(struct session *session, enum projection projection, char **cause);
+
+/* Adds "threads: worker (2 of 4)" and "time: 1.2 s to 3.4 s", as far as values of the only run are restricted, each after
+ * `before`. */
+void session_describe_restriction(const struct session *session, const char *before, bool ascii, struct text *out);
+
 /* The threads that a regular expression matches (thread-set.h), for session_restrict. NULL if there
  * are none or it is invalid, with the reason in *cause (which the caller frees); NULL without one
  * if the projection cannot be read. */
@@ -144,7 +173,7 @@ struct thread_set *session_matching_threads(struct session *session, enum projec
 struct thread_set *session_threads_of_program(struct session *session, enum projection projection,
                                               const char *program, char **cause);
 
-/* Whether the viewer or hpcprof collapsed the recursion, of a comparison in both databases. */
+/* Whether the viewer or hpcprof collapsed the recursion, in the databases of all runs. */
 bool session_recursion_is_collapsed(const struct session *session);
 
 /* What titles say after the projection: ", inlined code folded", ", recursion collapsed", both in
@@ -156,7 +185,7 @@ int session_exit_status(const struct session *session);
 
 const char *projection_name(enum projection projection);
 
-/* The command that was run, and the threads if values are restricted to some, for titles. `db` is
+/* The command that was run, and the threads and the piece of time if values are restricted to some, for titles. `db` is
  * that of the view, or NULL. */
 const char *session_title(const struct session *session, const struct database *db);
 

@@ -25,7 +25,7 @@ static const char *const direction_names[DIRECTIONS] = {[MORE] = "more", [LESS] 
 struct comparison_printer {
     struct writer writer;
     const struct session *session;
-    const struct comparison *comparison;
+    const struct merged_runs *comparison;
     enum projection projection;
     struct view *view;    /* bottom-up, of which the changed procedures are rows */
     struct view *topdown; /* of which the changes are */
@@ -43,13 +43,13 @@ struct fact {
 
 #define N_FACTS 3
 
-static void find_facts(const struct comparison *comparison, struct fact facts[N_FACTS])
+static void find_facts(const struct merged_runs *comparison, struct fact facts[N_FACTS])
 {
     facts[0] = (struct fact){.name = "processes"};
     facts[1] = (struct fact){.name = "workers"};
     facts[2] = (struct fact){.name = "problems"};
     for (int side = 0; side < SIDES; side++) {
-        const json_t *run = comparison->sides[side].run;
+        const json_t *run = merged_first_run(comparison, (size_t)side)->run;
         facts[0].of[side] = (double)json_array_size(json_object_get(run, "processes"));
         facts[1].of[side] = comparison_workers(comparison, side);
         facts[2].of[side] = (double)json_array_size(json_object_get(run, "problems"));
@@ -71,23 +71,6 @@ static void find_changed(struct comparison_printer *printer)
         if (view_cost(view, least, metric, EXCLUSIVE) < 0)
             printer->changed[LESS][printer->n_changed[LESS]++] = least;
     }
-}
-
-/* The left column of the next metric that is shown, from `from` on. */
-static size_t next_compared(const struct metrics *metrics, size_t from)
-{
-    size_t m = metrics_shown(metrics, from);
-    while (m < metrics->n &&
-           !(metric_is_compared(&metrics->at[m]) && metrics->at[m].compared.sides[0] == m))
-        m = metrics_shown(metrics, m + 1);
-    return m;
-}
-
-/* The name of the row's procedure; "" if a scope is no procedure. */
-static const char *hotspot_name(const struct changed_hotspot *hotspot, char buffer[NAME_SIZE])
-{
-    uint32_t procedure = hotspot->hotspot.procedure;
-    return procedure == NOTHING ? "" : database_procedure_name(hotspot->db, procedure, buffer);
 }
 
 /* ---- Text ---- */
@@ -144,8 +127,10 @@ static void print_metrics(struct comparison_printer *printer)
 {
     struct writer *writer = &printer->writer;
     const struct metrics *metrics = printer->view->metrics;
-    for (size_t m = next_compared(metrics, 0); m < metrics->n; m = next_compared(metrics, m + 1)) {
-        char *name = comparison_metric_name(printer->comparison, m);
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+        if (!metric_is_compared(&metrics->at[m]) || metrics->at[m].compared.column != MERGED_LEFT)
+            continue;
+        char *name = comparison_metric_name(&metrics->at[m]);
         const char *why = metrics->at[m + MERGED_DIFFERENCE].why;
         add_costs(printer, 0, m, INCLUSIVE);
         writer_say(writer, "%s%s%s", name, why ? ": " : "", why ? why : "");
@@ -157,7 +142,7 @@ static void print_metrics(struct comparison_printer *printer)
 static void print_changed(struct comparison_printer *printer, enum direction direction)
 {
     struct writer *writer = &printer->writer;
-    char *metric = comparison_metric_name(printer->comparison, printer->metric);
+    char *metric = comparison_metric_name(&printer->view->metrics->at[printer->metric]);
     if (printer->n_changed[direction]) {
         writer_end_line(writer);
         writer_say(writer, "Procedures whose own %s %s most", metric, change_names[direction]);
@@ -186,7 +171,7 @@ static void print_text(struct comparison_printer *printer)
     comparison_explain(printer->comparison, &writer->line);
     writer_end_line(writer);
     struct advice_lines lines = {.width = ADVICE_WIDTH, .ascii = writer->ascii};
-    changes_describe(&printer->changes, printer->comparison, printer->topdown, 0, &lines);
+    changes_describe(&printer->changes, printer->topdown, 0, &lines);
     advice_lines_print(&lines, writer->out);
     advice_lines_free(&lines);
     for (int direction = MORE; direction < DIRECTIONS; direction++)
@@ -202,11 +187,12 @@ static void write_databases(struct comparison_printer *printer)
     find_facts(printer->comparison, facts);
     json_put_array(json, "databases");
     for (int side = 0; side < SIDES; side++) {
+        size_t first = merged_group_first(printer->comparison, (size_t)side);
         json_write_object(json);
-        json_write_text(json, "name", printer->comparison->options->names[side]);
-        json_write_text(json, "path", printer->session->sides[side]->folder);
-        if (printer->comparison->merged.runs.n > SIDES)
-            json_put_integer(json, "runs", (int64_t)comparison_n_runs(printer->comparison, side));
+        json_write_text(json, "name", comparison_name(printer->comparison, side));
+        json_write_text(json, "path", printer->session->runs.at[first].folder);
+        if (merged_is_of_repeats(printer->comparison))
+            json_put_integer(json, "runs", (int64_t)merged_group_size(printer->comparison, (size_t)side));
         for (size_t i = 0; i < N_FACTS; i++)
             json_put_number(json, facts[i].name, facts[i].of[side]);
         json_write_object_end(json);
@@ -238,10 +224,10 @@ static void write_both(struct comparison_printer *printer, const struct costs_of
 {
     struct json_writer *json = &printer->writer.json;
     for (int side = 0; side < SIDES; side++)
-        json_put_number(json, printer->comparison->options->names[side], costs->sides[side]);
+        json_put_number(json, comparison_name(printer->comparison, side), costs->sides[side]);
     json_put_number(json, comparison_column(printer->comparison, MERGED_DIFFERENCE),
                     costs->difference);
-    if (printer->comparison->merged.runs.n > SIDES)
+    if (merged_is_of_repeats(printer->comparison))
         json_put_number(json, comparison_column(printer->comparison, MERGED_UNCERTAINTY), costs->uncertainty);
 }
 
@@ -254,7 +240,9 @@ static void write_hotspots(struct comparison_printer *printer, const char *key,
     for (size_t i = 0; i < hotspots->n; i++) {
         const struct changed_hotspot *hotspot = &hotspots->at[i];
         json_write_object(json);
-        json_write_text(json, "name", hotspot_name(hotspot, buffer));
+        uint32_t procedure = hotspot->hotspot.procedure;
+        json_write_text(json, "name",
+                        procedure == NOTHING ? "" : database_procedure_name(hotspot->db, procedure, buffer));
         json_put_place(json, database_file_path(hotspot->db, hotspot->hotspot.at.file),
                        hotspot->hotspot.at.line);
         write_both(printer, &hotspot->costs);
@@ -329,7 +317,7 @@ int print_comparison(struct session *session, struct view *view, const struct pr
     static void (*const printers[FORMATS])(struct comparison_printer *) = {
         [FORMAT_TEXT] = print_text, [FORMAT_JSON] = print_json};
     struct comparison_printer printer = {.session = session,
-                                         .comparison = session_comparison(session, options->projection),
+                                         .comparison = comparison_of(view),
                                          .view = view,
                                          .projection = options->projection};
     if (!choose_metric(&printer, options->sort))
@@ -338,7 +326,7 @@ int print_comparison(struct session *session, struct view *view, const struct pr
     printer.topdown = session_view(session, options->projection, TOP_DOWN);
     if (!printer.topdown)
         return 1;
-    printer.changes = changes_of(printer.comparison, printer.topdown, 0);
+    printer.changes = changes_of(printer.topdown, 0);
     find_changed(&printer);
     writer_open(&printer.writer, options->format, out);
     if (options->width)

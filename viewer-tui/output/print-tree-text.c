@@ -34,7 +34,8 @@ static struct columns usual_columns(const struct tree *tree)
     const struct view *view = tree->view;
     const struct metrics *metrics = view->metrics;
     size_t most = (LINE_WIDTH - GOOD_TREE_WIDTH) / PART_WIDTH;
-    bool is_asked_for = tree->session->metric_list != NULL;
+    /* A comparison has four columns of each. */
+    bool is_asked_for = tree->session->metric_list && !session_is_merged(tree->session);
     if (metrics->set == SET_KINDS) /* parts of one whole: one column each */
         most = metrics_n_shown(metrics);
     struct columns columns = is_asked_for ? columns_all(view) : columns_fitting(view, most);
@@ -92,7 +93,7 @@ static void print_head(struct writer *writer, const struct tree *tree)
         tree_add_filters(tree, writer->ascii, &writer->line);
         writer_end_line(writer);
     }
-    const struct comparison *comparison = session_comparison(tree->session, tree->projection);
+    const struct merged_runs *comparison = comparison_of(tree->view);
     if (comparison) {
         comparison_explain(comparison, &writer->line);
         writer_end_line(writer);
@@ -117,7 +118,7 @@ static void print_names(struct tree_printer *printer)
         struct number_scale scale = columns_scale(tree->view, first->metric);
         n = columns_of_metric(columns, i);
         text_clear(&title);
-        columns_title(&tree->view->metrics->at[first->metric], scale.unit, writer->ascii, &title);
+        columns_title(&tree->view->metrics->at[first->metric], scale.unit, (struct title_cuts){0}, writer->ascii, &title);
         column_titles_add(&titles, text_string(&title), n * PART_WIDTH);
     }
     while (column_titles_line(&titles, true, &writer->line))

@@ -31,17 +31,17 @@ void writer_free(struct writer *writer)
     vec_free(&writer->right);
 }
 
-/* The databases that are compared. */
-static void write_databases(struct json_writer *json, const struct session *session)
+void json_put_range(struct json_writer *json, const struct session *session)
 {
-    json_put_array(json, "databases");
-    for (int side = 0; side < SIDES; side++) {
-        json_write_object(json);
-        json_write_text(json, "name", session->comparing->names[side]);
-        json_write_text(json, "path", session->sides[side]->folder);
-        json_write_object_end(json);
-    }
-    json_write_array_end(json);
+    const json_t *range = json_object_get(session->run, "range");
+    if (!range)
+        return;
+    json_put_object(json, "range");
+    json_put_number(json, "from", run_number(range, "from"));
+    json_put_number(json, "to", run_number(range, "to"));
+    json_put_integer(json, "records", (int64_t)run_number(range, "records"));
+    json_put_integer(json, "step", (int64_t)run_number(range, "step"));
+    json_write_object_end(json);
 }
 
 void writer_head(struct writer *writer, const struct session *session, const struct database *db, const char *view,
@@ -53,8 +53,18 @@ void writer_head(struct writer *writer, const struct session *session, const str
     if (writer->format != FORMAT_JSON)
         return;
     json_write_text(json, "title", session_title(session, db));
-    if (session_is_comparison(session))
-        write_databases(json, session);
+    if (session_is_comparison(session)) {
+        json_put_array(json, "databases");
+        for (size_t i = 0; i < session->runs.n; i++)
+            if (i == 0 || session->runs.at[i].group != session->runs.at[i - 1].group) {
+                json_write_object(json);
+                json_write_text(json, "name", session->comparing->names[session->runs.at[i].group]);
+                json_write_text(json, "path", session->runs.at[i].folder);
+                json_write_object_end(json);
+            }
+        json_write_array_end(json);
+    }
+    json_put_range(json, session);
     json_write_text(json, "view", view);
     json_write_text(json, "projection", projection_name(projection));
 }

@@ -10,6 +10,7 @@
 #include "lib/number.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/compare/run-line.h"
+#include "viewer-tui/output/print-timeline.h"
 #include "viewer-tui/table/writer.h"
 
 #include <math.h>
@@ -25,10 +26,15 @@
 #define CHARACTER 6.6 /* the mean width of one in a name */
 #define LEAST_BOX 0.1 /* width; narrower frames are left out */
 
+/* Of the strip of the time line on the page. */
+#define STRIP_COLUMNS 240
+#define STRIP_LABEL   24
+
 struct flamegraph {
     const struct tree *tree;
     const struct metrics *metrics;
-    const struct comparison *comparison; /* NULL: one database */
+    const struct merged_runs *comparison; /* NULL: one database */
+    double factor;                        /* comparison_factor */
     struct frames frames;
     struct text line;
 };
@@ -64,8 +70,7 @@ static void write_line(struct flamegraph *graph)
 /* The change from the expected cost, relative to the larger of the two: -1..1. */
 static double change_of(const struct flamegraph *graph, const struct flame_frame *frame)
 {
-    size_t left = graph->frames.export.metrics.at[0];
-    double expected = graph->comparison->from.at[left].factor * frame->total[0];
+    double expected = graph->factor * frame->total[0];
     double larger = fmax(expected, frame->total[1]);
     return larger > 0 ? (frame->total[1] - expected) / larger : 0;
 }
@@ -115,7 +120,7 @@ static void add_values(struct flamegraph *graph, const char *what, const double 
     for (size_t i = 0; i < frames->export.metrics.n; i++) {
         if (graph->comparison) {
             text_add(&graph->line, i ? ", " : "");
-            add_clean(&graph->line, graph->comparison->options->names[i]);
+            add_clean(&graph->line, comparison_name(graph->comparison, (int)i));
             text_add(&graph->line, " ");
         }
         add_costs(graph, costs[i], frames->export.metrics.at[i]);
@@ -124,17 +129,7 @@ static void add_values(struct flamegraph *graph, const char *what, const double 
         return;
     size_t difference = frames->export.metrics.at[0] + MERGED_DIFFERENCE;
     text_printf(&graph->line, ", %s ", comparison_column(graph->comparison, MERGED_DIFFERENCE));
-    add_costs(graph, costs[1] - graph->comparison->from.at[difference].factor * costs[0], difference);
-}
-
-/* "work", without the name of the side in a comparison; the caller frees. */
-static char *metric_name(const struct flamegraph *graph)
-{
-    const char *name = graph->metrics->at[graph->frames.export.metrics.at[0]].name;
-    size_t length = strlen(name);
-    if (graph->comparison)
-        length -= strlen(graph->comparison->options->names[0]) + strlen(" []");
-    return mem_strndup(name, length);
+    add_costs(graph, costs[1] - graph->factor * costs[0], difference);
 }
 
 /* Adds the lines that pointing at a frame shows: name, place and costs. */
@@ -217,26 +212,25 @@ static void add_sample(struct text *out, double change, const char *what)
 /* Writes the meaning of widths and colors in a comparison. */
 static void write_legend(struct flamegraph *graph, const char *metric)
 {
-    const struct comparison *comparison = graph->comparison;
+    const struct merged_runs *comparison = graph->comparison;
     struct text names[SIDES] = {0};
     for (int side = 0; side < SIDES; side++)
-        add_clean(&names[side], comparison->options->names[side]);
+        add_clean(&names[side], comparison_name(comparison, side));
     const char *left = text_string(&names[0]), *right = text_string(&names[1]);
-    double factor = comparison->from.at[graph->frames.export.metrics.at[0]].factor;
     struct text *line = &graph->line;
     text_printf(line, "<p id=\"legend\">Widths: what %s has of ", right);
     add_clean(line, metric);
-    if (comparison->merged.runs.n > SIDES)
-        text_printf(line, ", the mean of %zu run%s", comparison_n_runs(comparison, 1),
-                    comparison_n_runs(comparison, 1) == 1 ? "" : "s");
+    if (merged_is_of_repeats(comparison))
+        text_printf(line, ", the mean of %zu run%s", merged_group_size(comparison, 1),
+                    merged_group_size(comparison, 1) == 1 ? "" : "s");
     text_printf(line, ". Colors, with what is below: %s has", right);
     add_sample(line, -0.9, "a tenth");
     add_sample(line, -0.5, "half");
     add_sample(line, 0, "as much");
     add_sample(line, 0.5, "twice");
     text_add(line, " of ");
-    if (factor != 1)
-        text_printf(line, "%g * ", factor);
+    if (graph->factor != 1)
+        text_printf(line, "%g * ", graph->factor);
     text_printf(line, "%s, or", left);
     add_sample(line, 1, "something new");
     text_printf(line, ". Not shown, as %s has next to none of it: ", right);
@@ -261,6 +255,19 @@ static void add_title(struct flamegraph *graph, const char *metric, struct text 
     vec_free(&title);
 }
 
+/* What all threads did when, of a run that has a time line. */
+static void write_strip(const struct flamegraph *graph)
+{
+    const struct tree *tree = graph->tree;
+    struct open_timeline open;
+    struct timeline_lines lines = {.open = &open, .label_width = STRIP_LABEL};
+    bool has_line = !session_is_merged(tree->session) && session_timeline(tree->session);
+    if (!has_line || open_timeline(&open, tree->session, tree->projection, STRIP_COLUMNS))
+        return;
+    print_timeline_strip(&lines, tree->out);
+    close_timeline(&open);
+}
+
 static void write_page(struct flamegraph *graph, const char *metric)
 {
     struct text title = {0};
@@ -272,6 +279,7 @@ static void write_page(struct flamegraph *graph, const char *metric)
     vec_free(&title);
     if (graph->comparison)
         write_legend(graph, metric);
+    write_strip(graph);
     write_frames(graph, metric);
     fputs(flamegraph_end, graph->tree->out);
 }
@@ -315,9 +323,9 @@ static void write_color_key(struct flamegraph *graph)
         const char *words;
     } keys[] = {{-1, "gone"}, {-0.5, "half"}, {0, "as much"}, {0.5, "twice"}, {1, "new"}};
     text_add(&graph->line, "<text x=\"2\" y=\"36\">widths: ");
-    add_clean(&graph->line, graph->comparison->options->names[1]);
+    add_clean(&graph->line, comparison_name(graph->comparison, 1));
     text_add(&graph->line, "; colors, in comparison with ");
-    add_clean(&graph->line, graph->comparison->options->names[0]);
+    add_clean(&graph->line, comparison_name(graph->comparison, 0));
     text_add(&graph->line, ":</text>");
     for (int i = 0; i < 5; i++) {
         text_printf(&graph->line, "<rect x=\"%d\" y=\"25\" width=\"70\" height=\"16\" fill=\"", SVG_WIDTH - 360 + 72 * i);
@@ -352,9 +360,11 @@ static void print_graph(const struct tree *tree, void (*write)(struct flamegraph
 {
     struct flamegraph graph = {.tree = tree,
                                .metrics = tree->view->metrics,
-                               .comparison = session_comparison(tree->session, tree->projection)};
+                               .comparison = comparison_of(tree->view)};
+    graph.factor = graph.comparison ? comparison_factor(graph.comparison) : 1;
     frames_find(&graph.frames, tree);
-    char *metric = metric_name(&graph);
+    const struct metric *shown = &graph.metrics->at[graph.frames.export.metrics.at[0]];
+    char *metric = graph.comparison ? comparison_metric_name(shown) : mem_strdup(shown->name);
     write(&graph, metric);
     free(metric);
     frames_free(&graph.frames);

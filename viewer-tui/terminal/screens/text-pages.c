@@ -6,6 +6,7 @@
 #include "viewer-tui/advice/advice-text.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/changes.h"
+#include "viewer-tui/compare/session-advice.h"
 #include "viewer-tui/output/disassembly.h"
 #include "viewer-tui/output/inspect.h"
 #include "viewer-tui/tree/labels.h"
@@ -51,15 +52,14 @@ bool tui_closes(struct tui *tui, int key)
 /* Adds the advice on a row, or of two databases what changed there; false if there is none. */
 static bool describe(const struct tui *tui, struct view *view, uint32_t row, struct advice_lines *lines)
 {
-    const struct comparison *comparison = session_comparison(tui->session, tui->projection);
-    if (comparison) {
-        struct changes_list changes = changes_of(comparison, view, row);
+    if (session_is_comparison(tui->session)) {
+        struct changes_list changes = changes_of(view, row);
         bool is_any = changes.n > 0;
-        changes_describe(&changes, comparison, view, row, lines);
+        changes_describe(&changes, view, row, lines);
         vec_free(&changes);
         return is_any;
     }
-    struct advice advice = advice_on(view, row, tui->session->run);
+    struct advice advice = session_advice(tui->session, view, row);
     bool is_any = advice.findings.list.n > 0;
     advice_describe(&advice, lines);
     advice_free(&advice);

@@ -152,20 +152,18 @@ static struct thread_set *selected_threads(const struct thread_screen *page, siz
 static void open_side(struct thread_screen *page, size_t *metric)
 {
     const struct pane *pane = tui_pane(page->tui);
-    const struct comparison *comparison = session_comparison(page->tui->session, page->tui->projection);
-    const struct merged_runs *merged = &comparison->merged;
+    const struct merged_runs *merged = merged_runs_of(pane->view);
     const uint32_t *rows = merged_rows(pane->view, pane_row(pane));
     size_t run = merged_group_first(merged, (size_t)page->side);
     while (rows[run] == NOTHING)
         run = (run + 1) % merged->runs.n;
     page->side = (int)merged->runs.at[run].group;
     size_t compared = *metric < pane->view->metrics->n_stored ? *metric : metrics_first_measured(pane->view->metrics);
-    size_t quantity = pane->view->metrics->at[compared].compared.sides[0] / MERGED_COLUMNS;
-    size_t source = merged->sources.at[quantity * merged->runs.n + run];
+    size_t source = merged_source(merged, pane->view->metrics->at[compared].compared.quantity, run);
     struct view *view = merged_view_of(pane->view, run);
     *metric = source == SIZE_MAX ? metrics_first_measured(view->metrics) : source;
-    thread_costs_open(&page->costs, view, rows[run], page->tui->session->runs[run]->run, NULL, page->tui->ascii);
-    text_say(&page->title, page->tui->ascii, "[%s] ", comparison->options->names[page->side]);
+    thread_costs_open(&page->costs, view, rows[run], merged->runs.at[run].run, NULL, page->tui->ascii);
+    text_say(&page->title, page->tui->ascii, "[%s] ", comparison_name(merged, page->side));
 }
 
 /* *metric becomes its index among the metrics of the costs. */
@@ -224,10 +222,11 @@ static bool obey(struct thread_screen *page, struct list *list, int key)
         break;
     case '>': show_column(page, 1); break;
     case '<': show_column(page, -1); break;
-    case 't':
+    case 'T':
         if (page->side == NO_SIDE)
             tui_report(page->tui, PRINT_THREADS, NULL);
         break;
+    case 't': page->tui->next = command_of_key(key); break;
     case 'i': show_details(page, list->scroller.selected); break;
     default: return !tui_closes(page->tui, key);
     }
@@ -242,7 +241,7 @@ static struct thread_set *show(struct thread_screen *page, bool *other_run)
     struct list list = {.title = text_string(&page->title),
                         .help = is_compared ? " Tab:other run  <,>:metric  s:order  r:reverse  h:bins  i:all  q:back"
                                             : " Enter:only these  <,>:metric  s:order  r:reverse  h:bins  i:all  "
-                                              "t:table  q:back",
+                                              "T:table  t:time  q:back",
                         .n_heads = 2,
                         .head = head,
                         .line = line,
