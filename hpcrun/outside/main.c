@@ -145,9 +145,9 @@ static int check(const char *text)
 
 static void forget_environment(void)
 {
-    static const char *const names[] = {CONFIG_DIR,    CONFIG_EVENTS, CONFIG_OPTIONS,
-                                        CONFIG_SIGNAL, CONFIG_PID,    CONFIG_AGENTS,
-                                        CONFIG_CORES,  CONFIG_OWNER,  CONFIG_FILTERS};
+    static const char *const names[] = {CONFIG_DIR,   CONFIG_EVENTS,  CONFIG_OPTIONS, CONFIG_SIGNAL,
+                                        CONFIG_PID,   CONFIG_AGENTS,  CONFIG_CORES,   CONFIG_OWNER,
+                                        CONFIG_TRACE, CONFIG_FILTERS, CONFIG_TASK_CONTEXTS};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unsetenv(names[i]);
 }
