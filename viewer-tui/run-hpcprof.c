@@ -205,6 +205,14 @@ char *database_beside(const char *measurements)
     return database_of_measurements(measurements, when, database, false);
 }
 
+char *database_of_set_run(const char *set, const struct set_run *run)
+{
+    char *measurements = mem_printf("%s/%s", set, run->directory);
+    char *database = database_beside(measurements);
+    free(measurements);
+    return database;
+}
+
 /* Whether a directory entry is a database, or a measurement directory. */
 static int is_path(const struct dirent *entry)
 {

@@ -2,6 +2,8 @@
 #ifndef VIEWER_MEASUREMENT_H
 #define VIEWER_MEASUREMENT_H
 
+#include "lib/run-set.h"
+
 /* The database for a path on the command line: the path itself, or for a measurement directory its
  * database in the current directory. If that is missing, runs hpcprof (beside our executable) to
  * create it; if it is older than a measurement, of other measurements, or another user may have
@@ -21,5 +23,8 @@ char *database_path_beside(const char *measurements);
  * owner of the current directory do not count. Ends the process with status 2 and a list if there
  * are none or several. The caller frees. */
 char *only_path_here(void);
+
+/* The same of a run of a set. */
+char *database_of_set_run(const char *set, const struct set_run *run);
 
 #endif

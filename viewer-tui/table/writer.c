@@ -266,8 +266,7 @@ void json_write_metric(struct json_writer *json, const struct metrics *metrics, 
 void json_put_metrics(struct json_writer *json, const char *key, const struct metrics *metrics)
 {
     json_put_array(json, key);
-    for (size_t m = metrics_in_json(metrics, 0); m < metrics->n;
-         m = metrics_in_json(metrics, m + 1))
+    metrics_each (m, metrics, metrics_in_json)
         json_write_metric(json, metrics, m);
     json_write_array_end(json);
 }
@@ -276,8 +275,7 @@ void json_put_totals(struct json_writer *json, const struct view *view)
 {
     const struct metrics *metrics = view->metrics;
     json_put_object(json, "metrics");
-    for (size_t m = metrics_in_json(metrics, 0); m < metrics->n;
-         m = metrics_in_json(metrics, m + 1))
+    metrics_each (m, metrics, metrics_in_json)
         json_put_cost(json, metrics->at[m].name, &metrics->at[m], view_total(view, m));
     json_write_object_end(json);
 }
