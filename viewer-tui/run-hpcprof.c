@@ -189,26 +189,14 @@ char *database_for(const char *path)
     return NULL;
 }
 
-char *database_path_beside(const char *measurements)
-{
-    return mem_printf("%s-database", measurements);
-}
-
-char *database_beside(const char *measurements)
-{
-    struct timespec when;
-    if (!latest_measurement(measurements, &when)) {
-        diag_error(measurements, "has no measurements (no *" MEASUREMENT_SUFFIX ")");
-        return NULL;
-    }
-    char *database = database_path_beside(measurements);
-    return database_of_measurements(measurements, when, database, false);
-}
-
 char *database_of_set_run(const char *set, const struct set_run *run)
 {
-    char *measurements = mem_printf("%s/%s", set, run->directory);
-    char *database = database_beside(measurements);
+    char *measurements = mem_printf("%s/%s", set, run->directory), *database = NULL;
+    struct timespec when;
+    if (latest_measurement(measurements, &when))
+        database = database_of_measurements(measurements, when, mem_printf("%s-database", measurements), false);
+    else
+        diag_error(measurements, "has no measurements (no *" MEASUREMENT_SUFFIX ")");
     free(measurements);
     return database;
 }

@@ -11,20 +11,14 @@
  * NULL, with the error reported (lib/diag.h), if there is no database. The caller frees. */
 char *database_for(const char *path);
 
-/* The same for a measurement directory of a set: its database lies beside it, as
- * MEASUREMENTS-database, and what is done is not reported. */
-char *database_beside(const char *measurements);
-
-/* The path of that database, which may be missing. The caller frees. */
-char *database_path_beside(const char *measurements);
+/* The same for a run of a set: its database lies next to its measurement directory, as MEASUREMENTS-database, and what is
+ * done is not reported. */
+char *database_of_set_run(const char *set, const struct set_run *run);
 
 /* The only database or measurement directory in the current directory, for a command line without
  * one; a measurement directory counts together with its database, and those of other users than the
  * owner of the current directory do not count. Ends the process with status 2 and a list if there
  * are none or several. The caller frees. */
 char *only_path_here(void);
-
-/* The same of a run of a set. */
-char *database_of_set_run(const char *set, const struct set_run *run);
 
 #endif

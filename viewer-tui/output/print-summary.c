@@ -127,7 +127,7 @@ static void write_totals(struct json_writer *json, const struct summary *summary
     json_write_object_end(json);
 }
 
-void print_summary_json(struct summary *summary)
+static void print_summary_json(struct summary *summary)
 {
     static const char *const copied[] = {"measurements", "events",  "agents",     "refused_agents",
                                          "regions",      "modules", "unmeasured", "problems"};

@@ -152,12 +152,6 @@ void csv_text(struct writer *writer, const char *text)
     fputs_unlocked(quote, writer->out);
 }
 
-void csv_texts(struct writer *writer, const char *const *texts, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        csv_text(writer, texts ? texts[i] : NULL);
-}
-
 void csv_number(struct writer *writer, double value)
 {
     char text[JSON_DOUBLE_SIZE];
@@ -172,25 +166,9 @@ void csv_integer(struct writer *writer, uint64_t value)
     fprintf(writer->out, "%" PRIu64, value);
 }
 
-void csv_cost(struct writer *writer, const struct metric *metric, double value)
-{
-    if (metric_is_measured(metric) && isfinite(value))
-        csv_number(writer, value);
-    else
-        csv_text(writer, "-");
-}
-
 const char *csv_state(const struct metric *metric)
 {
     return metric_is_lower_bound(metric) ? " (lower bound)" : "";
-}
-
-void csv_percent(struct writer *writer, double value, double effort)
-{
-    if (effort != 0)
-        csv_number(writer, 100 * value / effort);
-    else
-        csv_text(writer, "-");
 }
 
 void csv_end_record(struct writer *writer)

@@ -79,9 +79,7 @@ static void numbers_stay_numbers(void **state)
     csv_number(&writer, -1.5);
     csv_number(&writer, 0.25);
     csv_integer(&writer, 7);
-    csv_percent(&writer, -3, 4);
-    csv_percent(&writer, 1, 0);
-    assert_record(&writer, "-1.5,0.25,7,-75,-\r\n");
+    assert_record(&writer, "-1.5,0.25,7\r\n");
 }
 
 int main(void)
