@@ -100,9 +100,9 @@ static void take_described(struct database *db, const json_t *metrics)
         struct metric *metric = &db->metrics.at[m];
         const char *why = run_text(described, "why");
         metric_set_unit(metric, run_text(described, "unit"));
-        if (metric_is_measured(metric) &&
-            metric_state_of(run_text(described, "state")) == METRIC_LOWER_BOUND)
-            metric_set_state(metric, METRIC_LOWER_BOUND, *why ? why : "run.json does not say why");
+        enum metric_state state = metric_state_of(run_text(described, "state"));
+        if (metric_is_measured(metric) && state != METRIC_MEASURED)
+            metric_set_state(metric, state, *why ? why : "run.json does not say why");
         metric->bounds_total = strcmp(run_text(described, "bounds"), "total") == 0;
         metric->error = run_number(described, "error");
     }

@@ -224,8 +224,8 @@ bool disassembly_of_row(struct disassembly *disassembly, const struct view *view
         listing.row_path = database_file_path(db, selected->place);
         listing.row_line = selected->line;
     }
-    if (!module) {
-        *why = "the row is in no procedure of a binary";
+    if (!module || db->slice) {
+        *why = module ? "costs of instructions are known for the whole run only" : "the row is in no procedure of a binary";
         return false;
     }
     if (!procedure_code_read(&listing.code, db->folder, module, procedure.offset, why))

@@ -32,6 +32,13 @@ static void add_frame(const json_t *frame, bool ascii, struct text *out)
         text_printf(out, ":%.0f", line);
 }
 
+/* Whether the user may have written a frame's source. */
+static bool is_users(const json_t *frame)
+{
+    const char *file = run_text(frame, "file");
+    return *file == '/' && strncmp(file, "/usr/", 5) != 0;
+}
+
 void thread_origin_add(const json_t *path, bool ascii, struct text *out)
 {
     size_t n = json_array_size(path);
@@ -41,6 +48,13 @@ void thread_origin_add(const json_t *path, bool ascii, struct text *out)
     for (size_t i = 0; i < SHORT_FRAMES && i < n; i++) {
         text_add(out, i ? " < " : "");
         add_frame(json_array_get(path, n - 1 - i), ascii, out);
+    }
+    size_t users = 0;
+    while (users < n && !is_users(json_array_get(path, n - 1 - users)))
+        users++;
+    if (users >= SHORT_FRAMES && users < n) {
+        text_add(out, users > SHORT_FRAMES ? " < ... < " : " < ");
+        add_frame(json_array_get(path, n - 1 - users), ascii, out);
     }
 }
 
