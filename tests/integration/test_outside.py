@@ -212,6 +212,19 @@ class Ends(OutsideTest):
         self.assertNotRegex(done.stdout, r"(?m)^(HPCRUN_|LD_PRELOAD=)")
 
 
+class Damage(OutsideTest):
+    def test_a_frame_that_is_its_own_caller(self):
+        """By wrong unwind information, which takes a step from the leaf for each frame: that ends before the limit of
+        frames is reached, from inside and from outside."""
+        TOO_DEEP, BUDGET = 68, 70
+        for options in ([], ["--outside"]):
+            with self.subTest(options):
+                _, (image,) = self.measure(program("repeated_frame"), 100, options=options)
+                self.check_fates([image])
+                self.assertGreater(image.count("CPUTIME", [BUDGET]), 0)
+                self.assertEqual(image.count("CPUTIME", [TOO_DEEP]), 0)
+
+
 class Refusals(profiling.ProfilingTest):
     def refuse(self, *words, says, status=1, **options):
         done = self.run_tool(*words, **options)
