@@ -69,9 +69,9 @@ static struct bare_frame bare(struct unwinder *u, struct frame *frame)
                                .may_end = !is_on_own_stack(u, frame->sp)};
 }
 
-/* Most steps of full_step_from in a walk, about 0.1 s. Damaged information may ask for one from the leaf at each of
+/* Most steps of full_step_from in a walk, about 10 ms. Damaged information may ask for one from the leaf at each of
  * thousands of frames. */
-#define MAX_FULL_STEPS 200000
+#define MAX_FULL_STEPS 50000
 
 /* `exact`: the result is the address where the frame will continue, not a return address. Near the end of
  * functions that have realigned their stack, gcc's unwind information has rbp wrong, and code that is

@@ -219,7 +219,7 @@ class Damage(OutsideTest):
         TOO_DEEP, BUDGET = 68, 70
         for options in ([], ["--outside"]):
             with self.subTest(options):
-                _, (image,) = self.measure(program("repeated_frame"), 100, options=options)
+                _, (image,) = self.measure(program("repeated_frame"), 20, options=options)
                 self.check_fates([image])
                 self.assertGreater(image.count("CPUTIME", [BUDGET]), 0)
                 self.assertEqual(image.count("CPUTIME", [TOO_DEEP]), 0)
