@@ -134,11 +134,6 @@ void foreign_modules_add(const struct mapping *mapping)
     know(module, is_vdso);
 }
 
-unsigned foreign_modules_count(void)
-{
-    return modules.count;
-}
-
 unsigned foreign_modules_missing(void)
 {
     return modules.missing;

@@ -11,8 +11,7 @@ void foreign_modules_add(const struct mapping *mapping);
 /* Adds those of /proc/PID/maps. False if that can't be read. */
 bool foreign_modules_read_maps(void);
 
-/* Their number; and the number of mappings whose modules could not be placed. */
-unsigned foreign_modules_count(void);
+/* The number of mapped files that could not be placed. */
 unsigned foreign_modules_missing(void);
 
 /* The stack that `sp` is on, by /proc/PID/maps: the initial thread's, or one with a guard page below it.
