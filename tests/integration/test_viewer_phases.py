@@ -132,6 +132,13 @@ class Phases(unittest.TestCase):
             self.assertNotIn("phase", finding)
             self.assertEqual(len(viewer.printed_json("phases", folder)["phases"]), 2)
 
+    def test_a_long_phase_is_not_named_for_being_long(self):
+        with tempfile.TemporaryDirectory() as folder:
+            Run(folder, ((4000, "solve", 1), (4800, "assemble", 1)))
+            (finding,) = viewer.parallelization(viewer.printed_json("summary", folder))
+            self.assertNotIn("phase", finding)
+            self.assertEqual(len(viewer.printed_json("phases", folder)["phases"]), 2)
+
     def test_a_stationary_run_has_one_phase(self):
         with tempfile.TemporaryDirectory() as folder:
             Run(folder, ((4000, "solve", 3),))
