@@ -20,12 +20,12 @@ enum {
 static struct option_row rows[OPTIONS] = {
     [PRINT] = {NULL, "print", "VIEW", NULL, /* the words of printed_pages */
                "top-down, bottom-up, flat, threads, summary, ...",
-               "Print a view: `top-down`, `bottom-up`, `flat`, `threads` or `summary`, see Views; or `scaling` or "
+               "Print a view: `top-down`, `bottom-up`, `flat`, `threads`, `summary` or `timeline`, see Views; or `scaling` or "
                "`losses` of a set of runs, see Sets of runs."},
-    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg",
-                "text,csv,json,folded,flamegraph,speedscope,pprof,svg",
+    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg chrome firefox",
+                "text,csv,json,folded,flamegraph,speedscope,pprof,svg,chrome,firefox",
                 "Format of `--print`: `text` (the default), `csv`, `json`, `folded`, `flamegraph`, `speedscope`, "
-                "`pprof` and `svg`. See Formats."},
+                "`pprof`, `svg`, and for the time line `chrome` and `firefox`. See Formats."},
     [OUTPUT] = {NULL, "output", "FILE", "@file", "print to FILE",
                 "Print to FILE instead of standard output. An existing file is overwritten."},
     [SORT] = {NULL, "sort", "METRIC", NULL, "largest METRIC first; also METRIC:exclusive",
@@ -61,7 +61,8 @@ static struct option_row rows[OPTIONS] = {
                 "`module:REGEX` look at these alone. `!REGEX` hides scopes that match; the rows below them take "
                 "their place. Expressions with `!` can be given several times. The viewer begins with these filters."},
     [DEPTH] = {NULL, "depth", "N", NULL, "print N levels (default: all, bottom-up 10)",
-               "Print N levels below the whole program. Default: all; in bottom-up 10 levels of callers."},
+               "Print N levels below the whole program. Default: all; in bottom-up 10 levels of callers. In a time line: "
+              "show procedures at depth N of the call paths. Default: states."},
     [MIN_PERCENT] = {NULL, "min-percent", "P", NULL, "leave out scopes with less than P percent (key %)",
                      "Leave out scopes with less than P percent (0 to 100), as the key `%` in the viewer: percent "
                      "of what rows are sorted by (its inclusive part, except in bottom-up), or of effort where "

@@ -28,7 +28,9 @@ enum format {
     FORMAT_FLAMEGRAPH,
     FORMAT_SPEEDSCOPE,
     FORMAT_PPROF,
-    FORMAT_SVG, /* of a tree the flame graph, of a set the speedups */
+    FORMAT_SVG, /* of a tree the flame graph, of a set the speedups, or the time line */
+    FORMAT_CHROME, /* these show time lines only */
+    FORMAT_FIREFOX,
     FORMATS
 };
 
