@@ -155,6 +155,16 @@ class Phases(unittest.TestCase):
                 intervals.append(high - low)
         self.assertGreater(intervals[1], 1.9 * intervals[0])  # idleness comes in spells of 4 ms at least
 
+    def test_threads_are_chosen_in_a_piece_of_time(self):
+        wall = viewer.printed_json("phases", self.db)["phases"][1]["wall"]
+        for expression, n in ("70/70$", 1), ("70/7[01]$", 2), (".", 4):
+            shown = viewer.printed_json("flat", "--phase", 2, "--threads", expression, self.db)
+            self.assertAlmostEqual(shown["root"]["metrics"]["work"]["inclusive"], wall, delta=0.002)
+            self.assertIn(f"threads: {expression} ({n} of 4)", shown["title"])
+            self.assertIn("phase 2 of 4", shown["title"])
+        threads = viewer.printed_json("threads", "--phase", 2, "--threads", "70/7[01]$", self.db)["threads"]
+        self.assertEqual([round(thread["metrics"]["work"], 1) for thread in threads], [2.2, 0])
+
     def test_what_there_is_not_is_said(self):
         for arguments, cause in ((("--phase", 9), "there are 4 phases, no phase 9"),
                                  (("--from", "3s", "--to", "2s"), "there is nothing in it; the time line ends at 6"),
