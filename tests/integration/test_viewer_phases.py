@@ -88,6 +88,8 @@ class Phases(unittest.TestCase):
         for phase, (end, _, n) in zip(phases, PLAN):
             self.assertAlmostEqual(phase["end"], end / 1000, delta=0.0015)
             self.assertAlmostEqual(phase["threads_at_work"], n, delta=0.02)
+            self.assertAlmostEqual(phase["idleness_percent_of_effort"], 25 * (WORKERS - n), delta=0.5)
+            self.assertEqual(phase["percent"]["work"], 100)
         self.assertEqual(phases[0]["begin"], 0)
         for before, phase in zip(phases, phases[1:]):
             self.assertEqual(phase["begin"], before["end"])
