@@ -18,6 +18,7 @@ import tempfile
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "integration"))
 import measurement_writer as mw  # noqa: E402
+import timeline_writer  # noqa: E402
 import v4_writer  # noqa: E402
 import viewer  # noqa: E402
 import viewer_story  # noqa: E402
@@ -208,6 +209,16 @@ def databases(folder):
     return {name: database(folder / name) for name in ("story", "random")}
 
 
+def timeline():
+    line = timeline_writer.Timeline()
+    places = [line.place(context, context + 9, 4, 1 + context % 3) for context in range(5)]
+    for profile in 1, 2, 5:
+        for i in range(1, 9):
+            line.record(profile, 5e6 * i, 4e6, 1 + (i + profile) % 9, places[i % 5], worker=i % 2)
+            line.record(profile, 5e6 * i, 1e6, timeline_writer.READY, places[i % 5])
+    return line.encode()
+
+
 INSTRUCTIONS = {"format": "hpctoolkit-instructions 1", "metrics": ["work"], "files": ["/s/t.c"],
                 "procedures": [{"module": "/m", "name": "hot", "entry": 4096, "parts": [[4096, "4883ff01"]],
                                 "statements": [[4096, 11, 0, 6]], "costs": [[4098, 0, 0.25]]}]}
@@ -236,6 +247,7 @@ def all_seeds(build, folder):
         "set-index": {"two": SET_INDEX.encode()},
         "process-list": {"some": PROCESSES.encode()},
         "database": databases(folder),
+        "timeline": {"three": timeline()},
         "run-json": {"story": json.dumps(viewer_story.RUN).encode()},
         "instructions-json": {"one": json.dumps(INSTRUCTIONS).encode()},
     }
