@@ -282,7 +282,8 @@ static struct measurement_trace_record read_record(struct cursor *c, struct reco
         before->working = read_u32_v(c);
     }
     unsigned state = tag & TRACE_STATE_MASK;
-    if (state == 0 || state >= TRACE_STATES || amount >> (64 - TRACE_FLAG_BITS))
+    bool is_state = state > 0 && state < TRACE_STATES && state != TRACE_OVERHEAD;
+    if (!is_state || amount >> (64 - TRACE_FLAG_BITS))
         c->bad = true;
     return (struct measurement_trace_record){
         .time = before->time,
@@ -298,7 +299,8 @@ static void decode_trace(struct thread_parts t, struct cursor *c)
     uint64_t event_id = read_v(c), step = read_v(c), count = read_count(c, 4);
     if (t.thread->trace.n == 0)
         t.state->trace_event = event_id;
-    if (step == 0 || event_id != t.state->trace_event)
+    bool is_step = step > 0 && step <= UINT32_MAX && (step & (step - 1)) == 0;
+    if (!is_step || event_id != t.state->trace_event)
         c->bad = true;
     if (c->bad)
         return;

@@ -18,6 +18,7 @@ import tempfile
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "integration"))
 import measurement_writer as mw  # noqa: E402
+import timeline_writer  # noqa: E402
 import v4_writer  # noqa: E402
 import viewer  # noqa: E402
 import viewer_story  # noqa: E402
@@ -72,6 +73,8 @@ def measurement():
         thread.add(thread.path([(mw.PLACEHOLDER, mw.PARTIAL), (mw.NO_MODULE, 0x1004)]), 0, 10)
         thread.associations[1] = 3
         thread.fate(0, mw.CPU_TIMER, mw.FIRED, 3, 3000)
+        for time, state in ((5, mw.WORK + mw.WORKER), (9, mw.READY), (9, mw.OFF_CPU), (12, mw.NOBODY)):
+            thread.record(10**9 + time, state, 100 * time, node, time, 2, time % 2)
     return run
 
 
@@ -99,10 +102,10 @@ def arenas():
     struct.pack_into("<8Q16s", thread, 2496, 5000, 10, 0, 4000, 9000, 700, 41, 5, b"worker")
     at = header_size + thread_size
     for k, array in enumerate((nodes, lnotes, values, trace, marks)):
-        struct.pack_into("<Q", thread, 2576 + 160 * k, at)
+        struct.pack_into("<Q", thread, 2624 + 160 * k, at)
         at += len(array)
-    struct.pack_into("<II", thread, 3376, 1, 2)  # one mark, two that are lost
-    for offset in (3384 + 32, 3456):  # the open record, the recent one
+    struct.pack_into("<II", thread, 3424, 1, 2)  # one mark, two that are lost
+    for offset in (3432 + 32, 3520):  # the open record, the recent one
         struct.pack_into("<QQ4I", thread, offset, 4000, 9 << 8 | 4, 0, 4, 2, 0)
     header = struct.pack("<8sIIQQQQQQ", b"HPCRUNAR", 2, thread_size, 2, 1000, 0, 0, 0, header_size)
     return header + bytes(thread) + nodes + lnotes + values + trace + marks
@@ -208,6 +211,16 @@ def databases(folder):
     return {name: database(folder / name) for name in ("story", "random")}
 
 
+def timeline():
+    line = timeline_writer.Timeline()
+    places = [line.place(context, context + 9, 4, 1 + context % 3) for context in range(5)]
+    for profile in 1, 2, 5:
+        for i in range(1, 9):
+            line.record(profile, 5e6 * i, 4e6, 1 + (i + profile) % 9, places[i % 5], worker=i % 2)
+            line.record(profile, 5e6 * i, 1e6, timeline_writer.READY, places[i % 5])
+    return line.encode()
+
+
 INSTRUCTIONS = {"format": "hpctoolkit-instructions 1", "metrics": ["work"], "files": ["/s/t.c"],
                 "procedures": [{"module": "/m", "name": "hot", "entry": 4096, "parts": [[4096, "4883ff01"]],
                                 "statements": [[4096, 11, 0, 6]], "costs": [[4098, 0, 0.25]]}]}
@@ -236,6 +249,7 @@ def all_seeds(build, folder):
         "set-index": {"two": SET_INDEX.encode()},
         "process-list": {"some": PROCESSES.encode()},
         "database": databases(folder),
+        "timeline": {"three": timeline()},
         "run-json": {"story": json.dumps(viewer_story.RUN).encode()},
         "instructions-json": {"one": json.dumps(INSTRUCTIONS).encode()},
     }
