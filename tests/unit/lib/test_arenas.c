@@ -197,7 +197,6 @@ TEST(a_live_threads_trace_is_read)
     assert_int_equal(thread->lost_marks, 2);
     assert_int_equal(thread->marks.at[0].time, 1000 + 2 * 3500);
     assert_string_equal(thread->marks.at[0].name, "region");
-    measurement_free(m);
 }
 
 TEST(other_images_do_not_count)
