@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+import unittest
 
 from blocked import is_blocked
 
@@ -16,14 +17,15 @@ HANG = 600  # seconds: only what hangs takes longer
 # Seconds after which a program that waits for a key, with a screen that stays, will not show more. Keys go by tmux,
 # which on an overloaded machine is late.
 FOR_NOTHING = 60
-HAVE_TMUX = shutil.which("tmux") is not None
 
 
 class Terminal:
     """A shell command in a terminal of its own. In the command's output `ended N` follows its
-    exit status."""
+    exit status. Without tmux, the test is skipped."""
 
     def __init__(self, command, width=80, height=24, environment=None, term="tmux-256color"):
+        if not shutil.which("tmux"):
+            raise unittest.SkipTest("tmux is not installed")
         self.folder = tempfile.TemporaryDirectory(prefix="terminal-")
         self.socket = os.path.join(self.folder.name, "tmux")
         self.pid_file = pathlib.Path(self.folder.name, "pid")
@@ -103,6 +105,11 @@ class Terminal:
     def until_seen(self, *texts):
         return self.until(lambda lines: all(any(t in line for line in lines) for t in texts),
                           " and ".join(map(repr, texts)))
+
+    def press_until(self, keys, *texts):
+        """Presses keys, named in one string with blanks between them, until these texts are on the screen."""
+        self.press(*keys.split())
+        return self.until_seen(*texts)
 
     def until_gone(self, text):
         return self.until(lambda lines: not any(text in line for line in lines),

@@ -10,7 +10,6 @@ import v4_big
 import v4_writer
 import viewer
 import viewer_screen
-from terminal import HAVE_TMUX
 from viewer_driver import Driver
 
 # A tree of some 80 rows in which procedures call each other recursively.
@@ -48,7 +47,6 @@ def count(row, matches):
     return sum(matches(at) for at in row.rows())
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class Filters(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -199,10 +197,8 @@ class Filters(unittest.TestCase):
 
     def hiding_can_be_given_up(self, terminal):
         shown = self.opened(terminal)
-        terminal.press("x")
-        terminal.until_seen("this is the whole program")
-        terminal.press("j", "x")
-        terminal.until_seen("s: itself", "a: with all that is below")
+        terminal.press_until("x", "this is the whole program")
+        terminal.press_until("j x", "s: itself", "a: with all that is below")
         terminal.press("Escape")
         terminal.until_gone("s: itself")
         terminal.until_tree(shown, "all")
@@ -243,11 +239,9 @@ class Filters(unittest.TestCase):
 
     def undo_and_redo(self, terminal):
         shown = self.opened(terminal)
-        terminal.press("U")
-        terminal.until_seen("no change of filters to undo")
+        terminal.press_until("U", "no change of filters to undo")
         self.select(terminal, shown, "f1")
-        terminal.press("X")
-        terminal.until_seen("[not inside f1]")
+        terminal.press_until("X", "[not inside f1]")
         terminal.answer("&", "!loop")
         both = without(folded(shown, lambda row: row.name == "f1"), lambda row: "loop" in row.name)
         terminal.until_tree(both, "both")
@@ -257,13 +251,11 @@ class Filters(unittest.TestCase):
         terminal.until_tree(shown, "all")
         terminal.press("C-r", "C-r")
         terminal.until_tree(both, "both again")
-        terminal.press("C-r")
-        terminal.until_seen("no change of filters to redo")
+        terminal.press_until("C-r", "no change of filters to redo")
         terminal.press("U")
         terminal.answer("&", "!f1")  # a new change: what was undone is gone
         terminal.until_seen("[not inside f1] [&!f1]")
-        terminal.press("C-r")
-        terminal.until_seen("no change of filters to redo")
+        terminal.press_until("C-r", "no change of filters to redo")
 
     def list_of_filters(self, terminal):
         shown = self.opened(terminal)
@@ -275,8 +267,7 @@ class Filters(unittest.TestCase):
         self.assertEqual([line.strip() for line in lines[1:4]], ["&!f1", "&!loop", "at least 1%"])
         terminal.press("j", "d")
         terminal.until_gone("&!loop")
-        terminal.press("d", "q")
-        terminal.until_seen("filters: [&!f1]")
+        terminal.press_until("d q", "filters: [&!f1]")
         terminal.until_tree(without(shown, lambda row: "f1" in row.name), "f1")
         terminal.press("\\", "c")
         terminal.until_gone("&!f1")
@@ -342,8 +333,7 @@ class Filters(unittest.TestCase):
             self.assertLess(n, sum(1 for _ in viewer.rows_of(physical)))
             with viewer_screen.Viewer(folder) as terminal:
                 terminal.answer("/", "^f1$")
-                terminal.press("x", "a", "p", "g", "*")
-                terminal.until_seen("[physical]", "[without all of f1]")
+                terminal.press_until("x a p g *", "[physical]", "[without all of f1]")
                 terminal.until_at(1, n)
 
     def test_two_databases(self):
@@ -360,9 +350,8 @@ class Filters(unittest.TestCase):
             terminal.until(lambda lines: f"{n} rows match" in lines[-3:][0] and n == sum(
                 re.search(rf" {name}  ", line + "  ") is not None for line in lines[:-4]),
                 f"{n} rows {name}")
-        terminal.press("U", "U", "*", "/")
-        terminal.type("^f1$")
-        terminal.press("Enter", "x", "a")
+        terminal.answer("U", "U", "*", "/", "^f1$")
+        terminal.press("x", "a")
         terminal.until(lambda lines: any("without all of f1" in line for line in lines) and
                        not any(re.search(r" f1  ", line + "  ") for line in lines), "no f1")
 
