@@ -72,6 +72,7 @@ class Terminal:
         self.press(*keys)
         self.type(text)
         self.press("Enter")
+        return self
 
     def resize(self, width, height):
         self.tmux("resize-window", "-x", width, "-y", height)

@@ -99,8 +99,7 @@ class Defining(InTerminal):
         terminal = self.opened()
         self.define(terminal, "waste = $idlenes + $overhead",
                     "no metric 'idlenes' (character 10): waste = $idlenes")
-        terminal.answer("C-u", "waste = ")
-        terminal.until_seen("a value is missing (character 9): waste =")
+        terminal.answer("C-u", "waste = ").until_seen("a value is missing (character 9): waste =")
         terminal.type("$idleness")
         terminal.press_until("Enter", "waste: 3.062")
         self.define(terminal, "waste = 1", "there is a metric of that name")
@@ -115,8 +114,7 @@ class Defining(InTerminal):
             self.assertIn("waste, s", lines[2])
         path = os.path.join(self.db, "written.json")
         terminal.press_until("W", "write to:")
-        terminal.answer("C-u", path)
-        terminal.until_seen("written:")
+        terminal.answer("C-u", path).until_seen("written:")
         with open(path) as file:
             written = json.load(file)
         self.assertEqual(written["root"]["metrics"]["waste"]["inclusive"], 5.0625)

@@ -611,10 +611,8 @@ class Terminals(Compared):
                               "-R", f"/nowhere/after={self.folders[1]}/src/nowhere/after",
                               height=30)
         terminal.press_until("j j +", "/nowhere/after/main.c:1", "main.c:2", "main.c:3", "main.c:4")
-        terminal.answer("/", "main.c:3")
-        terminal.until_seen("/nowhere/before/main.c:3", "before 3")
-        terminal.answer("/", "main.c:4")
-        terminal.until_seen("/nowhere/after/main.c:4", "after 4")
+        terminal.answer("/", "main.c:3").until_seen("/nowhere/before/main.c:3", "before 3")
+        terminal.answer("/", "main.c:4").until_seen("/nowhere/after/main.c:4", "after 4")
 
     def test_the_hot_path_leads_to_what_got_worse(self):
         """The row that got worse most, not the largest; if all got better, the one that did most."""

@@ -210,7 +210,6 @@ class OfBoth(Compared, Checks):
         for suffix, kind in (("folded", "folded"), ("html", "flamegraph"), ("svg", "svg"),
                              ("speedscope.json", "speedscope")):
             path = self.place / f"written.{suffix}"
-            terminal.answer("W", "C-u", str(path))
-            terminal.until_seen("written: ")
+            terminal.answer("W", "C-u", str(path)).until_seen("written: ")
             self.assertEqual(path.read_text(), self.export("top-down", kind, *self.folders))
             terminal.press("j")

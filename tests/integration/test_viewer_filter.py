@@ -111,8 +111,7 @@ class Filters(unittest.TestCase):
         shown = self.opened(terminal, "3")
         described = viewer.rows_of(viewer.printed_json("flat", self.db)["root"])
         described = {id(at): row for (_, row), at in zip(described, shown.rows())}
-        terminal.answer("&", "file:^/home/user/B")
-        terminal.until_seen("0 rows match")
+        terminal.answer("&", "file:^/home/user/B").until_seen("0 rows match")
         terminal.answer("&", "C-u", "file:^/home/user/b")
         terminal.until_tree(only(shown, lambda row: described[id(row)]["file"] ==
                                  "/home/user/b.h"), "b.h")
@@ -150,8 +149,7 @@ class Filters(unittest.TestCase):
         expected = without(shown, lambda row: row.name in ("f1", "b.h:1"))
         self.assertLess(count(expected, lambda _: True), count(shown, lambda _: True))
         self.in_order(terminal.until_tree(expected, "without f1 and b.h:1"))
-        terminal.answer("&", "!f0")
-        terminal.until_seen("[&!^(f1|b.h:1)$] [&!f0]")
+        terminal.answer("&", "!f0").until_seen("[&!^(f1|b.h:1)$] [&!f0]")
         self.in_order(terminal.until_tree(without(expected, lambda row: "f0" in row.name), "f0"))
 
     def test_hiding_and_folding_scopes(self):
@@ -211,12 +209,10 @@ class Filters(unittest.TestCase):
         for (_, row), at in zip(viewer.rows_of(root), shown.rows()):
             shares[id(at)] = 100 * row["metrics"]["work (sec)"]["inclusive"] / total
         for percent in 5, 20:
-            terminal.answer("%", str(percent))
-            terminal.until_seen(f"filters: [at least {percent}%]")
+            terminal.answer("%", str(percent)).until_seen(f"filters: [at least {percent}%]")
             terminal.until_tree(without_all(shown, lambda row: shares[id(row)] < percent),
                                 f"{percent} %")
-        terminal.answer("%", "1x")
-        terminal.until_seen("enter a number from 0 to 100")
+        terminal.answer("%", "1x").until_seen("enter a number from 0 to 100")
         terminal.answer("%", "0")
         terminal.until_tree(shown, "all")
 
@@ -282,14 +278,12 @@ class Filters(unittest.TestCase):
         terminal.press("x", "a")
         left = without_all(shown, lambda row: row.name == "f1")
         terminal.until_tree(left, "without f1")
-        terminal.answer("&", "loop")
-        terminal.until_seen(f"{count(left, lambda row: 'loop' in row.text)} rows match")
+        terminal.answer("&", "loop").until_seen(f"{count(left, lambda row: 'loop' in row.text)} rows match")
         terminal.until_tree(only(left, lambda row: "loop" in row.text), "loop")
 
     def what_is_no_regular_expression(self, terminal):
         shown = self.opened(terminal)
-        terminal.answer("&", "loop (")
-        terminal.until_seen("invalid regular expression; searching for it literally")
+        terminal.answer("&", "loop (").until_seen("invalid regular expression; searching for it literally")
         terminal.until_tree(shown.copy([]), "nothing")
 
     def test_one_session(self):
@@ -306,8 +300,7 @@ class Filters(unittest.TestCase):
     def test_small_screens_and_other_locales(self):
         terminal = self.enterContext(viewer_screen.Viewer(self.db, width=40, height=9,
                                                           environment={"LC_ALL": "C", "NO_COLOR": "1"}))
-        terminal.answer("&", "loop")
-        terminal.until_seen("rows match")
+        terminal.answer("&", "loop").until_seen("rows match")
         terminal.resize(60, 12)
         terminal.until_seen("filters: [&loop]")
         terminal.resize(20, 12)

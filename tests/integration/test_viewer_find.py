@@ -120,11 +120,9 @@ class Finding(unittest.TestCase):
     def only_what_is_shown_is_found(self, terminal):
         terminal.answer("&", "!^f1$")
         terminal.until_gone(" » f1")
-        terminal.answer("/", "^f1$")
-        terminal.until_seen("not found: ^f1$")
+        terminal.answer("/", "^f1$").until_seen("not found: ^f1$")
         terminal.press("&", "C-u")
-        terminal.answer("&", "^f2$")
-        terminal.until_seen("rows match")
+        terminal.answer("&", "^f2$").until_seen("rows match")
         shown = list(terminal.tree().rows())
         places = [i + 1 for i, row in enumerate(shown) if row.name == "f2"]
         terminal.press("g")

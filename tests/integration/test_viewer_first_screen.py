@@ -95,8 +95,7 @@ class FirstScreen(InTerminal):
 
     def test_what_is_found_in_start_code_is_shown(self):
         terminal = self.start(width=120, height=40)
-        terminal.answer("/", "call_main")
-        terminal.until_seen("▾ main thread", "▾ _start", "▾ __libc_start_call_main")
+        terminal.answer("/", "call_main").until_seen("▾ main thread", "▾ _start", "▾ __libc_start_call_main")
 
     def test_threads_are_folded_too(self):
         self.start(width=120, height=45).until_seen("▸ thread root > ... > worker")

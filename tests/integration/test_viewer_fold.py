@@ -120,8 +120,7 @@ class InTerminal(Case):
 
     def test_the_key(self):
         terminal = self.start()
-        terminal.answer("/", "swap")
-        terminal.until_seen("[I] sort > [I] swap")
+        terminal.answer("/", "swap").until_seen("[I] sort > [I] swap")
         terminal.press("I")
         lines = terminal.until_seen("[logical, inlined code folded]",
                                     "inlined code is counted in the procedure that contains it")

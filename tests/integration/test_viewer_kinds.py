@@ -321,8 +321,7 @@ class InTerminal(Case):
         self.write(runtime_program(), run_json(MEASURED))
         for width in (40, 120):
             terminal = self.start(width=width, height=40)
-            terminal.answer("/", "pop")
-            lines = terminal.until_seen(" overhead of the runtime: spawn ")
+            lines = terminal.answer("/", "pop").until_seen(" overhead of the runtime: spawn ")
             start = next(i for i, line in enumerate(lines) if " overhead of the runtime" in line)
             words = " ".join(" ".join(lines[start + 1:]).split())
             self.assertIn("tagged as overhead of the kind spawn: what making a task costs", words)

@@ -140,8 +140,7 @@ class Pages(InTerminal):
         self.shows(terminal, lines, found[0])
         terminal.press("N")  # the last one, around the beginning
         self.shows(terminal, lines, min(found[-1], len(lines) - 22))
-        terminal.answer("/", "no such word")
-        terminal.until_seen("not found")
+        terminal.answer("/", "no such word").until_seen("not found")
         terminal.press("/")
         terminal.type("zoo")
         terminal.press_until("Escape n", "not found")
@@ -231,10 +230,8 @@ class Hands(InTerminal):
     def test_keys_of_others(self):
         """F3, F4 and F6 of htop; what no key is says so."""
         terminal = self.start()
-        terminal.answer("F3", "one")
-        terminal.until_seen("> std::vector<…>::one(…)")
-        terminal.answer("F4", "no such row")
-        terminal.until_seen("filters: [&no such row]", "0 rows match")
+        terminal.answer("F3", "one").until_seen("> std::vector<…>::one(…)")
+        terminal.answer("F4", "no such row").until_seen("filters: [&no such row]", "0 rows match")
         terminal.press_until("U F6", "hpcviewer: columns")
         terminal.press_until("q :", ": does nothing here; ? lists the keys")
         terminal.press_until("C-g", "^G does nothing here; ? lists the keys")

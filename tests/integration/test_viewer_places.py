@@ -241,8 +241,7 @@ class Moves(story.StoryTest):
         terminal.type("100")
         terminal.press("Enter", "1", "g", "_", "H")  # no child has all of it
         terminal.until_seen("the hot path ends here: main thread has most of what is below, 75% of this")
-        terminal.answer("T", "0")
-        terminal.until_seen("enter a number from 0 to 100")
+        terminal.answer("T", "0").until_seen("enter a number from 0 to 100")
 
 
 class Opening(InTerminal):

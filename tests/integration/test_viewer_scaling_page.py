@@ -69,8 +69,7 @@ class Page(KnownSet):
         name = self.folder / "plot.json"
         for answer, message in ((name, "written: "), (name, "File exists"), ("x", "the name must end with .svg")):
             terminal.press_until("W", "write to: scaling.svg")
-            terminal.answer("C-u", str(answer))
-            terminal.until_seen(message)
+            terminal.answer("C-u", str(answer)).until_seen(message)
         self.assertEqual(name.read_text(), viewer.printed("scaling", "--format", "json", self.set))
         self.assertEqual(len(json.loads(name.read_text())["rows"]), 3)
 

@@ -65,8 +65,7 @@ class Finding(WithUtil):
 
     def test_in_the_terminal(self):
         terminal = self.start("-I", self.folder / "now", self.db)
-        terminal.answer("/", "min_size")
-        terminal.until_seen("/src/util.h:40", "    40 > now/src line 40")
+        terminal.answer("/", "min_size").until_seen("/src/util.h:40", "    40 > now/src line 40")
 
 
 class LongLines(WithUtil):
@@ -88,8 +87,7 @@ class LongLines(WithUtil):
 
     def select(self, **more):
         terminal = self.start("-I", self.folder / "include", self.db, **more)
-        terminal.answer("/", "min_size")
-        terminal.until_seen("/src/util.h:40", "    40 > util line 40")
+        terminal.answer("/", "min_size").until_seen("/src/util.h:40", "    40 > util line 40")
         return terminal
 
     def test_scrolling_sideways(self):
@@ -118,8 +116,7 @@ class LongLines(WithUtil):
     def test_short_lines_stay(self):
         (self.folder / "include/util.h").write_text(UTIL.replace("util", "include"))
         terminal = self.start("-I", self.folder / "include", self.db, width=100)
-        terminal.answer("/", "min_size")
-        before = terminal.until_seen("    40 > include line 40")
+        before = terminal.answer("/", "min_size").until_seen("    40 > include line 40")
         terminal.press(")", "v")
         terminal.until_gone("include line 40")
         terminal.press("v")

@@ -435,8 +435,7 @@ class Page(unittest.TestCase):
         terminal.press_until("q", "hpcviewer: threads: f")
         terminal.press("q")
         terminal.until(lambda at: any(re.search(r"\b162 100.0%.* f  f.c:1", line) for line in at), 162)
-        terminal.answer("|", "thread [0-3]$")
-        terminal.until_seen("threads: thread [0-3]$ (4 of 12)")
+        terminal.answer("|", "thread [0-3]$").until_seen("threads: thread [0-3]$ (4 of 12)")
         terminal.press("q")
         terminal.until(lambda at: any(re.search(r"\b162 100.0%.* f  f.c:1", line) for line in at), 162)
         terminal.press_until("q", "ended 0")
@@ -458,8 +457,7 @@ class Page(unittest.TestCase):
             terminal.until(lambda at: any(re.match(r" +8 100.0%.*<whole program>", line)
                                           for line in at), "8")
         for typed, said in (("(", "Unmatched"), ("nothing", "no thread matches 'nothing'")):
-            terminal.answer("|", "C-u", typed)
-            terminal.until_seen(said, "threads: thread [0-3]$ (4 of 12)")
+            terminal.answer("|", "C-u", typed).until_seen(said, "threads: thread [0-3]$ (4 of 12)")
         terminal.press_until("| C-u Escape", "threads: thread [0-3]$ (4 of 12)", "1/")
 
     def test_both_projections(self):
@@ -470,8 +468,7 @@ class Page(unittest.TestCase):
             terminal = self.start(folder)
             terminal.press(*before) if before else None
             terminal.until_seen("[logical]")
-            terminal.answer("|", "xz 71/71")
-            terminal.until_seen("1 of 2 threads", "7.500 100.0%")
+            terminal.answer("|", "xz 71/71").until_seen("1 of 2 threads", "7.500 100.0%")
             terminal.press_until("p", "1.500 100.0%", "_start")
 
     def test_sizes_and_ascii(self):

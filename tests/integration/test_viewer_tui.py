@@ -267,8 +267,7 @@ class Keys(InTerminal):
                                              for line in lines), path)
 
     def finding_gives_up_rows_that_do_not_match(self, terminal):
-        terminal.answer("/", "nowhere")
-        terminal.until_seen("not found: nowhere")
+        terminal.answer("/", "nowhere").until_seen("not found: nowhere")
         terminal.press("j")
         self.at(terminal, "2/3", "main thread")
         terminal.press("+", "j", "+")
@@ -296,8 +295,7 @@ class Keys(InTerminal):
         terminal.press("c")
 
     def source_that_is_not_there(self, terminal):
-        terminal.answer("/", "min_size")
-        terminal.until_seen("no source: /src/util.h:40")
+        terminal.answer("/", "min_size").until_seen("no source: /src/util.h:40")
         terminal.press_until("3 G", "no source file is known")
 
     def test_help(self):

@@ -86,8 +86,7 @@ class Case(unittest.TestCase):
         path = self.folder / name
         path.unlink(missing_ok=True)
         terminal.press_until("W", "write to: ")
-        terminal.answer("C-u", str(path))
-        lines = terminal.until_seen(f"written: {path}")
+        lines = terminal.answer("C-u", str(path)).until_seen(f"written: {path}")
         return path, next(line for line in lines if "written: " in line).rstrip()
 
 
@@ -142,8 +141,7 @@ class Text(Case):
             self.assertIn(f"\n  filters: [{chip}]\n", self.compare(terminal))
             terminal.press("\\", "c", "q")
             terminal.until_gone("filters: [")
-        terminal.answer("%", "10")
-        terminal.until_seen("[at least 10%]")
+        terminal.answer("%", "10").until_seen("[at least 10%]")
         self.assertIn("\n  filters: [at least 10%]\n", self.compare(terminal))
         terminal.press_until("U g f f", "flattened 2")
         self.compare(terminal)
@@ -173,8 +171,7 @@ class Text(Case):
             terminal.until_seen(seen)
             terminal.press("j", "+")
             self.compare(terminal)
-        terminal.answer("|", "thread 1")
-        terminal.until_seen("1 of 3")
+        terminal.answer("|", "thread 1").until_seen("1 of 3")
         self.assertIn("threads: ", self.compare(terminal).split("\n")[0])
 
     def test_without_utf8(self):
