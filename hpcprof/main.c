@@ -3,6 +3,7 @@
 #include "hpcprof/database/database-dir.h"
 #include "hpcprof/database/database-files.h"
 #include "hpcprof/database/run-account.h"
+#include "hpcprof/database/time-line-files.h"
 #include "hpcprof/database/v4-file.h"
 #include "hpcprof/measurement/path-addresses.h"
 #include "hpcprof/names/construct-names.h"
@@ -17,6 +18,7 @@
 #include "lib/parallel.h"
 #include "lib/hash-tables.h"
 #include "lib/sanitized-text.h"
+#include "lib/trace-format.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -45,6 +47,8 @@ struct run {
     char *title, *description;
     struct context_ids
         unknown_site_calls; /* of the logical projection, see hpcprof/attribution/projection.h */
+    struct traced_threads traced;
+    bool has_time_line;
 };
 
 /* ---- analysis ---- */
@@ -141,6 +145,7 @@ static void analyze(struct run *run)
 
 static void free_analysis(struct run *run)
 {
+    traced_threads_free(&run->traced);
     thread_creations_free(&run->creations);
     clones_free(&run->clones);
     symbols_free(&run->symbols);
@@ -329,6 +334,39 @@ static void propose_collapse(const struct run *run, const struct numbered_contex
     free(small);
 }
 
+/* Writes timeline.db and the trace.db of both projections, if anything was traced. `physical` NULL: the projections
+ * agree. */
+static void write_time_line(struct run *run, const char *physical_folder,
+                            const struct traced_nodes *logical, const struct traced_nodes *physical)
+{
+    unsigned workers = run->options.workers;
+    run->has_time_line = traced_threads_find(&run->traced, &run->measurements);
+    if (!run->has_time_line)
+        return;
+    char *timeline_db = in_folder(run->folder, TIMELINE_FILE),
+         *trace_db = in_folder(run->folder, V4_TRACE_FILE),
+         *physical_db = in_folder(physical_folder, V4_TRACE_FILE);
+    timeline_db_write(timeline_db, &run->traced, logical, physical ? physical : logical, workers);
+    trace_db_write(trace_db, &run->traced, logical, workers);
+    if (physical)
+        trace_db_write(physical_db, &run->traced, physical, workers);
+    else
+        share_file(run->folder, physical_folder, V4_TRACE_FILE);
+    free(timeline_db);
+    free(trace_db);
+    free(physical_db);
+}
+
+static void free_traced(const struct run *run, struct traced_nodes *traced)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < run->measurements.files.n; i++)
+        n += run->measurements.files.at[i].m->threads.n;
+    for (size_t i = 0; traced && i < n; i++)
+        vec_free(&traced[i]);
+    free(traced);
+}
+
 /* Writes both projections. If they agree, the physical one shares the files with the values. */
 static void write_projections(struct run *run)
 {
@@ -341,6 +379,7 @@ static void write_projections(struct run *run)
     const char *prefix = has_sources ? "" : "../"; /* of the copies, in the physical folder */
     build_projection(run, PROJECTION_LOGICAL, &projection, &contexts);
     write_instructions(run, &projection);
+    struct traced_nodes *traced = projection_take_traced(&projection), *physical_traced = NULL;
     run->unknown_site_calls = projection.unknown_site_calls;
     projection.unknown_site_calls = (struct context_ids){0};
     if (agree)
@@ -357,6 +396,7 @@ static void write_projections(struct run *run)
         projection_free(&projection);
         contexts_free(&contexts);
         build_projection(run, PROJECTION_PHYSICAL, &projection, &contexts);
+        physical_traced = projection_take_traced(&projection);
         measurements_free_trees(&run->measurements);
         write_projection((struct output){run, physical, prefix, &contexts, &projection});
     }
@@ -365,6 +405,9 @@ static void write_projections(struct run *run)
     write_metric_taxonomy(run, physical);
     projection_free(&projection);
     contexts_free(&contexts);
+    write_time_line(run, physical, traced, physical_traced);
+    free_traced(run, traced);
+    free_traced(run, physical_traced);
     free(physical);
 }
 
@@ -374,7 +417,8 @@ static void write_texts(const struct run *run)
         return;
     char *json = in_folder(run->folder, DATABASE_RUN_FILE),
          *formats = in_folder(run->folder, "FORMATS.md");
-    run_json_write(json, run->title, &run->analysis, &run->creations, &run->unknown_site_calls);
+    run_json_write(json, run->title, &run->analysis, &run->creations,
+                   run->has_time_line ? &run->traced : NULL, &run->unknown_site_calls);
     formats_write(formats);
     free(json);
     free(formats);

@@ -39,7 +39,7 @@ CFLAGS_hpcrun = -fPIC -fvisibility=hidden -ftls-model=initial-exec $(if $(ASSERT
 # What every sample runs comes first and lies together: few pages and lines of code to load.
 SAMPLE_OBJS = $(addprefix $(BUILD)/obj/hpcrun/restart/,restart.o ended-calls.o interruptible-calls.o call-number.o resumed-calls.o cancellation.o) \
 	$(foreach d,sample source unwind code logical tree thread,$(call objects_of,hpcrun/$(d)))
-LIBHPCRUN_OBJS = $(SAMPLE_OBJS) $(call objects_of,agents/pthread) $(addprefix $(BUILD)/obj/hpcrun/shared/,printable.o utf8.o measurement-format.o chunk.o thread-chunks.o) \
+LIBHPCRUN_OBJS = $(SAMPLE_OBJS) $(call objects_of,agents/pthread) $(addprefix $(BUILD)/obj/hpcrun/shared/,printable.o utf8.o measurement-format.o chunk.o thread-chunks.o trace-chunks.o) \
 	$(filter-out $(SAMPLE_OBJS),$(foreach d,record restart hooks process life config base span,$(call objects_of,hpcrun/$(d))))
 
 PROGRAMS += $(BUILD)/lib/libhpcrun.so
@@ -90,6 +90,7 @@ $(eval $(call unit_test,hpcrun/test_ended_calls,$(RESTART_PARTS) $(BUILD)/obj/hp
 $(eval $(call unit_test,hpcrun/test_call_rests,$(RESTART_PARTS) $(BUILD)/obj/hpcrun/unwind/memory.o,))
 $(eval $(call unit_test,hpcrun/test_cpu_quota,$(BUILD)/obj/hpcrun/base/text-buffer.o,))
 $(eval $(call unit_test,hpcrun/test_sample,$(BUILD)/obj/hpcrun/sample/sample.o $(TOOL_LIB),))
+$(eval $(call unit_test,hpcrun/test_sample_trace,$(addprefix $(BUILD)/obj/hpcrun/,sample/sample-trace.o tree/segments.o),-lm))
 $(eval $(call unit_test,hpcrun/test_handler,$(addprefix $(BUILD)/obj/hpcrun/,sample/handler.o base/text-buffer.o),))
 SIGNAL_PARTS = $(BUILD)/obj/tests/unit/hpcrun/signal_recorder.o $(addprefix $(BUILD)/obj/hpcrun/,hooks/signals.o \
 	hooks/signal-entry.o hooks/kernel-stack-users.o code/module-ranges.o \

@@ -16,6 +16,7 @@
  *  3. Before a sample changes a published word (a value, a fate), it saves the word in `undo`, then
  *     raises the number of saved words. It sets the number to 0 at its end, after the counts. A
  *     reader that finds saved words puts them back, the last one first: that sample never was.
+ *  4. The trace has its own word (below). A sample enters it after its end, so it may lack the last one.
  *
  * There are no pointers, so a damaged file can't mislead the process that writes it, and the file
  * can be read at any address. */
@@ -23,11 +24,12 @@
 #define LIB_ARENA_FORMAT_H
 
 #include "lib/fate-counts.h"
+#include "lib/trace-format.h"
 
 #include <stdbool.h>
 
 #define ARENAS_MAGIC  "HPCRUNAR"
-#define ARENAS_MAJOR  1
+#define ARENAS_MAJOR  2
 #define ARENAS_SUFFIX ".arenas"
 
 #define ARENA_EVENTS   8
@@ -35,8 +37,10 @@
 #define ARENA_SEGMENTS 20
 #define ARENA_UNDO     16
 
-/* Segment k of an array has 2^(ARENA_FIRST_BITS + k) items. */
+/* Segment k of an array has 2^(ARENA_FIRST_BITS + k) items; of the trace's 2^(ARENA_TRACE_BITS + k), so
+ * that a thread with few samples needs one page for them. */
 #define ARENA_FIRST_BITS 10
+#define ARENA_TRACE_BITS 7
 
 /* At offset 0. */
 struct arena_header {
@@ -107,6 +111,50 @@ struct arena_segments {
     uint64_t at[ARENA_SEGMENTS];
 };
 
+/* The trace of a thread is an array of records, an open record, and the recent records, which no one shares
+ * yet. A sample only adds recent ones, in memory that it uses anyway. When there is no more room for them,
+ * they enter the array, one by one: each either becomes its next record, or a part of the open one. A word
+ * says which of them count. A store of it leads from one consistent state to the next; what it makes count
+ * is complete before it.
+ *
+ *   bits 0-25   count: number of records in the array
+ *   bits 26-30  scale: 2^scale recent records make one of the array
+ *   bit  31     the array is being thinned
+ *   bits 32-56  parts: number of those that are in the open record, trace_open[parts % 2]; 0: there is none.
+ *               While the array is thinned: number of pairs that have been merged
+ *   bits 57-63  taken: number of recent records that are in the array or the open record already
+ *
+ * The recent records from `taken` on count, up to trace_recent_count.
+ *
+ * Thinning replaces the records 2i and 2i + 1 by record i, for i = 0, 1, ... The record of pair 0 would
+ * overwrite what it is made of, so it is trace_open[0] until the last pair is merged. In the meantime the
+ * records are trace_open[0], 1 to parts - 1 and 2 parts to count - 1; with parts = 0, 0 to count - 1. */
+#define TRACE_COUNT_BITS 26
+#define TRACE_MAX_COUNT  (((uint32_t)1 << TRACE_COUNT_BITS) - ((uint32_t)1 << ARENA_TRACE_BITS))
+#define TRACE_MAX_SCALE  24
+
+#define ARENA_RECENT 64
+
+struct trace_extent {
+    uint32_t count, scale, parts, taken;
+    bool is_thinned;
+};
+
+static inline uint64_t trace_word(struct trace_extent extent)
+{
+    return extent.count | (uint64_t)extent.scale << 26 | (uint64_t)extent.is_thinned << 31 |
+           (uint64_t)extent.parts << 32 | (uint64_t)extent.taken << 57;
+}
+
+static inline struct trace_extent trace_extent(uint64_t word)
+{
+    return (struct trace_extent){.count = word & (((uint32_t)1 << TRACE_COUNT_BITS) - 1),
+                                 .scale = word >> 26 & 31,
+                                 .is_thinned = word >> 31 & 1,
+                                 .parts = word >> 32 & 0x1ffffff,
+                                 .taken = (uint32_t)(word >> 57)};
+}
+
 struct arena_join {
     uint32_t thread, node;
     uint64_t ip;
@@ -135,6 +183,9 @@ struct arena_undo {
 
 enum thread_image_state { THREAD_IMAGE_UNUSED = 0, THREAD_IMAGE_LIVE = 1 };
 
+/* The system's names have at most 16 bytes; agents may know longer ones. */
+#define ARENA_NAME_BYTES 64
+
 /* A thread. Most samples change only the first line of 64 bytes, which ends with the first event's
  * fates `fired` and `recorded`, and two lines of `undo`: the caches are cold at every sample. */
 struct arena_thread {
@@ -143,16 +194,22 @@ struct arena_thread {
     uint32_t nodes, lnotes, values; /* published items; node 0 is the root */
     uint64_t ticks;                 /* at the last sample */
     struct fate_count fates[ARENA_EVENTS][FATE_SLOTS];
-    _Alignas(128) struct arena_undo undo;
+    _Alignas(128) uint64_t trace_recent_count;
+    struct arena_undo undo;
 
+    uint64_t trace;       /* struct trace_extent */
+    uint32_t trace_event; /* whose samples are traced */
+    uint32_t trace_is_in_ns; /* 0: times of records are ticks */
     uint8_t source[ARENA_EVENTS]; /* enum sample_source; 0: the event was never open */
     uint32_t index, tid, kind;    /* THREAD */
     uint32_t creator, creation_node;
     uint64_t began_wall, began_cpu, start_ip;
     uint64_t looked_ticks, looked_wall, looked_cpu; /* clocks at one time, about every second */
     uint64_t looked_ready, looked_timeslices; /* until then, as in THREAD CLOCK */
-    char name[16];
-    struct arena_segments node_segments, lnote_segments, value_segments;
+    char name[ARENA_NAME_BYTES];
+    struct arena_segments node_segments, lnote_segments, value_segments, trace_segments;
+    struct trace_record trace_open[2];
+    _Alignas(64) struct trace_record trace_recent[ARENA_RECENT];
     uint32_t join_count;
     struct arena_join joins[ARENA_JOINS];
 };
@@ -173,8 +230,8 @@ static inline void arena_undo_fates(struct arena_thread *thread)
     }
 }
 
-/* Saves a word that the sample in progress is about to change. A sample changes at most two fates
- * twice and seven metrics, fewer than ARENA_UNDO words. */
+/* Saves a word that the sample in progress is about to change. A sample changes at most two words of each of
+ * three fates, and nine times a metric, fewer than ARENA_UNDO words. */
 static inline void arena_undo_save(struct arena_undo *undo, uint64_t word, uint64_t old)
 {
     uint32_t i = undo->count;

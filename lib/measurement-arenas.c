@@ -28,13 +28,13 @@ static bool copy(const struct arena_file *file, uint64_t offset, void *to, size_
 
 /* Copies the item with an index of an array. */
 static bool copy_item(struct arena_file *file, const struct arena_segments *segments,
-                      uint32_t index, void *to, size_t size)
+                      unsigned first_bits, uint32_t index, void *to, size_t size)
 {
-    uint64_t rest = (uint64_t)index + (1u << ARENA_FIRST_BITS);
-    unsigned segment = 63u - (unsigned)__builtin_clzll(rest) - ARENA_FIRST_BITS;
+    uint64_t rest = (uint64_t)index + (1u << first_bits);
+    unsigned segment = 63u - (unsigned)__builtin_clzll(rest) - first_bits;
     if (segment >= ARENA_SEGMENTS || segments->at[segment] == 0 || file->budget < size)
         return false;
-    uint64_t within = rest - ((uint64_t)1 << (segment + ARENA_FIRST_BITS));
+    uint64_t within = rest - ((uint64_t)1 << (segment + first_bits));
     file->budget -= size;
     return segments->at[segment] <= file->size &&
            copy(file, segments->at[segment] + within * size, to, size);
@@ -115,7 +115,7 @@ void arena_file_close(struct arena_file *file)
 
 bool arena_file_replaces(const struct arena_file *file, enum chunk_kind kind, uint32_t thread)
 {
-    bool is_in_image = kind >= CHUNK_THREAD && kind <= CHUNK_FATES;
+    bool is_in_image = kind >= CHUNK_THREAD && kind <= CHUNK_TRACE && kind != CHUNK_JOINS;
     return is_in_image && idmap_get(&file->live, thread, 0) != IDMAP_NONE;
 }
 
@@ -133,6 +133,7 @@ struct image_reader {
     /* Copies of items. */
     struct cct_node node;
     struct lnote lnote;
+    struct trace_record trace;
     uint64_t record[1 + MAX_METRICS];
 };
 
@@ -150,19 +151,24 @@ static const void *copied_item(struct thread_chunks *chunks, enum arena_array ar
 {
     struct image_reader *r = (struct image_reader *)chunks;
     const struct arena_thread *t = &r->thread;
-    size_t record = (1 + chunks->metrics) * sizeof *r->record;
-    if (array == ARENA_NODES)
-        return copy_item(r->file, &t->node_segments, index, &r->node, sizeof r->node) ? &r->node
-                                                                                      : NULL;
-    if (array == ARENA_LNOTES)
-        return index < t->lnotes && copy_item(r->file, &t->lnote_segments, index, &r->lnote,
-                                              sizeof r->lnote)
-                   ? &r->lnote
-                   : NULL;
-    if (!copy_item(r->file, &t->value_segments, index, r->record, record))
+    const struct {
+        const struct arena_segments *segments;
+        unsigned first_bits;
+        void *copy;
+        size_t size;
+    } arrays[] = {
+        [ARENA_NODES] = {&t->node_segments, ARENA_FIRST_BITS, &r->node, sizeof r->node},
+        [ARENA_LNOTES] = {&t->lnote_segments, ARENA_FIRST_BITS, &r->lnote, sizeof r->lnote},
+        [ARENA_VALUES] = {&t->value_segments, ARENA_FIRST_BITS, r->record,
+                          (1 + chunks->metrics) * sizeof *r->record},
+        [ARENA_TRACE] = {&t->trace_segments, ARENA_TRACE_BITS, &r->trace, sizeof r->trace},
+    }, *from = &arrays[array];
+    if ((array == ARENA_LNOTES && index >= t->lnotes) ||
+        !copy_item(r->file, from->segments, from->first_bits, index, from->copy, from->size))
         return NULL;
-    undo_values(&t->undo, index, r->record + 1, chunks->metrics);
-    return r->record;
+    if (array == ARENA_VALUES)
+        undo_values(&t->undo, index, r->record + 1, chunks->metrics);
+    return from->copy;
 }
 
 static bool decode(struct thread_chunks *chunks)
@@ -181,15 +187,11 @@ static bool decode(struct thread_chunks *chunks)
 
 /* CLOCK_MONOTONIC at the last sample: the thread's last look at the clock, and the ticks since
  * then. The rate of ticks is that between the process's begin and this look. */
-static uint64_t last_wall(const struct arena_header *header, const struct arena_thread *t)
+static uint64_t last_wall(const struct tick_times *times, const struct arena_thread *t)
 {
     uint64_t ticks = t->ticks - t->looked_ticks;
-    uint64_t base = t->looked_ticks - header->began_ticks;
-    uint64_t ns = t->looked_wall - header->began_wall;
-    if (t->ticks < t->looked_ticks || ticks > MAX_TICKS_BEHIND_LOOK ||
-        t->looked_ticks <= header->began_ticks || t->looked_wall <= header->began_wall)
-        return t->looked_wall;
-    return t->looked_wall + (uint64_t)((unsigned __int128)ticks * ns / base);
+    bool is_later = t->ticks >= t->looked_ticks && ticks <= MAX_TICKS_BEHIND_LOOK;
+    return is_later ? tick_time(times, t->ticks) : t->looked_wall;
 }
 
 /* The thread's CPU clock at the last sample: at least what an event on that clock has counted. */
@@ -207,10 +209,10 @@ static uint64_t last_cpu(const struct measurement *m, const struct arena_thread 
     return most;
 }
 
-static bool read_clocks(struct image_reader *r)
+static bool read_clocks(struct image_reader *r, const struct tick_times *times)
 {
     struct measurement_process_clock *clock = &r->b->m->clock;
-    const struct thread_clocks clocks = {.wall = last_wall(&r->file->header, &r->thread),
+    const struct thread_clocks clocks = {.wall = last_wall(times, &r->thread),
                                          .cpu = last_cpu(r->b->m, &r->thread),
                                          .ready = r->thread.looked_ready,
                                          .timeslices = r->thread.looked_timeslices};
@@ -223,13 +225,17 @@ static bool read_image(struct image_reader *r)
 {
     struct thread_chunks *chunks = &r->chunks;
     uint32_t first = 1, end;
+    const struct tick_times times = {.began_ticks = r->file->header.began_ticks,
+                                     .began_wall = r->file->header.began_wall,
+                                     .ticks = r->thread.looked_ticks,
+                                     .wall = r->thread.looked_wall};
     arena_undo_fates(&r->thread);
-    bool good = thread_chunks_identity(chunks) && read_clocks(r) &&
+    bool good = thread_chunks_identity(chunks) && read_clocks(r, &times) &&
                 thread_chunks_nodes(chunks, &first) && thread_chunks_associations(chunks) &&
                 thread_chunks_values(chunks, &end) && thread_chunks_joins(chunks);
     for (unsigned event = 0; event < ARENA_EVENTS && good; event++)
         good = thread_chunks_fates(chunks, event);
-    return good;
+    return good && thread_chunks_trace(chunks, &times, &end);
 }
 
 /* The process's CPU clock: at least what its threads have used since it began. */

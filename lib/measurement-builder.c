@@ -165,6 +165,7 @@ void measurement_free(struct measurement *m)
     for (size_t i = 0; i < m->threads.n; i++) {
         measurement_free_tree(&m->threads.at[i]);
         vec_free(&m->threads.at[i].fates);
+        vec_free(&m->threads.at[i].trace);
         free(m->threads.at[i].name);
     }
     for (size_t i = 0; i < m->problems.n; i++)

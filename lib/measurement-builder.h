@@ -42,6 +42,8 @@ struct thread_state {
     VEC(struct id_range) ranges; /* ascending */
     uint64_t creation_context;   /* id of a node of the creator */
     uint64_t lost_values, unknown_metrics;
+    uint64_t trace_event; /* id; of the first chunk TRACE */
+    uint64_t lost_records; /* records of the trace whose nodes are lost */
 };
 
 /* An entry of JOINS. */

@@ -6,7 +6,7 @@
 
 #define MEASUREMENT_MAGIC       "HPCRUNMF"
 #define MEASUREMENT_MAJOR       2 /* readers accept 1, too */
-#define MEASUREMENT_MINOR       4
+#define MEASUREMENT_MINOR       5
 #define MEASUREMENT_HEADER_SIZE 16
 #define MEASUREMENT_SUFFIX      ".hpcrun"
 #define MEASUREMENT_LOG         "hpcrun.log"
@@ -42,6 +42,7 @@ enum chunk_kind {
     CHUNK_VALUES = 20,
     CHUNK_FATES = 21,
     CHUNK_JOINS = 22,
+    CHUNK_TRACE = 23,
 };
 
 enum process_origin { ORIGIN_LAUNCHED, ORIGIN_EXEC, ORIGIN_FORK, ORIGIN_OTHER };
@@ -120,6 +121,9 @@ enum node_tag {
 enum line_encoding { LINES_NONE, LINES_PYTHON };
 
 enum join_flag { JOIN_IS_CUT = 1 };
+
+/* What a record of TRACE has, in the byte of its state (lib/trace-format.h). */
+enum trace_record_flag { TRACE_HAS_CAPACITY = 1 << 5, TRACE_HAS_WAITERS = 1 << 6 };
 
 /* Reserved module instances. */
 #define INSTANCE_NO_MODULE   0

@@ -92,6 +92,8 @@ static void decode_python(struct line_table *lines, uint64_t first_line)
     struct cursor c = {.at = lines->bytes.at, .end = lines->bytes.at + lines->bytes.n};
     int64_t line = (int64_t)first_line;
     uint64_t end = 0;
+    if (first_line > UINT32_MAX) /* of a damaged file: sums with differences could overflow */
+        return;
     while (c.at < c.end && !c.bad) {
         uint8_t byte = read_u8(&c);
         end += (byte & 7) + 1u;
@@ -109,7 +111,7 @@ static uint64_t line_of(struct line_table *lines, const struct measurement_name 
                         uint64_t position)
 {
     uint64_t first = name ? name->line : 0;
-    if (lines->ranges.n == 0 && lines->encoding == LINES_PYTHON)
+    if (lines->ranges.n == 0 && lines->bytes.n && lines->encoding == LINES_PYTHON)
         decode_python(lines, first);
     size_t at = partition_point(i, lines->ranges.n, lines->ranges.at[i].end <= position);
     return at < lines->ranges.n ? lines->ranges.at[at].line : first;

@@ -163,6 +163,32 @@ static void settle_clocks(struct measurement_thread *thread)
         thread->last_cpu = thread->first_cpu;
 }
 
+/* Adds the time at which the thread was first seen, and keeps the order of times: chunks that were written
+ * at different times have slightly different rates of ticks. */
+static void settle_trace(struct measurement_thread *thread, uint64_t event_id,
+                         const struct idmap *events)
+{
+    uint64_t latest = thread->first_monotonic;
+    for (size_t i = 0; i < thread->trace.n; i++) {
+        struct measurement_trace_record *record = &thread->trace.at[i];
+        uint64_t time = thread->first_monotonic + record->time;
+        latest = time > latest && time - latest <= INT64_MAX ? time : latest;
+        record->time = latest;
+    }
+    if (thread->trace.n)
+        thread->trace_event = idmap_get(events, event_id, 0);
+}
+
+/* Without the record of the thread, its times are not known. */
+static void drop_timeless_trace(struct builder *b, struct measurement_thread *thread)
+{
+    if (thread->known || thread->trace.n == 0)
+        return;
+    builder_problem(b, "thread %u: its time line is lost with its record", thread->index);
+    vec_free(&thread->trace);
+    thread->trace_event = MEASUREMENT_UNKNOWN;
+}
+
 static void resolve_creation_contexts(struct builder *b)
 {
     for (size_t i = 0; i < b->m->threads.n; i++) {
@@ -204,6 +230,9 @@ static void report_losses(struct builder *b, size_t position)
     if (state->lost_values)
         builder_problem(b, "thread %u: %llu values of lost nodes count as partial call paths",
                         index, (unsigned long long)state->lost_values);
+    if (state->lost_records)
+        builder_problem(b, "thread %u: %llu records of its time line are of lost nodes", index,
+                        (unsigned long long)state->lost_records);
     if (state->unknown_metrics)
         builder_problem(b, "thread %u: %llu values of lost metrics are dropped", index,
                         (unsigned long long)state->unknown_metrics);
@@ -234,7 +263,9 @@ static void resolve_threads(struct builder *b, const struct idmap *events)
         add_up_values(thread);
         add_up_fates(thread, events);
         settle_clocks(thread);
+        settle_trace(thread, b->states.at[i].trace_event, events);
         report_losses(b, i);
+        drop_timeless_trace(b, thread);
     }
     free(spaces);
     idmap_free(&metrics);

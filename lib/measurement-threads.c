@@ -1,5 +1,6 @@
 #include "lib/binary-search.h"
 #include "lib/measurement-builder.h"
+#include "lib/trace-format.h"
 
 #include <stdlib.h>
 
@@ -23,7 +24,9 @@ static struct thread_parts find_or_add_thread(struct builder *b, uint32_t index)
     idmap_put(&b->thread_positions, index, 0, position);
     vec_push(&b->m->threads, (struct measurement_thread){.index = index,
                                                          .name = mem_strdup(""),
-                                                         .start_space = MEASUREMENT_NO_NOTE});
+                                                         .start_space = MEASUREMENT_NO_NOTE,
+                                                         .trace_event = MEASUREMENT_UNKNOWN,
+                                                         .trace_step = 1});
     vec_push(&b->states, (struct thread_state){0});
 
     struct thread_parts t = thread_at(b, position);
@@ -251,6 +254,69 @@ static void decode_joins(struct builder *b, struct thread_parts t, struct cursor
     }
 }
 
+/* ---- the trace ---- */
+
+static uint32_t read_u32_v(struct cursor *c)
+{
+    uint64_t value = read_v(c);
+    if (value > UINT32_MAX)
+        c->bad = true;
+    return (uint32_t)value;
+}
+
+/* What a record of TRACE is relative to. */
+struct record_before {
+    uint64_t time, node; /* since the thread was first seen; an id */
+    uint32_t n, working;
+};
+
+/* Reads one record; its time counts from when the thread was first seen. */
+static struct measurement_trace_record read_record(struct cursor *c, struct record_before *before)
+{
+    before->time += (uint64_t)unzigzag(read_v(c));
+    uint8_t tag = read_u8(c);
+    uint64_t amount = read_v(c);
+    before->node += (uint64_t)unzigzag(read_v(c));
+    if (tag & TRACE_HAS_CAPACITY) {
+        before->n = read_u32_v(c);
+        before->working = read_u32_v(c);
+    }
+    unsigned state = tag & TRACE_STATE_MASK;
+    bool is_state = state > 0 && state < TRACE_STATES && state != TRACE_OVERHEAD;
+    if (!is_state || amount >> (64 - TRACE_FLAG_BITS))
+        c->bad = true;
+    return (struct measurement_trace_record){
+        .time = before->time,
+        .amount = amount << TRACE_FLAG_BITS | (tag & TRACE_WORKER) | state,
+        .n = before->n,
+        .working = before->working,
+        .waiters = tag & TRACE_HAS_WAITERS ? read_u32_v(c) : 0,
+    };
+}
+
+static void decode_trace(struct thread_parts t, struct cursor *c)
+{
+    uint64_t event_id = read_v(c), step = read_v(c), count = read_count(c, 4);
+    if (t.thread->trace.n == 0)
+        t.state->trace_event = event_id;
+    bool is_step = step > 0 && step <= UINT32_MAX && (step & (step - 1)) == 0;
+    if (!is_step || event_id != t.state->trace_event)
+        c->bad = true;
+    if (c->bad)
+        return;
+    if (step > t.thread->trace_step)
+        t.thread->trace_step = step;
+    struct record_before before = {0};
+    for (uint64_t i = 0; i < count; i++) {
+        struct measurement_trace_record record = read_record(c, &before);
+        if (c->bad)
+            return;
+        record.node = node_index(t.state, before.node);
+        t.state->lost_records += record.node == MEASUREMENT_LOST_NODE;
+        vec_push(&t.thread->trace, record);
+    }
+}
+
 void decode_thread_chunk(struct builder *b, enum chunk_kind kind, uint32_t thread, struct cursor *c)
 {
     struct thread_parts t = find_or_add_thread(b, thread);
@@ -262,6 +328,7 @@ void decode_thread_chunk(struct builder *b, enum chunk_kind kind, uint32_t threa
     case CHUNK_VALUES: decode_values(t, c); break;
     case CHUNK_FATES: decode_fates(t, c); break;
     case CHUNK_JOINS: decode_joins(b, t, c); break;
+    case CHUNK_TRACE: decode_trace(t, c); break;
     default: c->bad = true; /* a process's chunk that names a thread */
     }
 }

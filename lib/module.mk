@@ -14,6 +14,7 @@ $(eval $(call unit_test,lib/test_measurement_reader,$(MEASUREMENT_ENCODER) $(TOO
 $(eval $(call unit_test,lib/test_measurement_lines,$(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
 $(eval $(call unit_test,lib/test_measurement_losses,$(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
 $(eval $(call unit_test,lib/test_arenas,$(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
+$(eval $(call unit_test,lib/test_measurement_trace,$(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
 $(eval $(call unit_test,lib/test_measurement_damage,$(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
 $(eval $(call unit_test,lib/test_option_table,$(TOOL_LIB),))
 $(eval $(call unit_test,lib/test_run_set,$(TOOL_LIB),))

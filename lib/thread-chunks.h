@@ -1,6 +1,6 @@
 /* Signal handler: everything here may be used there.
  *
- * The data of a thread as chunks of the measurement file (doc/FORMAT-hpcrun.md, sections 5.16 to 5.22).
+ * The data of a thread as chunks of the measurement file (doc/FORMAT-hpcrun.md, sections 5.16 to 5.23).
  *
  * While a thread runs, its data has one form: an image, and arrays of nodes, logical notes and values
  * (lib/arena-format.h), in a mapped file if possible. This is the only code that turns it into chunks.
@@ -12,7 +12,7 @@
 #include "lib/arena-format.h"
 #include "lib/chunk.h"
 
-enum arena_array { ARENA_NODES, ARENA_LNOTES, ARENA_VALUES };
+enum arena_array { ARENA_NODES, ARENA_LNOTES, ARENA_VALUES, ARENA_TRACE };
 
 /* A thread, and where its chunks go. The first member of what the two functions need. */
 struct thread_chunks {
@@ -50,5 +50,18 @@ bool thread_chunks_values(struct thread_chunks *thread, uint32_t *end);
 bool thread_chunks_fates(struct thread_chunks *thread, unsigned event);
 
 bool thread_chunks_joins(struct thread_chunks *thread);
+
+/* Two instants on both clocks, by which ticks become CLOCK_MONOTONIC, ns. */
+struct tick_times {
+    uint64_t began_ticks, began_wall, ticks, wall;
+};
+
+/* The time at `ticks`. Without a rate (the two instants are the same, or the program has forbidden the
+ * counter, process/process.h), it is the later instant's. */
+uint64_t tick_time(const struct tick_times *times, uint64_t ticks);
+
+/* Writes the trace, and sets *written to the number of its records that were committed (lib/trace-chunks.c). */
+bool thread_chunks_trace(struct thread_chunks *thread, const struct tick_times *times,
+                         uint32_t *written);
 
 #endif

@@ -18,9 +18,11 @@
 #ifndef LIB_TRACE_FORMAT_H
 #define LIB_TRACE_FORMAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#define TRACE_RECORDS 16384
+/* 128 + 256 + ... + 8192: what fills seven segments of an arena array. */
+#define TRACE_RECORDS 16256
 
 enum trace_state {
     TRACE_WORK = 1,     /* pays work, as all samples of code do; hpcprof finds what of it is overhead or waiting */
@@ -39,12 +41,17 @@ enum trace_state {
 enum trace_flag {
     TRACE_STATE_MASK = 15,
     TRACE_WORKER = 16, /* a working worker: it pays idleness, if n_w < n */
+    /* In databases only: by hpcprof's tags and rules, the record pays overhead or waiting in place of work. A
+     * record in state TRACE_WAITING without the flag pays waiting because its thread waited in a call. */
+    TRACE_AS_OVERHEAD = 32,
+    TRACE_AS_WAITING = 64,
     TRACE_FLAG_BITS = 8,
+    TRACE_FLAG_MASK = 255,
 };
 
 /* A record in the memory of its thread, and in the arena file. */
 struct trace_record {
-    uint64_t ticks;  /* the time stamp counter */
+    uint64_t time;   /* of wall-clock events: CLOCK_MONOTONIC, ns; else the time stamp counter */
     uint64_t amount; /* shifted by TRACE_FLAG_BITS, with a state and flags; in the event's fixed point */
     uint32_t node;   /* of the thread's tree; 0: none */
     uint32_t n;      /* workers that can work at once: capacity */
@@ -72,7 +79,7 @@ struct timeline_header {
     uint64_t unit;      /* ns of a unit of time: 1 if the run is shorter than 2^32 ns */
 };
 
-/* The records of a thread, ascending by time. */
+/* The records of a thread, ascending by time; threads without records are listed, too. */
 struct timeline_thread {
     uint32_t profile; /* index in profile.db; threads are sorted by it */
     uint32_t step;    /* samples for a record: 1 is complete, else a power of 2 */
@@ -85,7 +92,7 @@ struct timeline_record {
     uint64_t amount; /* as in struct trace_record */
 };
 
-/* What records have in common. */
+/* What records have in common. Fields that the state of the records has no use for are 0. */
 struct timeline_place {
     uint32_t logical, physical; /* contexts of the two projections; 0: none */
     uint32_t n, working, waiters;
@@ -97,9 +104,22 @@ static inline enum trace_state trace_state(uint64_t amount)
     return (enum trace_state)(amount & TRACE_STATE_MASK);
 }
 
+/* Whether records in a state are at a node. */
+static inline bool trace_has_node(enum trace_state state)
+{
+    return state == TRACE_WORK || state == TRACE_OVERHEAD || state == TRACE_WAITING ||
+           state == TRACE_READY || state == TRACE_OFF_CPU;
+}
+
 static inline uint64_t trace_amount(uint64_t amount)
 {
     return amount >> TRACE_FLAG_BITS;
+}
+
+/* The word of an amount, and of a state with flags. */
+static inline uint64_t trace_amount_word(uint64_t amount, unsigned state)
+{
+    return amount << TRACE_FLAG_BITS | state;
 }
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Adds the run of a database, of which it takes the path; false if there is none. */
 static bool add_database(struct session *session, size_t side, char *folder)
@@ -14,6 +15,33 @@ static bool add_database(struct session *session, size_t side, char *folder)
         session_add_run(session, folder, side, 0);
     free(folder);
     return folder != NULL;
+}
+
+/* The range in the last part of "DB@1.2s:3.4s", which *length then leaves out; all 0 if a file has that name. */
+static struct asked_range range_in(const char *path, size_t *length)
+{
+    struct asked_range range = {0};
+    const char *at = strrchr(path, '@');
+    *length = strlen(path);
+    if (!at || strchr(at, '/') || access(path, F_OK) == 0)
+        return range;
+    if (!asked_range_read(at + 1, &range))
+        diag_usage("'%s': after @ comes a piece of time such as 1.2s:3.4s, 40%%: or phase2", path);
+    *length = (size_t)(at - path);
+    return range;
+}
+
+/* Adds the run of a path, or a piece of its time. */
+static bool add_path(struct session *session, size_t side, const char *path)
+{
+    size_t length;
+    struct asked_range range = range_in(path, &length);
+    char *folder = mem_strndup(path, length);
+    bool is_there = add_database(session, side, database_for(folder));
+    if (is_there)
+        session->runs.at[session->runs.n - 1].asked_range = range;
+    free(folder);
+    return is_there;
 }
 
 /* Adds the runs of a set, which must have one number of workers. */
@@ -56,8 +84,7 @@ static bool add_list(struct session *session, size_t side, const char *list)
         if (length == 0)
             diag_usage("--compare: nothing between two commas of '%s'", list);
         char *path = mem_strndup(at, length);
-        is_right = run_set_exists(path) ? add_set(session, side, path)
-                                        : add_database(session, side, database_for(path));
+        is_right = run_set_exists(path) ? add_set(session, side, path) : add_path(session, side, path);
         at += length + (at[length] == ',');
         free(path);
     }
@@ -67,7 +94,7 @@ static bool add_list(struct session *session, size_t side, const char *list)
 static bool add_side(struct session *session, const struct options *options, size_t side)
 {
     return options->compares_lists ? add_list(session, side, options->paths[side])
-                                   : add_database(session, side, database_for(options->paths[side]));
+                                   : add_path(session, side, options->paths[side]);
 }
 
 /* Says so if the runs of a list are not of one command: their mean is of nothing then. */
@@ -90,10 +117,16 @@ static void check_side(const struct options *options, const struct session *sess
 /* The session of the only database; NULL as in open_databases. */
 static struct session *open_one(const struct options *options)
 {
+    const struct asked_range *asked = &options->range;
     char *here = options->paths[0] ? NULL : only_path_here();
-    char *folder = database_for(here ? here : options->paths[0]);
+    size_t length;
+    struct asked_range range = range_in(here ? here : options->paths[0], &length);
+    char *path = mem_strndup(here ? here : options->paths[0], length), *folder = database_for(path);
     struct session *session = folder ? session_open(folder, options->metrics) : NULL;
+    if (session)
+        session->runs.at[0].asked_range = asked->phase || asked->from.is_given || asked->to.is_given ? *asked : range;
     free(folder);
+    free(path);
     free(here);
     return session;
 }

@@ -53,6 +53,18 @@ static int restrict_threads(struct session *session, const struct options *optio
     return set && session_restrict(session, projection, set) == DONE ? 0 : status;
 }
 
+/* Restricts values to the threads and the time that the user named; the exit status. */
+static int restrict_values(struct session *session, const struct options *options)
+{
+    char *cause = NULL;
+    bool is_done = session_take_ranges(session, options->print.projection, &cause);
+    if (cause)
+        diag_error(session->folder, "%s", cause);
+    int status = is_done ? 0 : cause ? 2 : session_exit_status(session);
+    free(cause);
+    return status || (!options->threads && !options->program) ? status : restrict_threads(session, options);
+}
+
 /* Applies the options that concern all views. */
 static void configure(struct session *session, const struct options *options)
 {
@@ -93,7 +105,7 @@ static int show(struct session *session, struct options *options)
         options->print.projection = PHYSICAL;
     options->print.filters = &options->filters;
     options->print.changes = &options->changes;
-    int status = options->threads || options->program ? restrict_threads(session, options) : 0;
+    int status = restrict_values(session, options);
     if (status)
         return status;
     if (options->limits.n)

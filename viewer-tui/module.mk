@@ -6,6 +6,7 @@ VIEWER_LIBRARIES = -lZydis -lncursesw -ltinfo -ljansson -lz -lm
 #   db                the files of a database: contexts, values, run.json, source text
 #   threads           the threads of a run, and the values of each
 #   tree              views: top-down, bottom-up, flat; filters, search, walks
+#   timeline          when threads did what: rows of threads, cells of time
 #   advice            what would make the run faster
 #   compare           two databases as one, the runs of a set as one; sessions
 #   scaling           sets of runs with several numbers of workers: tables, plots
@@ -14,7 +15,7 @@ VIEWER_LIBRARIES = -lZydis -lncursesw -ltinfo -ljansson -lz -lm
 #   output/export     flame graphs, pprof, speedscope
 #   terminal          screen, prompt, panes
 #   terminal/screens  the pages and their commands
-VIEWER_FOLDERS   = base metrics db threads tree advice compare scaling table output output/export terminal terminal/screens
+VIEWER_FOLDERS   = base metrics db threads tree timeline advice compare scaling table output output/export terminal terminal/screens
 # Everything but main, as an archive: each unit test is linked with what it needs.
 VIEWER_LIB       = $(BUILD)/obj/viewer.a
 VIEWER_OBJECTS   = $(VIEWER_LIB) $(TOOL_LIB)
@@ -55,3 +56,11 @@ $(eval $(call unit_test,viewer-tui/test_text,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIE
 $(eval $(call unit_test,viewer-tui/test_fate_counts,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_v4_map,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_values,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
+MADE_TIMELINE = $(BUILD)/obj/tests/unit/viewer-tui/made_timeline.o
+$(eval $(call unit_test,viewer-tui/test_time_cells,$(MADE_TIMELINE) $(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
+$(eval $(call unit_test,viewer-tui/test_time_chart,$(MADE_TIMELINE) $(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
+$(eval $(call unit_test,viewer-tui/test_time_looks,$(MADE_TIMELINE) $(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
+$(eval $(call unit_test,viewer-tui/test_timeline,$(MADE_TIMELINE) $(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
+$(eval $(call unit_test,viewer-tui/test_change_points,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
+$(eval $(call unit_test,viewer-tui/test_record_sums,$(MADE_TIMELINE) $(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
+$(eval $(call unit_test,viewer-tui/test_asked_range,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))

@@ -13,19 +13,19 @@
  * enumerations. */
 enum {
     PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, COLLAPSE, FILTER,
-    DEPTH, MIN_PERCENT, PROGRAM, THREADS, OF, WHAT_IF, COMPARE, FAIL_IF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, OWN,
+    DEPTH, MIN_PERCENT, PROGRAM, THREADS, FROM, TO, PHASE, OF, WHAT_IF, COMPARE, FAIL_IF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, OWN,
     COLUMNS, BARS, NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
 };
 
 static struct option_row rows[OPTIONS] = {
     [PRINT] = {NULL, "print", "VIEW", NULL, /* the words of printed_pages */
                "top-down, bottom-up, flat, threads, summary, ...",
-               "Print a view: `top-down`, `bottom-up`, `flat`, `threads` or `summary`, see Views; or `scaling` or "
+               "Print a view: `top-down`, `bottom-up`, `flat`, `threads`, `summary` or `timeline`, see Views; or `scaling` or "
                "`losses` of a set of runs, see Sets of runs."},
-    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg",
-                "text,csv,json,folded,flamegraph,speedscope,pprof,svg",
+    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg chrome firefox",
+                "text,csv,json,folded,flamegraph,speedscope,pprof,svg,chrome,firefox",
                 "Format of `--print`: `text` (the default), `csv`, `json`, `folded`, `flamegraph`, `speedscope`, "
-                "`pprof` and `svg`. See Formats."},
+                "`pprof`, `svg`, and for the time line `chrome` and `firefox`. See Formats."},
     [OUTPUT] = {NULL, "output", "FILE", "@file", "print to FILE",
                 "Print to FILE instead of standard output. An existing file is overwritten."},
     [SORT] = {NULL, "sort", "METRIC", NULL, "largest METRIC first; also METRIC:exclusive",
@@ -61,7 +61,8 @@ static struct option_row rows[OPTIONS] = {
                 "`module:REGEX` look at these alone. `!REGEX` hides scopes that match; the rows below them take "
                 "their place. Expressions with `!` can be given several times. The viewer begins with these filters."},
     [DEPTH] = {NULL, "depth", "N", NULL, "print N levels (default: all, bottom-up 10)",
-               "Print N levels below the whole program. Default: all; in bottom-up 10 levels of callers."},
+               "Print N levels below the whole program. Default: all; in bottom-up 10 levels of callers. In a time line: "
+              "show procedures at depth N of the call paths. Default: states."},
     [MIN_PERCENT] = {NULL, "min-percent", "P", NULL, "leave out scopes with less than P percent (key %)",
                      "Leave out scopes with less than P percent (0 to 100), as the key `%` in the viewer: percent "
                      "of what rows are sorted by (its inclusive part, except in bottom-up), or of effort where "
@@ -76,6 +77,13 @@ static struct option_row rows[OPTIONS] = {
                  "that no such thread ran. It is compared with the names in the view of threads, `NAME PID/TID`, in "
                  "parallel jobs `rank R on HOST: NAME PID/TID`. Case counts only if the expression has upper case. "
                  "Not for the summary, which is about the whole run. The key `|` in the viewer does the same."},
+    [FROM] = {NULL, "from", "TIME", NULL, "a piece of time: --from 1.2s --to 40%, --phase 2",
+              "Sum the values over the records of the time line after TIME, seconds since the run began (`1.2s`, `1.2`), "
+              "`300ms` or a percentage of the run. All views, the summary and the advice are about that piece of time. "
+              "See Pieces of time."},
+    [TO] = {NULL, "to", "TIME", NULL, NULL, "The same up to TIME. Default: the end."},
+    [PHASE] = {NULL, "phase", "N", NULL, NULL,
+               "The same for phase N of those that `--print phases` lists."},
     [OF] = {NULL, "of", "REGEX", NULL, "print threads: costs of the procedure that matches",
             "With `--print threads`: print what the one procedure whose name the extended regular expression "
             "matches costs in each thread, and how even that is. Inclusive, unless `--sort` says otherwise."},
@@ -99,7 +107,7 @@ static struct option_row rows[OPTIONS] = {
                  "For two databases: show losses in place of differences. KIND is `strong` (both runs solve the "
                  "same problem) or `weak` (the problem grows with the number of workers). See Comparing two "
                  "databases."},
-    [WORKERS] = {NULL, "workers", "P,Q", NULL, "numbers of workers, for weak scaling",
+    [WORKERS] = {NULL, "workers", "P,Q", NULL, NULL,
                  "Numbers of workers, for weak scaling. Default: as the databases say, or the numbers of threads."},
     [INCLUDE] = {"I", "include", "DIR", "@directory", "search source files below DIR (repeatable)",
                  "Search source files of which the database has no copy below DIR, by the longest part of their "
@@ -241,6 +249,21 @@ static void take_list(struct command_line *line, const char *list)
     line->options.compares_lists = true;
 }
 
+static void take_time(struct asked_time *time, const char *option, const char *text)
+{
+    if (!asked_time_read(text, time))
+        diag_usage("--%s takes a time such as 1.2s, 300ms or 40%%, not '%s'", option, text);
+}
+
+static unsigned phase_in(const char *text)
+{
+    char *end;
+    unsigned long phase = strtoul(text, &end, 10);
+    if (*end || end == text || phase < 1 || phase > 1000)
+        diag_usage("--phase takes the number of a phase from 1, not '%s'", text);
+    return (unsigned)phase;
+}
+
 static void take_option(void *target, size_t option, const char *value)
 {
     struct command_line *line = target;
@@ -262,6 +285,9 @@ static void take_option(void *target, size_t option, const char *value)
     case MIN_PERCENT: options->print.min_percent = percent_in(value); break;
     case PROGRAM: options->program = value; break;
     case THREADS: options->threads = value; break;
+    case FROM: take_time(&options->range.from, "from", value); break;
+    case TO: take_time(&options->range.to, "to", value); break;
+    case PHASE: options->range.phase = phase_in(value); break;
     case OF: options->print.of = value; break;
     case WHAT_IF: take_change(&options->changes, value); break;
     case COMPARE: take_list(line, value); break;
@@ -332,6 +358,13 @@ static void check_combination(const struct options *options, const bool given[OP
         diag_usage("--program and --threads cannot be combined");
     if ((options->program || options->threads) && page->whole)
         diag_usage("--%s: %s; print another view", options->program ? "program" : "threads", page->whole);
+    bool has_range = given[FROM] || given[TO] || given[PHASE];
+    if (has_range && options->paths[1])
+        diag_usage("--from, --to and --phase are of one database; write DB@1.2s:3.4s for one of two");
+    if (given[PHASE] && (given[FROM] || given[TO]))
+        diag_usage("--phase has its own begin and end: leave out --from and --to");
+    if (has_range && page->is_of_set)
+        diag_usage("--from, --to and --phase: %s; print another view", page->whole);
     if (given[COLUMNS] && options->paths[1])
         diag_usage("--columns works with one database, not with two that are compared");
     if (options->print.of && options->printed != PRINT_THREADS)

@@ -8,6 +8,7 @@
 #include "viewer-tui/compare/limits.h"
 #include "viewer-tui/db/fold.h"
 #include "viewer-tui/output/printed-pages.h"
+#include "viewer-tui/threads/asked-range.h"
 
 struct options {
     enum printed printed;
@@ -18,12 +19,13 @@ struct options {
     speed_change_list changes;           /* for the summary: what if they are made; the caller frees */
     const char *threads;           /* regular expression for threads; NULL: all */
     const char *program;           /* program whose threads count; NULL: all */
+    struct asked_range range;      /* the piece of time that counts; all 0: the whole run */
     struct fold_choice folds;      /* contexts to fold (fold.h) */
     bool by_kind;                  /* show overhead and its kinds instead of the usual metrics */
     struct filters filters;        /* filters of the trees; the caller frees */
     struct path_rules rules;       /* where source files are; the caller frees */
-    /* Databases or measurement directories. First NULL: the only one in the current directory;
-     * second NULL: nothing to compare. */
+    /* Databases or measurement directories, or pieces of time of them, "DB@1.2s:3.4s". First NULL: the only one in the
+     * current directory; second NULL: nothing to compare. */
     const char *paths[SIDES];
     bool compares_lists; /* the paths are lists of repeated runs, "A,B,C" */
     limit_list limits;   /* on what may get worse; the caller frees */

@@ -1,6 +1,5 @@
 #include "hpcprof/attribution/projection.h"
 
-#include "hpcprof/threads/thread-paths.h"
 #include "hpcprof/team/team.h"
 #include "hpcprof/tree/recursive-calls.h"
 
@@ -19,33 +18,11 @@
 struct worker {
     const struct analysis *analysis;
     struct thread_paths paths;
-    bool needs_classes;                  /* a metric has overhead or waiting */
-    VEC(struct overhead_state) overhead; /* scratch: overhead_at() each node */
-    VEC(struct waiting_state) waiting;   /* scratch: waiting_at() each node */
+    struct sample_classes classes;
     VEC(size_t) profiles;                /* built by this worker */
     bool counts_instructions;
     struct instruction_costs instructions;
 };
-
-/* Classifies the samples at each node. */
-static void classify_nodes(struct worker *w, const struct thread_ref *thread)
-{
-    const struct analysis *analysis = w->analysis;
-    const struct measurement_file *file = &analysis->measurements->files.at[thread->file];
-    size_t n = thread->thread->nodes.n;
-    w->overhead.n = w->waiting.n = 0;
-    vec_reserve(&w->overhead, n);
-    vec_reserve(&w->waiting, n);
-    w->overhead.at[MEASUREMENT_ROOT] = (struct overhead_state){.kind = NOT_OVERHEAD};
-    w->waiting.at[MEASUREMENT_ROOT] = (struct waiting_state){.is_waiting = false};
-    for (size_t i = MEASUREMENT_ROOT + 1; i < n; i++) {
-        const struct measurement_node *node = &thread->thread->nodes.at[i];
-        const struct frame_code frame = frame_code_of(analysis->overhead->code, file, node);
-        w->overhead.at[i] =
-            overhead_at(analysis->overhead, node, &frame, w->overhead.at[node->parent]);
-        w->waiting.at[i] = waiting_at(analysis->waiting, &frame, w->waiting.at[node->parent]);
-    }
-}
 
 /* The place of a sample. */
 struct sample_place {
@@ -83,15 +60,16 @@ static void pay(struct worker *w, struct profile *profile, const struct sample_p
                 uint32_t metric_id, const struct measurement_value *value)
 {
     const struct metric *metric = &w->analysis->metrics->all.at[metric_id];
-    uint32_t kind = w->needs_classes ? w->overhead.at[value->node].kind : NOT_OVERHEAD;
-    if (metric->overhead != NO_METRIC && kind != NOT_OVERHEAD) {
+    uint32_t kind;
+    switch (sample_class(&w->classes, metric, value->node)) {
+    case SAMPLE_PLAIN: add_cost(w, profile, place, metric_id, value->amount); break;
+    case SAMPLE_WAITING: add_cost(w, profile, place, metric->waiting, value->amount); break;
+    case SAMPLE_OVERHEAD:
         add_cost(w, profile, place, metric->overhead, value->amount);
-        if (metric->kinds)
-            add_cost(w, profile, place, metric->kinds[kind], value->amount);
-    } else if (metric->waiting != NO_METRIC && w->waiting.at[value->node].is_waiting) {
-        add_cost(w, profile, place, metric->waiting, value->amount);
-    } else {
-        add_cost(w, profile, place, metric_id, value->amount);
+        kind = sample_kind(&w->classes, metric, value->node);
+        if (kind != NO_METRIC)
+            add_cost(w, profile, place, kind, value->amount);
+        break;
     }
 }
 
@@ -124,9 +102,9 @@ static void build_profile(void *context, unsigned worker, size_t index)
     const struct thread_ref thread =
         thread_ref_of(w->analysis->measurements, profile->file, profile->thread);
     thread_paths_attribute(&w->paths, &thread);
-    if (w->needs_classes)
-        classify_nodes(w, &thread);
+    sample_classes_find(&w->classes, &thread);
     add_costs(w, &thread, profile);
+    traced_nodes_find(&profile->traced, &w->paths, &w->classes);
     vec_push(&w->profiles, index);
     diag_progress_add(1);
 }
@@ -140,49 +118,47 @@ static void list_profiles(struct projection *projection, const struct measuremen
             vec_push(&projection->profiles, (struct profile){.file = i, .thread = k});
 }
 
+/* Replaces the ids of contexts in a profile. */
+static void renumber_contexts(const struct profile *profile, const uint32_t *new_ids)
+{
+    for (size_t i = 0; i < profile->costs.n; i++)
+        profile->costs.at[i].context = new_ids[profile->costs.at[i].context];
+    for (size_t i = 0; i < profile->traced.n; i++)
+        profile->traced.at[i].context = new_ids[profile->traced.at[i].context];
+}
+
 struct renumber_job {
     struct projection *projection;
     const uint32_t *new_ids;
 };
 
-static void renumber_costs(void *context, unsigned worker, size_t index)
+static void renumber_profile(void *context, unsigned worker, size_t index)
 {
     (void)worker;
     const struct renumber_job *job = context;
-    const struct profile *profile = &job->projection->profiles.at[index];
-    for (size_t i = 0; i < profile->costs.n; i++)
-        profile->costs.at[i].context = job->new_ids[profile->costs.at[i].context];
+    renumber_contexts(&job->projection->profiles.at[index], job->new_ids);
 }
 
 static void renumber_profiles(struct projection *projection, const uint32_t *new_ids)
 {
     struct renumber_job job = {.projection = projection, .new_ids = new_ids};
-    parallel_for(projection->profiles.n, projection->workers, renumber_costs, &job);
-}
-
-static bool have_classes(const struct metric_table *metrics)
-{
-    for (size_t i = 0; i < metrics->all.n; i++)
-        if (metrics->all.at[i].overhead != NO_METRIC || metrics->all.at[i].waiting != NO_METRIC)
-            return true;
-    return false;
+    parallel_for(projection->profiles.n, projection->workers, renumber_profile, &job);
 }
 
 static void start_worker(struct worker *w, const struct analysis *analysis,
                          enum projection_kind kind)
 {
     *w = (struct worker){.analysis = analysis,
-                         .needs_classes = have_classes(analysis->metrics),
                          .counts_instructions = kind == PROJECTION_LOGICAL};
     thread_paths_start(&w->paths, analysis, kind);
+    sample_classes_start(&w->classes, analysis);
 }
 
 static void free_worker(struct worker *w)
 {
     context_tree_free(&w->paths.builder.tree);
     thread_paths_free(&w->paths);
-    vec_free(&w->overhead);
-    vec_free(&w->waiting);
+    sample_classes_free(&w->classes);
     vec_free(&w->profiles);
     instruction_costs_free(&w->instructions);
 }
@@ -217,10 +193,8 @@ static void follow_merges(void *context, unsigned unused, size_t index)
 {
     (void)unused;
     const struct merge_job *job = context;
-    const struct profile *profile = &job->projection->profiles.at[index];
     for (unsigned w = job->worker_of[index]; w; w = merged_into(w))
-        for (size_t i = 0; i < profile->costs.n; i++)
-            profile->costs.at[i].context = job->new_ids[w][profile->costs.at[i].context];
+        renumber_contexts(&job->projection->profiles.at[index], job->new_ids[w]);
 }
 
 static void merge_trees(struct projection *projection, struct worker *workers)
@@ -489,11 +463,23 @@ void projection_renumber(struct projection *projection, const uint32_t *new_ids)
     context_tree_free(&projection->tree);
 }
 
+struct traced_nodes *projection_take_traced(struct projection *projection)
+{
+    struct traced_nodes *traced = mem_alloc((projection->profiles.n + 1) * sizeof *traced);
+    for (size_t i = 0; i < projection->profiles.n; i++) {
+        traced[i] = projection->profiles.at[i].traced;
+        projection->profiles.at[i].traced = (struct traced_nodes){0};
+    }
+    return traced;
+}
+
 void projection_free(struct projection *projection)
 {
     context_tree_free(&projection->tree);
-    for (size_t i = 0; i < projection->profiles.n; i++)
+    for (size_t i = 0; i < projection->profiles.n; i++) {
         vec_free(&projection->profiles.at[i].costs);
+        vec_free(&projection->profiles.at[i].traced);
+    }
     vec_free(&projection->profiles);
     vec_free(&projection->unknown_site_calls);
     instruction_costs_free(&projection->instructions);

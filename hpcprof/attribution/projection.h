@@ -3,7 +3,7 @@
 #ifndef HPCPROF_PROJECTION_H
 #define HPCPROF_PROJECTION_H
 
-#include "hpcprof/contexts/analysis.h"
+#include "hpcprof/attribution/traced-nodes.h"
 #include "hpcprof/metrics/instruction-costs.h"
 #include "hpcprof/tree/unknown-call-sites.h"
 
@@ -14,11 +14,12 @@ struct cost {
     uint64_t amount;
 };
 
-/* The costs of a thread. */
+/* The costs of a thread, and the places of its time line. */
 struct profile {
     uint32_t file;   /* index in measurements.files */
     uint32_t thread; /* index in the measurement's threads */
     VEC(struct cost) costs;
+    struct traced_nodes traced;
 };
 
 struct projection {
@@ -38,6 +39,10 @@ void projection_build(struct projection *projection, const struct analysis *anal
 /* Replaces the ids of contexts by new ones, given by old id, and frees the tree; sorts the costs of
  * each thread by context. Uses as many threads as projection_build. */
 void projection_renumber(struct projection *projection, const uint32_t *new_ids);
+
+/* Takes the places of all time lines, by profile, out of a renumbered projection. The caller frees the lists
+ * and the array. */
+struct traced_nodes *projection_take_traced(struct projection *projection);
 
 void projection_free(struct projection *projection);
 

@@ -4,6 +4,7 @@
 #define HPCPROF_DATABASE_FILES_H
 
 #include "hpcprof/attribution/projection.h"
+#include "hpcprof/database/traced-threads.h"
 #include "hpcprof/threads/thread-creations.h"
 #include "hpcprof/tree/numbered-contexts.h"
 
@@ -35,9 +36,11 @@ void meta_db_write(const char *path, const struct meta_texts *texts,
  * exclusive: the sum and the statistics of each stored one, and effort, which is a sum of them. */
 void metrics_yaml_write(const char *path, const struct metric_table *metrics);
 
-/* run.json: what a run is about and the v4 format has no place for. */
+/* run.json: what a run is about and the v4 format has no place for. `traced`: threads of the time line; NULL:
+ * there is none. */
 void run_json_write(const char *path, const char *title, const struct analysis *analysis,
                     const struct thread_creations *creations,
+                    const struct traced_threads *traced,
                     const struct context_ids *unknown_site_calls);
 
 /* A procedure has an entry in instructions.json.gz if it has at least this share of a metric. */

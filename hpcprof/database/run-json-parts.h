@@ -2,8 +2,9 @@
 #ifndef HPCPROF_RUN_JSON_PARTS_H
 #define HPCPROF_RUN_JSON_PARTS_H
 
-#include "hpcprof/threads/thread-creations.h"
+#include "hpcprof/database/traced-threads.h"
 #include "hpcprof/measurement/process-ends.h"
+#include "hpcprof/threads/thread-creations.h"
 
 #include "lib/json.h"
 
@@ -12,6 +13,7 @@ struct run_json {
     const struct analysis *analysis;
     const struct thread_creations *creations;
     const struct process_ends *ends;
+    const struct traced_threads *traced; /* NULL: there is no time line */
 };
 
 /* "metrics": the state of each metric, also of those that were not measured. */

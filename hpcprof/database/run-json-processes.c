@@ -94,6 +94,21 @@ static struct supply supply_of(const struct measurement *m)
 
 /* ---- processes ---- */
 
+static bool has_time_line(const struct run_json *run, size_t file)
+{
+    return run->traced && run->analysis->measurements->files.at[file].m->process.known &&
+           run->traced->to_epoch[file] != NO_CLOCK;
+}
+
+/* When the process begins, in seconds since the begin of the time line, if it is in it. */
+static double time_line_begin(const struct run_json *run, size_t file)
+{
+    if (!has_time_line(run, file))
+        return 0;
+    return seconds(traced_time(run->traced, run->traced->to_epoch[file],
+                               run->analysis->measurements->files.at[file].m->process.monotonic));
+}
+
 static void write_threads(struct run_json *run, const struct measurement_file *file,
                           size_t first_profile)
 {

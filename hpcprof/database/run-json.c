@@ -229,10 +229,12 @@ static void write_run(struct run_json *run, const char *title, const struct cont
 
 void run_json_write(const char *path, const char *title, const struct analysis *analysis,
                     const struct thread_creations *creations,
+                    const struct traced_threads *traced,
                     const struct context_ids *unknown_site_calls)
 {
     FILE *out = output_stream(path);
-    struct run_json run = {.analysis = analysis, .creations = creations, .ends = analysis->ends};
+    struct run_json run = {
+        .analysis = analysis, .creations = creations, .ends = analysis->ends, .traced = traced};
     json_write_start(&run.json, out, 2);
     write_run(&run, title, unknown_site_calls);
     output_stream_close(out, path, json_write_finish(&run.json));

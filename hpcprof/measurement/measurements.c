@@ -7,6 +7,7 @@
 #include "lib/measurement.h"
 #include "lib/parallel.h"
 #include "lib/path.h"
+#include "lib/trace-format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -225,7 +226,7 @@ struct unifier {
     struct measurements *measurements;
     struct strtab event_keys, metric_keys; /* ids are indices in events and metrics */
     uint64_t most_workers;
-    bool has_threads, has_ready_time;
+    bool has_threads, has_ready_time, has_waiting;
 };
 
 static uint32_t id_of_pair(struct strtab *table, const char *a, const char *b)
@@ -271,6 +272,18 @@ static uint64_t rescaled(uint64_t amount, const struct measurement_event *event)
                                 : amount << (shift - event->shift);
 }
 
+/* A trace whose event is lost has amounts that mean nothing. */
+static void rescale_trace(const struct measurement *m, struct measurement_thread *thread)
+{
+    if (thread->trace_event == MEASUREMENT_UNKNOWN)
+        thread->trace.n = 0;
+    for (size_t i = 0; i < thread->trace.n; i++) {
+        uint64_t *word = &thread->trace.at[i].amount;
+        uint64_t amount = rescaled(trace_amount(*word), &m->events.at[thread->trace_event]);
+        *word = trace_amount_word(amount, (unsigned)(*word & TRACE_FLAG_MASK));
+    }
+}
+
 static void rescale_amounts(struct measurement *m)
 {
     for (size_t i = 0; i < m->threads.n; i++) {
@@ -285,6 +298,7 @@ static void rescale_amounts(struct measurement *m)
             if (fate->event != MEASUREMENT_UNKNOWN)
                 fate->amount = rescaled(fate->amount, &m->events.at[fate->event]);
         }
+        rescale_trace(m, thread);
     }
 }
 
@@ -348,8 +362,29 @@ static bool have_ready_time(const struct measurements *measurements)
     return false;
 }
 
+static bool has_values(const struct measurement *m, size_t metric)
+{
+    for (size_t i = 0; i < m->threads.n; i++)
+        for (size_t k = 0; k < m->threads.at[i].values.n; k++)
+            if (m->threads.at[i].values.at[k].metric == metric)
+                return true;
+    return false;
+}
+
+static bool have_waiting(const struct measurements *measurements)
+{
+    for (size_t i = 0; i < measurements->files.n; i++) {
+        const struct measurement *m = measurements->files.at[i].m;
+        for (size_t k = 0; k < m->metrics.n; k++)
+            if (strcmp(m->metrics.at[k].name, METRIC_WAITING) == 0 && has_values(m, k))
+                return true;
+    }
+    return false;
+}
+
 /* Whether the run measured a metric. hpcrun lists the metrics of agents before it knows whether one
- * will take part. A single worker always has work, so `incomplete` needs two. */
+ * will take part. A single worker always has work, so `incomplete` needs two. Waiting is paid into no other metric, so
+ * it counts even if no agent for threads took part: workers of another runtime wait, too. */
 static bool was_measured(const char *name, const struct unifier *unifier)
 {
     static const char *const of_threads[] = {METRIC_WAITING, METRIC_LOCK_BLAME, METRIC_LOCK_WAIT};
@@ -359,19 +394,12 @@ static bool was_measured(const char *name, const struct unifier *unifier)
         return unifier->most_workers >= 2;
     if (strcmp(name, METRIC_READY) == 0)
         return unifier->has_ready_time;
+    if (strcmp(name, METRIC_WAITING) == 0 && unifier->has_waiting)
+        return true;
     for (size_t i = 0; i < sizeof of_threads / sizeof *of_threads; i++)
         if (strcmp(name, of_threads[i]) == 0)
             return unifier->has_threads;
     return true;
-}
-
-static bool has_values(const struct measurement *m, size_t metric)
-{
-    for (size_t i = 0; i < m->threads.n; i++)
-        for (size_t k = 0; k < m->threads.at[i].values.n; k++)
-            if (m->threads.at[i].values.at[k].metric == metric)
-                return true;
-    return false;
 }
 
 static void set_lower_bound(struct recorded_metric *metric, char *why)
@@ -451,7 +479,8 @@ static void unify(struct measurements *measurements)
     struct unifier unifier = {.measurements = measurements,
                               .most_workers = measurements_most_workers(measurements),
                               .has_threads = measurements_have_threads(measurements),
-                              .has_ready_time = have_ready_time(measurements)};
+                              .has_ready_time = have_ready_time(measurements),
+                              .has_waiting = have_waiting(measurements)};
     for (size_t i = 0; i < measurements->files.n; i++) {
         report_problems(measurements, measurements->files.at[i].m);
         unify_file(&unifier, &measurements->files.at[i]);

@@ -1,6 +1,7 @@
 #include "hpcrun/config/run-config.h"
 
 #include "lib/metric-kinds.h"
+#include "lib/trace-format.h"
 
 #include <string.h>
 
@@ -71,6 +72,17 @@ static int number_or_zero(const char *text)
     return text && text_parse_number(&text, &number) ? (int)number : 0;
 }
 
+/* The first event of wall-clock time, else of CPU time, else the first one. */
+static unsigned traced_event(const struct config *config)
+{
+    static const enum event_kind kinds[] = {EVENT_REALTIME, EVENT_CPUTIME};
+    for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (unsigned i = 0; i < config->event_count; i++)
+            if (config->events[i].kind == kinds[k])
+                return i;
+    return 0;
+}
+
 bool config_read(struct config *config, char *const *environment)
 {
     const char *directory = config_variable(environment, CONFIG_DIR);
@@ -86,6 +98,9 @@ bool config_read(struct config *config, char *const *environment)
     config->launched_pid = number_or_zero(config_variable(environment, CONFIG_PID));
     config->filters = (unsigned)number_or_zero(config_variable(environment, CONFIG_FILTERS));
     config->cores = (unsigned)number_or_zero(config_variable(environment, CONFIG_CORES));
+    const char *trace = config_variable(environment, CONFIG_TRACE);
+    config->trace_limit = trace ? (unsigned)number_or_zero(trace) : TRACE_RECORDS;
+    config->traced = traced_event(config);
     config->agents = config_variable(environment, CONFIG_AGENTS);
     if (!config->agents)
         config->agents = "";

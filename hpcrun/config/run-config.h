@@ -13,6 +13,8 @@
  *   HPCRUN_AGENTS   the agents that may be used (logical/agent-loader.h); absent: none
  *   HPCRUN_TASK_CONTEXTS  for the agent gomp: "full", "site" or "off"; absent: full
  *   HPCRUN_CORES    number of CPUs that counts for idleness; absent: those that the process may use
+ *   HPCRUN_TRACE    number of records that a thread's trace may have (lib/trace-format.h); absent:
+ *                   TRACE_RECORDS
  *   HPCRUN_FILTERS  number of the launcher's seccomp filters, if none ends a process that makes an
  *                   arena file (launch/harmless-filters.h); else 0 or absent
  *   HPCRUN_PID      process id of the launcher, which becomes the command by an exec
@@ -64,6 +66,8 @@ struct config {
     unsigned owner;     /* user id of the directory's owner; UINT_MAX: not known */
     unsigned filters;   /* the value of HPCRUN_FILTERS; 0: absent */
     unsigned cores;     /* CPUs that count for idleness; 0: those that the process may use */
+    unsigned trace_limit; /* of records; 0: nothing is traced */
+    unsigned traced;      /* index of the event that is traced */
     const char *agents; /* value of HPCRUN_AGENTS, in the environment; "" for none */
     bool collapse_recursion, start_off, quiet, shared, work_span;
 };
@@ -79,6 +83,7 @@ struct config {
 #define CONFIG_CORES         "HPCRUN_CORES"
 #define CONFIG_OWNER         "HPCRUN_OWNER"
 #define CONFIG_FILTERS       "HPCRUN_FILTERS"
+#define CONFIG_TRACE         "HPCRUN_TRACE"
 
 /* Reads the configuration; false if there is none or it is malformed. */
 bool config_read(struct config *config, char *const *environment);

@@ -105,6 +105,7 @@ static void prepare_environment(const struct options *options, const struct conf
         set_number(CONFIG_SIGNAL, options->signal);
     if (options->task_contexts)
         set(CONFIG_TASK_CONTEXTS, options->task_contexts);
+    set_number(CONFIG_TRACE, options->trace);
     if (options->cores)
         set_number(CONFIG_CORES, options->cores);
     set_number(CONFIG_FILTERS, harmless_filters(directory->path));

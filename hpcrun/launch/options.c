@@ -1,6 +1,7 @@
 #include "hpcrun/launch/options.h"
 
 #include "lib/alloc.h"
+#include "lib/arena-format.h"
 #include "lib/diag.h"
 #include "lib/option-table.h"
 
@@ -23,6 +24,7 @@ enum {
     TASK_CONTEXTS,
     OPENMP,
     CORES,
+    TRACE,
     WORK_SPAN,
     WORKERS,
     REPEAT,
@@ -83,6 +85,12 @@ static const struct option_row rows[OPTIONS] = {
          "Number of CPUs that count for idleness. Default: the CPUs that the program may use. With more than "
          "that, idleness by CPUTIME is about that of a machine with N CPUs, as far as the system shares its "
          "CPUs fairly."},
+    [TRACE] =
+        {NULL, "trace", "KIND", "full off", "full, off, or records per thread; default 16256",
+         "How much of the time line is recorded: when each sample came, and what it found. By default a thread keeps at "
+         "most 16256 records, about 0.5 MB of memory and 0.2 MB of its measurement file: of a longer run the line gets "
+         "coarser, uniformly, and its shares stay right. A number is another limit, `full` is none, and `off` records "
+         "no time line."},
     [WORK_SPAN] =
         {NULL, "work-span", NULL, NULL, "measure work and span of fork-join programs",
          "Measure work, span and burdened span exactly, in every calling context, from what the runtime "
@@ -189,6 +197,23 @@ static void set_cores(struct options *options, const char *text)
     options->cores = (unsigned)number;
 }
 
+/* Fewer records show nothing. */
+#define MIN_TRACE 64
+
+static void set_trace(struct options *options, const char *text)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    if (strcmp(text, "full") == 0)
+        options->trace = TRACE_MAX_COUNT;
+    else if (strcmp(text, "off") == 0)
+        options->trace = 0;
+    else if (*text == '\0' || *end || number < MIN_TRACE || number > TRACE_MAX_COUNT)
+        diag_usage("--trace %s: not full, off, or a number of records from %d on", text, MIN_TRACE);
+    else
+        options->trace = (unsigned)number;
+}
+
 static void set_task_contexts(struct options *options, const char *text)
 {
     if (strcmp(text, "full") != 0 && strcmp(text, "site") != 0 && strcmp(text, "off") != 0)
@@ -267,6 +292,7 @@ static void take_option(void *target, size_t option, const char *value)
     case TASK_CONTEXTS: set_task_contexts(options, value); break;
     case OPENMP: set_openmp(options, value); break;
     case CORES: set_cores(options, value); break;
+    case TRACE: set_trace(options, value); break;
     case WORK_SPAN: options->work_span = true; break;
     case WORKERS: set_workers(options, value); break;
     case REPEAT: set_repeats(options, value); break;
@@ -287,7 +313,7 @@ static void read_list_argument(struct options *options)
 
 void options_read(struct options *options, int count, char **arguments)
 {
-    *options = (struct options){.agents = "auto"};
+    *options = (struct options){.agents = "auto", .trace = TRACE_RECORDS};
     int at = option_table_parse(&table, count, arguments, take_option, options);
     options->command = at < count ? arguments + at : NULL;
     check_set(options);

@@ -20,6 +20,7 @@ struct options {
     int signal;                /* number of a real-time signal; 0: choose a free one */
     const char *agents;        /* names joined by commas, "auto" or "none" */
     const char *task_contexts; /* "full", "site" or "off"; NULL: not given */
+    unsigned trace;   /* records that a thread's trace may have; 0: nothing is traced */
     unsigned cores;   /* number of CPUs that idleness counts; 0: those that the process may use */
     bool list_events; /* -L */
     bool list_all_events; /* -L all: also list events that can't be used */

@@ -22,6 +22,9 @@
  */
 #define KEEP_NODES 8192
 
+/* The same for the records of its trace. */
+#define KEEP_RECORDS 1024
+
 /* Initializes the fields of a record that are new for every thread. */
 static void start_over(struct thread *thread)
 {
@@ -57,6 +60,9 @@ static void start_over(struct thread *thread)
         event->lock_blame = process.metrics.lock_blame[i];
         event->lock_wait = process.metrics.lock_wait[i];
     }
+    bool is_traced = process.config.trace_limit > 0;
+    thread->traced = is_traced ? &thread->events[process.config.traced] : NULL;
+    thread->trace_limit = process.config.trace_limit;
     thread->image_begun = false;
     thread_image_clear(thread);
     unwind_forget(&thread->unwinder);
@@ -134,6 +140,8 @@ void thread_leave(void)
     atomic_store(&thread->busy, false);
     if (thread->written) {
         threads_delist(thread);
+        if (thread->trace.count > KEEP_RECORDS)
+            segments_free(&thread->trace);
         if (cct_end(&thread->cct) > KEEP_NODES) {
             cct_free(&thread->cct);
             logical_free(&thread->logical);
@@ -166,6 +174,7 @@ void thread_after_fork(void)
     uint64_t mask = own_section_begin();
     thread_image_after_fork(self);
     cct_free(&self->cct); /* clearing it would copy the parent's pages */
+    segments_free(&self->trace);
     logical_free(&self->logical);
     self->kind = THREAD_INITIAL;
     start_over(self);

@@ -66,6 +66,7 @@ static const void *item_of(struct thread_chunks *chunks, enum arena_array array,
     switch (array) {
     case ARENA_NODES: return segments_item(&thread->cct.nodes, index);
     case ARENA_LNOTES: return segments_item(&thread->logical.lnotes.notes, index);
+    case ARENA_TRACE: return segments_item(&thread->trace, index);
     default: return segments_item(&thread->cct.values, index);
     }
 }
@@ -93,7 +94,8 @@ static bool write_identity(struct thread_writer *writer, struct thread *thread)
     if (thread->identity_written)
         return true;
     thread_image_identify(thread);
-    read_name(thread->tid, thread->image->name, sizeof thread->image->name);
+    if (!thread_image_take_name(thread))
+        read_name(thread->tid, thread->image->name, sizeof thread->image->name);
     thread->identity_written = thread_chunks_identity(&writer->chunks);
     add(&totals.threads, thread->identity_written);
     return thread->identity_written;
@@ -187,6 +189,19 @@ static bool write_joins(struct thread_writer *writer, struct thread *thread)
     return true;
 }
 
+/* A trace that is thinned is written at the end. One without a bound would fill the memory if there is no
+ * arena file. */
+static bool write_trace(struct thread_writer *writer, const struct thread *thread, bool ended,
+                        uint32_t *written)
+{
+    bool is_bounded = thread->trace_limit < TRACE_MAX_COUNT;
+    if ((is_bounded && !ended) || shared_pages_are_lost())
+        return true;
+    const struct tick_times times = {process.began_ticks, process.began_wall, ticks_now(),
+                                     sys_clock(CLOCK_MONOTONIC)};
+    return thread_chunks_trace(&writer->chunks, &times, written);
+}
+
 bool flush_joins(struct thread *thread)
 {
     struct thread_writer writer;
@@ -202,6 +217,7 @@ bool flush_joins(struct thread *thread)
 /* The part of a thread's data that is in the file, and not yet cleared in memory. */
 struct written {
     uint32_t values; /* of nodes with smaller ids */
+    uint32_t records; /* of the trace */
     unsigned events; /* fates of events with a smaller index */
 };
 
@@ -213,6 +229,8 @@ static void settle(struct thread *thread, const struct written *written)
     clear_values(&thread->cct, written->values);
     for (unsigned i = 0; i < written->events; i++)
         memset(thread->events[i].fates, 0, FATE_SLOTS * sizeof *thread->events[i].fates);
+    if (written->records)
+        thread_image_clear_trace(thread);
 }
 
 /* Whether the image, which is in the arena file, has all that could not be written. */
@@ -261,7 +279,8 @@ bool flush_thread(struct thread *thread, bool ended)
                 write_tree(&writer, thread, &written.values) && write_joins(&writer, thread);
     for (; written.events < thread->event_count && good; written.events += good)
         good = write_fates(&writer, thread, written.events);
-    good = good && write_clocks(&writer, thread, ended) &&
+    good = good && write_trace(&writer, thread, ended, &written.records) &&
+           write_clocks(&writer, thread, ended) &&
            (ended || process_chunks_write_clock(&writer.chunk, PROCESS_RUNNING, 0));
     if (!good && ended && can_keep(thread))
         keep(thread, &written);

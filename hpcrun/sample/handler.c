@@ -10,6 +10,7 @@
 #include "hpcrun/restart/cancellation.h"
 #include "hpcrun/restart/ended-calls.h"
 #include "hpcrun/restart/restart.h"
+#include "hpcrun/sample/sample-trace.h"
 #include "hpcrun/sample/sample.h"
 #include "hpcrun/span/strand-clock.h"
 #include "hpcrun/thread/thread-image.h"
@@ -60,9 +61,10 @@ static void take_sample(struct thread *thread, struct thread_event *event, const
     if (increment.fired && stopping) {
         sample_count_missed(event, &increment);
     } else if (increment.fired) {
-        sample_record(thread, event, &increment, context);
+        sample_record(thread, event, &increment, context, sample_trace_place(thread));
         uint64_t ticks = ticks_now();
         arena_file_commit(thread, ticks);
+        sample_trace(thread, event, &increment);
         source_arm(thread, event);
         write_if_due(thread, ticks);
     }

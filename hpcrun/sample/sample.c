@@ -3,6 +3,7 @@
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
+#include "hpcrun/sample/lock-wait-record.h"
 #include "hpcrun/thread/thread-image.h"
 
 static void count_fate(struct thread *thread, struct thread_event *event, enum fate fate,
@@ -38,7 +39,7 @@ static void charge_idleness(struct thread *thread, const struct thread_event *ev
                             uint32_t node)
 {
     uint64_t n = capacity(counts), working = working_of(counts, n);
-    if (n <= working)
+    if (n <= working || amount == 0)
         return;
     uint64_t blame = (uint64_t)((unsigned __int128)amount * (n - working) / working);
     cct_add(&thread->cct, node, event->idleness, blame);
@@ -47,12 +48,16 @@ static void charge_idleness(struct thread *thread, const struct thread_event *ev
 
 /* A sample of a worker without work, or of a thread that the runtime uses for itself, is charged to
  * no code. "Nobody working" counts workers only, as n does. */
-static void count_idle(struct thread *thread, struct thread_event *event,
-                       const struct increment *increment, const struct thread_status *status)
+static enum trace_state count_idle(struct thread *thread, struct thread_event *event,
+                                   const struct increment *increment,
+                                   const struct thread_status *status)
 {
     unwind_forget(&thread->unwinder);
     bool nobody_works = status->kind == AGENT_IDLE && status->counts.working == 0;
     count_fate(thread, event, nobody_works ? FATE_NOBODY_WORKING : FATE_IDLE, increment->amount);
+    if (status->kind == AGENT_RUNTIME_OWNED)
+        return TRACE_RUNTIME;
+    return nobody_works ? TRACE_NOBODY : TRACE_IDLE;
 }
 
 /* The number of threads among which the time of this instant is divided: those that work. If no agent
@@ -72,35 +77,59 @@ static unsigned metric_of(const struct thread_event *event, const struct thread_
     return waits ? event->waiting : event->work;
 }
 
+/* The node that is blamed. A thread gives an interpreter's lock to others when they have waited for some
+ * milliseconds, unless it is in a function that does not return to the interpreter. That gets a node of its own. */
+static uint32_t blamed_node(struct thread *thread, struct thread_event *event, uint64_t turn,
+                            uint64_t amount, uint32_t node)
+{
+    event->lock_kept = turn && turn == event->lock_turn ? event->lock_kept + amount : 0;
+    event->lock_turn = turn;
+    bool is_long = event->wall_time != NO_METRIC &&
+                   event->lock_kept >> TIME_SHIFT > (uint64_t)AGENT_LONG_MS * 1000000;
+    uint32_t below = is_long ? lock_kept_node(thread) : node;
+    return below == CCT_NO_MEMORY ? node : below;
+}
+
 /* Charges the node for threads that wait for a lock that this one holds. */
-static void charge_lock_blame(struct thread *thread, const struct thread_event *event,
-                             uint64_t amount, uint32_t node)
+static uint32_t charge_lock_blame(struct thread *thread, struct thread_event *event, uint64_t turn,
+                                  uint64_t amount, uint32_t node)
 {
     unsigned which = (unsigned)(event - thread->events);
     uint32_t waiters = agent_query_charge_waiters(&thread->logical.query, which, amount);
     if (waiters)
-        cct_add(&thread->cct, node, event->lock_blame, amount * waiters);
+        cct_add(&thread->cct, blamed_node(thread, event, turn, amount, node), event->lock_blame,
+                amount * waiters);
+    return waiters;
 }
 
+/* Pays what the sample is worth to found->node, and fills in what it depends on. The time line has time off
+ * the CPU in a record of its own, so that pays its own idleness: each quotient is rounded by itself. */
 static bool add_to_metrics(struct thread *thread, struct thread_event *event,
                            const struct increment *increment, const struct thread_status *status,
-                           uint32_t node)
+                           struct trace_record *found)
 {
     unsigned metric = metric_of(event, status);
-    uint64_t amount = increment->amount - increment->ready;
+    uint32_t node = found->node;
+    uint64_t amount = increment->amount - increment->ready, off_cpu = increment->off_cpu;
+    bool is_worker = status->kind == AGENT_WORKING;
+    found->amount = (metric == event->work ? TRACE_WORK : TRACE_WAITING) | (is_worker ? TRACE_WORKER : 0);
+    uint64_t running = running_at(status);
+    found->n = capacity(&status->counts);
+    found->working = (uint32_t)running;
     if (!cct_add(&thread->cct, node, metric, amount))
         return false;
     if (increment->ready)
         cct_add(&thread->cct, node, event->ready, increment->ready);
-    if (increment->off_cpu && metric == event->work)
-        cct_add(&thread->cct, node, event->off_cpu, increment->off_cpu);
+    if (off_cpu && metric == event->work)
+        cct_add(&thread->cct, node, event->off_cpu, off_cpu);
     if (event->wall_time != NO_METRIC && metric == event->work)
-        cct_add(&thread->cct, node, event->wall_time,
-                (amount - increment->off_cpu) / running_at(status));
-    if (status->kind == AGENT_WORKING && event->idleness != NO_METRIC)
-        charge_idleness(thread, event, &status->counts, amount, node);
+        cct_add(&thread->cct, node, event->wall_time, (amount - off_cpu) / running);
+    if (is_worker && event->idleness != NO_METRIC) {
+        charge_idleness(thread, event, &status->counts, amount - off_cpu, node);
+        charge_idleness(thread, event, &status->counts, off_cpu, node);
+    }
     if (event->lock_blame != NO_METRIC)
-        charge_lock_blame(thread, event, amount, node);
+        found->waiters = charge_lock_blame(thread, event, status->counts.turn, amount, node);
     return true;
 }
 
@@ -122,25 +151,35 @@ static bool is_between_strands(struct unwinder *u)
     return process.config.work_span && u->depth > 0 && unwind_hidden(u, &u->path[u->depth - 1]);
 }
 
-void sample_record(struct thread *thread, struct thread_event *event,
-                   const struct increment *increment, const ucontext_t *context)
+static void drop(struct thread *thread, struct thread_event *event, enum fate why, uint64_t amount,
+                 struct trace_record *found)
 {
+    unwind_forget(&thread->unwinder);
+    count_fate(thread, event, why, amount);
+    *found = (struct trace_record){.time = found->time, .amount = TRACE_DROPPED};
+}
+
+void sample_record(struct thread *thread, struct thread_event *event,
+                   const struct increment *increment, const ucontext_t *context,
+                   struct trace_record *found)
+{
+    uint64_t ticks = ticks_now();
+    *found = (struct trace_record){.time = increment->until ? increment->until : ticks};
     count_fate(thread, event, FATE_FIRED, increment->amount);
     enum unwind_end end = unwind(&thread->unwinder, context);
     if (own_slot && end == UNWIND_COMPLETE && has_left_wait(&thread->unwinder, own_slot))
         slot_reset(own_slot);
-    slots_find_long_calls(ticks_now());
+    slots_find_long_calls(ticks);
     const struct thread_status *status =
         agent_query_status(&thread->logical.query, &thread->unwinder, thread->tid);
     if (status->kind != AGENT_FOREIGN)
         workers_record(status->agent, status->counts.workers, capacity(&status->counts));
     if (status->kind == AGENT_IDLE || status->kind == AGENT_RUNTIME_OWNED) {
-        count_idle(thread, event, increment, status);
+        found->amount = count_idle(thread, event, increment, status);
         return;
     }
     if (is_between_strands(&thread->unwinder)) {
-        unwind_forget(&thread->unwinder);
-        count_fate(thread, event, FATE_DROPPED_OWN_CODE, increment->amount);
+        drop(thread, event, FATE_DROPPED_OWN_CODE, increment->amount, found);
         return;
     }
     uint32_t unchanged = agent_query_path(&thread->logical.query);
@@ -148,9 +187,9 @@ void sample_record(struct thread *thread, struct thread_event *event,
         logical_enter(&thread->logical, &thread->unwinder, &thread->cct, end, unchanged);
     if (node == CCT_ROOT) /* all frames are hpcrun's own; the root can't have values */
         node = logical_unknown(&thread->cct);
-    if (node == CCT_NO_MEMORY || !add_to_metrics(thread, event, increment, status, node)) {
-        unwind_forget(&thread->unwinder);
-        count_fate(thread, event, FATE_DROPPED_NO_MEMORY, increment->amount);
+    found->node = node;
+    if (node == CCT_NO_MEMORY || !add_to_metrics(thread, event, increment, status, found)) {
+        drop(thread, event, FATE_DROPPED_NO_MEMORY, increment->amount, found);
         return;
     }
     count_fate(thread, event, FATE_RECORDED, increment->amount);

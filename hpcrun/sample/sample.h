@@ -6,9 +6,11 @@
 
 #include "hpcrun/source/sample-source.h"
 
-/* Records a sample that interrupted the thread at `context`. */
+/* Records a sample that interrupted the thread at `context`. Stores in *found what the time line has of it: a
+ * state and flags, but no amount. */
 void sample_record(struct thread *thread, struct thread_event *event,
-                   const struct increment *increment, const ucontext_t *context);
+                   const struct increment *increment, const ucontext_t *context,
+                   struct trace_record *found);
 
 /* Counts a sample without recording it: it came while the process was ending, or never came. */
 void sample_count_missed(struct thread_event *event, const struct increment *increment);

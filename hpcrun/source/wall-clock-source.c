@@ -165,6 +165,7 @@ struct increment wall_source_measure(struct thread *thread, struct thread_event 
         .amount = pays << TIME_SHIFT,
         .off_cpu = (off - ready) << TIME_SHIFT,
         .ready = ready << TIME_SHIFT,
+        .until = event->last,
     };
 }
 

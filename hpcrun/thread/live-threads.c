@@ -67,6 +67,7 @@ static struct thread *map_record(void)
     thread->creation_path = &block->creation_path;
     thread->own_image = &block->image;
     cct_init(&thread->cct, process.metrics.count);
+    segments_init(&thread->trace, sizeof(struct trace_record), ARENA_TRACE_BITS);
     thread_image_init(thread);
     return thread;
 }
@@ -75,6 +76,7 @@ static void unmap_record(struct thread *thread)
 {
     thread_image_after_fork(thread);
     cct_free(&thread->cct);
+    segments_free(&thread->trace);
     logical_free(&thread->logical);
     signal_stack_free(thread);
     sys_pages_free(thread, sizeof(struct block));

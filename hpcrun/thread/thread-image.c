@@ -27,6 +27,7 @@ void thread_image_after_fork(struct thread *thread)
     segments_forget_shared(&thread->cct.nodes);
     segments_forget_shared(&thread->cct.values);
     segments_forget_shared(&thread->logical.lnotes.notes);
+    segments_forget_shared(&thread->trace);
     use_image(thread, thread->own_image);
     thread->image->state = THREAD_IMAGE_UNUSED;
 }
@@ -37,10 +38,18 @@ void thread_image_clear(struct thread *thread)
     image->nodes = image->lnotes = image->values = 0;
     image->undo.count = 0;
     image->join_count = 0;
+    image->trace = image->trace_recent_count = 0;
     image->name[0] = '\0';
     memset(image->fates, 0, sizeof image->fates);
     memset(image->source, 0, sizeof image->source);
     use_image(thread, image);
+}
+
+void thread_image_clear_trace(struct thread *thread)
+{
+    uint32_t scale = trace_extent(thread->image->trace).scale;
+    thread->image->trace = trace_word((struct trace_extent){.scale = scale});
+    thread->image->trace_recent_count = 0;
 }
 
 bool thread_image_share(struct thread *thread, struct arena_thread *shared)
@@ -51,11 +60,16 @@ bool thread_image_share(struct thread *thread, struct arena_thread *shared)
         memcpy(shared->fates, own->fates, sizeof own->fates);
         memcpy(shared->joins, own->joins, own->join_count * sizeof *own->joins);
         shared->join_count = own->join_count;
+        shared->trace = own->trace;
+        shared->trace_recent_count = own->trace_recent_count;
+        memcpy(shared->trace_open, own->trace_open, sizeof own->trace_open);
+        memcpy(shared->trace_recent, own->trace_recent, own->trace_recent_count * sizeof *own->trace_recent);
         use_image(thread, shared);
     }
     return segments_share(&thread->cct.nodes, &thread->image->node_segments) &&
            segments_share(&thread->cct.values, &thread->image->value_segments) &&
-           segments_share(&logical->lnotes.notes, &thread->image->lnote_segments);
+           segments_share(&logical->lnotes.notes, &thread->image->lnote_segments) &&
+           segments_share(&thread->trace, &thread->image->trace_segments);
 }
 
 void thread_image_identify(struct thread *thread)
@@ -69,6 +83,8 @@ void thread_image_identify(struct thread *thread)
     image->began_wall = thread->began_wall;
     image->began_cpu = thread->began_cpu;
     image->start_ip = thread->start_ip;
+    image->trace_event = process.config.traced;
+    image->trace_is_in_ns = process.config.events[image->trace_event].kind == EVENT_REALTIME;
 }
 
 void thread_image_begin(struct thread *thread)
@@ -86,12 +102,21 @@ void thread_image_end(struct thread *thread)
     __asm__ volatile("" ::: "memory"); /* the data is cleared after this */
 }
 
+bool thread_image_take_name(struct thread *thread)
+{
+    const char *name = thread->logical.query.thread_name;
+    if (*name)
+        memcpy(thread->image->name, name, sizeof thread->image->name);
+    return *name;
+}
+
 void thread_image_look(struct thread *thread, uint64_t ticks, uint64_t wall)
 {
     struct arena_thread *image = thread->image;
     for (unsigned i = 0; i < thread->event_count; i++)
         image->source[i] = (uint8_t)thread->events[i].opened_as;
-    sys2(SYS_prctl, PR_GET_NAME, image->name);
+    if (!thread_image_take_name(thread))
+        sys2(SYS_prctl, PR_GET_NAME, image->name);
     image->looked_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
     struct cpu_waits waits = own_cpu_waits_since_begin(thread);
     image->looked_ready = waits.ready + 1;

@@ -23,6 +23,9 @@ void thread_image_clear(struct thread *thread);
  * False if there are not enough shared pages. */
 bool thread_image_share(struct thread *thread, struct arena_thread *shared);
 
+/* Empties the trace. What samples share a record from now on does not change. */
+void thread_image_clear_trace(struct thread *thread);
+
 /* Whether the image is in the arena file. */
 static inline bool thread_image_is_shared(const struct thread *thread)
 {
@@ -35,17 +38,21 @@ void thread_image_identify(struct thread *thread);
 /* Does so, and makes the image live. */
 void thread_image_begin(struct thread *thread);
 
+/* Takes the name that an agent has given the thread; false: none has. */
+bool thread_image_take_name(struct thread *thread);
+
 /* Whether the image counts, and not the thread's chunks in the measurement file. */
 static inline bool thread_image_is_live(const struct thread *thread)
 {
     return __atomic_load_n(&thread->image->state, __ATOMIC_ACQUIRE) == THREAD_IMAGE_LIVE;
 }
 
-/* A live image whose tree has outgrown the shared pages does not have all data. */
+/* A live image whose tree or trace has outgrown the shared pages does not have all data. */
 static inline bool thread_image_is_whole(const struct thread *thread)
 {
     return segments_are_shared(&thread->cct.nodes) && segments_are_shared(&thread->cct.values) &&
-           segments_are_shared(&thread->logical.lnotes.notes);
+           segments_are_shared(&thread->logical.lnotes.notes) &&
+           segments_are_shared(&thread->trace);
 }
 
 /* From now on the thread's chunks in the measurement file count. */

@@ -56,6 +56,8 @@ struct thread_event {
     uint32_t call;        /* EVENT_REALTIME: slot_call() at the last sample */
     uint64_t paid_ready;  /* EVENT_REALTIME: the part of cpu_waits_since_begin() that samples have paid, ns */
     uint64_t pc, sp;      /* EVENT_COUNTER: of the thread at the last sample */
+    uint64_t lock_turn;   /* agent_worker_counts.turn of the last sample that blamed the thread */
+    uint64_t lock_kept;   /* amount since the first such sample with that turn */
     unsigned repeats;     /* EVENT_COUNTER: number of samples before it with the same pc and sp */
     struct fate_count *fates; /* FATE_SLOTS, in the thread's image */
     struct fate_count missed; /* samples that were only counted, as the process was ending */
@@ -78,6 +80,11 @@ struct thread {
     uint64_t random;
     struct thread_event events[MAX_EVENTS];
     struct arena_thread *image; /* thread-image.h; never NULL */
+    /* The event that is traced (sample/sample-trace.h), NULL: none; its records, of which the image says how
+     * many count; and how many there may be. */
+    const struct thread_event *traced;
+    struct segments trace;
+    uint32_t trace_limit;
     struct unwinder unwinder;
     struct cct cct;
     struct logical logical;

@@ -5,8 +5,8 @@
 void cct_init(struct cct *cct, uint32_t metrics)
 {
     cct->metrics = metrics;
-    cct->nodes.item_size = sizeof(struct cct_node);
-    cct->values.item_size = (1 + metrics) * (uint32_t)sizeof(uint64_t);
+    segments_init(&cct->nodes, sizeof(struct cct_node), ARENA_FIRST_BITS);
+    segments_init(&cct->values, (1 + metrics) * sizeof(uint64_t), ARENA_FIRST_BITS);
     cct->table = cct->first_table;
     cct->table_size = CCT_FIRST_TABLE;
     cct->written = 1;

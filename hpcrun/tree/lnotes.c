@@ -41,7 +41,7 @@ static bool make_room(struct lnotes *lnotes)
 
 uint32_t lnotes_lip(struct lnotes *lnotes, struct lnote note)
 {
-    lnotes->notes.item_size = sizeof note;
+    segments_init(&lnotes->notes, sizeof note, ARENA_FIRST_BITS);
     if (!make_room(lnotes))
         return 0;
     uint32_t at = slot_of(lnotes, note);

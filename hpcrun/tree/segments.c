@@ -6,14 +6,14 @@
 
 static size_t bytes_of(const struct segments *s, unsigned segment)
 {
-    return segment_length(segment) * s->item_size;
+    return segment_length(s, segment) * s->item_size;
 }
 
 static size_t used_items(const struct segments *s, unsigned segment)
 {
-    size_t first = segment_length(segment) - segment_length(0);
+    size_t first = segment_length(s, segment) - segment_length(s, 0);
     size_t used = s->count > first ? s->count - first : 0;
-    return used < segment_length(segment) ? used : segment_length(segment);
+    return used < segment_length(s, segment) ? used : segment_length(s, segment);
 }
 
 static uint8_t *share_segment(struct segments *s, unsigned segment, struct arena_segments *offsets)
@@ -37,7 +37,7 @@ static uint8_t *new_segment(struct segments *s, unsigned segment)
 
 void *segments_add(struct segments *s)
 {
-    unsigned segment = segment_of(s->count);
+    unsigned segment = segment_of(s, s->count);
     if (segment >= SEGMENT_COUNT)
         return NULL;
     if (!s->at[segment])

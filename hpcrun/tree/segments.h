@@ -13,32 +13,40 @@
 #include "hpcrun/base/sys.h"
 #include "lib/arena-format.h"
 
-#define SEGMENT_FIRST_BITS ARENA_FIRST_BITS
-#define SEGMENT_COUNT      ARENA_SEGMENTS /* 2^30 items */
+#define SEGMENT_COUNT ARENA_SEGMENTS
 
+/* The first segments share a line of the cache with what is before them. */
 struct segments {
-    uint8_t *at[SEGMENT_COUNT];
     uint32_t item_size;
     uint32_t count;
-    uint32_t shared;                /* set of segments in shared pages, by bit */
+    uint32_t shared;     /* set of segments in shared pages, by bit */
+    uint32_t first_bits; /* the first segment has 2^first_bits items */
     struct arena_segments *offsets; /* where their offsets are stored; NULL: they are private */
+    uint8_t *at[SEGMENT_COUNT];
 };
 
-static inline unsigned segment_of(uint32_t index)
+/* Initializes a zeroed array. Maps no memory before the first item. */
+static inline void segments_init(struct segments *s, size_t item_size, unsigned first_bits)
 {
-    return 31u - (unsigned)__builtin_clz(index + (1u << SEGMENT_FIRST_BITS)) - SEGMENT_FIRST_BITS;
+    s->item_size = (uint32_t)item_size;
+    s->first_bits = first_bits;
 }
 
-static inline size_t segment_length(unsigned segment)
+static inline unsigned segment_of(const struct segments *s, uint32_t index)
 {
-    return (size_t)1 << (SEGMENT_FIRST_BITS + segment);
+    return 31u - (unsigned)__builtin_clz(index + (1u << s->first_bits)) - s->first_bits;
+}
+
+static inline size_t segment_length(const struct segments *s, unsigned segment)
+{
+    return (size_t)1 << (s->first_bits + segment);
 }
 
 /* The item with this index, which must be below count. */
 static inline void *segments_item(const struct segments *s, uint32_t index)
 {
-    unsigned segment = segment_of(index);
-    uint64_t within = index + (1u << SEGMENT_FIRST_BITS) - segment_length(segment);
+    unsigned segment = segment_of(s, index);
+    uint64_t within = index + (1u << s->first_bits) - segment_length(s, segment);
     return s->at[segment] + within * s->item_size;
 }
 

@@ -33,7 +33,8 @@ enum unwind_end __real_unwind(struct unwinder *u, const ucontext_t *context);
 const struct thread_status *__real_agent_query_status(struct agent_query *query, struct unwinder *u, int tid);
 uint32_t __real_agent_query_path(struct agent_query *query);
 void __real_sample_record(struct thread *thread, struct thread_event *event,
-                          const struct increment *increment, const ucontext_t *context);
+                          const struct increment *increment, const ucontext_t *context,
+                          struct trace_record *found);
 void __real_source_arm(struct thread *thread, struct thread_event *event);
 
 bool __wrap_handler_on_signal(const siginfo_t *info, const void *context);
@@ -43,7 +44,8 @@ enum unwind_end __wrap_unwind(struct unwinder *u, const ucontext_t *context);
 const struct thread_status *__wrap_agent_query_status(struct agent_query *query, struct unwinder *u, int tid);
 uint32_t __wrap_agent_query_path(struct agent_query *query);
 void __wrap_sample_record(struct thread *thread, struct thread_event *event,
-                          const struct increment *increment, const ucontext_t *context);
+                          const struct increment *increment, const ucontext_t *context,
+                          struct trace_record *found);
 void __wrap_source_arm(struct thread *thread, struct thread_event *event);
 
 #define TIMED(part, call)                                                                          \
@@ -97,11 +99,12 @@ uint32_t __wrap_agent_query_path(struct agent_query *query)
 }
 
 void __wrap_sample_record(struct thread *thread, struct thread_event *event,
-                          const struct increment *increment, const ucontext_t *context)
+                          const struct increment *increment, const ucontext_t *context,
+                          struct trace_record *found)
 {
     recorded = true;
     now[PATH] = 0; /* idle workers have no path */
-    TIMED(RECORD, __real_sample_record(thread, event, increment, context));
+    TIMED(RECORD, __real_sample_record(thread, event, increment, context, found));
 }
 
 void __wrap_source_arm(struct thread *thread, struct thread_event *event)

@@ -24,6 +24,7 @@ static const struct fuzz_target *const targets[] = {
     &cfi_target,          &config_target,      &set_index_target,  &process_list_target,
     &database_target,     &run_json_target,    &instructions_json_target,
     &elf_notes_target,    &memory_test_target, &split_debug_target,
+    &timeline_target,
 };
 
 static const struct fuzz_target *target;
@@ -107,7 +108,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)argc;
     const char *name = path_base((*argv)[0]);
     diag_init(name);
-    xmlInitParser();
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         if (targets[i] && strcmp(targets[i]->name, name) == 0)
             target = targets[i];

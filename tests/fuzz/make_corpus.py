@@ -18,6 +18,7 @@ import tempfile
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "integration"))
 import measurement_writer as mw  # noqa: E402
+import timeline_writer  # noqa: E402
 import v4_writer  # noqa: E402
 import viewer  # noqa: E402
 import viewer_story  # noqa: E402
@@ -72,6 +73,8 @@ def measurement():
         thread.add(thread.path([(mw.PLACEHOLDER, mw.PARTIAL), (mw.NO_MODULE, 0x1004)]), 0, 10)
         thread.associations[1] = 3
         thread.fate(0, mw.CPU_TIMER, mw.FIRED, 3, 3000)
+        for time, state in ((5, mw.WORK + mw.WORKER), (9, mw.READY), (9, mw.OFF_CPU), (12, mw.NOBODY)):
+            thread.record(10**9 + time, state, 100 * time, node, time, 2, time % 2)
     return run
 
 
@@ -83,22 +86,27 @@ def with_children():
 
 def arenas():
     """An arena file with one live thread, as lib/arena-format.h describes it (METRICS = 2)."""
-    header_size, thread_size = 64, 4608
-    nodes_at = header_size + thread_size
-    nodes = bytes(24) + b"".join(struct.pack("<QIIIBBBB", 2 << 40 | 0x1000 + i, i, i % 3, 0, 0, 1, 1, 0)
+    header_size, thread_size = 64, 7040
+    nodes = bytes(24) + b"".join(struct.pack("<QIIIBBBB", 2 << 40 | 0x1000 + i, i, i % 3, (2, 0, 0, 1)[i], 0, 1, 1, 0)
                                  for i in range(4))
     lnotes = struct.pack("<QQ", 3 << 40 | 77, 0) * 2
     values = struct.pack("<QQQQQQ", 4, 20, 1, 1, 10, 0)
+    trace = b"".join(struct.pack("<QQ4I", 3000 + 100 * i, 7 << 8 | 1, i + 1, 4, 2, i) for i in range(2))
     thread = bytearray(thread_size)
     struct.pack_into("<QIIIIQ", thread, 0, 0, 1, 5, 2, 2, 6000)
     struct.pack_into("<QQQQ", thread, 32, 3, 30, 3, 30)
-    struct.pack_into("<I4xQQ", thread, 2176, 1, 1 << 56, 5)
-    struct.pack_into("<8B5I", thread, 2440, 3, 0, 0, 0, 0, 0, 0, 0, 0, 100, 1, 0, 0)
-    struct.pack_into("<6Q16s", thread, 2472, 5000, 10, 0, 4000, 9000, 700, b"worker")
-    for k, at in enumerate((nodes_at, nodes_at + len(nodes), nodes_at + len(nodes) + len(lnotes))):
-        struct.pack_into("<Q", thread, 2536 + 160 * k, at)
-    header = struct.pack("<8sIIQQQQQQ", b"HPCRUNAR", 1, thread_size, 2, 1000, 0, 0, 0, header_size)
-    return header + bytes(thread) + nodes + lnotes + values
+    struct.pack_into("<QI4xQQ", thread, 2176, 1, 1, 1 << 56, 5)  # one recent record; the undo
+    struct.pack_into("<QII", thread, 2448, 2 | 1 << 26 | 1 << 32, 0, 0)  # two records, each of two samples, and an open one
+    struct.pack_into("<8B5I", thread, 2464, 3, 0, 0, 0, 0, 0, 0, 0, 0, 100, 1, 0, 0)
+    struct.pack_into("<8Q16s", thread, 2496, 5000, 10, 0, 4000, 9000, 700, 41, 5, b"worker")
+    at = header_size + thread_size
+    for k, array in enumerate((nodes, lnotes, values, trace)):
+        struct.pack_into("<Q", thread, 2576 + 160 * k, at)
+        at += len(array)
+    for offset in (3216 + 32, 3328):  # the open record, the recent one
+        struct.pack_into("<QQ4I", thread, offset, 4000, 9 << 8 | 4, 0, 4, 2, 0)
+    header = struct.pack("<8sIIQQQQQQ", b"HPCRUNAR", 2, thread_size, 2, 1000, 0, 0, 0, header_size)
+    return header + bytes(thread) + nodes + lnotes + values + trace
 
 
 def sound_arenas(build, folder):
@@ -108,7 +116,8 @@ def sound_arenas(build, folder):
     path = pathlib.Path(run.write(folder))
     path.with_suffix(".arenas").write_bytes(arenas())
     dump = subprocess.run([f"{build}/tests/tools/dump-measurement", path], capture_output=True, text=True, check=True)
-    if "problem" in dump.stdout or "sum 0 CPUTIME 15\n" not in dump.stdout:
+    expected = "sum 0 CPUTIME 15\n", "trace 0 CPUTIME step 2 records 4 from"
+    if "problem" in dump.stdout or not all(line in dump.stdout for line in expected):
         sys.exit(f"the arena file no longer matches lib/arena-format.h:\n{dump.stdout}")
     return run.encode() + arenas()
 
@@ -200,6 +209,16 @@ def databases(folder):
     return {name: database(folder / name) for name in ("story", "random")}
 
 
+def timeline():
+    line = timeline_writer.Timeline()
+    places = [line.place(context, context + 9, 4, 1 + context % 3) for context in range(5)]
+    for profile in 1, 2, 5:
+        for i in range(1, 9):
+            line.record(profile, 5e6 * i, 4e6, 1 + (i + profile) % 9, places[i % 5], worker=i % 2)
+            line.record(profile, 5e6 * i, 1e6, timeline_writer.READY, places[i % 5])
+    return line.encode()
+
+
 INSTRUCTIONS = {"format": "hpctoolkit-instructions 1", "metrics": ["work"], "files": ["/s/t.c"],
                 "procedures": [{"module": "/m", "name": "hot", "entry": 4096, "parts": [[4096, "4883ff01"]],
                                 "statements": [[4096, 11, 0, 6]], "costs": [[4098, 0, 0.25]]}]}
@@ -228,6 +247,7 @@ def all_seeds(build, folder):
         "set-index": {"two": SET_INDEX.encode()},
         "process-list": {"some": PROCESSES.encode()},
         "database": databases(folder),
+        "timeline": {"three": timeline()},
         "run-json": {"story": json.dumps(viewer_story.RUN).encode()},
         "instructions-json": {"one": json.dumps(INSTRUCTIONS).encode()},
     }

@@ -2,6 +2,8 @@
 
 #include "tests/fuzz/promise.h"
 
+#include "lib/trace-format.h"
+
 #include <string.h>
 
 static void look_at_names(const struct measurement *m)
@@ -54,6 +56,21 @@ static void look_at_creator(const struct measurement *m, const struct measuremen
     PROMISE(t->creation_context < nodes);
 }
 
+static void look_at_trace(const struct measurement *m, const struct measurement_thread *t)
+{
+    PROMISE(t->trace_step > 0 && t->trace_step <= UINT32_MAX &&
+            (t->trace_step & (t->trace_step - 1)) == 0);
+    PROMISE(t->trace_event == MEASUREMENT_UNKNOWN || t->trace_event < m->events.n);
+    PROMISE(t->trace.n == 0 || t->known);
+    for (size_t i = 0; i < t->trace.n; i++) {
+        const struct measurement_trace_record *record = &t->trace.at[i];
+        enum trace_state state = trace_state(record->amount);
+        PROMISE(state > 0 && state < TRACE_STATES && state != TRACE_OVERHEAD);
+        PROMISE(record->node < t->nodes.n);
+        PROMISE(record->time >= (i > 0 ? record[-1].time : t->first_monotonic));
+    }
+}
+
 static void look_at_thread(const struct measurement *m, const struct measurement_thread *t)
 {
     look_at_text(t->name);
@@ -75,6 +92,7 @@ static void look_at_thread(const struct measurement *m, const struct measurement
     }
     for (size_t i = 0; i < t->fates.n; i++)
         PROMISE(t->fates.at[i].event == MEASUREMENT_UNKNOWN || t->fates.at[i].event < m->events.n);
+    look_at_trace(m, t);
 }
 
 void check_measurement(const struct measurement *m)

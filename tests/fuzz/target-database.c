@@ -9,6 +9,7 @@
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/db/procedure-code.h"
 #include "viewer-tui/db/run.h"
+#include "viewer-tui/db/timeline.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +112,35 @@ static void run_database(const uint8_t *data, size_t size)
 }
 
 const struct fuzz_target database_target = {"database", run_database, 8 << 20, 2048};
+
+/* ---- timeline.db ---- */
+
+static void look_at_records(const struct timeline *timeline, const struct timeline_thread *thread)
+{
+    uint64_t found = timeline_find(timeline, thread, timeline->end);
+    PROMISE(found <= thread->n_records);
+    for (uint64_t i = 0; i < thread->n_records; i++) {
+        struct timeline_piece piece = timeline_piece(timeline, thread, i);
+        PROMISE(piece.begin <= piece.end && piece.state > 0 && piece.state < TRACE_STATES);
+        PROMISE(piece.state == TRACE_DROPPED || piece.place - timeline->places < (ptrdiff_t)timeline->header.n_places);
+    }
+}
+
+static void run_timeline(const uint8_t *data, size_t size)
+{
+    json_t *run = json_pack("{s: [{s: s, s: s}]}", "events", "name", "CPUTIME", "unit", "s");
+    struct timeline *timeline = timeline_open(input_folder(TIMELINE_FILE, data, size), run);
+    PROMISE(timeline || problem_text() || size == 0);
+    for (uint32_t i = 0; timeline && i < timeline->header.n_threads; i++) {
+        PROMISE(timeline_thread(timeline, timeline->threads[i].profile) == &timeline->threads[i]);
+        look_at_records(timeline, &timeline->threads[i]);
+    }
+    timeline_close(timeline);
+    problem_clear();
+    json_decref(run);
+}
+
+const struct fuzz_target timeline_target = {"timeline", run_timeline, 1 << 16, 1};
 
 /* ---- run.json ---- */
 

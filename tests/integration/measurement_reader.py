@@ -1,9 +1,10 @@
 """Reads intact measurement files, for tests. An independent implementation of doc/FORMAT-hpcrun.md."""
+import collections
 import struct
 import zlib
 
 from measurement_writer import (FATES, HAS_IP, HAS_LIP, LIP_IS_IP, METRICS, MODULES, NODES,
-                                PROCESS_CHUNK, THREAD, VALUES)
+                                PROCESS_CHUNK, THREAD, TRACE, VALUES)
 
 
 class Cursor:
@@ -23,6 +24,10 @@ class Cursor:
     def vs(self, count):
         return [self.v() for _ in range(count)]
 
+    def z(self):
+        value = self.v()
+        return value >> 1 ^ -(value & 1)
+
     def u8(self):
         self.at += 1
         return self.data[self.at - 1]
@@ -40,6 +45,9 @@ class Cursor:
         return self.bytes().decode()
 
 
+TraceRecord = collections.namedtuple("TraceRecord", "time state is_worker amount node n working waiters")
+
+
 class Thread:
     def __init__(self):
         self.nodes = {}   # id: (parent, instance, offset); without ip (parent,)
@@ -47,6 +55,8 @@ class Thread:
         self.values = {}  # (node, metric): amount
         self.fates = {}   # (event, code): [count, amount]
         self.creation = None  # (creating Thread, its node)
+        self.first = None  # CLOCK_MONOTONIC when it was first seen
+        self.trace, self.trace_event, self.step = [], None, 1  # TraceRecords
 
     def path(self, node):
         """The physical (instance, offset) notes from the outermost to the node."""
@@ -99,7 +109,7 @@ class Measurement:
                 c.bytes(), c.u64s(1), c.vs(2)
         elif kind == THREAD:
             c.vs(2), c.text()
-            creator, node = c.vs(2)
+            creator, node, thread.first = c.vs(3)
             if creator:
                 thread.creation = self.threads.setdefault(creator - 1, Thread()), node
         elif kind == NODES:
@@ -126,3 +136,15 @@ class Measurement:
                 fate = thread.fates.setdefault((event, c.v()), [0, 0])
                 fate[0] += c.v()
                 fate[1] += c.v()
+        elif kind == TRACE:
+            thread.trace_event, step, count = c.vs(3)
+            thread.step = max(thread.step, step)
+            time, node, n, working = thread.first, 0, 0, 0
+            for _ in range(count):
+                time += c.z()
+                tag, amount = c.u8(), c.v()
+                node += c.z()
+                if tag & 32:
+                    n, working = c.vs(2)
+                waiters = c.v() if tag & 64 else 0
+                thread.trace.append(TraceRecord(time, tag & 15, bool(tag & 16), amount, node, n, working, waiters))

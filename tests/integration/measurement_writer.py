@@ -20,7 +20,9 @@ PROCESS_CHUNK = 0xffffffff
 (PROCESS, EVENTS, METRICS, MODULES, NAMES, AGENTS, WORKERS, PROCESS_CLOCK, CODE_NAMES) = range(1, 10)
 REFUSALS, METRIC_STATES, REGIONS, CHILD, LINES = 10, 12, 13, 14, 15
 NO_NUMBER = 0xffffffff
-(THREAD, THREAD_CLOCK, NODES, ASSOCIATIONS, VALUES, FATES, JOINS) = range(16, 23)
+(THREAD, THREAD_CLOCK, NODES, ASSOCIATIONS, VALUES, FATES, JOINS, TRACE) = range(16, 24)
+WORK, WAITING, IDLE_WORKER, NOBODY, RUNTIME, READY, OFF_CPU, DROPPED = 1, 3, 4, 5, 6, 7, 8, 9  # states of TRACE
+WORKER = 16
 
 TIME, WALL_CLOCK, BY_DEFAULT = 1, 2, 4
 MAIN, VDSO, OWN, LIBC = 1, 2, 4, 8
@@ -75,6 +77,8 @@ class Thread:
         self.ready, self.timeslices = None, 0  # ns without a CPU; times that it got one
         self.start = start  # start routine: (module, offset) or None
         self.joins = []
+        self.trace = []  # (time, state, amount, node, n, n_w, waiters)
+        self.trace_event, self.step = 0, 1
         self.nodes = []  # encoded, ids from 1
         self.children = {}
         self.values = {}
@@ -115,6 +119,25 @@ class Thread:
     def joined(self, thread, node, ip):
         """This thread joins a thread that it created; `node` is the frame that stayed live."""
         self.joins.append(varints(thread.index, node, *ip) + bytes([0]))
+
+    def record(self, time, state, amount, node=ROOT, n=0, working=0, waiters=0):
+        """A record of the time line; `state` may have WORKER added."""
+        self.trace.append((time, state, amount, node, n, working, waiters))
+
+    def trace_chunks(self):
+        """Two chunks, if there are two records."""
+        half = (len(self.trace) + 1) // 2
+        return [self.trace_chunk(part) for part in (self.trace[:half], self.trace[half:]) if part]
+
+    def trace_chunk(self, records):
+        out, before = [varints(self.trace_event, self.step, len(records))], (self.first[0], 0, 0, 0)
+        for time, state, amount, node, n, working, waiters in records:
+            has_capacity = (n, working) != before[2:]
+            out.append(zigzag(time - before[0]) + bytes([state + 32 * has_capacity + 64 * (waiters > 0)])
+                       + varint(amount) + zigzag(node - before[1]))
+            out.append(varints(*[n, working] * has_capacity, *[waiters] * (waiters > 0)))
+            before = time, node, n, working
+        return b"".join(out)
 
     def fate(self, event, source, code, count, amount=0):
         self.fates.append((event, source, code, count, amount))
@@ -263,6 +286,8 @@ class Measurement:
                 yield VALUES, thread.index, payload
         for event, source, code, count, amount in thread.fates:
             yield FATES, thread.index, varints(event, source, 1, code, count, amount)
+        for payload in thread.trace_chunks():
+            yield TRACE, thread.index, payload
         if thread.joins:
             yield JOINS, thread.index, varint(len(thread.joins)) + b"".join(thread.joins)
         if thread.last:

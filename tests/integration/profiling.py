@@ -164,6 +164,7 @@ class Thread:
         self.fates = collections.defaultdict(lambda: (0, 0))  # (event, code) -> count, amount
         self.sources = collections.defaultdict(set)  # event -> codes of sample sources
         self.sums = {}  # event -> amount of all nodes of the tree
+        self.trace = None  # a Trace, if there are records
         self.paths = []  # (metric, value, [frame, innermost first])
 
     def count(self, event, codes):
@@ -171,6 +172,19 @@ class Thread:
 
     def amount(self, event, codes):
         return sum(a for (e, c), (_, a) in self.fates.items() if e == event and c in codes)
+
+
+class Trace:
+    """The time line of a thread: sums of its records by state."""
+
+    def __init__(self, words):
+        self.event, fields = words[0], pairs(words[1:9])
+        self.step, self.records = int(fields["step"]), int(fields["records"])
+        self.first, self.last = int(fields["from"]) * 1e-9, int(fields["to"]) * 1e-9  # since the thread began
+        self.states = dict(enumerate(map(int, words[9:]), 1))
+
+    def amount(self, *states):
+        return sum(self.states[state] for state in states)
 
 
 class Image:
@@ -211,6 +225,26 @@ def check_sums(image):
             if amount != recorded:
                 raise AssertionError(f"{image.path}, thread {thread.index}, {event}: the tree has {amount}, "
                                      f"recorded was {recorded}")
+        if thread.trace:
+            check_trace(image, thread)
+
+
+def check_trace(image, thread):
+    """The records of a thread have the time of its samples, to the unit; if each sample has a record, by fate, too. Ticks
+    become times within a millisecond."""
+    trace = thread.trace
+    wrong = []
+    if trace.amount(*range(1, 10)) != thread.amount(trace.event, [FIRED]) - thread.amount(trace.event, [ENDING]):
+        wrong.append("sum")
+    if trace.step == 1:
+        for states, fates in (((1, 3, 7, 8), [RECORDED]), ((5,), [NOBODY]), ((4, 6), [IDLE])):
+            if trace.amount(*states) != thread.amount(trace.event, fates):
+                wrong.append(f"sum of states {states}")
+    if not 0 <= trace.first <= trace.last <= thread.wall + 0.001:
+        wrong.append("time")
+    if wrong:
+        raise AssertionError(f"{image.path}, thread {thread.index}, {trace.event}: {', '.join(wrong)} of the trace: "
+                             f"{vars(trace)}, fates {dict(thread.fates)}, wall {thread.wall}")
 
 
 def pairs(words):
@@ -244,6 +278,8 @@ def read_measurements(directory, paths=False):
             thread.sources[words[2]].add(int(words[6]))
         elif words[0] == "sum":
             images[-1].threads[-1].sums[words[2]] = int(words[3])
+        elif words[0] == "trace":
+            images[-1].threads[-1].trace = Trace(words[2:])
         elif words[0] == "path":
             images[-1].threads[-1].paths.append((words[2], int(words[3]), words[4:]))
     for image in images:

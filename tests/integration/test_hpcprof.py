@@ -235,7 +235,7 @@ class RunJsonTest(HpcprofCase):
             "rank": None, "origin": "exec", "command": 'xz -9 a "b"', "executable": "/usr/bin/xz", "program": "xz",
             "file": "höst-71-123-2.hpcrun", "state": "signal", "signal": 15, "complete": True,
             "data_until": None, "missing_at_most": None, "recovered": 0, "write_error": None,
-            "workers": 3, "cpus": 4, "wall": 10.02, "cpu": 9.98, "startup_cpu": 0.002,
+            "workers": 3, "cpus": 4, "time_line_begin": None, "wall": 10.02, "cpu": 9.98, "startup_cpu": 0.002,
             "unsampled_cpu": 9.48, "ready": None, "quota": None, "throttled": None, "samples": 10,
             "recorded": 5, "idle": 2, "nobody_working": 1,
             "dropped": {"in hpcrun's own code": 2}, "partial": {"no unwind information": 3}})
@@ -345,6 +345,17 @@ class RunJsonTest(HpcprofCase):
         self.assertEqual(described["state"], "not measurable")
         self.assertIn("one worker", described["why"])
         self.assertNotIn("incomplete", [m.name for m in db.metrics])
+
+    def test_waiting_without_an_agent_for_threads(self):
+        """A worker of another runtime waited in a call of libc: that time is in no other metric."""
+        process = self.process(self.program())
+        waiting = process.metric("waiting", 0)
+        process.agents.append(("minicilk", "1", 4, "minicilk.rules", "7"))
+        process.workers.append((0, [(5, 2, 2)]))
+        process.threads[0].add(1, waiting, mw.seconds(4))
+        db = self.scenario.database()
+        self.assertEqual(db.profiles[0].values[0][db.metric("waiting", "execution")], 4)
+        self.assertIn(("waiting", "measured"), [(m["name"], m["state"]) for m in self.run_json()["metrics"]])
 
     def test_quality_of_structure(self):
         symbols = Structure(F(None, P("f", 0, [(0x1000, 0x3000)], S(0, (0x1000, 0x3000)))))

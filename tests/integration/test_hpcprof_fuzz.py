@@ -15,6 +15,7 @@ import profiling
 from hpcprof_case import HpcprofCase
 from hpcprof_scenario import hpcprof_path
 from structure_model import A, F, L, P, S, Structure
+from timeline_reader import read_timeline, read_trace
 from v4_reader import read_database
 
 ROUNDS = int(os.environ.get("FUZZ_ROUNDS", "40"))
@@ -83,6 +84,8 @@ class FuzzTest(HpcprofCase):
             for offset in (mw.PARTIAL, mw.KERNEL):
                 thread.add(thread.path([(mw.PLACEHOLDER, offset), (mw.NO_MODULE, 5)]), 0, 10)
             thread.associations[1] = 3
+            for k, state in enumerate((mw.WORK, mw.WORK + mw.WORKER, mw.READY, mw.OFF_CPU, mw.WAITING, mw.NOBODY)):
+                thread.record(10**9 + 7 * 10**6 * k, state, 10**9 * k, node if k < 5 else mw.ROOT, 3, k, k % 2)
             for code in (mw.FIRED, mw.RECORDED, mw.NO_UNWIND_INFORMATION):
                 thread.fate(0, mw.CPU_TIMER, code, 3, 3000)
         return run
@@ -130,7 +133,10 @@ class FuzzTest(HpcprofCase):
         if os.path.exists(self.at("db")):
             for folder in ("db", "db/physical"):
                 try:
-                    read_database(self.at(folder))
+                    db = read_database(self.at(folder))
+                    if os.path.exists(self.at(folder + "/trace.db")):
+                        read_trace(self.at(folder), db)
+                        read_timeline(self.at("db"))
                 except Exception as error:
                     raise AssertionError(f"{what}: {folder} is no database: {error}") from error
             shutil.rmtree(self.at("db"))

@@ -11,6 +11,7 @@ import measurement_writer as mw
 from hpcprof_case import HpcprofCase
 from profiling import HPCRUN
 from structure_model import A, F, L, P, S, Structure
+from timeline_reader import read_timeline
 
 MPI_BUILD = pathlib.Path(os.environ["BUILD"]).resolve() / "bin" / "hpcprof-mpi"
 RULES = "agent any 1.0\nruntime-module librt.so\nconstruct call_body parallel\n"
@@ -98,8 +99,10 @@ class HpcprofMpi(HpcprofCase):
             thread = process.thread(creator=(0, creation) if k else None)
             paths = [[(main, 0x1000 * (1 + (i + pid) % 11)), (main, 0x1000 * (1 + i * k % 11) + 16)]
                      for i in range(8)]
+            thread.step = 1 << k
             for i, path in enumerate(paths):
                 thread.add(thread.path(path), work, 1000 + i * pid)
+                thread.record(10**9 + (pid + 5 * i) * 10**7, mw.WORK, (i % 5) * 10**10, thread.path(path), 4, i % 3)
             creation = creation or thread.path(paths[0])
             thread.add(thread.path([(main, 0x3000), (mw.NO_MODULE, 0x5004)]), work, 50)
             construct = thread.node(0, (rt, 0x1000), ("names", table, 900), 3, mw.ONE_M)
@@ -138,6 +141,8 @@ class HpcprofMpi(HpcprofCase):
         self.assertEqual(alone.returncode, 0, alone.stderr)
         self.assertNotEqual(contents(self.at("alone"))["profile.db"],
                             contents(self.at("alone/physical"))["profile.db"])
+        self.assertNotEqual(contents(self.at("alone"))["trace.db"], contents(self.at("alone/physical"))["trace.db"])
+        self.assertEqual(sum(len(thread.records) for thread in read_timeline(self.at("alone")).threads.values()), 120)
         names = (pathlib.Path(self.at("alone/meta.db"))).read_bytes()
         for name in (b"parallel @ a.c:", b"<lock ", b"task 3", b"jit", b"tiny"):
             self.assertTrue(name in names, name)

@@ -407,7 +407,7 @@ class Page(unittest.TestCase):
         folder, _ = self.uneven()
         printed = viewer.printed("threads", folder).splitlines()
         terminal = self.start(folder, height=40, width=120)
-        terminal.press("j", "4", "t")
+        terminal.press("j", "4", "T")
         terminal.until(lambda at: [line.rstrip() for line in at[1:len(printed) + 1]] ==
                        [line.rstrip() for line in printed], printed)
         for key in ("q", "q"):

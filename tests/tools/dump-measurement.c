@@ -2,9 +2,11 @@
  *     dump-measurement [--paths] FILE...
  * Values are in the fixed point of the file. With --paths every node that has some of what an event
  * measured is printed with its physical path, innermost frame first, as MODULE+0xOFFSET. `sum` is
- * what the nodes of a thread's tree have of an event, all together. */
+ * what the nodes of a thread's tree have of an event, all together; `trace` what the records of its time line
+ * have, by state, and when the first and the last one are. */
 #include "lib/diag.h"
 #include "lib/measurement.h"
+#include "lib/trace-format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,6 +80,25 @@ static void print_sums(const struct measurement *m, const struct measurement_thr
     }
 }
 
+static void print_trace(const struct measurement *m, const struct measurement_thread *thread)
+{
+    uint64_t sums[TRACE_STATES] = {0}, begin = thread->first_monotonic;
+    size_t n = thread->trace.n;
+    if (n == 0)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t amount = thread->trace.at[i].amount;
+        sums[trace_state(amount)] += trace_amount(amount);
+    }
+    printf("trace %u %s step %" PRIu64 " records %zu from %" PRIu64 " to %" PRIu64, thread->index,
+           thread->trace_event < m->events.n ? m->events.at[thread->trace_event].name : "?",
+           thread->trace_step, n, thread->trace.at[0].time - begin,
+           thread->trace.at[n - 1].time - begin);
+    for (int state = TRACE_WORK; state < TRACE_STATES; state++)
+        printf(" %" PRIu64, sums[state]);
+    printf("\n");
+}
+
 static void dump(const char *path, bool paths)
 {
     char *cause;
@@ -104,6 +125,7 @@ static void dump(const char *path, bool paths)
     for (size_t i = 0; i < m->threads.n; i++) {
         print_thread(m, &m->threads.at[i]);
         print_sums(m, &m->threads.at[i]);
+        print_trace(m, &m->threads.at[i]);
         if (paths)
             print_paths(m, &m->threads.at[i]);
     }

@@ -44,6 +44,8 @@ struct finding {
     struct gain gain;     /* orders findings of ORDER_GAIN */
     bool is_gain_claimed; /* the text has it */
     uint32_t procedure, file, line; /* the place; NOTHING, NOTHING and 0 if there is none */
+    unsigned phase;       /* number of the phase that has most of it (finding-phase.h); 0: none is named */
+    double part_in_phase; /* of it, 0 to 1 */
     const void *source; /* of more members in JSON, by kind (parallelization.h); NULL: none */
     char *text;         /* a sentence or two: cause, place, gain */
     VEC(char *)

@@ -119,10 +119,8 @@ void run_line_add(const struct session *session, const struct database *db, size
     least = columns < least ? columns : least; /* columns of the beginning of the line */
     if (are_known)
         add_times(&times, width > least ? width - least : 0, &rest);
-    if (are_known && session->threads) {
-        text_add(&rest, "   ");
-        thread_set_describe(session->threads, ascii, &rest);
-    }
+    if (are_known)
+        session_describe_restriction(session, "   ", ascii, &rest);
     add_line(text_string(&command), text_string(&rest), width, least, ascii, out);
     vec_free(&rest);
     vec_free(&names);

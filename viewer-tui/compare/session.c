@@ -3,9 +3,11 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/compare/losses.h"
+#include "viewer-tui/db/metric-reader.h"
 #include "viewer-tui/db/metric-selection.h"
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/metrics/derived.h"
+#include "viewer-tui/threads/run-slice.h"
 #include "viewer-tui/threads/thread-sums.h"
 
 #include <assert.h>
@@ -27,6 +29,7 @@ void session_add_run(struct session *session, const char *folder, size_t group, 
 {
     struct session_run run = {
         .folder = mem_strdup(folder), .run = run_read(folder), .group = group, .workers = workers};
+    vec_push(&run.runs_read, run.run);
     run.times = run_times_of(run.run);
     vec_push(&session->runs, run);
 }
@@ -70,7 +73,13 @@ static void close_run(struct session_run *run)
         }
         database_close(db);
     }
-    json_decref(run->run);
+    for (size_t i = 0; i < run->runs_read.n; i++)
+        json_decref(run->runs_read.at[i]);
+    vec_free(&run->runs_read);
+    timeline_close(run->timeline);
+    free(run->phases);
+    free(run->range_name);
+    free(run->title);
     free(run->folder);
 }
 
@@ -261,18 +270,40 @@ static struct database *open_projection(struct session *session, const struct se
     return NULL;
 }
 
-/* Restricts the values to the session's threads, and folds what is to be folded. */
-static enum outcome follow_restriction(struct session *session, int projection, struct opened *opened)
+/* Restricts the values of a database to the session's threads and the run's range. What is measured depends on the
+ * range. */
+static enum outcome restrict_database(struct session *session, const struct session_run *run, struct database *db,
+                                      bool is_physical)
 {
-    bool is_restricted = opened->restriction == session->restriction;
+    struct time_slice *slice = NULL;
+    struct metrics before = db->metrics;
+    bool changes_metrics = run->has_range || db->slice;
+    bool are_settled =
+        !changes_metrics || (metrics_read(&db->metrics, &db->meta) && settle_metrics(session, run->run, db));
+    if (are_settled && run->has_range)
+        slice = time_slice_new(db, run->timeline, run->range, is_physical, run->runs_read.at[0]);
+    enum outcome outcome = are_settled ? database_restrict(db, session->threads, slice) : FAILED;
+    if (changes_metrics)
+        metrics_free(outcome == DONE ? &before : &db->metrics);
+    if (changes_metrics && outcome != DONE)
+        db->metrics = before;
+    return outcome;
+}
+
+/* Restricts the values to the session's threads and the run's range, and folds what is to be folded. */
+static enum outcome follow_restriction(struct session *session, const struct session_run *run, int projection,
+                                       struct opened *opened)
+{
+    bool is_restricted = opened->restriction == run->restriction;
     if (is_restricted && fold_choice_is_same(opened->folds, session->folds))
         return DONE;
     fold_undo(opened->db);
-    enum outcome outcome = is_restricted ? DONE : database_restrict(opened->db, session->threads);
+    enum outcome outcome =
+        is_restricted ? DONE : restrict_database(session, run, opened->db, projection == PHYSICAL);
     if (outcome == DONE) {
         forget_views(session, projection);
         opened->folds = session->folds;
-        opened->restriction = session->restriction;
+        opened->restriction = run->restriction;
     }
     if (opened->folds.inlined || opened->folds.recursion)
         fold_nodes(opened->db, opened->folds);
@@ -286,7 +317,7 @@ static struct database *database_of(struct session *session, struct session_run 
     if (!opened->db)
         opened->db = open_projection(session, run, projection);
     if (opened->db)
-        session->outcome = follow_restriction(session, (int)projection, opened);
+        session->outcome = follow_restriction(session, run, (int)projection, opened);
     return session->outcome == DONE ? opened->db : NULL;
 }
 
@@ -305,22 +336,21 @@ void session_drop_unreadable(struct session *session, enum projection projection
     session->runs.n--;
 }
 
-/* The command that a run is of. */
-static const char *run_title(const json_t *run, const struct database *db)
+/* The command that a run is of, and what its values are restricted to. */
+static const char *run_title(const struct session_run *run, const struct database *db)
 {
-    const char *title = run_text(run, "title");
+    const char *title = run->title ? run->title : run_text(run->run, "title");
     return *title ? title : database_title(db);
 }
 
 /* "xz -9 [before] and [after]", of repeated runs "xz -9 [before, 5 runs] and [after, 5 runs]"; the caller frees. */
-static char *compared_title(const struct merged_runs *merged)
+static char *compared_title(const struct session *session, const struct merged_runs *merged)
 {
     const char *titles[SIDES];
     struct text title = {0};
     for (int side = 0; side < SIDES; side++) {
-        const struct merged_run *first = merged_first_run(merged, (size_t)side);
-        size_t n = merged_group_size(merged, (size_t)side);
-        titles[side] = run_title(first->run, first->db);
+        size_t first = merged_group_first(merged, (size_t)side), n = merged_group_size(merged, (size_t)side);
+        titles[side] = run_title(&session->runs.at[first], merged->runs.at[first].db);
         if (side == 0 || strcmp(titles[0], titles[1]) != 0)
             text_printf(&title, "%s ", titles[side]);
         text_printf(&title, "[%s", comparison_name(merged, side));
@@ -367,7 +397,7 @@ static bool merge_runs(struct session *session, enum projection projection)
         merged = NULL;
     }
     if (merged && !session->title)
-        session->title = compared_title(merged);
+        session->title = compared_title(session, merged);
     session->merged[projection] = merged;
     free(runs);
     return merged != NULL;
@@ -396,25 +426,20 @@ static struct view *merge_views(struct session *session, enum projection project
     return view;
 }
 
-/* Defines the derived metrics in those of merged views; false, with the problem noted, if a definition is wrong. */
-static bool define_in(struct session *session, struct metrics *metrics)
-{
-    struct formula_error error;
-    for (size_t i = 0; i < session->definitions.n && metrics->n == metrics->n_stored + i; i++)
-        if (!derived_define(metrics, session->definitions.at[i], &error))
-            return definition_is_bad(session, session->definitions.at[i], &error);
-    return true;
-}
-
 /* Makes a view; NULL if it cannot be made, with session->outcome. */
 static struct view *make_view(struct session *session, enum projection projection, enum view_id id)
 {
+    struct formula_error error;
     if (session_is_merged(session)) {
         if (!session->merged[projection] && !merge_runs(session, projection))
             return NULL;
         session->outcome = FAILED;
-        if (!define_in(session, &session->merged[projection]->metrics))
-            return NULL;
+        struct metrics *metrics = &session->merged[projection]->metrics;
+        for (size_t i = metrics->n - metrics->n_stored; i < session->definitions.n; i++)
+            if (!derived_define(metrics, session->definitions.at[i], &error)) {
+                definition_is_bad(session, session->definitions.at[i], &error);
+                return NULL;
+            }
         return merge_views(session, projection, id);
     }
     struct view *view = view_open(classes[id], session->runs.at[0].opened[projection].db);
@@ -465,29 +490,197 @@ const char *projection_name(enum projection projection)
     return projection == PHYSICAL ? "physical" : "logical";
 }
 
+/* What can be restricted. */
+struct restriction {
+    struct thread_set *threads;
+    struct time_range range;
+    bool has_range;
+    char *range_name;
+    json_t *run;
+};
+
+static struct restriction restriction_of(const struct session *session, const struct session_run *run)
+{
+    return (struct restriction){session->threads, run->range, run->has_range, run->range_name, run->run};
+}
+
+static void put(struct session *session, struct session_run *run, const struct restriction *restriction)
+{
+    session->threads = restriction->threads;
+    run->range = restriction->range;
+    run->has_range = restriction->has_range;
+    run->range_name = restriction->range_name;
+    run->run = restriction->run;
+    if (!session_is_merged(session))
+        session->run = run->run;
+}
+
+static void describe_restriction(const struct session *session, const struct session_run *run, const char *before,
+                                 bool ascii, struct text *out)
+{
+    if (session->threads) {
+        text_add(out, before);
+        thread_set_describe(session->threads, ascii, out);
+    }
+    if (run->has_range)
+        text_printf(out, "%stime: %s", before, run->range_name);
+}
+
+void session_describe_restriction(const struct session *session, const char *before, bool ascii, struct text *out)
+{
+    if (!session_is_merged(session))
+        describe_restriction(session, &session->runs.at[0], before, ascii, out);
+}
+
+static void name_restriction(const struct session *session, struct session_run *run, const struct database *db)
+{
+    free(run->title);
+    run->title = NULL;
+    if (!session->threads && !run->has_range)
+        return;
+    struct text title = {0};
+    text_add(&title, run_title(run, db));
+    describe_restriction(session, run, "  ", false, &title);
+    run->title = title.at;
+}
+
+/* Unless that is DONE, the restriction is as before. */
+static enum outcome change_restriction(struct session *session, struct session_run *run, enum projection projection,
+                                       const struct restriction *restriction)
+{
+    struct restriction before = restriction_of(session, run);
+    put(session, run, restriction);
+    run->restriction++;
+    const struct database *db = database_of(session, run, projection);
+    if (!db) {
+        put(session, run, &before);
+        run->restriction--;
+        return session->outcome;
+    }
+    run->times = run_times_of(run->run);
+    name_restriction(session, run, db);
+    return DONE;
+}
+
 enum outcome session_restrict(struct session *session, enum projection projection,
                               struct thread_set *set)
 {
-    struct thread_set *before = session->threads;
-    session->threads = set;
-    session->restriction++;
-    const struct database *db = session_database(session, projection);
-    if (!db) {
-        session->threads = before;
-        session->restriction--;
-        thread_set_free(set);
-        return session->outcome;
+    struct session_run *run = &session->runs.at[0];
+    struct restriction restriction = restriction_of(session, run);
+    struct thread_set *before = restriction.threads;
+    restriction.threads = set;
+    enum outcome outcome = change_restriction(session, run, projection, &restriction);
+    thread_set_free(outcome == DONE ? before : set);
+    return outcome;
+}
+
+static const struct timeline *timeline_of(struct session_run *run)
+{
+    if (!run->timeline)
+        run->timeline = timeline_open(run->folder, run->runs_read.at[0]);
+    return run->timeline;
+}
+
+const struct timeline *session_timeline(struct session *session)
+{
+    return session_is_merged(session) ? NULL : timeline_of(&session->runs.at[0]);
+}
+
+static void lacks_timeline(const struct session_run *run)
+{
+    problem_found(run->folder, "has no time line: measure and analyze the program again (without --trace off)");
+}
+
+static const struct phases *phases_of(struct session *session, struct session_run *run)
+{
+    struct database *db = run->phases ? NULL : database_of(session, run, LOGICAL);
+    const struct timeline *timeline = db ? timeline_of(run) : NULL;
+    if (timeline) {
+        run->phases = mem_alloc(sizeof *run->phases);
+        *run->phases = phases_find(db, timeline);
+    } else if (db) {
+        lacks_timeline(run);
     }
-    thread_set_free(before);
-    free(session->title);
-    session->title = NULL;
-    if (set) {
-        struct text title = {0};
-        text_printf(&title, "%s  ", session_title(session, db));
-        thread_set_describe(set, false, &title);
-        session->title = title.at;
+    return run->phases;
+}
+
+const struct phases *session_phases(struct session *session)
+{
+    return phases_of(session, &session->runs.at[0]);
+}
+
+/* "1.2 s to 3.4 s": with as many digits as tell them apart from others; the caller frees. */
+static char *name_of_range(struct time_range range)
+{
+    return mem_printf("%.6g s to %.6g s", (double)range.from * 1e-9, (double)range.to * 1e-9);
+}
+
+static enum outcome set_range(struct session *session, struct session_run *run, enum projection projection,
+                              const struct time_range *range, const char *name)
+{
+    const struct timeline *timeline = timeline_of(run);
+    if (range && (!timeline || !run->runs_read.at[0])) {
+        lacks_timeline(run);
+        return FAILED;
     }
-    return DONE;
+    struct restriction restriction = restriction_of(session, run);
+    char *before = restriction.range_name;
+    restriction.has_range = range != NULL;
+    restriction.range = range ? *range : (struct time_range){0};
+    restriction.range_name = !range ? NULL : name ? mem_strdup(name) : name_of_range(*range);
+    restriction.run = range ? run_slice(run->runs_read.at[0], timeline, *range) : run->runs_read.at[0];
+    if (range)
+        vec_push(&run->runs_read, restriction.run);
+    enum outcome outcome = change_restriction(session, run, projection, &restriction);
+    free(outcome == DONE ? before : restriction.range_name);
+    return outcome;
+}
+
+enum outcome session_set_range(struct session *session, enum projection projection, const struct time_range *range,
+                               const char *name)
+{
+    return set_range(session, &session->runs.at[0], projection, range, name);
+}
+
+/* Restricts a run to one of its phases. */
+static bool take_phase(struct session *session, struct session_run *run, enum projection projection, unsigned number,
+                       char **cause)
+{
+    const struct phases *phases = phases_of(session, run);
+    if (phases && number > phases->n)
+        *cause = mem_printf("there %s %zu phase%s, no phase %u", phases->n == 1 ? "is" : "are", phases->n,
+                            phases->n == 1 ? "" : "s", number);
+    if (!phases || number > phases->n)
+        return false;
+    struct time_range range = phases->at[number - 1].range;
+    char *of_range = name_of_range(range), *name = mem_printf("%s, phase %u of %zu", of_range, number, phases->n);
+    enum outcome outcome = set_range(session, run, projection, &range, name);
+    free(of_range);
+    free(name);
+    return outcome == DONE;
+}
+
+/* Restricts a run to the piece of time that the user asked for, if any. */
+static bool take_range(struct session *session, struct session_run *run, enum projection projection, char **cause)
+{
+    const struct asked_range *asked = &run->asked_range;
+    struct time_range range = {0};
+    if (asked->phase)
+        return take_phase(session, run, projection, asked->phase, cause);
+    if (!asked->from.is_given && !asked->to.is_given)
+        return true;
+    const struct timeline *timeline = timeline_of(run);
+    if (timeline && (*cause = asked_range_in(asked, timeline, &range)))
+        return false;
+    return set_range(session, run, projection, &range, NULL) == DONE;
+}
+
+bool session_take_ranges(struct session *session, enum projection projection, char **cause)
+{
+    for (size_t i = 0; i < session->runs.n; i++)
+        if (!take_range(session, &session->runs.at[i], projection, cause))
+            return false;
+    return true;
 }
 
 /* The threads of a projection that `choose` finds. */
@@ -520,5 +713,5 @@ struct thread_set *session_threads_of_program(struct session *session, enum proj
 
 const char *session_title(const struct session *session, const struct database *db)
 {
-    return session->title ? session->title : run_title(session->run, db);
+    return session->title ? session->title : run_title(&session->runs.at[0], db);
 }

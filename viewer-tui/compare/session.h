@@ -4,9 +4,12 @@
 #define VIEWER_SESSION_H
 
 #include "lib/path.h"
+#include "viewer-tui/advice/run-phases.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/fold.h"
+#include "viewer-tui/db/record-sums.h"
 #include "viewer-tui/db/run-times.h"
+#include "viewer-tui/threads/asked-range.h"
 #include "viewer-tui/threads/thread-set.h"
 #include "viewer-tui/tree/view.h"
 
@@ -20,13 +23,22 @@ enum view_id { TOP_DOWN, BOTTOM_UP, FLAT, VIEWS };
 
 struct session_run {
     char *folder;
-    json_t *run;            /* NULL without run.json */
+    json_t *run;            /* NULL without run.json; of `range` (run-slice.h) */
+    VEC(json_t *) runs_read; /* run.json, and what was made of it for ranges; databases refer to them */
     struct run_times times; /* of `run` */
     size_t group;           /* side of a comparison; of a set by number of workers, the most first */
     unsigned workers;       /* of a set; else 0 */
+    struct timeline *timeline;      /* NULL until it is asked for, and without one */
+    struct phases *phases;          /* of the whole run; NULL until they are asked for */
+    struct asked_range asked_range; /* as the command line has it; all 0: none */
+    struct time_range range;        /* the piece of time that all values are sums over, if has_range */
+    bool has_range;
+    char *range_name;     /* what titles say of it: "1.2 s to 3.4 s, phase 2 of 4"; NULL: no range */
+    unsigned restriction; /* number of changes of session->threads and `range` */
+    char *title;          /* with a set of threads or a range; else NULL: that of the database */
     struct opened {
         struct database *db;      /* NULL until it is asked for */
-        unsigned restriction;     /* session->restriction at the time its values were computed */
+        unsigned restriction;     /* that of the run at the time its values were computed */
         struct fold_choice folds; /* session->folds at that time */
     } opened[PROJECTIONS];
 };
@@ -44,8 +56,7 @@ struct session {
     struct fold_choice folds;   /* contexts that are folded */
     enum outcome outcome;       /* of the last attempt to make a view or open a database */
     struct thread_set *threads; /* the threads that all values are sums over; NULL: all */
-    unsigned restriction;       /* number of changes of `threads` */
-    char *title; /* of merged runs, or with a set of threads; else NULL: that of the database */
+    char *title;                /* of merged runs; else NULL */
     /* Makes the metrics of merged runs: comparison_new, losses_new; NULL: one run. */
     struct merged_runs *(*merge)(const struct merged_run *runs, size_t n, const struct comparison_options *options);
     const struct comparison_options *comparing; /* NULL unless it is a comparison */
@@ -131,6 +142,27 @@ struct view *session_view(struct session *session, enum projection projection, e
 enum outcome session_restrict(struct session *session, enum projection projection,
                               struct thread_set *set);
 
+/* The time line of the only run; NULL if its database has none, or, with the problem noted, if it is damaged. */
+const struct timeline *session_timeline(struct session *session);
+
+/* The phases of the whole run, the only one. NULL, with the problem noted, if it has no time line or its logical
+ * projection cannot be read. */
+const struct phases *session_phases(struct session *session);
+
+/* Restricts all values, and session->run, to a piece of time (NULL: the whole run). The set of threads stays. `name`, for
+ * titles, may be NULL: then it is made of the range. Otherwise as session_restrict; FAILED, with the problem noted, also
+ * if the database has no time line. */
+enum outcome session_set_range(struct session *session, enum projection projection, const struct time_range *range,
+                               const char *name);
+
+/* Restricts each run to its asked_range. False, with the reason in *cause (which the caller frees), or NULL if a
+ * projection cannot be read. */
+bool session_take_ranges(struct session *session, enum projection projection, char **cause);
+
+/* Adds "threads: worker (2 of 4)" and "time: 1.2 s to 3.4 s", as far as values of the only run are restricted, each after
+ * `before`. */
+void session_describe_restriction(const struct session *session, const char *before, bool ascii, struct text *out);
+
 /* The threads that a regular expression matches (thread-set.h), for session_restrict. NULL if there
  * are none or it is invalid, with the reason in *cause (which the caller frees); NULL without one
  * if the projection cannot be read. */
@@ -153,7 +185,7 @@ int session_exit_status(const struct session *session);
 
 const char *projection_name(enum projection projection);
 
-/* The command that was run, and the threads if values are restricted to some, for titles. `db` is
+/* The command that was run, and the threads and the piece of time if values are restricted to some, for titles. `db` is
  * that of the view, or NULL. */
 const char *session_title(const struct session *session, const struct database *db);
 

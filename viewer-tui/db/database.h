@@ -34,6 +34,7 @@ typedef VEC(uint32_t) context_ids;
 
 struct nodes;
 struct node_costs;
+struct time_slice;
 struct fold;
 
 /* The programs (executables) of the entry points: "main thread of make", "main thread of cc1". If
@@ -54,7 +55,9 @@ struct database {
     struct values values;     /* of the summary profile */
     struct nodes *nodes;      /* the contexts of meta.db; NULL until they are needed (database_nodes) */
     struct node_costs *costs; /* of them, or of those where some threads ran (node-costs.h) */
+    struct time_slice *slice; /* the piece of time that they are sums over; NULL: all (time-slice.h) */
     bool *has_profile;  /* by number of the profile: whether it is in the sums; NULL: all are (thread-sums.h) */
+    bool has_some_threads; /* threads are left out that have values in that piece of time */
     VEC(struct point) points; /* code without function or line */
     struct idmap point_ids;
     context_ids no_call_site; /* ascending: contexts called from unknown sites */

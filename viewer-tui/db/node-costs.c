@@ -1,6 +1,7 @@
 #include "viewer-tui/db/node-costs.h"
 
 #include "viewer-tui/base/task.h"
+#include "viewer-tui/db/time-slice.h"
 
 #include <assert.h>
 #include <math.h>
@@ -107,8 +108,10 @@ void node_costs_unfold(struct node_costs *costs)
 
 bool node_cost_is_stored(const struct database *db, const struct metric *metric, enum metric_scope scope)
 {
-    const struct metric_ids *ids = metric_ids(metric);
-    return ids->summary[scope] != METRIC_ABSENT && (!db->costs->sums || ids->thread[scope] != METRIC_ABSENT);
+    size_t slot = metrics_slot(&db->metrics, (size_t)(metric - db->metrics.at));
+    if (db->costs->sums)
+        return db->costs->sums[METRIC_SCOPES * slot + scope] != NULL;
+    return metric_ids(metric)->summary[scope] != METRIC_ABSENT;
 }
 
 static double stored_cost(const struct database *db, uint32_t node, size_t metric, enum metric_scope scope)
@@ -117,8 +120,10 @@ static double stored_cost(const struct database *db, uint32_t node, size_t metri
     uint32_t position = costs->nodes->position[node];
     if (position == NOTHING)
         return 0;
-    if (costs->sums)
-        return costs->sums[METRIC_SCOPES * metrics_slot(&db->metrics, metric) + scope][position];
+    if (costs->sums) {
+        const double *column = costs->sums[METRIC_SCOPES * metrics_slot(&db->metrics, metric) + scope];
+        return column ? column[position] : 0;
+    }
     return values_get(&db->values, position, db->metrics.at[metric].ids.summary[scope]);
 }
 
@@ -301,7 +306,9 @@ void database_set_costs(struct database *db, struct node_costs *costs)
 void database_forget_nodes(struct database *db)
 {
     database_set_costs(db, NULL);
+    time_slice_free(db->slice);
     nodes_free(db->nodes);
+    db->slice = NULL;
     db->nodes = NULL;
 }
 

@@ -66,7 +66,7 @@ const struct nodes *database_nodes(struct database *db);
 /* Replaces what the nodes of a database that is not folded cost, and which of them there are. Takes ownership. */
 void database_set_costs(struct database *db, struct node_costs *costs);
 
-/* Frees the tree of a database that is not folded, and what its nodes cost. */
+/* Frees the tree of a database that is not folded, what its nodes cost, and the slice of these costs. */
 void database_forget_nodes(struct database *db);
 
 /* Those of db->nodes over all threads. */

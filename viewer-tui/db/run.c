@@ -167,6 +167,9 @@ double run_increment(const json_t *run, const char *metric)
     json_t *process;
     double count = 0, amount = 0, period = run_period(run, metric);
     const char *event = run_text(run_metric(run, metric), "event");
+    double of_records = run_number(member_named(json_object_get(run, "events"), event), "increment");
+    if (of_records > 0)
+        return of_records;
     json_array_foreach(json_object_get(run, "processes"), i, process)
     {
         add_fate(process, event, &count, &amount);

@@ -31,8 +31,8 @@ const json_t *run_metric(const json_t *run, const char *name);
 /* The sampling period of the metric's event; 0 unknown. */
 double run_period(const json_t *run, const char *metric);
 
-/* The mean increment per sample of the metric's event: the period, or more if samples are late; 0
- * unknown. */
+/* The mean increment per sample of the metric's event: the period, or more if samples are late; of a piece of time
+ * that of its records (run-slice.h). 0 unknown. */
 double run_increment(const json_t *run, const char *metric);
 
 /* The largest number of workers in one process; if no process has any, of threads. At least 1. */

@@ -1,36 +1,48 @@
 /* The time line of a database: timeline.db (lib/trace-format.h), mapped.
  *
- * Times are nanoseconds from the time line's begin on. The file is not trusted: damage is noted as a
- * problem, and what is damaged is left out. */
+ * Times are nanoseconds from the time line's begin on. The file is not trusted: header, offsets and counts are checked
+ * when it is opened, records when they are read. Damage is noted as a problem, and a damaged record says nothing. */
 #ifndef VIEWER_TIMELINE_H
 #define VIEWER_TIMELINE_H
 
 #include "lib/trace-format.h"
 #include "viewer-tui/db/v4-map.h"
 
+#include <jansson.h>
+
 struct timeline {
     struct v4_map map;
     struct timeline_header header;
-    const struct timeline_thread *threads;
-    const struct timeline_place *places;
-    uint64_t end; /* the last time of any record */
+    const struct timeline_thread *threads; /* header.n_threads of them, ascending by profile */
+    const struct timeline_place *places;   /* header.n_places of them */
+    const char *event; /* in run.json, of which the records are; "" if unknown */
+    bool is_time;      /* amounts are time, so that a record is about an interval */
+    uint64_t end;      /* the last time of any record */
+    uint64_t n_records; /* of all threads */
 };
 
 /* What a record says. */
 struct timeline_piece {
-    uint64_t begin, end; /* of the interval that it is a part of; begin = end if the amount is no time */
-    uint64_t amount;     /* in the fixed point of the event */
+    /* The record is about the last part, as long as its amount and those of the other records with this time, of the
+     * interval from the record before that to its time. Intervals of different times do not overlap. begin = end if the
+     * amount is no time. */
+    uint64_t begin, end;
+    uint64_t amount; /* in the fixed point of the event */
     enum trace_state state;
     bool is_worker; /* it pays idleness */
     const struct timeline_place *place;
 };
 
-/* NULL if the database has none, or, with the problem noted, if it is damaged. */
-struct timeline *timeline_open(const char *folder);
+/* NULL if the database has none, or, with the problem noted, if it is damaged. `run`, run.json, may be NULL; it must
+ * outlive the result. */
+struct timeline *timeline_open(const char *folder, const json_t *run);
 void timeline_close(struct timeline *timeline); /* NULL allowed */
 
 /* The thread of a profile; NULL: it has no records. */
 const struct timeline_thread *timeline_thread(const struct timeline *timeline, uint32_t profile);
+
+/* The records of a thread, ascending by time. */
+const struct timeline_record *timeline_records(const struct timeline *timeline, const struct timeline_thread *thread);
 
 /* The first record of the thread that ends at `time` or later; its number of records if none does. */
 uint64_t timeline_find(const struct timeline *timeline, const struct timeline_thread *thread, uint64_t time);
@@ -38,5 +50,14 @@ uint64_t timeline_find(const struct timeline *timeline, const struct timeline_th
 /* The record at `index` < n_records. Records of one sample share `begin` and `end`. */
 struct timeline_piece timeline_piece(const struct timeline *timeline, const struct timeline_thread *thread,
                                      uint64_t index);
+
+/* The state of a record; TRACE_DROPPED, with the problem noted, if it is damaged. Then it has no place. */
+enum trace_state timeline_state(const struct timeline *timeline, const struct timeline_record *record);
+
+/* Units of the event: seconds, or a count. */
+static inline double timeline_amount(const struct timeline *timeline, double fixed_point)
+{
+    return fixed_point / (double)(UINT64_C(1) << timeline->header.shift) * (timeline->is_time ? 1e-9 : 1);
+}
 
 #endif

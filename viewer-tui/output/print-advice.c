@@ -92,6 +92,10 @@ static void write_finding(struct json_writer *json, const struct finding *findin
     json_write_text(json, "scope", name_of(db, finding->procedure, buffer));
     json_put_place(json, database_file_path(db, finding->file), finding->line);
     json_write_text(json, "text", finding->text);
+    if (finding->phase) {
+        json_put_integer(json, "phase", finding->phase);
+        json_put_number(json, "percent_in_phase", 100 * finding->part_in_phase);
+    }
     json_put_array(json, "details");
     for (size_t i = 0; i < finding->details.n; i++)
         json_write_string(json, finding->details.at[i] + (*finding->details.at[i] == FINDING_ITEM));

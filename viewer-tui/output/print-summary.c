@@ -135,6 +135,7 @@ void print_summary_json(struct summary *summary)
     size_t i;
     json_t *process;
     json_write_text(json, "title", summary->title);
+    json_put_range(json, summary->session);
     json_put_array(json, "processes");
     json_array_foreach(json_object_get(summary->run, "processes"), i, process)
     {
@@ -166,7 +167,7 @@ int print_summary(struct session *session, struct view *view, const struct print
                               .title = session_title(session, view->db),
                               .n_threads = threads_count(view->db),
                               .view = view,
-                              .advice = advice_on(view, 0, session->run),
+                              .advice = session_advice(session, view, 0),
                               .width = options->width};
     if (!summary_take_changes(&summary, options->changes)) {
         advice_free(&summary.advice);

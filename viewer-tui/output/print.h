@@ -24,7 +24,7 @@ struct print_options {
     const char *sort;   /* as on the command line; NULL: the view's own order */
     const char *columns; /* trees as text, CSV or JSON: only these (column-choice.h); NULL: the format's own */
     bool has_bars;       /* trees as text: bars in place of percentages */
-    uint32_t depth;     /* levels below the whole program; 0: the view's own limit */
+    uint32_t depth;     /* levels below the whole program; 0: the view's own limit; of a time line states */
     double min_percent; /* below 0: the format's own limit */
     size_t width;       /* of running text, in columns; 0: the usual width */
     const struct filters *filters; /* trees only; NULL: none */
@@ -43,7 +43,7 @@ struct print_options {
 
 /* A tree to print: a view as it is shown. */
 struct tree {
-    const struct session *session;
+    struct session *session;
     struct view *view;
     enum projection projection;
     struct filtered_tree *filtered; /* the view's rows that the filters leave */
@@ -58,7 +58,7 @@ struct tree {
 /* Prints a page (printed-pages.h), and returns the exit status: 0; 1 if the database cannot be read; 2 if the options do
  * not fit it, which has been reported. It may sort the view. */
 typedef int page_printer(struct session *session, struct view *view, const struct print_options *options, FILE *out);
-page_printer print_view, print_threads, print_summary;
+page_printer print_view, print_threads, print_summary, print_timeline, print_phases;
 
 /* The summary of a comparison: both runs side by side, what changed, and the procedures whose own
  * costs differ most. Its view is bottom-up. */

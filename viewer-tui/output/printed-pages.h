@@ -6,7 +6,16 @@
 #include "viewer-tui/output/print.h"
 
 /* Indices of printed_pages, in the order of --help; those of trees are the values of enum view_id. */
-enum printed { PRINT_NOTHING = -1, PRINT_THREADS = VIEWS, PRINT_SUMMARY, PRINT_SCALING, PRINT_LOSSES, PRINTED };
+enum printed {
+    PRINT_NOTHING = -1,
+    PRINT_THREADS = VIEWS,
+    PRINT_SUMMARY,
+    PRINT_TIMELINE,
+    PRINT_PHASES,
+    PRINT_SCALING,
+    PRINT_LOSSES,
+    PRINTED
+};
 
 struct printed_page {
     const char *word;    /* of --print, and the title on the screen */

@@ -4,7 +4,7 @@
 
 #include "viewer-tui/advice/advice.h"
 #include "viewer-tui/advice/what-if.h"
-#include "viewer-tui/compare/session.h"
+#include "viewer-tui/compare/session-advice.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/fates.h"
 #include "viewer-tui/table/writer.h"

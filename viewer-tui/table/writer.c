@@ -31,6 +31,19 @@ void writer_free(struct writer *writer)
     vec_free(&writer->right);
 }
 
+void json_put_range(struct json_writer *json, const struct session *session)
+{
+    const json_t *range = json_object_get(session->run, "range");
+    if (!range)
+        return;
+    json_put_object(json, "range");
+    json_put_number(json, "from", run_number(range, "from"));
+    json_put_number(json, "to", run_number(range, "to"));
+    json_put_integer(json, "records", (int64_t)run_number(range, "records"));
+    json_put_integer(json, "step", (int64_t)run_number(range, "step"));
+    json_write_object_end(json);
+}
+
 void writer_head(struct writer *writer, const struct session *session, const struct database *db, const char *view,
                  enum projection projection)
 {
@@ -51,6 +64,7 @@ void writer_head(struct writer *writer, const struct session *session, const str
             }
         json_write_array_end(json);
     }
+    json_put_range(json, session);
     json_write_text(json, "view", view);
     json_write_text(json, "projection", projection_name(projection));
 }

@@ -28,7 +28,9 @@ enum format {
     FORMAT_FLAMEGRAPH,
     FORMAT_SPEEDSCOPE,
     FORMAT_PPROF,
-    FORMAT_SVG, /* of a tree the flame graph, of a set the speedups */
+    FORMAT_SVG, /* of a tree the flame graph, of a set the speedups, or the time line */
+    FORMAT_CHROME, /* these show time lines only */
+    FORMAT_FIREFOX,
     FORMATS
 };
 
@@ -54,6 +56,9 @@ void writer_free(struct writer *writer);
  * comparison), view and projection. `db`: NULL for what is of several. */
 void writer_head(struct writer *writer, const struct session *session, const struct database *db, const char *view,
                  enum projection projection);
+
+/* The member "range": the piece of time to which values are restricted (run-slice.h); nothing for the whole run. */
+void json_put_range(struct json_writer *json, const struct session *session);
 
 /* ---- Text ---- */
 

@@ -44,6 +44,19 @@ static const struct {
     {202, COLOR_RED},   {249, COLOR_WHITE}, {175, COLOR_MAGENTA}, {117, COLOR_CYAN},
 };
 
+/* The palette of Okabe and Ito, as near as terminals have it. */
+static const struct {
+    short of_256, of_8;
+} tiles[SCREEN_TILE_COLORS] = {
+    {36, COLOR_GREEN},    {166, COLOR_RED},   {214, COLOR_YELLOW}, {74, COLOR_CYAN},
+    {175, COLOR_MAGENTA}, {245, COLOR_WHITE}, {227, COLOR_YELLOW}, {32, COLOR_BLUE},
+};
+static bool has_tiles;
+
+/* The pair of a color, or none, on another one, or none. */
+#define TILE_PAIR(color, around) ((short)(STYLES + 1 + (around) * (SCREEN_TILE_COLORS + 1) + (color)))
+#define TILE_PAIRS               (STYLES + 1 + (SCREEN_TILE_COLORS + 1) * (SCREEN_TILE_COLORS + 1))
+
 static void set_monochrome(void)
 {
     static const attr_t attributes[STYLE_HEAT] = {
@@ -67,6 +80,11 @@ static void set_color(enum style style, int of_256, int of_8, attr_t attributes)
     styles[style] = COLOR_PAIR(style + 1) | attributes;
 }
 
+static short tile_color(int color)
+{
+    return color == SCREEN_TILE_COLORS ? -1 : COLORS >= 256 ? tiles[color].of_256 : tiles[color].of_8;
+}
+
 static void set_colors(void)
 {
     const char *no_color = getenv("NO_COLOR");
@@ -84,6 +102,10 @@ static void set_colors(void)
         set_color(STYLE_CURVE + i, curves[i].of_256, curves[i].of_8, A_NORMAL);
     for (int i = 0; i < STYLE_CURVE - STYLE_HEAT; i++)
         set_color(STYLE_HEAT + i, heats[i].of_256, heats[i].of_8, heats[i].attributes);
+    has_tiles = COLOR_PAIRS >= TILE_PAIRS;
+    for (int around = 0; around <= SCREEN_TILE_COLORS && has_tiles; around++)
+        for (int color = 0; color <= SCREEN_TILE_COLORS; color++)
+            init_pair(TILE_PAIR(color, around), tile_color(color), tile_color(around));
 }
 
 /* Asks for the size again: ncurses misses changes between asking for it and listening to changes. */
@@ -219,6 +241,21 @@ int screen_put(int line, int column, int width, enum style style, const char *te
     attrset(A_NORMAL);
     vec_free(&cut);
     return used;
+}
+
+void screen_put_tile(int line, int column, unsigned color, unsigned around, bool is_reversed, const char *text)
+{
+    int width = 1;
+    if (!clip(line, column, &width))
+        return;
+    attrset((has_tiles ? (attr_t)COLOR_PAIR(TILE_PAIR(color, around)) : 0) | (is_reversed ? A_REVERSE : 0));
+    mvaddstr(line, column, text);
+    attrset(A_NORMAL);
+}
+
+bool screen_has_colors(void)
+{
+    return has_tiles;
 }
 
 int screen_print(struct area area, enum style style, const char *format, ...)

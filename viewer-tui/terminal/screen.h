@@ -61,6 +61,12 @@ int screen_put(int line, int column, int width, enum style style, const char *te
 /* Draws a formatted text at the start of the first line of an area. Returns the columns used. */
 int screen_print(struct area area, enum style style, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* A character in one of the colors of time lines (output/time-looks.h) on another one; TIME_COLORS: none. Reversed: the
+ * first color is around it. */
+#define SCREEN_TILE_COLORS 8
+void screen_put_tile(int line, int column, unsigned color, unsigned around, bool is_reversed, const char *text);
+bool screen_has_colors(void);
+
 /* Fills cells with spaces in a style. */
 void screen_fill(int line, int column, int width, enum style style);
 

@@ -5,8 +5,10 @@
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/db/run.h"
+#include "viewer-tui/db/time-slice.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/threads/thread-origin.h"
+#include "viewer-tui/threads/thread-profile.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -18,8 +20,7 @@ struct thread_reader {
     const struct database *db;
     struct threads *threads;
     struct v4_id_names names;
-    uint64_t
-        values_left; /* values that may still be read: profiles of a damaged file can overlap */
+    uint64_t values_left; /* values that may still be read: profiles of a damaged file can overlap */
 };
 
 static const char *kind_name(const struct thread_reader *reader, uint8_t kind)
@@ -83,12 +84,11 @@ static bool add_context(struct thread_reader *reader, struct thread *thread,
 }
 
 /* Reads the costs of the whole program, context 0; without it, those of the entry points. */
-static void read_totals(struct thread_reader *reader, struct thread *thread,
-                        const struct v4_context_values *block)
+static void read_totals(struct thread_reader *reader, struct thread *thread)
 {
     const struct database *db = reader->db;
     struct values values;
-    if (!values_map(&values, &db->profile, block) || add_context(reader, thread, &values, 0))
+    if (!thread_profile(db, thread->profile, &values) || add_context(reader, thread, &values, 0))
         return;
     for (uint32_t i = 0; i < db->entries.n; i++) {
         struct v4_entry entry;
@@ -100,12 +100,13 @@ static void read_totals(struct thread_reader *reader, struct thread *thread,
 static void read_profile(struct thread_reader *reader, uint32_t number)
 {
     struct v4_profile profile = database_profile(reader->db, number);
-    if (profile_is_summary(&profile))
+    bool has_records = !reader->db->slice || time_slice_has(reader->db->slice, number);
+    if (profile_is_summary(&profile) || !has_records)
         return;
     struct thread thread = {.profile = number, .pid = -1, .tid = -1, .name = ""};
     thread.id = id_text(reader, profile.id_tuple);
     thread.totals = mem_alloc((reader->db->metrics.n + 1) * sizeof *thread.totals);
-    read_totals(reader, &thread, &profile.values);
+    read_totals(reader, &thread);
     vec_push(&reader->threads->list, thread);
 }
 
@@ -251,8 +252,8 @@ void threads_read(struct threads *threads, const struct database *db, const json
     *threads = (struct threads){0};
     struct thread_reader reader = {.db = db,
                                    .threads = threads,
-                                   .values_left =
-                                       db->profile.size / sizeof(struct v4_metric_value)};
+                                   .values_left = db->slice ? UINT64_MAX
+                                                            : db->profile.size / sizeof(struct v4_metric_value)};
     v4_read(&db->meta, db->meta.sections[V4_META_ID_NAMES].at, &reader.names, sizeof reader.names);
     uint32_t n = database_n_profiles(db);
     for (uint32_t i = 1; i < n; i++)

@@ -11,6 +11,8 @@ struct summation {
     double *column_of[METRIC_IDS]; /* by metric id in the threads' profiles: a column of costs->sums, or NULL */
     uint64_t values_left;          /* values that may still be read: profiles of a damaged file can overlap */
     bool *is_there;                /* by position: whether it has a value of these threads */
+    bool *has_profile;             /* by number: whether its values are added up */
+    bool has_some_threads;         /* threads are left out that have values there */
 };
 
 /* Makes room for the sums of the scopes that are in the summary and in threads. */
@@ -62,7 +64,20 @@ static void add_thread(struct summation *summation, const struct values *values,
     }
 }
 
-static enum outcome add_up(struct summation *summation, const struct thread_set *set)
+/* Notes which profiles are added up. */
+static void choose_profiles(struct summation *summation, const struct thread_set *set, const struct time_slice *slice)
+{
+    uint32_t n = database_n_profiles(summation->db);
+    summation->has_profile = mem_alloc((n + 1) * sizeof *summation->has_profile);
+    for (uint32_t number = 1; number < n; number++) {
+        struct v4_profile profile = database_profile(summation->db, number);
+        bool is_there = !profile_is_summary(&profile) && (!slice || time_slice_has(slice, number));
+        summation->has_profile[number] = is_there && thread_set_has(set, number);
+        summation->has_some_threads |= is_there && !thread_set_has(set, number);
+    }
+}
+
+static enum outcome add_up(struct summation *summation)
 {
     const struct database *db = summation->db;
     uint32_t n = database_n_profiles(db);
@@ -71,20 +86,53 @@ static enum outcome add_up(struct summation *summation, const struct thread_set 
     for (uint32_t number = 1; number < n; number++) {
         struct v4_profile profile = database_profile(db, number);
         struct values values;
-        if (!profile_is_summary(&profile) && thread_set_has(set, number) &&
-            values_map(&values, &db->profile, &profile.values))
+        if (summation->has_profile[number] && values_map(&values, &db->profile, &profile.values))
             add_thread(summation, &values, number);
     }
     return progress_end();
 }
 
-static void note_profiles(struct database *db, const struct thread_set *set)
+/* Adds what the records of a place pay to its context alone: node-costs.h computes the other scopes. */
+static void add_sum(struct summation *summation, const struct time_slice *slice, const struct record_sum *sum,
+                    uint64_t position)
 {
-    uint32_t n = database_n_profiles(db);
-    free(db->has_profile);
-    db->has_profile = set ? mem_alloc((n + 1) * sizeof *db->has_profile) : NULL;
-    for (uint32_t number = 0; set && number < n; number++)
-        db->has_profile[number] = thread_set_has(set, number);
+    struct slot_payment payments[RECORD_METRICS + 1];
+    size_t n = time_slice_payments(slice, sum, payments);
+    for (size_t i = 0; i < n; i++)
+        summation->costs->sums[METRIC_SCOPES * payments[i].slot + METRIC_POINT][position] += payments[i].amount;
+    summation->is_there[position] |= n > 0;
+}
+
+static void make_columns_of_slice(struct summation *summation)
+{
+    struct node_costs *costs = summation->costs;
+    costs->sums = mem_alloc((METRIC_SCOPES * costs->n_slots + 1) * sizeof *costs->sums);
+    for (size_t slot = 0; slot < costs->n_slots; slot++) {
+        double *column = mem_alloc((summation->db->values.n_index + 1) * sizeof *column);
+        vec_push(&costs->columns, column);
+        costs->sums[METRIC_SCOPES * slot + METRIC_POINT] = column;
+    }
+}
+
+static enum outcome add_up_records(struct summation *summation, const struct time_slice *slice)
+{
+    struct record_sums sums = {0};
+    uint64_t near = 0;
+    uint32_t n = database_n_profiles(summation->db);
+    make_columns_of_slice(summation);
+    progress_begin("adding up records", n);
+    for (uint32_t number = 1; number < n && progress_at(number); number++)
+        if (summation->has_profile[number])
+            record_sums_add(&sums, slice->timeline, timeline_thread(slice->timeline, number), slice->range);
+    for (size_t i = 0; i < sums.list.n; i++) {
+        uint64_t position = time_slice_position(slice, summation->db, &sums.list.at[i], near);
+        if (position == NO_POSITION)
+            continue;
+        add_sum(summation, slice, &sums.list.at[i], position);
+        near = position;
+    }
+    record_sums_free(&sums);
+    return progress_end();
 }
 
 /* The nodes of the file of which these threads have values, and those above them. */
@@ -99,24 +147,41 @@ static struct nodes *nodes_of_threads(const struct summation *summation)
     return nodes;
 }
 
-enum outcome database_restrict(struct database *db, const struct thread_set *set)
+/* Makes the sums those of the database. Takes them. */
+static void put_in_place(struct summation *summation, struct database *db, struct time_slice *slice, bool is_part)
 {
-    if (!database_nodes(db))
+    if (is_part)
+        summation->costs->nodes = nodes_of_threads(summation);
+    database_set_costs(db, summation->costs);
+    time_slice_free(db->slice);
+    free(db->has_profile);
+    db->slice = slice;
+    db->has_profile = is_part ? summation->has_profile : NULL;
+    db->has_some_threads = summation->has_some_threads;
+    if (is_part)
+        summation->has_profile = NULL;
+}
+
+enum outcome database_restrict(struct database *db, const struct thread_set *set, struct time_slice *slice)
+{
+    if (!database_nodes(db)) {
+        time_slice_free(slice);
         return STOPPED;
+    }
     struct summation *summation = mem_alloc(sizeof *summation);
     *summation = (struct summation){.db = db,
                                     .costs = node_costs_new(db),
                                     .values_left = db->profile.size / sizeof(struct v4_metric_value),
                                     .is_there = mem_alloc(db->values.n_index + 1)};
-    enum outcome outcome = set ? add_up(summation, set) : DONE;
+    choose_profiles(summation, set, slice);
+    enum outcome outcome = slice ? add_up_records(summation, slice) : set ? add_up(summation) : DONE;
     if (outcome == DONE) {
-        if (set)
-            summation->costs->nodes = nodes_of_threads(summation);
-        database_set_costs(db, summation->costs);
-        note_profiles(db, set);
+        put_in_place(summation, db, slice, set || slice);
     } else {
         node_costs_free(db, summation->costs);
+        time_slice_free(slice);
     }
+    free(summation->has_profile);
     free(summation->is_there);
     free(summation);
     return outcome;

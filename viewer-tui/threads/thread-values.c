@@ -1,6 +1,7 @@
 #include "viewer-tui/threads/thread-values.h"
 
 #include "viewer-tui/db/cct-file.h"
+#include "viewer-tui/threads/thread-profile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -213,9 +214,8 @@ static enum outcome pass_over_threads(struct thread_pass *pass, size_t metric, u
     list_wanted(pass);
     progress_begin("adding up threads", n);
     for (uint32_t number = 1; number < n && progress_at(number); number++) {
-        struct v4_profile profile = database_profile(db, number);
         struct values values;
-        if (profile_is_summary(&profile) || !values_map(&values, &db->profile, &profile.values))
+        if (!thread_profile(db, number, &values))
             continue;
         add_thread(pass, &values);
         end_thread(pass, number);
@@ -265,7 +265,7 @@ enum outcome thread_values(const struct database *db, struct value_refs *refs, s
     struct cct_file file;
     memset(by_profile, 0, database_n_profiles(db) * sizeof *by_profile);
     sort_by_context(refs);
-    if (!cct_file_open(&file, db->folder)) {
+    if (db->slice || !cct_file_open(&file, db->folder)) {
         struct thread_pass pass = {.db = db, .refs = refs, .take = take_value, .context = by_profile};
         return pass_over_threads(&pass, metric, 1);
     }

@@ -117,16 +117,19 @@ static bool has_name(const struct procedure *procedure)
     return procedure->name && *procedure->name && *procedure->name != '<';
 }
 
-enum code_owner code_owner(const struct view *view, uint32_t row)
+enum code_owner code_owner_of_procedure(struct database *db, uint32_t id, uint32_t module)
 {
-    if (!row_is_procedure(view_row(view, row)))
-        return CODE_OF_SYSTEM;
-    struct procedure procedure = database_procedure(view->db, view_row(view, row)->place);
-    unsigned owner = owner_of(view->db, procedure.file, false);
-    uint32_t module = label_module(view, row);
+    struct procedure procedure = database_procedure(db, id);
+    unsigned owner = owner_of(db, procedure.file, false);
     if (owner != OPEN)
         return (enum code_owner)owner;
     if (module == NOTHING)
         return has_name(&procedure) ? CODE_OWN : CODE_OF_SYSTEM;
-    return (enum code_owner)owner_of(view->db, module, true);
+    return (enum code_owner)owner_of(db, module, true);
+}
+
+enum code_owner code_owner(const struct view *view, uint32_t row)
+{
+    const struct row *at = view_row(view, row);
+    return row_is_procedure(at) ? code_owner_of_procedure(view->db, at->place, label_module(view, row)) : CODE_OF_SYSTEM;
 }

@@ -214,6 +214,71 @@ TEST(a_failed_flush_is_made_up_for)
     }
 }
 
+/* ---- the trace ---- */
+
+#define RECORDS 20000 /* more than fit in a chunk */
+
+/* A thread with a node, and a trace of so many records. */
+static void begin_trace(uint32_t limit, uint32_t count)
+{
+    begin();
+    thread.trace_limit = limit;
+    segments_init(&thread.trace, sizeof(struct trace_record), ARENA_TRACE_BITS);
+    for (uint32_t i = 0; i < count; i++)
+        *(struct trace_record *)segments_add(&thread.trace) =
+            (struct trace_record){.time = i, .amount = 10 << TRACE_FLAG_BITS | TRACE_IDLE};
+    image.trace = trace_word((struct trace_extent){.count = count, .scale = 3});
+}
+
+static void assert_trace(uint64_t records)
+{
+    struct measurement *m = read_file();
+    assert_int_equal(m->problems.n, 0);
+    assert_int_equal(m->threads.at[0].trace.n, records);
+    if (records)
+        assert_int_equal(m->threads.at[0].trace_step, 8);
+    measurement_free(m);
+}
+
+/* Until the end it may still be thinned. One without a limit is written with the rest. */
+TEST(a_bounded_trace_is_written_at_the_end)
+{
+    for (unsigned full = 0; full < 2; full++) {
+        begin_trace(full ? TRACE_MAX_COUNT : RECORDS, RECORDS);
+        assert_true(flush_thread(&thread, false));
+        assert_trace(full ? RECORDS : 0);
+        assert_int_equal(trace_extent(image.trace).count, full ? 0 : RECORDS);
+        assert_true(flush_thread(&thread, true));
+        assert_trace(RECORDS);
+        assert_true(flush_thread(&thread, true)); /* after an exec that failed */
+        assert_trace(RECORDS);
+        assert_int_equal(trace_extent(image.trace).scale, 3);
+        segments_free(&thread.trace);
+        end();
+    }
+}
+
+/* What could be written is not written again. */
+TEST(no_record_is_written_twice)
+{
+    for (unsigned long fails = 1; fails <= 6; fails++) {
+        begin_trace(RECORDS, RECORDS);
+        writes = 0;
+        fails_from = fails;
+        fails_until = fails + 1;
+        bool good = flush_thread(&thread, true);
+        bool any = trace_extent(image.trace).count == 0;
+        fails_from = fails_until = 0;
+        assert_true(flush_thread(&thread, true));
+        struct measurement *m = read_file();
+        size_t n = m->threads.at[0].trace.n;
+        assert_true(n == RECORDS || (!good && any && n > 0 && n < RECORDS));
+        measurement_free(m);
+        segments_free(&thread.trace);
+        end();
+    }
+}
+
 /* Samples after the stop count as fired and dropped, once. */
 TEST(late_samples_are_counted_once)
 {

@@ -10,6 +10,7 @@
 #include "hpcrun/restart/ended-calls.h"
 #include "hpcrun/restart/restart.h"
 #include "hpcrun/sample/handler.h"
+#include "hpcrun/sample/sample-trace.h"
 #include "hpcrun/sample/sample.h"
 #include "hpcrun/span/strand-clock.h"
 #include "hpcrun/thread/thread-image.h"
@@ -27,7 +28,7 @@ __thread unsigned thread_samples_handled;
 static struct thread thread;
 static struct arena_thread image;
 
-/* What happened, a letter each: m mark, g the call goes on, k test for cancellation, s measure, r record, c commit, a arm, x count a missed one,
+/* What happened, a letter each: m mark, g the call goes on, k test for cancellation, s measure, r record, c commit, t trace, a arm, x count a missed one,
  * b begin the arena file, l look at the clock, p write pending chunks, f flush, S a strand pauses, G it goes on. */
 static char done[64];
 static bool was_busy; /* in all of it */
@@ -121,11 +122,19 @@ void source_arm(struct thread *its, struct thread_event *event)
 }
 
 void sample_record(struct thread *its, struct thread_event *event,
-                   const struct increment *increment, const ucontext_t *context)
+                   const struct increment *increment, const ucontext_t *context,
+                   struct trace_record *found)
 {
     assert_int_equal(increment->amount, 7);
+    assert_ptr_equal(found, &image.trace_recent[image.trace_recent_count]);
     recorded = index_of(event);
+    found->amount = TRACE_WORK;
     note('r');
+}
+
+void sample_trace_parts(struct thread *its, const struct increment *increment)
+{
+    note('t');
 }
 
 void sample_count_missed(struct thread_event *event, const struct increment *increment)
@@ -208,6 +217,25 @@ TEST(a_sample_is_recorded_before_the_next_is_armed)
     assert_true(was_busy);
     assert_false(thread.busy);
     assert_int_equal(thread_samples_handled, before + 1);
+}
+
+/* Only after its node is published. */
+TEST(samples_of_one_event_are_traced)
+{
+    handle(SI_TIMER, 0);
+    assert_int_equal(image.trace_recent_count, 0);
+    thread.traced = &thread.events[1];
+    handle(SI_TIMER, 0);
+    assert_int_equal(image.trace_recent_count, 1);
+    assert_int_equal(image.trace_recent[0].amount, 7 << TRACE_FLAG_BITS | TRACE_WORK);
+    of_signal = 0;
+    handle(SI_TIMER, 0);
+    assert_int_equal(image.trace_recent_count, 1);
+    of_signal = 1;
+    image.trace_recent_count = ARENA_RECENT - TRACE_PARTS;
+    memset(done, 0, sizeof done);
+    handle(SI_TIMER, 0);
+    assert_string_equal(done, "msrctag");
 }
 
 TEST(a_canceled_thread_is_done_with_its_sample)
@@ -311,7 +339,7 @@ TEST(a_live_image_is_not_flushed)
     static struct arena_segments offsets;
     image.state = THREAD_IMAGE_LIVE;
     thread.cct.nodes.offsets = thread.cct.values.offsets = &offsets;
-    thread.logical.lnotes.notes.offsets = &offsets;
+    thread.logical.lnotes.notes.offsets = thread.trace.offsets = &offsets;
     ticks_since_look = TICKS_PER_LOOK;
     since_flush = 2 * FLUSH_INTERVAL;
     handle(SI_TIMER, 0);

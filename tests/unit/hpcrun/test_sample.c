@@ -5,6 +5,7 @@
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
+#include "hpcrun/sample/lock-wait-record.h"
 #include "hpcrun/sample/sample.h"
 
 struct process process;
@@ -14,6 +15,7 @@ enum { WORK, WALL, OFF_CPU, READY, IDLENESS, INCOMPLETE, WAITING, LOCK_BLAME, ME
 
 #define NODE    5u
 #define UNKNOWN 6u
+#define KEPT    7u /* for a lock that is kept for long */
 
 static struct thread thread;
 static struct arena_thread image;
@@ -21,7 +23,7 @@ static struct thread_event *const event = &thread.events[0];
 static struct thread_status status;
 static enum unwind_end path_end;
 static uint32_t node_of_path, full_metric; /* full_metric: has no memory; METRICS: all have */
-static uint64_t paid[UNKNOWN + 1][METRICS];
+static uint64_t paid[KEPT + 1][METRICS];
 static uint32_t recorded_workers, recorded_n;
 
 __thread struct agent_slot *own_slot;
@@ -75,6 +77,12 @@ const struct thread_status *agent_query_status(struct agent_query *query, struct
     return &status;
 }
 
+uint32_t lock_kept_node(struct thread *self)
+{
+    assert_ptr_equal(self, &thread);
+    return KEPT;
+}
+
 uint32_t agent_query_path(struct agent_query *query)
 {
     return 0;
@@ -94,7 +102,7 @@ uint32_t logical_unknown(struct cct *cct)
 
 bool cct_add(struct cct *cct, uint32_t node, uint32_t metric, uint64_t amount)
 {
-    assert_in_range(node, NODE, UNKNOWN);
+    assert_in_range(node, NODE, KEPT);
     assert_in_range(metric, 0, METRICS - 1);
     if (metric == full_metric)
         return false;
@@ -136,10 +144,12 @@ STEP(begin)
     recorded_workers = recorded_n = 0;
 }
 
+static struct trace_record found; /* by the last sample */
+
 static void take(uint64_t amount)
 {
     static const ucontext_t context;
-    sample_record(&thread, event, &(struct increment){.fired = true, .amount = amount}, &context);
+    sample_record(&thread, event, &(struct increment){.fired = true, .amount = amount}, &context, &found);
 }
 
 static void set_status(enum agent_thread_status kind, uint32_t workers, uint32_t working)
@@ -220,7 +230,7 @@ TEST(time_off_the_cpu_is_told_apart)
 {
     static const ucontext_t context;
     struct increment increment = {.fired = true, .amount = 1000, .off_cpu = 400};
-    sample_record(&thread, event, &increment, &context);
+    sample_record(&thread, event, &increment, &context, &found);
     assert_paid(1000, 0, 0);
     assert_int_equal(paid[NODE][OFF_CPU], 400);
 }
@@ -231,7 +241,7 @@ TEST(a_thread_that_waits_pays_waiting)
     static const ucontext_t context;
     struct increment increment = {.fired = true, .amount = 1000, .off_cpu = 900};
     set_status(AGENT_WAITING, 4, 1);
-    sample_record(&thread, event, &increment, &context);
+    sample_record(&thread, event, &increment, &context, &found);
     assert_only_fate(FATE_RECORDED, 1000);
     assert_paid(0, 0, 0);
     assert_int_equal(paid[NODE][WAITING], 1000);
@@ -247,7 +257,7 @@ TEST(time_without_a_cpu_is_only_ready)
         begin(state);
         set_status(i ? AGENT_WAITING : AGENT_WORKING, 4, 1);
         waiters = 1;
-        sample_record(&thread, event, &increment, &context);
+        sample_record(&thread, event, &increment, &context, &found);
         assert_only_fate(FATE_RECORDED, 1000);
         assert_int_equal(paid[NODE][READY], 600);
         assert_int_equal(paid[NODE][i ? WAITING : WORK], 400);
@@ -279,7 +289,7 @@ TEST(threads_that_work_share_the_clock)
         process.usable_cpus = cases[i].cpus;
         running = cases[i].running;
         set_status(cases[i].kind, cases[i].workers, cases[i].working);
-        sample_record(&thread, event, &increment, &context);
+        sample_record(&thread, event, &increment, &context, &found);
         assert_int_equal(paid[NODE][WALL], cases[i].wall);
     }
 }
@@ -302,6 +312,27 @@ TEST(the_holder_of_a_lock_pays_for_each_thread_that_waits)
         assert_int_equal(charged, 1000);
         assert_int_equal(paid[NODE][LOCK_BLAME], 3000);
     }
+}
+
+/* 4 ms at a time: from the sixth sample of the same turn on, the thread has kept the lock for 20 ms. */
+TEST(a_lock_that_is_kept_for_long_has_a_node_of_its_own)
+{
+    const uint64_t amount = (uint64_t)4000000 << TIME_SHIFT;
+    waiters = 2;
+    set_status(AGENT_WORKING, 3, 1);
+    for (status.counts.turn = 5; status.counts.turn < 7; status.counts.turn++) {
+        memset(&paid, 0, sizeof paid);
+        for (int i = 0; i < 8; i++)
+            take(amount);
+        assert_int_equal(paid[NODE][LOCK_BLAME], 6 * 2 * amount);
+        assert_int_equal(paid[KEPT][LOCK_BLAME], 2 * 2 * amount);
+        assert_int_equal(paid[KEPT][WORK], 0);
+    }
+    memset(&paid, 0, sizeof paid);
+    status.counts.turn = 0; /* a lock that is no interpreter's */
+    for (int i = 0; i < 8; i++)
+        take(amount);
+    assert_int_equal(paid[NODE][LOCK_BLAME], 8 * 2 * amount);
 }
 
 TEST(a_wait_lasts_while_its_wrapper_is_on_the_stack)
@@ -443,6 +474,87 @@ TEST(no_sample_is_lost_or_counted_twice)
     for (uint32_t node = NODE; node <= UNKNOWN; node++)
         recorded += paid[node][WORK];
     assert_int_equal(fate(FATE_RECORDED)->amount, recorded);
+}
+
+/* ---- what the time line gets ---- */
+
+static void assert_found(uint64_t state, uint32_t node)
+{
+    assert_int_equal(found.amount, state);
+    assert_int_equal(found.node, node);
+    assert_int_not_equal(found.time, 0);
+}
+
+TEST(a_sample_says_what_it_found)
+{
+    static const struct {
+        enum agent_thread_status kind;
+        uint32_t working;
+        uint64_t state;
+        uint32_t node, n, divisor;
+    } cases[] = {
+        {AGENT_WORKING, 2, TRACE_WORK | TRACE_WORKER, NODE, 6, 2},
+        {AGENT_WORKING, 0, TRACE_WORK | TRACE_WORKER, NODE, 6, 1},
+        {AGENT_FOREIGN, 2, TRACE_WORK, NODE, 6, 3}, /* of the slots */
+        {AGENT_WAITING, 2, TRACE_WAITING, NODE, 6, 2},
+        {AGENT_IDLE, 2, TRACE_IDLE, 0, 0, 0},
+        {AGENT_IDLE, 0, TRACE_NOBODY, 0, 0, 0},
+        {AGENT_RUNTIME_OWNED, 2, TRACE_RUNTIME, 0, 0, 0},
+    };
+    running = 3;
+    waiters = 4;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        set_status(cases[i].kind, 6, cases[i].working);
+        take(1000);
+        assert_found(cases[i].state, cases[i].node);
+        assert_int_equal(found.n, cases[i].n);
+        assert_int_equal(found.working, cases[i].divisor);
+        assert_int_equal(found.waiters, cases[i].node ? 4 : 0);
+    }
+    event->waiting = NO_METRIC; /* then waiting is work */
+    set_status(AGENT_WAITING, 6, 1);
+    take(1000);
+    assert_found(TRACE_WORK, NODE);
+}
+
+/* A sample of the wall clock may be late: it says until when it pays. */
+TEST(a_record_ends_where_its_time_ends)
+{
+    static const ucontext_t context;
+    for (unsigned dropped = 0; dropped < 2; dropped++) {
+        node_of_path = dropped ? CCT_NO_MEMORY : NODE;
+        sample_record(&thread, event, &(struct increment){.fired = true, .amount = 10, .until = 77},
+                      &context, &found);
+        assert_int_equal(found.time, 77);
+    }
+}
+
+TEST(a_dropped_sample_has_found_nothing)
+{
+    node_of_path = CCT_NO_MEMORY;
+    take(1000);
+    assert_found(TRACE_DROPPED, 0);
+    node_of_path = NODE;
+    full_metric = WORK;
+    take(1000);
+    assert_found(TRACE_DROPPED, 0);
+    full_metric = METRICS;
+    process.config.work_span = true;
+    path[2].pc = OWN_CODE;
+    set_status(AGENT_WORKING, 4, 1);
+    take(1000);
+    path[2].pc = 3000;
+    assert_found(TRACE_DROPPED, 0);
+}
+
+/* The time line has both in records of their own. */
+TEST(time_off_the_cpu_pays_idleness_by_itself)
+{
+    static const ucontext_t context;
+    struct increment increment = {.fired = true, .amount = 10, .off_cpu = 5};
+    set_status(AGENT_WORKING, 3, 2);
+    sample_record(&thread, event, &increment, &context, &found);
+    assert_paid(10, 5 / 2 + 5 / 2, 5 / 2 + 5 / 2);
 }
 
 /* ---- blame for idle workers ---- */

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-enum { METRICS = 2, NODES = 5, VALUES = 2 };
+enum { METRICS = 2, NODES = 5, VALUES = 2, TRACE = 3 };
 
 struct record {
     uint64_t node, amount[METRICS];
@@ -19,6 +19,7 @@ static struct {
     struct cct_node nodes[NODES];
     struct lnote lnotes[1];
     struct record values[VALUES];
+    struct trace_record trace[TRACE];
 } arena;
 
 #define OFFSET(member) ((uint64_t)((char *)&(member) - (char *)&arena))
@@ -48,6 +49,9 @@ static void begin_thread(struct arena_thread *thread, uint32_t index)
     thread->node_segments.at[0] = OFFSET(arena.nodes);
     thread->lnote_segments.at[0] = OFFSET(arena.lnotes);
     thread->value_segments.at[0] = OFFSET(arena.values);
+    thread->trace_segments.at[0] = OFFSET(arena.trace);
+    thread->trace = trace_word((struct trace_extent){.count = TRACE, .scale = 1, .parts = 1});
+    thread->trace_open[1] = (struct trace_record){.time = 6500, .amount = 5 << TRACE_FLAG_BITS | TRACE_IDLE};
     thread->fates[0][fate_slot(FATE_FIRED)] = (struct fate_count){3, 30};
     thread->fates[0][fate_slot(FATE_RECORDED)] = (struct fate_count){3, 30};
 }
@@ -80,6 +84,9 @@ static void begin(void)
     arena.values[1] = (struct record){1, {10, 0}};
     arena.nodes[4].values = 1;
     arena.nodes[1].values = 2;
+    for (uint32_t i = 0; i < TRACE; i++)
+        arena.trace[i] = (struct trace_record){
+            .time = 3000 + 1000 * i, .amount = (10 + i) << TRACE_FLAG_BITS | TRACE_WORK, .node = 4 - i};
     arena.nodes[2].values = VALUES + 1; /* not published */
 }
 
@@ -159,6 +166,31 @@ TEST(an_image_replaces_chunks)
     assert_int_equal(sum_of(m), 31 + 500);
 }
 
+TEST(a_live_threads_trace_is_read)
+{
+    static const struct measurement_trace_record expected[] = {
+        {.time = 1000 + 2 * 3000, .amount = 10 << 8 | 1, .node = 5},
+        {.time = 1000 + 2 * 4000, .amount = 11 << 8 | 1, .node = 4},
+        {.time = 1000 + 2 * 5000, .amount = 12 << 8 | 1, .node = 3},
+        {.time = 1000 + 2 * 6500, .amount = 5 << 8 | 4, .node = MEASUREMENT_ROOT},
+    };
+    begin();
+    put_thread(0);
+    ENCODE(0, 1, 1, 0, 1, 1, 0); /* a chunk TRACE, which does not count */
+    end_chunk(23, 0);
+    struct measurement *m = read_sound(1);
+    const struct measurement_thread *thread = &m->threads.at[0];
+    assert_int_equal(thread->trace.n, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(thread->trace.at[i].time, expected[i].time);
+        assert_int_equal(thread->trace.at[i].amount, expected[i].amount);
+        assert_int_equal(thread->trace.at[i].node, expected[i].node);
+    }
+    assert_int_equal(thread->trace_step, 2);
+    assert_int_equal(thread->trace_event, 0);
+    measurement_free(m);
+}
+
 TEST(other_images_do_not_count)
 {
     begin();
@@ -175,6 +207,7 @@ TEST(what_is_not_published_is_not_read)
     begin();
     arena.threads[0].nodes = NODES - 1;
     arena.threads[0].values = 0;
+    arena.threads[0].trace = 0;
     struct measurement *m = read_sound(1);
     assert_int_equal(m->threads.at[0].nodes.n, 2 + NODES - 2);
     assert_int_equal(sum_of(m), 0);
@@ -218,7 +251,7 @@ TEST(damage_is_reported)
     assert_damaged("version 9");
     begin();
     arena.header.thread_bytes += 8;
-    assert_damaged("version 1-");
+    assert_damaged("version 2-");
     begin();
     arena.header.first_thread = sizeof arena;
     assert_damaged("list of threads");
@@ -239,6 +272,18 @@ TEST(damage_is_reported)
     assert_damaged("the image of a thread");
     begin();
     arena.threads[0].value_segments.at[0] = UINT64_MAX - 8;
+    assert_damaged("the image of a thread");
+    begin();
+    arena.threads[0].trace = trace_word((struct trace_extent){.count = 200}); /* the second segment is not there */
+    assert_damaged("the image of a thread");
+    begin();
+    arena.threads[0].trace = UINT64_MAX;
+    assert_damaged("the image of a thread");
+    begin();
+    arena.threads[0].trace_recent_count = ARENA_RECENT + 1;
+    assert_damaged("the image of a thread");
+    begin();
+    arena.threads[0].trace_segments.at[0] = sizeof arena - 8;
     assert_damaged("the image of a thread");
     begin();
     arena.threads[0].join_count = ARENA_JOINS + 1;

@@ -1,6 +1,8 @@
 #include "tests/unit/lib/measurement_encoder.h"
 #include "tests/unit/random_numbers.h"
 
+#include "lib/trace-format.h"
+
 /* 40 chunks, each of which adds 1 to a node of its own, so the test sees which chunk is lost. */
 enum { PAYMENTS = 40 };
 static size_t payment_start[PAYMENTS + 1];
@@ -90,6 +92,13 @@ static void check_invariants(const struct measurement *m)
             assert_true(k == 0 || value[-1].node < value->node ||
                         (value[-1].node == value->node && value[-1].metric < value->metric));
         }
+        for (size_t k = 0; k < t->trace.n; k++) {
+            const struct measurement_trace_record *record = &t->trace.at[k];
+            assert_true(record->node < t->nodes.n);
+            assert_in_range(trace_state(record->amount), TRACE_WORK, TRACE_DROPPED);
+            assert_true(k == 0 || record[-1].time <= record->time);
+        }
+        assert_true(t->trace_event == MEASUREMENT_UNKNOWN || t->trace_event < m->events.n);
     }
     for (size_t i = 0; i < m->problems.n; i++)
         assert_null(strchr(m->problems.at[i], '\n'));
@@ -125,7 +134,7 @@ static uint64_t random_number(void)
 /* Well-formed chunks of random numbers: damage that no CRC detects. */
 TEST(random_payloads_are_survived)
 {
-    static const unsigned kinds[] = {1, 2, 3, 4, 5, 6, 7, 8, 16, 17, 18, 18, 18, 19, 20, 20, 21};
+    static const unsigned kinds[] = {1, 2, 3, 4, 5, 6, 7, 8, 16, 17, 18, 18, 18, 19, 20, 20, 21, 23, 23};
     for (unsigned round = 0; round < 6000; round++) {
         random_state = round + 1000000;
         start_file();
@@ -143,7 +152,7 @@ TEST(random_payloads_are_survived)
 
 TEST(hostile_sizes_are_refused)
 {
-    static const unsigned kinds[] = {2, 3, 4, 5, 6, 7, 18, 19, 20, 21};
+    static const unsigned kinds[] = {2, 3, 4, 5, 6, 7, 18, 19, 20, 21, 23};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         start_file();
         put_process();

@@ -10,6 +10,7 @@
 #include "lib/number.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/compare/run-line.h"
+#include "viewer-tui/output/print-timeline.h"
 #include "viewer-tui/table/writer.h"
 
 #include <math.h>
@@ -24,6 +25,10 @@
 #define SVG_TOP   48
 #define CHARACTER 6.6 /* the mean width of one in a name */
 #define LEAST_BOX 0.1 /* width; narrower frames are left out */
+
+/* Of the strip of the time line on the page. */
+#define STRIP_COLUMNS 240
+#define STRIP_LABEL   24
 
 struct flamegraph {
     const struct tree *tree;
@@ -250,6 +255,19 @@ static void add_title(struct flamegraph *graph, const char *metric, struct text 
     vec_free(&title);
 }
 
+/* What all threads did when, of a run that has a time line. */
+static void write_strip(const struct flamegraph *graph)
+{
+    const struct tree *tree = graph->tree;
+    struct open_timeline open;
+    struct timeline_lines lines = {.open = &open, .label_width = STRIP_LABEL};
+    bool has_line = !session_is_merged(tree->session) && session_timeline(tree->session);
+    if (!has_line || open_timeline(&open, tree->session, tree->projection, STRIP_COLUMNS))
+        return;
+    print_timeline_strip(&lines, tree->out);
+    close_timeline(&open);
+}
+
 static void write_page(struct flamegraph *graph, const char *metric)
 {
     struct text title = {0};
@@ -261,6 +279,7 @@ static void write_page(struct flamegraph *graph, const char *metric)
     vec_free(&title);
     if (graph->comparison)
         write_legend(graph, metric);
+    write_strip(graph);
     write_frames(graph, metric);
     fputs(flamegraph_end, graph->tree->out);
 }
@@ -344,9 +363,8 @@ static void print_graph(const struct tree *tree, void (*write)(struct flamegraph
                                .comparison = comparison_of(tree->view)};
     graph.factor = graph.comparison ? comparison_factor(graph.comparison) : 1;
     frames_find(&graph.frames, tree);
-    size_t shown = graph.frames.export.metrics.at[0];
-    char *metric = graph.comparison ? comparison_metric_name(graph.comparison, shown)
-                                    : mem_strdup(graph.metrics->at[shown].name);
+    const struct metric *shown = &graph.metrics->at[graph.frames.export.metrics.at[0]];
+    char *metric = graph.comparison ? comparison_metric_name(shown) : mem_strdup(shown->name);
     write(&graph, metric);
     free(metric);
     frames_free(&graph.frames);

@@ -10,7 +10,7 @@
 
 const struct family *const command_families[] = {
     &moving_family, &opening_family, &place_family,   &filter_family, &view_family,  &sorting_family, &metric_family,
-    &finding_family, &source_family, &export_family, &mouse_family,  &other_family, NULL};
+    &finding_family, &source_family, &export_family, &mouse_family,  &other_family,  &time_family,    NULL};
 
 /* The keys that have a name. */
 static const struct {
@@ -56,17 +56,25 @@ static bool is_name_of(const char *name, size_t length, int key)
     return false;
 }
 
+const struct command *command_in_family(const struct family *family, int key)
+{
+    for (const struct command *command = family->commands; command->keys; command++)
+        for (const char *name = command->keys; *name;) {
+            size_t length = strcspn(name, ",");
+            if (is_name_of(name, length, key))
+                return command;
+            name += length + strspn(name + length, ", ");
+        }
+    return NULL;
+}
+
 const struct command *command_of_key(int key)
 {
-    for (const struct family *const *family = command_families; *family; family++)
-        for (const struct command *command = (*family)->commands; command->keys; command++)
-            for (const char *name = command->keys; *name;) {
-                size_t length = strcspn(name, ",");
-                if (is_name_of(name, length, key))
-                    return command;
-                name += length + strspn(name + length, ", ");
-            }
-    return NULL;
+    const struct command *command = NULL;
+    for (const struct family *const *family = command_families; *family && !command; family++)
+        if (*family != &time_family)
+            command = command_in_family(*family, key);
+    return command;
 }
 
 bool key_is_of(int key, void (*obey)(struct tui *tui))

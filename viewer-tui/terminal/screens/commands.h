@@ -29,14 +29,17 @@ struct family {
 
 #define COMMANDS(...) (const struct command[]){__VA_ARGS__, {0}}
 
-extern const struct family moving_family, opening_family, place_family, filter_family, view_family, sorting_family,
+extern const struct family moving_family, time_family, opening_family, place_family, filter_family, view_family, sorting_family,
     metric_family, finding_family, source_family, export_family, mouse_family, other_family;
 
 /* All families in the order of the help screen; NULL follows the last. */
 extern const struct family *const command_families[];
 
-/* The command of a key (screen_key); NULL: none. */
+/* The command of a key (screen_key); NULL: none. Keys of time_family are for its page only, where they come first. */
 const struct command *command_of_key(int key);
+
+/* The command of a key in a family; NULL: none. */
+const struct command *command_in_family(const struct family *family, int key);
 
 /* ---- commands that lists and pages obey, too ---- */
 

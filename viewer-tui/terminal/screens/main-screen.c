@@ -21,7 +21,7 @@
 #define MOST_NAME_COLUMNS 40
 
 /* Names of views and pages. They begin with their keys; the first ones are in the order of enum view_id. */
-static const char *const view_names[] = {"1 top-down", "2 bottom-up", "3 flat", "4 threads", "5 summary"};
+static const char *const view_names[] = {"1 top-down", "2 bottom-up", "3 flat", "4 threads", "5 summary", "6 time"};
 
 #define N_VIEW_NAMES (sizeof view_names / sizeof *view_names)
 

@@ -6,6 +6,7 @@
 #include "viewer-tui/advice/advice-text.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/changes.h"
+#include "viewer-tui/compare/session-advice.h"
 #include "viewer-tui/output/disassembly.h"
 #include "viewer-tui/output/inspect.h"
 #include "viewer-tui/tree/labels.h"
@@ -58,7 +59,7 @@ static bool describe(const struct tui *tui, struct view *view, uint32_t row, str
         vec_free(&changes);
         return is_any;
     }
-    struct advice advice = advice_on(view, row, tui->session->run);
+    struct advice advice = session_advice(tui->session, view, row);
     bool is_any = advice.findings.list.n > 0;
     advice_describe(&advice, lines);
     advice_free(&advice);

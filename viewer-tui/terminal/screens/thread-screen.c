@@ -222,10 +222,11 @@ static bool obey(struct thread_screen *page, struct list *list, int key)
         break;
     case '>': show_column(page, 1); break;
     case '<': show_column(page, -1); break;
-    case 't':
+    case 'T':
         if (page->side == NO_SIDE)
             tui_report(page->tui, PRINT_THREADS, NULL);
         break;
+    case 't': page->tui->next = command_of_key(key); break;
     case 'i': show_details(page, list->scroller.selected); break;
     default: return !tui_closes(page->tui, key);
     }
@@ -240,7 +241,7 @@ static struct thread_set *show(struct thread_screen *page, bool *other_run)
     struct list list = {.title = text_string(&page->title),
                         .help = is_compared ? " Tab:other run  <,>:metric  s:order  r:reverse  h:bins  i:all  q:back"
                                             : " Enter:only these  <,>:metric  s:order  r:reverse  h:bins  i:all  "
-                                              "t:table  q:back",
+                                              "T:table  t:time  q:back",
                         .n_heads = 2,
                         .head = head,
                         .line = line,

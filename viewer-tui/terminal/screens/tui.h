@@ -55,6 +55,12 @@ struct typed_search {
     enum outcome outcome; /* of the search for what has been typed so far */
 };
 
+/* What the time view shows; zeroed: the whole run. */
+struct time_view_place {
+    uint64_t begin, end;
+    uint32_t depth;
+};
+
 struct tui {
     struct session *session;
     enum projection projection;
@@ -83,6 +89,9 @@ struct tui {
     struct text message; /* for the status line, until the next key */
     bool has_said_problem;
     bool has_quit;
+    const struct command *ranged_by;     /* the same for the piece of time */
+    struct time_page *time_page;         /* the time view while it is shown; NULL */
+    struct time_view_place time_place;        /* what it showed last */
     struct text headline;              /* first line of the advice, or "" */
     bool has_headline, knows_headline; /* has: there is a line for it; knows: it was looked for */
     struct area areas[PARTS];          /* found by tui_show, as the following; height 0: not shown */
@@ -140,6 +149,9 @@ bool tui_find_headline(struct tui *tui);
  * chose to restrict the views to, owned by the caller; NULL: none. */
 struct thread_set *tui_threads(struct tui *tui);
 
+/* The time view; of the selected row's time alone if the command's argument says so. */
+void tui_show_time(struct tui *tui);
+
 void tui_inspect(struct tui *tui);     /* all values of the selected row */
 void tui_disassemble(struct tui *tui); /* the instructions around the selected row */
 void tui_advice(struct tui *tui);      /* on the selected row; of two databases what changed */
@@ -166,6 +178,11 @@ void tui_select(struct tui *tui, uint32_t row);
 /* Opens the hot path below the selected row to where it branches, and selects the last row on it that
  * has a line of the program's own source, if any. Returns the last row on it. */
 uint32_t tui_follow_hot_path(struct tui *tui);
+
+/* Restricts all values to a piece of time (NULL: the whole run), of which the command being carried out is the page;
+ * false if the user stopped it. */
+struct time_range;
+bool tui_restrict_time(struct tui *tui, const struct time_range *range);
 
 /* Applies the filters in force to the pane. */
 void tui_apply_filters(struct tui *tui);

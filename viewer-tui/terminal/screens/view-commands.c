@@ -81,9 +81,29 @@ static void show_report(struct tui *tui)
 
 /* ---- views over a part of the data ---- */
 
+/* What stays when all views are closed and the current one is made again. */
+struct kept_view {
+    struct path path; /* to the selected row */
+    char *metric;     /* its name: indices may change */
+    struct sorting sorting;
+};
+
+static struct kept_view keep_view(struct tui *tui)
+{
+    const struct view *view = tui_pane(tui)->view;
+    const char *metric = view->metrics->at[view->sorting.metric].name;
+    return (struct kept_view){path_of(view, pane_row(tui_pane(tui))), mem_strdup(metric), view->sorting};
+}
+
+static void forget_kept(struct kept_view *kept)
+{
+    path_free(&kept->path);
+    free(kept->metric);
+}
+
 /* Makes the current view again after the session closed all views; the top-down view if the user stops that. The
- * selected row, or the one around it, stays selected. Takes the path to it. */
-static void reopen(struct tui *tui, struct path path, struct sorting sorting)
+ * selected row, or the one around it, stays selected. */
+static void reopen(struct tui *tui, const struct kept_view *kept)
 {
     size_t found;
     struct view *view = session_view(tui->session, tui->projection, tui->id);
@@ -91,11 +111,14 @@ static void reopen(struct tui *tui, struct path path, struct sorting sorting)
         tui->id = TOP_DOWN;
         view = session_view(tui->session, tui->projection, tui->id);
     }
-    view_sort(view, sorting);
+    struct sorting sorting = kept->sorting;
+    sorting.metric = metrics_find(view->metrics, kept->metric);
+    if (sorting.metric < view->metrics->n && metric_is_measured(&view->metrics->at[sorting.metric]))
+        view_sort(view, sorting);
     tui->knows_headline = !tui->has_headline;
     pane_open(tui_pane(tui), view, tui->filters);
     tui_apply_filters(tui);
-    pane_select(tui_pane(tui), path_find(view, &path, &found));
+    pane_select(tui_pane(tui), path_find(view, &kept->path, &found));
     text_clear(&tui->message); /* from applying the filters */
 }
 
@@ -106,25 +129,45 @@ static void close_panes(struct tui *tui)
             pane_close(&tui->panes[p][v]);
 }
 
+/* Restricts all values to a piece of time if `range` is not NULL or `is_time`, else to a set of threads, of which it takes
+ * ownership; NULL: all. Makes the view again. */
+static enum outcome restrict_views(struct tui *tui, bool is_time, const struct time_range *range, struct thread_set *set)
+{
+    struct kept_view kept = keep_view(tui);
+    enum outcome outcome = is_time ? session_set_range(tui->session, tui->projection, range, NULL)
+                                   : session_restrict(tui->session, tui->projection, set);
+    if (outcome == DONE) {
+        close_panes(tui);
+        reopen(tui, &kept);
+    } else if (outcome == STOPPED) {
+        tui_say(tui, "stopped");
+    }
+    forget_kept(&kept);
+    return outcome;
+}
+
+bool tui_restrict_time(struct tui *tui, const struct time_range *range)
+{
+    if (restrict_views(tui, true, range, NULL) != DONE)
+        return false;
+    tui->ranged_by = range ? tui->command : NULL;
+    if (range)
+        session_describe_restriction(tui->session, "", tui->ascii, &tui->message);
+    tui_say(tui, "%s", range ? ": in all views, the summary and the advice  (q: the whole run)" : "the whole run");
+    return true;
+}
+
 /* Restricts all values to a set of threads (NULL: all) and takes ownership of it. */
 static void restrict_to(struct tui *tui, struct thread_set *set)
 {
-    struct path path = path_of(tui_pane(tui)->view, pane_row(tui_pane(tui)));
-    struct sorting sorting = tui_pane(tui)->view->sorting;
-    enum outcome outcome = session_restrict(tui->session, tui->projection, set);
-    if (outcome == DONE) {
-        close_panes(tui);
-        reopen(tui, path, sorting);
+    if (restrict_views(tui, false, NULL, set) == DONE) {
         tui->restricted_by = set ? tui->command : NULL;
         if (set)
             tui_say(tui, "%zu of %zu threads: %s%s", set->n, set->of, set->what,
                     set->is_program ? "  (P: another program; q: all)" : "  (q: all threads)");
         else
             tui_say(tui, "all threads");
-    } else if (outcome == STOPPED) {
-        tui_say(tui, "stopped");
     }
-    path_free(&path);
 }
 
 /* Asks for a regular expression for threads; an empty one means all. */
@@ -148,6 +191,12 @@ static void ask_threads(struct tui *tui)
 bool tui_leave_restriction(struct tui *tui)
 {
     const struct command *by = tui->restricted_by;
+    if (tui->ranged_by) {
+        by = tui->ranged_by;
+        if (tui_restrict_time(tui, NULL))
+            tui->next = by;
+        return true;
+    }
     if (!by)
         return false;
     restrict_to(tui, NULL);
@@ -167,20 +216,18 @@ static void show_threads(struct tui *tui)
 static void switch_folding(struct tui *tui)
 {
     int recursion = tui->command->argument;
-    struct pane *pane = tui_pane(tui);
-    struct path path = path_of(pane->view, pane_row(pane));
-    struct sorting sorting = pane->view->sorting;
+    struct kept_view kept = keep_view(tui);
     struct fold_choice folds = tui->session->folds;
     bool *folded = recursion ? &folds.recursion : &folds.inlined;
     *folded = !*folded;
     close_panes(tui);
     session_fold(tui->session, folds);
-    reopen(tui, path, sorting);
+    reopen(tui, &kept);
     if (recursion)
         tui_say(tui, "recursive calls are %s", *folded ? "counted in the outermost call of the procedure" : "shown");
     else
         tui_say(tui, "inlined code is %s", *folded ? "counted in the procedure that contains it" : "shown");
-    path_free(&path);
+    forget_kept(&kept);
 }
 
 /* The programs of the run; the first line of the list is "all programs". */
@@ -261,6 +308,8 @@ const struct family view_family = {
              {"3", "flat: modules, files, procedures, loops, statements", show_view, FLAT, JUMP | PAGE},
              {"4", "threads: cost of the row in each; bars, histogram, table", show_threads, 0, PAGE},
              {"5", "summary: processes, samples, advice, problems", show_report, PRINT_SUMMARY, PAGE},
+             {"6", "time line: what each thread did when", tui_show_time, false, PAGE | JUMP},
+             {"t", "time line of the row: when its code ran, with what it calls", tui_show_time, true, JUMP},
              {"Tab", "next view", show_neighbor, 1, JUMP},
              {"Shift-Tab", "previous view", show_neighbor, -1, JUMP},
              {"p", "switch between calls as written (logical) and as executed (physical)", show_other_projection, 0,

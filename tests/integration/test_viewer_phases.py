@@ -1,0 +1,190 @@
+"""Phases of a run of which everything is known: four workers of a runtime, and what they do when."""
+import json
+import pathlib
+import random
+import tempfile
+import unittest
+
+import timeline_writer as tw
+import v4_writer
+import viewer
+from timeline_writer import IDLE, OVERHEAD, WORK, WORKER
+
+PERIOD = 1_000_000
+METRICS = [{"name": name, "unit": "s", "state": "measured", "event": "CPUTIME"}
+           for name in ("work", "wall", "idleness", "overhead")]
+WORKERS = 4
+
+# What runs until when, in ms, in how many workers; the others are idle.
+PLAN = ((1200, "solve", 4), (3400, "assemble", 1), (4500, "solve", 4), (6000, "output", 4))
+
+
+class Run:
+    """Writes the database of a plan; samples are `step` periods apart."""
+
+    def __init__(self, folder, plan=PLAN, step=1):
+        self.line = tw.Timeline(unit=2)
+        self.db = v4_writer.Database("program", [metric["name"] for metric in METRICS], WORKERS)
+        module, file = self.db.module("/home/me/program"), self.db.file("src/home/me/program.c", True)
+        main = self.db.entry(1, "main thread").call(self.db.function("main", module, 0x100, file, 100))
+        names = sorted({name for _, name, _ in plan})
+        self.statements = {name: main.statement(file, 110 + n).call(
+            self.db.function(name, module, 0x1000 * (n + 1), file, 10 * (n + 1))).statement(file, 10 * (n + 1) + 5)
+            for n, name in enumerate(names)}
+        for statement in self.statements.values():  # so that all have values, and ids
+            for profile in range(1, WORKERS + 1):
+                statement.charge(0.0, 0, profile)
+        self.rng = random.Random(1)
+        self.samples = list(self.sample(plan, step))
+        for profile, _, amount, name, n in self.samples:
+            if name:
+                self.statements[name].charge(amount / 1e9, 0, profile)
+                self.statements[name].charge(amount / n / 1e9, 1, profile)
+                self.statements[name].charge(amount * (WORKERS - n) / n / 1e9, 2, profile)
+        v4_writer.write_database(self.db, folder)
+        self.write(pathlib.Path(folder), plan)
+
+    def sample(self, plan, step):
+        for profile in range(1, WORKERS + 1):
+            time = 0
+            while time < plan[-1][0] * 1e6:
+                amount = round(step * PERIOD * self.rng.uniform(0.5, 1.5))
+                time += amount
+                name, n = next(((name, n) for end, name, n in plan if time <= end * 1e6), plan[-1][1:])
+                yield profile, time, amount, name if profile <= n else None, n
+
+    def write(self, folder, plan):
+        end = plan[-1][0] / 1000
+        places = {(name, n): self.line.place(self.statements[name].id, 0, WORKERS, n) for _, name, n in plan}
+        idle = self.line.place(0)
+        for profile, time, amount, name, n in self.samples:
+            if name:
+                self.line.record(profile, time, amount, WORK, places[name, n], worker=True)
+            else:
+                self.line.record(profile, time, amount, IDLE, idle)
+        self.line.write(folder)
+        threads = [{"index": i, "tid": 70 + i, "name": "program", "kind": "initial" if i == 0 else "pthread",
+                    "profile": i + 1, "begin": 0.0, "wall": end, "cpu": end,
+                    "events": [{"event": "CPUTIME", "source": "", "note": "", "samples": 6000, "rate": 1000.0,
+                                "fates": {"fired": {"count": 6000, "amount": end}}}]} for i in range(WORKERS)]
+        viewer.describe_run(folder, METRICS, events=[{"name": "CPUTIME", "unit": "s", "period": 0.001}],
+                            agents=[{"name": "minicilk", "version": "1"}],
+                            processes=[{"index": 0, "host": "h", "pid": 70, "origin": "launched", "command": "program",
+                                        "executable": "/home/me/program", "workers": WORKERS, "cpus": WORKERS,
+                                        "wall": end, "cpu": WORKERS * end, "time_line_begin": 0, "threads": threads}])
+
+
+class Phases(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.db = pathlib.Path(folder.name) / "db"
+        Run(cls.db)
+
+    def test_phases_begin_when_they_do(self):
+        phases = viewer.printed_json("phases", self.db)["phases"]
+        self.assertEqual([p["procedure"] for p in phases], [name for _, name, _ in PLAN])
+        for phase, (end, _, n) in zip(phases, PLAN):
+            self.assertAlmostEqual(phase["end"], end / 1000, delta=0.0015)
+            self.assertAlmostEqual(phase["threads_at_work"], n, delta=0.02)
+        self.assertEqual(phases[0]["begin"], 0)
+        for before, phase in zip(phases, phases[1:]):
+            self.assertEqual(phase["begin"], before["end"])
+            self.assertAlmostEqual(phase["wall"], phase["end"] - phase["begin"])
+
+    def test_text_and_csv_have_the_same(self):
+        phases = viewer.printed_json("phases", self.db)["phases"]
+        text = viewer.printed("phases", self.db)
+        csv = viewer.printed("phases", "--format", "csv", self.db).splitlines()
+        self.assertEqual(len(csv), 5)
+        for phase, line in zip(phases, csv[1:]):
+            self.assertTrue(line.startswith(f"{phase['phase']},"))
+            self.assertIn(f"{phase['begin']:9.3f}{phase['end']:9.3f}", text)
+            self.assertIn(phase["advice"], text)
+
+    def test_a_phase_is_a_piece_of_time(self):
+        phase = viewer.printed_json("phases", self.db)["phases"][1]
+        summary = viewer.printed_json("summary", "--phase", 2, self.db)
+        self.assertAlmostEqual(summary["range"]["from"], phase["begin"])
+        self.assertAlmostEqual(summary["range"]["to"], phase["end"])
+        self.assertIn("phase 2 of 4", summary["title"])
+        wall = phase["wall"]
+        self.assertAlmostEqual(summary["metrics"]["work"], wall, delta=0.002)
+        self.assertAlmostEqual(summary["metrics"]["idleness"], 3 * wall, delta=0.006)
+        self.assertAlmostEqual(summary["processes"][0]["wall"], wall)
+        (finding,) = viewer.parallelization(summary)
+        self.assertAlmostEqual(finding["idleness_percent_of_effort"], 75, delta=0.5)
+        self.assertEqual(finding["scope"], "assemble")
+
+    def test_advice_on_the_whole_run_names_the_phase(self):
+        summary = viewer.printed_json("summary", self.db)
+        (finding,) = viewer.parallelization(summary)
+        self.assertEqual(finding["phase"], 2)
+        self.assertGreater(finding["percent_in_phase"], 99)
+        self.assertRegex(finding["text"], r"of the idleness is in phase 2 of 4 \(1\.2 to 3\.4 s\): assemble, 1\.0 threads at "
+                                          r"work; 7\d % idle there, (0|<0\.\d+|0\.\d+) % elsewhere\.$")
+
+    def test_a_phase_is_not_named_where_all_are_alike(self):
+        with tempfile.TemporaryDirectory() as folder:
+            Run(folder, ((2000, "solve", 2), (4000, "assemble", 2)))
+            (finding,) = viewer.parallelization(viewer.printed_json("summary", folder))
+            self.assertNotIn("phase", finding)
+            self.assertEqual(len(viewer.printed_json("phases", folder)["phases"]), 2)
+
+    def test_a_stationary_run_has_one_phase(self):
+        with tempfile.TemporaryDirectory() as folder:
+            Run(folder, ((4000, "solve", 3),))
+            (phase,) = viewer.printed_json("phases", folder)["phases"]
+            self.assertEqual((phase["begin"], phase["procedure"]), (0, "solve"))
+
+    def test_intervals_are_those_of_a_thinned_trace(self):
+        intervals = []
+        for step in 1, 16:
+            with tempfile.TemporaryDirectory() as folder:
+                Run(folder, step=step)
+                summary = viewer.printed_json("summary", "--from", "0.2s", "--to", "2.2s", folder)
+                low, high = viewer.parallelization(summary)[0]["idleness_interval"]
+                intervals.append(high - low)
+        self.assertGreater(intervals[1], 1.9 * intervals[0])  # idleness comes in spells of 4 ms at least
+
+    def test_what_there_is_not_is_said(self):
+        for arguments, cause in ((("--phase", 9), "there are 4 phases, no phase 9"),
+                                 (("--from", "3s", "--to", "2s"), "there is nothing in it; the time line ends at 6"),
+                                 (("--from", "70s"), "there is nothing in it"),
+                                 (("--from", "soon"), "--from takes a time such as 1.2s, 300ms or 40%, not 'soon'"),
+                                 (("--from", "140%"), "--from takes a time"),
+                                 (("--phase", "0"), "--phase takes the number of a phase from 1"),
+                                 (("--phase", 1, "--to", "1s"), "leave out --from and --to")):
+            with self.subTest(arguments=arguments):
+                done = viewer.run("--print", "flat", *arguments, self.db)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn(cause, done.stderr)
+
+    def test_a_database_without_time_line_says_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            Run(folder)
+            (pathlib.Path(folder) / "timeline.db").unlink()
+            for view, arguments in ("flat", ("--to", "1s")), ("phases", ()):
+                done = viewer.run("--print", view, *arguments, folder)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn("has no time line", done.stderr)
+            viewer.printed("summary", folder)
+
+    def test_pieces_are_compared(self):
+        compared = viewer.printed_json("flat", f"{self.db}@0:1.2s", f"{self.db}@phase2")
+        row = viewer.find(compared["root"], "assemble")
+        self.assertAlmostEqual(row["metrics"]["work difference"]["inclusive"], 2.2, delta=0.01)
+        done = viewer.run("--print", "flat", f"{self.db}@never", self.db)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("after @ comes a piece of time", done.stderr)
+
+    def test_trees_say_their_piece_of_time(self):
+        shown = viewer.printed_json("top-down", "--from", "25%", "--to", "2000ms", self.db)
+        self.assertAlmostEqual(shown["range"]["from"], 1.5, delta=0.001)
+        self.assertEqual((shown["range"]["to"], shown["range"]["step"]), (2, 1))
+        self.assertIn("time: 1.50017 s to 2 s", viewer.printed("top-down", "--from", "25%", "--to", "2000ms", self.db))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,401 @@
+"""The time view: cells of random records against sums in rational numbers, and a run of known phases in every
+format and on the screen."""
+import csv
+import io
+import json
+import pathlib
+import tempfile
+import unittest
+import xml.dom.minidom
+from collections import defaultdict
+from fractions import Fraction
+
+import timeline_writer as tw
+import v4_writer
+import viewer
+from terminal import HAVE_TMUX
+from test_viewer_range import Recorded
+from test_viewer_tui import InTerminal
+
+STATES = {tw.WORK: "work", tw.OVERHEAD: "overhead", tw.WAITING: "waiting", tw.IDLE: "idle",
+          tw.NOBODY: "nobody working", tw.RUNTIME: "runtime", tw.READY: "ready", tw.OFF_CPU: "off CPU",
+          tw.DROPPED: "dropped"}
+MS = 10**6
+PERIOD = 10 * MS
+
+
+class Phases:
+    """Threads 1 to 3, for a second: `assemble` on the first one, then `kernel` on all. Each tuple: from and to in
+    periods, a state, a place."""
+    PHASES = {1: [(0, 40, tw.WORK, "assemble"), (40, 80, tw.WORK, "kernel"), (80, 100, tw.WAITING, "join")],
+              2: [(0, 40, tw.IDLE, None), (40, 70, tw.WORK, "kernel"), (70, 100, tw.IDLE, None)],
+              3: [(0, 40, tw.NOBODY, None), (40, 80, None, "solve")]}  # None: a third is work, the rest ready
+
+    def __init__(self, event="REALTIME"):
+        self.event = event
+        self.db = db = v4_writer.Database("phases", ("work", "waiting", "ready"), 4)
+        module, file = db.module("/home/user/phases"), db.file("/home/user/phases.c")
+        libc = db.module("/lib/x86_64-linux-gnu/libc.so.6")
+        functions = {name: db.function(name, module, 16 * i, file, 10 * i)
+                     for i, name in enumerate(("main", "assemble", "solve", "kernel", "join"), 1)}
+        start = db.entry(1, "main thread").call(db.function("_start", module, 8)).call(
+            db.function("__libc_start_main", libc, 8, db.file("csu/libc-start.c"), 1))
+        main = start.call(functions["main"])
+        solve = main.call(functions["solve"]).statement(file, 33)  # which calls kernel
+        self.contexts = {"assemble": main.call(functions["assemble"]), "solve": solve,
+                         "kernel": solve.call(functions["kernel"]).statement(file, 42),
+                         "join": main.call(functions["join"])}
+        self.line, self.records = tw.Timeline(), []  # (profile, begin, end, state, place)
+        self.places = {name: i for i, name in enumerate([None, *self.contexts])}
+        for profile, phases in self.PHASES.items():
+            for since, until, state, place in phases:
+                for at in range(since, until):
+                    self.add(profile, at * PERIOD, state, place)
+
+    def add(self, profile, begin, state, place):
+        parts = [(Fraction(1), state)] if state else [(Fraction(1, 4), tw.WORK), (Fraction(3, 4), tw.READY)]
+        for part, of in parts:
+            self.line.record(profile, begin + PERIOD, part * PERIOD, of, self.places[place])
+            self.records.append((profile, begin, begin + PERIOD, part * PERIOD, of, place))
+            if place:
+                metric = 0 if of == tw.WORK else 1 if of == tw.WAITING else 2
+                self.contexts[place].charge(float(part) / 100, metric, profile)
+
+    def write(self, folder):
+        v4_writer.write_database(self.db, folder)
+        self.line.places = [(self.contexts[name].id, 0, 4, 2, 0, 0) if name else (0,) * 6 for name in self.places]
+        self.line.threads.setdefault(4, [])  # a thread without records
+        self.line.write(pathlib.Path(folder))
+        threads = [{"profile": i, "tid": 70 + i, "name": "t", "start_routine": "run" if i > 1 else ""}
+                   for i in (1, 2, 3, 4)]
+        viewer.describe_run(folder, viewer.measured(*self.db.metrics, event=self.event),
+                            events=[{"name": self.event, "unit": "s", "period": 0.01}],
+                            processes=[{"pid": 70, "command": "phases", "executable": "/home/user/phases",
+                                        "threads": threads}])
+
+    def seconds(self, key):
+        """Sums of the records by a key of (profile, begin, end, amount, state, place)."""
+        sums = defaultdict(Fraction)
+        for record in self.records:
+            sums[key(*record)] += record[3] / 10**9
+        return {k: float(v) for k, v in sums.items()}
+
+
+def slices_of(test, trace):
+    """Seconds by (tid, name) of Chrome's trace events; slices are nested in each thread, and ascending in time."""
+    stacks, last, found = defaultdict(list), defaultdict(float), defaultdict(float)
+    for event in trace["traceEvents"]:
+        test.assertIn(event["ph"], "MBEC")
+        if event["ph"] not in "BE":
+            continue
+        thread = event["pid"], event["tid"]
+        test.assertGreaterEqual(event["ts"], last[thread])
+        for name in {name for name, _ in stacks[thread]}:
+            found[event["tid"], name] += (event["ts"] - last[thread]) / 1e6
+        last[thread] = event["ts"]
+        if event["ph"] == "B":
+            stacks[thread].append((event["name"], event["cat"]))
+        else:
+            test.assertEqual(stacks[thread].pop(), (event["name"], event["cat"]))
+    test.assertFalse(any(stacks.values()))
+    return found
+
+
+def check_firefox(test, profile):
+    """Version 60 of the processed format: tables are arrays of equal length, and indices lie in their tables. Returns
+    seconds by (number of the thread, path of its stack)."""
+    def table(of, *columns):
+        for name in columns:
+            test.assertEqual(len(of[name]), of["length"], name)
+        return range(of["length"])
+
+    def path(stack):
+        names = []
+        while stack is not None:
+            names.insert(0, strings[functions["name"][frames["func"][stacks["frame"][stack]]]])
+            stack = stacks["prefix"][stack]
+        return " ".join(names)
+
+    meta, shared, found = profile["meta"], profile["shared"], defaultdict(float)
+    strings, functions, frames, stacks = (shared[key] for key in
+                                          ("stringArray", "funcTable", "frameTable", "stackTable"))
+    test.assertEqual(meta["preprocessedProfileVersion"], 60)
+    test.assertIn("grey", [category["color"] for category in meta["categories"]])
+    sources = table(shared["sources"], "id", "filename")
+    for i in table(functions, "name", "isJS", "relevantForJS", "resource", "source", "lineNumber", "columnNumber"):
+        test.assertIn(functions["name"][i], range(len(strings)))
+        test.assertTrue(functions["source"][i] is None or functions["source"][i] in sources)
+    for i in table(frames, "address", "inlineDepth", "category", "subcategory", "func", "nativeSymbol",
+                   "innerWindowID", "line", "column"):
+        test.assertIn(frames["func"][i], range(functions["length"]))
+        test.assertIn(frames["category"][i], range(len(meta["categories"])))
+    for i in table(stacks, "frame", "prefix"):
+        test.assertIn(stacks["frame"][i], range(frames["length"]))
+        test.assertTrue(stacks["prefix"][i] is None or stacks["prefix"][i] < i)
+    table(shared["resourceTable"], "type", "lib", "name", "host")
+    table(shared["nativeSymbols"], "libIndex", "address", "name", "functionSize")
+    for number, thread in enumerate(profile["threads"], 1):
+        samples = thread["samples"]
+        table(thread["markers"], "data", "name", "startTime", "endTime", "phase", "category")
+        for i in table(samples, "stack", "time", "weight", "threadCPUDelta"):
+            test.assertTrue(i == 0 or samples["time"][i] >= samples["time"][i - 1])
+            if samples["stack"][i] is not None:
+                found[number, path(samples["stack"][i])] += samples["weight"][i] / 1000
+        test.assertIsInstance(thread["pid"], str)
+    return found
+
+
+class OfPhases(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.db = self.folder.name
+        self.phases = Phases()
+        self.phases.write(self.db)
+
+    def assert_sums(self, found, expected):
+        self.assertEqual(set(found), set(expected))
+        for key, value in expected.items():
+            self.assertAlmostEqual(found[key], value, delta=1e-6, msg=key)
+
+
+class Cells(OfPhases):
+    """JSON and CSV."""
+
+    def test_random_records(self):
+        for seed in 1, 2, 3:
+            with self.subTest(seed=seed), tempfile.TemporaryDirectory() as folder:
+                recorded = Recorded(seed, wall_time=seed != 2)
+                recorded.write(folder)
+                self.check_cells(recorded, viewer.printed_json("timeline", folder), Fraction(recorded.end, 100), 0)
+                begin, end = recorded.end // 3, recorded.end // 2
+                piece = viewer.printed_json("timeline", "--from", f"{begin / 1e9:.9f}s", "--to", f"{end / 1e9:.9f}s",
+                                            folder)
+                self.check_cells(recorded, piece, Fraction(end - begin, 100), begin)
+
+    def check_cells(self, recorded, shown, column, begin):
+        """All states of all threads in all columns, which begin and end at whole nanoseconds."""
+        expected = defaultdict(lambda: [0.0] * 100)
+        for profile, since, until, amount, word, _ in recorded.records:
+            for i in range(100):
+                inside = min(until, begin + (i + 1) * column) - max(since, begin + i * column)
+                if inside > 0:
+                    expected[profile, STATES[word & 15]][i] += float(Fraction(amount, 1024) * inside / (until - since))
+        found = {(thread["profile"], state): amounts
+                 for thread in shown["threads"] for state, amounts in thread["states"].items()}
+        self.assertEqual(set(found), set(expected))
+        for key, amounts in expected.items():
+            for i, amount in enumerate(amounts):
+                self.assertAlmostEqual(found[key][i] * 1e9, amount, delta=4, msg=(key, i))
+        for i, working in enumerate(shown["strip"]["working"]):
+            threads = sum(expected[profile, "work"][i] for profile in (1, 2, 3)) / float(column)
+            self.assertAlmostEqual(working, threads, delta=1e-3)
+
+    def test_phases(self):
+        shown = viewer.printed_json("timeline", self.db)
+        self.assertEqual([t["thread"] for t in shown["threads"]], ["t 70/71", "t 70/72", "t 70/73"])
+        self.assertEqual((shown["event"], shown["unit"], shown["from"], shown["to"]), ("REALTIME", "s", 0, 1))
+        for column in range(100):
+            working = 1 if column < 40 else 2.25 if column < 70 else 1.25 if column < 80 else 0
+            self.assertAlmostEqual(shown["strip"]["working"][column], working, delta=1e-5)
+            self.assertAlmostEqual(shown["strip"]["cpus"][column], working, delta=1e-5)
+            self.assertAlmostEqual(shown["strip"]["ready"][column], 0.75 if 40 <= column < 80 else 0, delta=1e-5)
+
+    def test_procedures_at_a_depth(self):
+        """Start code does not count, and of shorter paths the innermost procedure is shown."""
+        deeper = {1: ("main", "main", "main"), 2: ("assemble", "solve", "join"), 3: ("assemble", "kernel", "join"),
+                  9: ("assemble", "kernel", "join")}
+        for depth, names in deeper.items():
+            threads = viewer.printed_json("timeline", "--depth", depth, self.db)["threads"]
+            first = [cell and cell["name"] for cell in threads[0]["procedures"]]
+            self.assertEqual(first, [names[0]] * 40 + [names[1]] * 40 + [names[2]] * 20)
+            self.assertEqual([cell is None for cell in threads[1]["procedures"]],
+                             [True] * 40 + [False] * 30 + [True] * 30)
+            self.assertAlmostEqual(threads[1]["procedures"][50]["amount"], 0.01, delta=1e-8)
+
+    def test_csv(self):
+        rows = list(csv.DictReader(io.StringIO(viewer.printed("timeline", "--format", "csv", self.db))))
+        found = defaultdict(float)
+        for row in rows:
+            found[int(row["profile"]), row["state"]] += float(row["amount"])
+            self.assertAlmostEqual(float(row["to"]) - float(row["from"]), 0.01, delta=1e-8)
+        self.assert_sums(found, self.phases.seconds(lambda profile, b, e, a, state, place: (profile, STATES[state])))
+
+    def test_some_threads(self):
+        shown = viewer.printed_json("timeline", "--threads", "70/7[13]", self.db)
+        self.assertEqual([t["profile"] for t in shown["threads"]], [1, 3])
+        self.assertAlmostEqual(sum(shown["strip"]["working"]) / 100, 0.8 + 0.1, delta=1e-5)
+
+
+class Text(OfPhases):
+    def rows(self, text):
+        return [line[19:] for line in text.splitlines() if line.startswith("t 70/")]
+
+    def test_states(self):
+        """Cells show what has most of their time: a quarter of work is less than the rest."""
+        text = viewer.printed("timeline", self.db)
+        rows = self.rows(text)
+        self.assertRegex(rows[0], r"^#{64,65}w{16,17}$")
+        self.assertRegex(rows[1], r"^\.{32,33}#{24,25}\.{24,25}$")
+        self.assertRegex(rows[2], r"^\.{32,33}r{31,33}$")
+        self.assertRegex(text, r"\nworking +1\.20 .*\nwaiting +0\.20 .*\nidle +1\.10 .*\nready +0\.30 .*\n"
+                               r"CPUs used +1\.20 ")
+        self.assertNotIn("overhead   ", text.split("# working")[0])
+        self.assertIn("0.000 s to 1.000 s of 1.000 s, a column is 12.3 ms: states", text)
+
+    def test_procedures(self):
+        text = viewer.printed("timeline", "--depth", 2, self.db)
+        self.assertRegex(text, r"\nA solve   B assemble   C join   \. idle   \? other\n")
+        rows = self.rows(text)
+        self.assertRegex(rows[0], r"^B{32,33}A{31,33}C{16,17}$")
+        self.assertRegex(rows[2], r"^\.{32,33}A{31,33}$")
+
+    def test_ascii(self):
+        text = viewer.printed("timeline", self.db, locale="C")
+        self.assertTrue(text.isascii())
+        self.assertRegex(text, r"\nready +0\.30 +:?-{30,33}:?\n")
+
+    def test_what_cpu_time_lacks_is_said(self):
+        said = "empty: off the CPU or ready, not measured; hpcrun -e REALTIME measures it\n"
+        self.assertNotIn(said, viewer.printed("timeline", self.db))
+        Phases("CPUTIME").write(self.db)
+        self.assertIn(said, viewer.printed("timeline", self.db))
+
+    def test_thinned_records_are_said(self):
+        self.phases.line.write(pathlib.Path(self.db), step=8)
+        self.assertIn("a record stands for up to 8 samples; hpcrun --trace full keeps all\n",
+                      viewer.printed("timeline", self.db))
+
+    def test_a_database_without_time_line(self):
+        pathlib.Path(self.db, "timeline.db").unlink()
+        done = viewer.run("--print", "timeline", self.db)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("there is no time line", done.stderr)
+
+    def test_two_databases(self):
+        done = viewer.run("--print", "timeline", self.db, self.db)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("time lines of two runs cannot be matched", done.stderr)
+
+
+class OtherPrograms(OfPhases):
+    """Formats of others, by their documents."""
+
+    def test_chrome(self):
+        trace = json.loads(viewer.printed("timeline", "--format", "chrome", self.db))
+        names = {(event["name"], event["tid"]): event["args"]["name"]
+                 for event in trace["traceEvents"] if event["ph"] == "M"}
+        self.assertEqual((names["thread_name", 72], names["process_name", 72]), ("t 70/72", "phases"))
+        self.assert_sums(slices_of(self, trace), {
+            (71, "main"): 1, (71, "assemble"): 0.4, (71, "solve"): 0.4, (71, "kernel"): 0.4, (71, "join"): 0.2,
+            (71, "waiting"): 0.2, (72, "idle"): 0.7, (72, "main"): 0.3, (72, "solve"): 0.3, (72, "kernel"): 0.3,
+            (73, "nobody working"): 0.4, (73, "main"): 0.4, (73, "solve"): 0.4, (73, "ready"): 0.3})
+        counts = [event["args"] for event in trace["traceEvents"] if event["ph"] == "C"]
+        self.assertAlmostEqual(sum(c["working"] for c in counts) / len(counts), 1.2, delta=1e-4)
+
+    def test_firefox(self):
+        profile = json.loads(viewer.printed("timeline", "--format", "firefox", self.db))
+        paths = {"assemble": "main assemble", "kernel": "main solve kernel", "solve": "main solve", "join": "main join",
+                 None: ""}
+        self.assert_sums(check_firefox(self, profile), self.phases.seconds(
+            lambda profile, b, e, a, state, place:
+            (profile, f"{paths[place]} {STATES[state] if state != tw.WORK else ''}".strip())))
+        self.assertEqual([thread["isMainThread"] for thread in profile["threads"]], [True, False, False])
+        shared = profile["shared"]
+        self.assertEqual(shared["stringArray"][shared["sources"]["filename"][0]], "/home/user/phases.c")
+        cpu = sum(sum(thread["samples"]["threadCPUDelta"]) for thread in profile["threads"])
+        self.assertAlmostEqual(cpu / 1e6, 1.2, delta=0.011)  # without that of each thread's last sample
+
+    def test_page_for_browsers(self):
+        """A flame graph has the strip above it, if there is a time line."""
+        page = viewer.printed("top-down", "--format", "flamegraph", self.db)
+        strip = xml.dom.minidom.parseString(page[page.index('<svg id="strip"'):page.index("</svg>") + 6])
+        self.assertEqual([text.firstChild.data.split()[0] for text in strip.getElementsByTagName("text")][:5],
+                         ["working", "waiting", "idle", "ready", "CPUs"])
+        pathlib.Path(self.db, "timeline.db").unlink()
+        self.assertNotIn("<svg", viewer.printed("top-down", "--format", "flamegraph", self.db))
+
+    def test_svg(self):
+        for depth in (), ("--depth", 2):
+            drawing = xml.dom.minidom.parseString(viewer.printed("timeline", "--format", "svg", *depth, self.db))
+            groups = [g for g in drawing.getElementsByTagName("g") if g.getAttribute("class") == "row"]
+            self.assertEqual([g.getElementsByTagName("text")[0].firstChild.data for g in groups],
+                             ["t 70/71", "t 70/72", "t 70/73"])
+            colors = [path.getAttribute("fill") for path in groups[2].getElementsByTagName("path")]
+            self.assertEqual(colors, ["#56b4e9", "#0072b2"] if depth else ["#009e73", "#56b4e9", "#cc79a7"])
+
+
+@unittest.skipUnless(HAVE_TMUX, "needs tmux")
+class Screen(InTerminal):
+    def setUp(self):
+        self.phases_folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.phases_folder.cleanup)
+        self.db = self.phases_folder.name
+        Phases().write(self.db)
+
+    def test_cursor(self):
+        """What the thread did at the cursor, and its row in the tree."""
+        terminal = self.start(width=100)
+        terminal.press("6")
+        terminal.until_seen("time line: 0.000 s to 1.000 s", "0.006 s  t 70/71: working; 2 of 4 workers work",
+                            "main > assemble")
+        terminal.press("Down", *["Right"] * 50)
+        terminal.until_seen("0.623 s  t 70/72: working", "main > solve > kernel  phases.c:42", "cell: working 100 %")
+        terminal.press("Down", "+", "+", "+")
+        terminal.until_seen("procedures at depth 3", "t 70/73: ready, without a CPU 75 %, working 25 %",
+                            "; solve 100 %", "A kernel  B solve  C assemble  D join")
+        terminal.press("+")
+        terminal.until_seen("no path is deeper")
+        terminal.press("Up", "Enter")
+        terminal.until_seen("main > solve > kernel > phases.c:42", "1 top-down")
+        terminal.press("6")
+        terminal.until_seen("procedures at depth 3")
+
+    def test_marks_and_idle_time(self):
+        terminal = self.start(width=100, environment={"NO_COLOR": "1"})
+        terminal.press("6", "/")
+        terminal.type("kern")
+        terminal.press("Enter")
+        lines = terminal.until_seen("1 procedure, with what they call", "; only kern")
+        rows = [line[19:].strip() for line in lines if line.startswith("t 70/")]
+        self.assertRegex(rows[0][1:], r"^ *#{31,33}$")  # the first cell is the cursor's
+        self.assertRegex(rows[1], r"^#{24,25}$")
+        self.assertEqual(rows[2], "")
+        terminal.press("Escape", "i")
+        terminal.until_seen("0.000 s to 0.800 s of 1.000 s", "idle or waiting for 0.400 s", "0.202 s  t 70/72: idle")
+        terminal.press("i")
+        terminal.until_seen("t 70/73: idle, as all workers")
+        terminal.press("0", "o")
+        terminal.until_seen("phases 70 (3 threads)", "a row for each process")
+        terminal.press("o")
+        terminal.until_seen("run (2 threads)", "t (1 thread)")
+        terminal.press("Down", "Enter")
+        terminal.until_seen("  t 70/73")
+        terminal.press("Escape")
+        terminal.until_seen("?:help", "1 top-down")
+
+    def test_a_range_restricts_all_views(self):
+        terminal = self.start(width=100)
+        terminal.press("6", *["Right"] * 10, "r")
+        terminal.until_seen("the range begins here", "[")
+        terminal.press(*["Right"] * 10, "r")
+        terminal.until_seen("in all views, the summary and the advice  (q: the whole run)", "time: 0.12345")
+        terminal.press("H")
+        lines = terminal.until_seen("assemble")
+        self.assertFalse(any("kernel" in line for line in lines))
+        terminal.press("6")
+        terminal.until_seen("123.5 ms to 259.3 ms of 1.000 s")
+        terminal.press("Escape", "Escape")
+        terminal.until_seen("?:help", "solve", "join")  # the whole run again
+        terminal.press("6", "n")
+        terminal.until_seen("phase 1 of ", "R: all views about it")
+        terminal.press("R")
+        terminal.until_seen("in all views, the summary and the advice")
+        terminal.press("q", "q")
+        terminal.until_seen("?:help", "solve", "join")
+        terminal.press("t")
+        terminal.until_seen("; only")
+
+
+if __name__ == "__main__":
+    unittest.main()

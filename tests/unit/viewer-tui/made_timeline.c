@@ -1,0 +1,78 @@
+#include "tests/unit/viewer-tui/made_timeline.h"
+
+#include "tests/unit/cmocka_suite.h"
+
+#include <unistd.h>
+
+#define SHIFT 4
+
+static void add(struct made_timeline *made, const void *bytes, size_t size)
+{
+    assert_true(made->size + size <= sizeof made->bytes);
+    memcpy(made->bytes + made->size, bytes, size);
+    made->size += size;
+}
+
+static void add_records(struct made_timeline *made, const struct made_record *records, size_t n)
+{
+    struct timeline_thread threads[64], *thread = threads - 1;
+    made->size = sizeof made->header;
+    made->header.places = made->size;
+    add(made, made->places, made->n_places * sizeof *made->places);
+    for (size_t i = 0; i < n; i++) {
+        const struct made_record *from = &records[i];
+        if (i == 0 || from->profile != records[i - 1].profile)
+            *++thread = (struct timeline_thread){.profile = from->profile, .step = 1, .records = made->size};
+        struct timeline_record record = {
+            .time = from->time,
+            .place = from->place,
+            .amount = from->amount << (SHIFT + TRACE_FLAG_BITS) | (from->is_worker ? TRACE_WORKER : 0) | from->state,
+        };
+        add(made, &record, sizeof record);
+        thread->n_records++;
+    }
+    made->header.threads = made->size;
+    made->header.n_threads = (uint32_t)(thread + 1 - threads);
+    add(made, threads, made->header.n_threads * sizeof *threads);
+}
+
+void make_timeline(struct made_timeline *made, const struct made_record *records, size_t n, uint64_t unit,
+                   bool is_time)
+{
+    memcpy(made->header.magic, TIMELINE_MAGIC, sizeof made->header.magic);
+    made->header.version = TIMELINE_VERSION;
+    made->header.shift = SHIFT;
+    made->header.unit = unit;
+    made->header.n_places = made->n_places;
+    add_records(made, records, n);
+    memcpy(made->bytes, &made->header, sizeof made->header);
+    made->run = json_pack("{s: [{s: s, s: s}]}", "events", "name", is_time ? "CPUTIME" : "PAGE-FAULTS", "unit",
+                          is_time ? "s" : "count");
+    strcpy(made->folder, "/tmp/made-timeline-XXXXXX");
+    assert_non_null(mkdtemp(made->folder));
+}
+
+static char *file_of(const struct made_timeline *made)
+{
+    return mem_printf("%s/%s", made->folder, TIMELINE_FILE);
+}
+
+struct timeline *open_made(struct made_timeline *made)
+{
+    char *path = file_of(made);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    assert_int_equal(fwrite(made->bytes, 1, made->size, out), made->size);
+    assert_int_equal(fclose(out), 0);
+    free(path);
+    return timeline_open(made->folder, made->run);
+}
+
+void remove_made(struct made_timeline *made)
+{
+    char *path = file_of(made);
+    unlink(path);
+    free(path);
+    assert_int_equal(rmdir(made->folder), 0);
+    json_decref(made->run);
+}

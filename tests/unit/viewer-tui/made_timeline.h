@@ -1,0 +1,39 @@
+/* A timeline.db made of records, in a folder of its own below /tmp. */
+#ifndef TESTS_MADE_TIMELINE_H
+#define TESTS_MADE_TIMELINE_H
+
+#include "lib/alloc.h"
+#include "viewer-tui/db/timeline.h"
+
+#include <jansson.h>
+
+struct made_record {
+    uint32_t profile; /* ascending */
+    uint32_t time;    /* of one profile ascending */
+    uint64_t amount;  /* ns */
+    enum trace_state state;
+    uint32_t place;
+    bool is_worker;
+};
+
+struct made_timeline {
+    struct timeline_place places[64];
+    uint64_t n_places;
+    struct timeline_header header; /* what is not set, is */
+    uint8_t bytes[1 << 20];
+    size_t size;
+    char folder[64];
+    json_t *run;
+};
+
+/* Made with `unit` ns, and a shift of 4. The event is CPUTIME, or a count. */
+void make_timeline(struct made_timeline *made, const struct made_record *records, size_t n, uint64_t unit,
+                   bool is_time);
+
+/* Writes its bytes and opens the file. */
+struct timeline *open_made(struct made_timeline *made);
+
+/* Deletes the folder. */
+void remove_made(struct made_timeline *made);
+
+#endif

@@ -1,0 +1,217 @@
+#include "tests/unit/cmocka_suite.h"
+#include "tests/unit/viewer-tui/made_timeline.h"
+
+#include "viewer-tui/base/task.h"
+
+static struct made_timeline made;
+static struct timeline *timeline;
+
+static void begin(const struct made_record *records, size_t n, uint64_t unit, bool is_time)
+{
+    memset(&made, 0, sizeof made);
+    made.n_places = 3;
+    for (uint32_t i = 0; i < 3; i++)
+        made.places[i] = (struct timeline_place){.logical = 10 + i, .physical = 20 + i, .n = 4, .working = 1};
+    make_timeline(&made, records, n, unit, is_time);
+    timeline = open_made(&made);
+}
+
+static void end(void)
+{
+    timeline_close(timeline);
+    remove_made(&made);
+    problem_clear();
+}
+
+/* Two threads; the second sample of the first one has three records. */
+static const struct made_record two[] = {
+    {2, 100, 60, TRACE_WORK, 0, true},     {2, 200, 30, TRACE_WORK, 1, false}, {2, 200, 10, TRACE_READY, 1, false},
+    {2, 200, 60, TRACE_OFF_CPU, 1, false}, {2, 300, 100, TRACE_IDLE, 2, false}, {7, 1000, 5, TRACE_WAITING, 2, false},
+};
+#define N_TWO (sizeof two / sizeof *two)
+
+TEST(records_are_about_the_time_before_theirs)
+{
+    (void)state;
+    begin(two, N_TWO, 1, true);
+    assert_non_null(timeline);
+    assert_int_equal(timeline->end, 1000);
+    assert_int_equal(timeline->n_records, 6);
+    assert_string_equal(timeline->event, "CPUTIME");
+    const struct timeline_thread *thread = timeline_thread(timeline, 2);
+    assert_int_equal(thread->n_records, 5);
+    static const uint64_t begins[] = {40, 100, 100, 100, 200};
+    for (uint64_t i = 0; i < 5; i++) {
+        struct timeline_piece piece = timeline_piece(timeline, thread, i);
+        assert_int_equal(piece.begin, begins[i]);
+        assert_int_equal(piece.end, two[i].time);
+        assert_int_equal(piece.amount, two[i].amount << 4);
+        assert_int_equal(piece.state, two[i].state);
+        assert_int_equal(piece.is_worker, two[i].is_worker);
+        assert_int_equal(piece.place->logical, 10 + two[i].place);
+    }
+    assert_int_equal(timeline_piece(timeline, timeline_thread(timeline, 7), 0).begin, 995);
+    assert_true(timeline_amount(timeline, 16e9) == 1);
+    end();
+}
+
+TEST(profiles_without_records_have_no_thread)
+{
+    (void)state;
+    begin(two, N_TWO, 1, true);
+    static const uint32_t others[] = {0, 1, 3, 6, 8, UINT32_MAX};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_null(timeline_thread(timeline, others[i]));
+    end();
+}
+
+TEST(the_first_record_that_ends_at_a_time_or_later_is_found)
+{
+    (void)state;
+    begin(two, N_TWO, 1, true);
+    const struct timeline_thread *thread = timeline_thread(timeline, 2);
+    static const uint64_t times[][2] = {{0, 0}, {100, 0}, {101, 1}, {200, 1}, {201, 4}, {300, 4}, {301, 5}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        assert_int_equal(timeline_find(timeline, thread, times[i][0]), times[i][1]);
+    end();
+}
+
+/* Intervals must not overlap, or a piece of time would count what another one does: a merged record can have a larger
+ * amount than passed since the one before it. */
+TEST(an_interval_begins_no_earlier_than_the_record_before_it_ended)
+{
+    (void)state;
+    static const struct made_record late[] = {
+        {1, 10, 50, TRACE_WORK, 0, false}, {1, 20, 30, TRACE_WORK, 0, false}, {1, 30, 4, TRACE_WORK, 0, false}};
+    begin(late, 3, 1, true);
+    const struct timeline_thread *thread = timeline_thread(timeline, 1);
+    assert_int_equal(timeline_piece(timeline, thread, 0).begin, 0);
+    assert_int_equal(timeline_piece(timeline, thread, 1).begin, 10);
+    assert_int_equal(timeline_piece(timeline, thread, 2).begin, 26);
+    end();
+}
+
+TEST(times_have_a_unit)
+{
+    (void)state;
+    begin(two, N_TWO, 3, true);
+    assert_int_equal(timeline->end, 3000);
+    struct timeline_piece piece = timeline_piece(timeline, timeline_thread(timeline, 2), 1);
+    assert_int_equal(piece.begin, 500);
+    assert_int_equal(piece.end, 600);
+    assert_int_equal(timeline_find(timeline, timeline_thread(timeline, 2), 301), 1);
+    end();
+}
+
+TEST(counts_take_no_time)
+{
+    (void)state;
+    begin(two, N_TWO, 1, false);
+    struct timeline_piece piece = timeline_piece(timeline, timeline_thread(timeline, 2), 1);
+    assert_int_equal(piece.begin, 200);
+    assert_int_equal(piece.end, 200);
+    assert_true(timeline_amount(timeline, 48) == 3);
+    end();
+}
+
+TEST(a_database_may_have_none)
+{
+    (void)state;
+    assert_null(timeline_open("/nonexistent", NULL));
+    assert_null(problem_text());
+}
+
+/* Opens the two threads' file with a changed header, and damage[0 .. n-1] at `at`. */
+static void expect_damage(uint64_t at, const void *damage, size_t n, const char *cause)
+{
+    begin(two, N_TWO, 1, true);
+    timeline_close(timeline);
+    memcpy(made.bytes + at, damage, n);
+    timeline = open_made(&made);
+    assert_null(timeline);
+    assert_non_null(problem_text());
+    assert_non_null(strstr(problem_text(), cause));
+    end();
+}
+
+#define EXPECT_DAMAGE(type, base, field, value, cause)                                                                \
+    expect_damage((base) + offsetof(type, field), &(__typeof__(((type *)0)->field)){value}, sizeof((type *)0)->field, \
+                  cause)
+
+TEST(damage_of_the_lists_is_found_when_the_file_is_opened)
+{
+    (void)state;
+    expect_damage(0, "HPCTRACE", 8, "not a time line");
+    EXPECT_DAMAGE(struct timeline_header, 0, version, 2, "another version");
+    EXPECT_DAMAGE(struct timeline_header, 0, unit, 0, "unit");
+    EXPECT_DAMAGE(struct timeline_header, 0, unit, UINT64_C(1) << 32, "unit");
+    EXPECT_DAMAGE(struct timeline_header, 0, shift, 56, "unit");
+    EXPECT_DAMAGE(struct timeline_header, 0, n_threads, UINT32_MAX, "outside");
+    EXPECT_DAMAGE(struct timeline_header, 0, n_places, UINT64_MAX / 24 + 2, "outside");
+    EXPECT_DAMAGE(struct timeline_header, 0, places, UINT64_MAX - 7, "outside");
+    EXPECT_DAMAGE(struct timeline_header, 0, threads, 12, "outside");
+    uint64_t threads = made.header.threads;
+    EXPECT_DAMAGE(struct timeline_thread, threads, profile, 7, "order");
+    EXPECT_DAMAGE(struct timeline_thread, threads, records, 4, "outside");
+    EXPECT_DAMAGE(struct timeline_thread, threads, n_records, UINT64_MAX, "outside");
+    EXPECT_DAMAGE(struct timeline_thread, threads + sizeof(struct timeline_thread), records, UINT64_MAX - 7, "outside");
+}
+
+TEST(all_threads_have_no_more_records_than_fit)
+{
+    (void)state;
+    begin(two, N_TWO, 1, true);
+    timeline_close(timeline);
+    struct timeline_thread all[2] = {{.profile = 1, .n_records = made.size / 16}, {.profile = 2, .n_records = 1}};
+    memcpy(made.bytes + made.header.threads, all, sizeof all);
+    assert_null(timeline = open_made(&made));
+    assert_non_null(strstr(problem_text(), "outside"));
+    end();
+}
+
+TEST(truncated_files_are_refused)
+{
+    (void)state;
+    begin(two, N_TWO, 1, true);
+    timeline_close(timeline);
+    for (made.size--; made.size > 0; made.size -= made.size > 7 ? 7 : 1) {
+        assert_null(timeline = open_made(&made));
+        assert_non_null(problem_text());
+        problem_clear();
+    }
+    end();
+}
+
+/* The rest of the file is sound. */
+TEST(a_damaged_record_says_nothing)
+{
+    (void)state;
+    static const struct made_record damaged[] = {
+        {1, 10, 5, TRACE_WORK, 3, false}, {1, 20, 5, 0, 0, false}, {1, 30, 5, TRACE_STATES, 0, false},
+        {1, 25, 5, TRACE_WORK, 0, false}, {1, 40, 5, TRACE_WORK, 0, false}};
+    begin(damaged, 5, 1, true);
+    const struct timeline_thread *thread = timeline_thread(timeline, 1);
+    for (uint64_t i = 0; i < 5; i++) {
+        problem_clear();
+        struct timeline_piece piece = timeline_piece(timeline, thread, i);
+        assert_true(piece.begin <= piece.end && piece.end <= timeline->end);
+        assert_int_equal(piece.state, i < 3 ? TRACE_DROPPED : TRACE_WORK);
+        assert_int_equal(problem_text() != NULL, i < 3);
+    }
+    assert_int_equal(timeline_piece(timeline, thread, 0).place->logical, 0);
+    end();
+}
+
+/* A damaged file can have any number of records with the same time: no look at one may look at all. */
+TEST(many_records_with_one_time_are_read)
+{
+    (void)state;
+    static struct made_record same[40000];
+    for (size_t i = 0; i < 40000; i++)
+        same[i] = (struct made_record){1, 1000, 1, TRACE_WORK, 0, false};
+    begin(same, 40000, 1, true);
+    const struct timeline_thread *thread = timeline_thread(timeline, 1);
+    for (uint64_t i = 0; i < 40000; i++)
+        assert_true(timeline_piece(timeline, thread, i).begin >= 1000 - 2 * TRACE_STATES);
+    end();
+}

@@ -1,0 +1,131 @@
+#include "viewer-tui/advice/finding-phase.h"
+
+#include "viewer-tui/advice/wording.h"
+#include "viewer-tui/tree/labels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a finding is about, in a phase: a part of a whole, in seconds. */
+struct amount {
+    double part, whole;
+};
+
+/* What findings are about that can be told by phases. */
+enum matter { NO_MATTER, IDLE_WORKERS, OVERHEAD_TIME, RUNTIME_WAITING, LOCK_BLAME, ONE_THREAD };
+
+static const char *const nouns[] = {
+    [IDLE_WORKERS] = "idleness",  [OVERHEAD_TIME] = "overhead", [RUNTIME_WAITING] = "waiting",
+    [LOCK_BLAME] = "waiting", [ONE_THREAD] = "that time",
+};
+
+/* After a percentage. */
+static const char *const adjectives[] = {
+    [IDLE_WORKERS] = "idle",        [OVERHEAD_TIME] = "overhead", [RUNTIME_WAITING] = "of the CPU time",
+    [LOCK_BLAME] = "of the threads' time", [ONE_THREAD] = "of the time",
+};
+
+static enum matter matter_of(const struct finding *finding, const char *event)
+{
+    struct text of_event = {0};
+    const struct parallelization *of = finding->source;
+    switch (finding->kind) {
+    case FINDING_PARALLELIZATION: break;
+    case FINDING_WAITING: return RUNTIME_WAITING;
+    case FINDING_LOCK: return LOCK_BLAME;
+    case FINDING_ONE_THREAD: return ONE_THREAD;
+    default: return NO_MATTER;
+    }
+    advice_event(of->event, &of_event);
+    bool is_of_it = !of_event.n || strcmp(text_string(&of_event), event) == 0;
+    vec_free(&of_event);
+    if (is_of_it && of->judgement.idleness_side == SIDE_HIGH)
+        return IDLE_WORKERS;
+    return is_of_it && of->judgement.overhead_side == SIDE_HIGH ? OVERHEAD_TIME : NO_MATTER;
+}
+
+/* Seconds of a phase in which at most one thread works, at least, if `working` do on average. */
+static double seconds_alone(const struct phase *phase)
+{
+    double working = phase->working;
+    return phase_length(phase) * (working < 1 ? working : fmax(2 - working, 0));
+}
+
+static struct amount amount_in(const struct phase *phase, enum matter matter)
+{
+    const double *paid = phase->paid;
+    double cpu = paid[PAYS_WORK] + paid[PAYS_OVERHEAD], all = 0;
+    for (int state = 0; state < TRACE_STATES; state++)
+        all += phase->states[state];
+    switch (matter) {
+    case IDLE_WORKERS: return (struct amount){paid[PAYS_IDLENESS], cpu + paid[PAYS_IDLENESS]};
+    case OVERHEAD_TIME: return (struct amount){paid[PAYS_OVERHEAD], cpu + paid[PAYS_IDLENESS]};
+    case RUNTIME_WAITING: return (struct amount){paid[PAYS_WAITING], cpu + paid[PAYS_WAITING]};
+    case LOCK_BLAME: return (struct amount){paid[PAYS_LOCK_BLAME], all};
+    case ONE_THREAD: return (struct amount){seconds_alone(phase), phase_length(phase)};
+    default: return (struct amount){0, 0};
+    }
+}
+
+/* The phase with most of it, and what all others have together. */
+static size_t largest(const struct phases *phases, enum matter matter, struct amount *there, struct amount *elsewhere)
+{
+    size_t most = 0;
+    for (size_t i = 1; i < phases->n; i++)
+        if (amount_in(&phases->at[i], matter).part > amount_in(&phases->at[most], matter).part)
+            most = i;
+    *there = amount_in(&phases->at[most], matter);
+    *elsewhere = (struct amount){0, 0};
+    for (size_t i = 0; i < phases->n; i++) {
+        struct amount amount = amount_in(&phases->at[i], matter);
+        elsewhere->part += i == most ? 0 : amount.part;
+        elsewhere->whole += i == most ? 0 : amount.whole;
+    }
+    return most;
+}
+
+/* The share of an amount. A sample may stand for that of all threads. */
+static struct share share_of(const struct facts *facts, struct amount amount)
+{
+    double threads = fmax((double)facts->process.threads.n, 1);
+    return share_of_samples(fmin(amount.part, amount.whole), amount.whole, facts->cpu_increment * threads);
+}
+
+static void name_phase(const struct facts *facts, struct finding *finding, const struct phases *phases,
+                       enum matter matter)
+{
+    struct amount there, elsewhere;
+    size_t number = largest(phases, matter, &there, &elsewhere);
+    const struct phase *phase = &phases->at[number];
+    double all = there.part + elsewhere.part, run = (double)phases->at[phases->n - 1].range.to * 1e-9;
+    struct share high = share_of(facts, there), low = share_of(facts, elsewhere);
+    if (!(all > 0) || there.part < MOST_OF_IT * all || high.low < HIGH_SHARE || low.high > high.low / 2 ||
+        phase_length(phase) > NEARLY_WHOLE_RUN * run)
+        return;
+    struct text text = {0};
+    text_printf(&text, "%s %s of the %s is in phase %zu of %zu (%s to %s)", finding->text,
+                as_percent(there.part / all).text, nouns[matter], number + 1, phases->n,
+                as_number((double)phase->range.from * 1e-9).text, as_seconds((double)phase->range.to * 1e-9).text);
+    if (phase->procedure != NOTHING) {
+        text_add(&text, ": ");
+        label_in_sentence(facts->view->db, phase->procedure, &text);
+        text_printf(&text, ", %s threads at work", as_number(phase->working).text);
+    }
+    text_printf(&text, "; %s %s there, %s elsewhere.", as_percent(high.value).text, adjectives[matter],
+                as_percent(low.value).text);
+    free(finding->text);
+    finding->text = text.at;
+    finding->phase = (unsigned)number + 1;
+    finding->part_in_phase = there.part / all;
+}
+
+void findings_name_phases(struct advice *advice, const struct phases *phases, const char *event)
+{
+    for (size_t i = 0; i < advice->findings.list.n && phases->n > 1; i++) {
+        struct finding *finding = &advice->findings.list.at[i];
+        enum matter matter = matter_of(finding, event);
+        if (matter != NO_MATTER)
+            name_phase(&advice->facts, finding, phases, matter);
+    }
+}

@@ -1,0 +1,164 @@
+#include "viewer-tui/db/record-sums.h"
+
+#include <stdlib.h>
+
+/* What is added up of records: an amount, and whether it is that of a sample that counts. */
+typedef void record_adder(void *sums, const struct timeline *timeline, const struct timeline_record *record,
+                          uint64_t amount, bool is_counted);
+
+/* How much of the amount is about the time up to `time`. */
+static uint64_t amount_until(const struct timeline_piece *piece, uint64_t time)
+{
+    if (time >= piece->end)
+        return piece->amount;
+    if (time <= piece->begin)
+        return 0;
+    return (uint64_t)((unsigned __int128)piece->amount * (time - piece->begin) / (piece->end - piece->begin));
+}
+
+/* A pass over the records of a thread in a piece of time. Returns the sum of the squares of its samples. */
+struct record_pass {
+    const struct timeline *timeline;
+    const struct timeline_thread *thread;
+    struct time_range range;
+    record_adder *add;
+    void *sums;
+};
+
+/* Adds the records of a sample, of which the range may cut one end. Returns the index after them. */
+static uint64_t add_cut(const struct record_pass *pass, uint64_t from, double *squares)
+{
+    const struct timeline_record *records = timeline_records(pass->timeline, pass->thread);
+    uint64_t first = from, sum = 0;
+    for (; from < pass->thread->n_records && records[from].time == records[first].time; from++) {
+        struct timeline_piece piece = timeline_piece(pass->timeline, pass->thread, from);
+        uint64_t before = pass->range.from ? amount_until(&piece, pass->range.from) : 0;
+        uint64_t amount = amount_until(&piece, pass->range.to) - before;
+        bool is_counted = from == first && piece.end <= pass->range.to;
+        if (amount > 0 || is_counted)
+            pass->add(pass->sums, pass->timeline, &records[from], amount, is_counted);
+        sum += amount;
+    }
+    *squares += (double)sum * (double)sum;
+    return from;
+}
+
+/* In line, so that `add` is known where it is called: a run can have 10 million records. */
+static inline __attribute__((always_inline)) double add_records(const struct record_pass *pass)
+{
+    const struct timeline_record *records = timeline_records(pass->timeline, pass->thread);
+    struct time_range range = pass->range;
+    uint64_t n = pass->thread->n_records;
+    uint64_t at = range.from ? timeline_find(pass->timeline, pass->thread, range.from + 1) : 0;
+    uint64_t last = timeline_find(pass->timeline, pass->thread, range.to); /* earlier samples end in the range */
+    uint64_t sample = 0;                                                   /* the amount of those with one time */
+    double squares = 0;
+    if (range.from >= range.to || at == n)
+        return 0;
+    at = add_cut(pass, at, &squares);
+    for (uint64_t first = at; at < last; at++) {
+        uint64_t amount = trace_amount(records[at].amount);
+        bool is_first = at == first || records[at].time != records[at - 1].time;
+        pass->add(pass->sums, pass->timeline, &records[at], amount, is_first);
+        squares += is_first ? (double)sample * (double)sample : 0;
+        sample = is_first ? amount : sample + amount;
+    }
+    squares += (double)sample * (double)sample;
+    if (at < n)
+        add_cut(pass, at, &squares);
+    return squares;
+}
+
+/* ---- by place ---- */
+
+/* Adds to the sum to which a record belongs. */
+static inline void add_to_place(void *sums, const struct timeline *timeline, const struct timeline_record *record,
+                                uint64_t amount, bool is_counted)
+{
+    struct record_sums *all = sums;
+    uint32_t flags = record->amount & (TRACE_WORKER | TRACE_AS_OVERHEAD | TRACE_AS_WAITING);
+    uint32_t place = record->place < timeline->header.n_places ? record->place : 0, at = all->first[place];
+    enum trace_state state = timeline_state(timeline, record);
+    while (at && (all->list.at[at - 1].state != state || all->list.at[at - 1].flags != flags))
+        at = all->list.at[at - 1].next;
+    if (!at) {
+        vec_push(&all->list,
+                 (struct record_sum){.place = place, .next = all->first[place], .flags = flags, .state = state});
+        all->first[place] = at = (uint32_t)all->list.n;
+    }
+    all->list.at[at - 1].amount += amount;
+    all->list.at[at - 1].n += is_counted;
+}
+
+void record_sums_add(struct record_sums *sums, const struct timeline *timeline, const struct timeline_thread *thread,
+                     struct time_range range)
+{
+    if (!sums->first)
+        sums->first = mem_alloc((timeline->header.n_places + 1) * sizeof *sums->first);
+    sums->squares += add_records(&(struct record_pass){timeline, thread, range, add_to_place, sums});
+}
+
+void record_sums_clear(struct record_sums *sums)
+{
+    for (size_t i = 0; i < sums->list.n; i++)
+        sums->first[sums->list.at[i].place] = 0;
+    sums->list.n = 0;
+    sums->squares = 0;
+}
+
+void record_sums_free(struct record_sums *sums)
+{
+    vec_free(&sums->list);
+    free(sums->first);
+    *sums = (struct record_sums){0};
+}
+
+/* ---- by state ---- */
+
+static inline void add_to_state(void *sums, const struct timeline *timeline, const struct timeline_record *record,
+                                uint64_t amount, bool is_counted)
+{
+    struct state_sums *all = sums;
+    enum trace_state state = timeline_state(timeline, record);
+    all->amounts[state] += amount;
+    all->counts[state] += is_counted;
+    all->waiting_on_cpu += state == TRACE_WAITING && record->amount & TRACE_AS_WAITING ? amount : 0;
+}
+
+void state_sums_add(struct state_sums *sums, const struct timeline *timeline, const struct timeline_thread *thread,
+                    struct time_range range)
+{
+    sums->squares += add_records(&(struct record_pass){timeline, thread, range, add_to_state, sums});
+}
+
+/* ---- payments ---- */
+
+/* What its time is: work, overhead or waiting. */
+static enum record_metric time_of(const struct record_sum *sum)
+{
+    if (sum->flags & TRACE_AS_OVERHEAD || sum->state == TRACE_OVERHEAD)
+        return PAYS_OVERHEAD;
+    return sum->flags & TRACE_AS_WAITING || sum->state == TRACE_WAITING ? PAYS_WAITING : PAYS_WORK;
+}
+
+struct payments record_payments(const struct timeline *timeline, const struct record_sum *sum)
+{
+    struct payments paid = {0};
+    const struct timeline_place *place = &timeline->places[sum->place];
+    double amount = (double)sum->amount, working = place->working ? place->working : 1;
+    bool runs = sum->state == TRACE_WORK || sum->state == TRACE_OVERHEAD ||
+                (sum->state == TRACE_WAITING && sum->flags & TRACE_AS_WAITING);
+    if (sum->state == TRACE_READY)
+        paid.of[PAYS_READY] = amount;
+    if (!runs && sum->state != TRACE_WAITING && sum->state != TRACE_OFF_CPU)
+        return paid;
+    paid.of[time_of(sum)] = amount;
+    paid.of[PAYS_WALL] = runs ? amount / working : 0;
+    paid.of[PAYS_OFF_CPU] = sum->state == TRACE_OFF_CPU ? amount : 0;
+    paid.of[PAYS_LOCK_BLAME] = amount * place->waiters;
+    if (sum->flags & TRACE_WORKER && place->n > working) {
+        paid.of[PAYS_IDLENESS] = amount * (place->n - working) / working;
+        paid.of[PAYS_INCOMPLETE] = amount / working;
+    }
+    return paid;
+}

@@ -1,0 +1,155 @@
+#include "viewer-tui/db/timeline.h"
+
+#include "lib/alloc.h"
+#include "lib/binary-search.h"
+#include "lib/safe-input.h"
+#include "viewer-tui/base/task.h"
+#include "viewer-tui/db/run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Amounts have 64 - TRACE_FLAG_BITS bits. */
+#define MOST_SHIFT (63 - TRACE_FLAG_BITS)
+
+/* A sample makes one record for each state at most. Damaged files can have more records with one time. */
+#define MOST_OF_A_SAMPLE TRACE_STATES
+
+/* What is wrong with the header; NULL if nothing is. */
+static const char *check_header(struct timeline *timeline)
+{
+    struct timeline_header *header = &timeline->header;
+    if (!v4_read(&timeline->map, 0, header, sizeof *header))
+        return "truncated: the header ends early";
+    if (memcmp(header->magic, TIMELINE_MAGIC, sizeof header->magic) != 0)
+        return "not a time line of hpcprof";
+    if (header->version != TIMELINE_VERSION)
+        return "of another version of hpcprof";
+    if (header->unit == 0 || header->unit > UINT32_MAX || header->shift > MOST_SHIFT)
+        return "corrupt: the unit of its times or amounts";
+    timeline->threads =
+        v4_array(&timeline->map, header->threads, header->n_threads, sizeof *timeline->threads, 8);
+    timeline->places = v4_array(&timeline->map, header->places, header->n_places, sizeof *timeline->places, 8);
+    return timeline->threads && timeline->places ? NULL : "corrupt: its lists lie outside of the file";
+}
+
+/* The threads have no more records together than fit into the file, so a pass over all takes no longer than that. */
+static const char *check_threads(struct timeline *timeline)
+{
+    const struct v4_map *map = &timeline->map;
+    uint64_t most = map->size / sizeof(struct timeline_record);
+    for (uint32_t i = 0; i < timeline->header.n_threads; i++) {
+        const struct timeline_thread *thread = &timeline->threads[i];
+        const struct timeline_record *records =
+            v4_array(map, thread->records, thread->n_records, sizeof *records, 8);
+        if (!records || thread->n_records > most - timeline->n_records)
+            return "corrupt: records lie outside of the file";
+        if (i > 0 && thread->profile <= thread[-1].profile)
+            return "corrupt: its threads are not in order";
+        timeline->n_records += thread->n_records;
+        uint64_t last = thread->n_records ? records[thread->n_records - 1].time * timeline->header.unit : 0;
+        timeline->end = last > timeline->end ? last : timeline->end;
+    }
+    return NULL;
+}
+
+static void find_event(struct timeline *timeline, const json_t *run)
+{
+    const json_t *event = json_array_get(json_object_get(run, "events"), timeline->header.event);
+    timeline->event = run_text(event, "name");
+    timeline->is_time = strcmp(run_text(event, "unit"), "s") == 0;
+}
+
+struct timeline *timeline_open(const char *folder, const json_t *run)
+{
+    struct stat status;
+    char *unreadable = NULL;
+    struct timeline *timeline = mem_alloc(sizeof *timeline);
+    struct v4_map *map = &timeline->map;
+    map->path = mem_printf("%s/%s", folder, TIMELINE_FILE);
+    map->bytes = input_map(map->path, &status, &unreadable);
+    bool is_missing = !map->bytes && errno == ENOENT;
+    map->size = map->bytes ? (uint64_t)status.st_size : 0;
+    const char *cause = unreadable ? unreadable : check_header(timeline);
+    if (!cause)
+        cause = check_threads(timeline);
+    if (cause && !is_missing)
+        problem_found(map->path, "%s", cause);
+    bool is_sound = !cause;
+    free(unreadable);
+    if (is_sound) {
+        find_event(timeline, run);
+        return timeline;
+    }
+    timeline_close(timeline);
+    return NULL;
+}
+
+void timeline_close(struct timeline *timeline)
+{
+    if (!timeline)
+        return;
+    v4_map_close(&timeline->map);
+    free(timeline);
+}
+
+const struct timeline_thread *timeline_thread(const struct timeline *timeline, uint32_t profile)
+{
+    uint32_t n = timeline->header.n_threads;
+    uint64_t at = partition_point(i, n, timeline->threads[i].profile < profile);
+    return at < n && timeline->threads[at].profile == profile ? &timeline->threads[at] : NULL;
+}
+
+const struct timeline_record *timeline_records(const struct timeline *timeline, const struct timeline_thread *thread)
+{
+    return (const struct timeline_record *)(const void *)(timeline->map.bytes + thread->records);
+}
+
+uint64_t timeline_find(const struct timeline *timeline, const struct timeline_thread *thread, uint64_t time)
+{
+    const struct timeline_record *records = timeline_records(timeline, thread);
+    return partition_point(i, thread->n_records, records[i].time * timeline->header.unit < time);
+}
+
+enum trace_state timeline_state(const struct timeline *timeline, const struct timeline_record *record)
+{
+    enum trace_state state = trace_state(record->amount);
+    if (state > 0 && state < TRACE_STATES && record->place < timeline->header.n_places)
+        return state;
+    problem_found(timeline->map.path, "corrupt: a record");
+    return TRACE_DROPPED;
+}
+
+/* The first record of the sample to which the one at `index` belongs, and the sum of its amounts. */
+static uint64_t records_of_sample(const struct timeline_record *records, uint64_t n, uint64_t index, uint64_t *sum)
+{
+    uint64_t first = index;
+    while (first > 0 && index - first < MOST_OF_A_SAMPLE && records[first - 1].time == records[index].time)
+        first--;
+    *sum = 0;
+    for (uint64_t i = first; i < n && i < index + MOST_OF_A_SAMPLE && records[i].time == records[index].time; i++)
+        *sum += trace_amount(records[i].amount);
+    return first;
+}
+
+struct timeline_piece timeline_piece(const struct timeline *timeline, const struct timeline_thread *thread,
+                                     uint64_t index)
+{
+    static const struct timeline_place nowhere;
+    const struct timeline_record *records = timeline_records(timeline, thread), *record = &records[index];
+    uint64_t sum, first = records_of_sample(records, thread->n_records, index, &sum);
+    uint64_t end = record->time * timeline->header.unit, length = sum >> timeline->header.shift;
+    uint64_t before = first > 0 ? records[first - 1].time * timeline->header.unit : 0;
+    before = before < end ? before : end; /* of a damaged file */
+    bool is_sound = record->place < timeline->header.n_places;
+    return (struct timeline_piece){
+        .begin = !timeline->is_time ? end : end - before < length ? before : end - length,
+        .end = end,
+        .amount = trace_amount(record->amount),
+        .state = timeline_state(timeline, record),
+        .is_worker = record->amount & TRACE_WORKER,
+        .place = is_sound ? &timeline->places[record->place] : &nowhere,
+    };
+}

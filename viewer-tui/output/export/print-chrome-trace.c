@@ -1,0 +1,160 @@
+/* A time line as trace events (the JSON array format of Chrome, which Perfetto and others read): for each thread nested
+ * slices, one for each procedure of the call path while it stays the same; within these one that says the state, unless
+ * that is working; and counters of threads by state. */
+#include "viewer-tui/output/export/timeline-pieces.h"
+#include "viewer-tui/output/print-timeline.h"
+
+#include "viewer-tui/db/run.h"
+
+#include <stdlib.h>
+
+struct chrome_trace {
+    struct timeline_lines *lines;
+    struct json_writer json;
+    size_t thread;
+    node_path open, path; /* nodes whose slices are open; those of the piece */
+    enum trace_state state;
+    bool shows_state; /* a slice of the state is open */
+    double end;       /* of the last piece */
+    double length;    /* of it */
+};
+
+static void begin_event(struct chrome_trace *trace, const char *phase, double time)
+{
+    const struct open_timeline *open = trace->lines->open;
+    struct json_writer *json = &trace->json;
+    json_write_break(json);
+    json_write_object(json);
+    json_write_text(json, "ph", phase);
+    json_put_integer(json, "pid", timeline_pid(open, trace->thread));
+    json_put_integer(json, "tid", timeline_tid(open, trace->thread));
+    json_put_number(json, "ts", time / 1000);
+}
+
+static void end_event(struct chrome_trace *trace)
+{
+    json_write_object_end(&trace->json);
+}
+
+/* Begins or ends a slice; some readers want its name at its end, too. */
+static void write_slice(struct chrome_trace *trace, const char *phase, const char *name, const char *category,
+                        double time)
+{
+    begin_event(trace, phase, time);
+    json_write_text(&trace->json, "name", name);
+    json_write_text(&trace->json, "cat", category);
+    end_event(trace);
+}
+
+static void write_procedure(struct chrome_trace *trace, const char *phase, uint32_t node, double time)
+{
+    const struct place_scopes *scopes = &trace->lines->open->scopes;
+    char buffer[NAME_SIZE];
+    write_slice(trace, phase, database_procedure_name(scopes->db, scopes->nodes->place[node], buffer), "procedure",
+                time);
+}
+
+/* Ends slices until `n` procedures are open. */
+static void end_slices(struct chrome_trace *trace, size_t n)
+{
+    if (trace->shows_state)
+        write_slice(trace, "E", trace_state_key(trace->state), "state", trace->end);
+    trace->shows_state = false;
+    while (trace->open.n > n)
+        write_procedure(trace, "E", trace->open.at[--trace->open.n], trace->end);
+}
+
+static void take(void *context, const struct piece_of_time *piece)
+{
+    struct chrome_trace *trace = context;
+    size_t same = 0;
+    node_path_find(&trace->lines->open->scopes, piece->node, &trace->path);
+    bool continues = piece_continues(piece, trace->end, trace->length);
+    if (continues)
+        trace->end = piece->begin;
+    while (continues && same < trace->open.n && same < trace->path.n && trace->open.at[same] == trace->path.at[same])
+        same++;
+    if (same < trace->open.n || same < trace->path.n || piece->state != trace->state || !continues)
+        end_slices(trace, same);
+    for (; same < trace->path.n; same++) {
+        write_procedure(trace, "B", trace->path.at[same], piece->begin);
+        vec_push(&trace->open, trace->path.at[same]);
+    }
+    if (piece->state != TRACE_WORK && !trace->shows_state) {
+        write_slice(trace, "B", trace_state_key(piece->state), "state", piece->begin);
+        trace->shows_state = true;
+    }
+    trace->state = piece->state;
+    trace->length = piece->end - piece->begin;
+    trace->end = piece->end;
+}
+
+/* Writes a name for a thread or its process. */
+static void write_name(struct chrome_trace *trace, const char *what, const char *name)
+{
+    struct json_writer *json = &trace->json;
+    begin_event(trace, "M", 0);
+    json_write_text(json, "name", what);
+    json_put_object(json, "args");
+    json_write_text(json, "name", name);
+    json_write_object_end(json);
+    end_event(trace);
+}
+
+static void write_thread(struct chrome_trace *trace)
+{
+    const struct open_timeline *open = trace->lines->open;
+    const struct thread *thread = &open->chart.rows.threads.list.at[open->chart.rows.order[trace->thread]];
+    struct text name = {0};
+    run_add_place(thread->process, open->hosts_differ, false, &name);
+    text_add_clean(&name, thread->process ? run_program_of(thread->process) : "process", false);
+    write_name(trace, "process_name", text_string(&name));
+    text_clear(&name);
+    thread_label(thread, open->hosts_differ, false, &name);
+    write_name(trace, "thread_name", text_string(&name));
+    vec_free(&name);
+    trace->end = trace->length = 0;
+    trace->state = TRACE_STATES;
+    timeline_pieces(open, trace->thread, take, trace);
+    end_slices(trace, 0);
+}
+
+static void write_counters(struct chrome_trace *trace)
+{
+    struct time_chart *chart = &trace->lines->open->chart;
+    const struct time_cell *strip = time_chart_strip(chart);
+    struct json_writer *json = &trace->json;
+    trace->thread = 0;
+    for (unsigned column = 0; column < chart->window.n; column++) {
+        begin_event(trace, "C", (double)time_window_at(&chart->window, column));
+        json_write_text(json, "name", "threads");
+        json_put_object(json, "args");
+        for (size_t line = 0; line + 1 < STRIP_LINES; line++)
+            json_put_number(json, strip_lines[line].key,
+                            strip_value(line, &strip[column], timeline_column_length(trace->lines)));
+        json_write_object_end(json);
+        end_event(trace);
+    }
+}
+
+void print_timeline_chrome(struct timeline_lines *lines, const char *command, FILE *out)
+{
+    struct chrome_trace trace = {.lines = lines};
+    struct json_writer *json = &trace.json;
+    json_write_start(json, out, 0);
+    json_write_object(json);
+    json_write_text(json, "displayTimeUnit", "ms");
+    json_put_object(json, "otherData");
+    json_write_text(json, "command", command);
+    json_write_text(json, "event", lines->open->timeline->event);
+    json_write_object_end(json);
+    json_put_array(json, "traceEvents");
+    for (; trace.thread < lines->open->chart.rows.n; trace.thread++)
+        write_thread(&trace);
+    write_counters(&trace);
+    json_write_array_end(json);
+    json_write_object_end(json);
+    json_write_finish(json);
+    vec_free(&trace.open);
+    vec_free(&trace.path);
+}

@@ -1,0 +1,227 @@
+#include "viewer-tui/output/open-timeline.h"
+
+#include "viewer-tui/base/shorten.h"
+#include "viewer-tui/db/node-costs.h"
+#include "viewer-tui/db/run.h"
+#include "viewer-tui/timeline/time-samples.h"
+#include "viewer-tui/tree/labels.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Most columns of a procedure's name in a path. */
+#define MOST_NAME_COLUMNS 40
+
+const char *open_timeline(struct open_timeline *open, struct session *session, enum projection projection,
+                          unsigned columns)
+{
+    struct database *db = session_database(session, projection);
+    struct threads threads;
+    *open = (struct open_timeline){0};
+    if (!db || !database_nodes(db))
+        return "the database cannot be read";
+    open->timeline = session_timeline(session);
+    if (!open->timeline)
+        return "there is no time line: hpcrun records one unless it is told --trace off";
+    open->hosts_differ = run_hosts_differ(session->run);
+    open->scopes = place_scopes_of(db, open->timeline, projection == PHYSICAL);
+    threads_read(&threads, db, session->run);
+    thread_set_keep(session->threads, &threads, &db->metrics);
+    open->chart = time_chart_of(open->timeline, &open->scopes, threads, columns);
+    if (session->runs.at[0].has_range)
+        time_chart_show(&open->chart, session->runs.at[0].range.from, session->runs.at[0].range.to, columns);
+    if (open->chart.rows.n > 0)
+        return NULL;
+    close_timeline(open);
+    return "these threads have no samples";
+}
+
+void close_timeline(struct open_timeline *open)
+{
+    time_chart_free(&open->chart);
+    place_scopes_free(&open->scopes);
+}
+
+void timeline_add_row(const struct open_timeline *open, size_t row, bool ascii, struct text *out)
+{
+    const struct thread_rows *rows = &open->chart.rows;
+    const struct thread_row *of = &rows->rows.at[row];
+    const struct thread *thread = thread_of_row(rows, of);
+    if (!of->is_group && rows->grouping != BY_THREAD)
+        text_add(out, "  ");
+    if (!of->is_group) {
+        thread_label(thread, open->hosts_differ, ascii, out);
+        return;
+    }
+    if (rows->grouping == BY_PROCESS && thread->process) {
+        run_add_place(thread->process, open->hosts_differ, ascii, out);
+        text_add_clean(out, run_program_of(thread->process), ascii);
+        text_printf(out, " %jd", (intmax_t)thread->pid);
+    } else {
+        text_add_clean(out, thread_routine(thread), ascii);
+    }
+    text_printf(out, " (%zu thread%s)", of->n, of->n == 1 ? "" : "s");
+}
+
+/* ---- time ---- */
+
+uint64_t timeline_tick_step(uint64_t length, unsigned most)
+{
+    static const unsigned factors[] = {1, 2, 5};
+    uint64_t power = 1;
+    for (;; power *= 10)
+        for (size_t i = 0; i < 3; i++)
+            if (length / (power * factors[i]) <= most || power > UINT64_MAX / 100)
+                return power * factors[i];
+}
+
+void timeline_add_time(uint64_t time, uint64_t step, struct text *out)
+{
+    static const struct {
+        uint64_t ns;
+        const char *name;
+    } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"}};
+    size_t u = 0;
+    while (u < 3 && step * 1000 < units[u].ns)
+        u++;
+    int decimals = 0;
+    for (uint64_t unit = units[u].ns; unit > step && decimals < 9; unit /= 10)
+        decimals++;
+    text_printf(out, "%.*f %s", decimals, (double)time / (double)units[u].ns, units[u].name);
+}
+
+void timeline_add_axis(const struct time_window *window, struct text *out)
+{
+    uint64_t step = timeline_tick_step(window->end - window->begin, window->n / 10 + 1);
+    struct text label = {0};
+    size_t at = 0; /* columns that are used */
+    for (uint64_t time = (window->begin + step - 1) / step * step; time < window->end; time += step) {
+        size_t column = time_window_column(window, time);
+        text_clear(&label);
+        text_add(&label, "|");
+        timeline_add_time(time, step, &label);
+        if (column < at || column + label.n > window->n)
+            continue;
+        text_pad(out, ' ', column - at);
+        text_add(out, text_string(&label));
+        at = column + label.n + 1;
+        text_add(out, at <= window->n ? " " : "");
+    }
+    vec_free(&label);
+}
+
+void timeline_add_note(const struct open_timeline *open, struct text *out)
+{
+    const struct timeline *timeline = open->timeline;
+    uint32_t step = 1;
+    for (size_t i = 0; i < open->chart.rows.n; i++)
+        step = open->chart.rows.records[i]->step > step ? open->chart.rows.records[i]->step : step;
+    if (!timeline->is_time)
+        text_say(out, false, "amounts of %s", timeline->event);
+    else if (!timeline_has_waits(timeline))
+        text_add(out, "empty: off the CPU or ready, not measured; hpcrun -e REALTIME measures it");
+    if (step > 1)
+        text_printf(out, "%sa record stands for up to %u samples; hpcrun --trace full keeps all", out->n ? "; " : "",
+                    step);
+}
+
+/* ---- the cursor ---- */
+
+/* Adds the states of a sample with their shares, those with the most first, and returns the record with the most. */
+static uint64_t add_states(const struct time_samples *sample, struct text *out)
+{
+    static const char *const names[TRACE_STATES] = {
+        [TRACE_WORK] = "working",
+        [TRACE_OVERHEAD] = "overhead",
+        [TRACE_WAITING] = "waiting",
+        [TRACE_IDLE] = "idle",
+        [TRACE_NOBODY] = "idle, as all workers",
+        [TRACE_RUNTIME] = "kept by the runtime",
+        [TRACE_READY] = "ready, without a CPU",
+        [TRACE_OFF_CPU] = "off the CPU",
+        [TRACE_DROPPED] = "no call path",
+    };
+    uint64_t amounts[TRACE_STATES] = {0}, most = sample->first;
+    for (uint64_t i = sample->first; i < sample->next; i++) {
+        amounts[time_sample_state(sample, i)] += trace_amount(sample->records[i].amount);
+        if (trace_amount(sample->records[i].amount) > trace_amount(sample->records[most].amount))
+            most = i;
+    }
+    for (bool is_first = true;; is_first = false) {
+        int state = 0;
+        for (int of = 1; of < TRACE_STATES; of++)
+            state = amounts[of] > amounts[state] ? of : state;
+        if (amounts[state] == 0)
+            return most;
+        text_printf(out, "%s%s", is_first ? "" : ", ", names[state]);
+        if (amounts[state] < sample->amount)
+            text_printf(out, " %.0f %%", 100 * (double)amounts[state] / (double)sample->amount);
+        amounts[state] = 0;
+    }
+}
+
+uint32_t timeline_add_instant(const struct open_timeline *open, size_t thread, uint64_t time, bool ascii,
+                              struct text *out)
+{
+    const struct thread_rows *rows = &open->chart.rows;
+    struct time_samples sample = time_samples_from(open->timeline, rows->records[thread], time);
+    thread_label(&rows->threads.list.at[rows->order[thread]], open->hosts_differ, ascii, out);
+    text_add(out, ": ");
+    bool is_measured = time_samples_next(&sample) && (sample.begin <= time || !open->timeline->is_time);
+    if (!is_measured) {
+        text_add(out, timeline_has_waits(open->timeline) ? "no sample" : "off the CPU or ready, or not there");
+        return 0;
+    }
+    uint64_t most = add_states(&sample, out);
+    uint32_t number = sample.records[most].place;
+    if (number >= open->scopes.n)
+        return 0;
+    const struct timeline_place *place = &open->timeline->places[number];
+    if (place->n)
+        text_printf(out, "; %u of %u workers work", place->working, place->n);
+    else if (place->working)
+        text_printf(out, "; %u thread%s at work", place->working, place->working == 1 ? "" : "s");
+    if (place->waiters)
+        text_printf(out, "; %u wait%s for its lock", place->waiters, place->waiters == 1 ? "s" : "");
+    return open->scopes.node[number];
+}
+
+void timeline_add_path(const struct open_timeline *open, uint32_t node, size_t columns, bool ascii, struct text *out)
+{
+    const struct place_scopes *scopes = &open->scopes;
+    node_path path = {0};
+    struct text line = {0}, longer = {0}, place = {0};
+    uint32_t at = node;
+    while (at && scopes->nodes->kind[at] == KIND_INSTRUCTION)
+        at = scopes->nodes->parent[at];
+    if (at && scopes->nodes->kind[at] != KIND_ROOT && !is_procedure_kind(scopes->nodes->kind[at])) {
+        text_add(&place, "  ");
+        label_file_line(scopes->db, scopes->nodes->place[at], scopes->nodes->line[at], &place);
+        text_add_clean(&line, text_string(&place), ascii);
+    }
+    node_path_find(scopes, node, &path);
+    for (size_t i = path.n; i-- > 0;) {
+        char buffer[NAME_SIZE];
+        struct text name = {0};
+        text_add_clean(&name, database_procedure_name(scopes->db, scopes->nodes->place[path.at[i]], buffer), ascii);
+        text_clear(&longer);
+        shorten_name(text_string(&name), MOST_NAME_COLUMNS, ascii, &longer);
+        text_printf(&longer, "%s%s", i + 1 < path.n ? " > " : "", text_string(&line));
+        vec_free(&name);
+        bool is_cut = i + 1 < path.n && text_columns(text_string(&longer)) + (i ? 6 : 0) > columns;
+        if (is_cut) {
+            text_add(out, "... > ");
+            break;
+        }
+        text_clear(&line);
+        text_add(&line, text_string(&longer));
+    }
+    text_add(out, text_string(&line));
+    text_cut(out, columns);
+    vec_free(&path);
+    vec_free(&line);
+    vec_free(&longer);
+    vec_free(&place);
+}

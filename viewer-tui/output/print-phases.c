@@ -1,0 +1,146 @@
+/* The phases of a run (run-phases.h): when each is, what threads do in it, and its first advice. */
+#include "viewer-tui/output/print.h"
+
+#include "viewer-tui/compare/session-advice.h"
+#include "viewer-tui/table/table.h"
+#include "viewer-tui/tree/labels.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+struct phase_line {
+    unsigned number;
+    double begin, end, length, working;
+    double work, overhead, waiting, idle, ready, off_cpu; /* percent of the threads' time */
+    const char *procedure, *file, *advice;                 /* safe for terminals in text; NULL: none */
+    int64_t line;
+};
+
+#define MEMBER(name) offsetof(struct phase_line, name)
+#define SHARE(title, head, name)                                                                                       \
+    {                                                                                                                  \
+        title, head, head, "percent", OF_DOUBLE, MEMBER(name), .width = 7, .decimals = 1                               \
+    }
+
+static const struct table_column columns[] = {
+    {"phase", "phase", "phase", NULL, OF_UNSIGNED, MEMBER(number), .width = 6},
+    {"begin, s", "begin", "begin", NULL, OF_DOUBLE, MEMBER(begin), .width = 9, .decimals = 3},
+    {"end, s", "end", "end", NULL, OF_DOUBLE, MEMBER(end), .width = 9, .decimals = 3},
+    {"wall, s", "wall", "wall", NULL, OF_DOUBLE, MEMBER(length), .width = 9, .decimals = 3},
+    {"threads at work", "threads_at_work", "threads_at_work", NULL, OF_DOUBLE, MEMBER(working), .width = 8,
+     .decimals = 2},
+    SHARE("work, %", "work", work),
+    SHARE("over- head", "overhead", overhead),
+    SHARE("wait- ing", "waiting", waiting),
+    SHARE("idle", "idle", idle),
+    SHARE("ready", "ready", ready),
+    SHARE("off CPU", "off_cpu", off_cpu),
+    {"mostly in", "procedure", "procedure", NULL, OF_TEXT, MEMBER(procedure), .width = 0},
+    {NULL, "file", "file", NULL, OF_TEXT, MEMBER(file), .width = 0},
+    {NULL, "line", "line", NULL, OF_INTEGER, MEMBER(line), .width = 0},
+    {NULL, "advice", "advice", NULL, OF_TEXT, MEMBER(advice), .width = 0},
+};
+
+static double percent_of(const struct phase *phase, double seconds)
+{
+    double all = 0;
+    for (int state = 0; state < TRACE_STATES; state++)
+        all += phase->states[state];
+    return all > 0 ? 100 * seconds / all : NAN;
+}
+
+static const char *clean(const char *raw, bool ascii)
+{
+    struct text text = {0};
+    text_add_clean(&text, raw, ascii);
+    text_add(&text, "");
+    return text.at;
+}
+
+static struct phase_line line_of(const struct database *db, const struct phases *phases, size_t i,
+                                 const struct writer *writer)
+{
+    char buffer[NAME_SIZE];
+    const struct phase *phase = &phases->at[i];
+    const double *states = phase->states;
+    bool has_name = phase->procedure != NOTHING, is_text = writer->format == FORMAT_TEXT;
+    const char *name = has_name ? database_procedure_name(db, phase->procedure, buffer) : NULL;
+    struct procedure procedure = has_name ? database_procedure(db, phase->procedure)
+                                          : (struct procedure){.file = NOTHING};
+    return (struct phase_line){
+        .number = (unsigned)i + 1,
+        .begin = (double)phase->range.from * 1e-9,
+        .end = (double)phase->range.to * 1e-9,
+        .length = phase_length(phase),
+        .working = phase->working,
+        .work = percent_of(phase, states[TRACE_WORK]),
+        .overhead = percent_of(phase, states[TRACE_OVERHEAD]),
+        .waiting = percent_of(phase, states[TRACE_WAITING]),
+        .idle = percent_of(phase, states[TRACE_IDLE] + states[TRACE_NOBODY]),
+        .ready = percent_of(phase, states[TRACE_READY]),
+        .off_cpu = percent_of(phase, states[TRACE_OFF_CPU]),
+        .procedure = !name ? NULL : is_text ? clean(name, writer->ascii) : mem_strdup(name),
+        .file = database_file_path(db, procedure.file),
+        .line = procedure.line ? (int64_t)procedure.line : -1,
+    };
+}
+
+/* The first advice on a phase; NULL: none. Views of the session are then those of the phase. */
+static char *advice_on_phase(struct session *session, const struct phase *phase)
+{
+    if (session_set_range(session, LOGICAL, &phase->range, NULL) != DONE)
+        return NULL;
+    struct view *view = session_view(session, LOGICAL, TOP_DOWN);
+    if (!view)
+        return NULL;
+    struct advice advice = session_advice(session, view, 0);
+    char *text = advice.findings.list.n ? mem_strdup(advice.findings.list.at[0].text) : NULL;
+    advice_free(&advice);
+    return text;
+}
+
+static void print_text(struct writer *writer, const struct data_table *table, const struct phase_line *lines)
+{
+    writer_line(writer, "%zu phase%s: stretches of time with a mix of states and procedures of their own",
+                table->n_rows, table->n_rows == 1 ? "" : "s");
+    writer_end_line(writer);
+    table_write(table, writer, "phases", table->n_rows);
+    writer_heading(writer, "First advice on each");
+    for (size_t i = 0; i < table->n_rows; i++) {
+        text_printf(&writer->line, "  %u  ", lines[i].number);
+        writer_say(writer, "%s", lines[i].advice ? lines[i].advice : "none: nothing that was measured stands out");
+        writer_end_line(writer);
+    }
+}
+
+int print_phases(struct session *session, struct view *view, const struct print_options *options, FILE *out)
+{
+    (void)view;
+    struct writer writer;
+    struct phase_line lines[MOST_PHASES];
+    const struct phases *phases = session_phases(session);
+    if (!phases)
+        return session_exit_status(session);
+    struct session *alone = session_open(session->folder, NULL); /* so that views of the other one stay */
+    session_set_rules(alone, session->rules);
+    const struct database *db = session_database(session, LOGICAL);
+    writer_open(&writer, options->format, out);
+    for (size_t i = 0; i < phases->n; i++) {
+        lines[i] = line_of(db, phases, i, &writer);
+        lines[i].advice = advice_on_phase(alone, &phases->at[i]);
+    }
+    struct data_table table = {columns, sizeof columns / sizeof *columns, lines, sizeof *lines, phases->n, NULL};
+    writer_head(&writer, session, db, "phases", LOGICAL);
+    if (options->format == FORMAT_TEXT)
+        print_text(&writer, &table, lines);
+    else
+        table_write(&table, &writer, "phases", phases->n);
+    writer_free(&writer);
+    for (size_t i = 0; i < phases->n; i++) {
+        free((char *)lines[i].procedure);
+        free((char *)lines[i].advice);
+    }
+    session_close(alone);
+    return 0;
+}

@@ -1,0 +1,292 @@
+/* The time line of all threads, for people (text, SVG) and for programs (JSON, CSV, and the formats of other viewers). */
+#include "viewer-tui/output/print-timeline.h"
+
+#include "lib/diag.h"
+#include "viewer-tui/output/timeline-lines.h"
+#include "viewer-tui/table/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Text has groups of threads if there are more. */
+#define MOST_ROWS 64
+
+/* Columns of CSV and JSON, and of drawings and the counters of other formats. */
+#define DATA_COLUMNS  100
+#define FINE_COLUMNS  200
+#define DRAWING_LABEL 30
+
+/* ---- text ---- */
+
+static void write_legend(const struct timeline_lines *lines, struct writer *writer)
+{
+    struct text name = {0}, legend = {0}, piece = {0};
+    char symbol;
+    enum time_color color;
+    for (size_t i = 0; timeline_legend(lines, i, &symbol, &color, &name); i++)
+        text_printf(&legend, "%s%c %s", i ? "   " : "", symbol, text_string(&name));
+    const char *rest = text_string(&legend);
+    while (text_take_line(&rest, writer->width, &piece))
+        writer_line(writer, "%s", text_string(&piece));
+    vec_free(&name);
+    vec_free(&legend);
+    vec_free(&piece);
+}
+
+static void write_strip(const struct timeline_lines *lines, struct writer *writer)
+{
+    struct time_chart *chart = &lines->open->chart;
+    const struct time_cell *strip = time_chart_strip(chart);
+    double length = timeline_column_length(lines), most = timeline_strip_most(lines);
+    for (size_t line = 0; line < STRIP_LINES; line++) {
+        if (!timeline_strip_label(lines, line, &writer->line)) {
+            text_clear(&writer->line);
+            continue;
+        }
+        for (unsigned column = 0; column < chart->window.n; column++)
+            text_add(&writer->line, time_bar(strip_value(line, &strip[column], length) / most, lines->ascii));
+        text_trim(&writer->line);
+        writer_end_line(writer);
+    }
+}
+
+static void write_text(struct timeline_lines *lines, struct writer *writer)
+{
+    struct time_chart *chart = &lines->open->chart;
+    double length = timeline_column_length(lines);
+    letters_give(&lines->letters, chart, 0, chart->rows.rows.n);
+    text_add(&writer->line, "\nTime line: ");
+    timeline_add_title(lines, &writer->line);
+    writer_end_line(writer);
+    text_pad(&writer->line, ' ', lines->label_width);
+    timeline_add_axis(&chart->window, &writer->line);
+    writer_end_line(writer);
+    write_strip(lines, writer);
+    writer_end_line(writer);
+    for (size_t row = 0; row < chart->rows.rows.n; row++) {
+        const struct time_cell *cells = time_chart_cells(chart, row);
+        timeline_line_label(lines, row, &writer->line);
+        for (unsigned column = 0; column < chart->window.n; column++)
+            text_printf(&writer->line, "%c", time_look_of(chart, &lines->letters, &cells[column], length).symbol);
+        text_trim(&writer->line);
+        writer_end_line(writer);
+    }
+    writer_end_line(writer);
+    write_legend(lines, writer);
+    timeline_add_note(lines->open, &writer->line);
+    if (writer->line.n)
+        writer_end_line(writer);
+}
+
+/* ---- JSON ---- */
+
+/* An amount in seconds, or as a count. */
+static double amount_of(const struct timeline_lines *lines, double amount)
+{
+    return lines->open->timeline->is_time ? amount * 1e-9 : amount;
+}
+
+static void write_series(const struct timeline_lines *lines, struct json_writer *json)
+{
+    struct time_chart *chart = &lines->open->chart;
+    const struct time_cell *strip = time_chart_strip(chart);
+    json_put_object(json, "strip");
+    for (size_t line = 0; line < STRIP_LINES; line++) {
+        json_put_array(json, strip_lines[line].key);
+        for (unsigned column = 0; column < chart->window.n; column++)
+            json_write_double(json, strip_value(line, &strip[column], timeline_column_length(lines)));
+        json_write_array_end(json);
+    }
+    json_write_object_end(json);
+}
+
+static void write_cell_procedures(const struct timeline_lines *lines, const struct time_cell *cells,
+                                  struct json_writer *json)
+{
+    const struct time_chart *chart = &lines->open->chart;
+    json_put_array(json, "procedures");
+    for (unsigned column = 0; column < chart->window.n; column++) {
+        char buffer[NAME_SIZE];
+        if (cells[column].value == NOTHING) {
+            json_write_null(json);
+            continue;
+        }
+        json_write_object(json);
+        json_write_text(json, "name", database_procedure_name(chart->scopes->db, cells[column].value, buffer));
+        json_put_number(json, "amount", amount_of(lines, cells[column].of_value));
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
+/* A row; only states that it has. */
+static void write_row(const struct timeline_lines *lines, size_t row, struct json_writer *json)
+{
+    struct time_chart *chart = &lines->open->chart;
+    const struct thread_row *of = &chart->rows.rows.at[row];
+    const struct time_cell *cells = time_chart_cells(chart, row);
+    struct text label = {0};
+    timeline_add_row(lines->open, row, false, &label);
+    json_write_break(json);
+    json_write_object(json);
+    json_write_text(json, "thread", text_string(&label));
+    json_put_integer(json, "profile", thread_of_row(&chart->rows, of)->profile);
+    json_put_integer(json, "step", chart->rows.records[of->first]->step);
+    json_put_object(json, "states");
+    for (int state = 1; state < TRACE_STATES; state++) {
+        double sum = 0;
+        for (unsigned column = 0; column < chart->window.n; column++)
+            sum += cells[column].states[state];
+        if (sum == 0)
+            continue;
+        json_put_array(json, trace_state_key((enum trace_state)state));
+        for (unsigned column = 0; column < chart->window.n; column++)
+            json_write_double(json, amount_of(lines, cells[column].states[state]));
+        json_write_array_end(json);
+    }
+    json_write_object_end(json);
+    if (chart->depth)
+        write_cell_procedures(lines, cells, json);
+    json_write_object_end(json);
+    vec_free(&label);
+}
+
+static void write_json(struct timeline_lines *lines, struct writer *writer)
+{
+    struct json_writer *json = &writer->json;
+    const struct time_chart *chart = &lines->open->chart;
+    const struct timeline *timeline = chart->timeline;
+    json_write_text(json, "event", timeline->event);
+    json_write_text(json, "unit", timeline->is_time ? "s" : "count");
+    json_put_number(json, "epoch", (double)timeline->header.begin * 1e-9);
+    json_put_number(json, "from", (double)chart->window.begin * 1e-9);
+    json_put_number(json, "to", (double)chart->window.end * 1e-9);
+    json_put_integer(json, "columns", chart->window.n);
+    json_put_integer(json, "depth", chart->depth);
+    write_series(lines, json);
+    json_put_array(json, "threads");
+    for (size_t row = 0; row < chart->rows.rows.n; row++)
+        write_row(lines, row, json);
+    json_write_array_end(json);
+}
+
+/* ---- CSV ---- */
+
+/* A state of a cell. */
+struct cell_record {
+    const char *thread, *state;
+    int64_t profile;
+    double from, to, amount;
+};
+
+static void write_csv(struct timeline_lines *lines, struct writer *writer)
+{
+    static const struct table_column columns[] = {
+        {NULL, "thread", NULL, NULL, OF_TEXT, .place = offsetof(struct cell_record, thread)},
+        {NULL, "profile", NULL, NULL, OF_INTEGER, .place = offsetof(struct cell_record, profile)},
+        {NULL, "from", NULL, NULL, OF_DOUBLE, .place = offsetof(struct cell_record, from)},
+        {NULL, "to", NULL, NULL, OF_DOUBLE, .place = offsetof(struct cell_record, to)},
+        {NULL, "state", NULL, NULL, OF_TEXT, .place = offsetof(struct cell_record, state)},
+        {NULL, "amount", NULL, NULL, OF_DOUBLE, .place = offsetof(struct cell_record, amount)}};
+    struct time_chart *chart = &lines->open->chart;
+    struct data_table table = {.columns = columns, .n_columns = 6, .row_size = sizeof(struct cell_record)};
+    table_write_names(&table, writer);
+    for (size_t row = 0; row < chart->rows.rows.n; row++) {
+        const struct time_cell *cells = time_chart_cells(chart, row);
+        int64_t profile = thread_of_row(&chart->rows, &chart->rows.rows.at[row])->profile;
+        struct text label = {0};
+        timeline_add_row(lines->open, row, false, &label);
+        for (unsigned i = 0; i < chart->window.n * TRACE_STATES; i++) {
+            unsigned column = i / TRACE_STATES, state = i % TRACE_STATES;
+            double from = (double)time_window_at(&chart->window, column) * 1e-9;
+            double to = (double)time_window_at(&chart->window, column + 1) * 1e-9;
+            double amount = amount_of(lines, cells[column].states[state]);
+            struct cell_record record = {
+                text_string(&label), trace_state_key((enum trace_state)state), profile, from, to, amount};
+            table.rows = &record;
+            table.n_rows = 1;
+            if (amount > 0)
+                table_write_records(&table, writer);
+        }
+        vec_free(&label);
+    }
+}
+
+const char *trace_state_key(enum trace_state state)
+{
+    static const char *const keys[TRACE_STATES] = {
+        [0] = "?",
+        [TRACE_WORK] = "work",
+        [TRACE_OVERHEAD] = "overhead",
+        [TRACE_WAITING] = "waiting",
+        [TRACE_IDLE] = "idle",
+        [TRACE_NOBODY] = "nobody working",
+        [TRACE_RUNTIME] = "runtime",
+        [TRACE_READY] = "ready",
+        [TRACE_OFF_CPU] = "off CPU",
+        [TRACE_DROPPED] = "dropped",
+    };
+    return keys[state];
+}
+
+/* ---- all formats ---- */
+
+static void write_table(struct timeline_lines *lines, const struct session *session,
+                        const struct print_options *options, FILE *out)
+{
+    struct time_chart *chart = &lines->open->chart;
+    struct writer writer;
+    writer_open(&writer, options->format, out);
+    writer.width = options->width ? options->width : LINE_WIDTH;
+    writer_head(&writer, session, lines->open->scopes.db, "timeline", options->projection);
+    if (options->format == FORMAT_TEXT) {
+        lines->ascii = writer.ascii;
+        time_chart_group(chart, thread_rows_usual(&chart->rows, MOST_ROWS));
+        lines->label_width = timeline_label_width(lines->open, writer.width);
+        unsigned columns = (unsigned)(writer.width > lines->label_width ? writer.width - lines->label_width : 1);
+        time_chart_show(chart, chart->window.begin, chart->window.end, columns);
+        write_text(lines, &writer);
+    } else if (options->format == FORMAT_CSV) {
+        write_csv(lines, &writer);
+    } else {
+        write_json(lines, &writer);
+    }
+    writer_free(&writer);
+}
+
+static void write_other(struct timeline_lines *lines, const char *command, enum format format, FILE *out)
+{
+    struct time_chart *chart = &lines->open->chart;
+    lines->label_width = DRAWING_LABEL;
+    if (format == FORMAT_SVG)
+        time_chart_group(chart, thread_rows_usual(&chart->rows, MOST_ROWS));
+    if (format == FORMAT_SVG)
+        print_timeline_svg(lines, command, out);
+    else if (format == FORMAT_CHROME)
+        print_timeline_chrome(lines, command, out);
+    else
+        print_timeline_firefox(lines, command, out);
+}
+
+int print_timeline(struct session *session, struct view *view, const struct print_options *options, FILE *out)
+{
+    (void)view;
+    struct open_timeline open;
+    struct timeline_lines lines = {.open = &open, .ascii = false};
+    unsigned n = options->format > FORMAT_JSON ? FINE_COLUMNS : DATA_COLUMNS;
+    const char *why = open_timeline(&open, session, options->projection, n);
+    if (why) {
+        diag_error(session->folder, "%s", why);
+        return 1;
+    }
+    if (options->depth)
+        time_chart_set_depth(&open.chart, options->depth);
+    if (options->format > FORMAT_JSON)
+        write_other(&lines, session_title(session, open.scopes.db), options->format, out);
+    else
+        write_table(&lines, session, options, out);
+    vec_free(&lines.letters.procedures);
+    close_timeline(&open);
+    return 0;
+}

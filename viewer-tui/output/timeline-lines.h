@@ -1,0 +1,38 @@
+/* The parts of a time line as lines of text, for printers and screens. */
+#ifndef VIEWER_TIMELINE_LINES_H
+#define VIEWER_TIMELINE_LINES_H
+
+#include "viewer-tui/output/open-timeline.h"
+#include "viewer-tui/output/time-looks.h"
+
+struct timeline_lines {
+    struct open_timeline *open;
+    struct procedure_letters letters; /* freed by the owner, with vec_free */
+    bool ascii;
+    size_t label_width; /* columns left of the cells */
+};
+
+/* Columns for labels that suit the rows on a line of `width` columns. */
+size_t timeline_label_width(const struct open_timeline *open, size_t width);
+
+/* Adds the label of a row, cut or padded. */
+void timeline_line_label(const struct timeline_lines *lines, size_t row, struct text *out);
+
+/* Adds the label of a line of the strip, with the mean over the window: "working         3.42 ". False if nothing is in
+ * the line. */
+bool timeline_strip_label(const struct timeline_lines *lines, size_t line, struct text *out);
+
+/* The value that fills a line of the strip: the largest one of any. */
+double timeline_strip_most(const struct timeline_lines *lines);
+
+/* Nanoseconds of a column. */
+double timeline_column_length(const struct timeline_lines *lines);
+
+/* The name of the i-th entry of the legend of what cells show, with its symbol and color; false if there are no more. */
+bool timeline_legend(const struct timeline_lines *lines, size_t i, char *symbol, enum time_color *color,
+                     struct text *name);
+
+/* Adds what is shown: "0.10 s to 2.80 s of 10.0 s, a column is 28 ms: states". */
+void timeline_add_title(const struct timeline_lines *lines, struct text *out);
+
+#endif

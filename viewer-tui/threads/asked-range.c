@@ -1,0 +1,55 @@
+#include "viewer-tui/threads/asked-range.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NANOS 1e9
+
+bool asked_time_read(const char *text, struct asked_time *time)
+{
+    char *end;
+    double value = strtod(text, &end);
+    bool is_share = strcmp(end, "%") == 0, is_ms = strcmp(end, "ms") == 0;
+    if (end == text || !(value >= 0) || isinf(value) || (is_share && value > 100))
+        return false;
+    *time = (struct asked_time){is_share ? value / 100 : is_ms ? value / 1000 : value, true, is_share};
+    return is_share || is_ms || !*end || strcmp(end, "s") == 0;
+}
+
+static bool phase_read(const char *text, unsigned *phase)
+{
+    char *end;
+    unsigned long number = strtoul(text, &end, 10);
+    *phase = number < 1000000 ? (unsigned)number : 0;
+    return *phase > 0 && !*end;
+}
+
+bool asked_range_read(const char *text, struct asked_range *range)
+{
+    static const char word[] = "phase";
+    *range = (struct asked_range){0};
+    if (strncmp(text, word, strlen(word)) == 0)
+        return phase_read(text + strlen(word), &range->phase);
+    const char *colon = strchr(text, ':');
+    char *from = colon ? mem_strndup(text, (size_t)(colon - text)) : NULL;
+    bool is_right = from && (*from || colon[1]) && (!*from || asked_time_read(from, &range->from)) &&
+                    (!colon[1] || asked_time_read(colon + 1, &range->to));
+    free(from);
+    return is_right;
+}
+
+static uint64_t nanos_of(const struct asked_time *time, uint64_t end, uint64_t otherwise)
+{
+    double nanos = time->value * (time->is_share ? (double)end : NANOS);
+    return !time->is_given ? otherwise : nanos < (double)end ? (uint64_t)round(nanos) : end;
+}
+
+char *asked_range_in(const struct asked_range *asked, const struct timeline *timeline, struct time_range *range)
+{
+    *range = (struct time_range){nanos_of(&asked->from, timeline->end, 0),
+                                 nanos_of(&asked->to, timeline->end, timeline->end)};
+    if (range->from < range->to)
+        return NULL;
+    return mem_printf("there is nothing in it; the time line ends at %.6g s", (double)timeline->end / NANOS);
+}
