@@ -17,6 +17,7 @@ HANG = 600  # seconds: only what hangs takes longer
 # Seconds after which a program that waits for a key, with a screen that stays, will not show more. Keys go by tmux,
 # which on an overloaded machine is late.
 FOR_NOTHING = 60
+HAVE_TMUX = shutil.which("tmux") is not None
 
 
 class Terminal:
@@ -24,7 +25,7 @@ class Terminal:
     exit status. Without tmux, the test is skipped."""
 
     def __init__(self, command, width=80, height=24, environment=None, term="tmux-256color"):
-        if not shutil.which("tmux"):
+        if not HAVE_TMUX:
             raise unittest.SkipTest("tmux is not installed")
         self.folder = tempfile.TemporaryDirectory(prefix="terminal-")
         self.socket = os.path.join(self.folder.name, "tmux")
