@@ -188,7 +188,6 @@ TEST(a_live_threads_trace_is_read)
     }
     assert_int_equal(thread->trace_step, 2);
     assert_int_equal(thread->trace_event, 0);
-    measurement_free(m);
 }
 
 TEST(other_images_do_not_count)

@@ -69,7 +69,6 @@ TEST(records_come_back)
         assert_record(&thread->trace.at[i], &expected[i]);
     assert_int_equal(thread->trace_event, 0);
     assert_int_equal(thread->trace_step, 1);
-    measurement_free(m);
 }
 
 TEST(a_thread_without_a_trace_has_none)
@@ -79,7 +78,6 @@ TEST(a_thread_without_a_trace_has_none)
     assert_int_equal(m->threads.at[0].trace.n, 0);
     assert_int_equal(m->threads.at[0].trace_event, MEASUREMENT_UNKNOWN);
     assert_int_equal(m->threads.at[0].trace_step, 1);
-    measurement_free(m);
 }
 
 TEST(the_largest_step_counts_and_times_ascend)
@@ -98,7 +96,6 @@ TEST(the_largest_step_counts_and_times_ascend)
     assert_int_equal(m->threads.at[0].trace_step, 4);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(m->threads.at[0].trace.at[i].time, times[i]);
-    measurement_free(m);
 }
 
 /* ---- damage ---- */
@@ -114,7 +111,6 @@ TEST(records_of_lost_nodes_are_partial_paths)
     assert_problem(m, "thread 0: 1 records of its time line are of lost nodes");
     assert_int_equal(m->threads.at[0].trace.at[0].node, MEASUREMENT_LOST_NODE);
     assert_int_equal(m->threads.at[0].trace.at[1].node, 4);
-    measurement_free(m);
 }
 
 TEST(without_its_thread_a_trace_is_lost)
@@ -126,7 +122,6 @@ TEST(without_its_thread_a_trace_is_lost)
     struct measurement *m = read_file();
     assert_problem(m, "thread 5: its time line is lost with its record");
     assert_int_equal(m->threads.at[1].trace.n, 0);
-    measurement_free(m);
 }
 
 /* What comes before the malformed record is kept. */
@@ -157,7 +152,6 @@ TEST(malformed_records_are_refused)
         struct measurement *m = read_file();
         assert_problem(m, "kind 23, is malformed");
         assert_int_equal(m->threads.at[0].trace.n, cases[i].kept);
-        measurement_free(m);
     }
     begin();
     put_times(0, 1, 1);
@@ -168,7 +162,6 @@ TEST(malformed_records_are_refused)
     end_chunk(23, 0);
     struct measurement *m = read_file();
     assert_problem(m, "kind 23, is malformed");
-    measurement_free(m);
 }
 
 /* ---- the writer ---- */
@@ -224,7 +217,6 @@ static void assert_amounts(struct trace_extent extent, const uint64_t *expected,
     for (size_t i = 0; i < count; i++)
         assert_int_equal(trace_amount(m->threads.at[0].trace.at[i].amount), expected[i]);
     assert_int_equal(m->threads.at[0].trace_step, 1 << extent.scale);
-    measurement_free(m);
 }
 
 TEST(what_is_written_is_read)
@@ -244,7 +236,6 @@ TEST(what_is_written_is_read)
             1100 + 3 * i, records[i].amount, i % 4 ? 1 + i % 4 : 0, i / 10, i / 20, i % 5 ? 0 : i};
         assert_record(&thread->trace.at[i], &expected);
     }
-    measurement_free(m);
 }
 
 TEST(times_of_a_wall_clock_are_no_ticks)
@@ -255,7 +246,6 @@ TEST(times_of_a_wall_clock_are_no_ticks)
     struct measurement *m = read_trace((struct trace_extent){.count = 2});
     assert_int_equal(m->threads.at[0].trace.at[0].time, 1200);
     assert_int_equal(m->threads.at[0].trace.at[1].time, 1201);
-    measurement_free(m);
     image.trace_is_in_ns = false;
 }
 
