@@ -17,7 +17,6 @@ import v4_writer
 import viewer
 import viewer_screen
 import viewer_story as story
-from terminal import HAVE_TMUX
 
 
 class Story(story.StoryTest):
@@ -261,7 +260,6 @@ class Columns(Story):
         whole = viewer.printed_json("flat", *options, self.db)["root"]
         self.assertEqual(whole["metrics"], {"twice": {"exclusive": 20}})
 
-    @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
     def test_the_screen(self):
         """The rows of the viewer are the lines of the text: the costs, two spaces more, and names below markers."""
         columns = "--columns", "work:exclusive,work:inclusive"
