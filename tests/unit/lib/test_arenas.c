@@ -193,13 +193,10 @@ TEST(a_live_threads_trace_is_read)
     }
     assert_int_equal(thread->trace_step, 2);
     assert_int_equal(thread->trace_event, 0);
-<<<<<<< HEAD
     assert_int_equal(thread->marks.n, 1);
     assert_int_equal(thread->lost_marks, 2);
     assert_int_equal(thread->marks.at[0].time, 1000 + 2 * 3500);
     assert_string_equal(thread->marks.at[0].name, "region");
-=======
->>>>>>> main
 }
 
 TEST(other_images_do_not_count)
