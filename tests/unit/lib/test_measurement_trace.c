@@ -1,4 +1,4 @@
-/* The chunk TRACE: written by lib/trace-chunks.c, encoded by hand from doc/FORMAT-hpcrun.md, and read. */
+/* The chunks TRACE and MARKS: written by lib/trace-chunks.c, encoded by hand from doc/FORMAT-hpcrun.md, and read. */
 #include "tests/unit/lib/measurement_encoder.h"
 
 #include "lib/thread-chunks.h"
@@ -319,6 +319,69 @@ TEST(ticks_without_a_rate_are_the_last_time)
     assert_int_equal(tick_time(&good, 49), 850);
     assert_int_equal(tick_time(&good, 56), 830);
     assert_int_equal(tick_time(&good, 70), 900);
+}
+
+/* ---- marks ---- */
+
+static struct arena_mark marks[MAX_MARKS];
+
+static const void *mark_at(struct thread_chunks *thread, enum arena_array array, uint32_t index)
+{
+    assert_int_equal(array, ARENA_MARKS);
+    return index < MAX_MARKS - 1 ? &marks[index] : NULL;
+}
+
+static bool write_marks(uint32_t count, uint32_t *first)
+{
+    struct chunk chunk = {.at = chunk_memory};
+    struct thread_chunks thread = {.image = &image, .chunk = &chunk, .item = mark_at, .commit = commit};
+    const struct tick_times times = {.began_ticks = 0, .began_wall = 800, .ticks = 1000, .wall = 3800};
+    image.began_wall = 1100;
+    image.marks = count;
+    return thread_chunks_marks(&thread, &times, first);
+}
+
+TEST(marks_come_back)
+{
+    enum { COUNT = 3000 };
+    uint32_t first = 0;
+    for (unsigned i = 0; i < COUNT; i++) {
+        marks[i] = (struct arena_mark){.ticks = 100 + i, .kind = i % 2 ? MARK_END : MARK_BEGIN};
+        snprintf(marks[i].name, MARK_NAME, i % 3 ? "region %u" : "region %u whose name is so long that many fill a chunk of the file", i);
+    }
+    begin();
+    image.lost_marks = 7;
+    assert_true(write_marks(COUNT - 1, &first));
+    assert_int_equal(first, COUNT - 1);
+    image.lost_marks = 9;
+    assert_true(write_marks(COUNT, &first)); /* only the last one */
+    struct measurement *m = read_file();
+    assert_int_equal(m->problems.n, 0);
+    const struct measurement_thread *thread = &m->threads.at[0];
+    assert_int_equal(thread->marks.n, COUNT);
+    assert_int_equal(thread->lost_marks, 9);
+    for (unsigned i = 0; i < COUNT; i++) {
+        assert_int_equal(thread->marks.at[i].time, 1100 + 3 * i);
+        assert_int_equal(thread->marks.at[i].kind, i % 2 ? MARK_END : MARK_BEGIN);
+        assert_string_equal(thread->marks.at[i].name, marks[i].name);
+    }
+}
+
+TEST(malformed_marks_are_refused)
+{
+    uint32_t first = 0;
+    assert_false(write_marks(MAX_MARKS + 1, &first));
+    begin();
+    ENCODE(2, 20); /* ten ns later */
+    encode_u8(&payload, MARK_BEGIN);
+    encode_string(&payload, "good");
+    ENCODE(20, MARK_END, 100); /* a name that is longer than the chunk */
+    end_chunk(24, 0);
+    struct measurement *m = read_file();
+    assert_problem(m, "kind 24, is malformed");
+    assert_int_equal(m->threads.at[0].marks.n, 1);
+    assert_string_equal(m->threads.at[0].marks.at[0].name, "good");
+    assert_int_equal(m->threads.at[0].marks.at[0].time, 1110);
 }
 
 EACH_TEST(make_directory, remove_directory);
