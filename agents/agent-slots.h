@@ -42,8 +42,13 @@ struct agent_lock {
     uint64_t locked;    /* address of an int; 0 there: the lock is free */
     uint64_t holder;  /* address of a pointer to a structure of the thread that has it, or had it */
     uint64_t tid;     /* offset of this thread's tid in that structure */
+    uint64_t turns;   /* address of a number that changes whenever another thread gets the lock */
     const char *name; /* a constant, "<lock NAME>" */
+    const char *
+        kept; /* a constant, for where a thread has kept it for AGENT_LONG_MS while others waited */
 };
+
+#define AGENT_LONG_MS 20
 
 #define AGENT_HOLDER_OF_LOCK ((uint64_t)1 << 63)
 

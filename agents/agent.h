@@ -197,6 +197,7 @@ struct agent_worker_counts {
     uint32_t workers;          /* of the runtime in this process; 0: not known yet */
     uint32_t working;          /* workers that execute user code at this instant */
     uint32_t waiting_for_this; /* workers that wait for a lock that this thread holds */
+    uint64_t turn; /* 1 + what agent_lock.turns says, if they wait for such a lock; else 0 */
 };
 
 /* What pthread_create or thrd_create was given; zeros for the initial thread. */
@@ -264,6 +265,9 @@ struct agent_host {
      * records it in the measurements; call paths are then native. */
     void (*refuse)(const struct agent *agent, const char *why);
 
+    /* Normal context. Says what of the runtime the agent does not serve, without newline; the rest is served. */
+    void (*warn)(const struct agent *agent, const char *what);
+
     /* Normal context. The process has this lock, the only one of its kind; NULL: not any more. It stays
      * where it is. */
     void (*set_lock)(const struct agent *agent, const struct agent_lock *lock);
@@ -291,6 +295,9 @@ struct agent_host {
     /* Handler. The value of an l-note in space AGENT_NAMES; 0: no memory, or it cannot be read. Costs some
      * 50 ns for a known name: agents may keep it, for the life of the process and its forks. */
     uint64_t (*name)(const struct agent_cursor *cursor, const struct agent_name *name);
+
+    /* Handler. The thread's name in the program, which is shown in place of the system's. */
+    void (*name_thread)(const struct agent_cursor *cursor, const struct agent_text *text);
 
     /* Handler. Replaces a frame, of any stack that is not running, by its caller; false: it is the
      * outermost, or has no simple unwind rule. */

@@ -69,7 +69,8 @@ $(eval $(call unit_test,agents/test_thread_slots,$(BUILD)/obj/agents/common/thre
 $(eval $(call unit_test,agents/test_plain_threads,$(patsubst %,$(BUILD)/obj/agents/%.o,pthread/agent common/thread-slots),))
 $(eval $(call unit_test,agents/test_team_starts,$(patsubst %,$(BUILD)/obj/agents/%.o,gomp/team-starts common/thread-slots),))
 $(eval $(call unit_test,agents/test_ready_tasks,$(patsubst %,$(BUILD)/obj/agents/common/%.o,ready-tasks task-records thread-slots),))
-$(eval $(call unit_test,agents/test_python_frames,$(patsubst %,$(BUILD)/obj/agents/python/%.o,python-frames python-names),))
+$(eval $(call unit_test,agents/test_python_frames,$(patsubst %,$(BUILD)/obj/agents/python/%.o,python-frames python-names python-objects),))
+$(eval $(call unit_test,agents/test_python_objects,$(patsubst %,$(BUILD)/obj/agents/python/%.o,python-objects python-frames),))
 $(eval $(call unit_test,agents/test_python_layout,$(BUILD)/obj/agents/python/python-layout.o,))
 $(eval $(call unit_test,agents/test_missing_bodies,$(BUILD)/obj/agents/common/missing-bodies.o,))
 TBB_TASKS = $(patsubst %,$(BUILD)/obj/agents/tbb/%.o,tbb-tasks task-contexts) \

@@ -183,6 +183,9 @@ struct arena_undo {
 
 enum thread_image_state { THREAD_IMAGE_UNUSED = 0, THREAD_IMAGE_LIVE = 1 };
 
+/* The system's names have at most 16 bytes; agents may know longer ones. */
+#define ARENA_NAME_BYTES 64
+
 /* A thread. Most samples change only the first line of 64 bytes, which ends with the first event's
  * fates `fired` and `recorded`, and two lines of `undo`: the caches are cold at every sample. */
 struct arena_thread {
@@ -203,7 +206,7 @@ struct arena_thread {
     uint64_t began_wall, began_cpu, start_ip;
     uint64_t looked_ticks, looked_wall, looked_cpu; /* clocks at one time, about every second */
     uint64_t looked_ready, looked_timeslices; /* until then, as in THREAD CLOCK */
-    char name[16];
+    char name[ARENA_NAME_BYTES];
     struct arena_segments node_segments, lnote_segments, value_segments, trace_segments;
     struct trace_record trace_open[2];
     _Alignas(64) struct trace_record trace_recent[ARENA_RECENT];

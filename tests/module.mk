@@ -23,8 +23,10 @@ endif
 # Stubs need not look at what they get.
 $(BUILD)/obj/tests/unit/%.o: CFLAGS += -Wno-unused-parameter
 
-# Half the compile time. Those of agents look at code that is optimized.
-$(foreach f,hpcprof hpcrun hpcstruct lib,$(eval $(BUILD)/obj/tests/unit/$(f)/%.o: CFLAGS += -O1))
+# Half the compile time. Those of agents and hpcrun look at code that is optimized, and some tests compute much.
+$(foreach f,hpcprof hpcstruct lib viewer-tui,$(eval $(BUILD)/obj/tests/unit/$(f)/%.o: CFLAGS += -O0))
+$(foreach f,hpcrun/% lib/test_measurement_damage viewer-tui/test_verdict_stability,\
+	$(eval $(BUILD)/obj/tests/unit/$(f).o: CFLAGS += -O1))
 
 # Programs that the tests profile: tests/programs/hpcrun/NAME.c, and small tools of the tests.
 TEST_PROGRAMS = $(patsubst tests/programs/%.c,$(BUILD)/tests/programs/%,$(wildcard tests/programs/hpcrun/*.c)) \
@@ -143,8 +145,8 @@ ADDRESS_PARTS = lib/libhpcrun.so $(patsubst $(BUILD)/%,%,$(filter-out %.a,$(AGEN
 # Agents that are opened while the program runs. The others are preloaded, before the sanitizer is.
 THREAD_PARTS = lib/libhpcrun.so $(foreach a,minicilk cilk5 opencilk,lib/agents/$(a).so lib/agents/$(a).rules)
 THREAD_FLAGS = -fsanitize=thread -fno-omit-frame-pointer
-# Less optimized, with line numbers only: half the compile time.
-SANITIZED_BUILD = $(MAKE) --no-print-directory OPT='-O1 -g1' ASSERTS=1
+# Not optimized, with line numbers only: half the compile time.
+SANITIZED_BUILD = $(MAKE) --no-print-directory OPT='-O0 -g1' ASSERTS=1
 THREAD_PROGRAMS = $(BUILD)/thread/races $(BUILD)/thread/churn
 SANITIZED = $(BUILD)/address/bin/hpcrun $(BUILD)/thread/bin/hpcrun $(THREAD_PROGRAMS)
 

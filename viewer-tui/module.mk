@@ -16,9 +16,14 @@ VIEWER_LIBRARIES = -lZydis -lncursesw -ltinfo -ljansson -lz -lm
 #   terminal          screen, prompt, panes
 #   terminal/screens  the pages and their commands
 VIEWER_FOLDERS   = base metrics db threads tree timeline advice compare scaling table output output/export terminal terminal/screens
-# Everything but main, for the unit tests.
-VIEWER_OBJECTS   = $(filter-out %/main.o,$(call objects_of,viewer-tui)) \
-	$(foreach d,$(VIEWER_FOLDERS),$(call objects_of,viewer-tui/$(d))) $(TOOL_LIB)
+# Everything but main, as an archive: each unit test is linked with what it needs.
+VIEWER_LIB       = $(BUILD)/obj/viewer.a
+VIEWER_OBJECTS   = $(VIEWER_LIB) $(TOOL_LIB)
+
+$(VIEWER_LIB): $(filter-out %/main.o,$(call objects_of,viewer-tui)) \
+		$(foreach d,$(VIEWER_FOLDERS),$(call objects_of,viewer-tui/$(d)))
+	$(if $(Q),@echo "  AR $@")
+	$(Q)rm -f $@ && ar rcs $@ $^
 
 PROGRAMS += $(BUILD)/bin/hpcviewer
 

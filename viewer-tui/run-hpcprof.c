@@ -37,12 +37,6 @@ static bool modified(const char *folder, const char *name, struct timespec *when
     return exists;
 }
 
-static bool is_measurement_file(const char *name)
-{
-    size_t length = strlen(name), suffix = strlen(MEASUREMENT_SUFFIX);
-    return length > suffix && strcmp(name + length - suffix, MEASUREMENT_SUFFIX) == 0;
-}
-
 /* Time of the latest measurement file in a directory; false if there is none. */
 static bool latest_measurement(const char *folder, struct timespec *latest)
 {
@@ -51,7 +45,9 @@ static bool latest_measurement(const char *folder, struct timespec *latest)
     struct dirent *entry;
     while (directory && (entry = readdir(directory))) {
         struct timespec when;
-        if (!is_measurement_file(entry->d_name) || !modified(folder, entry->d_name, &when))
+        size_t length = strlen(entry->d_name), suffix = strlen(MEASUREMENT_SUFFIX);
+        bool is_named_so = length > suffix && strcmp(entry->d_name + length - suffix, MEASUREMENT_SUFFIX) == 0;
+        if (!is_named_so || !modified(folder, entry->d_name, &when))
             continue;
         if (!found || is_later(when, *latest))
             *latest = when;
@@ -101,13 +97,6 @@ static bool make_database(const char *measurements, const char *database)
     program_output_free(&result);
     free(tool);
     return is_made;
-}
-
-/* Databases of a directory that is measured again: NAME, NAME.2, NAME.3. Not NAME-2, which is the database
- * of another directory (database_name). */
-static char *numbered_name(const char *name, unsigned n)
-{
-    return n == 1 ? mem_strdup(name) : mem_printf("%s.%u", name, n);
 }
 
 static bool is_numbered_name(const char *path, const char *name)
@@ -166,7 +155,7 @@ static char *database_of_measurements(const char *measurements, struct timespec 
         why_not = why;
         free(other);
         other = database;
-        database = numbered_name(name, ++n);
+        database = mem_printf("%s.%u", name, ++n); /* not NAME-2, which is that of another directory (database_name) */
     }
     if (is_reported)
         report(measurements, found, database, other, why_not);
@@ -239,13 +228,6 @@ static bool is_database_of_another(const char *path, struct dirent *const *entri
     return is;
 }
 
-/* Whether the user, root or the owner of the current directory made a directory in it. */
-static bool is_trusted_here(const char *name)
-{
-    struct stat status, here;
-    return stat(name, &status) == 0 && stat(".", &here) == 0 && !why_not_trusted(&status, &here);
-}
-
 char *only_path_here(void)
 {
     struct dirent **entries = NULL;
@@ -256,7 +238,8 @@ char *only_path_here(void)
         return mem_strdup(".");
     int n = scandir(".", &entries, is_path, alphasort), n_found = 0, n_of_others = 0;
     for (int i = 0; i < n; i++) {
-        if (!is_trusted_here(entries[i]->d_name)) {
+        struct stat status, here; /* the user, root or the owner of the current directory must have made it */
+        if (stat(entries[i]->d_name, &status) != 0 || stat(".", &here) != 0 || why_not_trusted(&status, &here)) {
             n_of_others++;
             continue;
         }

@@ -9,13 +9,6 @@
 
 #include <stdlib.h>
 
-/* A set that was read. */
-struct read_set {
-    const char *folder;
-    struct run_set set;
-    struct scaling_table table; /* with rows */
-};
-
 bool options_name_set(const struct options *options)
 {
     if (options->printed != PRINT_NOTHING && printed_pages[options->printed].is_of_set)
@@ -24,45 +17,38 @@ bool options_name_set(const struct options *options)
     return options->printed == PRINT_NOTHING && is_one && run_set_exists(options->paths[0]);
 }
 
-static void free_set(struct read_set *read)
+/* Reads the index; the caller frees the set. False, with the error reported, if that failed. */
+static bool read_index(const char *folder, struct run_set *set)
 {
-    scaling_table_free(&read->table);
-    run_set_free(&read->set);
-}
-
-/* Takes the cause. */
-static void report_no_set(const char *folder, char *cause)
-{
-    diag_error(folder, "not a set of runs, which hpcrun --workers makes: %s", cause);
+    char *cause = NULL;
+    bool is_read = run_set_read(set, folder, &cause);
+    if (!is_read)
+        diag_error(folder, "not a set of runs, which hpcrun --workers makes: %s", cause);
     free(cause);
+    return is_read;
 }
 
-/* False, with the error reported and nothing to free, if there is nothing to show. */
-static bool read_set(struct read_set *read, const char *folder)
+/* Reads a set and its table; the caller frees both. False, with the error reported, if there is nothing to show. */
+static bool read_set(const char *folder, struct run_set *set, struct scaling_table *table)
 {
-    char *cause;
-    *read = (struct read_set){.folder = folder};
-    if (run_set_read(&read->set, folder, &cause)) {
-        run_value_list values = set_values(folder, &read->set);
-        read->table = scaling_table_of(&values);
-        run_values_free(&values);
-        if (read->table.rows.n)
-            return true;
+    if (!read_index(folder, set))
+        return false;
+    run_value_list values = set_values(folder, set);
+    *table = scaling_table_of(&values);
+    run_values_free(&values);
+    if (table->rows.n == 0)
         diag_error(folder, "no run of the set has ended with status 0");
-    } else {
-        report_no_set(folder, cause);
-    }
-    free_set(read);
-    return false;
+    return table->rows.n > 0;
 }
 
 int print_set(const struct options *options, FILE *out)
 {
-    struct read_set read;
-    if (read_set(&read, options->paths[0])) {
-        print_scaling(&read.set, &read.table, options->print.format, out);
-        free_set(&read);
-    }
+    struct run_set set = {0};
+    struct scaling_table table = {0};
+    if (read_set(options->paths[0], &set, &table))
+        print_scaling(&set, &table, options->print.format, out);
+    scaling_table_free(&table);
+    run_set_free(&set);
     return diag_error_count() ? 1 : 0;
 }
 
@@ -114,10 +100,9 @@ static struct session *open_losses(const char *folder, const struct run_set *set
     return NULL;
 }
 
-static int show_losses_of(const char *folder, const struct run_set *set, struct options *options,
-                          session_shower *show)
+/* Takes the session. */
+static int show_session(struct session *session, struct options *options, session_shower *show)
 {
-    struct session *session = open_losses(folder, set);
     int status = session ? show(session, options) : 1;
     if (session)
         session_close(session);
@@ -126,15 +111,10 @@ static int show_losses_of(const char *folder, const struct run_set *set, struct 
 
 int show_losses(struct options *options, session_shower *show)
 {
-    const char *folder = options->paths[0];
     struct run_set set = {0};
-    char *cause;
     int status = 1;
-    if (run_set_read(&set, folder, &cause)) {
-        status = show_losses_of(folder, &set, options, show);
-    } else {
-        report_no_set(folder, cause);
-    }
+    if (read_index(options->paths[0], &set))
+        status = show_session(open_losses(options->paths[0], &set), options, show);
     run_set_free(&set);
     return status;
 }
@@ -150,35 +130,27 @@ struct opener {
 static int open_run(const struct shown_set *shown, const struct set_run *run)
 {
     const struct opener *opener = shown->context;
-    char *database = database_of(shown->folder, run);
-    struct session *session = database ? session_open(database, NULL) : NULL;
-    int status = session ? opener->show(session, opener->options) : 1;
+    char *database = run ? database_of(shown->folder, run) : NULL;
+    struct session *session = !run       ? open_losses(shown->folder, shown->set)
+                              : database ? session_open(database, NULL)
+                                         : NULL;
     free(database);
-    if (session)
-        session_close(session);
-    return status;
-}
-
-static int open_losses_page(const struct shown_set *shown)
-{
-    const struct opener *opener = shown->context;
-    return show_losses_of(shown->folder, shown->set, opener->options, opener->show);
+    return show_session(session, opener->options, opener->show);
 }
 
 int show_set(struct options *options, session_shower *show)
 {
     struct opener opener = {options, show};
-    struct read_set read;
-    if (!read_set(&read, options->paths[0]))
-        return 1;
-    struct shown_set shown = {.folder = read.folder,
-                              .set = &read.set,
-                              .table = &read.table,
+    struct run_set set = {0};
+    struct scaling_table table = {0};
+    struct shown_set shown = {.folder = options->paths[0],
+                              .set = &set,
+                              .table = &table,
                               .has_mouse = !options->no_mouse,
-                              .open_run = open_run,
-                              .open_losses = open_losses_page,
+                              .open = open_run,
                               .context = &opener};
-    int status = scaling_screen_run(&shown);
-    free_set(&read);
+    int status = read_set(shown.folder, &set, &table) ? scaling_screen_run(&shown) : 1;
+    scaling_table_free(&table);
+    run_set_free(&set);
     return status;
 }

@@ -194,12 +194,14 @@ static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
     uint32_t working = agent_u32(host, cursor, LIVE(n_w));
     if (working) {
         uint32_t waiting = count_waiting(cursor, workers, n, MINICILK_WORKING);
-        return (struct agent_worker_counts){n, working > waiting ? working - waiting : 0, 0};
+        return (struct agent_worker_counts){.workers = n,
+                                            .working = working > waiting ? working - waiting : 0};
     }
     bool is_outside =
         n && agent_u32(host, cursor, workers + runtime()->worker_state) == MINICILK_OUTSIDE;
     bool is_absent = is_outside && count_waiting(cursor, workers, 1, MINICILK_OUTSIDE);
-    return (struct agent_worker_counts){n - is_absent, is_outside && !is_absent, 0};
+    return (struct agent_worker_counts){.workers = n - is_absent,
+                                        .working = is_outside && !is_absent};
 }
 
 /* -------- bichords -------- */

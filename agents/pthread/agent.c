@@ -88,6 +88,14 @@ static bool waits_for(const struct agent_cursor *cursor, const struct agent_slot
     return holder && (int)agent_u32(host, cursor, holder) == cursor->tid;
 }
 
+/* For agent_worker_counts.turn, of the lock that a thread waits for. */
+static uint64_t turn_of(const struct agent_cursor *cursor, const struct agent_slot *slot)
+{
+    uint64_t holder = atomic_load_explicit(&slot->holder, memory_order_relaxed);
+    const struct agent_lock *lock = (const void *)(holder & ~AGENT_HOLDER_OF_LOCK);
+    return holder & AGENT_HOLDER_OF_LOCK ? agent_u64(host, cursor, lock->turns) + 1 : 0;
+}
+
 static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 {
     struct agent_worker_counts counts = {0};
@@ -98,8 +106,10 @@ static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
         bool is_worker = state != AGENT_SLOT_FREE && slot_is_plain(slot);
         counts.workers += is_worker;
         counts.working += is_worker && state == AGENT_SLOT_WORKING;
-        if (state == AGENT_SLOT_WAITING && waits_for(cursor, slot))
+        if (state == AGENT_SLOT_WAITING && waits_for(cursor, slot)) {
             counts.waiting_for_this++;
+            counts.turn = turn_of(cursor, slot);
+        }
     }
     return counts;
 }

@@ -18,19 +18,22 @@
 #include "agents/common/loaded-modules.h"
 #include "agents/common/published-copy.h"
 #include "agents/python/python-names.h"
+#include "agents/python/python-tasks.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
 
 static const struct agent_host *host;
 
-/* The interpreter; NULL: there is none, or it is unloaded. */
+/* The interpreter; NULL: there is none, or it is unloaded. A process may have others, whose paths are native. */
 static _Atomic(const struct python_layout *) known_layout;
 static struct code_range interpreter;
 
 struct thread_data {
     uint64_t state; /* address of the thread state at the last sample; 0: unknown */
     struct python_names names;
+    bool is_named;                             /* the thread's name was looked for */
+    uint64_t suspended[PYTHON_MOST_SUSPENDED]; /* frames of state.task */
 };
 
 /* cursor->state */
@@ -40,7 +43,17 @@ struct state {
     struct python_activation next;      /* the innermost one that the walk has not passed */
     uint64_t frame;                     /* of the next l-note; 0: none */
     uint32_t misses;                    /* searches that found no activation */
+
+    /* Where the frames of an activation end with a coroutine of an asyncio task, those of the tasks follow
+     * that wait for it. */
+    uint64_t outermost; /* the last frame of Python code */
+    bool is_generator;  /* that one */
+    uint64_t task;      /* whose frames follow; 0: none */
+    uint32_t suspended; /* number of its frames that are left */
+    uint32_t tasks;     /* so far */
 };
+
+#define MOST_TASKS 256
 
 static bool start(const struct agent_host *agent_host)
 {
@@ -62,6 +75,20 @@ static uint64_t export_of(const struct pinned_module *module, const char *name, 
     return (uint64_t)at;
 }
 
+static struct python_types types_of(const struct pinned_module *pinned)
+{
+    return (struct python_types){.function = export_of(pinned, "PyFunction_Type", NULL),
+                                 .method = export_of(pinned, "PyMethod_Type", NULL),
+                                 .tuple = export_of(pinned, "PyTuple_Type", NULL),
+                                 .list = export_of(pinned, "PyList_Type", NULL),
+                                 .dict = export_of(pinned, "PyDict_Type", NULL),
+                                 .generator = export_of(pinned, "PyGen_Type", NULL),
+                                 .coroutine = export_of(pinned, "PyCoro_Type", NULL),
+                                 .async_generator = export_of(pinned, "PyAsyncGen_Type", NULL)};
+}
+
+_Static_assert(AGENT_LONG_MS == 20, "as the name says");
+
 static void share_lock(const struct python_layout *layout)
 {
     static struct published_copy *copies;
@@ -71,7 +98,9 @@ static void share_lock(const struct python_layout *layout)
     lock.locked = layout->gil_locked;
     lock.holder = layout->gil_holder;
     lock.tid = layout->thread_tid;
+    lock.turns = layout->gil_turns;
     lock.name = "<lock GIL>";
+    lock.kept = "<lock GIL, kept for more than 20 ms>";
     const struct agent_lock *copy = published_copy(&copies, &lock, sizeof lock);
     if (copy)
         host->set_lock(&hpcrun_agent, copy);
@@ -84,7 +113,8 @@ static void learn(const struct agent_module *module, const struct pinned_module 
     struct python_exports exports = {.runtime = export_of(pinned, "_PyRuntime", NULL),
                                      .version = export_of(pinned, "Py_Version", NULL),
                                      .code_type = export_of(pinned, "PyCode_Type", NULL),
-                                     .text_type = export_of(pinned, "PyUnicode_Type", NULL)};
+                                     .text_type = export_of(pinned, "PyUnicode_Type", NULL),
+                                     .types = types_of(pinned)};
     exports.eval_start = export_of(pinned, "_PyEval_EvalFrameDefault", &exports.eval_size);
     if (!exports.eval_start)
         return;
@@ -109,10 +139,28 @@ static void learn(const struct agent_module *module, const struct pinned_module 
 static void module_added(const struct agent_module *module)
 {
     struct pinned_module pinned;
-    if (atomic_load(&known_layout) || !module_pin(module->start, module->path, &pinned))
+    if (!module_pin(module->start, module->path, &pinned))
         return;
-    learn(module, &pinned);
+    if (!atomic_load(&known_layout))
+        learn(module, &pinned);
+    else if (export_of(&pinned, "_PyEval_EvalFrameDefault", NULL))
+        host->warn(&hpcrun_agent,
+                   "the process has a second interpreter, whose call paths are native");
     module_unpin(&pinned);
+}
+
+/* A sample has found that an interpreter has a lock of its own. */
+static _Atomic bool has_other_lock;
+
+static void thread_end(void *thread_data)
+{
+    static bool is_reported;
+    (void)thread_data;
+    if (atomic_load(&has_other_lock) && !is_reported)
+        host->warn(&hpcrun_agent,
+                   "a sub-interpreter has a lock of its own: threads that wait for it are "
+                   "`waiting`, without `lock wait` and `lock blame`");
+    is_reported = atomic_load(&has_other_lock);
 }
 
 static void module_removed(const struct agent_module *module)
@@ -152,8 +200,11 @@ static bool find_activation(struct agent_cursor *cursor, const struct agent_fram
     uint64_t end = host->frame_end(cursor, frame);
     bool is_eval = is_in(frame->pc, state->layout->eval_start, state->layout->eval_end);
     if (!state->has_begun && is_in(frame->sp, cursor->stack_low, cursor->stack_high)) {
+        uint64_t known = data->state;
         state->next = python_newest(&reader, &data->state);
         state->has_begun = true;
+        if (data->state != known && python_has_other_lock(&reader, data->state))
+            atomic_store(&has_other_lock, true);
     }
     if (is_eval && !is_in(state->next.mark, frame->sp, end)) {
         const struct python_activation found =
@@ -167,7 +218,9 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
     struct state *state = cursor->state;
-    state->frame = 0;
+    state->frame = state->outermost = state->task = 0;
+    state->suspended = state->tasks = 0;
+    state->is_generator = false;
     if (!state->layout || !find_activation(cursor, frame))
         return AGENT_NATIVE;
     const struct python_reader reader = reader_of(cursor);
@@ -178,6 +231,56 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     return has_frames ? AGENT_1_M : AGENT_NATIVE;
 }
 
+/* The frame outside of the last one of an activation or of a suspended coroutine; 0: there is none. */
+static uint64_t waiting_frame(const struct agent_cursor *cursor)
+{
+    struct state *state = cursor->state;
+    struct thread_data *data = cursor->thread_data;
+    const struct python_reader reader = reader_of(cursor);
+    if (!state->tasks && state->is_generator)
+        state->task = python_task(&reader, data->state, state->outermost);
+    while (!state->suspended && state->task && state->tasks++ < MOST_TASKS) {
+        state->task = python_waiting_task(&reader, state->task);
+        state->suspended =
+            state->task ? python_suspended(&reader, state->task, data->suspended) : 0;
+    }
+    return state->suspended ? data->suspended[--state->suspended] : 0;
+}
+
+/* A thread of `threading` begins with a method of its object. */
+static void name_thread(const struct agent_cursor *cursor)
+{
+    struct state *state = cursor->state;
+    struct thread_data *data = cursor->thread_data;
+    const struct python_reader reader = reader_of(cursor);
+    if (data->is_named || !state->outermost)
+        return;
+    data->is_named = true;
+    uint64_t thread = python_first_argument(&reader, state->outermost, "Thread._bootstrap");
+    uint64_t name = thread ? python_attribute(&reader, thread, "_name") : 0;
+    const struct agent_text text = name ? python_text(&reader, name) : (struct agent_text){0};
+    if (text.length)
+        host->name_thread(cursor, &text);
+}
+
+/* Reads state->frame, and moves that to the frame outside of it. */
+static struct python_frame next_frame(const struct agent_cursor *cursor)
+{
+    struct state *state = cursor->state;
+    const struct python_reader reader = reader_of(cursor);
+    uint64_t at = state->frame;
+    struct python_frame frame = python_frame_next(&reader, &state->frame);
+    if (frame.has_code) {
+        state->outermost = at;
+        state->is_generator = frame.is_generator;
+    }
+    if (frame.is_last && !state->next.mark)
+        name_thread(cursor);
+    if (frame.is_last || state->tasks)
+        state->frame = waiting_frame(cursor);
+    return frame;
+}
+
 /* Frames that have not begun are not shown: their call's line is that of the caller. Nor is importlib. */
 static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
 {
@@ -185,9 +288,7 @@ static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
     struct thread_data *data = cursor->thread_data;
     const struct python_reader reader = reader_of(cursor);
     while (state->frame) {
-        struct python_frame frame = python_frame_next(&reader, &state->frame);
-        if (frame.is_last)
-            state->frame = 0;
+        struct python_frame frame = next_frame(cursor);
         const struct python_name *name =
             frame.has_code ? python_name(&reader, &data->names, frame.code) : NULL;
         if (!name || name->is_hidden ||
@@ -211,6 +312,7 @@ const struct agent hpcrun_agent = {
     .start = start,
     .module_added = module_added,
     .module_removed = module_removed,
+    .thread_end = thread_end,
     .unwind_begin = unwind_begin,
     .step_bichord = step_bichord,
     .step_lnote = step_lnote,

@@ -110,6 +110,14 @@ struct python_activation python_newest(const struct python_reader *r, uint64_t *
     return (struct python_activation){0};
 }
 
+bool python_has_other_lock(const struct python_reader *r, uint64_t thread)
+{
+    const struct python_layout *at = r->layout;
+    uint64_t interpreter = thread && at->gil_in_state ? READ(thread + at->thread_interpreter) : 0;
+    uint64_t lock = interpreter ? READ(interpreter + at->interpreter_lock) : 0;
+    return lock && lock + at->gil_in_state != at->gil_holder;
+}
+
 struct python_activation python_activation_in(const struct python_reader *r, uint64_t low,
                                               uint64_t high, uint32_t *misses)
 {

@@ -44,6 +44,9 @@ struct python_frame {
  * state at the last sample, or 0. */
 struct python_activation python_newest(const struct python_reader *r, uint64_t *known);
 
+/* Whether a thread state is that of an interpreter with a lock of its own. */
+bool python_has_other_lock(const struct python_reader *r, uint64_t thread);
+
 /* The activation of any thread state whose variable lies in a range of the stack. A search that finds none
  * reads all activations of all threads. So after a few of these, *misses, nothing is searched any more: a
  * stack with greenlets may have many frames of the eval loop that no thread state leads to. */

@@ -10,6 +10,8 @@ static const struct python_layout v311 = {
     .interpreters = 40,
     .interpreter_next = 0,
     .interpreter_threads = 16,
+    .thread_interpreter = 16,
+    .interpreter_modules = 888,
     .thread_next = 8,
     .thread_id = 152,
     .thread_frame = 56,
@@ -34,6 +36,11 @@ static const struct python_layout v311 = {
     .text_compact = 72,
     .bytes_size = 16,
     .bytes_start = 32,
+    .frame_stack_top = 64,
+    .frame_locals = 72,
+    .generator_frame = 80,
+    .task_coroutine = 136,
+    .type_keys = 872,
 };
 
 /* The main interpreter is a part of _PyRuntime. */
@@ -47,6 +54,10 @@ static const struct python_layout v312 = {
     .interpreters = 40,
     .interpreter_next = 0,
     .interpreter_threads = 72,
+    .interpreter_modules = 944,
+    .interpreter_lock = 384,
+    .thread_interpreter = 16,
+    .gil_in_state = 8,
     .thread_next = 8,
     .thread_id = 136,
     .thread_frame = 56,
@@ -70,6 +81,11 @@ static const struct python_layout v312 = {
     .text_compact = 56,
     .bytes_size = 16,
     .bytes_start = 32,
+    .frame_stack_top = 64,
+    .frame_locals = 72,
+    .generator_frame = 72,
+    .task_coroutine = 136,
+    .type_keys = 880,
 };
 
 /* Indices of 64-bit words in _Py_DebugOffsets of 3.13. */
@@ -83,13 +99,17 @@ enum {
     THREADS_HEAD = 9,
     GIL_LOCKED = 17,
     GIL_HOLDER = 18,
+    MODULES = 11,
+    INTERPRETER_LOCK = 14,
     THREAD_NEXT = 21,
+    THREAD_INTERPRETER = 22,
     CURRENT_FRAME = 23,
     THREAD_ID = 24,
     THREAD_TID = 25,
     FRAME_PREVIOUS = 29,
     FRAME_EXECUTABLE = 30,
     FRAME_INSTRUCTION = 31,
+    FRAME_LOCALS = 32,
     FRAME_OWNER = 33,
     CODE_FILE = 35,
     CODE_NAME = 37,
@@ -127,6 +147,10 @@ static bool read_debug_offsets(uint64_t runtime, struct python_layout *layout)
         .interpreters = at[INTERPRETERS_HEAD],
         .interpreter_next = at[INTERPRETER_NEXT],
         .interpreter_threads = at[THREADS_HEAD],
+        .interpreter_modules = at[MODULES],
+        .interpreter_lock = at[INTERPRETER_LOCK],
+        .thread_interpreter = at[THREAD_INTERPRETER],
+        .gil_in_state = at[FREE_THREADED] ? 0 : 8,
         .thread_next = at[THREAD_NEXT],
         .thread_id = at[THREAD_ID],
         .thread_frame = at[CURRENT_FRAME],
@@ -148,6 +172,12 @@ static bool read_debug_offsets(uint64_t runtime, struct python_layout *layout)
         .text_compact = at[TEXT_ASCII] + COMPACT_MORE,
         .bytes_size = at[BYTES_SIZE],
         .bytes_start = at[BYTES_START],
+        .frame_stack_top = at[FRAME_LOCALS] - 8,
+        .frame_locals = at[FRAME_LOCALS],
+        .generator_frame = 72,
+        .task_coroutine = 120,
+        .type_keys = 880,
+        .values_start = 8,
     };
     return true;
 }
@@ -175,13 +205,15 @@ static bool fits(const struct python_layout *layout, const struct python_exports
             return false;
     }
     return frame_end <= FRAME_WORDS * 8 &&
+           layout->bytes_start == layout->bytes_size + 8 * (BYTES_WORDS - 1) &&
            instance_size(exports->code_type, layout) == layout->code_start &&
            instance_size(exports->text_type, layout) == layout->text_compact + 8u;
 }
 
 #define OTHER_STRUCTURES "this build of CPython has other structures than the agent knows"
 
-/* The holder, `locked` and a counter come before the condition variable. */
+/* `locked` and the number of turns come before the condition variable. */
+#define TURNS_AFTER_HOLDER     16
 #define CONDITION_AFTER_HOLDER 24
 
 /* Takes the layout of a version, 0x30b for 3.11; why there is none, or NULL. */
@@ -207,11 +239,13 @@ const char *python_layout_find(const struct python_exports *exports, struct pyth
         return OTHER_STRUCTURES;
     layout->runtime = exports->runtime;
     layout->code_type = exports->code_type;
+    layout->types = exports->types;
     layout->eval_start = exports->eval_start;
     layout->eval_end = exports->eval_start + exports->eval_size;
     if (layout->gil_holder) {
         layout->gil_holder += exports->runtime;
         layout->gil_locked += exports->runtime;
+        layout->gil_turns = layout->gil_holder + TURNS_AFTER_HOLDER;
         layout->gil_condition = layout->gil_holder + CONDITION_AFTER_HOLDER;
     }
     return NULL;

@@ -1,26 +1,9 @@
 /* Handler. */
 #include "agents/python/python-names.h"
 
+#include "agents/python/python-objects.h"
+
 #define READ(address) agent_u64(r->host, r->cursor, (address))
-
-/* Bits of a str's state, from the lowest one: 2 of `interned`, 3 of `kind` (bytes of a character),
- * `compact`, `ascii`. */
-#define KIND(state)       ((state) >> 2 & 7)
-#define IS_COMPACT(state) ((state) >> 5 & 1)
-#define IS_ASCII(state)   ((state) >> 6 & 1)
-
-/* A str that is not compact, as one of a subclass, has a pointer to its characters after the fields of
- * the compact form. */
-static struct agent_text text_at(const struct python_reader *r, uint64_t text)
-{
-    uint32_t state = agent_u32(r->host, r->cursor, text + r->layout->text_state);
-    uint32_t data = IS_ASCII(state) ? r->layout->text_ascii : r->layout->text_compact;
-    return (struct agent_text){
-        .at = IS_COMPACT(state) ? text + data : READ(text + r->layout->text_compact),
-        .length = (uint32_t)READ(text + r->layout->text_length),
-        .width = KIND(state),
-    };
-}
 
 enum { CODE, NAME, FILE, LINES, FIRST_LINE, NAME_HASH, LINES_SIZE, LINES_BEGIN };
 
@@ -39,8 +22,10 @@ static bool read_key(const struct python_reader *r, uint64_t code, uint64_t *key
     uint64_t half = words[(at->code_first_line - CODE_FROM) / 8];
     key[FIRST_LINE] = at->code_first_line % 8 ? half >> 32 : half & UINT32_MAX;
     key[NAME_HASH] = READ(key[NAME] + at->text_hash);
-    key[LINES_SIZE] = READ(key[LINES] + at->bytes_size);
-    key[LINES_BEGIN] = READ(key[LINES] + at->bytes_start);
+    if (!r->host->read(r->cursor, key[LINES] + at->bytes_size, words, BYTES_WORDS * 8))
+        return false;
+    key[LINES_SIZE] = words[0];
+    key[LINES_BEGIN] = words[BYTES_WORDS - 1];
     return true;
 }
 
@@ -55,8 +40,8 @@ static bool is_equal(const uint64_t *a, const uint64_t *b)
 static uint64_t value_of(const struct python_reader *r, const uint64_t *key)
 {
     struct agent_name name = {
-        .procedure = text_at(r, key[NAME]),
-        .file = text_at(r, key[FILE]),
+        .procedure = python_text(r, key[NAME]),
+        .file = python_text(r, key[FILE]),
         .line = (uint32_t)key[FIRST_LINE],
         .lines = AGENT_LINES_PYTHON,
         .table = key[LINES] + r->layout->bytes_start,
@@ -74,7 +59,7 @@ static bool is_of_importlib(const struct python_reader *r, uint64_t file)
     static const char begin[] = "<frozen importlib._boots"; /* three words */
     char text[sizeof begin - 1];
     return READ(file + r->layout->text_length) > sizeof text &&
-           r->host->read(r->cursor, text_at(r, file).at, text, sizeof text) &&
+           r->host->read(r->cursor, python_text(r, file).at, text, sizeof text) &&
            __builtin_memcmp(text, begin, sizeof text) == 0;
 }
 

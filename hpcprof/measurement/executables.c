@@ -28,6 +28,21 @@ static const char *script_of(const struct measurement *m)
     return NULL;
 }
 
+/* The module that an interpreter executes: `python3 -m NAME`, or `python3 -c "from NAME import ..."`, as workers of
+ * multiprocessing begin. NULL: there is none. The caller frees. */
+static char *module_of(const struct measurement *m)
+{
+    const char *const *arguments = (const char *const *)m->process.arguments.at;
+    for (size_t i = 1; m->name_tables.n && i + 1 < m->process.arguments.n; i++) {
+        const char *next = arguments[i + 1];
+        if (strcmp(arguments[i], "-m") == 0 && *next)
+            return mem_strdup(next);
+        if (strcmp(arguments[i], "-c") == 0 && strncmp(next, "from ", 5) == 0)
+            return mem_printf("%.*s", (int)strcspn(next + 5, " "), next + 5);
+    }
+    return NULL;
+}
+
 char *executable_as_called(const struct measurement *m)
 {
     const struct measurement_process *process = &m->process;
@@ -35,6 +50,9 @@ char *executable_as_called(const struct measurement *m)
     if (script)
         return script[0] == '/' ? mem_strdup(script)
                                 : mem_printf("%s/%s", process->directory, script);
+    char *module = module_of(m);
+    if (module)
+        return module;
     const char *called = process->arguments.n ? process->arguments.at[0] : "";
     if (*path == '\0')
         return mem_strdup(called);

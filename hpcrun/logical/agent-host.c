@@ -1,5 +1,5 @@
-/* Signal handler: find_claim, is_claimed, read_memory, path_frame, callee, function, frame_end, name, step and
- * owner run there.
+/* Signal handler: find_claim, is_claimed, read_memory, path_frame, callee, function, frame_end, name,
+ * name_thread, step and owner run there.
  *
  * The services of hpcrun for agents: struct agent_host (agents/agent.h). */
 #include "hpcrun/logical/agent-locks.h"
@@ -48,6 +48,17 @@ static void refuse(const struct agent *agent, const char *why)
         refusals_withdraw(agent->name);
 }
 
+static void warn(const struct agent *agent, const char *what)
+{
+    char buffer[1024];
+    struct text line = TEXT(buffer);
+    text_add(&line, "agent ");
+    text_add(&line, agent->name);
+    text_add(&line, ": ");
+    text_add(&line, what);
+    report_loss(&line);
+}
+
 static void set_lock(const struct agent *agent, const struct agent_lock *lock)
 {
     (void)agent;
@@ -81,7 +92,7 @@ static bool read_words(struct agent_query *query, uint64_t address, uint64_t *to
         spend(query, MEMORY_FAULT_WORDS);
         return false;
     }
-    for (size_t i = 0; i < words; i++)
+    for (size_t i = 0; i < words && answer_is_recorded(&query->answers); i++)
         answer_add_read(&query->answers, address + 8 * i, 8, to[i]);
     return true;
 }
@@ -197,6 +208,12 @@ static uint64_t name(const struct agent_cursor *cursor, const struct agent_name 
     return agent_names_number(index, its, &query->unwinder->memory);
 }
 
+static void name_thread(const struct agent_cursor *cursor, const struct agent_text *text)
+{
+    struct agent_query *query = cursor->host_private;
+    agent_names_copy(text, &query->unwinder->memory, query->thread_name, sizeof query->thread_name);
+}
+
 /* Answers depend on it, but it is not compared. */
 static uint64_t owner(const struct agent_cursor *cursor, uint64_t address)
 {
@@ -227,6 +244,7 @@ const struct agent_host *host_for_agents(void)
         .is_claimed = is_claimed,
         .log = log_line,
         .refuse = refuse,
+        .warn = warn,
         .set_lock = set_lock,
         .read = read_memory,
         .path_frame = path_frame,
@@ -234,6 +252,7 @@ const struct agent_host *host_for_agents(void)
         .function = function,
         .frame_end = frame_end,
         .name = name,
+        .name_thread = name_thread,
         .slots = &slots,
         .step = step,
         .stack_owner = owner,

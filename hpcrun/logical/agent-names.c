@@ -104,18 +104,22 @@ static bool has_width(const struct agent_text *text)
     return text->width == 1 || text->width == 2 || text->width == 4;
 }
 
-/* Copies a text; NULL if it cannot be read, or without memory. */
-static const char *copy_text(const struct agent_text *text, struct memory *memory)
+/* Bytes of a character in UTF-8, at most. */
+static uint32_t most_bytes(uint32_t width)
 {
-    uint32_t length =
-        text->length < NAMED_CODE_CHARACTERS ? text->length : NAMED_CODE_CHARACTERS;
+    return width == 1 ? 2 : width == 2 ? 3 : 4;
+}
+
+/* Writes the first characters of a text; false: it cannot be read. */
+static bool put_text(char *to, const struct agent_text *text, uint32_t length,
+                     struct memory *memory)
+{
     uint32_t width = text->width;
-    char *copy = allocate(length * (width == 1 ? 2 : width == 2 ? 3 : 4) + 1), *to = copy;
-    for (uint32_t i = 0; copy && i < length;) {
+    for (uint32_t i = 0; i < length;) {
         uint8_t part[256];
         uint32_t left = length - i, n = sizeof part / width < left ? sizeof part / width : left;
         if (!memory_read_guarded(memory, text->at + (uint64_t)i * width, part, (size_t)n * width))
-            return NULL;
+            return false;
         for (uint32_t k = 0; k < n; k++) {
             uint32_t c = 0;
             memcpy(&c, part + (size_t)k * width, width);
@@ -123,7 +127,23 @@ static const char *copy_text(const struct agent_text *text, struct memory *memor
         }
         i += n;
     }
-    return copy;
+    *to = '\0';
+    return true;
+}
+
+/* Copies a text; NULL if it cannot be read, or without memory. */
+static const char *copy_text(const struct agent_text *text, struct memory *memory)
+{
+    uint32_t length = text->length < NAMED_CODE_CHARACTERS ? text->length : NAMED_CODE_CHARACTERS;
+    char *copy = allocate(length * most_bytes(text->width) + 1);
+    return copy && put_text(copy, text, length, memory) ? copy : NULL;
+}
+
+void agent_names_copy(const struct agent_text *text, struct memory *memory, char *to, size_t room)
+{
+    uint32_t most = (uint32_t)(room - 1) / most_bytes(text->width);
+    if (!has_width(text) || !put_text(to, text, text->length < most ? text->length : most, memory))
+        *to = '\0';
 }
 
 /* Without its line table, the name has its first line only. */

@@ -454,6 +454,7 @@ void agent_query_clear(struct agent_query *query)
         if (cursor->thread_data)
             memset(cursor->thread_data, 0, agents.at[i]->thread_data_bytes);
     }
+    query->thread_name[0] = '\0';
     query->buffers[0].count = query->buffers[1].count = 0;
     answer_cache_clear(&query->answers);
 }

@@ -9,6 +9,7 @@
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/answer-cache.h"
 #include "hpcrun/tree/lnotes.h"
+#include "lib/arena-format.h"
 
 /* A bichord that an agent made; its p-notes are adjacent frames of the path. */
 struct bichord {
@@ -65,6 +66,7 @@ struct agent_query {
     struct agent_state {
         _Alignas(16) unsigned char bytes[AGENT_MAX_STATE_BYTES];
     } state[MAX_AGENTS], begin_state[MAX_AGENTS];
+    char thread_name[ARENA_NAME_BYTES]; /* which an agent has given the thread; "": none has */
 };
 
 /* Begins the agents' unwinds of the calling thread, after the physical unwind, and asks for the

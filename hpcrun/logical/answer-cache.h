@@ -48,6 +48,12 @@ bool answer_is_valid(const struct answer_cache *answers, enum agent_question que
 /* Begins a new answer. Inputs are added to it until the next answer_begin. */
 void answer_begin(struct answer_cache *answers, enum agent_question question);
 
+/* Whether inputs are recorded: false once something was not. */
+static inline bool answer_is_recorded(const struct answer_cache *answers)
+{
+    return answers->answer[answers->asked].is_complete;
+}
+
 /* The answer depends on this read of `size` bytes within one aligned word. */
 void answer_add_read(struct answer_cache *answers, uint64_t address, size_t size, uint64_t value);
 

@@ -94,7 +94,8 @@ static bool write_identity(struct thread_writer *writer, struct thread *thread)
     if (thread->identity_written)
         return true;
     thread_image_identify(thread);
-    read_name(thread->tid, thread->image->name, sizeof thread->image->name);
+    if (!thread_image_take_name(thread))
+        read_name(thread->tid, thread->image->name, sizeof thread->image->name);
     thread->identity_written = thread_chunks_identity(&writer->chunks);
     add(&totals.threads, thread->identity_written);
     return thread->identity_written;

@@ -3,9 +3,9 @@
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/logical/agent-locks.h"
 #include "hpcrun/logical/agent-names.h"
+#include "hpcrun/logical/claims.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/own-path.h"
-#include "hpcrun/thread/thread.h"
 
 #include <string.h>
 
@@ -14,23 +14,27 @@
 
 _Static_assert(AGENT_MAX_EVENTS == MAX_EVENTS, "slots have room for all events");
 
-/* The l-note of a lock that an agent has described; 0: none. */
-static uint32_t named_lip(struct thread *self, const volatile void *lock)
+/* The l-note of a constant name; 0: without memory. */
+static uint32_t named_lip(struct thread *self, const char *constant)
 {
-    const struct agent_lock *its = agent_lock_at(lock);
-    struct agent_name name = {.key = {(uint64_t)(uintptr_t)lock}, .line = 0};
-    if (!its)
-        return 0;
-    name.procedure =
-        (struct agent_text){(uint64_t)(uintptr_t)its->name, (uint32_t)strlen(its->name), 1};
-    name.file = (struct agent_text){(uint64_t)(uintptr_t)its->name, 0, 1};
+    uint64_t at = (uint64_t)(uintptr_t)constant;
+    const struct agent_name name = {
+        .key = {at}, .procedure = {at, (uint32_t)strlen(constant), 1}, .file = {at, 0, 1}};
     uint32_t number = agent_names_number(LOCK_NAMES, &name, &self->unwinder.memory);
     const struct lnote note = {ip_named(LOCK_NAMES, number), ip_named(LOCK_NAMES, 0)};
     return number ? lnotes_lip(&self->logical.lnotes, note) : 0;
 }
 
-/* The node of the lock below that of the path. hpcprof finds the lock's name by its address in a
- * module, as for code. A lock in no module has no name. */
+/* The node, below that of the path, of a lock to which an agent has given a name. */
+static uint32_t named_lock_node(struct thread *self, uint32_t path, const char *name)
+{
+    const struct cct_note note = {
+        .ip = ip_placeholder(PLACEHOLDER_LOCK), .lip = named_lip(self, name), .first = true};
+    return cct_child(&self->cct, path, &note);
+}
+
+/* The node of another lock. hpcprof finds its name by its address in a module, as for code. A lock in no
+ * module has no name. */
 static uint32_t lock_node(struct thread *self, uint32_t path, const volatile void *lock)
 {
     struct unwinder *u = &self->unwinder;
@@ -38,8 +42,22 @@ static uint32_t lock_node(struct thread *self, uint32_t path, const volatile voi
     uint64_t ip = rule_cache_ask(&u->guard, rule_cache_ip, u->cache, (uint64_t)(uintptr_t)lock);
     if (ip_instance(ip) != INSTANCE_NO_MODULE)
         note.ip = ip;
-    note.lip = named_lip(self, lock);
     return cct_child(&self->cct, path, &note);
+}
+
+uint32_t lock_kept_node(struct thread *self)
+{
+    const struct agent_lock *lock = atomic_load_explicit(&agent_lock, memory_order_acquire);
+    const struct bichords *bichords = self->logical.query.current;
+    const struct unwinder *u = &self->unwinder;
+    if (!lock || !bichords || !bichords->count)
+        return CCT_NO_MEMORY;
+    uint32_t code = bichords->at[0].last, called = code + 1;
+    while (called < u->depth && claims_agent(u->path[called].pc) >= 0)
+        called++;
+    bool is_library = called < u->depth && !modules_in_libc(u->path[called].pc);
+    uint32_t node = u->path[is_library ? called : code].node;
+    return named_lock_node(self, node, lock->kept);
 }
 
 static void add_delays(struct thread *self, struct agent_slot *slot, uint32_t node)
@@ -62,7 +80,9 @@ void lock_wait_record(struct agent_slot *slot, const volatile void *lock)
     uint64_t mask = own_path_begin(self);
     if (!atomic_load(&sampling.stopping) && getcontext(&context) == 0) {
         uint32_t path = own_path_enter(self, &context);
-        uint32_t node = lock_node(self, path ? path : logical_unknown(&self->cct), lock);
+        const struct agent_lock *its = agent_lock_at(lock);
+        path = path ? path : logical_unknown(&self->cct);
+        uint32_t node = its ? named_lock_node(self, path, its->name) : lock_node(self, path, lock);
         if (node != CCT_NO_MEMORY)
             add_delays(self, slot, node);
     }

@@ -8,6 +8,12 @@
 #define HPCRUN_SAMPLE_LOCK_WAIT_RECORD_H
 
 #include "hpcrun/logical/wait-slots.h"
+#include "hpcrun/thread/thread.h"
+
+/* Signal handler, after logical_enter. The node for an interpreter's lock that the thread keeps for long. It is
+ * below the function of a library that the interpreted code has called, or else below that code. CCT_NO_MEMORY:
+ * without memory, or the path has no interpreted code. */
+uint32_t lock_kept_node(struct thread *self);
 
 /* Normal context, in a wrapper, after wait_end. errno stays. */
 void lock_wait_record(struct agent_slot *slot, const volatile void *lock);

@@ -3,6 +3,7 @@
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
+#include "hpcrun/sample/lock-wait-record.h"
 #include "hpcrun/thread/thread-image.h"
 
 static void count_fate(struct thread *thread, struct thread_event *event, enum fate fate,
@@ -76,14 +77,28 @@ static unsigned metric_of(const struct thread_event *event, const struct thread_
     return waits ? event->waiting : event->work;
 }
 
+/* The node that is blamed. A thread gives an interpreter's lock to others when they have waited for some
+ * milliseconds, unless it is in a function that does not return to the interpreter. That gets a node of its own. */
+static uint32_t blamed_node(struct thread *thread, struct thread_event *event, uint64_t turn,
+                            uint64_t amount, uint32_t node)
+{
+    event->lock_kept = turn && turn == event->lock_turn ? event->lock_kept + amount : 0;
+    event->lock_turn = turn;
+    bool is_long = event->wall_time != NO_METRIC &&
+                   event->lock_kept >> TIME_SHIFT > (uint64_t)AGENT_LONG_MS * 1000000;
+    uint32_t below = is_long ? lock_kept_node(thread) : node;
+    return below == CCT_NO_MEMORY ? node : below;
+}
+
 /* Charges the node for threads that wait for a lock that this one holds. */
-static uint32_t charge_lock_blame(struct thread *thread, const struct thread_event *event,
+static uint32_t charge_lock_blame(struct thread *thread, struct thread_event *event, uint64_t turn,
                                   uint64_t amount, uint32_t node)
 {
     unsigned which = (unsigned)(event - thread->events);
     uint32_t waiters = agent_query_charge_waiters(&thread->logical.query, which, amount);
     if (waiters)
-        cct_add(&thread->cct, node, event->lock_blame, amount * waiters);
+        cct_add(&thread->cct, blamed_node(thread, event, turn, amount, node), event->lock_blame,
+                amount * waiters);
     return waiters;
 }
 
@@ -114,7 +129,7 @@ static bool add_to_metrics(struct thread *thread, struct thread_event *event,
         charge_idleness(thread, event, &status->counts, off_cpu, node);
     }
     if (event->lock_blame != NO_METRIC)
-        found->waiters = charge_lock_blame(thread, event, amount, node);
+        found->waiters = charge_lock_blame(thread, event, status->counts.turn, amount, node);
     return true;
 }
 

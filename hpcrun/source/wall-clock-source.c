@@ -135,7 +135,7 @@ static uint64_t measure_ready(struct thread *thread, struct thread_event *event,
         return 0;
     uint64_t pays = ready > event->paid_ready ? ready - event->paid_ready : 0;
     uint64_t caused = has_woken(context->uc_mcontext.gregs) ? pays < late ? pays : late : 0;
-    thread->sampled_ready += caused;
+    atomic_fetch_add_explicit(&thread->sampled_ready, caused, memory_order_relaxed);
     pays -= caused;
     if (pays > off)
         pays = off;

@@ -51,7 +51,8 @@ struct cpu_waits cpu_waits_since_begin(const struct thread *thread)
     struct cpu_waits waits = is_known ? cpu_waits_of(thread->tid) : thread->began_waits;
     if (waits.ready == READY_UNKNOWN)
         return (struct cpu_waits){.ready = READY_UNKNOWN};
-    uint64_t none = thread->began_waits.ready + thread->sampled_ready;
+    uint64_t caused = atomic_load_explicit(&thread->sampled_ready, memory_order_relaxed);
+    uint64_t none = thread->began_waits.ready + caused;
     waits.ready = waits.ready > none ? waits.ready - none : 0;
     waits.timeslices -= thread->began_waits.timeslices;
     return waits;

@@ -102,12 +102,21 @@ void thread_image_end(struct thread *thread)
     __asm__ volatile("" ::: "memory"); /* the data is cleared after this */
 }
 
+bool thread_image_take_name(struct thread *thread)
+{
+    const char *name = thread->logical.query.thread_name;
+    if (*name)
+        memcpy(thread->image->name, name, sizeof thread->image->name);
+    return *name;
+}
+
 void thread_image_look(struct thread *thread, uint64_t ticks, uint64_t wall)
 {
     struct arena_thread *image = thread->image;
     for (unsigned i = 0; i < thread->event_count; i++)
         image->source[i] = (uint8_t)thread->events[i].opened_as;
-    sys2(SYS_prctl, PR_GET_NAME, image->name);
+    if (!thread_image_take_name(thread))
+        sys2(SYS_prctl, PR_GET_NAME, image->name);
     image->looked_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
     struct cpu_waits waits = own_cpu_waits_since_begin(thread);
     image->looked_ready = waits.ready + 1;

@@ -38,6 +38,9 @@ void thread_image_identify(struct thread *thread);
 /* Does so, and makes the image live. */
 void thread_image_begin(struct thread *thread);
 
+/* Takes the name that an agent has given the thread; false: none has. */
+bool thread_image_take_name(struct thread *thread);
+
 /* Whether the image counts, and not the thread's chunks in the measurement file. */
 static inline bool thread_image_is_live(const struct thread *thread)
 {

@@ -56,6 +56,8 @@ struct thread_event {
     uint32_t call;        /* EVENT_REALTIME: slot_call() at the last sample */
     uint64_t paid_ready;  /* EVENT_REALTIME: the part of cpu_waits_since_begin() that samples have paid, ns */
     uint64_t pc, sp;      /* EVENT_COUNTER: of the thread at the last sample */
+    uint64_t lock_turn;   /* agent_worker_counts.turn of the last sample that blamed the thread */
+    uint64_t lock_kept;   /* amount since the first such sample with that turn */
     unsigned repeats;     /* EVENT_COUNTER: number of samples before it with the same pc and sp */
     struct fate_count *fates; /* FATE_SLOTS, in the thread's image */
     struct fate_count missed; /* samples that were only counted, as the process was ending */
@@ -101,7 +103,7 @@ struct thread {
     uint64_t created_wall;            /* CLOCK_MONOTONIC when its creation began; 0: unknown */
     uint64_t began_wall, began_cpu;   /* clocks at first sight */
     struct cpu_waits began_waits;     /* cpu_waits_at_begin() */
-    uint64_t sampled_ready;           /* the part of it since then that samples have caused */
+    _Atomic uint64_t sampled_ready;   /* the part of it since then that samples have caused, also after the stop */
     struct joinable *joinable;      /* before it begins: its creator's record for a join, or NULL */
     struct arena_thread *own_image; /* the image in private memory */
     bool image_begun;               /* the image is live, or could not be made live */

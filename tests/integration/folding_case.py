@@ -2,16 +2,20 @@
 import tempfile
 import unittest
 
+import v4_writer
 import viewer
+from test_viewer_views import LAYOUTS
+from view_oracle import Oracle
 
 
 class FoldingTest(unittest.TestCase):
     always = ()  # options of all views
+    describe = None  # makes the database of each test
 
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.db = temporary.name
+        self.db = self.enterContext(tempfile.TemporaryDirectory())
+        if self.describe:
+            v4_writer.write_database(type(self).describe(), self.db)
 
     def costs(self, view, *options):
         """{path of names: (inclusive, exclusive)} below the first procedure rows."""
@@ -26,3 +30,28 @@ class FoldingTest(unittest.TestCase):
         for child in root["children"]:
             walk(child, ())
         return found
+
+
+class RandomTrees:
+    """Random trees, against an oracle of the tree that `fold` makes of each; mixed into a FoldingTest."""
+
+    def test_every_view_against_the_oracle(self):
+        for seed in range(self.SEEDS):
+            layout = LAYOUTS[seed % len(LAYOUTS)]
+            with self.subTest(seed=seed, layout=layout):
+                db = viewer.random_database(seed, 200)
+                v4_writer.write_database(db, self.db, layout)
+                for _ in viewer.checked_views(self, Oracle(type(self).fold(db)), *self.always):
+                    pass
+
+    def test_values_of_threads(self):
+        """The mean over the threads is a third of the sum in every row, so the value refs are exact, too."""
+        for seed in range(8):
+            v4_writer.write_database(viewer.random_database(seed, 150), self.db)
+            for view, few in (("top-down", ()), ("bottom-up", ("--depth", 4)), ("flat", ())):
+                root = viewer.printed_json(view, *self.always, "--derive", "mean = thread_mean($work)", "--metrics",
+                                           "work,mean", *few, self.db)["root"]
+                for depth, row in viewer.rows_of(root):
+                    work, mean = row["metrics"]["work"], row["metrics"]["mean"]
+                    for part in ("inclusive", "exclusive") if depth else ("inclusive",):
+                        self.assertAlmostEqual(3 * mean[part], work[part], places=6)

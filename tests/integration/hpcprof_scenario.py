@@ -268,8 +268,8 @@ def source_path(file):
     return file.path[file.path.index("src/") + 3:] if file.copied else file.path
 
 
-def database_path(context):
-    """The path of a context in the terms of a scenario."""
+def database_paths(contexts):
+    """{id: path} of contexts in the terms of a scenario."""
     def plain(context):
         if context.kind in ("call", "inlined"):
             function = context.function
@@ -281,11 +281,15 @@ def database_path(context):
         if context.file is not None:
             return (context.kind, source_path(context.file), context.line)
         return context.label()
-    labels = []
-    while context.id != 0:
-        labels.append(plain(context))
-        context = context.parent
-    return tuple(reversed(labels))
+    paths = {0: ()}
+    for context in contexts:
+        unknown = []
+        while context.id not in paths:
+            unknown.append(context)
+            context = context.parent
+        for context in reversed(unknown):
+            paths[context.id] = paths[context.parent.id] + (plain(context),)
+    return paths
 
 
 def check_equal(test, found, expected, what):
@@ -301,7 +305,7 @@ def check_database(test, scenario, db, metrics, projection="logical"):
     """Contexts, and values of all profiles, to the last bit. `metrics`: {number in the measurement:
     (name in the database, amounts per unit)}."""
     expected, paths = scenario.expected(projection)
-    path_of = {context.id: database_path(context) for context in db.contexts.values()}
+    path_of = database_paths(db.contexts.values())
     test.assertEqual(len(set(path_of.values())), len(path_of), "two contexts are the same")
     check_equal(test, set(path_of.values()), paths, "contexts")
     for context in db.contexts.values():  # bit 0 belongs to the scope "function"

@@ -20,9 +20,7 @@ LOG = 'echo "$1 $MINICILK_WORKERS $CILK_NWORKERS $OMP_NUM_THREADS" >>"$0"; cat'
 
 class SetCase(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.set, self.log = self.folder / "set", self.folder / "log"
 
     def index(self):

@@ -60,9 +60,7 @@ class StructureCase(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def compile(self, source, *options, compiler="gcc", name="program"):
         """Compiles a program of tests/programs/structure."""

@@ -5,6 +5,7 @@
         S(12, (0x1000, 0x1010)),
         L(20, S(21, (0x1010, 0x1020)),
           A(22, "inlined", "/src/b.h", 5, S(6, (0x1020, 0x1030))))))"""
+import functools
 import os
 import struct
 
@@ -98,10 +99,16 @@ class Element:
     def __init__(self, *inner, tag=None):
         self.inner, self.tag = inner, tag
 
+    @functools.cached_property
+    def extent(self):
+        """From its first address to its last one."""
+        extents = [element.extent for element in self.inner]
+        return range(min((e.start for e in extents), default=0), max((e.stop for e in extents), default=0))
+
     def find(self, address, file, labels):
         """Labels of the contexts of an address, or None."""
         for element in self.inner:
-            found = element.find(address, file, labels)
+            found = element.find(address, file, labels) if address in element.extent else None
             if found is not None:
                 return found
         return None
@@ -137,6 +144,10 @@ class S(Element):
     def __init__(self, line, *spans, file=None, tag=None):
         super().__init__(tag=tag)
         self.line, self.spans, self.file = line, spans, file
+
+    @functools.cached_property
+    def extent(self):
+        return range(min((begin for begin, _ in self.spans), default=0), max((end for _, end in self.spans), default=0))
 
     def find(self, address, file, labels):
         if not any(begin <= address < end for begin, end in self.spans):

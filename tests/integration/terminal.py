@@ -64,6 +64,13 @@ class Terminal:
     def type(self, text):
         self.tmux("send-keys", "-l", text)
 
+    def answer(self, *keys_and_text):
+        """Presses keys, the last of which asks for something, and answers with the text."""
+        *keys, text = keys_and_text
+        self.press(*keys)
+        self.type(text)
+        self.press("Enter")
+
     def resize(self, width, height):
         self.tmux("resize-window", "-x", width, "-y", height)
 

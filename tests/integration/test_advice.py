@@ -36,9 +36,7 @@ class Case(OfChance, unittest.TestCase):
     AGENT = "auto"
 
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def compile(self, source, *flags, compiler=None):
         binary = self.folder / pathlib.Path(source).stem

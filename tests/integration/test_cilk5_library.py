@@ -22,7 +22,3 @@ class Library(LogicalTest):
         for name, nanoseconds in zip(("first", "second"), done.stdout.split()):
             self.assertAlmostEqual(self.value("work", name), int(nanoseconds) * 1e-9,
                                    delta=3 * image.mean_period("CPUTIME") + 2e-3)
-
-
-if __name__ == "__main__":
-    profiling.main()

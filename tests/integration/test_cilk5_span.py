@@ -40,7 +40,3 @@ class Cilk5(LogicalTest):
     def test_nothing_is_told_without_the_option(self):
         done, _ = self.measure(STOLEN, status=1)
         self.assertEqual(done.stdout, "")
-
-
-if __name__ == "__main__":
-    profiling.main()

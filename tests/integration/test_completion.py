@@ -22,9 +22,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 
 class Completion(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "a directory").mkdir()
         (self.folder / "database").mkdir()
         (self.folder / "a file").touch()

@@ -1,10 +1,9 @@
 """Creation contexts: a thread's samples are below the deepest frame of its creation path that stayed live until the
 thread was joined; without such a frame, below <thread root>."""
 import os
-import unittest
 
 from evidence import OfChance, of_ends
-from logical_case import TOOLS, LogicalTest, procedures, walk
+from logical_case import LogicalTest, procedures, walk
 import profiling
 
 HOW = (("perf", {}), ("timers", {"deny_perf": True}))

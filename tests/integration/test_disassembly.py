@@ -177,8 +177,7 @@ class WithoutInstructions(viewer_story.StoryTest):
         if text is not None:
             with open(os.path.join(folder, name), "wb") as file:
                 file.write(text)
-        terminal = Viewer(folder, width=120, height=40)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Viewer(folder, width=120, height=40))
         terminal.press("3", "/")
         terminal.type("coder_run")
         terminal.press("Enter", "D")

@@ -3,7 +3,6 @@ times. Also the sources with their reasons, and files with problems."""
 import json
 import pathlib
 import re
-import unittest
 
 import hpcprof_case
 import measurement_writer as mw

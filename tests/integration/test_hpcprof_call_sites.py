@@ -9,7 +9,7 @@ import shutil
 
 import viewer
 from hpcprof_case import WORK
-from hpcprof_scenario import check_database, database_path
+from hpcprof_scenario import check_database, database_paths
 from structure_model import A, F, L, P, S, Structure
 from test_hpcprof_contexts import LogicalCase
 from v4_reader import CALL, INLINED_CALL, LEXICAL, read_database
@@ -308,7 +308,7 @@ class WholeTest(CallSitesCase):
                 with open(self.at("db/run.json"), encoding="utf-8") as file:
                     run = json.load(file)
                 self.assertEqual(run["recursion"], "collapsed")
-                path_of = {c.id: database_path(c) for c in db.contexts.values()}
+                path_of = database_paths(db.contexts.values())
                 self.assertEqual({path_of[c] for c in run["unknown_call_sites"]},
                                  self.scenario.unknown_call_sites() & set(path_of.values()))
 

@@ -7,7 +7,7 @@ import tempfile
 
 import measurement_writer as mw
 from hpcprof_case import PROGRAM, SECONDS, WORK, HpcprofCase
-from hpcprof_scenario import NO_SITE, UNKNOWN_CODE, Scenario, check_database, database_path
+from hpcprof_scenario import NO_SITE, UNKNOWN_CODE, Scenario, check_database, database_paths
 from structure_model import A, F, L, P, S, Structure, function_label
 from v4_reader import read_database
 
@@ -391,8 +391,8 @@ class LogicalCase(ContextsCase):
         with open(self.scenario.at("db/run.json"), encoding="utf-8") as file:
             unknown = json.load(file).get("unknown_call_sites", [])
         self.assertEqual(unknown, sorted(set(unknown)))
-        self.assertEqual({database_path(db.contexts[number]) for number in unknown},
-                         self.scenario.unknown_call_sites())
+        path_of = database_paths(db.contexts.values())
+        self.assertEqual({path_of[number] for number in unknown}, self.scenario.unknown_call_sites())
         return db, physical
 
 

@@ -4,7 +4,6 @@ import json
 import pathlib
 import random
 import re
-import unittest
 
 import measurement_writer as mw
 from hpcprof_case import SECONDS, HpcprofCase

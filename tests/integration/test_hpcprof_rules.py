@@ -3,7 +3,6 @@ import json
 import os
 import pathlib
 import re
-import unittest
 
 import measurement_writer as mw
 from hpcprof_case import HpcprofCase

@@ -4,12 +4,11 @@ import json
 import math
 import pathlib
 import random
-import unittest
 
 import measurement_writer as mw
 import viewer
 from hpcprof_case import HpcprofCase
-from hpcprof_scenario import SCOPES, check_database, database_path
+from hpcprof_scenario import SCOPES, check_database, database_paths
 from structure_model import F, L, P, S, Structure
 from taxonomy_reader import check_for_viewer, formulas_of, metrics_in, read_taxonomy, value
 from v4_reader import read_database
@@ -60,7 +59,8 @@ class Statistics(HpcprofCase):
         names = {name: number for number, (name, _) in METRICS.items()}
         kinds = {number: (names[metric.name], *kind) for metric in db.metrics
                  for kind, number in metric.summaries.items()}
-        return {(database_path(db.contexts[context]), *kinds[number]): value
+        path_of = database_paths(db.contexts.values())
+        return {(path_of[context], *kinds[number]): value
                 for context, row in db.profiles[0].values.items() for number, value in row.items()}
 
     def test_what_is_stored(self):
@@ -138,9 +138,9 @@ class Statistics(HpcprofCase):
         check_for_viewer(taxonomy, db.metrics)
         ids = {(metric.name, *kind): number for metric in db.metrics
                for kind, number in metric.summaries.items()}
-        found = {}
+        found, path_of = {}, database_paths(db.contexts.values())
         for context, row in db.profiles[0].values.items():
-            path = database_path(db.contexts[context])
+            path = path_of[context]
 
             def of_input(entry):
                 return row.get(ids[tuple(entry[key] for key in ("metric", "scope", "combine", "formula"))], 0)

@@ -9,7 +9,7 @@ import unittest
 import measurement_writer as mw
 import test_hpcprof_overhead
 from hpcprof_case import SECONDS, HpcprofCase
-from hpcprof_scenario import database_path
+from hpcprof_scenario import database_paths
 from timeline_reader import (DROPPED, IDLE, OFF_CPU, READY, WAITING, WORK, WORKER, paid, read_timeline, read_trace)
 from v4_reader import read_database
 
@@ -44,8 +44,8 @@ class Timeline(HpcprofCase):
         thread.record(1050 * MS, mw.DROPPED, 10 * MS << 10)
         thread.record(1060 * MS, mw.OFF_CPU, 10 * MS << 10, a, 4, 2)
         db, line = self.read()
-        paths = {context.id: database_path(context)[-1] for context in db.contexts.values() if context.id}
-        found = [(r.time, r.state, r.flags, r.amount >> 10, paths.get(r.place.logical), r.place[2:])
+        paths = database_paths(db.contexts.values())
+        found = [(r.time, r.state, r.flags, r.amount >> 10, (paths[r.place.logical] or (None,))[-1], r.place[2:])
                  for r in line.threads[1].records]
         leaf = ("line", "/s/a.c", 21)
         self.assertEqual(found, [
@@ -57,7 +57,7 @@ class Timeline(HpcprofCase):
             (50 * MS, DROPPED, 0, 10 * MS, None, (0, 0, 0, 0)),
             (60 * MS, OFF_CPU, 0, 10 * MS, leaf, (0, 0, 0, 0))])
         contexts = [record.place.logical for record in line.threads[1].records]
-        self.assertEqual(database_path(db.contexts[contexts[0]])[1:-1],
+        self.assertEqual(paths[contexts[0]][1:-1],
                          (("call", "main", "/s/a.c", 1), ("line", "/s/a.c", 2), ("call", "leaf", "/s/a.c", 20)))
         self.assertNotEqual(contexts[0], contexts[1])
         self.assertTrue(all(record.place.logical == record.place.physical for record in line.threads[1].records))

@@ -7,7 +7,7 @@ import subprocess
 
 import profiling
 from evidence import OfChance, of_ends, of_share, of_tries
-from profiling import FIRED, RECORDED, program, sources
+from profiling import FIRED, program, sources
 
 
 class Time(OfChance, profiling.ProfilingTest):

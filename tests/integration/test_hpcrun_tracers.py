@@ -172,8 +172,3 @@ class Tracers(profiling.ProfilingTest):
             self.assertEqual(done.stdout.count("Breakpoint 1, burn"), 20, done.stdout + done.stderr)
 
         self.in_mid_run(trace)
-
-
-if __name__ == "__main__":
-    import unittest
-    unittest.main()

@@ -11,7 +11,7 @@ import subprocess
 import unittest
 
 import measurement_writer as mw
-from structure_case import C_COMPILERS, HPCSTRUCT, ROOT, StructureCase, hpcstruct, output_of, run
+from structure_case import HPCSTRUCT, StructureCase, hpcstruct, output_of, run
 from structure_file import Structure
 
 FUZZER = HPCSTRUCT.parents[1] / "tests" / "tools" / "fuzz-structure"

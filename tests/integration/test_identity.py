@@ -193,7 +193,7 @@ class Identity(LogicalTest):
         for name, source in profiling.sources():
             with self.subTest(name):
                 self.profile(self.build(FIRST_INSTRUCTION), events=("CPUTIME@f1000",), **source)
-                self.assertGreater(self.value("work", "raises_at_once"), 0.25)
+                self.assertGreater(self.value("work", "raises_at_once"), 0.25, self.sampled_paths())
                 self.assertEqual(self.value("work", "before"), 0)
                 paths = {tuple(node["name"] for node in path if node["kind"] == "procedure")
                          for path in walk(self.tree) if path[-1]["name"] == "handler"}

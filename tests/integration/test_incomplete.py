@@ -3,7 +3,6 @@ Expectations come from that ledger, or from the shape of the computation."""
 import collections
 import math
 import os
-import unittest
 
 import profiling
 from evidence import OfChance, of_ends, of_samples

@@ -5,7 +5,6 @@ import os
 import pathlib
 import re
 import shutil
-import unittest
 
 import profiling
 from evidence import OfChance, of_ends, of_samples, of_share

@@ -9,9 +9,8 @@ import xml.etree.ElementTree
 
 import measurement_writer as mw
 import profiling
-import v4_reader
 import viewer
-from hpcprof_case import PROGRAM, HpcprofCase
+from hpcprof_case import HpcprofCase
 from structure_model import F, P, S, Structure
 
 LONGEST = 65535  # lib/long-text.h

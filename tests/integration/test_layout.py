@@ -1,6 +1,5 @@
 """The layout of the source tree: names that occur once, no arrows to upper folders, no circles of
 includes (tests/check_layout.py); and that the check finds each kind of violation."""
-import os
 import pathlib
 import shutil
 import subprocess

@@ -4,10 +4,9 @@ import os
 import resource
 import re
 import subprocess
-import unittest
 
 import profiling
-from profiling import BUILD, FIRED, HPCRUN, program, sources
+from profiling import BUILD, FIRED, program, sources
 
 # One that keeps to the interface, and looks at each object and symbol.
 AUDITOR = """

@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-import unittest
 
 from logical_case import TOOLS, LogicalTest, procedures, walk
 import profiling

@@ -2,7 +2,6 @@
 of the others. Its ledger has the truth: for how long others waited while a thread held the lock, by the place where it
 took it, in CPU time of the holder (tests/programs/pthread/state-ledger.h). All of it is CPU time of one thread after the
 other, so that it does not matter what else the CPUs do."""
-import unittest
 
 import profiling
 from evidence import OfChance, of_samples, of_share

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import unittest
 
 import profiling
 from evidence import OfChance, of_share

@@ -3,14 +3,12 @@ measured, or counted with its reason, in the line that hpcprof prints and in the
 import itertools
 import json
 import os
-import pathlib
 import re
 import shutil
 import stat
 import subprocess
 
 import profiling
-import viewer
 from profiling import FIRED, program
 
 EVENTS = ("CPUTIME", "CPUTIME@f5000", "REALTIME@f1000")

@@ -2,7 +2,6 @@
 other user planted. Root plays the user, as root and as an ordinary user, and the attacker."""
 import json
 import os
-import pathlib
 import shutil
 import subprocess
 import time

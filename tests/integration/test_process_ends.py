@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 
-import measurement_writer as mw
 import viewer
 from hpcprof_case import HpcprofCase
 

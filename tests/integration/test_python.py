@@ -2,6 +2,7 @@
 of OpenMP below Python. The programs' functions say themselves what is right (tests/programs/python/)."""
 import argparse
 import collections
+import ctypes
 import json
 import json.decoder
 import pathlib
@@ -16,8 +17,9 @@ import unittest
 import logical_case
 import measurement_writer as mw
 import profiling
-from evidence import OfChance, of_share
+from evidence import OfChance, of_samples, of_share
 from hpcprof_case import HpcprofCase
+from logical_case import procedures
 
 SOURCES = profiling.ROOT / "tests" / "programs" / "python"
 PYTHON = "/usr/bin/python3"
@@ -79,6 +81,102 @@ class Paths(Python):
                 inside += seconds if node["line"] in loop else 0
         self.assertGreater(all_of_it, 0)
         self.assertGreater(inside, 0.9 * all_of_it)  # 800 of the 805 instructions or so
+
+
+class Tasks(Python):
+    """Tasks of asyncio."""
+
+    def test_a_task_is_below_the_coroutine_that_waits_for_it(self):
+        self.profile(PYTHON, SOURCES / "tasks.py", 150, events=("CPUTIME@f5000",))
+        burning = [path[path.index("Handle._run") + 1:] for path in self.sampled_paths() if "burn" in path]
+        seen = set()
+        for path in burning:
+            if "alone" in path:
+                self.assertEqual(path[0], "alone")
+                continue
+            self.assertEqual(path[0], "main")
+            made = self.made(path)
+            self.assertEqual([name[:2 + 2 * i] for i, name in enumerate([made[-1]] * 4)], made, path)
+            seen |= set(path)
+        self.assertTrue({"f0_0_0_0", "f0_0_0_1", "f0_0_1_0", "f0_0_1_1", "f0_1_0_0", "f0_1_0_1", "f0_1_1_0",
+                         "f0_1_1_1"} <= seen, seen)
+        self.assertTrue({"TaskGroup.__aexit__", "_wait", "wait_for"} <= seen, seen)
+        self.assertIn("alone", {path[0] for path in burning})
+
+
+class Interpreters(Python):
+    def test_a_second_one_is_reported(self):
+        library = f"libpython3.{version()}.so.1.0"
+        self.run_with(library, "hpcrun: agent python: the process has a second interpreter, whose call paths are native\n")
+
+    def test_another_library_is_none(self):
+        self.run_with("libm.so.6", "")
+
+    def run_with(self, library, expected):
+        try:
+            ctypes.CDLL(library)
+        except OSError:
+            self.skipTest(f"{library} is not installed")
+        code = ("import ctypes, sys, threading; ctypes.CDLL(sys.argv[1]); thread = threading.Thread(target=print); "
+                "thread.start(); thread.join()")
+        done, _ = self.measure(PYTHON, "-c", code, library)
+        self.assertEqual("".join(re.findall("hpcrun: agent.*\n", done.stderr)), expected)
+
+
+class Processes(Python):
+    def test_workers_have_rows_by_their_kind(self):
+        self.profile(PYTHON, SOURCES / "processes.py", events=("CPUTIME@f1000",))
+        below = collections.defaultdict(set)
+        for path in logical_case.walk(self.tree):
+            if len(path) > 1:
+                below[path[1]["name"]] |= {path[-1]["name"]}
+        workers = {"by_fork", "by_spawn", "by_forkserver", "by_future", "by_program"}
+        self.assertEqual({name: functions & workers for name, functions in below.items() if functions & workers},
+                         {"processes.py": {"by_fork", "by_future"}, "multiprocessing.spawn": {"by_spawn"},
+                          "multiprocessing.forkserver": {"by_forkserver"}, "python3": {"by_program"}})
+
+
+class Names(Python):
+    def test_threads_have_the_names_of_the_program(self):
+        self.profile(PYTHON, SOURCES / "named.py", events=("CPUTIME@f2000",))
+        run = json.loads(pathlib.Path(self.database, "run.json").read_text())
+        names = {thread["name"] for process in run["processes"] for thread in process["threads"][1:]}
+        self.assertEqual(names, {"loader", "with a dict", "Größe", "スレッド", 31 * "x", "Thread-1 (burn)", "pool_0"})
+        self.check_creation("pool_0", r"Thread\.start threading\.py:\d+ < ThreadPoolExecutor\._adjust_thread_count "
+                                      r"thread\.py:\d+ < \.\.\. < <module> named\.py:\d+")
+        self.check_creation("loader", r"Thread\.start threading\.py:\d+ < <module> named\.py:\d+")
+
+    def check_creation(self, name, expected):
+        done = self.run_tool(logical_case.TOOLS / "hpcviewer", "--print", "threads", self.database)
+        (line,) = [line for line in done.stdout.splitlines() if f"  {name}  " in line]
+        self.assertRegex(line, f"{name}  created at {expected}$")
+
+
+class Instants(Python):
+    def test_call_chains_are_those_that_the_program_sees_itself(self):
+        """Functions and the lines that they execute."""
+        done, _ = self.profile(PYTHON, SOURCES / "instants.py", 10000, events=("CPUTIME@f5000",))
+        own = {tuple(map(tuple, json.loads(line))) for line in done.stdout.splitlines()}
+        seen = set()
+        for path in logical_case.walk(self.tree):
+            calls = [node for node in path if node["kind"] == "procedure" and (node["file"] or "").endswith("instants.py")]
+            if calls and calls[-1]["name"] == "burn" and path[-1] is calls[-1]:
+                chain = tuple((caller["name"], callee["call_site"]["line"]) for caller, callee in zip(calls, calls[1:]))
+                self.assertEqual(chain[-1][0], "instant")
+                self.assertIn(chain[:-1], own)
+                seen.add(chain)
+        self.assertGreater(len(seen), 100)
+
+
+class Shares(OfChance, Python):
+    def test_time_is_where_the_program_says_itself(self):
+        found = self.evidence()
+        for _ in found.looks():
+            done, (image,) = self.profile(PYTHON, SOURCES / "shares.py", 60, events=("CPUTIME@f5000",))
+            period = image.mean_period("CPUTIME")
+            for name, seconds in json.loads(done.stdout).items():
+                found.between(name, self.value("work", name), 0.99 * seconds, 1.01 * seconds,
+                              of_samples(seconds, period), 0.3 * seconds)
 
 
 def codes_of(code):
@@ -177,6 +275,16 @@ class BelowOpenMp(Extensions):
 class Gil(OfChance, Python):
     """Who holds the interpreter's lock has the blame: the loops of three functions are the same but for their length."""
     SHARES = {"heavy": 0.7, "middle": 0.2, "light": 0.1}
+
+    def test_a_function_that_keeps_the_lock(self):
+        """A match of a regular expression does not let other threads run."""
+        self.profile(PYTHON, SOURCES / "keeps.py", events=("CPUTIME@f1000",))
+        name = "<lock GIL, kept for more than 20 ms>"
+        kept = [path for path in logical_case.walk(self.tree) if path[-1]["name"] == name]
+        self.assertGreater(len([path for path in kept if "matches" in procedures(path)]), 0)
+        for path in kept:
+            self.assertTrue(path[-1]["metrics"]["lock blame"]["inclusive"])
+            self.assertFalse(path[-1]["metrics"]["work"]["inclusive"])
 
     def test_holders(self):
         found = self.evidence()

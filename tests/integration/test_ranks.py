@@ -29,9 +29,7 @@ LAUNCHERS = {
 
 class Ranks(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def start(self, variables, *options, command=("true",), before=()):
         environment = {key: value for key, value in os.environ.items()

@@ -28,13 +28,12 @@ A_PATCHED = ("int x;\n\n/* ours */\nint y;\n\nint z;\nint main(void)\n{\n  retur
 
 class InsertTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.tree = os.path.join(folder.name, "tree")
-        self.patch = os.path.join(folder.name, "a.patch")
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        self.tree = os.path.join(folder, "tree")
+        self.patch = os.path.join(folder, "a.patch")
         os.makedirs(os.path.join(self.tree, "src"))
         self.write(self.patch, PATCH)
-        self.write(os.path.join(folder.name, "more.h"), "int y;\n\nint z;\n")
+        self.write(os.path.join(folder, "more.h"), "int y;\n\nint z;\n")
         self.set_tree(A, B)
 
     def write(self, path, text):

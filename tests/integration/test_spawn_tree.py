@@ -6,7 +6,6 @@ import collections
 import os
 import re
 import subprocess
-import unittest
 
 import logical_case
 import profiling

@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 import profiling
-from profiling import BUILD, HPCRUN, PROGRAMS
+from profiling import BUILD
 from structure_case import StructureCase, hpcstruct, run
 
 # Two units with a template in common whose argument is a type of the unit: its functions have no linkage names, and

@@ -125,9 +125,7 @@ def kinds_of_text(text):
 
 class TagOverhead(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
         self.write("runtime.h", RUNTIME)
 
     def path(self, name):

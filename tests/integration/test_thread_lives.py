@@ -2,7 +2,6 @@
 pool was joined, or to <thread root>, but to no phase. The reference is the programs' own record of CPU time."""
 import csv
 import io
-import unittest
 
 from evidence import OfChance, of_ends
 from logical_case import LogicalTest, TOOLS, procedures, walk

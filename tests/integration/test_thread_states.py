@@ -5,7 +5,6 @@ A program's work is naps by bare system calls, so the truth does not depend on C
 thread that waits for a CPU takes its sample before it goes on: so it is charged for what it did, however late. Only for
 how many others worked meanwhile a late sample may be wrong. Samples are late if others have the CPUs, unless the program
 may preempt them, or if the machine is halted, which naps tell."""
-import unittest
 
 import profiling
 from evidence import OfChance, of_ends, of_samples

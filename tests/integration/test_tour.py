@@ -22,9 +22,7 @@ mkdir $3 && echo "hpcrun: x: in 0.1 s CPU, $wall s wall" > $3/hpcrun.log && echo
 
 class Tour(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "bin").mkdir()
         hpcrun = self.folder / "bin/hpcrun"
         hpcrun.write_text(HPCRUN)

@@ -1,6 +1,5 @@
 """Compares the unwinder with libunwind on live programs, and its rules with readelf's."""
 import os
-import pathlib
 import re
 import subprocess
 

@@ -484,6 +484,26 @@ class Locks(Advice):
             self.assertEqual(found["text"], f"Lock queue_lock (80 %) and others: threads wait {wait}, 100 % of that while "
                                             f"parallel, p.c:31 holds it; could win {gain:.1f}x without it.")
 
+    def test_the_lock_of_an_interpreter(self):
+        """Line 31 holds it for 4 s of the waiting. In line 33, a function of a library keeps it for long: but for the first
+        20 ms of each time, this is at a row for the lock, below the function or the line."""
+        for kept, total, more in ((None, "4.0", ""), ("function", "6.1", "qsort (libc), called in parallel, p.c:33"),
+                                  ("line", "6.1", "qsort (libc), called in parallel, p.c:33")):
+            p = Program(("work", "lock blame", "lock wait"), 2)
+            p.thread.statement(p.file, 31).charge(8, 0, 2).charge(4, 1, 2)
+            p.thread.statement(p.file, 32).call(p.function("<lock GIL>", 0)).charge(6.1, 2, 1)
+            if kept:
+                line = p.thread.statement(p.file, 33)
+                call = line.call(p.of_libc("qsort")).charge(0.1, 1, 2)
+                lock = p.function("<lock GIL, kept for more than 20 ms>", 0)
+                (call if kept == "function" else line).call(lock).charge(2, 1, 2)
+            run = run_json([thread(1, 2), thread(2, 8, "parallel")], 8, 2, metrics=p.db.metrics)
+            found, = self.of_kind(self.advice(p, run), "lock")
+            more = more and f"; {more}, keeps it for more than 20 ms at a stretch"
+            self.assertEqual(found["text"], f"2 threads, 1.2 run: the GIL is held 100 % in parallel, "
+                                            f"p.c:31, while others wait for at least {total} s in all{more}: use processes, "
+                                            "or a library that releases it.")
+
     def test_what_waiting_costs_goes_with_the_lock(self):
         """Two threads with 4 s each, of which 2 are spinning for the lock: on two CPUs 2 s are left of 8."""
         p = Program(("work", "lock blame", "lock wait", "waiting"), 2)
@@ -979,7 +999,3 @@ class Busy(Advice):
         """An interpreter with a helper thread that hardly works is no parallel program, however idle the helper is."""
         self.assertEqual(self.found([9.9, 0.3], 2, 9), ["97 % of the time is in main, p.c:11."])
         self.assertTrue(self.found([9.9, 3], 2, 9)[0].startswith("Too little parallelism: "))
-
-
-if __name__ == "__main__":
-    unittest.main()

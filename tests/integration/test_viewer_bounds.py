@@ -6,7 +6,6 @@ import re
 import tempfile
 import unittest
 
-import v4_writer
 import viewer
 from terminal import HAVE_TMUX, Terminal
 from test_viewer_efficiency import MEASURED, Case, describe, run_json
@@ -144,9 +143,7 @@ class Comparison(Case):
     def test_difference_of_a_bound(self):
         """The difference between a bound and a measured value is unknown."""
         self.write(describe(), RUN)
-        other = tempfile.TemporaryDirectory()
-        self.addCleanup(other.cleanup)
-        bound, self.db = self.db, os.path.join(other.name, "tagged")
+        bound, self.db = self.db, os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "tagged")
         os.mkdir(self.db)
         self.write(describe(), run_json(MEASURED))
         text = viewer.printed("summary", bound, self.db)
@@ -165,7 +162,3 @@ class InTerminal(Case):
         self.write(with_kinds(describe()), RUN)
         with Terminal([viewer.VIEWER, "--closed", "--sort", "overhead", self.db], width=120, height=40) as term:
             term.until_seen("≥ overhead", "≥ 2.000", "fib")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -26,17 +26,14 @@ BLOCKS = " ▏▎▍▌▋▊▉█"
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.db = folder.name
+        self.db = self.enterContext(tempfile.TemporaryDirectory())
         v4_writer.write_database(parallel.describe(), self.db)
         metrics = [(name, "REALTIME", None) for name in parallel.PARTS]
         with open(os.path.join(self.db, "run.json"), "w") as file:
             json.dump(parallel.run_json(metrics), file)
 
     def start(self, *arguments, **more):
-        terminal = Terminal([viewer.VIEWER, "--closed", *(arguments or [self.db])], **more)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", *(arguments or [self.db])], **more))
         if more.get("height", 24) >= 8:
             terminal.until_seen("?:help")
         return terminal
@@ -106,9 +103,7 @@ class Defining(InTerminal):
         terminal = self.opened()
         self.define(terminal, "waste = $idlenes + $overhead",
                     "no metric 'idlenes' (character 10): waste = $idlenes")
-        terminal.press("C-u")
-        terminal.type("waste = ")
-        terminal.press("Enter")
+        terminal.answer("C-u", "waste = ")
         terminal.until_seen("a value is missing (character 9): waste =")
         terminal.type("$idleness")
         terminal.press("Enter")
@@ -127,9 +122,7 @@ class Defining(InTerminal):
         path = os.path.join(self.db, "written.json")
         terminal.press("W")
         terminal.until_seen("write to:")
-        terminal.press("C-u")
-        terminal.type(path)
-        terminal.press("Enter")
+        terminal.answer("C-u", path)
         terminal.until_seen("written:")
         with open(path) as file:
             written = json.load(file)
@@ -147,10 +140,9 @@ class Stopping(unittest.TestCase):
 
     @unittest.skipIf(SANITIZED, "sanitizers want to be the first library")
     def test_escape_stops_what_threads_are_added_up_for(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        v4_big.write_big(folder.name, 20_000, 2)
-        driver = Driver([viewer.VIEWER, "--closed", folder.name], environment={"LD_PRELOAD": str(FAST_CLOCK)})
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        v4_big.write_big(folder, 20_000, 2)
+        driver = Driver([viewer.VIEWER, "--closed", folder], environment={"LD_PRELOAD": str(FAST_CLOCK)})
         self.addCleanup(driver.__exit__)
         driver.press(b"3")
         driver.press(b"*")
@@ -334,7 +326,3 @@ class Inspecting(InTerminal):
             lines = self.page(terminal)
             self.assertRegex("\n".join(line.rstrip() for line in lines),
                              r"\nnot measured\n  idleness: no runtime with an agent took part\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

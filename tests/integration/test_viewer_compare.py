@@ -64,9 +64,7 @@ def write_sources(folder, texts):
 
 class Compared(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.place = pathlib.Path(folder.name)
+        self.place = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.folders = [self.place / name for name in NAMES]
 
     def write(self, *databases):
@@ -616,13 +614,9 @@ class Terminals(Compared):
                               height=30)
         terminal.press("j", "j", "+")
         terminal.until_seen("/nowhere/after/main.c:1", "main.c:2", "main.c:3", "main.c:4")
-        terminal.press("/")
-        terminal.type("main.c:3")
-        terminal.press("Enter")
+        terminal.answer("/", "main.c:3")
         terminal.until_seen("/nowhere/before/main.c:3", "before 3")
-        terminal.press("/")
-        terminal.type("main.c:4")
-        terminal.press("Enter")
+        terminal.answer("/", "main.c:4")
         terminal.until_seen("/nowhere/after/main.c:4", "after 4")
 
     def test_the_hot_path_leads_to_what_got_worse(self):
@@ -733,7 +727,3 @@ class Terminals(Compared):
             terminal.until_seen("whole program")
             terminal.press("q")
             terminal.until_seen("ended 0")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -240,7 +240,3 @@ class OnTheScreen(Compared):
             terminal.until_seen("what changed")
             terminal.press("q")
             terminal.until_seen("whole program")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -122,13 +122,8 @@ class Events(Compared):
     @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
     def test_the_inspector_says_it(self):
         self.write_runs([("work", "CPUTIME")], CPU[:1] + REAL[:1])
-        terminal = Terminal([viewer.VIEWER, "--closed", *self.folders], 110, 40)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", *self.folders], 110, 40))
         terminal.until_seen("?:help")
         terminal.press("i")
         terminal.until_seen("work (CPUTIME) [before], s, there called work",
                             "work (CPUTIME) [after], s")
-
-
-if __name__ == "__main__":
-    unittest.main()

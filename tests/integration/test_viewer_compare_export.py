@@ -207,19 +207,12 @@ class OfBoth(Compared, Checks):
     @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
     def test_written_from_the_terminal(self):
         self.write(*Program(3, unit=1).databases)
-        terminal = Terminal([viewer.VIEWER, "--closed", *self.folders], 120, 40)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", *self.folders], 120, 40))
         terminal.until_seen("?:help")
         for suffix, kind in (("folded", "folded"), ("html", "flamegraph"), ("svg", "svg"),
                              ("speedscope.json", "speedscope")):
             path = self.place / f"written.{suffix}"
-            terminal.press("W", "C-u")
-            terminal.type(str(path))
-            terminal.press("Enter")
+            terminal.answer("W", "C-u", str(path))
             terminal.until_seen("written: ")
             self.assertEqual(path.read_text(), self.export("top-down", kind, *self.folders))
             terminal.press("j")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 a parallel program with more workers."""
 import collections
 import os
-import unittest
 
 import profiling
 import viewer
@@ -148,7 +147,3 @@ class MoreWorkers(LogicalTest):
             self.assertEqual([changes[part][name] for name in (*SIDES, "difference")],
                              [whole[f"{metric} {column}"]["inclusive"]
                               for column in ("[one]", "[two]", "difference")])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 import os
 import pathlib
 import tempfile
-import unittest
 from unittest import mock
 
 import v4_writer
@@ -13,9 +12,7 @@ from test_viewer_tui import InTerminal
 
 class WithConfig(InTerminal):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.path = self.folder / "hpctoolkit" / "hpcviewer.conf"
         self.path.parent.mkdir()
         patch = mock.patch.dict(os.environ, {"XDG_CONFIG_HOME": str(self.folder)})
@@ -142,7 +139,3 @@ class Files(WithConfig):
         self.assertEqual(viewer.run("--print", "flat", self.db).returncode, 2)
         self.path.write_bytes(b"sort = work\r\nphysical\r\n# no end")
         self.assertIn("_start", viewer.printed("flat", self.db))
-
-
-if __name__ == "__main__":
-    unittest.main()

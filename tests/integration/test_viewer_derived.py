@@ -47,9 +47,7 @@ def or_none(function, *values):
 
 class OnRandomTrees(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.db = folder.name
+        self.db = self.enterContext(tempfile.TemporaryDirectory())
 
     def expected(self, stored, program):
         """A row's values of the derived metrics: {name: {part: value}}."""
@@ -124,9 +122,7 @@ class Printed(unittest.TestCase):
     which the second has 2 of the work."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.db = folder.name
+        self.db = self.enterContext(tempfile.TemporaryDirectory())
         v4_writer.write_database(parallel.describe(), self.db)
         metrics = [(name, "REALTIME", None) for name in parallel.PARTS]
         with open(os.path.join(self.db, "run.json"), "w") as file:
@@ -255,9 +251,7 @@ class OverThreads(unittest.TestCase):
     """Statistics over threads. Rows are identified by their names and places."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.db = folder.name
+        self.db = self.enterContext(tempfile.TemporaryDirectory())
 
     @staticmethod
     def describe():
@@ -383,7 +377,3 @@ class NotMeasured(story.StoryTest):
         self.assertEqual(waste["state"], "not measurable")
         self.assertIn("no runtime with an agent took part", waste["why"])
         self.assertEqual(shown["root"]["metrics"]["waste"], {"inclusive": None, "exclusive": None})
-
-
-if __name__ == "__main__":
-    unittest.main()

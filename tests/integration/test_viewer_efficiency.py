@@ -65,9 +65,7 @@ MEASURED = [(name, "REALTIME", None) for name in ("work", "idleness", "overhead"
 
 class Case(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.db = temporary.name
+        self.db = self.enterContext(tempfile.TemporaryDirectory())
 
     def write(self, db, run=None, layout=None):
         v4_writer.write_database(db, self.db, layout)
@@ -575,15 +573,12 @@ class Advice(Case):
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(Case):
     def start(self, **more):
-        terminal = Terminal([viewer.VIEWER, "--closed", self.db], **more)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", self.db], **more))
         terminal.until_seen("?:help")
         return terminal
 
     def select(self, terminal, name):
-        terminal.press("g", "/")
-        terminal.type(name)
-        terminal.press("Enter")
+        terminal.answer("g", "/", name)
         terminal.until(lambda lines: any(line[:1].isdigit() and line.rstrip().endswith(name)
                                          for line in lines), f"{name} selected")
 
@@ -598,8 +593,7 @@ class InTerminal(Case):
     def test_min_percent(self):
         """As with --min-percent, the limit applies to the percentages that are shown."""
         self.write(describe(), run_json(MEASURED))
-        terminal = Terminal([viewer.VIEWER, "--closed", "--sort", "idleness", self.db])
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", "--sort", "idleness", self.db]))
         terminal.press("*")
         terminal.until_seen("init  m.c:20")
         self.ask_for_percent(terminal, "21.4")
@@ -713,7 +707,3 @@ class InTerminal(Case):
         terminal.until_seen("<whole program>")
         terminal.press("a")
         terminal.until_seen("?:help")
-
-
-if __name__ == "__main__":
-    unittest.main()

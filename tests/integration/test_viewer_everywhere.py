@@ -4,7 +4,6 @@ import pathlib
 import random
 import re
 import signal
-import unittest
 
 import viewer
 from test_viewer_tui import InTerminal
@@ -64,9 +63,7 @@ class Lines(InTerminal):
     """Bytes for keys: what they change, not the screen."""
 
     def driver(self):
-        driver = Driver([viewer.VIEWER, "--closed", self.db], width=80, height=24)
-        self.addCleanup(driver.__exit__)
-        return driver
+        return self.enterContext(Driver([viewer.VIEWER, "--closed", self.db], width=80, height=24))
 
     def test_a_row_down_is_less_than_a_kilobyte(self):
         driver = self.driver()
@@ -115,7 +112,3 @@ class Sizes(InTerminal):
             if keys and keys[0] in "?5/":
                 terminal.press("Escape")
             terminal.until(lambda lines: lines == before, "the same screen")
-
-
-if __name__ == "__main__":
-    unittest.main()

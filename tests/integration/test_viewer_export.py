@@ -205,9 +205,7 @@ class AgainstJson(Checks):
 
 class Details(Checks):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.db = os.path.join(temporary.name, "db")
+        self.db = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "db")
         story.write(self.db)
 
     def test_flat_stacks_are_the_exclusive_costs(self):
@@ -291,9 +289,7 @@ class Details(Checks):
 
 class Output(Checks):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = temporary.name
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
         self.db = os.path.join(self.folder, "db")
         story.write(self.db)
 
@@ -325,7 +321,3 @@ class Output(Checks):
         done = viewer.run("--output", "x", self.db)
         self.assertEqual(done.returncode, 2)
         self.assertIn("need --print", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -52,16 +52,13 @@ def count(row, matches):
 class Filters(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.db = folder.name
+        cls.db = cls.enterClassContext(tempfile.TemporaryDirectory())
         v4_writer.write_database(viewer.random_database(SEED, SIZE, metrics=["work (sec)"]),
                                  cls.db)
 
     def start(self, view="1"):
         """The viewer with everything open, and the tree."""
-        terminal = viewer_screen.Viewer(self.db)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(viewer_screen.Viewer(self.db))
         terminal.press("v")
         return terminal, self.opened(terminal, view)
 
@@ -102,9 +99,7 @@ class Filters(unittest.TestCase):
                 def matches(row):
                     flags = re.IGNORECASE if pattern == pattern.lower() else 0
                     return any(re.search(pattern, text, flags) for text in (row.name, row.location))
-                terminal.press("&", "C-u")
-                terminal.type(pattern)
-                terminal.press("Enter")
+                terminal.answer("&", "C-u", pattern)
                 terminal.until_seen(f"filters: [&{pattern}]",
                                     f"{count(shown, matches)} rows match")
                 expected = only(shown, matches) or shown.copy([])
@@ -120,14 +115,10 @@ class Filters(unittest.TestCase):
         described = {id(at): row for (_, row), at in zip(described, shown.rows())}
         terminal.answer("&", "file:^/home/user/B")
         terminal.until_seen("0 rows match")
-        terminal.press("&", "C-u")
-        terminal.type("file:^/home/user/b")
-        terminal.press("Enter")
+        terminal.answer("&", "C-u", "file:^/home/user/b")
         terminal.until_tree(only(shown, lambda row: described[id(row)]["file"] ==
                                  "/home/user/b.h"), "b.h")
-        terminal.press("&", "C-u")
-        terminal.type("module:libother")
-        terminal.press("Enter")
+        terminal.answer("&", "C-u", "module:libother")
         terminal.until_tree(only(shown, lambda row: described[id(row)].get("module") ==
                                  "/lib/libother.so.1"), "libother")
 
@@ -312,8 +303,7 @@ class Filters(unittest.TestCase):
 
     def test_one_session(self):
         """The first scenario is before any change of filters."""
-        terminal = viewer_screen.Viewer(self.db)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(viewer_screen.Viewer(self.db))
         terminal.press("v")
         terminal.in_turn(self, (
             self.undo_and_redo, self.only_files_and_modules, self.what_was_closed_is_closed_again,
@@ -323,9 +313,8 @@ class Filters(unittest.TestCase):
             lambda: terminal.press("Escape", "\\", "c", "q"))
 
     def test_small_screens_and_other_locales(self):
-        terminal = viewer_screen.Viewer(self.db, width=40, height=9,
-                                        environment={"LC_ALL": "C", "NO_COLOR": "1"})
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(viewer_screen.Viewer(self.db, width=40, height=9,
+                                                          environment={"LC_ALL": "C", "NO_COLOR": "1"}))
         terminal.answer("&", "loop")
         terminal.until_seen("rows match")
         terminal.resize(60, 12)
@@ -358,20 +347,16 @@ class Filters(unittest.TestCase):
                 terminal.until_at(1, n)
 
     def test_two_databases(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
+        folder = self.enterContext(tempfile.TemporaryDirectory())
         v4_writer.write_database(viewer.random_database(SEED, SIZE + 40, metrics=["work (sec)"]),
-                                 folder.name)
+                                 folder)
         rows = [row for _, row in viewer.rows_of(
-            viewer.printed_json("top-down", self.db, folder.name)["root"])]
-        terminal = viewer_screen.Viewer(self.db, folder.name)
-        self.addCleanup(terminal.__exit__)
+            viewer.printed_json("top-down", self.db, folder)["root"])]
+        terminal = self.enterContext(viewer_screen.Viewer(self.db, folder))
         for name in "f1", "i0":
             n = sum(row["name"] == name for row in rows)
             self.assertGreater(n, 1)
-            terminal.press("&", "C-u")
-            terminal.type(f"name:^{name}$")
-            terminal.press("Enter")
+            terminal.answer("&", "C-u", f"name:^{name}$")
             terminal.until(lambda lines: f"{n} rows match" in lines[-3:][0] and n == sum(
                 re.search(rf" {name}  ", line + "  ") is not None for line in lines[:-4]),
                 f"{n} rows {name}")
@@ -386,10 +371,9 @@ class Stopping(unittest.TestCase):
     """The viewer with a clock that makes passes seem long."""
 
     def start(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        v4_big.write_big(folder.name, 20_000, 2)
-        driver = Driver([viewer.VIEWER, "--closed", folder.name], environment={"LD_PRELOAD": str(FAST_CLOCK)})
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        v4_big.write_big(folder, 20_000, 2)
+        driver = Driver([viewer.VIEWER, "--closed", folder], environment={"LD_PRELOAD": str(FAST_CLOCK)})
         self.addCleanup(driver.__exit__)
         return driver
 
@@ -415,7 +399,3 @@ class Stopping(unittest.TestCase):
         self.assertIn(b"not found: nothing", driver.press(b"n").output)
         self.assertIn(b"not everything is open", driver.press(b"*\x1b").output)
         self.assertNotIn(b"not everything", driver.press(b"*").output)
-
-
-if __name__ == "__main__":
-    unittest.main()

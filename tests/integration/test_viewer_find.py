@@ -12,19 +12,17 @@ from terminal import HAVE_TMUX
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class Finding(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
+        folder = self.enterContext(tempfile.TemporaryDirectory())
         v4_writer.write_database(viewer.random_database(11, 130, metrics=["work (sec)"]),
-                                 folder.name)
-        self.db = folder.name
+                                 folder)
+        self.db = folder
         self.described = [row for _, row in
                           viewer.rows_of(viewer.printed_json("top-down", self.db)["root"])]
         self.n = len(self.described)
 
     def start(self, **more):
         """The viewer with everything open."""
-        terminal = viewer_screen.Viewer(self.db, **more)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(viewer_screen.Viewer(self.db, **more))
         terminal.press("v", "g", "*")
         terminal.until_at(1, self.n)
         self.rows = list(terminal.tree().rows())
@@ -151,7 +149,3 @@ class Finding(unittest.TestCase):
             self.escape_goes_back, self.the_selection_moves_while_typing,
             self.next_and_previous_and_what_stands_there, self.files_modules_and_names,
             self.what_is_no_regular_expression, self.only_what_is_shown_is_found), open_all)
-
-
-if __name__ == "__main__":
-    unittest.main()

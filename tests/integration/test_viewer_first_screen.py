@@ -52,15 +52,12 @@ def content(lines):
 
 class InTerminal(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.db = os.path.join(folder.name, "db")
+        self.db = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "db")
         os.mkdir(self.db)
         write(self.db)
 
     def start(self, *arguments, **more):
-        terminal = Terminal([viewer.VIEWER, *(arguments or [self.db])], **more)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, *(arguments or [self.db])], **more))
         terminal.until_seen("?:help")
         return terminal
 
@@ -100,9 +97,7 @@ class FirstScreen(InTerminal):
 
     def test_what_is_found_in_start_code_is_shown(self):
         terminal = self.start(width=120, height=40)
-        terminal.press("/")
-        terminal.type("call_main")
-        terminal.press("Enter")
+        terminal.answer("/", "call_main")
         terminal.until_seen("▾ main thread", "▾ _start", "▾ __libc_start_call_main")
 
     def test_threads_are_folded_too(self):
@@ -209,7 +204,3 @@ class WithoutArgument(InTerminal):
         done = self.printed()
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("opening its database hpctoolkit-app-database", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -17,13 +17,10 @@ import unittest
 
 import v4_writer
 import viewer
-from folding_case import FoldingTest
+from folding_case import FoldingTest, RandomTrees
 from terminal import HAVE_TMUX
-from test_viewer_views import LAYOUTS
-from view_oracle import Oracle, fold_inlined
+from view_oracle import fold_inlined
 from viewer_screen import Viewer
-
-SEEDS = 48
 
 
 def describe():
@@ -48,8 +45,9 @@ class Case(FoldingTest):
 
 
 class Known(Case):
+    describe = describe
+
     def test_top_down(self):
-        v4_writer.write_database(describe(), self.db)
         main = ("main thread", "main")
         loop = main + ("loop at a.c:11",)
         self.assertEqual(self.costs("top-down"), {
@@ -58,12 +56,10 @@ class Known(Case):
             main + ("a.c:13",): (32, 32)})
 
     def test_bottom_up(self):
-        v4_writer.write_database(describe(), self.db)
         self.assertEqual(self.costs("bottom-up"), {
             ("main",): (63, 39), ("copy",): (24, 24), ("copy", "main"): (24, 24)})
 
     def test_flat(self):
-        v4_writer.write_database(describe(), self.db)
         main = ("/bin/sorts", "/src/a.c", "main")
         loop = main + ("loop at a.c:11",)
         copy = main[:2] + ("copy",)
@@ -73,7 +69,6 @@ class Known(Case):
             copy: (24, 24), copy + ("a.c:41",): (24, 24)})
 
     def test_it_is_told(self):
-        v4_writer.write_database(describe(), self.db)
         text = viewer.printed("flat", "--fold-inlined", self.db)
         self.assertIn("logical projection, inlined code folded\n", text)
         self.assertEqual(viewer.printed_json("flat", "--fold-inlined", self.db)["inlined"],
@@ -81,7 +76,6 @@ class Known(Case):
         self.assertNotIn("inlined", viewer.printed_json("flat", self.db))
 
     def test_stacks_and_threads(self):
-        v4_writer.write_database(describe(), self.db)
         folded = viewer.printed("top-down", "--fold-inlined", "--format", "folded", self.db)
         self.assertEqual(set(folded.splitlines()),
                          {"main thread;main 39", "main thread;main;copy 24"})
@@ -91,43 +85,18 @@ class Known(Case):
 
     def test_two_databases(self):
         """A comparison of before and after a procedure was inlined: if folded, nothing changed."""
-        other = tempfile.TemporaryDirectory()
-        self.addCleanup(other.cleanup)
-        v4_writer.write_database(describe(), self.db)
-        v4_writer.write_database(fold_inlined(describe()), other.name)
+        other = self.enterContext(tempfile.TemporaryDirectory())
+        v4_writer.write_database(fold_inlined(describe()), other)
         for view in ("top-down", "bottom-up", "flat"):
             records = list(csv.DictReader(io.StringIO(viewer.printed(
                 view, "--fold-inlined", "--names", "a,b", "--format", "csv", self.db,
-                other.name))))
+                other))))
             self.assertEqual({r["work difference:inclusive"] for r in records}, {"0"})
             self.assertEqual({r["in"] for r in records}, {"a,b"})
 
 
-class Random(Case):
-    def test_every_view_against_the_oracle(self):
-        for seed in range(SEEDS):
-            layout = LAYOUTS[seed % len(LAYOUTS)]
-            with self.subTest(seed=seed, layout=layout):
-                db = viewer.random_database(seed, 200)
-                v4_writer.write_database(db, self.db, layout)
-                oracle = Oracle(fold_inlined(db))
-                for _ in viewer.checked_views(self, oracle, "--fold-inlined"):
-                    pass
-
-    def test_values_of_threads(self):
-        """The mean over the threads is a third of the sum in every row, so the value refs are exact, too."""
-        for seed in range(8):
-            db = viewer.random_database(seed, 150)
-            v4_writer.write_database(db, self.db)
-            for view in ("top-down", "bottom-up", "flat"):
-                root = viewer.printed_json(view, "--fold-inlined", "--derive",
-                                           "mean = thread_mean($work)", "--metrics", "work,mean",
-                                           *(("--depth", 4) if view == "bottom-up" else ()),
-                                           self.db)["root"]
-                for depth, row in viewer.rows_of(root):
-                    work, mean = row["metrics"]["work"], row["metrics"]["mean"]
-                    for part in ("inclusive", "exclusive") if depth else ("inclusive",):
-                        self.assertAlmostEqual(3 * mean[part], work[part], places=6)
+class Random(RandomTrees, Case):
+    SEEDS, fold = 48, fold_inlined
 
     def test_of_some_threads(self):
         """The values of single threads add up to those of all."""
@@ -146,18 +115,15 @@ class Random(Case):
 
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(Case):
+    describe = describe
+
     def start(self, *options, config="/nonexistent"):
-        terminal = Viewer(*options, self.db, width=120, height=200,
-                          environment={"XDG_CONFIG_HOME": config})
-        self.addCleanup(terminal.__exit__)
-        return terminal
+        return self.enterContext(Viewer(*options, self.db, width=120, height=200,
+                                        environment={"XDG_CONFIG_HOME": config}))
 
     def test_the_key(self):
-        v4_writer.write_database(describe(), self.db)
         terminal = self.start()
-        terminal.press("/")
-        terminal.type("swap")
-        terminal.press("Enter")
+        terminal.answer("/", "swap")
         terminal.until_seen("[I] sort > [I] swap")
         terminal.press("I")
         lines = terminal.until_seen("[logical, inlined code folded]",
@@ -177,17 +143,15 @@ class InTerminal(Case):
         terminal.until_seen("  I  ", "fold inlined code into the procedures that contain it")
 
     def test_it_is_kept(self):
-        config = tempfile.TemporaryDirectory()
-        self.addCleanup(config.cleanup)
-        v4_writer.write_database(describe(), self.db)
-        terminal = self.start(config=config.name)
+        config = self.enterContext(tempfile.TemporaryDirectory())
+        terminal = self.start(config=config)
         terminal.press("I", "C", "S")
         terminal.until_seen("saved for the next time")
-        path = os.path.join(config.name, "hpctoolkit", "hpcviewer.conf")
+        path = os.path.join(config, "hpctoolkit", "hpcviewer.conf")
         with open(path) as file:
             self.assertIn("fold-inlined\n", file.read())
         terminal.press("q")
-        terminal = self.start(config=config.name)
+        terminal = self.start(config=config)
         terminal.until_seen("[logical, inlined code folded]")
         terminal.press("I", "C", "S")
         terminal.until_seen("saved for the next time")
@@ -195,14 +159,9 @@ class InTerminal(Case):
             self.assertNotIn("fold-inlined", file.read())
 
     def test_two_databases(self):
-        v4_writer.write_database(describe(), self.db)
         terminal = self.start("--names", "a,b", self.db)
         terminal.press("I", "*")
         lines = terminal.until_seen("[logical, inlined code folded]", "copy")
         self.assertFalse(any("[I]" in line for line in lines))
         terminal.press("I", "*")
         terminal.until_seen("[logical]", "[I] swap")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -77,9 +77,7 @@ def formats_of(view):
 
 class Fuzz(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.top = pathlib.Path(temporary.name)
+        self.top = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def check(self, folder, *arguments):
         """Runs hpcviewer; it must succeed or print one clear line."""
@@ -342,7 +340,3 @@ class Fuzz(unittest.TestCase):
         (base / "meta.db").write_bytes(changed)
         for view in VIEWS[:3]:
             self.assertEqual(self.check(base, "--print", view, "--format", "json"), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -20,24 +20,19 @@ METRICS = ["work (sec)", "cache, L1:misses", "flops"]
 class Case(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.db, cls.other = pathlib.Path(folder.name) / "db", pathlib.Path(folder.name) / "other"
+        folder = cls.enterClassContext(tempfile.TemporaryDirectory())
+        cls.db, cls.other = pathlib.Path(folder) / "db", pathlib.Path(folder) / "other"
         for path, metrics in (cls.db, METRICS), (cls.other, ["cycles"]):
             path.mkdir()
             v4_writer.write_database(viewer.random_database(5, 60, metrics=metrics), path)
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.path = self.folder / "hpctoolkit" / "hpcviewer.conf"
 
     def start(self, *arguments, config=None):
-        terminal = Viewer(*(arguments or [self.db]), height=40,
-                          environment={"XDG_CONFIG_HOME": str(config or self.folder)})
-        self.addCleanup(terminal.__exit__)
-        return terminal
+        return self.enterContext(Viewer(*(arguments or [self.db]), height=40,
+                                        environment={"XDG_CONFIG_HOME": str(config or self.folder)}))
 
     def in_list(self, terminal, *keys):
         terminal.press("C")
@@ -183,7 +178,3 @@ class File(Case):
             done = viewer.run(*options, self.db)
             self.assertEqual(done.returncode, 2)
             self.assertTrue(re.search(re.escape(what), done.stderr), done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

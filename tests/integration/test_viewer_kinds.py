@@ -282,8 +282,7 @@ class Carriers(Case):
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(Case):
     def start(self, **more):
-        terminal = Terminal([viewer.VIEWER, "--closed", *more.pop("options", ()), self.db], **more)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", *more.pop("options", ()), self.db], **more))
         terminal.until_seen("?:help")
         return terminal
 
@@ -324,9 +323,7 @@ class InTerminal(Case):
         self.write(runtime_program(), run_json(MEASURED))
         for width in (40, 120):
             terminal = self.start(width=width, height=40)
-            terminal.press("/")
-            terminal.type("pop")
-            terminal.press("Enter")
+            terminal.answer("/", "pop")
             lines = terminal.until_seen(" overhead of the runtime: spawn ")
             start = next(i for i, line in enumerate(lines) if " overhead of the runtime" in line)
             words = " ".join(" ".join(lines[start + 1:]).split())
@@ -357,9 +354,7 @@ class InTerminal(Case):
         self.write(runtime_program(), run_json(MEASURED))
         terminal = self.start(width=100)
         for name, overhead in (("pop", "48 %"), ("lock", "43 %")):
-            terminal.press("g", "/")
-            terminal.type(name)
-            terminal.press("Enter")
+            terminal.answer("g", "/", name)
             terminal.until(lambda lines: any(line[:1].isdigit() and line.rstrip().endswith(name)
                                              for line in lines), f"{name} selected")
             terminal.press("a")
@@ -382,7 +377,3 @@ class InTerminal(Case):
         terminal = self.start(width=100)
         terminal.press("o")
         terminal.until_seen("this database has no kinds of overhead", "work, s")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -223,7 +223,3 @@ class Losses(KnownSet):
             terminal.until_seen("open a run")
             terminal.press("q")
             terminal.until_seen("ended 0")
-
-
-if __name__ == "__main__":
-    unittest.main()

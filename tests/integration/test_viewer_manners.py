@@ -38,15 +38,12 @@ class InTerminal(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.db = pathlib.Path(folder.name, "db")
+        cls.db = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()), "db")
         cls.db.mkdir()
         v4_writer.write_database(cls.database(), cls.db)
 
     def start(self, *arguments, **more):
-        terminal = Terminal([viewer.VIEWER, "--closed", *arguments, self.db], **more)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", *arguments, self.db], **more))
         terminal.until_seen("?:help")
         return terminal
 
@@ -149,15 +146,11 @@ class Pages(InTerminal):
         self.assertGreaterEqual(found[0], 22)
         self.assertGreater(found[-1], found[0] + 22)
         terminal = self.start()
-        terminal.press("?", "/")
-        terminal.type("find")
-        terminal.press("Enter")
+        terminal.answer("?", "/", "find")
         self.shows(terminal, lines, found[0])
         terminal.press("N")  # the last one, around the beginning
         self.shows(terminal, lines, min(found[-1], len(lines) - 22))
-        terminal.press("/")
-        terminal.type("no such word")
-        terminal.press("Enter")
+        terminal.answer("/", "no such word")
         terminal.until_seen("not found")
         terminal.press("/")
         terminal.type("zoo")
@@ -219,9 +212,7 @@ class Typing(InTerminal):
     def test_earlier_answers(self):
         terminal = self.start()
         for answer in ("one", "other"):
-            terminal.press("/")
-            terminal.type(answer)
-            terminal.press("Enter")
+            terminal.answer("/", answer)
             terminal.until_gone("/" + answer)
         terminal.press("d", "Up")
         self.typed(terminal, "NAME = FORMULA of $METRIC: ", "")  # it was not asked before
@@ -257,13 +248,9 @@ class Hands(InTerminal):
     def test_keys_of_others(self):
         """F3, F4 and F6 of htop; what no key is says so."""
         terminal = self.start()
-        terminal.press("F3")
-        terminal.type("one")
-        terminal.press("Enter")
+        terminal.answer("F3", "one")
         terminal.until_seen("> std::vector<…>::one(…)")
-        terminal.press("F4")
-        terminal.type("no such row")
-        terminal.press("Enter")
+        terminal.answer("F4", "no such row")
         terminal.until_seen("filters: [&no such row]", "0 rows match")
         terminal.press("U", "F6")
         terminal.until_seen("hpcviewer: columns")

@@ -1,5 +1,4 @@
 """The mouse in the terminal viewer: its sequences, as terminals send them."""
-import unittest
 
 from test_viewer_tui import InTerminal
 
@@ -147,7 +146,3 @@ class Mouse(InTerminal):
 
     def test_one_session(self):
         self.in_turn(self.start(), self.double_clicks_open, self.the_wheel_over_source_and_pages, self.heads_and_views)
-
-
-if __name__ == "__main__":
-    unittest.main()

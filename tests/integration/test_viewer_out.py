@@ -6,7 +6,6 @@ import pathlib
 import re
 import subprocess
 import tempfile
-import unittest
 
 import viewer
 import viewer_story as story
@@ -18,18 +17,14 @@ FORMATS = {".csv": "csv", ".json": "json", ".html": "flamegraph",
 
 class Writing(InTerminal):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def write(self, terminal, name):
         """W with that name; the file's path."""
         path = self.folder / name
         terminal.press("W")
         terminal.until_seen("write to: ")
-        terminal.press("C-u")
-        terminal.type(str(path))
-        terminal.press("Enter")
+        terminal.answer("C-u", str(path))
         return path
 
     def written(self, terminal, name):
@@ -211,7 +206,3 @@ class Copying(InTerminal):
                 sent = written.read_bytes().decode()
                 self.assertEqual(sent.count("]52;c;"), expected.count("]52;c;"))
                 self.assertIn(expected, sent)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -10,7 +10,6 @@ import tempfile
 import unittest
 
 import v4_writer
-import viewer
 from terminal import HAVE_TMUX
 from viewer_screen import Viewer
 
@@ -35,12 +34,9 @@ def write(folder):
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(unittest.TestCase):
     def start(self, *options):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        write(folder.name)
-        terminal = Viewer(*options, folder.name, width=120, height=40)
-        self.addCleanup(terminal.__exit__)
-        return terminal
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        write(folder)
+        return self.enterContext(Viewer(*options, folder, width=120, height=40))
 
     NEAREST = "nearest line of yours: app.c:22 (press w)"
 
@@ -84,10 +80,9 @@ class InTerminal(unittest.TestCase):
         terminal.until_seen("only in the top-down view")
 
     def test_of_two_databases(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        write(folder.name)
-        terminal = self.start("--names", "a,b", folder.name)
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        write(folder)
+        terminal = self.start("--names", "a,b", folder)
         terminal.press("/")
         terminal.type("futex")
         terminal.press("Enter", "w")
@@ -99,7 +94,3 @@ class InTerminal(unittest.TestCase):
             self.the_hot_path, self.in_the_source_pane, self.headers_of_the_system_are_not_yours,
             self.where_there_is_none, self.why_the_hot_path_ends),
             lambda: terminal.press("Escape", "1", "g", "_", "v", "v"))
-
-
-if __name__ == "__main__":
-    unittest.main()

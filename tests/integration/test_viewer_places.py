@@ -53,14 +53,11 @@ def static_scopes(path, row):
 class InTerminal(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.db = folder.name
+        cls.db = cls.enterClassContext(tempfile.TemporaryDirectory())
         v4_writer.write_database(viewer.random_database(11, 130, metrics=[METRIC]), cls.db)
 
     def start(self, view="1"):
-        terminal = viewer_screen.Viewer(self.db)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(viewer_screen.Viewer(self.db))
         terminal.press("v", view, "g")
         return terminal
 
@@ -192,8 +189,7 @@ class SameScope(InTerminal):
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class Moves(story.StoryTest):
     def start(self, height=40):
-        terminal = Terminal([viewer.VIEWER, "--closed", self.db], height=height)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", self.db], height=height))
         terminal.until_seen("?:help")
         return terminal
 
@@ -259,9 +255,7 @@ class Moves(story.StoryTest):
         terminal.type("100")
         terminal.press("Enter", "1", "g", "_", "H")  # no child has all of it
         terminal.until_seen("the hot path ends here: main thread has most of what is below, 75% of this")
-        terminal.press("T")
-        terminal.type("0")
-        terminal.press("Enter")
+        terminal.answer("T", "0")
         terminal.until_seen("enter a number from 0 to 100")
 
 
@@ -325,7 +319,3 @@ class Opening(InTerminal):
         terminal.until_seen("the bottom-up view cannot be flattened")
         terminal.press("3", "f", "f", "f", "f", "f", "f", "f", "f", "f", "f", "f", "f")
         terminal.until_seen("the rows of the first level have none below them")
-
-
-if __name__ == "__main__":
-    unittest.main()

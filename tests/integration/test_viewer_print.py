@@ -267,8 +267,7 @@ class Columns(Story):
         columns = "--columns", "work:exclusive,work:inclusive"
         text = viewer.printed("top-down", *columns, "--min-percent", "0", self.db).split(story.RULE + "\n")[1]
         rows = [(line[:32], line[32:].strip().split("  ")[0]) for line in text.splitlines()]
-        terminal = viewer_screen.Viewer(*columns, self.db)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(viewer_screen.Viewer(*columns, self.db))
         terminal.press("v", "g", "*")
         terminal.until(lambda lines: [(line[:32], re.split("  +", line[34:].replace("▾", " ").strip())[0])
                                       for line in lines[4:4 + len(rows)]] == rows, "the lines of the text")
@@ -526,9 +525,7 @@ class Measurements(unittest.TestCase):
     """A measurement directory in place of a database; hpcprof is a stand-in here."""
 
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.top = pathlib.Path(temporary.name)
+        self.top = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.viewer = self.top / "bin" / "hpcviewer"
         self.viewer.parent.mkdir()
         shutil.copy(viewer.VIEWER, self.viewer)
@@ -608,7 +605,3 @@ class Measurements(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (1, ""))
             self.assertIn(expected, done.stderr)
             self.assertEqual(len(done.stderr.splitlines()), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -67,9 +67,7 @@ def write(folder, db, programs=("make", "cc1", "cc1")):
 
 class Case(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.db = temporary.name
+        self.db = self.enterContext(tempfile.TemporaryDirectory())
 
 
 class Printed(Case):
@@ -136,15 +134,14 @@ class Printed(Case):
         self.assertEqual(done.returncode, 2)
 
     def test_compared_with_a_run_of_one(self):
-        other = tempfile.TemporaryDirectory()
-        self.addCleanup(other.cleanup)
+        other = self.enterContext(tempfile.TemporaryDirectory())
         write(self.db, describe())
         db = v4_writer.Database("cc1", ["work"])
         file = db.file("/src/cc1.c")
         main = db.entry().call(db.function("main", db.module("/usr/bin/cc1"), 1, file, 1))
         main.statement(file, 2).charge(6.0)
-        write(other.name, db, ("cc1",))
-        for pair in ((self.db, other.name), (other.name, self.db)):
+        write(other, db, ("cc1",))
+        for pair in ((self.db, other), (other, self.db)):
             root = viewer.printed_json("top-down", *pair)["root"]
             rows = {row["name"]: len(row["in"]) for row in root["children"]}
             self.assertEqual(rows, {"cc1": 2, "make": 1})
@@ -155,9 +152,7 @@ class Printed(Case):
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(Case):
     def start(self, *options):
-        terminal = Viewer(*options, self.db, width=120, height=40)
-        self.addCleanup(terminal.__exit__)
-        return terminal
+        return self.enterContext(Viewer(*options, self.db, width=120, height=40))
 
     def test_choosing_a_program(self):
         write(self.db, describe())
@@ -253,7 +248,3 @@ int main(void)
         self.measure(self.build("alone"))
         rows = viewer.printed_json("top-down", self.database())["root"]["children"]
         self.assertEqual([(row["name"], row["kind"]) for row in rows], [("main thread", "root")])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -11,13 +11,10 @@ import unittest
 
 import v4_writer
 import viewer
-from folding_case import FoldingTest
+from folding_case import FoldingTest, RandomTrees
 from terminal import HAVE_TMUX
-from test_viewer_views import LAYOUTS
 from view_oracle import Oracle, collapse_recursion, fold_inlined
 from viewer_screen import Viewer
-
-SEEDS = 20
 
 
 def describe(unknown=False):
@@ -43,29 +40,33 @@ def describe(unknown=False):
     return db
 
 
-class Known(FoldingTest):
+class Case(FoldingTest):
+    always = ("--collapse-recursion",)
+
+
+class Known(Case):
+    describe = describe
+
     def test_top_down(self):
-        v4_writer.write_database(describe(), self.db)
         main = ("main thread", "main")
         a = main + ("a",)
-        self.assertEqual(self.costs("top-down", "--collapse-recursion"), {
+        self.assertEqual(self.costs("top-down"), {
             main[:1]: (31, 0), main: (31, 0), a: (31, 5), a + ("a.c:5",): (5, 5),
             a + ("b",): (10, 10), a + ("b", "a.c:9"): (10, 10),
             a + ("c",): (16, 16), a + ("c", "a.c:12"): (16, 16)})
 
     def test_bottom_up(self):
-        v4_writer.write_database(describe(), self.db)
-        self.assertEqual(self.costs("bottom-up", "--collapse-recursion"), {
+        self.assertEqual(self.costs("bottom-up"), {
             ("main",): (31, 0), ("a",): (31, 5), ("a", "main"): (31, 5), ("b",): (10, 10),
             ("b", "a"): (10, 10), ("b", "a", "main"): (10, 10), ("c",): (16, 16),
             ("c", "a"): (16, 16), ("c", "a", "main"): (16, 16)})
 
     def test_unknown_code_is_no_recursion(self):
         v4_writer.write_database(describe(unknown=True), self.db)
-        self.assertEqual(self.costs("top-down", "--collapse-recursion"), self.costs("top-down"))
+        collapsed, self.always = self.costs("top-down"), ()
+        self.assertEqual(collapsed, self.costs("top-down"))
 
     def test_it_is_told(self):
-        v4_writer.write_database(describe(), self.db)
         text = viewer.printed("flat", "--fold-inlined", "--collapse-recursion", self.db)
         self.assertIn("logical projection, inlined code folded, recursion collapsed\n", text)
         self.assertEqual(viewer.printed_json("flat", "--collapse-recursion", self.db)["recursion"],
@@ -74,7 +75,6 @@ class Known(FoldingTest):
 
     def test_values_of_threads(self):
         """b keeps nothing of what its recursive call of a cost in the second thread."""
-        v4_writer.write_database(describe(), self.db)
         for name, values in (("a", [13, 18]), ("b", [2, 8])):
             shown = viewer.printed_json("threads", "--of", f"^{name}$", "--sort", "work",
                                         "--collapse-recursion", self.db)
@@ -87,48 +87,25 @@ class Known(FoldingTest):
         self.assertEqual([t["metrics"]["work"] for t in threads], [13, 18])
 
 
-class Random(FoldingTest):
-    def test_every_view_against_the_oracle(self):
-        for seed in range(SEEDS):
-            layout = LAYOUTS[seed % len(LAYOUTS)]
-            with self.subTest(seed=seed, layout=layout):
-                db = viewer.random_database(seed, 200)
-                v4_writer.write_database(db, self.db, layout)
-                oracle = Oracle(collapse_recursion(db))
-                for _ in viewer.checked_views(self, oracle, "--collapse-recursion"):
-                    pass
+class Random(RandomTrees, Case):
+    SEEDS, fold = 20, collapse_recursion
 
     def test_inlined_code_is_folded_first(self):
-        for seed in range(SEEDS):
+        for seed in range(self.SEEDS):
             db = viewer.random_database(seed, 200)
             v4_writer.write_database(db, self.db)
             oracle = Oracle(collapse_recursion(fold_inlined(db)))
             for _ in viewer.checked_views(self, oracle, "--fold-inlined", "--collapse-recursion"):
                 pass
 
-    def test_values_of_threads(self):
-        """The mean over the threads is a third of the sum in every row, so the value refs are exact, too."""
-        for seed in range(8):
-            db = viewer.random_database(seed, 150)
-            v4_writer.write_database(db, self.db)
-            for view in ("top-down", "bottom-up", "flat"):
-                root = viewer.printed_json(view, "--collapse-recursion", "--derive",
-                                           "mean = thread_mean($work)", "--metrics", "work,mean",
-                                           *(("--depth", 4) if view == "bottom-up" else ()),
-                                           self.db)["root"]
-                for depth, row in viewer.rows_of(root):
-                    work, mean = row["metrics"]["work"], row["metrics"]["mean"]
-                    for part in ("inclusive", "exclusive") if depth else ("inclusive",):
-                        self.assertAlmostEqual(3 * mean[part], work[part], places=6)
-
 
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
-class InTerminal(FoldingTest):
+class InTerminal(Case):
+    describe = describe
+
     def test_the_key(self):
-        v4_writer.write_database(describe(), self.db)
-        terminal = Viewer(self.db, width=170, height=40,
-                          environment={"XDG_CONFIG_HOME": "/nonexistent"})
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Viewer(self.db, width=170, height=40,
+                                            environment={"XDG_CONFIG_HOME": "/nonexistent"}))
         terminal.press("*", "R")
         terminal.until_seen("[logical, recursion collapsed]",
                             "recursive calls are counted in the outermost call of the procedure")
@@ -136,7 +113,3 @@ class InTerminal(FoldingTest):
         terminal.until_seen("[logical, inlined code folded, recursion collapsed]")
         terminal.press("I", "R")
         terminal.until_seen("[logical]", "recursive calls are shown")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -37,9 +37,7 @@ def program(parse, rest):
 
 class Repeats(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def runs(self, name, walls, parse, rest=(10, 10, 10, 10), **more):
         """A set with a run for each wall time and cost of parse."""
@@ -224,7 +222,3 @@ class Repeats(unittest.TestCase):
         done = self.compare()
         self.assertEqual(done.returncode, 1)
         self.assertIn("base: runs with several numbers of workers; name those to compare: ", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

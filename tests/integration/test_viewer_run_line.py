@@ -25,10 +25,9 @@ def write(folder, *processes):
 
 class Case(unittest.TestCase):
     def folder(self, *processes):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        write(temporary.name, *processes)
-        return temporary.name
+        temporary = self.enterContext(tempfile.TemporaryDirectory())
+        write(temporary, *processes)
+        return temporary
 
     def first(self, *processes, view="summary"):
         return viewer.printed(view, self.folder(*processes)).split("\n")[0]
@@ -114,7 +113,3 @@ class OnTheScreen(Case):
             terminal.until(lambda lines: lines[0].startswith(" 1 top-down  2 bottom-up  3 flat"), "views")
             terminal.resize(80, 20)
             terminal.until(lambda lines: lines[0].strip() == LINE and "1 top-down" in lines[1], "the run")
-
-
-if __name__ == "__main__":
-    unittest.main()

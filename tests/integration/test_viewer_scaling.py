@@ -133,9 +133,7 @@ class Plots(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.known = pathlib.Path(temporary.name)
+        cls.known = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         writer = SetWriter(cls.known, f"command {cls.COMMAND}", "serial ./serial")
         for p, time in cls.TIMES.items():
             for i in range(6):
@@ -311,7 +309,3 @@ class BadInput(KnownSet):
         self.assertEqual([group.get("id") for group in root.iter(SVG + "g")], ["x-axis", "y-axis", "linear", "legend"])
         self.assertIn("no baseline: no run with one worker", "".join(root.itertext()))
         self.printed("csv")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -20,8 +20,7 @@ class Page(KnownSet):
                 self.add(p, repeat, time + (repeat - 2) / 10, (8 + p, 1, p - 1))
 
     def open(self, *arguments, **more):
-        terminal = Terminal([viewer.VIEWER, *arguments, self.set], **more)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, *arguments, self.set], **more))
         terminal.until_seen("q: quit")
         return terminal
 
@@ -78,9 +77,7 @@ class Page(KnownSet):
         for answer, message in ((name, "written: "), (name, "File exists"), ("x", "the name must end with .svg")):
             terminal.press("W")
             terminal.until_seen("write to: scaling.svg")
-            terminal.press("C-u")
-            terminal.type(str(answer))
-            terminal.press("Enter")
+            terminal.answer("C-u", str(answer))
             terminal.until_seen(message)
         self.assertEqual(name.read_text(), viewer.printed("scaling", "--format", "json", self.set))
         self.assertEqual(len(json.loads(name.read_text())["rows"]), 3)
@@ -105,7 +102,3 @@ class Refusals(KnownSet):
     def test_damaged_index(self):
         (self.set / "set.index").write_text("hpctoolkit-set 9\n")
         self.refused("set.index: line 1 is damaged", self.set)
-
-
-if __name__ == "__main__":
-    unittest.main()

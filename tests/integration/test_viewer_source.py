@@ -3,7 +3,6 @@ import os
 import pathlib
 import re
 import tempfile
-import unittest
 
 import v4_writer
 import viewer
@@ -21,9 +20,7 @@ class WithUtil(InTerminal):
     """util.h, of which the database has no copy, is at two places below self.folder."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         for place in ("now/src", "include"):
             (self.folder / place).mkdir(parents=True)
             (self.folder / place / "util.h").write_text(UTIL.replace("util", place))
@@ -68,9 +65,7 @@ class Finding(WithUtil):
 
     def test_in_the_terminal(self):
         terminal = self.start("-I", self.folder / "now", self.db)
-        terminal.press("/")
-        terminal.type("min_size")
-        terminal.press("Enter")
+        terminal.answer("/", "min_size")
         terminal.until_seen("/src/util.h:40", "    40 > now/src line 40")
 
 
@@ -93,9 +88,7 @@ class LongLines(WithUtil):
 
     def select(self, **more):
         terminal = self.start("-I", self.folder / "include", self.db, **more)
-        terminal.press("/")
-        terminal.type("min_size")
-        terminal.press("Enter")
+        terminal.answer("/", "min_size")
         terminal.until_seen("/src/util.h:40", "    40 > util line 40")
         return terminal
 
@@ -125,9 +118,7 @@ class LongLines(WithUtil):
     def test_short_lines_stay(self):
         (self.folder / "include/util.h").write_text(UTIL.replace("util", "include"))
         terminal = self.start("-I", self.folder / "include", self.db, width=100)
-        terminal.press("/")
-        terminal.type("min_size")
-        terminal.press("Enter")
+        terminal.answer("/", "min_size")
         before = terminal.until_seen("    40 > include line 40")
         terminal.press(")", "v")
         terminal.until_gone("include line 40")
@@ -172,9 +163,7 @@ class Margin(InTerminal):
                            l120=(7.5, "»"))
 
     def all_contexts(self, terminal):
-        terminal.press("3", "/")
-        terminal.type("coder.c")
-        terminal.press("Enter")
+        terminal.answer("3", "/", "coder.c")
         expected = {"l25": (60, ""), "l30": (0, "↻"), "l31": (20, ""), "l33": (10, "»"),
                     "l40": (5, "»")}
         terminal.until_seen("/src/coder.c ")  # the file
@@ -264,8 +253,7 @@ class Margin(InTerminal):
             if depth <= 5:
                 paths.append(list(path))
         total = root["metrics"]["work"]["inclusive"]
-        terminal = Terminal([viewer.VIEWER, "--closed", folder], height=200)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", folder], height=200))
         terminal.until_seen("?:help")
         n_with_source = 0
         for number, path in enumerate(paths, 1):
@@ -386,7 +374,3 @@ class Editor(WithUtil):
         terminal = self.start(environment=self.writing())
         terminal.press("e")
         terminal.until_seen("no source file to edit")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 """hpcviewer on a larger database: what it reads and writes, and that long passes show how far they are
 and can be stopped. Nothing here looks at how long things take; `make bench BENCH=viewer` does, on
 2,000,000 contexts and 256 threads."""
-import os
 import pathlib
 import re
 import tempfile
@@ -22,15 +21,12 @@ SCREEN = 3 * 120 * 40
 class Large(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.db = temporary.name
+        cls.db = cls.enterClassContext(tempfile.TemporaryDirectory())
         v4_big.write_big(cls.db, CONTEXTS, THREADS)
         cls.size = sum(file.stat().st_size for file in pathlib.Path(cls.db).iterdir())
 
     def start(self, *options, **more):
-        driver = Driver([viewer.VIEWER, *(options or ["--closed"]), self.db], **more)
-        self.addCleanup(driver.__exit__)
+        driver = self.enterContext(Driver([viewer.VIEWER, *(options or ["--closed"]), self.db], **more))
         self.assertIn(b"?:help", driver.first.output)
         return driver
 
@@ -117,7 +113,3 @@ class Large(unittest.TestCase):
             self.assertNotIn(b"stopped", done.output)
             self.assertNotIn(b"main thread", driver.press(b"\x0c").output if keys in b"23" else b"")
             self.assertEqual(driver.program.poll(), None)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -151,9 +151,7 @@ class Printed(unittest.TestCase):
     """--print threads --of."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
 
     def test_every_procedure(self):
         for seed in range(6):
@@ -221,15 +219,13 @@ class Page(unittest.TestCase):
     """Key 4 in the terminal."""
 
     def start(self, folder, *arguments, **more):
-        terminal = Terminal([viewer.VIEWER, "--closed", *arguments, folder], **more)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", *arguments, folder], **more))
         terminal.until_seen("?:help")
         return terminal
 
     def folder(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        return folder.name
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        return folder
 
     @staticmethod
     def bars(lines):
@@ -449,9 +445,7 @@ class Page(unittest.TestCase):
         terminal.until_seen("hpcviewer: threads: f")
         terminal.press("q")
         terminal.until(lambda at: any(re.search(r"\b162 100.0%.* f  f.c:1", line) for line in at), 162)
-        terminal.press("|")
-        terminal.type("thread [0-3]$")
-        terminal.press("Enter")
+        terminal.answer("|", "thread [0-3]$")
         terminal.until_seen("threads: thread [0-3]$ (4 of 12)")
         terminal.press("q")
         terminal.until(lambda at: any(re.search(r"\b162 100.0%.* f  f.c:1", line) for line in at), 162)
@@ -467,9 +461,7 @@ class Page(unittest.TestCase):
     def test_regular_expressions(self):
         folder, values = self.uneven()
         terminal = self.start(folder, width=120)
-        terminal.press("|")
-        terminal.type("thread [0-3]$")
-        terminal.press("Enter")
+        terminal.answer("|", "thread [0-3]$")
         terminal.until_seen("4 of 12 threads: thread [0-3]$", "threads: thread [0-3]$ (4 of 12)")
         for key, view in (("2", "bottom-up"), ("3", "flat"), ("1", "top-down")):
             terminal.press(key)
@@ -478,9 +470,7 @@ class Page(unittest.TestCase):
             terminal.until(lambda at: any(re.match(r" +8 100.0%.*<whole program>", line)
                                           for line in at), "8")
         for typed, said in (("(", "Unmatched"), ("nothing", "no thread matches 'nothing'")):
-            terminal.press("|", "C-u")
-            terminal.type(typed)
-            terminal.press("Enter")
+            terminal.answer("|", "C-u", typed)
             terminal.until_seen(said, "threads: thread [0-3]$ (4 of 12)")
         terminal.press("|", "C-u", "Escape")
         terminal.until_seen("threads: thread [0-3]$ (4 of 12)", "1/")
@@ -493,9 +483,7 @@ class Page(unittest.TestCase):
             terminal = self.start(folder)
             terminal.press(*before) if before else None
             terminal.until_seen("[logical]")
-            terminal.press("|")
-            terminal.type("xz 71/71")
-            terminal.press("Enter")
+            terminal.answer("|", "xz 71/71")
             terminal.until_seen("1 of 2 threads", "7.500 100.0%")
             terminal.press("p")
             terminal.until_seen("1.500 100.0%", "_start")
@@ -513,7 +501,3 @@ class Page(unittest.TestCase):
         terminal.until_seen("by value")
         terminal.press("h")
         terminal.until_seen("number of threads by cost")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -27,8 +27,7 @@ TOP_DOWN = ["", "main thread", "main", "loop at xz.c:110", "coder_run", "coder.c
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(story.StoryTest):
     def start(self, *arguments, **more):
-        terminal = Terminal([viewer.VIEWER, "--closed", *(arguments or [self.db])], **more)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", *(arguments or [self.db])], **more))
         terminal.until_seen("?:help") if more.get("height", 24) >= 8 else None
         return terminal
 
@@ -242,9 +241,7 @@ class Keys(InTerminal):
         terminal.type("CODERX")
         terminal.press("BSpace")
         terminal.until(lambda lines: any(line.split()[:1] == ["/CODER"] for line in lines), "/CODER")
-        terminal.press("C-u")
-        terminal.type("coder_run")
-        terminal.press("Enter")
+        terminal.answer("C-u", "coder_run")
         self.at(terminal, "5/13", "coder_run")
         terminal.press("n")
         self.at(terminal, "10/13", "coder_run")
@@ -279,16 +276,12 @@ class Keys(InTerminal):
         for view, what, path in [("1", "coder.c:31", "coder.c:31"), ("2", "util.h", "[I] min_size"),
                                  ("3", "xz.c:201", "worker > xz.c:201"),
                                  ("3", "libc.so", "/lib/libc.so.6")]:
-            terminal.press(view, "/")
-            terminal.type(what)
-            terminal.press("Enter")
+            terminal.answer(view, "/", what)
             terminal.until(lambda lines: any(line.rstrip().endswith(path) and "/" in line[:4]
                                              for line in lines), path)
 
     def finding_gives_up_rows_that_do_not_match(self, terminal):
-        terminal.press("/")
-        terminal.type("nowhere")
-        terminal.press("Enter")
+        terminal.answer("/", "nowhere")
         terminal.until_seen("not found: nowhere")
         terminal.press("j")
         self.at(terminal, "2/3", "main thread")
@@ -322,9 +315,7 @@ class Keys(InTerminal):
         terminal.press("c")
 
     def source_that_is_not_there(self, terminal):
-        terminal.press("/")
-        terminal.type("min_size")
-        terminal.press("Enter")
+        terminal.answer("/", "min_size")
         terminal.until_seen("no source: /src/util.h:40")
         terminal.press("3", "G")
         terminal.until_seen("no source file is known")
@@ -445,8 +436,7 @@ class Values(InTerminal):
         with tempfile.TemporaryDirectory() as folder:
             db = viewer.random_database(7, 120, metrics=["work (sec)"])
             v4_writer.write_database(db, folder)
-            terminal = Terminal([viewer.VIEWER, "--closed", folder], width=160, height=200)
-            self.addCleanup(terminal.__exit__)
+            terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", folder], width=160, height=200))
             terminal.until_seen("?:help")
             terminal.press("v")
             for key, view in (("1", "top-down"), ("2", "bottom-up"), ("3", "flat")):
@@ -476,8 +466,7 @@ class Values(InTerminal):
             db = v4_writer.Database("t", ["a (sec)", "b", "c"])
             db.entry().call(db.function("f")).charge(2.0, 0).charge(300, 1).charge(7e9, 2)
             v4_writer.write_database(db, folder)
-            terminal = Terminal([viewer.VIEWER, "--closed", folder], width=140)
-            self.addCleanup(terminal.__exit__)
+            terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", folder], width=140))
             lines = terminal.until_seen("a (sec), s", "c, G")
             row = next(line for line in lines if "f" == line.split()[-1])
             self.assertEqual(row.split()[:12], ["2.000", "100.0%", "2.000", "100.0%", "300",
@@ -554,15 +543,12 @@ class Terminals(InTerminal):
             for name in names:
                 main.call(db.function(name)).charge(1.0)
             v4_writer.write_database(db, folder)
-            terminal = Terminal([viewer.VIEWER, "--closed", folder])
-            self.addCleanup(terminal.__exit__)
+            terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", folder]))
             lines = terminal.until_seen("名前の長い関数", "プログラム", "xxxx")
             self.assertTrue(all(line.startswith("    1.000  20.0%    1.000  20.0%")
                                 for line in lines[6:11]), lines[6:11])
             self.assertTrue(any(r"évil\x1b[2Jname" in line for line in lines))
-            terminal.press("/")
-            terminal.type("長い")
-            terminal.press("Enter")
+            terminal.answer("/", "長い")
             terminal.until(lambda now: any(line.startswith("5/7") or "> 名前の長い関数" in line
                                            for line in now), "the name")
             terminal.resize(39, 24)
@@ -576,8 +562,7 @@ class Terminals(InTerminal):
                 at = at.call(db.function(f"level_{level}"))
             at.charge(1.0)
             v4_writer.write_database(db, folder)
-            terminal = Terminal([viewer.VIEWER, "--closed", folder])
-            self.addCleanup(terminal.__exit__)
+            terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", folder]))
             terminal.until_seen("main thread")
             terminal.press("H")
             terminal.until(lambda lines: any(re.search(r"% +level_199$", line.rstrip())
@@ -587,13 +572,11 @@ class Terminals(InTerminal):
 
     def test_terminals_that_cannot_do_it(self):
         for term, expected in (("dumb", "cannot place text"), ("no-such-terminal", "is not known")):
-            terminal = Terminal([viewer.VIEWER, "--closed", self.db], term=term)
-            self.addCleanup(terminal.__exit__)
+            terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", self.db], term=term))
             terminal.until_seen(expected, "ended 1")
 
     def test_input_that_is_no_terminal(self):
-        terminal = Terminal(["sh", "-c", f"{shlex.quote(str(viewer.VIEWER))} {self.db} < /dev/null"])
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal(["sh", "-c", f"{shlex.quote(str(viewer.VIEWER))} {self.db} < /dev/null"]))
         terminal.until_seen("standard input is not a terminal", "ended 1")
 
     def test_it_ends_when_the_terminal_goes_away(self):
@@ -619,15 +602,13 @@ class CommandLine(InTerminal):
         terminal.until_seen("[physical]", "_start")
 
     def test_what_cannot_be_sorted_by(self):
-        terminal = Terminal([viewer.VIEWER, "--closed", "--sort", "nonsense", self.db])
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", "--sort", "nonsense", self.db]))
         terminal.until_seen("no metric 'nonsense'", "ended 2")
 
     def test_a_database_without_the_other_projection(self):
         with tempfile.TemporaryDirectory() as folder:
             v4_writer.write_database(story.describe(), folder)
-            terminal = Terminal([viewer.VIEWER, "--closed", folder])
-            self.addCleanup(terminal.__exit__)
+            terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", folder]))
             terminal.until_seen("[logical]")
             terminal.press("p")
             terminal.until_seen("this database has no physical projection")
@@ -641,8 +622,7 @@ class CommandLine(InTerminal):
             story.write(folder)
             with open(os.path.join(folder, "cct.db"), "wb") as file:
                 file.write(b"overwritten")
-            terminal = Terminal([viewer.VIEWER, "--closed", folder], width=120)
-            self.addCleanup(terminal.__exit__)
+            terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", folder], width=120))
             terminal.until_seen("cct.db: too short for a file of an HPCToolkit database", "?:help")
             terminal.press("4")  # what profile.db says
             terminal.until_seen("2 threads", "xz-worker")
@@ -661,14 +641,9 @@ class CommandLine(InTerminal):
             data[entry + 8:entry + 16] = (1 << 40).to_bytes(8, "little")  # its children
             with open(path, "wb") as file:
                 file.write(data)
-            terminal = Terminal([viewer.VIEWER, "--closed", folder])
-            self.addCleanup(terminal.__exit__)
+            terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", folder]))
             terminal.until_seen("?:help", "meta.db: corrupt: contexts lie outside of their section")
             terminal.press("j", "+", "G")  # it is said once
             self.at(terminal, "3/3", "application thread")
             terminal.press("q")
             terminal.until_seen("corrupt: contexts lie outside", "ended 1")
-
-
-if __name__ == "__main__":
-    unittest.main()

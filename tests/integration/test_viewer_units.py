@@ -43,9 +43,7 @@ ALL = [("work", None), ("idleness", None), ("overhead", None)]
 
 class Case(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.db = temporary.name
+        self.db = self.enterContext(tempfile.TemporaryDirectory())
 
 
 class Text(Case):
@@ -117,14 +115,13 @@ class Text(Case):
 
     def test_two_databases(self):
         """A run of 3.25 s and one of a quarter of that, which alone would be shown in ms."""
-        other = tempfile.TemporaryDirectory()
-        self.addCleanup(other.cleanup)
+        other = self.enterContext(tempfile.TemporaryDirectory())
         write(self.db, UNMEASURED)
-        write(other.name, UNMEASURED, scale=0.25)
-        text = viewer.printed("top-down", "--names", "a,b", self.db, other.name)
+        write(other, UNMEASURED, scale=0.25)
+        text = viewer.printed("top-down", "--names", "a,b", self.db, other)
         heads = re.findall(r"(work \[[ab]\]|work difference)(, \w+)", text)
         self.assertEqual({unit for _, unit in heads}, {", s"})
-        summary = viewer.printed("summary", "--names", "a,b", self.db, other.name)
+        summary = viewer.printed("summary", "--names", "a,b", self.db, other)
         self.assertRegex(summary, r"3\.250 s +0\.812 s +-2\.438 s")
 
 
@@ -132,9 +129,7 @@ class Text(Case):
 class InTerminal(Case):
     def start(self, *options, config=None, width=160):
         environment = {"XDG_CONFIG_HOME": config} if config else {}
-        terminal = Viewer(*options, self.db, width=width, height=40, environment=environment)
-        self.addCleanup(terminal.__exit__)
-        return terminal
+        return self.enterContext(Viewer(*options, self.db, width=width, height=40, environment=environment))
 
     def test_columns_and_their_list(self):
         write(self.db, UNMEASURED)
@@ -159,23 +154,18 @@ class InTerminal(Case):
 
     def test_columns_that_are_kept(self):
         """A metric chosen in one view is hidden where it was not measured, and comes back."""
-        config = tempfile.TemporaryDirectory()
-        self.addCleanup(config.cleanup)
-        folder = os.path.join(config.name, "hpctoolkit")
+        config = self.enterContext(tempfile.TemporaryDirectory())
+        folder = os.path.join(config, "hpctoolkit")
         os.mkdir(folder)
         with open(os.path.join(folder, "hpcviewer.conf"), "w") as file:
             file.write("columns = idleness:inclusive,work:inclusive\n")
         write(self.db, UNMEASURED)
-        terminal = self.start(config=config.name)
+        terminal = self.start(config=config)
         terminal.until(lambda lines: lines[2].split() == ["work,", "s"], "work alone")
         terminal.press("C", "S")
         terminal.until_seen("saved for the next time")
         terminal.press("q")
         write(self.db, HALF, idleness=0.0125)
-        terminal = self.start(config=config.name)
+        terminal = self.start(config=config)
         terminal.until(lambda lines: lines[2].split() == ["idleness,", "s", "work,", "s"],
                        "idleness first, then work")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -57,7 +57,3 @@ class Views(unittest.TestCase):
         self.check("top-down", oracle.topdown())
         self.check("bottom-up", oracle.bottomup(3), "--depth", 3)
         self.check("flat", oracle.flat())
-
-
-if __name__ == "__main__":
-    unittest.main()

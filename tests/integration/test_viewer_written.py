@@ -61,20 +61,15 @@ FILTERS = [
 class Case(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.db = pathlib.Path(folder.name) / "db"
+        cls.db = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory())) / "db"
         cls.db.mkdir()
         v4_writer.write_database(viewer.random_database(SEED, SIZE, metrics=[WORK, "misses"]), cls.db)
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def start(self, *arguments, **more):
-        terminal = viewer_screen.Viewer(*(arguments or [self.db]), **more)
-        self.addCleanup(terminal.__exit__)
+        terminal = self.enterContext(viewer_screen.Viewer(*(arguments or [self.db]), **more))
         terminal.press("v")
         terminal.until_gone(" no source file is known ")
         return terminal
@@ -94,9 +89,7 @@ class Case(unittest.TestCase):
         path.unlink(missing_ok=True)
         terminal.press("W")
         terminal.until_seen("write to: ")
-        terminal.press("C-u")
-        terminal.type(str(path))
-        terminal.press("Enter")
+        terminal.answer("C-u", str(path))
         lines = terminal.until_seen(f"written: {path}")
         return path, next(line for line in lines if "written: " in line).rstrip()
 
@@ -147,9 +140,7 @@ class Text(Case):
             self.select(terminal, "top-down", "f1")
             terminal.press(*keys)
             if typed:
-                terminal.press("C-u")
-                terminal.type(typed)
-                terminal.press("Enter")
+                terminal.answer("C-u", typed)
             terminal.until_seen(f"filters: [{chip}]")
             self.assertIn(f"\n  filters: [{chip}]\n", self.compare(terminal))
             terminal.press("\\", "c", "q")
@@ -221,9 +212,7 @@ class OtherFormats(Case):
                 self.select(terminal, VIEWS[view], "f1")
                 terminal.press(*keys)
                 if typed:
-                    terminal.press("C-u")
-                    terminal.type(typed)
-                    terminal.press("Enter")
+                    terminal.answer("C-u", typed)
                 terminal.until_seen(f"filters: [{chip}]")
                 path, message = self.write(terminal, "view.json")
                 self.assertEqual(message, f"written: {path} (as filtered: {chip})")
@@ -281,9 +270,7 @@ class OtherFormats(Case):
 
     def test_what_does_not_add_up(self):
         terminal = self.start("--derive", "ratio = $misses / $1", "--sort", "ratio", self.db)
-        terminal.press("W", "C-u")
-        terminal.type(str(self.folder / "view.folded"))
-        terminal.press("Enter")
+        terminal.answer("W", "C-u", str(self.folder / "view.folded"))
         terminal.until_seen("has no sums over stacks; sort by another metric")
         self.assertEqual(list(self.folder.iterdir()), [])
 
@@ -319,7 +306,3 @@ class Options(Case):
             done = viewer.run(*options, self.db)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(message, done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -136,7 +136,10 @@ def contributors(context, scope):
     if scope == POINT:
         return [context]
     if scope == EXECUTION:
-        return list(context.below())
+        found = [context]
+        for at in found:
+            found += at.children
+        return found
     stop_at_loops = scope == LEX_AWARE and context.lexical_type == LOOP
     found, stack = [], [context]
     while stack:
@@ -152,22 +155,19 @@ def all_values(db, layout):
     n = len(layout.scopes)
     result = {p: {} for p in range(len(db.id_tuples) + 1)}
 
-    def put(context_id, metric, scope, contexts):
+    def put(context_id, scope, contexts):
         for context in contexts:
-            for (profile, charged), value in context.charges.items():
-                if charged != metric:
-                    continue
+            for (profile, metric), value in context.charges.items():
                 for p in (0, profile):
                     values = result[p].setdefault(context_id, {})
                     key = n * metric + scope
                     values[key] = values.get(key, 0) + value
 
-    for metric in range(len(db.metrics)):
-        for scope, name in enumerate(layout.scopes):
-            for context in db.contexts():
-                put(context.id, metric, scope, contributors(context, name))
-            if name == EXECUTION and layout.totals:
-                put(0, metric, scope, db.contexts())
+    for scope, name in enumerate(layout.scopes):
+        for context in db.contexts():
+            put(context.id, scope, contributors(context, name))
+        if name == EXECUTION and layout.totals:
+            put(0, scope, db.contexts())
     return result
 
 

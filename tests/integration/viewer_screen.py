@@ -65,12 +65,6 @@ class Viewer(Terminal):
         super().__init__([viewer.VIEWER, "--closed", *arguments], width=width, height=height, **more)
         self.until_seen("?:help")
 
-    def answer(self, key, text):
-        """Presses a key that asks for something, and answers."""
-        self.press(key)
-        self.type(text)
-        self.press("Enter")
-
     def tree(self):
         return tree(self.screen())
 

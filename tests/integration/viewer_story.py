@@ -131,9 +131,7 @@ class StoryTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.db = os.path.join(temporary.name, "db")
+        cls.db = os.path.join(cls.enterClassContext(tempfile.TemporaryDirectory()), "db")
         write(cls.db)
 
 

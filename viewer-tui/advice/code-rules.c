@@ -210,23 +210,18 @@ void say_not_optimized(const struct facts *facts, const struct subject *subject,
  * faults and a program's own system calls are not in it. By REALTIME alone it is unknown, since CPU
  * time is then charged to the place where a thread waits next. */
 
-/* Whether libc's allocator makes the system call. */
-static bool is_memory_call(const struct facts *facts, const struct time_place *place)
-{
-    char leaf[NAME_SIZE], callee[NAME_SIZE];
-    const struct database *db = facts->view->db;
-    return place->owner != CODE_OF_SYSTEM && place->callee != NOTHING &&
-           is_call_of_allocator(database_procedure_name(db, place->leaf, leaf),
-                                database_procedure_name(db, place->callee, callee));
-}
-
 /* The largest place of system calls, or of those of the allocator, and the share of all of them; none by REALTIME. */
 static void add_up(const struct facts *facts, bool of_memory, struct subject *subject)
 {
     const struct time_places *places = &facts->cpu_places;
     for (size_t i = 0; facts->cpu.without == NO_METRIC && i < places->list.n; i++) {
         const struct time_place *place = &places->list.at[i];
-        if (!place->is_system_call || (of_memory && !is_memory_call(facts, place)))
+        char leaf[NAME_SIZE], callee[NAME_SIZE];
+        const struct database *db = facts->view->db;
+        bool is_of_allocator = of_memory && place->owner != CODE_OF_SYSTEM && place->callee != NOTHING &&
+                               is_call_of_allocator(database_procedure_name(db, place->leaf, leaf),
+                                                    database_procedure_name(db, place->callee, callee));
+        if (!place->is_system_call || (of_memory && !is_of_allocator))
             continue;
         if (!subject->of)
             subject->place = hotspot_of_place(facts->view->db, place);

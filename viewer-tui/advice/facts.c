@@ -85,6 +85,51 @@ static void find_places(struct facts *facts)
 #define NOTABLE_LOCK_SHARE 0.05
 #define MUCH_LOCK_SHARE    0.10
 
+/* Locks of runtimes. */
+static const struct {
+    const char *name, *remedy;
+} known_locks[] = {{"GIL", "use processes, or a library that releases it"}};
+
+/* Less of the waiting is not named. */
+#define LEAST_KEPT_SHARE 0.1
+
+static bool is_same_line(const struct time_place *a, const struct time_place *b)
+{
+    return a->procedure == b->procedure && a->at.file == b->at.file && a->at.line == b->at.line;
+}
+
+/* Whether a place is what a line calls that most of the line's blame is at, but for what is at a row for a lock. */
+static bool is_most_of_line(const struct time_places *held, const struct time_place *place)
+{
+    double seconds = 0;
+    for (size_t i = 0; i < held->list.n; i++) {
+        const struct time_place *at = &held->list.at[i];
+        seconds += is_same_line(at, place) && !at->is_of_lock ? at->seconds : 0;
+    }
+    return place->callee != NOTHING && !place->is_of_lock && place->seconds > seconds / 2;
+}
+
+/* Finds where an interpreter's lock is kept longest. The function that keeps it has the blame until that is long; a
+ * row that stands for the lock has the rest, below the function or below the line that calls it. */
+static struct hotspot kept_in(const struct database *db, const struct time_places *held)
+{
+    const struct time_place *kept = NULL;
+    for (size_t i = 0; i < held->list.n && !kept; i++)
+        kept = held->list.at[i].is_of_lock ? &held->list.at[i] : NULL;
+    if (!kept || kept->seconds < LEAST_KEPT_SHARE * held->total)
+        return (struct hotspot){0};
+    struct hotspot found = hotspot_of_place(db, kept);
+    found.callee = kept->callee == kept->leaf ? NOTHING : kept->callee;
+    for (size_t i = 0; i < held->list.n && found.callee == NOTHING; i++) {
+        const struct time_place *at = &held->list.at[i];
+        if (is_same_line(at, kept) && is_most_of_line(held, at)) {
+            found.callee = at->callee;
+            found.callee_module = at->callee_module;
+        }
+    }
+    return found;
+}
+
 /* Finds the lock with most of the waiting; its calls are those of `<lock NAME>`. */
 static void find_main_lock(const struct facts *facts, const struct time_places *waits, struct lock_facts *lock)
 {
@@ -103,6 +148,9 @@ static void find_main_lock(const struct facts *facts, const struct time_places *
         most = seconds;
     }
     lock->share = waits->total > 0 ? most / waits->total : 0;
+    for (size_t i = 0; i < sizeof known_locks / sizeof *known_locks; i++)
+        if (strcmp(lock->name, known_locks[i].name) == 0)
+            lock->remedy = known_locks[i].remedy;
 }
 
 static void find_locks(struct facts *facts)
@@ -120,6 +168,7 @@ static void find_locks(struct facts *facts)
         facts->lock.seconds = held.total;
         facts->lock.is_lower_bound = facts->cpu.without == NO_METRIC;
         facts->lock.is_much = least > MUCH_LOCK_SHARE * wall;
+        facts->lock.kept = kept_in(facts->view->db, &held);
         find_main_lock(facts, &waits, &facts->lock);
         facts->lock_waits = waits;
     } else {

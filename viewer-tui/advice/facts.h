@@ -32,6 +32,8 @@ struct lock_facts {
     double seconds;       /* for all locks, summed over the threads that wait */
     bool is_lower_bound;
     bool is_much; /* it may be what limits the program */
+    const char *remedy; /* what a program can do about it; NULL: it is a lock of the program */
+    struct hotspot kept; /* where a thread keeps it for long; cost 0: nowhere */
 };
 
 struct facts {

@@ -75,18 +75,14 @@ struct hotspot_list hotspots_of(const struct database *db, const struct time_pla
         const struct time_place *place = &places->list.at[i];
         struct hotspot new = hotspot_of(db, place, by_loop);
         uint64_t loop = new.is_loop ? (uint64_t) new.at.file << 32 | new.at.line : UINT64_MAX;
-        uint32_t number = idmap_get(&numbers, new.procedure, loop);
-        if (number == IDMAP_NONE) {
-            idmap_put(&numbers, new.procedure, loop, number = (uint32_t)list.n);
+        uint32_t number = idmap_number(&numbers, new.procedure, loop, (uint32_t)list.n);
+        if (number == list.n)
             vec_push(&list, new);
-        }
         list.at[number].cost += place->seconds;
-        uint32_t callee = idmap_get(&callee_numbers, number, place->callee);
-        if (callee == IDMAP_NONE) {
-            idmap_put(&callee_numbers, number, place->callee, callee = (uint32_t)callees.n);
+        uint32_t callee = idmap_number(&callee_numbers, number, place->callee, (uint32_t)callees.n);
+        if (callee == callees.n)
             vec_push(&callees,
                      (struct callee_cost){number, place->callee, place->callee_module, place->is_system_call, 0});
-        }
         callees.at[callee].cost += place->seconds;
     }
     for (size_t i = 0; i < callees.n; i++) {

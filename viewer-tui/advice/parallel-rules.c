@@ -43,16 +43,6 @@ static bool is_explained(const struct facts *facts, const struct judgement *judg
 /* Threads that use less of the CPUs are not all that can run. */
 #define LEAST_USED_SHARE 0.80
 
-/* Whether the workers that are busy are all that the machine has CPUs for; of plain threads, whether they use the
- * CPUs. */
-static bool are_all_cpus_busy(const struct facts *facts)
-{
-    const struct main_process *process = &facts->process;
-    double cpus = process->cpus;
-    bool are_used = facts->runtime || process->cpu >= LEAST_USED_SHARE * process->wall * cpus;
-    return !(cpus > 0) || (run_most_workers(facts->run) >= cpus && are_used);
-}
-
 bool is_judged(const struct facts *facts, struct subject *subject)
 {
     const struct parallelization *of = &facts->parallelizations.list.at[subject->entry];
@@ -60,7 +50,11 @@ bool is_judged(const struct facts *facts, struct subject *subject)
     enum verdict verdict = judgement->verdict;
     bool is_good = verdict == VERDICT_FINE || verdict == VERDICT_BUSY;
     bool has_runtime = is_parallel(facts) || judgement->overhead_side == SIDE_HIGH;
-    if (!parallelization_is_known(of) || !has_runtime || (is_good && !are_all_cpus_busy(facts)))
+    /* The workers that are busy are all that the machine has CPUs for; plain threads use the CPUs. */
+    const struct main_process *process = &facts->process;
+    bool are_used = facts->runtime || process->cpu >= LEAST_USED_SHARE * process->wall * process->cpus;
+    bool are_all_busy = !(process->cpus > 0) || (run_most_workers(facts->run) >= process->cpus && are_used);
+    if (!parallelization_is_known(of) || !has_runtime || (is_good && !are_all_busy))
         return false;
     if ((verdict == VERDICT_TOO_LITTLE || verdict == VERDICT_WASTE) && is_explained(facts, judgement))
         return false;

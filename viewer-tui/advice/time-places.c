@@ -37,14 +37,6 @@ double time_cost(const struct view *view, uint32_t row, struct time_metric time,
     return time.without == NO_METRIC ? cost : cost - view_cost(view, row, time.without, part);
 }
 
-/* The nearest procedure, from a row upwards; 0 if there is none. */
-static uint32_t procedure_at(const struct view *view, uint32_t row)
-{
-    while (row != 0 && !row_is_procedure(view_row(view, row)))
-        row = view_row(view, row)->parent;
-    return row;
-}
-
 /* The innermost loop between a row and its procedure. */
 static struct source_line loop_around(const struct view *view, uint32_t row)
 {
@@ -81,7 +73,7 @@ static struct time_place find_place(const struct place_collection *collection, c
         if (name.begins_thread)
             break;
         enum code_owner owner = name.is_lock ? CODE_OF_SYSTEM : code_owner(view, row);
-        uint32_t caller = procedure_at(view, at->parent);
+        uint32_t caller = view_procedure_at(view, at->parent);
         if (owner > found.owner && (owner == CODE_OWN || database_procedure(view->db, at->place).name)) {
             found = outside;
             found.procedure = at->place;
@@ -106,7 +98,7 @@ static struct time_place find_place(const struct place_collection *collection, c
 static struct time_place place_of(const struct place_collection *collection, const struct view *view, uint32_t number)
 {
     const struct row *row = view_row(view, number);
-    uint32_t innermost = procedure_at(view, number);
+    uint32_t innermost = view_procedure_at(view, number);
     bool is_line = row->kind == KIND_STATEMENT || row->kind == KIND_LOOP;
     struct time_place place = {.at = {is_line ? row->place : NOTHING, is_line ? row->line : 0},
                                .loop = loop_around(view, number),
@@ -122,6 +114,7 @@ static struct time_place place_of(const struct place_collection *collection, con
     place.procedure = place.leaf = view_row(view, innermost)->place;
     place.leaf_module = label_module(view, innermost);
     place.is_system_call = known_name(collection, view->db, place.leaf).is_system_call;
+    place.is_of_lock = known_name(collection, view->db, place.leaf).is_lock;
     return find_place(collection, view, innermost, place);
 }
 
@@ -131,18 +124,14 @@ static void add_time(struct place_collection *collection, struct view *view, uin
         return;
     struct time_place new = place_of(collection, view, row);
     uint64_t line = (uint64_t) new.at.file << 32 | new.at.line, loop = (uint64_t) new.loop.file << 32 | new.loop.line;
-    uint32_t line_in_loop = idmap_get(&collection->lines, line, loop);
-    if (line_in_loop == IDMAP_NONE)
-        idmap_put(&collection->lines, line, loop, line_in_loop = (uint32_t)collection->lines.count);
+    uint32_t line_in_loop = idmap_number(&collection->lines, line, loop, (uint32_t)collection->lines.count);
     uint64_t procedure_and_line = (uint64_t) new.procedure << 32 | line_in_loop;
-    uint64_t kind = (uint64_t) new.wait << 2 | (uint64_t) new.is_system_call << 1 | new.has_line;
+    uint64_t kind = (uint64_t) new.wait << 3 | (uint64_t) new.is_of_lock << 2 | (uint64_t) new.is_system_call << 1 | new.has_line;
     uint64_t callee_and_kind = (uint64_t) new.callee << 32 | kind;
-    uint32_t number = idmap_get(&collection->numbers, procedure_and_line, callee_and_kind);
-    if (number == IDMAP_NONE) {
-        number = (uint32_t)collection->places->list.n;
-        idmap_put(&collection->numbers, procedure_and_line, callee_and_kind, number);
+    uint32_t next = (uint32_t)collection->places->list.n;
+    uint32_t number = idmap_number(&collection->numbers, procedure_and_line, callee_and_kind, next);
+    if (number == next)
         vec_push(&collection->places->list, new);
-    }
     struct time_place *place = &collection->places->list.at[number];
     place->seconds += seconds;
     collection->places->total += seconds;

@@ -24,9 +24,38 @@ struct gain gain_without_lock(const struct facts *facts, const struct subject *s
     return facts_gain_without(facts, &(struct share){seconds, seconds, seconds});
 }
 
+/* "8 threads, 1.1 run: the GIL is held 93 % in tokenize, nlp.py:40, while others wait for 3.4 s in all; ..." */
+static void say_lock_of_runtime(const struct facts *facts, const struct subject *subject, struct text *text)
+{
+    const struct lock_facts *lock = &facts->lock;
+    const struct main_process *process = &facts->process;
+    if (process->most_working > 1 && !facts->supply.is_disturbed && process->wall > 0)
+        text_printf(text, "%zu threads, %.1f run: the ", process->most_working, process->cpu / process->wall);
+    else
+        text_add(text, "The ");
+    text_printf(text, "%s is held %s in %s, while others wait for %s%s in all", lock->name,
+                as_percent(subject->share.value).text, subject->where, lock->is_lower_bound ? "at least " : "",
+                as_seconds(lock->seconds).text);
+    if (lock->kept.cost > 0) {
+        text_add(text, "; ");
+        if (lock->kept.callee != NOTHING) {
+            callee_describe(facts->view->db, lock->kept.callee, lock->kept.callee_module, text);
+            text_add(text, ", called in ");
+        }
+        hotspot_describe(facts->view->db, &lock->kept, false, text);
+        text_add(text, ", keeps it for more than 20 ms at a stretch");
+    }
+    add_gain(subject, "; could win ", " without it", text);
+    text_printf(text, ": %s.", lock->remedy);
+}
+
 void say_locks(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     const struct lock_facts *lock = &facts->lock;
+    if (lock->remedy) {
+        say_lock_of_runtime(facts, subject, text);
+        return;
+    }
     text_printf(text, *lock->name ? "Lock %s" : "Locks%s", lock->name);
     if (*lock->name && lock->share < 0.95)
         text_printf(text, " (%.0f %%) and others", 100 * lock->share);

@@ -60,16 +60,6 @@ struct brackets {
     size_t n;
 };
 
-/* Closes the innermost "(" and everything opened inside: the "<" of "(a < b)" is no bracket. */
-static void close_round(struct brackets *brackets)
-{
-    size_t n = brackets->n;
-    while (n > 0 && brackets->open[n - 1] != '(')
-        n--;
-    if (n > 0)
-        brackets->n = n - 1;
-}
-
 /* Updates the open brackets for a character. */
 static void update(struct brackets *brackets, char character)
 {
@@ -78,8 +68,11 @@ static void update(struct brackets *brackets, char character)
         brackets->open[brackets->n++] = character;
     else if (character == '>' && n && brackets->open[n - 1] == '<')
         brackets->n--;
-    else if (character == ')')
-        close_round(brackets);
+    else if (character == ')') { /* closes all that "(" has opened: the "<" of "(a < b)" is no bracket */
+        while (n > 0 && brackets->open[n - 1] != '(')
+            n--;
+        brackets->n = n > 0 ? n - 1 : brackets->n;
+    }
 }
 
 /* Adds the name; replaces text within more than `kept` brackets by dots. */

@@ -47,19 +47,13 @@ void progress_begin(const char *what, uint64_t total)
     pass.last_report = now();
 }
 
-static int percent(void)
-{
-    if (pass.total == 0)
-        return -1;
-    return pass.done < pass.total ? (int)(100 * (double)pass.done / (double)pass.total) : 100;
-}
-
 static void report_if_due(void)
 {
     double time = now();
     if (time - pass.last_report < PROGRESS_PERIOD)
         return;
-    pass.is_stopped = !listener(pass.what, percent());
+    double share = pass.done < pass.total ? (double)pass.done / (double)pass.total : 1;
+    pass.is_stopped = !listener(pass.what, pass.total ? (int)(100 * share) : -1);
     pass.last_report = now(); /* again: on a slow link the report itself takes a while */
 }
 

@@ -63,15 +63,6 @@ void text_pad(struct text *text, char with, size_t count)
     text->at[text->n] = '\0';
 }
 
-/* Adds one printable form: an escape, which is ASCII, or a character. */
-static void add_form(struct text *text, const char *form, size_t length, bool ascii)
-{
-    if (ascii && (unsigned char)form[0] >= 0x80)
-        text_add_bytes(text, "?", 1);
-    else
-        text_add_bytes(text, form, length);
-}
-
 /* Adds text with `next` (lib/printable.h) for its printable forms. */
 static void add_forms(struct text *text, const char *more, bool ascii,
                       size_t (*next)(const char **, char *))
@@ -79,7 +70,8 @@ static void add_forms(struct text *text, const char *more, bool ascii,
     char form[PRINTABLE_BYTES];
     while (*more) {
         size_t length = next(&more, form);
-        add_form(text, form, length, ascii);
+        bool is_shown = !ascii || (unsigned char)form[0] < 0x80; /* an escape is ASCII */
+        text_add_bytes(text, is_shown ? form : "?", is_shown ? length : 1);
     }
     text_add_bytes(text, "", 0);
 }

@@ -62,6 +62,11 @@ void text_cut(struct text *text, size_t columns);
 bool text_take_line(const char **rest, size_t columns, struct text *line);
 
 /* The text as a string; "" if nothing was ever added. */
+static inline const char *text_or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
 static inline const char *text_string(const struct text *text)
 {
     return text->at ? text->at : "";

@@ -6,7 +6,6 @@
 #include "viewer-tui/threads/run-threads.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +131,7 @@ static void add_column(struct merged_runs *merged, size_t quantity, enum merged_
     bool is_side = column < SIDES;
     char *name = mem_printf(is_side ? "%s [%s]" : "%s %s", named->name, comparison_column(merged, column));
     struct metric metric = metric_new(merged_keep(merged, name));
+    metric.of = named->of;
     metric.source = METRIC_COMPARED;
     metric.compared = (struct metric_comparison){.column = column,
                                                  .quantity = quantity,
@@ -241,11 +241,9 @@ bool comparison_has(const struct view *view, uint32_t row, int side)
     return false;
 }
 
-char *comparison_metric_name(const struct merged_runs *merged, size_t metric)
+char *comparison_metric_name(const struct metric *metric)
 {
-    assert(merged->metrics.at[metric].compared.column == MERGED_LEFT);
-    const char *name = merged->metrics.at[metric].name;
-    return mem_strndup(name, strlen(name) - strlen(comparison_name(merged, 0)) - strlen(" []"));
+    return mem_strndup(metric->name, (size_t)(metric->of.quantity + metric->of.event));
 }
 
 void comparison_only_in_one(const struct merged_runs *merged, struct text *out)

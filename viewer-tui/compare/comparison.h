@@ -67,9 +67,8 @@ double comparison_factor(const struct merged_runs *merged);
 /* The heading of a column: the name of a side, "difference", "loss" or "ratio". */
 const char *comparison_column(const struct merged_runs *merged, enum merged_column column);
 
-/* The name of a metric without that of the side, "work" of "work [LEFT]"; the caller frees.
- * `metric`: its left column. */
-char *comparison_metric_name(const struct merged_runs *merged, size_t metric);
+/* The name of a metric without that of the column, "work" of "work [LEFT]"; the caller frees. */
+char *comparison_metric_name(const struct metric *metric);
 
 /* Adds sentences that say what the difference is, which metrics have different names in the two
  * runs, and which metrics only one side has. */

@@ -27,22 +27,18 @@ static void list_calls(struct calls *calls, const struct view *view, size_t run,
         return;
     const struct row *around = view_row(view, parent);
     for (uint32_t i = 0; i < around->n_children; i++) {
-        uint32_t number = around->first_child + i, file, line;
+        uint32_t number = around->first_child + i;
         const struct row *row = view_row(view, number);
         if (row->kind != KIND_PROCEDURE && (row->kind != KIND_INLINED || !view->class->shows_callers))
             continue;
-        struct text name = {0};
-        label_name(view, number, &name);
-        label_place(view, number, &file, &line);
-        const char *path = database_file_path(view->db, file);
+        const char *path = label_path(view, number, NULL);
         const struct call call = {.run = run,
                                   .child = i,
-                                  .name = mem_strdup(text_string(&name)),
+                                  .name = label_copy(view, number),
                                   .file = path ? path_name(path) : "",
                                   .has_site = row->call_line != 0,
                                   .is_unknown = row->no_call_site};
         vec_push(calls, call);
-        vec_free(&name);
     }
 }
 

@@ -41,13 +41,6 @@ struct limited {
     struct text why; /* unknown */
 };
 
-/* Whether a label is that name, or "name(int, char)". */
-static bool is_named(const char *label, const char *name)
-{
-    size_t length = strlen(name);
-    return strncmp(label, name, length) == 0 && (!label[length] || label[length] == '(');
-}
-
 /* What all procedures of that name cost; NULL if there is none. */
 static double *procedure_by_run(struct view *bottomup, const char *name, size_t quantity, enum cost_part part)
 {
@@ -57,16 +50,16 @@ static double *procedure_by_run(struct view *bottomup, const char *name, size_t 
         return NULL;
     const struct row *program = view_row(bottomup, 0);
     for (uint32_t row = program->first_child; row < program->first_child + program->n_children; row++) {
-        struct text label = {0};
-        label_name(bottomup, row, &label);
-        if (is_named(text_string(&label), name)) {
+        char *label = label_copy(bottomup, row);
+        size_t length = strlen(name); /* "name" or "name(int, char)" */
+        if (strncmp(label, name, length) == 0 && (!label[length] || label[length] == '(')) {
             double *costs = merged_costs(bottomup, row, quantity, part);
             sum = sum ? sum : mem_alloc(n_runs * sizeof *sum);
             for (size_t run = 0; run < n_runs; run++)
                 sum[run] += costs[run];
             free(costs);
         }
-        vec_free(&label);
+        free(label);
     }
     return sum;
 }

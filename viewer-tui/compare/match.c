@@ -47,18 +47,12 @@ static const struct pass {
     {BY_NAME, NEAREST_LINE},
 };
 
-static const char *or_empty(const char *text)
-{
-    return text ? text : "";
-}
-
 /* The procedure around a row's line; of a caller, the caller itself. */
 static struct procedure procedure_of_line(const struct view *view, uint32_t number)
 {
     if (!view->class->shows_callers)
         number = view_row(view, number)->parent;
-    while (number && !row_is_procedure(view_row(view, number)))
-        number = view_row(view, number)->parent;
+    number = view_procedure_at(view, number);
     if (number == 0)
         return (struct procedure){.file = NOTHING};
     return database_procedure(view->db, view_row(view, number)->place);
@@ -89,20 +83,14 @@ static struct row_key key_of(const struct match *match, size_t run, uint32_t num
     const struct view *view = match->views[run];
     const struct row *row = view_row(view, number);
     struct row_key key = {.number = number, .match = NOTHING, .joined = NOTHING, .kind = row->kind};
-    uint32_t file, line;
-    label_place(view, number, &file, &line);
-    key.file = or_empty(database_file_path(view->db, file));
-    key.call_file = row->call_line ? or_empty(database_file_path(view->db, row->call_file)) : "";
+    key.file = text_or_empty(label_path(view, number, NULL));
+    key.call_file = row->call_line ? text_or_empty(database_file_path(view->db, row->call_file)) : "";
     key.line = line_of(match, run, number);
     bool is_named = row_is_procedure(row) || row->kind <= KIND_PROGRAM;
     key.module = row_is_procedure(row) || row->kind == KIND_MODULE
-                     ? or_empty(database_module_path(view->db, label_module(view, number)))
+                     ? text_or_empty(label_module_path(view, number))
                      : "";
-    struct text name = {0};
-    if (is_named || (!*key.file && !*key.module))
-        label_name(view, number, &name);
-    text_add(&name, "");
-    key.name = name.at;
+    key.name = is_named || (!*key.file && !*key.module) ? label_copy(view, number) : mem_strdup("");
     return key;
 }
 

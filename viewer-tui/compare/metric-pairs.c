@@ -38,8 +38,7 @@ static bool agree(struct piece a, struct piece b)
 /* The name of the metric that has its event: an effort has that of its work. The caller frees. */
 static char *name_with_event(const struct metric *metric)
 {
-    size_t effort = strlen(efficiency_part_name(EFFORT));
-    return metric_is_sum(metric) ? mem_printf("%s%s", efficiency_part_name(WORK), metric->name + effort)
+    return metric_is_sum(metric) ? mem_printf("%s%s", efficiency_part_name(WORK), metric_event(metric))
                                  : mem_strdup(metric->name);
 }
 
@@ -51,21 +50,21 @@ double metric_period(const struct metric *metric, const json_t *run)
     return period;
 }
 
+/* The event is that of run.json, or else that in the name, which then is no part of it. */
 static struct identity identify(const struct metric *metric, const json_t *run)
 {
-    const char *name = metric->name, *open = strrchr(name, '('), *unit = run ? metric->unit : "";
-    size_t length = strlen(name);
+    const char *name = metric->name, *unit = run ? metric->unit : "";
     char *measured = name_with_event(metric);
     const char *event = run_text(run_metric(run, measured), "event");
     free(measured);
-    struct identity identity = {name, {name, length}, {event, strlen(event)}, {unit, strlen(unit)}};
-    if (!open || open < name + 2 || open[-1] != ' ' || name[length - 1] != ')')
-        return identity;
-    struct piece in_parentheses = {open + 1, strlen(open) - strlen("()")};
+    struct piece in_name = {name + metric->of.quantity + strlen(" ("), 0};
+    if (metric->of.event)
+        in_name.n = (size_t)metric->of.event - strlen(" ()");
+    struct identity identity = {name, {name, strlen(name)}, {event, strlen(event)}, {unit, strlen(unit)}};
     if (identity.event.n == 0)
-        identity.event = in_parentheses;
-    if (are_equal(identity.event, in_parentheses))
-        identity.name.n = (size_t)(open - 1 - name);
+        identity.event = in_name;
+    if (metric->of.event && are_equal(identity.event, in_name))
+        identity.name.n = (size_t)metric->of.quantity;
     return identity;
 }
 

@@ -426,25 +426,20 @@ static struct view *merge_views(struct session *session, enum projection project
     return view;
 }
 
-/* Defines the derived metrics in those of merged views; false, with the problem noted, if a definition is wrong. */
-static bool define_in(struct session *session, struct metrics *metrics)
-{
-    struct formula_error error;
-    for (size_t i = 0; i < session->definitions.n && metrics->n == metrics->n_stored + i; i++)
-        if (!derived_define(metrics, session->definitions.at[i], &error))
-            return definition_is_bad(session, session->definitions.at[i], &error);
-    return true;
-}
-
 /* Makes a view; NULL if it cannot be made, with session->outcome. */
 static struct view *make_view(struct session *session, enum projection projection, enum view_id id)
 {
+    struct formula_error error;
     if (session_is_merged(session)) {
         if (!session->merged[projection] && !merge_runs(session, projection))
             return NULL;
         session->outcome = FAILED;
-        if (!define_in(session, &session->merged[projection]->metrics))
-            return NULL;
+        struct metrics *metrics = &session->merged[projection]->metrics;
+        for (size_t i = metrics->n - metrics->n_stored; i < session->definitions.n; i++)
+            if (!derived_define(metrics, session->definitions.at[i], &error)) {
+                definition_is_bad(session, session->definitions.at[i], &error);
+                return NULL;
+            }
         return merge_views(session, projection, id);
     }
     struct view *view = view_open(classes[id], session->runs.at[0].opened[projection].db);

@@ -8,18 +8,13 @@
 
 static const struct v4_kind kind = {V4_CCT_FILE, V4_CCT_FORMAT, V4_CCT_FOOTER, V4_CCT_SECTIONS};
 
-static bool exists(const char *folder)
-{
-    char *path = mem_printf("%s/%s", folder, V4_CCT_FILE);
-    bool result = access(path, F_OK) == 0;
-    free(path);
-    return result;
-}
-
 bool cct_file_open(struct cct_file *file, const char *folder)
 {
     *file = (struct cct_file){0};
-    if (!exists(folder) || !v4_map_open(&file->map, folder, &kind))
+    char *path = mem_printf("%s/%s", folder, V4_CCT_FILE);
+    bool exists = access(path, F_OK) == 0;
+    free(path);
+    if (!exists || !v4_map_open(&file->map, folder, &kind))
         return false;
     const struct v4_map *map = &file->map;
     struct v4_context_infos *contexts = &file->contexts;

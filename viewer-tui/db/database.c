@@ -98,16 +98,6 @@ static bool open_values(struct database *db)
     return values_open(&db->values, &db->profile, &block);
 }
 
-static bool open_all(struct database *db)
-{
-    return v4_map_open(&db->meta, db->folder, &meta_kind) &&
-           v4_map_open(&db->profile, db->folder, &profile_kind) &&
-           read_table(db, &db->modules, V4_META_MODULES, sizeof(struct v4_module)) &&
-           read_table(db, &db->files, V4_META_FILES, sizeof(struct v4_file)) &&
-           read_table(db, &db->functions, V4_META_FUNCTIONS, sizeof(struct v4_function)) &&
-           read_entries(db) && metrics_read(&db->metrics, &db->meta) && open_values(db);
-}
-
 /* ---- programs ---- */
 
 size_t database_entry_name_length(const char *entry_name)
@@ -149,7 +139,11 @@ struct database *database_open(const char *folder)
 {
     struct database *db = mem_alloc(sizeof *db);
     db->folder = mem_strdup(folder);
-    if (!open_all(db)) {
+    if (!v4_map_open(&db->meta, db->folder, &meta_kind) || !v4_map_open(&db->profile, db->folder, &profile_kind) ||
+        !read_table(db, &db->modules, V4_META_MODULES, sizeof(struct v4_module)) ||
+        !read_table(db, &db->files, V4_META_FILES, sizeof(struct v4_file)) ||
+        !read_table(db, &db->functions, V4_META_FUNCTIONS, sizeof(struct v4_function)) || !read_entries(db) ||
+        !metrics_read(&db->metrics, &db->meta) || !open_values(db)) {
         database_close(db);
         return NULL;
     }
@@ -243,12 +237,9 @@ uint32_t database_procedure_id(const struct database *db, uint64_t pointer)
 
 static uint32_t point_number(struct database *db, uint32_t module, uint64_t offset)
 {
-    uint32_t number = idmap_get(&db->point_ids, module, offset);
-    if (number == IDMAP_NONE) {
-        number = (uint32_t)db->points.n;
-        idmap_put(&db->point_ids, module, offset, number);
+    uint32_t number = idmap_number(&db->point_ids, module, offset, (uint32_t)db->points.n);
+    if (number == db->points.n)
         vec_push(&db->points, (struct point){module, offset});
-    }
     return number;
 }
 

@@ -40,13 +40,6 @@ struct clock {
     double samples, seconds;
 };
 
-/* The number of samples of a fate; 0 if the file says what cannot be one. */
-static uint64_t count_of(const json_t *described)
-{
-    double count = run_number(described, "count");
-    return count > 0 && count < 1e18 ? (uint64_t)count : 0;
-}
-
 static void add_thread_event(struct fates *fates, const json_t *sampled, struct clock *clocks,
                              size_t n_clocks)
 {
@@ -63,7 +56,8 @@ static void add_thread_event(struct fates *fates, const json_t *sampled, struct 
     json_object_foreach(json_object_get(sampled, "fates"), name, described)
     {
         struct fate_total *fate = fate_named(event, name);
-        fate->count += count_of(described);
+        double count = run_number(described, "count");
+        fate->count += count > 0 && count < 1e18 ? (uint64_t)count : 0; /* a damaged file may say anything */
         fate->amount += run_number(described, "amount");
     }
 }

@@ -139,16 +139,6 @@ static uint32_t recursive_node(const struct folding *folding, uint32_t node)
     return NOTHING;
 }
 
-/* Folds a recursive call into `into`: its costs leave the nodes between. */
-static void add_recursive(struct folding *folding, uint32_t node, uint32_t into)
-{
-    folding->node_of[node] = into;
-    add_term(folding, into, node, TERM_OWN);
-    for (uint32_t left = folding->node_of[folding->file->parent[node]]; left != into;
-         left = folding->nodes.at[left].parent)
-        add_term(folding, left, node, TERM_LEFT);
-}
-
 static void add_from(struct folding *folding, uint32_t node)
 {
     const struct nodes *file = folding->file;
@@ -159,20 +149,15 @@ static void add_from(struct folding *folding, uint32_t node)
         if (file->kind[node] == KIND_INLINED)
             add_inlined(folding, node);
     } else if ((recursive = recursive_node(folding, node)) != NOTHING) {
-        add_recursive(folding, node, recursive);
+        folding->node_of[node] = recursive;
+        add_term(folding, recursive, node, TERM_OWN);
+        for (uint32_t left = folding->node_of[file->parent[node]]; left != recursive;
+             left = folding->nodes.at[left].parent) /* its costs leave the nodes between */
+            add_term(folding, left, node, TERM_LEFT);
     } else {
         folding->node_of[node] = node_for(folding, node);
         add_term(folding, folding->node_of[node], node, TERM_WHOLE);
     }
-}
-
-/* Nodes are visited in preorder, so that the parent of each has its folded node. */
-static void fold_all(struct folding *folding)
-{
-    add_node(folding, 0, 0);
-    add_term(folding, 0, 0, TERM_WHOLE);
-    for (uint32_t c = 1; c < folding->file->n; c++)
-        add_from(folding, c);
 }
 
 /* Omits nodes from which recursion took all costs, except entry points. Those below a node have higher indices. */
@@ -259,7 +244,10 @@ void fold_nodes(struct database *db, struct fold_choice choice)
         folding.file = database_nodes(db);
     folding.is_folded = mem_alloc(folding.file->n);
     folding.node_of = mem_alloc(folding.file->n * sizeof *folding.node_of);
-    fold_all(&folding);
+    add_node(&folding, 0, 0);
+    add_term(&folding, 0, 0, TERM_WHOLE);
+    for (uint32_t node = 1; node < folding.file->n; node++) /* in preorder: the parent has its folded node */
+        add_from(&folding, node);
     if (choice.recursion)
         omit_empty(&folding);
     struct fold *fold = mem_alloc(sizeof *fold);

@@ -25,12 +25,6 @@ static enum metric_scope scope_at(const struct v4_map *meta, uint64_t at)
     return METRIC_SCOPES;
 }
 
-static bool is_plain_sum(const struct v4_map *meta, const struct v4_summary *summary)
-{
-    const char *formula = v4_string(meta, summary->formula);
-    return summary->combine == V4_SUM && formula && strcmp(formula, "$$") == 0;
-}
-
 /* HPCToolkit puts units into names: "CPUTIME (sec)", "GXCOPY:D2H (B)". */
 static void set_unit_from_name(struct metric *metric)
 {
@@ -87,8 +81,9 @@ static bool read_summary_ids(struct metric *metric, struct section_reader *reade
         if (!v4_read(reader->meta, at, &summary, sizeof summary))
             return false;
         enum metric_scope scope = scope_at(reader->meta, summary.scope);
-        if (scope < METRIC_SCOPES && metric->ids.summary[scope] == METRIC_ABSENT &&
-            is_plain_sum(reader->meta, &summary))
+        const char *formula = v4_string(reader->meta, summary.formula);
+        bool is_plain_sum = summary.combine == V4_SUM && formula && strcmp(formula, "$$") == 0;
+        if (scope < METRIC_SCOPES && metric->ids.summary[scope] == METRIC_ABSENT && is_plain_sum)
             metric->ids.summary[scope] = summary.metric_id;
     }
     return true;

@@ -19,21 +19,6 @@ struct choice {
     } *parts;                         /* by metric: what the list asks for */
 };
 
-static struct choice new_choice(const struct database *db)
-{
-    size_t n = db->metrics.n + 1;
-    return (struct choice){.at = mem_alloc(n * sizeof(size_t)),
-                           .is_taken = mem_alloc(n),
-                           .parts = mem_alloc(n * sizeof(struct asked_parts))};
-}
-
-static void free_choice(struct choice *choice)
-{
-    free(choice->at);
-    free(choice->is_taken);
-    free(choice->parts);
-}
-
 /* The user does not see an internal metric. */
 static bool can_be_shown(const struct metrics *metrics, size_t metric)
 {
@@ -166,7 +151,7 @@ static void choose_nonzero(const struct database *db, struct choice *choice)
         choose(choice, m);
 }
 
-static const char *const part_endings[] = {[INCLUSIVE] = ":inclusive", [EXCLUSIVE] = ":exclusive"};
+const char *const choose_part_endings[EXCLUSIVE + 1] = {[INCLUSIVE] = ":inclusive", [EXCLUSIVE] = ":exclusive"};
 
 /* The rest of an item of the list after a name: "", or ":inclusive". */
 struct item_end {
@@ -184,8 +169,8 @@ static struct item_end item_end_at(const char *text)
 {
     struct item_end end = {ends_item(*text), 0, {{true, true}}};
     for (int part = INCLUSIVE; part <= EXCLUSIVE && !end.is_one; part++) {
-        size_t length = strlen(part_endings[part]);
-        if (strncmp(text, part_endings[part], length) == 0 && ends_item(text[length]))
+        size_t length = strlen(choose_part_endings[part]);
+        if (strncmp(text, choose_part_endings[part], length) == 0 && ends_item(text[length]))
             end = (struct item_end){true, length, {{part == INCLUSIVE, part == EXCLUSIVE}}};
     }
     return end;
@@ -214,8 +199,8 @@ static size_t name_length(const char *item)
 {
     size_t length = strcspn(item, ",");
     for (int part = INCLUSIVE; part <= EXCLUSIVE; part++) {
-        size_t ending = strlen(part_endings[part]);
-        if (length > ending && strncmp(item + length - ending, part_endings[part], ending) == 0)
+        size_t ending = strlen(choose_part_endings[part]);
+        if (length > ending && strncmp(item + length - ending, choose_part_endings[part], ending) == 0)
             return length - ending;
     }
     return length;
@@ -228,12 +213,10 @@ static void choose_parts(struct choice *choice, size_t metric, const struct aske
         choice->parts[metric].is_asked[part] |= parts->is_asked[part];
 }
 
-/* Whether a name is `base` (of `length` bytes), an event and `suffix`: "work (CPUTIME) difference" is, for
- * "work" and " difference". */
-static bool is_of_event(const char *name, const char *base, size_t length, const char *suffix)
+/* Whether a metric has an event and is of the quantity `name` (of `length` bytes). */
+static bool is_of_event(const struct metric *metric, const char *name, size_t length)
 {
-    const char *event = metric_event(name, base, length), *end = event ? strrchr(event, ')') : NULL;
-    return end && strcmp(end + 1, suffix) == 0;
+    return metric->of.event && (size_t)metric->of.quantity == length && strncmp(metric->name, name, length) == 0;
 }
 
 /* Chooses "NAME (EVENT)" of all events; false if there are none. */
@@ -242,7 +225,7 @@ static bool choose_of_events(struct choice *choice, const struct metrics *metric
 {
     bool is_there = false;
     for (size_t m = 0; m < metrics->n; m++)
-        if (can_be_shown(metrics, m) && is_of_event(metrics->at[m].name, name, length, "")) {
+        if (can_be_shown(metrics, m) && is_of_event(&metrics->at[m], name, length)) {
             choose_parts(choice, m, parts);
             is_there = true;
         }
@@ -296,8 +279,8 @@ static void find_kinds_set(struct database *db, const struct choice *choice)
  * is at most the work everywhere. */
 static bool is_serial_wall(const struct database *db, const struct metric *wall)
 {
-    const char *event = metric_event(wall->name, METRIC_WALL, strlen(METRIC_WALL));
-    size_t m = event ? metrics_find_event(&db->metrics, METRIC_WORK, event) : db->metrics.n;
+    size_t m = metric_is(wall, METRIC_WALL) ? metrics_find_event(&db->metrics, METRIC_WORK, metric_event(wall))
+                                            : db->metrics.n;
     return m < db->metrics.n && total_of(db, wall) == total_of(db, &db->metrics.at[m]);
 }
 
@@ -307,7 +290,7 @@ static bool repeats_work(const struct database *db, size_t effort)
     for (size_t m = 0; m < db->metrics.n; m++) {
         const struct metric *part = &db->metrics.at[m];
         bool is_other = part->sum == (int)effort && metric_is_added(part) &&
-                        !metric_event(part->name, METRIC_WORK, strlen(METRIC_WORK));
+                        !metric_is(part, METRIC_WORK);
         if (is_other && may_have_values(db, part))
             return false;
     }
@@ -330,22 +313,6 @@ static void find_sets(struct database *db, const struct choice *choice, size_t n
     find_kinds_set(db, choice);
 }
 
-/* Chooses the metrics that formulas of derived metrics name. */
-static void choose_named(const struct metrics *metrics, struct choice *choice)
-{
-    for (size_t d = metrics->n_stored; d < metrics->n; d++)
-        for (size_t m = 0; m < metrics->n; m++)
-            if (formula_names(metrics->at[d].derived->text, metrics->at[m].name))
-                choose(choice, m);
-}
-
-static void choose_internal(const struct metrics *metrics, struct choice *choice)
-{
-    for (size_t m = 0; m < metrics->n; m++)
-        if (metrics->at[m].is_internal)
-            choose(choice, m);
-}
-
 /* Returns the first name in the list that is no metric. */
 static char *choose_all(struct database *db, const json_t *described, const char *list,
                         bool leniently, struct choice *choice)
@@ -364,36 +331,31 @@ static char *choose_all(struct database *db, const json_t *described, const char
         choose_nonzero(db, choice);
     }
     choice->n_shown = choice->n;
-    choose_internal(&db->metrics, choice);
-    choose_named(&db->metrics, choice);
+    const struct metrics *metrics = &db->metrics;
+    for (size_t m = 0; m < metrics->n; m++)
+        if (metrics->at[m].is_internal)
+            choose(choice, m);
+    for (size_t d = metrics->n_stored; d < metrics->n; d++) /* what their formulas name */
+        for (size_t m = 0; m < metrics->n; m++)
+            if (formula_names(metrics->at[d].derived->text, metrics->at[m].name))
+                choose(choice, m);
     find_sets(db, choice, n_listed);
     return NULL;
-}
-
-static void take_new_names(struct metrics *metrics)
-{
-    for (size_t m = 0; m < metrics->n; m++) {
-        char *name = metric_renamed(metrics->at[m].name);
-        if (name)
-            metric_rename(&metrics->at[m], name);
-    }
-}
-
-static void find_internal(struct metrics *metrics)
-{
-    for (size_t m = 0; m < metrics->n; m++) {
-        const struct metric_kind *kind = metric_kind_of(metrics->at[m].name);
-        metrics->at[m].is_internal = kind && kind->is_internal;
-    }
 }
 
 void choose_complete(struct database *db, const json_t *run)
 {
     const json_t *described = json_object_get(run, "metrics");
-    if (run_has_former_names(run))
-        take_new_names(&db->metrics);
+    for (size_t m = 0; m < db->metrics.n && run_has_former_names(run); m++) {
+        char *name = metric_renamed(db->metrics.at[m].name);
+        if (name)
+            metric_rename(&db->metrics.at[m], name);
+    }
     add_unmeasured(db, described);
-    find_internal(&db->metrics);
+    for (size_t m = 0; m < db->metrics.n; m++) {
+        const struct metric_kind *kind = metric_kind_of(db->metrics.at[m].name);
+        db->metrics.at[m].is_internal = kind && kind->is_internal;
+    }
     if (described)
         take_described(db, described);
     efficiency_add_efforts(&db->metrics);
@@ -402,44 +364,47 @@ void choose_complete(struct database *db, const json_t *run)
 
 char *choose_metrics(struct database *db, const json_t *run, const char *list, bool leniently)
 {
-    struct choice choice = new_choice(db);
+    size_t n = db->metrics.n + 1;
+    struct choice choice = {.at = mem_alloc(n * sizeof(size_t)),
+                            .is_taken = mem_alloc(n),
+                            .parts = mem_alloc(n * sizeof(struct asked_parts))};
     char *unknown = choose_all(db, json_object_get(run, "metrics"), list, leniently, &choice);
     if (!unknown)
         metrics_keep(&db->metrics, choice.at, choice.n);
-    free_choice(&choice);
+    free(choice.at);
+    free(choice.is_taken);
+    free(choice.parts);
     return unknown;
 }
 
-/* The metric "NAME (EVENT)SUFFIX" if there is only one; else metrics->n. */
-static size_t find_of_event(const struct metrics *metrics, const char *name, const char *suffix)
+/* Whether it is the column of a comparison for which the name of the metric stands. */
+static bool is_difference(const struct metric *metric)
 {
-    size_t found = metrics->n;
-    for (size_t m = 0; m < metrics->n; m++)
-        if (can_be_shown(metrics, m) && is_of_event(metrics->at[m].name, name, strlen(name), suffix)) {
-            if (found < metrics->n)
-                return metrics->n;
-            found = m;
-        }
-    return found;
+    return metric_is_compared(metric) && metric->compared.column == MERGED_DIFFERENCE;
 }
 
 /* The metric of that name; in a comparison, the difference or loss of the metrics of that name; else the
- * only metric with that name and an event. */
+ * only metric with that name and an event, or its difference. */
 static size_t find_to_sort(const struct metrics *metrics, const char *name)
 {
-    static const char *const suffixes[] = {"", " difference", " loss"};
-    enum { N_SUFFIXES = sizeof suffixes / sizeof *suffixes };
-    size_t found = metrics->n;
-    for (size_t i = 0; i < N_SUFFIXES && found == metrics->n; i++) {
-        char *whole = mem_printf("%s%s", name, suffixes[i]);
-        found = metrics_find(metrics, whole);
-        if (!can_be_shown(metrics, found))
-            found = metrics->n;
-        free(whole);
+    size_t length = strlen(name), found = metrics_find(metrics, name), n[2] = {0}, of_event[2];
+    for (size_t m = 0; m < metrics->n && !can_be_shown(metrics, found); m++) {
+        const struct metric *metric = &metrics->at[m];
+        size_t whole = (size_t)(metric->of.quantity + metric->of.event);
+        if (can_be_shown(metrics, m) && is_difference(metric) && whole == length && strncmp(metric->name, name, whole) == 0)
+            found = m;
     }
-    for (size_t i = 0; i < N_SUFFIXES && found == metrics->n; i++)
-        found = find_of_event(metrics, name, suffixes[i]);
-    return found;
+    for (size_t m = 0; m < metrics->n && !can_be_shown(metrics, found); m++) {
+        const struct metric *metric = &metrics->at[m];
+        bool is_plain = !metric_is_compared(metric);
+        if (can_be_shown(metrics, m) && (is_plain || is_difference(metric)) && is_of_event(metric, name, length)) {
+            of_event[!is_plain] = m;
+            n[!is_plain]++;
+        }
+    }
+    if (can_be_shown(metrics, found))
+        return found;
+    return n[0] == 1 ? of_event[0] : n[1] == 1 ? of_event[1] : metrics->n;
 }
 
 bool choose_sorting(const struct metrics *metrics, const char *text, struct sorting *sorting)
@@ -449,7 +414,7 @@ bool choose_sorting(const struct metrics *metrics, const char *text, struct sort
         return true;
     const char *colon = strrchr(text, ':');
     for (int part = INCLUSIVE; colon && part <= EXCLUSIVE; part++) {
-        if (strcmp(colon, part_endings[part]) != 0)
+        if (strcmp(colon, choose_part_endings[part]) != 0)
             continue;
         char *name = mem_strndup(text, (size_t)(colon - text));
         sorting->metric = find_to_sort(metrics, name);

@@ -28,6 +28,9 @@ void choose_complete(struct database *db, const json_t *run);
  * database. */
 char *choose_metrics(struct database *db, const json_t *run, const char *list, bool leniently);
 
+/* ":inclusive", ":exclusive", by cost_part. */
+extern const char *const choose_part_endings[EXCLUSIVE + 1];
+
 /* Reads "METRIC", "METRIC:inclusive" or "METRIC:exclusive". METRIC may also stand for the only
  * "METRIC (EVENT)" and, in a comparison, for "METRIC difference" or "METRIC loss". Without a part,
  * sorting->part stays. False if there is no such metric. */

@@ -251,16 +251,6 @@ static void read_below(struct tree_reader *reader)
     }
 }
 
-static void read_entry(struct tree_reader *reader, uint32_t index)
-{
-    struct v4_entry entry;
-    if (!database_entry(reader->db, index, &entry, NULL))
-        return;
-    struct node node = {.kind = KIND_ROOT, .place = index};
-    add_context(reader, &node, entry.context_id, checked_range(reader->db, entry.children, entry.children_size));
-    read_below(reader);
-}
-
 struct nodes *nodes_read(struct database *db)
 {
     uint64_t limit =
@@ -271,8 +261,14 @@ struct nodes *nodes_read(struct database *db)
     reader.position_used = mem_alloc(db->values.n_index + 1);
     progress_begin("reading all calling contexts", db->meta.sections[V4_META_CONTEXTS].size);
     add_context(&reader, &(struct node){.kind = KIND_ROOT, .place = NOTHING}, 0, (struct context_range){0, 0});
-    for (uint32_t i = 0; i < db->entries.n && reader.nodes->n < limit; i++)
-        read_entry(&reader, i);
+    for (uint32_t i = 0; i < db->entries.n && reader.nodes->n < limit; i++) {
+        struct v4_entry entry;
+        if (!database_entry(db, i, &entry, NULL))
+            continue;
+        struct node node = {.kind = KIND_ROOT, .place = i};
+        add_context(&reader, &node, entry.context_id, checked_range(db, entry.children, entry.children_size));
+        read_below(&reader);
+    }
     nodes_find_ends(reader.nodes);
     free(reader.position_used);
     vec_free(&reader.open);

@@ -86,20 +86,15 @@ const struct v4_metric_value *values_at(const struct values *values, uint64_t po
     return values->values + start;
 }
 
-static double sound_value(const struct values *values, const struct v4_metric_value *at)
-{
-    if (isfinite(at->value))
-        return at->value;
-    problem_found(values->path, "corrupt: a value is not a number");
-    return 0;
-}
-
 double values_get(const struct values *values, uint64_t position, int metric_id)
 {
     size_t n;
     const struct v4_metric_value *at = values_at(values, position, &n);
     for (; n > 0; n--, at++)
-        if (at->metric_id == metric_id)
-            return sound_value(values, at);
+        if (at->metric_id == metric_id) {
+            if (!isfinite(at->value))
+                problem_found(values->path, "corrupt: a value is not a number");
+            return isfinite(at->value) ? at->value : 0;
+        }
     return 0;
 }

@@ -11,15 +11,6 @@
  * number of CPUs is unknown. */
 #define MOST_USED 1.05
 
-/* The id of a process, whatever it executes. */
-static uint32_t id_of(struct strtab *processes, const json_t *process)
-{
-    char *key = mem_printf("%.0f %s", run_number(process, "pid"), run_text(process, "host"));
-    uint32_t id = strtab_id(processes, key);
-    free(key);
-    return id;
-}
-
 /* What the images of a process add up to: the programs that it executed one after the other. */
 struct process_times {
     double wall;
@@ -32,7 +23,9 @@ typedef VEC(struct process_times) process_list;
 
 static void add_image(process_list *list, struct strtab *ids, const json_t *image)
 {
-    uint32_t id = id_of(ids, image);
+    char *process_key = mem_printf("%.0f %s", run_number(image, "pid"), run_text(image, "host"));
+    uint32_t id = strtab_id(ids, process_key);
+    free(process_key);
     double cpu = run_number(image, "cpu");
     if (id == list->n)
         vec_push(list, (struct process_times){0});

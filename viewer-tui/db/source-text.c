@@ -86,15 +86,6 @@ static char *source_copy(const struct database *db, uint32_t file)
     return NULL;
 }
 
-static struct source *find_source(const struct path_rules *rules, const struct database *db,
-                                  uint32_t file)
-{
-    struct source *source = mem_alloc(sizeof *source);
-    if (!read_source(source, source_copy(db, file)))
-        read_source(source, source_original(rules, db, file));
-    return source;
-}
-
 const struct source *sources_get(struct sources *sources, const struct database *db, uint32_t file)
 {
     static const struct source none;
@@ -103,7 +94,9 @@ const struct source *sources_get(struct sources *sources, const struct database 
     uint32_t number = idmap_get(&sources->numbers, (uintptr_t)db, file);
     if (number != IDMAP_NONE)
         return sources->list.at[number];
-    struct source *source = find_source(sources->rules, db, file);
+    struct source *source = mem_alloc(sizeof *source);
+    if (!read_source(source, source_copy(db, file)))
+        read_source(source, source_original(sources->rules, db, file));
     idmap_put(&sources->numbers, (uintptr_t)db, file, (uint32_t)sources->list.n);
     vec_push(&sources->list, source);
     return source;

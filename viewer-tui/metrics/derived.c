@@ -7,13 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool fail(struct formula_error *error, size_t at, const char *what)
-{
-    error->at = at;
-    snprintf(error->what, sizeof error->what, "%s", what);
-    return false;
-}
-
 /* The '=' after a name; NULL if there is none. "==" and text with $ or @ belong to a formula. */
 static const char *equals_sign(const char *text)
 {
@@ -30,16 +23,6 @@ static char *trimmed(const char *from, const char *end)
     while (end > from && isspace((unsigned char)end[-1]))
         end--;
     return mem_strndup(from, (size_t)(end - from));
-}
-
-static char *default_name(const struct metrics *metrics)
-{
-    for (unsigned number = 1;; number++) {
-        char *name = mem_printf("derived %u", number);
-        if (metrics_find(metrics, name) == metrics->n)
-            return name;
-        free(name);
-    }
 }
 
 /* Moves "[unit]" from the end of a name to `unit`. */
@@ -60,7 +43,11 @@ bool derived_add(struct metrics *metrics, const char *definition, struct formula
 {
     const char *equals = equals_sign(definition);
     char unit[UNIT_SIZE] = "";
-    char *name = equals ? trimmed(definition, equals) : default_name(metrics);
+    char *name = equals ? trimmed(definition, equals) : mem_strdup("derived 1");
+    for (unsigned number = 2; !equals && metrics_find(metrics, name) < metrics->n; number++) {
+        free(name);
+        name = mem_printf("derived %u", number);
+    }
     if (equals)
         take_unit(name, unit);
     bool is_new = metrics_find(metrics, name) == metrics->n;
@@ -70,7 +57,9 @@ bool derived_add(struct metrics *metrics, const char *definition, struct formula
                           : !is_new ? "there is a metric of that name"
                                     : "there is no room for more derived metrics";
         free(name);
-        return fail(error, 0, why);
+        error->at = 0;
+        snprintf(error->what, sizeof error->what, "%s", why);
+        return false;
     }
     struct derivation *derivation = mem_alloc(sizeof *derivation);
     derivation->name = name;

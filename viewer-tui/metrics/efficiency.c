@@ -12,26 +12,21 @@ const char *efficiency_part_name(enum efficiency_part part)
     return names[part];
 }
 
-/* A part that no event measured has one entry, without an event in its name. */
-static size_t find_part(const struct metrics *metrics, enum efficiency_part part, const char *event)
-{
-    size_t found = metrics_find_event(metrics, efficiency_part_name(part), event);
-    if (found < metrics->n)
-        return found;
-    found = metrics_find(metrics, efficiency_part_name(part));
-    return found < metrics->n && !metric_is_measured(&metrics->at[found]) ? found : metrics->n;
-}
-
 bool efficiency_next(const struct metrics *metrics, size_t *from, struct efficiency *found)
 {
     while (*from < metrics->n) {
         size_t work = (*from)++;
-        const char *event = metric_event(metrics->at[work].name, METRIC_WORK, strlen(METRIC_WORK));
-        if (!event || metrics_find(metrics, metrics->at[work].name) != work)
+        const char *event = metric_event(&metrics->at[work]);
+        if (!metric_is(&metrics->at[work], METRIC_WORK) || metrics_find(metrics, metrics->at[work].name) != work)
             continue;
         found->event = event;
-        for (int part = WORK; part < EFFICIENCY_PARTS; part++)
-            found->at[part] = find_part(metrics, (enum efficiency_part)part, event);
+        for (int part = WORK; part < EFFICIENCY_PARTS; part++) {
+            size_t of_event = metrics_find_event(metrics, efficiency_part_name((enum efficiency_part)part), event);
+            size_t of_none = metrics_find(metrics, efficiency_part_name((enum efficiency_part)part));
+            /* A part that no event measured has one entry, without an event in its name. */
+            bool is_unmeasured = of_none < metrics->n && !metric_is_measured(&metrics->at[of_none]);
+            found->at[part] = of_event == metrics->n && is_unmeasured ? of_none : of_event;
+        }
         return true;
     }
     return false;
@@ -59,39 +54,31 @@ void efficiency_add_efforts(struct metrics *metrics)
     }
 }
 
-/* The kind in the name of a possible kind of overhead; NULL in other names. */
-static const char *kind_in(const char *name)
+/* The metric whose name is the first `length` bytes of a name and `event`; metrics->n if there is none. */
+static size_t find_whole(const struct metrics *metrics, const char *name, size_t length, const char *event)
 {
-    const char *overhead = efficiency_part_name(OVERHEAD);
-    const char *at = strstr(name, overhead);
-    return at && at[strlen(overhead)] == ':' ? at + strlen(overhead) + 1 : NULL;
-}
-
-/* The metric whose name is that of a kind without ":KIND"; `rest` is the length after the kind. */
-static size_t without_kind(const struct metrics *metrics, const char *name, const char *kind,
-                           size_t rest)
-{
-    char *whole = mem_printf("%.*s%s", (int)(kind - 1 - name), name, kind + strlen(kind) - rest);
-    size_t found = metrics_find(metrics, whole);
-    free(whole);
-    return found;
+    size_t i = 0;
+    while (i < metrics->n &&
+           (strncmp(metrics->at[i].name, name, length) != 0 || strcmp(metrics->at[i].name + length, event) != 0))
+        i++;
+    return i;
 }
 
 void efficiency_find_kinds(struct metrics *metrics)
 {
     for (size_t m = 0; m < metrics->n; m++) {
         struct metric *metric = &metrics->at[m];
-        const char *kind = kind_in(metric->name);
-        const char *event = kind ? strrchr(kind, '(') : NULL;
-        size_t rest = event && event > kind && event[-1] == ' ' ? strlen(event) + 1 : 0;
-        size_t overhead = kind ? without_kind(metrics, metric->name, kind, rest) : metrics->n;
-        if (kind && overhead == metrics->n) {
-            rest = 0;
-            overhead = without_kind(metrics, metric->name, kind, rest);
-        }
+        const char *colon = strstr(metric->name, METRIC_OVERHEAD ":");
+        if (!colon)
+            continue;
+        colon += strlen(METRIC_OVERHEAD);
+        const char *event = metric_event(metric), *end = metric->name + strlen(metric->name);
+        size_t length = (size_t)(colon - metric->name), overhead = find_whole(metrics, metric->name, length, event);
+        if (overhead == metrics->n && (event = end)) /* what stands in parentheses belongs to the kind */
+            overhead = find_whole(metrics, metric->name, length, event);
         if (overhead == metrics->n)
             continue;
-        metric->kind = (struct overhead_kind){kind, (int)(strlen(kind) - rest), (int)overhead};
+        metric->kind = (struct overhead_kind){colon + 1, (int)(event - colon) - 1, (int)overhead};
         metric->sum = metrics->at[overhead].sum;
     }
 }
@@ -101,10 +88,9 @@ void efficiency_add_formula(const struct metrics *metrics, size_t effort, struct
     bool is_added[EFFORT] = {false};
     for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
         for (int part = WORK; part < EFFORT; part++) {
-            const char *name = efficiency_part_name((enum efficiency_part)part);
-            if (metrics->at[m].sum == (int)effort && metric_is_added(&metrics->at[m]) &&
-                strncmp(metrics->at[m].name, name, strlen(name)) == 0)
-                is_added[part] = true;
+            const struct metric *metric = &metrics->at[m];
+            is_added[part] |= metric->sum == (int)effort && metric_is_added(metric) &&
+                              metric_is(metric, efficiency_part_name((enum efficiency_part)part));
         }
     const char *plus = "";
     for (int part = WORK; part < EFFORT; part++)

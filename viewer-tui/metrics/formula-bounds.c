@@ -83,13 +83,6 @@ static struct known of_operands(enum operation op, struct known a, struct known 
     return result;
 }
 
-static struct known of_choice(struct known condition, struct known a, struct known b)
-{
-    return (struct known){.shape = condition.shape == CONSTANT && a.shape == b.shape ? a.shape : OTHER,
-                          .bound = if_exact(condition.bound, if_exact(a.bound, b.bound)),
-                          .may_be_negative = a.may_be_negative || b.may_be_negative};
-}
-
 void formula_find_bounds(struct formula *formula, const struct formula_metric *metrics)
 {
     struct known values[MOST_VALUES + 1], *top = values;
@@ -102,7 +95,10 @@ void formula_find_bounds(struct formula *formula, const struct formula_metric *m
         if (n == 0)
             *top = op == METRIC ? of_metric(step, &metrics[step->metric]) : (struct known){0};
         else if (n == 3)
-            *top = of_choice(top[0], top[1], top[2]);
+            *top = (struct known){
+                .shape = top[0].shape == CONSTANT && top[1].shape == top[2].shape ? top[1].shape : OTHER,
+                .bound = if_exact(top[0].bound, if_exact(top[1].bound, top[2].bound)),
+                .may_be_negative = top[1].may_be_negative || top[2].may_be_negative};
         else
             *top = of_operands(op, top[0], n == 2 ? top[1] : (struct known){0});
     }

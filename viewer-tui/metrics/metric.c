@@ -14,9 +14,18 @@
 
 static const struct metric_ids no_ids = {ABSENT_SCOPES, ABSENT_SCOPES};
 
+/* The event is what stands in parentheses at the end. */
+static struct metric_identity identify(const char *name)
+{
+    size_t length = strlen(name);
+    const char *open = length && name[length - 1] == ')' ? strrchr(name, '(') : NULL;
+    int event = open && open > name + 1 && open[-1] == ' ' ? (int)(name + length - open) + 1 : 0;
+    return (struct metric_identity){(int)length - event, event};
+}
+
 struct metric metric_new(const char *name)
 {
-    struct metric metric = {.name = name};
+    struct metric metric = {.name = name, .of = identify(name)};
     metric.ids = no_ids;
     metric.sum = metric.kind.overhead = METRIC_ABSENT;
     return metric;
@@ -91,6 +100,7 @@ void metric_rename(struct metric *metric, char *name)
 {
     metric->former_name = metric->name;
     metric->name = name;
+    metric->of = identify(name);
 }
 
 void metric_set_unit(struct metric *metric, const char *unit)
@@ -124,25 +134,24 @@ size_t metrics_find(const struct metrics *metrics, const char *name)
     return i;
 }
 
-const char *metric_event(const char *name, const char *quantity, size_t length)
+bool metric_is(const struct metric *metric, const char *quantity)
 {
-    bool is_it = strncmp(name, quantity, length) == 0 && (!name[length] || strncmp(name + length, " (", 2) == 0);
-    return is_it ? name + length : NULL;
+    return strncmp(metric->name, quantity, (size_t)metric->of.quantity) == 0 && !quantity[metric->of.quantity];
 }
 
 size_t metrics_find_event(const struct metrics *metrics, const char *quantity, const char *event)
 {
-    char *name = mem_printf("%s%s", quantity, event);
-    size_t found = metrics_find(metrics, name);
-    free(name);
-    return found;
+    size_t i = 0;
+    while (i < metrics->n &&
+           (!metric_is(&metrics->at[i], quantity) || strcmp(metric_event(&metrics->at[i]), event) != 0))
+        i++;
+    return i;
 }
 
 size_t metrics_find_measured(const struct metrics *metrics, const char *name)
 {
-    size_t length = strlen(name);
     for (size_t m = 0; m < metrics->n_stored; m++)
-        if (metric_event(metrics->at[m].name, name, length) && metric_is_measured(&metrics->at[m]))
+        if (metric_is(&metrics->at[m], name) && metric_is_measured(&metrics->at[m]))
             return m;
     return metrics->n;
 }

@@ -92,9 +92,17 @@ struct overhead_kind {
     int overhead;     /* index of the metric of overhead; METRIC_ABSENT: no kind, or not shown */
 };
 
+/* What a metric is, found in its name once (metric_new): "overhead:spawn (CPUTIME) difference" is the quantity
+ * "overhead:spawn" of the event " (CPUTIME)"; struct overhead_kind and struct metric_comparison have the rest. */
+struct metric_identity {
+    int quantity; /* its length */
+    int event;    /* its length, with the blank and parentheses; 0: the name has none */
+};
+
 struct metric {
     const char *name; /* owned by the source, or by the caller; with a former name, by the metric */
     const char *former_name; /* in the files of an earlier version; NULL: the same */
+    struct metric_identity of;
     char unit[UNIT_SIZE]; /* "s", "count", or what stands in parentheses in the name */
     enum metric_state state;
     const char *why; /* reason why it is not measured, or a lower bound; else NULL */
@@ -309,9 +317,14 @@ static inline enum cost_part metric_part(const struct metric *metric, enum cost_
     return metric->is_part_hidden[part] ? (part == INCLUSIVE ? EXCLUSIVE : INCLUSIVE) : part;
 }
 
-/* What follows a quantity of `length` bytes in a metric's name: " (CPUTIME)" after "work", or ""; NULL if the name is
- * that of another quantity. */
-const char *metric_event(const char *name, const char *quantity, size_t length);
+/* Whether it is a metric of that quantity, of any event. */
+bool metric_is(const struct metric *metric, const char *quantity);
+
+/* " (CPUTIME)", or "" if its name has no event. No metric of a comparison. */
+static inline const char *metric_event(const struct metric *metric)
+{
+    return metric->name + metric->of.quantity;
+}
 
 /* The index of the metric of a quantity and an event, as metric_event returns it; metrics->n if there is none. */
 size_t metrics_find_event(const struct metrics *metrics, const char *quantity, const char *event);

@@ -36,14 +36,6 @@ struct listing {
 
 /* ---- what to show ---- */
 
-/* The row of the procedure around a row that is not inlined; 0 when there is none. */
-static uint32_t procedure_around(const struct view *view, uint32_t row)
-{
-    while (row && view_row(view, row)->kind != KIND_PROCEDURE)
-        row = view_row(view, row)->parent;
-    return row;
-}
-
 /* The metric that the view is sorted by, of the run whose row is shown. */
 static size_t metric_of_view(const struct view *view, const struct view *origin)
 {
@@ -73,17 +65,16 @@ static void add_title(struct listing *listing, const struct view *view, uint32_t
                       double program)
 {
     char value[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE];
-    struct text name = {0};
-    label_name(view, procedure, &name);
+    char *name = label_copy(view, procedure);
     number_with_unit(listing->total, listing->metric->unit, value);
     number_percent(listing->total, program, percent);
     text_say(&listing->line, listing->target->ascii, "%s of %s, its own instructions: %s", listing->metric->name,
-             text_string(&name), value);
+             name, value);
     if (*percent)
         text_printf(&listing->line, ", %s%% of the program", percent);
     end_line(listing);
     end_line(listing);
-    vec_free(&name);
+    free(name);
 }
 
 static void add_heads(struct listing *listing)
@@ -196,15 +187,6 @@ static void add_part(struct listing *listing, const struct code_part *part)
     }
 }
 
-/* The procedure around a row of a view of one database; its module is NOTHING where there is none.
- */
-static struct procedure procedure_of(const struct view *view, uint32_t around)
-{
-    if (!around)
-        return (struct procedure){.module = NOTHING};
-    return database_procedure(view->db, view_row(view, around)->place);
-}
-
 static void add_listing(struct listing *listing, const struct view *view, uint32_t procedure,
                         double program)
 {
@@ -217,11 +199,6 @@ static void add_listing(struct listing *listing, const struct view *view, uint32
     vec_free(&listing->line);
 }
 
-static const char *name_in_file(const struct metric *metric)
-{
-    return metric->former_name ? metric->former_name : metric->name;
-}
-
 bool disassembly_of_row(struct disassembly *disassembly, const struct view *view, uint32_t row,
                         const char **why)
 {
@@ -230,15 +207,19 @@ bool disassembly_of_row(struct disassembly *disassembly, const struct view *view
     double program = view_total(origin, metric);
     const struct database *db = origin->db;
     const struct row *selected = view_row(origin, row);
-    uint32_t around = procedure_around(origin, row);
-    struct procedure procedure = procedure_of(origin, around);
+    uint32_t around = row; /* the procedure that is not inlined; 0: there is none */
+    while (around && view_row(origin, around)->kind != KIND_PROCEDURE)
+        around = view_row(origin, around)->parent;
+    struct procedure procedure = {.module = NOTHING};
+    if (around)
+        procedure = database_procedure(db, view_row(origin, around)->place);
     const char *module = database_module_path(db, procedure.module);
     struct listing listing = {.target = disassembly,
                               .db = db,
                               .sources = disassembly->sources,
                               .metric = &origin->metrics->at[metric],
                               .dearest = -1};
-    listing.metric_name = name_in_file(listing.metric);
+    listing.metric_name = listing.metric->former_name ? listing.metric->former_name : listing.metric->name;
     if (selected->kind == KIND_STATEMENT || selected->kind == KIND_LOOP) {
         listing.row_path = database_file_path(db, selected->place);
         listing.row_line = selected->line;

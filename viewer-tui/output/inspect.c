@@ -69,14 +69,13 @@ static void add_scope(const struct inspection *inspection)
     label_place(origin, origin_row, &file, &line);
     if (inspection->row)
         text_printf(inspection->out, "%s ", label_kind(row->kind));
-    struct text name = {0};
-    label_name(inspection->view, inspection->row, &name);
-    SAY(inspection, "%s\n", text_string(&name));
-    vec_free(&name);
+    char *name = label_copy(inspection->view, inspection->row);
+    SAY(inspection, "%s\n", name);
+    free(name);
     add_place(inspection, origin->db, is_declared ? "declared" : "at", file, line);
     add_place(inspection, origin->db, row->kind == KIND_INLINED ? "inlined at" : "called at",
               row->call_file, row->call_line);
-    const char *module = database_module_path(origin->db, label_module(origin, origin_row));
+    const char *module = label_module_path(origin, origin_row);
     if (module && row->kind != KIND_MODULE) {
         add_label(inspection, "in");
         SAY(inspection, "%s\n", module);

@@ -73,23 +73,6 @@ static void find_changed(struct comparison_printer *printer)
     }
 }
 
-/* The left column of the next metric that is shown, from `from` on. */
-static size_t next_compared(const struct metrics *metrics, size_t from)
-{
-    size_t m = metrics_shown(metrics, from);
-    while (m < metrics->n &&
-           !(metric_is_compared(&metrics->at[m]) && metrics->at[m].compared.sides[0] == m))
-        m = metrics_shown(metrics, m + 1);
-    return m;
-}
-
-/* The name of the row's procedure; "" if a scope is no procedure. */
-static const char *hotspot_name(const struct changed_hotspot *hotspot, char buffer[NAME_SIZE])
-{
-    uint32_t procedure = hotspot->hotspot.procedure;
-    return procedure == NOTHING ? "" : database_procedure_name(hotspot->db, procedure, buffer);
-}
-
 /* ---- Text ---- */
 
 static void add_right(struct writer *writer, const char *text)
@@ -144,8 +127,10 @@ static void print_metrics(struct comparison_printer *printer)
 {
     struct writer *writer = &printer->writer;
     const struct metrics *metrics = printer->view->metrics;
-    for (size_t m = next_compared(metrics, 0); m < metrics->n; m = next_compared(metrics, m + 1)) {
-        char *name = comparison_metric_name(printer->comparison, m);
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+        if (!metric_is_compared(&metrics->at[m]) || metrics->at[m].compared.column != MERGED_LEFT)
+            continue;
+        char *name = comparison_metric_name(&metrics->at[m]);
         const char *why = metrics->at[m + MERGED_DIFFERENCE].why;
         add_costs(printer, 0, m, INCLUSIVE);
         writer_say(writer, "%s%s%s", name, why ? ": " : "", why ? why : "");
@@ -157,7 +142,7 @@ static void print_metrics(struct comparison_printer *printer)
 static void print_changed(struct comparison_printer *printer, enum direction direction)
 {
     struct writer *writer = &printer->writer;
-    char *metric = comparison_metric_name(printer->comparison, printer->metric);
+    char *metric = comparison_metric_name(&printer->view->metrics->at[printer->metric]);
     if (printer->n_changed[direction]) {
         writer_end_line(writer);
         writer_say(writer, "Procedures whose own %s %s most", metric, change_names[direction]);
@@ -255,7 +240,9 @@ static void write_hotspots(struct comparison_printer *printer, const char *key,
     for (size_t i = 0; i < hotspots->n; i++) {
         const struct changed_hotspot *hotspot = &hotspots->at[i];
         json_write_object(json);
-        json_write_text(json, "name", hotspot_name(hotspot, buffer));
+        uint32_t procedure = hotspot->hotspot.procedure;
+        json_write_text(json, "name",
+                        procedure == NOTHING ? "" : database_procedure_name(hotspot->db, procedure, buffer));
         json_put_place(json, database_file_path(hotspot->db, hotspot->hotspot.at.file),
                        hotspot->hotspot.at.line);
         write_both(printer, &hotspot->costs);

@@ -26,16 +26,6 @@ static bool has_line(const struct summary *summary, size_t m)
     return metric_is_measured(metric) && view_total(summary->view, m) != 0 && !metric->repeats_work;
 }
 
-/* " (1.805 s to 1.833 s)", unless both ends are the value as it is shown */
-static void add_interval(struct writer *writer, const struct metric *metric, double value)
-{
-    char low[NUMBER_WITH_UNIT_SIZE], high[NUMBER_WITH_UNIT_SIZE];
-    number_with_unit(fmax(value - metric->error, 0), metric->unit, low);
-    number_with_unit(value + metric->error, metric->unit, high);
-    if (strcmp(low, high) != 0)
-        text_printf(&writer->line, " (%s to %s)", low, high);
-}
-
 /* The part of a metric's kinds of overhead, "5.2% spawn, 1.0% steal", the interval of its error, and
  * why it is not simply measured. */
 static void add_remarks(struct summary *summary, size_t m)
@@ -47,8 +37,12 @@ static void add_remarks(struct summary *summary, size_t m)
     if (writer->right.n)
         text_printf(&writer->line, ": %s", text_string(&writer->right));
     text_clear(&writer->right);
-    if (metric->error > 0)
-        add_interval(writer, metric, view_total(summary->view, m));
+    double value = view_total(summary->view, m);
+    char low[NUMBER_WITH_UNIT_SIZE], high[NUMBER_WITH_UNIT_SIZE];
+    number_with_unit(fmax(value - metric->error, 0), metric->unit, low);
+    number_with_unit(value + metric->error, metric->unit, high);
+    if (metric->error > 0 && strcmp(low, high) != 0) /* unless both ends are the value as it is shown */
+        text_printf(&writer->line, " (%s to %s)", low, high);
     if (metric->state == METRIC_MEASURED)
         return;
     writer_say(writer, "%s%s: %s", metric_is_measured(metric) ? "; " : "", columns_state_words(metric), metric->why);

@@ -81,14 +81,6 @@ static void print_fate(struct writer *writer, const struct event_fates *event,
     writer_line(writer, "%s%s", meaning ? ": " : "", meaning ? meaning : "");
 }
 
-static double amount_fired(const struct event_fates *event)
-{
-    for (size_t i = 0; i < event->fates.n; i++)
-        if (strcmp(event->fates.at[i].name, "fired") == 0)
-            return event->fates.at[i].amount;
-    return 0;
-}
-
 static void print_events(struct summary *summary)
 {
     const struct fates *fates = &summary->fates;
@@ -96,9 +88,12 @@ static void print_events(struct summary *summary)
         writer_heading(&summary->writer, "Samples");
     for (size_t e = 0; e < fates->events.n; e++) {
         const struct event_fates *event = &fates->events.at[e];
+        double fired = 0;
         print_event_head(&summary->writer, event);
         for (size_t i = 0; i < event->fates.n; i++)
-            print_fate(&summary->writer, event, &event->fates.at[i], amount_fired(event));
+            fired = strcmp(event->fates.at[i].name, "fired") == 0 ? event->fates.at[i].amount : fired;
+        for (size_t i = 0; i < event->fates.n; i++)
+            print_fate(&summary->writer, event, &event->fates.at[i], fired);
     }
 }
 

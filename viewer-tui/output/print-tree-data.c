@@ -71,16 +71,15 @@ static void read_facts(struct data_printer *printer, const struct view *view, ui
 {
     struct row_facts *facts = &printer->facts;
     const struct row *row = view_row(view, number);
-    uint32_t origin_row = number, file, line;
+    uint32_t origin_row = number, line;
     const struct database *db = view_origin(view, &origin_row)->db;
-    label_place(view, number, &file, &line);
     text_clear(&printer->name);
     label_name(view, number, &printer->name);
     facts->name = text_string(&printer->name);
     facts->kind = label_kind(row->kind);
-    facts->file = database_file_path(db, file);
+    facts->file = label_path(view, number, &line);
     facts->line = line ? (int64_t)line : -1;
-    facts->module = database_module_path(db, label_module(view, number));
+    facts->module = label_module_path(view, number);
     facts->has_call_site = row->call_file != NOTHING || row->call_line;
     facts->call_file = database_file_path(db, row->call_file);
     facts->call_line = row->call_line ? (int64_t)row->call_line : -1;
@@ -239,25 +238,6 @@ static void write_origins(struct data_printer *printer, const struct view *view,
     vec_free(&origins.list);
 }
 
-static void write_call_site(struct json_writer *json, const struct row_facts *facts)
-{
-    json_put_object(json, "call_site");
-    json_put_place(json, facts->call_file, facts->call_line > 0 ? (uint32_t)facts->call_line : 0);
-    if (facts->call_site_state)
-        json_write_text(json, "state", facts->call_site_state);
-    json_write_object_end(json);
-}
-
-/* An array with the names of the databases that have the row. */
-static void write_names_in(struct data_printer *printer, uint32_t row)
-{
-    json_put_array(&printer->writer.json, "in");
-    for (int side = 0; side < SIDES; side++)
-        if (name_if_in(printer, row, side))
-            json_write_string(&printer->writer.json, name_if_in(printer, row, side));
-    json_write_array_end(&printer->writer.json);
-}
-
 static void enter_json(void *context, struct view *view, uint32_t number, uint32_t level)
 {
     struct data_printer *printer = context;
@@ -269,12 +249,22 @@ static void enter_json(void *context, struct view *view, uint32_t number, uint32
     json_write_break(json);
     json_write_object(json);
     table_write_members(&table, &printer->writer, 0);
-    if (facts->has_call_site || facts->call_site_state)
-        write_call_site(json, facts);
+    if (facts->has_call_site || facts->call_site_state) {
+        json_put_object(json, "call_site");
+        json_put_place(json, facts->call_file, facts->call_line > 0 ? (uint32_t)facts->call_line : 0);
+        if (facts->call_site_state)
+            json_write_text(json, "state", facts->call_site_state);
+        json_write_object_end(json);
+    }
     if (row_is_start_routine(view, number))
         write_origins(printer, view, number);
-    if (printer->comparison)
-        write_names_in(printer, number);
+    if (printer->comparison) {
+        json_put_array(json, "in");
+        for (int side = 0; side < SIDES; side++)
+            if (name_if_in(printer, number, side))
+                json_write_string(json, name_if_in(printer, number, side));
+        json_write_array_end(json);
+    }
     json_put_object(json, "metrics");
     for (size_t i = 0; i < printer->columns.n; i++)
         if (is_first_of_metric(&printer->columns, i))

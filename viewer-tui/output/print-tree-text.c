@@ -118,7 +118,7 @@ static void print_names(struct tree_printer *printer)
         struct number_scale scale = columns_scale(tree->view, first->metric);
         n = columns_of_metric(columns, i);
         text_clear(&title);
-        columns_title(&tree->view->metrics->at[first->metric], scale.unit, writer->ascii, &title);
+        columns_title(&tree->view->metrics->at[first->metric], scale.unit, (struct title_cuts){0}, writer->ascii, &title);
         column_titles_add(&titles, text_string(&title), n * PART_WIDTH);
     }
     while (column_titles_line(&titles, true, &writer->line))

@@ -56,7 +56,7 @@ void thread_costs_add_number(const struct thread_costs *costs, struct text *out)
 
 void thread_table_add_title(const struct thread_table *table, struct text *out)
 {
-    columns_title(metric_of(table->costs), table->scale.unit, table->ascii, out);
+    columns_title(metric_of(table->costs), table->scale.unit, (struct title_cuts){0}, table->ascii, out);
     text_printf(out, ", %s", table->costs->part == INCLUSIVE ? "inclusive" : "exclusive");
 }
 
@@ -142,15 +142,10 @@ static bool has_value(const struct thread_table *table, size_t thread)
 void thread_table_add_value(const struct thread_table *table, size_t thread, struct text *out)
 {
     const struct metric *metric = metric_of(table->costs);
-    double value = table->costs->values[thread];
-    char number[NUMBER_SIZE] = "-", percent[NUMBER_SIZE] = "";
-    bool is_share = has_value(table, thread) && value != 0 && !metric->is_ratio;
-    if (has_value(table, thread))
-        columns_value(metric, value, &table->scale, number);
-    if (is_share)
-        number_percent(value, table->costs->distribution.sum, percent);
-    text_add_right(out, number, VALUE_WIDTH);
-    text_printf(out, "%*s%s  ", PERCENT_WIDTH - 1, percent, is_share ? "%" : " ");
+    double value = has_value(table, thread) ? table->costs->values[thread] : NAN;
+    columns_add_cell(metric, value, &table->scale, metric->is_ratio ? 0 : table->costs->distribution.sum, VALUE_WIDTH,
+                     out);
+    text_add(out, "  ");
 }
 
 void thread_table_add_line(const struct thread_table *table, size_t index, struct text *out)

@@ -12,19 +12,15 @@ void run_values_free(run_value_list *runs)
     vec_free(runs);
 }
 
-static double value_at(const struct run_values *run, size_t place)
-{
-    return *(const double *)((const char *)run + place);
-}
-
-/* The median of a value in all runs with this number of workers that have it. `place` is the offset
- * of the value in a run. */
-static struct median_interval median_of(const run_value_list *runs, unsigned workers, size_t place)
+/* The median of a value in all runs with this number of workers that have it; only of those with work and span.
+ * `place` is the offset of the value in a run. */
+static struct median_interval median_of(const run_value_list *runs, unsigned workers, bool of_work_span, size_t place)
 {
     value_list values = {0};
     for (size_t i = 0; i < runs->n; i++) {
-        double value = value_at(&runs->at[i], place);
-        if (runs->at[i].workers == workers && !isnan(value))
+        const struct run_values *run = &runs->at[i];
+        double value = *(const double *)((const char *)run + place);
+        if (run->workers == workers && (of_work_span ? run->has_work_span : !isnan(value)))
             vec_push(&values, value);
     }
     struct median_interval median = median_interval_of(values.at, values.n);
@@ -32,34 +28,22 @@ static struct median_interval median_of(const run_value_list *runs, unsigned wor
     return median;
 }
 
-static size_t count_runs(const run_value_list *runs, unsigned workers)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < runs->n; i++)
-        n += runs->at[i].workers == workers && !isnan(runs->at[i].wall);
-    return n;
-}
-
-static bool exceeds_cpus(const run_value_list *runs, unsigned workers)
-{
-    for (size_t i = 0; i < runs->n; i++)
-        if (runs->at[i].workers == workers && runs->at[i].cpus && workers > runs->at[i].cpus)
-            return true;
-    return false;
-}
-
-static void add_row(struct scaling_table *table, const run_value_list *runs, unsigned workers)
+/* The row of a number of workers; without runs if none has a time. */
+static struct scaling_row row_of(const run_value_list *runs, unsigned workers)
 {
     struct scaling_row row = {
         .workers = workers,
-        .n_runs = count_runs(runs, workers),
-        .exceeds_cpus = exceeds_cpus(runs, workers),
-        .time = median_of(runs, workers, offsetof(struct run_values, wall)),
-        .work = median_of(runs, workers, offsetof(struct run_values, work)),
-        .overhead = median_of(runs, workers, offsetof(struct run_values, overhead)),
-        .idleness = median_of(runs, workers, offsetof(struct run_values, idleness)),
+        .time = median_of(runs, workers, false, offsetof(struct run_values, wall)),
+        .work = median_of(runs, workers, false, offsetof(struct run_values, work)),
+        .overhead = median_of(runs, workers, false, offsetof(struct run_values, overhead)),
+        .idleness = median_of(runs, workers, false, offsetof(struct run_values, idleness)),
     };
-    vec_push(&table->rows, row);
+    for (size_t i = 0; i < runs->n; i++) {
+        const struct run_values *run = &runs->at[i];
+        row.n_runs += run->workers == workers && !isnan(run->wall);
+        row.exceeds_cpus |= run->workers == workers && run->cpus && workers > run->cpus;
+    }
+    return row;
 }
 
 static int by_workers(const void *left, const void *right)
@@ -67,14 +51,6 @@ static int by_workers(const void *left, const void *right)
     unsigned a = ((const struct scaling_row *)left)->workers;
     unsigned b = ((const struct scaling_row *)right)->workers;
     return (a > b) - (a < b);
-}
-
-static bool has_row(const struct scaling_table *table, unsigned workers)
-{
-    for (size_t i = 0; i < table->rows.n; i++)
-        if (table->rows.at[i].workers == workers)
-            return true;
-    return false;
 }
 
 /* ---- speedups ---- */
@@ -117,18 +93,6 @@ static double speedup_of(enum speedup_kind kind, double workers, const double ti
     }
 }
 
-/* The formula where the quantities in `high` are at the upper ends of their intervals, the others
- * at the lower ones. */
-static double at_corner(const struct measured *measured, enum speedup_kind kind, unsigned high)
-{
-    double times[QUANTITIES];
-    for (int q = 0; q < QUANTITIES; q++) {
-        const struct median_interval *of = &measured->of[measured->is[q]];
-        times[q] = high & USES(measured->is[q]) ? of->high : of->low;
-    }
-    return speedup_of(kind, measured->workers, times);
-}
-
 /* The least probability that all intervals have the true medians. */
 static double joint_coverage(const struct measured *measured, unsigned used)
 {
@@ -143,16 +107,21 @@ static double joint_coverage(const struct measured *measured, unsigned used)
     return missed < 1 ? 1 - missed : 0;
 }
 
-/* Each formula is monotonic in each quantity, so its extremes are at corners. */
+/* Each formula is monotonic in each quantity, so its extremes are at corners: quantities in `high` are at the upper ends
+ * of their intervals, the others at the lower ones. */
 static struct speedup with_band(const struct measured *measured, enum speedup_kind kind)
 {
-    double medians[QUANTITIES];
+    double times[QUANTITIES];
     for (int q = 0; q < QUANTITIES; q++)
-        medians[q] = measured->of[q].median;
-    double value = speedup_of(kind, measured->workers, medians);
+        times[q] = measured->of[q].median;
+    double value = speedup_of(kind, measured->workers, times);
     struct speedup speedup = {value, value, value, joint_coverage(measured, used_by[kind])};
     for (unsigned high = 0; high < USES(QUANTITIES); high++) {
-        double corner = at_corner(measured, kind, high);
+        for (int q = 0; q < QUANTITIES; q++) {
+            const struct median_interval *of = &measured->of[measured->is[q]];
+            times[q] = high & USES(measured->is[q]) ? of->high : of->low;
+        }
+        double corner = speedup_of(kind, measured->workers, times);
         if (isnan(corner))
             speedup.low = speedup.high = NAN;
         speedup.low = fmin(speedup.low, corner);
@@ -204,30 +173,9 @@ double scaling_band_coverage(const struct scaling_table *table)
 
 /* ---- work and span ---- */
 
-static double median_at(const run_value_list *runs, unsigned workers, size_t place)
-{
-    value_list values = {0};
-    for (size_t i = 0; i < runs->n; i++)
-        if (runs->at[i].workers == workers && runs->at[i].has_work_span)
-            vec_push(&values, value_at(&runs->at[i], place));
-    double median = median_interval_of(values.at, values.n).median;
-    vec_free(&values);
-    return median;
-}
-
-/* A copy of the first reason; NULL: the spans are exact. */
-static char *why_lower_bound(const run_value_list *runs, unsigned workers)
-{
-    for (size_t i = 0; i < runs->n; i++) {
-        const struct run_values *run = &runs->at[i];
-        if (run->workers == workers && run->has_work_span && run->work_span.why_lower_bound)
-            return mem_strdup(run->work_span.why_lower_bound);
-    }
-    return NULL;
-}
-
 static void add_work_span(struct scaling_table *table, const run_value_list *runs)
 {
+    struct work_span *of = &table->work_span;
     unsigned fewest = 0;
     for (size_t i = 0; i < runs->n; i++)
         if (runs->at[i].has_work_span && (!fewest || runs->at[i].workers < fewest))
@@ -236,18 +184,22 @@ static void add_work_span(struct scaling_table *table, const run_value_list *run
         return;
     table->has_work_span = true;
     table->work_span_workers = fewest;
-    for (size_t i = 0; i < runs->n; i++)
-        table->n_work_span += runs->at[i].has_work_span && runs->at[i].workers == fewest;
-    struct work_span *of = &table->work_span;
-    of->work = median_at(runs, fewest, offsetof(struct run_values, work_span.work));
-    of->span = median_at(runs, fewest, offsetof(struct run_values, work_span.span));
-    of->burdened_span =
-        median_at(runs, fewest, offsetof(struct run_values, work_span.burdened_span));
-    of->work_error = median_at(runs, fewest, offsetof(struct run_values, work_span.work_error));
-    of->span_error = median_at(runs, fewest, offsetof(struct run_values, work_span.span_error));
-    of->burdened_error =
-        median_at(runs, fewest, offsetof(struct run_values, work_span.burdened_error));
-    of->why_lower_bound = why_lower_bound(runs, fewest);
+    for (size_t i = 0; i < runs->n; i++) {
+        const struct run_values *run = &runs->at[i];
+        if (!run->has_work_span || run->workers != fewest)
+            continue;
+        table->n_work_span++;
+        if (!of->why_lower_bound && run->work_span.why_lower_bound)
+            of->why_lower_bound = mem_strdup(run->work_span.why_lower_bound);
+    }
+#define MEDIAN(member) of->member = median_of(runs, fewest, true, offsetof(struct run_values, work_span.member)).median
+    MEDIAN(work);
+    MEDIAN(span);
+    MEDIAN(burdened_span);
+    MEDIAN(work_error);
+    MEDIAN(span_error);
+    MEDIAN(burdened_error);
+#undef MEDIAN
 }
 
 double scaling_share_of_cpus(const struct scaling_row *row)
@@ -273,16 +225,19 @@ struct speedup_laws scaling_laws(const struct scaling_table *table, double worke
 struct scaling_table scaling_table_of(const run_value_list *runs)
 {
     struct scaling_table table = {0};
-    for (size_t i = 0; i < runs->n; i++)
-        if (runs->at[i].workers && !isnan(runs->at[i].wall) &&
-            !has_row(&table, runs->at[i].workers))
-            add_row(&table, runs, runs->at[i].workers);
+    for (size_t i = 0, at; i < runs->n; i++) {
+        for (at = 0; at < table.rows.n && table.rows.at[at].workers != runs->at[i].workers;)
+            at++;
+        if (at == table.rows.n && runs->at[i].workers && !isnan(runs->at[i].wall))
+            vec_push(&table.rows, row_of(runs, runs->at[i].workers));
+    }
     if (table.rows.n)
         qsort(table.rows.at, table.rows.n, sizeof *table.rows.at, by_workers);
     bool has_one = table.rows.n && table.rows.at[0].workers == 1;
     struct scaling_row one = has_one ? table.rows.at[0] : (struct scaling_row){0};
-    table.n_serial = count_runs(runs, 0);
-    table.serial = median_of(runs, 0, offsetof(struct run_values, wall));
+    struct scaling_row serial = row_of(runs, 0);
+    table.n_serial = serial.n_runs;
+    table.serial = serial.time;
     table.baseline = table.n_serial ? table.serial.median : has_one ? one.time.median : NAN;
     for (size_t i = 0; i < table.rows.n; i++)
         add_speedups(&table, &table.rows.at[i], has_one ? &one : NULL);

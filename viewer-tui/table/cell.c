@@ -8,20 +8,18 @@ void cell_add(const struct cell_style *style, const struct view *view, uint32_t 
     const struct metric *metric = &view->metrics->at[column->metric];
     struct number_scale scale = columns_scale(view, column->metric);
     double value = view_cost(view, row, column->metric, column->part);
-    char number[NUMBER_SIZE], percent[NUMBER_SIZE] = "";
-    columns_value(metric, value, &scale, number);
-    text_add_right(out, number, VALUE_WIDTH);
-    if (style->has_bars) {
-        struct text bar = {0};
-        text_add_bar(&bar, cell_share(view, row, column), PERCENT_WIDTH - 1, style->ascii);
-        text_printf(out, " %s", text_string(&bar));
-        text_pad(out, ' ', PERCENT_WIDTH - 1 - text_columns(text_string(&bar)));
-        vec_free(&bar);
+    if (!style->has_bars) {
+        columns_add_cell(metric, value, &scale, view_whole(view, column->metric), VALUE_WIDTH, out);
         return;
     }
-    if (metric_is_measured(metric) && isfinite(value) && value != 0)
-        number_percent(value, view_whole(view, column->metric), percent);
-    text_printf(out, "%*s%s", PERCENT_WIDTH - 1, percent, *percent ? "%" : " ");
+    char number[NUMBER_SIZE];
+    struct text bar = {0};
+    columns_value(metric, value, &scale, number);
+    text_add_right(out, number, VALUE_WIDTH);
+    text_add_bar(&bar, cell_share(view, row, column), PERCENT_WIDTH - 1, style->ascii);
+    text_printf(out, " %s", text_string(&bar));
+    text_pad(out, ' ', PERCENT_WIDTH - 1 - text_columns(text_string(&bar)));
+    vec_free(&bar);
 }
 
 double cell_share(const struct view *view, uint32_t row, const struct column *column)

@@ -1,5 +1,7 @@
 #include "viewer-tui/table/column-choice.h"
 
+#include "viewer-tui/db/metric-selection.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,14 +65,12 @@ size_t column_choice_move(struct column_choice *choice, const struct metrics *me
     return to;
 }
 
-static const char *const parts[] = {[INCLUSIVE] = ":inclusive", [EXCLUSIVE] = ":exclusive"};
-
 /* Parses what follows the name of a metric, up to the comma or the end. */
 static bool take_rest(const char *text, struct chosen_column *column)
 {
     for (int part = INCLUSIVE; part <= EXCLUSIVE; part++) {
-        size_t length = strlen(parts[part]);
-        if (strncmp(text, parts[part], length) != 0)
+        size_t length = strlen(choose_part_endings[part]);
+        if (strncmp(text, choose_part_endings[part], length) != 0)
             continue;
         char *end = (char *)text + length;
         if (*end == '+' || *end == '-') /* a width, of an earlier version */
@@ -151,7 +151,7 @@ void column_text_add(const struct column_choice *choice, const struct metrics *m
         bool is_line = !strpbrk(metric->name, "\r\n");
         if (column->is_hidden || !metric->is_in[SET_CHOSEN] || !is_line)
             continue;
-        text_printf(out, "%s%s%s", comma, metric->name, parts[column->part]);
+        text_printf(out, "%s%s%s", comma, metric->name, choose_part_endings[column->part]);
         comma = ",";
     }
 }

@@ -56,18 +56,12 @@ static void add_sorted(struct columns *columns, const struct view *view, size_t 
 /* Smaller shares of the work are no reason for columns of their own. */
 #define NOTABLE_LOCK_SHARE 0.02
 
-static bool is_of(const char *name, const char *metric)
-{
-    size_t length = strlen(metric);
-    return strncmp(name, metric, length) == 0 && (!name[length] || name[length] == ' ');
-}
-
 /* Whether waiting for locks takes so much that readers should see it at once. */
 static bool is_notable_lock(const struct view *view, size_t metric)
 {
     const struct metric *of = &view->metrics->at[metric];
     size_t work = metrics_find_measured(view->metrics, METRIC_WORK);
-    return (is_of(of->name, METRIC_LOCK_BLAME) || is_of(of->name, METRIC_LOCK_WAIT)) && metric_is_measured(of) &&
+    return (metric_is(of, METRIC_LOCK_BLAME) || metric_is(of, METRIC_LOCK_WAIT)) && metric_is_measured(of) &&
            !metric_is_compared(of) && work < view->metrics->n &&
            view_total(view, metric) > NOTABLE_LOCK_SHARE * view_total(view, work);
 }
@@ -247,6 +241,17 @@ void columns_alone(const struct metric *metric, double value, char text[NUMBER_W
     add_sign(metric, text, NUMBER_WITH_UNIT_SIZE);
 }
 
+void columns_add_cell(const struct metric *metric, double value, const struct number_scale *scale, double whole,
+                      size_t width, struct text *out)
+{
+    char number[NUMBER_SIZE], percent[NUMBER_SIZE] = "";
+    columns_value(metric, value, scale, number);
+    if (metric_is_measured(metric) && isfinite(value) && value != 0 && isfinite(whole))
+        number_percent(value, whole, percent);
+    text_add_right(out, number, width);
+    text_printf(out, "%*s%s", PERCENT_WIDTH - 1, percent, *percent ? "%" : " ");
+}
+
 void columns_percent(const struct metric *metric, double value, double whole,
                      char text[NUMBER_SIZE])
 {
@@ -258,17 +263,20 @@ void columns_percent(const struct metric *metric, double value, double whole,
         add_sign(metric, text, NUMBER_SIZE);
 }
 
-void columns_title(const struct metric *metric, const char *unit, bool ascii, struct text *out)
+void columns_title(const struct metric *metric, const char *unit, struct title_cuts cuts, bool ascii, struct text *out)
 {
+    const char *name = metric->name, *kind = metric->kind.name ? metric->kind.name : name;
+    const char *event = name + metric->of.quantity, *column = event + metric->of.event;
+    bool is_cut = cuts.difference && metric_is_compared(metric) && metric->compared.column == MERGED_DIFFERENCE;
+    struct text plain = {0};
+    if (kind > name && !cuts.overhead)
+        text_printf(&plain, "%.*s ", (int)(kind - name), name);
+    text_printf(&plain, "%.*s%.*s%s", (int)(event - kind), kind, cuts.event ? 0 : metric->of.event, event,
+                is_cut ? " diff" : column);
     if (metric_is_lower_bound(metric))
         text_add(out, ascii ? ">= " : "≥ ");
-    if (metric->kind.name) {
-        char *overhead = mem_strndup(metric->name, (size_t)(metric->kind.name - metric->name));
-        text_add_clean(out, overhead, ascii);
-        text_add(out, " ");
-        free(overhead);
-    }
-    text_add_clean(out, metric->kind.name ? metric->kind.name : metric->name, ascii);
-    if (*unit && metric_is_measured(metric))
+    text_add_clean(out, text_string(&plain), ascii);
+    vec_free(&plain);
+    if (*unit && metric_is_measured(metric) && !is_cut)
         text_printf(out, ", %s", unit);
 }

@@ -75,12 +75,24 @@ void columns_with_unit(const struct view *view, size_t metric, double value,
 /* A value in a sentence, in the scale that suits it, with sign and unit; or "-". */
 void columns_alone(const struct metric *metric, double value, char text[NUMBER_WITH_UNIT_SIZE]);
 
+/* Adds a value, right-aligned in `width` columns, and in the next PERCENT_WIDTH its percentage of `whole` (0 or NAN: it has
+ * none). */
+void columns_add_cell(const struct metric *metric, double value, const struct number_scale *scale, double whole,
+                      size_t width, struct text *out);
+
 /* A value in percent of `whole`, with its sign: "≥ 12.3"; "" if there is none. */
 void columns_percent(const struct metric *metric, double value, double whole,
                      char text[NUMBER_SIZE]);
 
+/* What a title leaves out. */
+struct title_cuts {
+    bool overhead;   /* "spawn" in place of "overhead: spawn" */
+    bool event;      /* "work" in place of "work (CPUTIME)" */
+    bool difference; /* "work diff" in place of "work difference, s" */
+};
+
 /* Adds a title: "NAME, UNIT", "≥ NAME, UNIT" of a lower bound; "overhead: KIND" of a kind of
  * overhead, which can be broken into lines. */
-void columns_title(const struct metric *metric, const char *unit, bool ascii, struct text *out);
+void columns_title(const struct metric *metric, const char *unit, struct title_cuts cuts, bool ascii, struct text *out);
 
 #endif

@@ -20,7 +20,7 @@ struct table_column table_cost_column(const struct metrics *metrics, size_t m, c
     struct table_column column = {.group = "metrics", .kind = OF_COST, .width = PART_WIDTH, .metric = m, .scale = scale,
                                   .whole = whole, .is_made = true};
     struct text title = {0};
-    columns_title(metric, scale.unit, describe_in_ascii(), &title);
+    columns_title(metric, scale.unit, (struct title_cuts){0}, describe_in_ascii(), &title);
     if (metrics_with_columns(metrics, m) == m)
         column.title = mem_strdup(text_string(&title));
     if (metrics_shown(metrics, m) == m)
@@ -121,19 +121,6 @@ void table_write_heads(const struct data_table *table, struct writer *writer)
     column_titles_free(&titles);
 }
 
-static void add_cost(const struct data_table *table, const struct table_column *column, const void *value, bool has_share,
-                     struct text *line)
-{
-    const struct metric *metric = metric_of(table, column);
-    double cost = (*(const double *const *)value)[column->metric];
-    char number[NUMBER_SIZE], percent[NUMBER_SIZE] = "";
-    columns_value(metric, cost, &column->scale, number);
-    text_add_right(line, number, (size_t)column->width - PERCENT_WIDTH);
-    if (has_share && metric_is_measured(metric) && isfinite(cost) && cost != 0 && isfinite(column->whole))
-        number_percent(cost, column->whole, percent);
-    text_printf(line, "%*s%s", PERCENT_WIDTH - 1, percent, *percent ? "%" : " ");
-}
-
 static void add_cell(const struct table_column *column, const void *value, struct writer *writer)
 {
     struct text cell = {0};
@@ -160,7 +147,9 @@ void table_write_lines(const struct data_table *table, struct writer *writer, si
                 const struct table_column *column = &table->columns[i];
                 const void *value = value_of(table, row, column);
                 if (is_in(column, part) && part == COSTS)
-                    add_cost(table, column, value, has_shares, &writer->line);
+                    columns_add_cell(metric_of(table, column), (*(const double *const *)value)[column->metric],
+                                     &column->scale, has_shares ? column->whole : 0,
+                                     (size_t)column->width - PERCENT_WIDTH, &writer->line);
                 else if (is_in(column, part))
                     add_cell(column, value, writer);
             }

@@ -8,15 +8,6 @@
 /* Exit status of a shell that does not find the command. */
 #define NOT_FOUND 127
 
-/* Adds a path, quoted for the shell, so that the editor takes it for neither option nor command. */
-static void add_path(struct text *command, const char *word)
-{
-    text_add(command, *word == '-' || *word == '+' ? "'./" : "'");
-    for (; *word; word++)
-        text_add_bytes(command, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
-    text_add(command, "'");
-}
-
 static void add_failure(const char *editor, int status, struct text *problem)
 {
     if (status == -1)
@@ -38,8 +29,11 @@ void editor_run(const char *path, uint32_t line, struct text *problem)
     text_add(&command, editor); /* may have arguments */
     if (line)
         text_printf(&command, " +%u", line);
-    text_add(&command, " ");
-    add_path(&command, path);
+    /* Quoted for the shell, so that the editor takes the path for neither option nor command. */
+    text_add(&command, *path == '-' || *path == '+' ? " './" : " '");
+    for (const char *at = path; *at; at++)
+        text_add_bytes(&command, *at == '\'' ? "'\\''" : at, *at == '\'' ? 4 : 1);
+    text_add(&command, "'");
     add_failure(editor, system(text_string(&command)), problem);
     vec_free(&command);
 }

@@ -34,10 +34,7 @@ static bool begins_thread(const char *name)
 /* Whether a row whose caller is start code belongs to the same library. */
 static bool continues_start_code(const struct view *view, uint32_t row, const char *name)
 {
-    uint32_t file, line;
-    label_place(view, row, &file, &line);
-    const char *path = database_file_path(view->db, file);
-    const char *module = database_module_path(view->db, label_module(view, row));
+    const char *path = label_path(view, row, NULL), *module = label_module_path(view, row);
     bool is_of_libc = module && strncmp(path_name(module), "libc.so", strlen("libc.so")) == 0;
     bool is_of_rust = path && strncmp(path, "/rustc/", strlen("/rustc/")) == 0;
     return is_of_libc || is_of_rust || strstr(name, "std::thread::") || strstr(name, "std::__invoke");
@@ -77,22 +74,11 @@ bool start_chain_may_begin(const struct view *view, uint32_t row)
 static bool is_start_code(const struct view *view, uint32_t row, bool above_is)
 {
     static const char *const names[] = {"_start", "__libc_start_main", "__libc_start_call_main", NULL};
-    struct text text = {0};
-    view = view_origin(view, &row);
-    label_name(view, row, &text);
-    const char *name = text_string(&text);
+    char *name = label_copy(view, row);
     bool is = is_one_of(name, names) || strstr(name, "std::rt::lang_start") || begins_thread(name) ||
               (above_is && continues_start_code(view, row, name));
-    vec_free(&text);
+    free(name);
     return is;
-}
-
-static bool has_source_file(const struct view *view, uint32_t row)
-{
-    uint32_t file, line;
-    view = view_origin(view, &row);
-    label_place(view, row, &file, &line);
-    return database_file_path(view->db, file) != NULL;
 }
 
 /* One row that is not start code may stand above start code: _start of a stripped program, or the
@@ -107,7 +93,7 @@ struct start_chain start_chain_at(struct view *view, uint32_t row)
         if (at == NOTHING)
             break;
         bool is = is_start_code(view, at, above_is);
-        if (!is && (!above_is || has_source_file(view, at)))
+        if (!is && (!above_is || label_path(view, at, NULL)))
             break;
         above_is = is;
         if (is)

@@ -32,20 +32,29 @@ static void add_frame(const json_t *frame, bool ascii, struct text *out)
         text_printf(out, ":%.0f", line);
 }
 
-/* Whether a frame belongs to the C++ library, which creates threads on behalf of its caller. */
-static bool is_of_library(const json_t *frame)
+/* Whether the user may have written a frame's source. */
+static bool is_users(const json_t *frame)
 {
-    return cxx_name_is_std(run_text(frame, "name"));
+    const char *file = run_text(frame, "file");
+    return *file == '/' && strncmp(file, "/usr/", 5) != 0;
 }
 
 void thread_origin_add(const json_t *path, bool ascii, struct text *out)
 {
     size_t n = json_array_size(path);
-    while (n > 1 && is_of_library(json_array_get(path, n - 1)))
+    /* The C++ library creates threads on behalf of its caller. */
+    while (n > 1 && cxx_name_is_std(run_text(json_array_get(path, n - 1), "name")))
         n--;
     for (size_t i = 0; i < SHORT_FRAMES && i < n; i++) {
         text_add(out, i ? " < " : "");
         add_frame(json_array_get(path, n - 1 - i), ascii, out);
+    }
+    size_t users = 0;
+    while (users < n && !is_users(json_array_get(path, n - 1 - users)))
+        users++;
+    if (users >= SHORT_FRAMES && users < n) {
+        text_add(out, users > SHORT_FRAMES ? " < ... < " : " < ");
+        add_frame(json_array_get(path, n - 1 - users), ascii, out);
     }
 }
 
@@ -93,16 +102,6 @@ static bool has_root(const json_t *described, enum thread_root wanted)
     return strcmp(root, "thread root") == 0 && wanted != ROOT_CREATOR;
 }
 
-static void count(struct thread_origins *origins, const json_t *path)
-{
-    for (size_t i = 0; i < origins->list.n; i++)
-        if (origins->list.at[i].path == path) {
-            origins->list.at[i].threads++;
-            return;
-        }
-    vec_push(&origins->list, (struct thread_origin){.path = path, .threads = 1});
-}
-
 static int by_threads(const void *a, const void *b)
 {
     const struct thread_origin *x = a, *y = b;
@@ -119,9 +118,15 @@ void thread_origins_find(struct thread_origins *origins, const json_t *run,
     {
         json_array_foreach(json_object_get(process, "threads"), t, thread)
         {
-            if (has_root(thread, root) &&
-                strcmp(run_text(thread, "start_routine"), start_routine) == 0)
-                count(origins, thread_origin_path(run, thread));
+            if (!has_root(thread, root) || strcmp(run_text(thread, "start_routine"), start_routine) != 0)
+                continue;
+            const json_t *path = thread_origin_path(run, thread);
+            size_t of = 0;
+            while (of < origins->list.n && origins->list.at[of].path != path)
+                of++;
+            if (of == origins->list.n)
+                vec_push(&origins->list, (struct thread_origin){.path = path});
+            origins->list.at[of].threads++;
         }
     }
     if (origins->list.n)

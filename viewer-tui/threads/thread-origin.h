@@ -12,8 +12,8 @@
 /* The path that created a thread described in run.json; NULL if unknown. */
 const json_t *thread_origin_path(const json_t *run, const json_t *described);
 
-/* Adds the last procedures of a path, innermost first: "pool_start pool.c:12 < phase_one
- * pool.c:80". */
+/* Adds the last procedures of a path, innermost first, and the last one in a source file that is not below /usr:
+ * "blas_thread_init < gotoblas_init < ... < <module> train.py:3". */
 void thread_origin_add(const json_t *path, bool ascii, struct text *out);
 
 /* Adds a line per procedure, outermost first; nothing for NULL. */

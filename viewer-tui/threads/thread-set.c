@@ -26,18 +26,14 @@ static void add(struct thread_set *set, const struct thread *thread)
     set->has[thread->profile] = true;
 }
 
-static bool has_upper_case(const char *text)
-{
-    while (*text && !isupper((unsigned char)*text))
-        text++;
-    return *text != '\0';
-}
-
 struct thread_set *thread_set_matching(const struct threads *threads, const json_t *run,
                                        const char *expression, char **cause)
 {
     regex_t regex;
-    int flags = REG_EXTENDED | REG_NOSUB | (has_upper_case(expression) ? 0 : REG_ICASE);
+    bool has_upper_case = false;
+    for (const char *at = expression; *at; at++)
+        has_upper_case |= isupper((unsigned char)*at) != 0;
+    int flags = REG_EXTENDED | REG_NOSUB | (has_upper_case ? 0 : REG_ICASE);
     int error = regcomp(&regex, expression, flags);
     if (error) {
         char text[256];
@@ -66,15 +62,6 @@ struct thread_set *thread_set_matching(const struct threads *threads, const json
     return set;
 }
 
-/* Adds "make, cc1, ld". */
-static void add_programs(const json_t *run, struct text *out)
-{
-    program_names names = run_programs(run);
-    for (size_t i = 0; i < names.n; i++)
-        text_printf(out, "%s%s", i ? ", " : "", names.at[i]);
-    vec_free(&names);
-}
-
 struct thread_set *thread_set_of_program(const struct threads *threads, const json_t *run,
                                          const char *program, char **cause)
 {
@@ -91,7 +78,10 @@ struct thread_set *thread_set_of_program(const struct threads *threads, const js
     if (set->n > 0)
         return set;
     struct text programs = {0};
-    add_programs(run, &programs);
+    program_names names = run_programs(run);
+    for (size_t i = 0; i < names.n; i++)
+        text_printf(&programs, "%s%s", i ? ", " : "", names.at[i]);
+    vec_free(&names);
     *cause = mem_printf("no program '%s'; there are: %s", program, text_string(&programs));
     vec_free(&programs);
     thread_set_free(set);

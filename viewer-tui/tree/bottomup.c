@@ -82,7 +82,7 @@ struct division {
     VEC(uint32_t) rows;    /* of each instance: the child it belongs to */
     VEC(uint32_t) counts;  /* of each child: number of instances */
     struct idmap callers;  /* (procedure, call site) -> child */
-    struct line_numbers call_sites;
+    struct idmap call_sites;
     uint32_t first_row;
 };
 
@@ -202,7 +202,7 @@ static enum outcome bottomup_expand(struct view *view, uint32_t number)
     vec_free(&division.rows);
     vec_free(&division.counts);
     idmap_free(&division.callers);
-    idmap_free(&division.call_sites.ids);
+    idmap_free(&division.call_sites);
     return outcome;
 }
 

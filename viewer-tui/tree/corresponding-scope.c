@@ -34,8 +34,7 @@ static uint32_t find_child(struct view *view, uint32_t row, const struct wanted 
 
 uint32_t corresponding_procedure(struct view *bottomup, const struct view *from, uint32_t row)
 {
-    while (row && !is_procedure_kind(view_row(from, row)->kind))
-        row = view_row(from, row)->parent;
+    row = view_procedure_at(from, row);
     if (!row)
         return NOTHING;
     struct wanted called = {.kind = KIND_PROCEDURE, .place = view_row(from, row)->place};

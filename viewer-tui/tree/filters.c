@@ -135,18 +135,6 @@ static bool is_procedure(const struct row *row)
     return kind_of(row) == KIND_PROCEDURE;
 }
 
-static const char *text_or_empty(const char *text)
-{
-    return text ? text : "";
-}
-
-static const char *file_of(const struct view *view, uint32_t row, uint32_t *line)
-{
-    uint32_t file;
-    label_place(view, row, &file, line);
-    return text_or_empty(database_file_path(view->db, file));
-}
-
 /* The module of a procedure or module; "" for other rows, which have that of a row above. */
 static const char *module_of(const struct view *view, uint32_t row)
 {
@@ -164,12 +152,9 @@ void filters_add_scope(struct filters *filters, enum filter_kind kind, const str
 {
     view = view_origin(view, &row);
     struct filter filter = {.kind = kind, .scope.kind = kind_of(view_row(view, row))};
-    struct text name = {0};
-    label_name(view, row, &name);
-    filter.scope.name = mem_strdup(text_string(&name));
-    filter.scope.file = mem_strdup(file_of(view, row, &filter.scope.line));
+    filter.scope.name = label_copy(view, row);
+    filter.scope.file = mem_strdup(text_or_empty(label_path(view, row, &filter.scope.line)));
     filter.scope.module = mem_strdup(module_of(view, row));
-    vec_free(&name);
     add(filters, filter, NULL);
 }
 
@@ -231,11 +216,10 @@ void filter_describe_short(const struct filter *filter, bool ascii, size_t colum
 /* Whether a procedure is in the scope, a file or module, which has no row in this view. */
 static bool is_part_of(const struct scope *scope, const struct view *view, uint32_t row)
 {
-    uint32_t line;
     if (view->class == &flat_class || !is_procedure(view_row(view, row)))
         return false;
     if (scope->kind == KIND_FILE)
-        return *scope->file && strcmp(scope->file, file_of(view, row, &line)) == 0;
+        return *scope->file && strcmp(scope->file, text_or_empty(label_path(view, row, NULL))) == 0;
     return scope->kind == KIND_MODULE && *scope->module &&
            strcmp(scope->module, module_of(view, row)) == 0;
 }
@@ -245,13 +229,12 @@ static bool describes(const struct scope *scope, const struct view *view, uint32
     uint32_t line;
     if (kind_of(view_row(view, row)) != scope->kind)
         return is_part_of(scope, view, row);
-    if (strcmp(scope->file, file_of(view, row, &line)) != 0 || line != scope->line ||
+    if (strcmp(scope->file, text_or_empty(label_path(view, row, &line))) != 0 || line != scope->line ||
         strcmp(scope->module, module_of(view, row)) != 0)
         return false;
-    struct text name = {0};
-    label_name(view, row, &name);
-    bool is_same = strcmp(scope->name, text_string(&name)) == 0;
-    vec_free(&name);
+    char *name = label_copy(view, row);
+    bool is_same = strcmp(scope->name, name) == 0;
+    free(name);
     return is_same;
 }
 

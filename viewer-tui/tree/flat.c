@@ -41,7 +41,7 @@ struct making {
     const struct nodes *nodes;
     uint32_t *procedure_scopes; /* by id of the procedure; NOTHING for none yet */
     struct idmap scopes;        /* (parent and place, line or call site and kind) -> scope */
-    struct line_numbers call_sites;
+    struct idmap call_sites;
     struct cost *costs;        /* of the current node */
     const uint32_t *number_of; /* by scope: which of the wanted ones; NULL: scopes are made */
     const bool *concerns;      /* by scope: whether it or a scope around it is wanted */
@@ -274,7 +274,7 @@ static enum outcome flat_open(struct view *view)
     enum outcome outcome = pass_over_nodes(&making);
     free(making.procedure_scopes);
     idmap_free(&making.scopes);
-    idmap_free(&making.call_sites.ids);
+    idmap_free(&making.call_sites);
     list_children(flat);
     view->rows.at[0].data = flat->scopes.n;
     return outcome;

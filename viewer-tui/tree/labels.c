@@ -10,15 +10,6 @@
 
 /* ---- as in the database ---- */
 
-static const char *entry_name(const struct view *view, const struct row *row)
-{
-    struct v4_entry entry;
-    const char *name;
-    if (row->place == NOTHING)
-        return "<whole program>";
-    return database_entry(view->db, row->place, &entry, &name) ? name : "";
-}
-
 static const char *or_unknown(const char *name, const char *unknown)
 {
     return name ? name : unknown;
@@ -27,8 +18,13 @@ static const char *or_unknown(const char *name, const char *unknown)
 /* The first sort key of rows: the name; for loops and statements the file. */
 static const char *stem(const struct view *view, const struct row *row, char buffer[NAME_SIZE])
 {
+    struct v4_entry entry;
+    const char *name;
     switch (row->kind) {
-    case KIND_ROOT: return entry_name(view, row);
+    case KIND_ROOT:
+        if (row->place == NOTHING)
+            return "<whole program>";
+        return database_entry(view->db, row->place, &entry, &name) ? name : "";
     case KIND_PROGRAM: return database_program_name(view->db, row->place);
     case KIND_MODULE:
         return or_unknown(database_module_path(view->db, row->place), "<unknown module>");
@@ -76,6 +72,27 @@ void label_name(const struct view *view, uint32_t number, struct text *out)
         text_add(out, stem(view, row, buffer));
 }
 
+char *label_copy(const struct view *view, uint32_t number)
+{
+    struct text name = {0};
+    label_name(view, number, &name);
+    text_add(&name, "");
+    return name.at;
+}
+
+const char *label_path(const struct view *view, uint32_t number, uint32_t *line)
+{
+    uint32_t file, no_line;
+    label_place(view, number, &file, line ? line : &no_line);
+    return database_file_path(view_origin(view, &number)->db, file);
+}
+
+const char *label_module_path(const struct view *view, uint32_t number)
+{
+    uint32_t module = label_module(view, number);
+    return database_module_path(view_origin(view, &number)->db, module);
+}
+
 void label_place(const struct view *view, uint32_t number, uint32_t *file, uint32_t *line)
 {
     view = view_origin(view, &number);
@@ -100,12 +117,6 @@ void label_place(const struct view *view, uint32_t number, uint32_t *file, uint3
     }
 }
 
-/* Rows above are callees in the bottom-up view, and may be in another module. */
-static bool is_around(const struct view *view)
-{
-    return !view->class->shows_callers;
-}
-
 uint32_t label_module(const struct view *view, uint32_t number)
 {
     view = view_origin(view, &number);
@@ -116,7 +127,7 @@ uint32_t label_module(const struct view *view, uint32_t number)
         uint32_t module = NOTHING;
         if (row->kind == KIND_PROCEDURE || row->kind == KIND_INLINED)
             module = database_procedure(view->db, row->place).module;
-        if (module != NOTHING || row->kind == KIND_PROCEDURE || number == 0 || !is_around(view))
+        if (module != NOTHING || row->kind == KIND_PROCEDURE || number == 0 || view->class->shows_callers)
             return module;
     }
 }
@@ -233,14 +244,14 @@ void describe_bare_name(const struct view *view, uint32_t number, bool ascii, si
 {
     view = view_origin(view, &number);
     enum scope_kind kind = view_row(view, number)->kind;
-    struct text raw = {0}, name = {0};
-    label_name(view, number, &raw);
-    text_add_clean(&name, text_string(&raw), ascii);
+    struct text name = {0};
+    char *raw = label_copy(view, number);
+    text_add_clean(&name, raw, ascii);
     if (kind == KIND_MODULE || kind == KIND_FILE)
         shorten_path(text_string(&name), columns, ascii, out);
     else
         shorten_name(text_string(&name), columns, ascii, out);
-    vec_free(&raw);
+    free(raw);
     vec_free(&name);
 }
 
@@ -271,7 +282,7 @@ void describe_location(const struct view *view, uint32_t number, bool ascii, str
         file = row->call_file;
         line = row->call_line;
     }
-    const char *module = database_module_path(view->db, label_module(view, number));
+    const char *module = label_module_path(view, number);
     if (file != NOTHING && line)
         add_file_line(view, file, line, ascii, out);
     else if (module)

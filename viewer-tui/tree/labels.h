@@ -30,6 +30,9 @@ void label_in_sentence(const struct database *db, uint32_t procedure, struct tex
  * "<unknown file>" for NOTHING. */
 void label_file_line(const struct database *db, uint32_t file, uint32_t line, struct text *out);
 
+/* The name as a text of its own, which the caller frees. */
+char *label_copy(const struct view *view, uint32_t row);
+
 /* Index of the row's source file, and its line; for a procedure those of its declaration. NOTHING
  * and 0 if they are unknown or the row has none. */
 void label_place(const struct view *view, uint32_t row, uint32_t *file, uint32_t *line);
@@ -37,6 +40,10 @@ void label_place(const struct view *view, uint32_t row, uint32_t *file, uint32_t
 /* Index of the module with the row's code: its own, or that of the nearest row above of which it is
  * a part; NOTHING if unknown. */
 uint32_t label_module(const struct view *view, uint32_t row);
+
+/* The paths of both; NULL if unknown. `line` as in label_place, or NULL. */
+const char *label_path(const struct view *view, uint32_t row, uint32_t *line);
+const char *label_module_path(const struct view *view, uint32_t row);
 
 /* "root", "procedure", ... */
 const char *label_kind(enum scope_kind kind);

@@ -76,19 +76,12 @@ void view_sort_rows(struct view *view, uint32_t *rows, size_t n)
     free(sorted);
 }
 
-static void sort_children(struct view *view, struct row *row)
-{
-    if (row->sorted_by == view->sorting_number)
-        return;
-    row->sorted_by = view->sorting_number;
-    uint32_t *children = view->order.at + row->first_child;
-    view_sort_rows(view, children, row->n_children);
-}
-
 uint32_t view_child(struct view *view, uint32_t row, uint32_t i)
 {
     struct row *parent = &view->rows.at[row];
     assert(parent->is_expanded && i < parent->n_children);
-    sort_children(view, parent);
+    if (parent->sorted_by != view->sorting_number)
+        view_sort_rows(view, view->order.at + parent->first_child, parent->n_children);
+    parent->sorted_by = view->sorting_number;
     return view->order.at[parent->first_child + i];
 }

@@ -77,21 +77,12 @@ static bool is_in(const struct pattern *pattern, const char *text)
 
 static bool matches_name(const struct pattern *pattern, const struct view *view, uint32_t row)
 {
-    struct text label = {0}, name = {0};
-    label_name(view, row, &label);
-    text_add_clean(&name, text_string(&label), false);
+    struct text name = {0};
+    char *label = label_copy(view, row);
+    text_add_clean(&name, label, false);
     bool matches = is_in(pattern, text_string(&name));
-    vec_free(&label);
+    free(label);
     vec_free(&name);
-    return matches;
-}
-
-static bool matches_location(const struct pattern *pattern, const struct view *view, uint32_t row)
-{
-    struct text location = {0};
-    describe_location(view, row, false, &location);
-    bool matches = location.n && is_in(pattern, text_string(&location));
-    vec_free(&location);
     return matches;
 }
 
@@ -100,23 +91,21 @@ static bool matches_path(const struct pattern *pattern, const char *path)
     return path && is_in(pattern, path);
 }
 
-static uint32_t file_of(const struct view *view, uint32_t row)
-{
-    uint32_t file, line;
-    label_place(view, row, &file, &line);
-    return file;
-}
-
 static bool match(const struct pattern *pattern, const struct view *view, uint32_t row)
 {
     switch (pattern->field) {
     case PATTERN_NAME: return matches_name(pattern, view, row);
-    case PATTERN_FILE:
-        return matches_path(pattern, database_file_path(view->db, file_of(view, row)));
-    case PATTERN_MODULE:
-        return matches_path(pattern, database_module_path(view->db, label_module(view, row)));
-    default: return matches_name(pattern, view, row) || matches_location(pattern, view, row);
+    case PATTERN_FILE: return matches_path(pattern, label_path(view, row, NULL));
+    case PATTERN_MODULE: return matches_path(pattern, label_module_path(view, row));
+    default: break;
     }
+    if (matches_name(pattern, view, row))
+        return true;
+    struct text location = {0};
+    describe_location(view, row, false, &location);
+    bool matches = location.n && is_in(pattern, text_string(&location));
+    vec_free(&location);
+    return matches;
 }
 
 /* The keys on which a match of a row depends; false if it depends on more. */
@@ -124,11 +113,13 @@ static bool key_of(const struct pattern *pattern, const struct view *view, uint3
                    uint64_t *a, uint64_t *b)
 {
     const struct row *row = view_row(view, number);
+    uint32_t file, line;
     *a = (uint64_t)row->kind << 32 | row->place;
     *b = row->line;
-    if (pattern->field == PATTERN_FILE)
-        *a = file_of(view, number);
-    else if (pattern->field == PATTERN_MODULE)
+    if (pattern->field == PATTERN_FILE) {
+        label_place(view, number, &file, &line);
+        *a = file;
+    } else if (pattern->field == PATTERN_MODULE)
         *a = label_module(view, number);
     else if (view->class->shows_callers && row->depth > 1)
         *b = (uint64_t)row->call_file << 32 | row->call_line;

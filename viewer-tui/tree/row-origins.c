@@ -19,16 +19,6 @@ static void add_name(const struct view *view, uint32_t row, struct text *out)
     label_name(view, row, out);
 }
 
-/* The procedure, inlined or not, that contains a row; 0 if none. */
-static uint32_t procedure_above(const struct view *view, uint32_t row)
-{
-    do
-        row = view_row(view, row)->parent;
-    while (row && view_row(view, row)->kind != KIND_PROCEDURE &&
-           view_row(view, row)->kind != KIND_INLINED);
-    return row;
-}
-
 /* Whether a path contains the procedure with this name, at this line (0: any). */
 static bool goes_through(const json_t *path, const char *name, uint32_t line)
 {
@@ -48,7 +38,7 @@ static void keep_those_here(struct thread_origins *origins, const struct view *v
 {
     struct text above = {0};
     size_t kept = 0;
-    add_name(view, procedure_above(view, row), &above);
+    add_name(view, view_procedure_at(view, view_row(view, row)->parent), &above);
     for (size_t i = 0; i < origins->list.n; i++)
         if (goes_through(origins->list.at[i].path, text_string(&above),
                          view_row(view, row)->call_line))

@@ -145,22 +145,16 @@ struct ordering {
     bool is_reversed;
 };
 
-/* Descending order, undefined values last. */
-static int compare_values(double a, double b)
-{
-    if (isnan(a) || isnan(b))
-        return isnan(a) - isnan(b);
-    return (a < b) - (a > b);
-}
-
 static int compare(const void *left, const void *right, void *context)
 {
     const struct ordering *ordering = context;
     size_t a = *(const size_t *)left, b = *(const size_t *)right;
     double value_a = ordering->costs->values[a], value_b = ordering->costs->values[b];
     int result = 0;
-    if (ordering->by == BY_VALUE)
-        result = compare_values(value_a, value_b);
+    if (ordering->by == BY_VALUE && (isnan(value_a) || isnan(value_b))) /* undefined ones last */
+        result = isnan(value_a) - isnan(value_b);
+    else if (ordering->by == BY_VALUE)
+        result = (value_a < value_b) - (value_a > value_b);
     else if (ordering->by == BY_LABEL)
         result = strcmp(ordering->costs->labels[a], ordering->costs->labels[b]);
     if (result == 0)

@@ -73,13 +73,6 @@ static struct known *find(const struct thread_statistics *statistics, uint32_t r
     return NULL;
 }
 
-static void remember(struct thread_statistics *statistics, uint32_t row, struct known known)
-{
-    while (statistics->rows.n <= row)
-        vec_push(&statistics->rows, (struct known_of_row){0});
-    vec_push(&statistics->rows.at[row].list, known);
-}
-
 /* Removes the refs of rows of which the database lacks a value, and notes that they are unknown. */
 static void remove_unknown(const struct database *db, struct value_refs *refs, size_t metric, bool *is_unknown)
 {
@@ -131,28 +124,24 @@ enum outcome thread_statistics_gather(struct thread_statistics *statistics, cons
     enum outcome outcome = statistics->are_stopped ? STOPPED : DONE;
     if (n_new && outcome == DONE)
         outcome = find_distributions(statistics, new.at, n_new, metric, found);
-    for (uint32_t i = 0; i < n_new && outcome != STOPPED; i++)
-        remember(statistics, new.at[i], (struct known){metric, {found[i], found[n_new + i]}});
+    for (uint32_t i = 0; i < n_new && outcome != STOPPED; i++) {
+        while (statistics->rows.n <= new.at[i])
+            vec_push(&statistics->rows, (struct known_of_row){0});
+        vec_push(&statistics->rows.at[new.at[i]].list, ((struct known){metric, {found[i], found[n_new + i]}}));
+    }
     free(found);
     vec_free(&new);
     statistics->are_stopped = outcome == STOPPED;
     return outcome == STOPPED ? STOPPED : DONE;
 }
 
-static const struct distribution *distribution_of_row(struct thread_statistics *statistics,
-                                                      uint32_t row, size_t metric,
-                                                      enum cost_part part)
+double thread_statistics_value(struct thread_statistics *statistics, uint32_t row, size_t metric,
+                               enum cost_part part, enum formula_statistic which)
 {
     const struct known *known = find(statistics, row, metric);
     if (!known && thread_statistics_gather(statistics, &row, 1, metric) == DONE)
         known = find(statistics, row, metric);
-    return known ? &known->distributions[part] : &unknown;
-}
-
-double thread_statistics_value(struct thread_statistics *statistics, uint32_t row, size_t metric,
-                               enum cost_part part, enum formula_statistic which)
-{
-    const struct distribution *distribution = distribution_of_row(statistics, row, metric, part);
+    const struct distribution *distribution = known ? &known->distributions[part] : &unknown;
     switch (which) {
     case THREAD_MIN: return distribution->min;
     case THREAD_MEAN: return distribution->mean;

@@ -188,20 +188,18 @@ static void join_same(struct view *view, uint32_t parent)
     uint32_t n = (uint32_t)view->rows.n - first;
     uint32_t *groups = mem_alloc((n + 1) * sizeof *groups);
     struct idmap numbers = {0};
-    struct line_numbers call_sites = {0};
+    struct idmap call_sites = {0};
     for (uint32_t i = 0; i < n; i++) {
         const struct row *row = view_row(view, first + i);
         uint32_t call_site = line_number_of(&call_sites, row->call_file, row->call_line);
         uint64_t scope = (uint64_t)row->kind << 32 | row->place;
         uint64_t place = (uint64_t)row->line << 32 | call_site;
-        groups[i] = idmap_get(&numbers, scope, place);
-        if (groups[i] == IDMAP_NONE)
-            idmap_put(&numbers, scope, place, groups[i] = i);
+        groups[i] = idmap_number(&numbers, scope, place, i);
     }
     view->rows.at[parent].n_children = n;
     view_join(view, parent, groups);
     idmap_free(&numbers);
-    idmap_free(&call_sites.ids);
+    idmap_free(&call_sites);
     free(groups);
 }
 

@@ -124,6 +124,14 @@ static inline bool row_is_procedure(const struct row *row)
     return row->kind == KIND_PROCEDURE || row->kind == KIND_INLINED;
 }
 
+/* The nearest procedure, inlined or not, from a row upwards; 0 if there is none. */
+static inline uint32_t view_procedure_at(const struct view *view, uint32_t row)
+{
+    while (row && !row_is_procedure(view_row(view, row)))
+        row = view_row(view, row)->parent;
+    return row;
+}
+
 /* A row's costs, by stored metric. Valid until the next call for the view. */
 const struct cost *view_costs(const struct view *view, uint32_t row);
 
@@ -203,22 +211,11 @@ static inline struct cost *view_costs_of_new(struct view *view, uint32_t row)
     return view->costs + row * view->n_metrics;
 }
 
-/* For the implementations: dense numbers of source lines, to distinguish call sites. A zeroed one
- * is empty; the owner frees `ids` with idmap_free. */
-struct line_numbers {
-    struct idmap ids;
-    uint32_t n;
-};
-
-/* The number of a line: 0, 1, ... in order of appearance. */
-static inline uint32_t line_number_of(struct line_numbers *lines, uint32_t file, uint32_t line)
+/* For the implementations: the number of a source line in `lines`, 0, 1, ... in order of appearance, to distinguish call
+ * sites. */
+static inline uint32_t line_number_of(struct idmap *lines, uint32_t file, uint32_t line)
 {
-    uint32_t number = idmap_get(&lines->ids, file, line);
-    if (number == IDMAP_NONE) {
-        number = lines->n++;
-        idmap_put(&lines->ids, file, line, number);
-    }
-    return number;
+    return idmap_number(lines, file, line, (uint32_t)lines->count);
 }
 
 #endif

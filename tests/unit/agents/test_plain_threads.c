@@ -50,10 +50,8 @@ static struct agent_slot *add_waiter(const int *holder)
 
 static int begin(void **state)
 {
-    static const struct agent_host host = {.is_claimed = is_claimed,
-                                           .refuse = refuse,
-                                           .read = read_memory,
-                                           .slots = &slots};
+    static const struct agent_host host = {
+        .is_claimed = is_claimed, .refuse = refuse, .read = read_memory, .slots = &slots};
     slots.end = 0;
     own_slot = add(AGENT_SLOT_WORKING);
     refused = NULL;
@@ -136,6 +134,21 @@ TEST(the_holder_charges_those_who_wait_for_it)
     assert_true(first->is_charged && second->is_charged);
     assert_false(other->is_charged);
     assert_int_equal(first->delay[0] + other->delay[1], 0);
+}
+
+TEST(the_turn_is_that_of_an_interpreters_lock)
+{
+    uint64_t turns = 40;
+    uint32_t locked = 1;
+    const int *holder = &own_tid;
+    const struct agent_lock lock = {
+        .locked = (uint64_t)&locked, .holder = (uint64_t)&holder, .turns = (uint64_t)&turns};
+    add_waiter(&own_tid);
+    assert_int_equal(agent_for_threads.worker_counts(&cursor).turn, 0);
+    add(AGENT_SLOT_WAITING)->holder = AGENT_HOLDER_OF_LOCK | (uint64_t)&lock;
+    assert_int_equal(agent_for_threads.worker_counts(&cursor).turn, 41);
+    holder = &other_tid;
+    assert_int_equal(agent_for_threads.worker_counts(&cursor).turn, 0);
 }
 
 TEST(a_waiter_that_has_gone_is_not_charged)

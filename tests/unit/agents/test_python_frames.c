@@ -12,7 +12,7 @@ struct text {
 };
 
 struct lines {
-    uint64_t header[2], size;
+    uint64_t header[2], size, hash;
     char data[64];
 };
 
@@ -280,6 +280,30 @@ TEST(what_is_no_code_has_none)
     assert_false(python_frame_next(&reader, &at).has_code);
     at = 8; /* not readable */
     assert_true(python_frame_next(&reader, &at).is_last);
+}
+
+TEST(an_interpreter_may_have_a_lock_of_its_own)
+{
+    static struct {
+        uint64_t pad, holder;
+    } lock, own;
+    static struct {
+        void *lock;
+    } interpreter_state;
+    static struct {
+        void *interpreter;
+    } its = {&interpreter_state};
+    assert_false(python_has_other_lock(&reader, address(&its))); /* 3.11 */
+    layout.thread_interpreter = layout.interpreter_lock = 0;
+    layout.gil_in_state = 8;
+    layout.gil_holder = address(&lock.holder);
+    interpreter_state.lock = &lock;
+    assert_false(python_has_other_lock(&reader, address(&its)));
+    interpreter_state.lock = &own;
+    assert_true(python_has_other_lock(&reader, address(&its)));
+    interpreter_state.lock = NULL;
+    assert_false(python_has_other_lock(&reader, address(&its)));
+    layout.gil_in_state = 0;
 }
 
 /* ---- names ---- */

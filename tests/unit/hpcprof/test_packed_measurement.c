@@ -21,9 +21,7 @@ static struct measurement *sent(const struct measurement *m)
 
 static void put_every_chunk(void)
 {
-    start_file();
-    put_process();
-    put_events_and_metrics();
+    start_process_file();
     put_module(2, "/bin/xz");
     ENCODE(0, 1, 900);
     encode_string(&payload, "outer");
@@ -123,7 +121,6 @@ TEST_WITH(make_directory, remove_directory, all_fields_arrive)
     assert_int_equal(thread->fates.at[0].amount, 3000);
     assert_int_equal(copy->problems.n, m->problems.n);
     measurement_free(copy);
-    measurement_free(m);
 }
 
 TEST_WITH(make_directory, remove_directory, problems_arrive)
@@ -136,7 +133,6 @@ TEST_WITH(make_directory, remove_directory, problems_arrive)
     assert_int_equal(copy->problems.n, m->problems.n);
     assert_string_equal(copy->problems.at[0], m->problems.at[0]);
     measurement_free(copy);
-    measurement_free(m);
 }
 
 /* ---- digests ---- */

@@ -67,6 +67,20 @@ TEST(texts_are_copied_as_utf_8)
     assert_int_equal(agent_names_number(0, &name, &memory), 0);
 }
 
+TEST(a_copy_has_the_characters_that_fit)
+{
+    char copy[9];
+    struct agent_text text = latin("ab\xe9");
+    agent_names_copy(&text, &memory, copy, sizeof copy);
+    assert_string_equal(copy, "ab\u00e9");
+    text = latin("\xe9\xe9\xe9\xe9\xe9");
+    agent_names_copy(&text, &memory, copy, sizeof copy);
+    assert_string_equal(copy, "\u00e9\u00e9\u00e9\u00e9");
+    text.at = 8;
+    agent_names_copy(&text, &memory, copy, sizeof copy);
+    assert_string_equal(copy, "");
+}
+
 TEST(what_cannot_be_read_has_no_name)
 {
     char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

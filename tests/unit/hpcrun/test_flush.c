@@ -76,9 +76,7 @@ static uint64_t fired_count, fired_amount, partial_count;
 
 static void begin(void)
 {
-    start_file();
-    put_process();
-    put_events_and_metrics();
+    start_process_file();
     size_t size = file.n;
     memset(&thread, 0, sizeof thread);
     memset(added, 0, sizeof added);
@@ -168,7 +166,6 @@ static void check(void)
     assert_int_equal(count, fired_count);
     fate_amount(read, FATE_PARTIAL_NO_FDE, &count);
     assert_int_equal(count, partial_count);
-    measurement_free(m);
 }
 
 /* ---- the tests ---- */
@@ -296,7 +293,6 @@ TEST(late_samples_are_counted_once)
     assert_int_equal(count, 3);
     assert_int_equal(fate_amount(&m->threads.at[0], FATE_DROPPED_ENDING, &count), 300);
     assert_int_equal(count, 2);
-    measurement_free(m);
     end();
 }
 

@@ -26,6 +26,10 @@ void report_error(const struct text *text)
 {
 }
 
+void report_loss(const struct text *text)
+{
+}
+
 /* Addresses in no module. An l-note's value, its site or both may be the address of its p-note. */
 #define NATIVE  0x10000u
 #define CLAIMED 0x20000u

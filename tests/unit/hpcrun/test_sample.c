@@ -5,6 +5,7 @@
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
+#include "hpcrun/sample/lock-wait-record.h"
 #include "hpcrun/sample/sample.h"
 
 struct process process;
@@ -14,6 +15,7 @@ enum { WORK, WALL, OFF_CPU, READY, IDLENESS, INCOMPLETE, WAITING, LOCK_BLAME, ME
 
 #define NODE    5u
 #define UNKNOWN 6u
+#define KEPT    7u /* for a lock that is kept for long */
 
 static struct thread thread;
 static struct arena_thread image;
@@ -21,7 +23,7 @@ static struct thread_event *const event = &thread.events[0];
 static struct thread_status status;
 static enum unwind_end path_end;
 static uint32_t node_of_path, full_metric; /* full_metric: has no memory; METRICS: all have */
-static uint64_t paid[UNKNOWN + 1][METRICS];
+static uint64_t paid[KEPT + 1][METRICS];
 static uint32_t recorded_workers, recorded_n;
 
 __thread struct agent_slot *own_slot;
@@ -75,6 +77,12 @@ const struct thread_status *agent_query_status(struct agent_query *query, struct
     return &status;
 }
 
+uint32_t lock_kept_node(struct thread *self)
+{
+    assert_ptr_equal(self, &thread);
+    return KEPT;
+}
+
 uint32_t agent_query_path(struct agent_query *query)
 {
     return 0;
@@ -94,7 +102,7 @@ uint32_t logical_unknown(struct cct *cct)
 
 bool cct_add(struct cct *cct, uint32_t node, uint32_t metric, uint64_t amount)
 {
-    assert_in_range(node, NODE, UNKNOWN);
+    assert_in_range(node, NODE, KEPT);
     assert_in_range(metric, 0, METRICS - 1);
     if (metric == full_metric)
         return false;
@@ -304,6 +312,27 @@ TEST(the_holder_of_a_lock_pays_for_each_thread_that_waits)
         assert_int_equal(charged, 1000);
         assert_int_equal(paid[NODE][LOCK_BLAME], 3000);
     }
+}
+
+/* 4 ms at a time: from the sixth sample of the same turn on, the thread has kept the lock for 20 ms. */
+TEST(a_lock_that_is_kept_for_long_has_a_node_of_its_own)
+{
+    const uint64_t amount = (uint64_t)4000000 << TIME_SHIFT;
+    waiters = 2;
+    set_status(AGENT_WORKING, 3, 1);
+    for (status.counts.turn = 5; status.counts.turn < 7; status.counts.turn++) {
+        memset(&paid, 0, sizeof paid);
+        for (int i = 0; i < 8; i++)
+            take(amount);
+        assert_int_equal(paid[NODE][LOCK_BLAME], 6 * 2 * amount);
+        assert_int_equal(paid[KEPT][LOCK_BLAME], 2 * 2 * amount);
+        assert_int_equal(paid[KEPT][WORK], 0);
+    }
+    memset(&paid, 0, sizeof paid);
+    status.counts.turn = 0; /* a lock that is no interpreter's */
+    for (int i = 0; i < 8; i++)
+        take(amount);
+    assert_int_equal(paid[NODE][LOCK_BLAME], 8 * 2 * amount);
 }
 
 TEST(a_wait_lasts_while_its_wrapper_is_on_the_stack)

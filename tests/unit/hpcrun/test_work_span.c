@@ -120,10 +120,11 @@ static struct path *longest_path(const struct call *call, int parent, uint64_t b
         if (child) {
             struct path *path = longest_path(child, context, burden);
             path->length += here->length;
-            for (int k = 0; k < MAX_CONTEXTS; k++)
-                path->local[k] += here->local[k];
-            if (path->length > longest->length)
+            if (path->length > longest->length) {
+                for (int k = 0; k < context_count; k++)
+                    path->local[k] += here->local[k];
                 *longest = *path;
+            }
             free(path);
             here->length += burden;
             here->local[context] += burden;

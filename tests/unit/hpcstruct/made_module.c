@@ -6,9 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void made_module_free(struct made_module *made)
+{
+    module_code_free(&made->module);
+    decoder_free(&made->decoder);
+    vec_free(&made->image.code);
+    vec_free(&made->image.sections);
+    free(made);
+}
+
 struct made_module *made_module_new(void)
 {
-    struct made_module *made = mem_alloc(sizeof *made);
+    static struct made_module *made;
+    if (made)
+        made_module_free(made);
+    made = mem_alloc(sizeof *made);
     memset(made->code, 0xcc, sizeof made->code);
     const struct elf_code code = {CODE_AT, CODE_AT + CODE_SIZE, made->code};
     vec_push(&made->image.code, code);
@@ -25,15 +37,6 @@ struct made_module *made_module_new(void)
     made->at = CODE_AT;
     decoder_init(&made->decoder);
     return made;
-}
-
-void made_module_free(struct made_module *made)
-{
-    module_code_free(&made->module);
-    decoder_free(&made->decoder);
-    vec_free(&made->image.code);
-    vec_free(&made->image.sections);
-    free(made);
 }
 
 /* ---- contents ---- */

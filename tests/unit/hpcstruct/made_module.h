@@ -19,8 +19,8 @@ struct made_module {
     uint64_t at; /* address of the next code */
 };
 
+/* Frees the one before. */
 struct made_module *made_module_new(void);
-void made_module_free(struct made_module *made);
 
 /* ---- contents, before made_module_map ---- */
 

@@ -71,7 +71,6 @@ TEST(test_blocks)
               {0x1103, 0x1109, 0x1103, 0x1111, 0x1109, false},
               {0x1109, 0x1111, 0x110c, 0x1103, NONE, false},
               {0x1111, 0x1140, 0x1111, NONE, NONE, true});
-    made_module_free(made);
 }
 
 /* `dies` never returns because it calls a stub of a function that never does, and `calls_dies`
@@ -113,7 +112,6 @@ TEST(test_never_returning_calls)
     CHECK_CFG(made, 0x1300, {0x1300, 0x1306, 0x1300, 0x1310, 0x1306, false},
               {0x1306, 0x1310, 0x1306, NONE, NONE, false},
               {0x1310, 0x1320, 0x1310, NONE, NONE, false});
-    made_module_free(made);
 }
 
 /* Whether any direct call of the module never returns. */
@@ -153,7 +151,6 @@ TEST(test_returns_that_are_known_late)
         made_return(made);
         finish(made);
         assert_false(has_call_that_never_returns(made));
-        made_module_free(made);
     }
 }
 
@@ -176,7 +173,6 @@ TEST(test_many_callers)
     made_return(made);
     finish(made);
     assert_false(has_call_that_never_returns(made));
-    made_module_free(made);
 }
 
 /* Functions that only call each other never return, and the analysis ends. */
@@ -194,7 +190,6 @@ TEST(test_mutual_recursion)
     finish(made);
     CHECK_CFG(made, 0x1100, {0x1100, 0x1105, 0x1100, NONE, NONE, false},
               {0x1105, 0x1120, 0x1105, NONE, NONE, false});
-    made_module_free(made);
 }
 
 /* All parts of a procedure are in one graph. */
@@ -213,5 +208,4 @@ TEST(test_parts)
     CHECK_CFG(made, 0x1100, {0x1100, 0x1106, 0x1100, 0x1400, 0x1106, false},
               {0x1106, 0x1120, 0x1106, NONE, NONE, false},
               {0x1400, 0x1410, 0x1403, 0x1106, NONE, false});
-    made_module_free(made);
 }

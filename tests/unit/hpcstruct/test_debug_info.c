@@ -7,32 +7,41 @@
 
 static uint8_t code_bytes[0x1000];
 
-static struct elf_image make_image(void)
+static struct elf_image image;
+static struct debug_info info;
+
+STEP(begin)
 {
-    struct elf_image image = {0};
     const struct elf_code code = {0x1000, 0x2000, code_bytes};
+    memset(&image, 0, sizeof image);
+    memset(&info, 0, sizeof info);
     vec_push(&image.code, code);
-    return image;
 }
 
-static uint32_t line_at(const struct debug_info *info, uint64_t address)
+STEP(end)
 {
-    uint32_t mark = debug_info_line_index(info, address);
-    return mark == DEBUG_NONE ? 0 : info->lines.at[mark].line;
+    debug_info_free(&info);
+    vec_free(&image.code);
 }
 
-static uint32_t scope_at(const struct debug_info *info, uint64_t address)
+EACH_TEST(begin, end);
+
+static uint32_t line_at(uint64_t address)
 {
-    uint32_t mark = debug_info_scope_index(info, address);
-    return mark == DEBUG_NONE ? DEBUG_NONE : info->scope_rows.at[mark].scope;
+    uint32_t mark = debug_info_line_index(&info, address);
+    return mark == DEBUG_NONE ? 0 : info.lines.at[mark].line;
+}
+
+static uint32_t scope_at(uint64_t address)
+{
+    uint32_t mark = debug_info_scope_index(&info, address);
+    return mark == DEBUG_NONE ? DEBUG_NONE : info.scope_rows.at[mark].scope;
 }
 
 /* ---- lines ---- */
 
 TEST(test_sequences)
 {
-    struct elf_image image = make_image();
-    struct debug_info info = {0};
     debug_info_add_line(&info, 0x1200, 0, 20);
     debug_info_add_line(&info, 0x1200, 0, 21); /* the row before covers no bytes */
     debug_info_add_line(&info, 0x1208, 0, 21); /* same line */
@@ -57,27 +66,23 @@ TEST(test_sequences)
         {0x1230, 0},  {0x1ff0, 40}, {0x2000, 0},  {0x2fff, 0},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
-        assert_int_equal(line_at(&info, expected[i].address), expected[i].line);
-    debug_info_free(&info);
-    vec_free(&image.code);
+        assert_int_equal(line_at(expected[i].address), expected[i].line);
 }
 
 /* ---- scopes ---- */
 
-static uint32_t scope(struct debug_info *info, uint32_t function, uint32_t parent, uint32_t line)
+static uint32_t scope(uint32_t function, uint32_t parent, uint32_t line)
 {
     const struct debug_scope new = {.function = function, .parent = parent, .call_line = line};
-    vec_push(&info->scopes, new);
-    return (uint32_t)info->scopes.n - 1;
+    vec_push(&info.scopes, new);
+    return (uint32_t)info.scopes.n - 1;
 }
 
 TEST(test_scopes)
 {
-    struct elf_image image = make_image();
-    struct debug_info info = {0};
     uint32_t f = debug_info_function(&info, "f", 0, 1), g = debug_info_function(&info, "g", 0, 2);
-    uint32_t outer = scope(&info, f, DEBUG_NONE, 0), inner = scope(&info, g, outer, 5);
-    uint32_t innermost = scope(&info, g, inner, 6), other = scope(&info, g, DEBUG_NONE, 0);
+    uint32_t outer = scope(f, DEBUG_NONE, 0), inner = scope(g, outer, 5);
+    uint32_t innermost = scope(g, inner, 6), other = scope(g, DEBUG_NONE, 0);
     debug_info_add_range(&info, 0x1000, 0x1100, outer, &image);
     debug_info_add_range(&info, 0x1800, 0x1810, outer, &image); /* its cold part */
     debug_info_add_range(&info, 0x1000, 0x1040, inner, &image);
@@ -96,39 +101,33 @@ TEST(test_scopes)
         {0x1310, DEBUG_NONE}, {0x1800, outer},     {0x1810, DEBUG_NONE},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
-        assert_int_equal(scope_at(&info, expected[i].address), expected[i].scope);
+        assert_int_equal(scope_at(expected[i].address), expected[i].scope);
     assert_ptr_equal(debug_info_function_at(&info, 0x1010), &info.functions.at[f]);
     assert_ptr_equal(debug_info_function_at(&info, 0x1305), &info.functions.at[g]);
     assert_null(debug_info_function_at(&info, 0x1250));
-    debug_info_free(&info);
-    vec_free(&image.code);
 }
 
 TEST(test_functions)
 {
-    struct debug_info info = {0};
     uint32_t f = debug_info_function(&info, "f", 3, 10);
     assert_int_equal(debug_info_function(&info, "f", 3, 10), f);
     assert_int_not_equal(debug_info_function(&info, "f", 3, 11), f);
     assert_int_not_equal(debug_info_function(&info, "f", 4, 10), f);
     assert_int_not_equal(debug_info_function(&info, "g", 3, 10), f);
-    debug_info_free(&info);
 }
 
 /* Functions without a declaration are distinct, and are declared where their code begins. */
 TEST(test_local_functions)
 {
-    struct elf_image image = make_image();
-    struct debug_info info = {0};
     uint32_t one = debug_info_local_function(&info, "lambda");
     uint32_t two = debug_info_local_function(&info, "lambda");
     uint32_t unused = debug_info_local_function(&info, "lambda");
     uint32_t known = debug_info_function(&info, "f", 7, 1);
     assert_int_not_equal(one, two);
-    uint32_t around = scope(&info, known, DEBUG_NONE, 0);
+    uint32_t around = scope(known, DEBUG_NONE, 0);
     debug_info_add_range(&info, 0x1000, 0x1100, around, &image);
-    debug_info_add_range(&info, 0x1010, 0x1020, scope(&info, one, around, 5), &image);
-    debug_info_add_range(&info, 0x1030, 0x1050, scope(&info, two, around, 6), &image);
+    debug_info_add_range(&info, 0x1010, 0x1020, scope(one, around, 5), &image);
+    debug_info_add_range(&info, 0x1030, 0x1050, scope(two, around, 6), &image);
     debug_info_add_line(&info, 0x1000, 3, 1);
     debug_info_add_line(&info, 0x1018, 3, 9);
     debug_info_add_line(&info, 0x1020, 3, 2);
@@ -146,8 +145,6 @@ TEST(test_local_functions)
         assert_int_equal(info.functions.at[expected[i].function].file, expected[i].file);
         assert_int_equal(info.functions.at[expected[i].function].line, expected[i].line);
     }
-    debug_info_free(&info);
-    vec_free(&image.code);
 }
 
 /* Only a declaration says that functions of two units are the same. */
@@ -155,7 +152,6 @@ TEST(test_function_table)
 {
     struct function_table table = {0};
     struct unit_scopes unit = {0};
-    struct debug_info info = {0};
     const struct found_function f = {
         .name = "f", .file = 3, .line = 4, .offset = 5, .prefix = NO_PREFIX};
     const struct found_function local = {
@@ -176,18 +172,16 @@ TEST(test_function_table)
     assert_int_equal(info.functions.n, 5);
     function_table_free(&table);
     unit_scopes_free(&unit);
-    debug_info_free(&info);
 }
 
 /* ---- chains ---- */
 
 TEST(test_chains)
 {
-    struct debug_info info = {0};
     uint32_t f = debug_info_function(&info, "f", 0, 1), g = debug_info_function(&info, "g", 0, 2);
-    uint32_t procedure = scope(&info, f, DEBUG_NONE, 0);
-    uint32_t one = scope(&info, g, procedure, 5), copy = scope(&info, g, procedure, 5);
-    uint32_t elsewhere = scope(&info, g, procedure, 6), deep = scope(&info, f, copy, 7);
+    uint32_t procedure = scope(f, DEBUG_NONE, 0);
+    uint32_t one = scope(g, procedure, 5), copy = scope(g, procedure, 5);
+    uint32_t elsewhere = scope(g, procedure, 6), deep = scope(f, copy, 7);
     struct inline_chains chains = {0};
     inline_chains_reset(&chains, &info);
     assert_int_equal(inline_chains_of_scope(&chains, DEBUG_NONE), EMPTY_CHAIN);
@@ -204,14 +198,12 @@ TEST(test_chains)
     assert_int_equal(inline_chains_common(&chains, b, c), EMPTY_CHAIN);
     assert_int_equal(inline_chains_common(&chains, b, b), b);
     inline_chains_free(&chains);
-    debug_info_free(&info);
 }
 
 /* ---- tables of several units ---- */
 
 /* Adds rows of a table that has these two files; its program names the second file first. */
-static void merge_table(struct debug_info *info, const struct elf_image *image, uint64_t begin,
-                        const char *first, const char *second, uint32_t ids[3])
+static void merge_table(uint64_t begin, const char *first, const char *second, uint32_t ids[3])
 {
     struct debug_info part = {0};
     ids[0] = DEBUG_NONE;
@@ -219,21 +211,19 @@ static void merge_table(struct debug_info *info, const struct elf_image *image, 
     ids[2] = strtab_id(&part.files, second);
     debug_info_add_line(&part, begin, ids[2], 1);
     debug_info_add_line(&part, begin + 8, ids[1], 2);
-    debug_info_end_sequence(&part, begin + 16, image);
+    debug_info_end_sequence(&part, begin + 16, &image);
     debug_info_add_line(&part, begin + 16, DEBUG_NONE, 0);
     debug_info_add_line(&part, begin + 24, ids[1], 3);
-    debug_info_end_sequence(&part, begin + 32, image);
-    debug_info_merge_lines(info, &part, ids, 3);
+    debug_info_end_sequence(&part, begin + 32, &image);
+    debug_info_merge_lines(&info, &part, ids, 3);
     assert_int_equal(part.raw_lines.n, 0);
 }
 
 TEST(test_merge_lines)
 {
-    struct elf_image image = make_image();
-    struct debug_info info = {0};
     uint32_t one[3], two[3];
-    merge_table(&info, &image, 0x1100, "a", "b", one);
-    merge_table(&info, &image, 0x1000, "c", "a", two);
+    merge_table(0x1100, "a", "b", one);
+    merge_table(0x1000, "c", "a", two);
     assert_int_equal(info.files.count, 3);
     assert_int_equal(one[0], DEBUG_NONE);
     assert_string_equal(strtab_string(&info.files, one[1]), "a");
@@ -253,6 +243,4 @@ TEST(test_merge_lines)
         assert_int_equal(info.lines.at[i].file, expected[i].file);
         assert_int_equal(info.lines.at[i].line, expected[i].line);
     }
-    debug_info_free(&info);
-    vec_free(&image.code);
 }

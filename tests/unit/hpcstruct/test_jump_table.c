@@ -95,7 +95,6 @@ static void check_jumps(struct made_module *made, const struct expected_jump *ex
                              case_at((unsigned)k));
     }
     assert_int_equal(jumps, count);
-    made_module_free(made);
 }
 
 #define CHECK_JUMPS(made, ...)                                                                     \
@@ -228,7 +227,6 @@ TEST(test_entries_out_of_the_function)
             &made->module.flows[code_map_find(&made->module.map, FUNCTION)];
         assert_int_equal(flow->tables.n, 1);
         assert_int_equal(flow->tables.at[0].count, others[i].is_part ? 4 : 3);
-        made_module_free(made);
     }
 }
 
@@ -349,6 +347,5 @@ TEST(test_any_bytes)
                 assert_true(k == 0 || target > flow->targets.at[table->first + k - 1]);
             }
         }
-        made_module_free(made);
     }
 }

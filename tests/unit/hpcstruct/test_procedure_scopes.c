@@ -88,7 +88,6 @@ static void tear_down(struct fixture *f)
 {
     procedure_scopes_free(&f->built);
     debug_info_free(&f->info);
-    made_module_free(f->made);
 }
 
 /* The statement that contains an address, and the scope that it is in. */

@@ -48,7 +48,6 @@ TEST(test_symbols)
               {0x1160, 0x1180, "around"}, {0x1180, 0x1280, "overlapping"},
               {0x1ff0, 0x2000, "beyond"});
     assert_int_equal(made->module.map.owners.n, 4);
-    made_module_free(made);
 }
 
 TEST(test_frames_and_stubs)
@@ -66,7 +65,6 @@ TEST(test_frames_and_stubs)
     const struct code_owner *owners = made->module.map.owners.at;
     assert_true(owners[0].is_stub && owners[1].has_frame && !owners[1].begins_mid_function);
     assert_true(owners[2].has_frame && owners[3].begins_mid_function);
-    made_module_free(made);
 }
 
 /* Uncovered code is divided at labels and call targets; padding has no owner. */
@@ -82,7 +80,6 @@ TEST(test_gaps)
     CHECK_MAP(made, {0x1000, 0x1010, "first"}, {0x1020, 0x1030, "?"}, {0x1030, 0x1038, "label"},
               {0x1038, 0x1050, "?"}, {0x1050, 0x1060, "last"});
     assert_true(made->module.map.owners.at[1].is_gap);
-    made_module_free(made);
 }
 
 /* ---- procedures ---- */
@@ -106,7 +103,6 @@ static void expect_entry(struct made_module *made, uint64_t entry)
     made_module_procedures(made, NULL, 0);
     assert_int_equal(made_entry_of(made, 0x1106), 0x1100);
     assert_int_equal(made_entry_of(made, 0x1403), entry);
-    made_module_free(made);
 }
 
 TEST(test_cold_part_by_name)
@@ -181,5 +177,4 @@ TEST(test_links)
     assert_int_equal(made_entry_of(made, 0x1300), 0);
     assert_int_equal(made->module.procedures.all.n, 2);
     assert_int_equal(made->module.procedures.all.at[0].fragment_count, 2);
-    made_module_free(made);
 }

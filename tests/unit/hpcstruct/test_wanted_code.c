@@ -81,7 +81,6 @@ TEST(targets_that_begin_functions)
     assert_int_equal(called.all.at[0], 0x1220);
     assert_int_equal(called.all.at[1], 0x1240);
     vec_free(&called.all);
-    made_module_free(made);
 }
 
 /* ---- wanted code ---- */
@@ -133,5 +132,4 @@ TEST(connected_owners_are_wanted)
     assert_int_equal(ranges.all.n, 0);
     assert_false(code_ranges_overlap(&ranges, 0, UINT64_MAX));
     vec_free(&ranges.all);
-    made_module_free(made);
 }

@@ -118,6 +118,13 @@ void put_events_and_metrics(void)
     end_chunk(3, PROCESS);
 }
 
+void start_process_file(void)
+{
+    start_file();
+    put_process();
+    put_events_and_metrics();
+}
+
 void put_module(uint64_t id, const char *path)
 {
     ENCODE(1, id);
@@ -174,8 +181,12 @@ int make_directory(void **state)
     return 0;
 }
 
+static struct measurement *last_read;
+
 int remove_directory(void **state)
 {
+    measurement_free(last_read);
+    last_read = NULL;
     unlink(path);
     return rmdir(directory);
 }
@@ -188,9 +199,10 @@ struct measurement *read_bytes(const uint8_t *data, size_t size, char **cause)
     assert_int_equal(fwrite(data, 1, size, stream), size);
     fclose(stream);
     *cause = NULL;
-    struct measurement *m = measurement_open(path, cause);
-    assert_true((m == NULL) == (*cause != NULL));
-    return m;
+    measurement_free(last_read);
+    last_read = measurement_open(path, cause);
+    assert_true((last_read == NULL) == (*cause != NULL));
+    return last_read;
 }
 
 struct measurement *read_file(void)

@@ -30,6 +30,7 @@ void encode_varints(const uint64_t *values, size_t count);
                    sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
 void start_file(void);
+void start_process_file(void); /* with its process, event and metrics: chunks 0 to 2 */
 
 /* Ends the chunk whose payload was encoded; the next sequence number, or a given one. */
 void end_chunk(unsigned kind, uint32_t thread);
@@ -52,10 +53,11 @@ void put_plain_node(uint64_t distance, uint64_t instance, uint64_t offset);
 extern char directory[64], path[128];
 int make_directory(void **state);
 int remove_directory(void **state);
-/* Writes bytes to the path and opens them; exactly one of result and *cause is NULL. */
+/* Writes bytes to the path and opens them; exactly one of result and *cause is NULL. The result is valid until the
+ * next call. */
 struct measurement *read_bytes(const uint8_t *data, size_t size, char **cause);
 
-/* Opens the encoded file; the test fails if that fails. */
+/* Opens the encoded file, as read_bytes; the test fails if that fails. */
 struct measurement *read_file(void);
 
 /* Asserts that some problem contains `part`. */

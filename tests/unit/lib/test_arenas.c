@@ -59,9 +59,7 @@ static void begin_thread(struct arena_thread *thread, uint32_t index)
 /* A measurement file without threads, and an arena file in which thread 0 is live. */
 static void begin(void)
 {
-    start_file();
-    put_process();
-    put_events_and_metrics();
+    start_process_file();
     put_module(2, "/bin/chain");
     put_module(7, "/bin/app");
     memset(&arena, 0, sizeof arena);
@@ -118,7 +116,6 @@ static void assert_damaged(const char *part)
     struct measurement *m = read_both(sizeof arena);
     assert_problem(m, part);
     assert_false(m->complete);
-    measurement_free(m);
 }
 
 static const struct measurement_fate *fired(const struct measurement_thread *thread)
@@ -153,7 +150,6 @@ TEST(a_live_thread_is_read)
     assert_int_equal(thread->last_monotonic, 9000 + 2 * 2000);
     assert_int_equal(m->clock.monotonic, thread->last_monotonic);
     assert_int_equal(m->clock.cpu, m->process.cpu + 700 - 10);
-    measurement_free(m);
 }
 
 /* The chunks of a live thread do not count; those of another thread do. */
@@ -168,7 +164,6 @@ TEST(an_image_replaces_chunks)
     struct measurement *m = read_sound(1);
     assert_int_equal(m->threads.n, 2);
     assert_int_equal(sum_of(m), 31 + 500);
-    measurement_free(m);
 }
 
 TEST(a_live_threads_trace_is_read)
@@ -205,7 +200,6 @@ TEST(other_images_do_not_count)
     struct measurement *m = read_sound(1);
     assert_int_equal(m->threads.n, 1);
     assert_int_equal(m->threads.at[0].index, 1);
-    measurement_free(m);
 }
 
 TEST(what_is_not_published_is_not_read)
@@ -217,14 +211,13 @@ TEST(what_is_not_published_is_not_read)
     struct measurement *m = read_sound(1);
     assert_int_equal(m->threads.at[0].nodes.n, 2 + NODES - 2);
     assert_int_equal(sum_of(m), 0);
-    measurement_free(m);
 }
 
 TEST(a_file_that_just_began_has_nothing)
 {
     begin();
     memset(arena.header.magic, 0, sizeof arena.header.magic);
-    measurement_free(read_sound(0));
+    read_sound(0);
 }
 
 /* ---- a sample in progress ---- */
@@ -244,7 +237,6 @@ TEST(a_sample_in_progress_never_was)
     assert_int_equal(fired(&m->threads.at[0])->count, 2);
     assert_int_equal(fired(&m->threads.at[0])->amount, 18);
     assert_int_equal(m->threads.at[0].fates.at[1].amount, 30);
-    measurement_free(m);
 }
 
 /* ---- damage ---- */
@@ -298,7 +290,7 @@ TEST(damage_is_reported)
     assert_damaged("the image of a thread");
     begin();
     arena.threads[0].undo.count = UINT32_MAX;
-    measurement_free(read_sound(1));
+    read_sound(1);
 }
 
 /* A file may end anywhere. */
@@ -306,7 +298,7 @@ TEST(a_cut_file_is_no_danger)
 {
     begin();
     for (size_t size = 0; size < sizeof arena; size += 97)
-        measurement_free(read_both(size));
+        read_both(size);
 }
 
 EACH_TEST(make_directory, remove_directory);

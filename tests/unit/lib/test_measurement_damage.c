@@ -9,9 +9,7 @@ static size_t payment_start[PAYMENTS + 1];
 
 static void start_payments(void)
 {
-    start_file();
-    put_process();
-    put_events_and_metrics();
+    start_process_file();
     put_module(2, "/usr/bin/xz");
     put_thread(0);
     put_chain(0, PAYMENTS);
@@ -40,7 +38,6 @@ TEST(truncation_anywhere_keeps_what_comes_before)
         bool between_chunks = size == payment_start[whole] || size < payment_start[0];
         if (!between_chunks)
             assert_problem(m, "are damaged");
-        measurement_free(m);
     }
 }
 
@@ -60,7 +57,6 @@ TEST(a_flipped_bit_costs_one_chunk)
             assert_int_equal(sum_of(m), PAYMENTS - 1);
             for (size_t i = 0; i < m->threads.at[0].values.n; i++)
                 assert_int_not_equal(m->threads.at[0].values.at[i].node, damaged + 2);
-            measurement_free(m);
         }
 }
 
@@ -71,7 +67,6 @@ TEST(a_damaged_file_header_costs_nothing_else)
     struct measurement *m = read_file();
     assert_problem(m, "file header is damaged");
     assert_int_equal(sum_of(m), PAYMENTS);
-    measurement_free(m);
 }
 
 /* Reads all data that the reader returned, so that a sanitizer finds invalid memory. */
@@ -124,7 +119,6 @@ TEST(random_damage_is_survived)
         free(cause);
         if (m)
             check_invariants(m);
-        measurement_free(m);
     }
 }
 
@@ -153,7 +147,6 @@ TEST(random_payloads_are_survived)
         }
         struct measurement *m = read_file();
         check_invariants(m);
-        measurement_free(m);
     }
 }
 
@@ -169,14 +162,12 @@ TEST(hostile_sizes_are_refused)
         end_chunk(kinds[k], kinds[k] < 16 ? PROCESS : 0);
         struct measurement *m = read_file();
         assert_problem(m, "malformed");
-        measurement_free(m);
     }
     start_file();
     put_chain(0xfffffffe, 1);
     struct measurement *m = read_file();
     assert_int_equal(m->threads.n, 1);
     assert_int_equal(m->threads.at[0].index, 0xfffffffe);
-    measurement_free(m);
 }
 
 /* If the reader trusted each of these headers, it would read more than 10 TB. */
@@ -202,7 +193,6 @@ TEST(a_file_full_of_false_headers_ends)
     assert_non_null(m);
     assert_true(m->process.known);
     assert_problem(m, "are damaged");
-    measurement_free(m);
 }
 
 EACH_TEST(make_directory, remove_directory);

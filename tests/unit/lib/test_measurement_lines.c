@@ -33,9 +33,7 @@ static void put_note(uint64_t id, uint64_t value, uint64_t position)
 
 static void begin_measurement(void)
 {
-    start_file();
-    put_process();
-    put_events_and_metrics();
+    start_process_file();
     put_thread(0);
     put_name(NAME, "outer");
 }
@@ -68,7 +66,6 @@ static void check_lines(const uint64_t *lines, uint32_t count)
         assert_int_equal(line_of(m, i + 1), lines[i]);
         assert_string_equal(measurement_name(m, MEASUREMENT_NAMES, NAME)->procedure, "outer");
     }
-    measurement_free(m);
 }
 
 static const uint64_t positions[] = {0, 1, 2, 3, 5, 6, 7, 8, 15, 16, 17};

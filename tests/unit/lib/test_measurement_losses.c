@@ -4,30 +4,24 @@
 
 TEST(swapped_sequence_numbers_are_fine_and_missing_ones_are_not)
 {
-    start_file();
-    put_process();
-    put_events_and_metrics(); /* up to number 2 */
+    start_process_file(); /* up to number 2 */
     encode_v(&payload, 0);
     end_chunk_numbered(4, PROCESS, 4);
     encode_v(&payload, 0);
     end_chunk_numbered(4, PROCESS, 3);
     struct measurement *m = read_file();
     assert_int_equal(m->problems.n, 0);
-    measurement_free(m);
     ENCODE(0, 0, 1, 0); /* the process's end */
     end_chunk_numbered(8, PROCESS, 7);
     m = read_file();
     assert_false(m->complete);
     assert_int_equal(m->problems.n, 1);
     assert_problem(m, "2 of 8 chunks are missing");
-    measurement_free(m);
 }
 
 TEST(numbers_that_a_killed_process_never_used_are_no_loss)
 {
-    start_file();
-    put_process();
-    put_events_and_metrics(); /* up to number 2 */
+    start_process_file(); /* up to number 2 */
     size_t damaged = file.n;
     encode_v(&payload, 0);
     end_chunk_numbered(4, PROCESS, 3);
@@ -36,20 +30,16 @@ TEST(numbers_that_a_killed_process_never_used_are_no_loss)
     struct measurement *m = read_file();
     assert_true(m->complete);
     assert_int_equal(m->problems.n, 0);
-    measurement_free(m);
     file.at[damaged] ^= 1;
     m = read_file();
     assert_false(m->complete);
     assert_problem(m, "are damaged");
     assert_problem(m, "2 of 6 chunks are missing");
-    measurement_free(m);
 }
 
 TEST(a_repeated_chunk_counts_once)
 {
-    start_file();
-    put_process();
-    put_events_and_metrics();
+    start_process_file();
     put_module(2, "/usr/bin/xz");
     put_thread(0);
     put_chain(0, 2);
@@ -59,16 +49,13 @@ TEST(a_repeated_chunk_counts_once)
     struct measurement *m = read_file();
     assert_problem(m, "repeats number");
     assert_int_equal(sum_of(m), 5);
-    measurement_free(m);
 }
 
 /* A chunk of which only `left` bytes are there, between others, the last of which is of `thread`.
  */
 static struct measurement *read_torn(size_t left, uint32_t thread)
 {
-    start_file();
-    put_process();
-    put_events_and_metrics();
+    start_process_file();
     put_module(2, "/usr/bin/xz");
     put_thread(0);
     put_thread(1);
@@ -93,21 +80,17 @@ TEST(a_chunk_that_is_written_again_is_not_lost)
         assert_int_equal(m->problems.n, 0);
         assert_true(m->complete);
         assert_int_equal(sum_of(m), 5);
-        measurement_free(m);
         m = read_torn(left, 1);
         assert_int_equal(m->problems.n, left >= 16);
         assert_int_equal(m->complete, left < 16);
         if (left >= 16)
             assert_problem(m, "bytes at");
-        measurement_free(m);
     }
 }
 
 TEST(what_depends_on_lost_nodes_becomes_a_partial_path)
 {
-    start_file();
-    put_process();
-    put_events_and_metrics();
+    start_process_file();
     put_module(2, "/usr/bin/xz");
     put_thread(0);
     put_chain(0, 2);
@@ -132,7 +115,6 @@ TEST(what_depends_on_lost_nodes_becomes_a_partial_path)
     assert_memory_equal(t->values.at, expected, sizeof expected);
     assert_problem(m, "thread 0: 3 values of lost nodes");
     assert_problem(m, "thread 0: 1 values of lost metrics");
-    measurement_free(m);
 }
 
 TEST(a_malformed_node_ends_its_chunk)
@@ -166,7 +148,6 @@ TEST(a_malformed_node_ends_its_chunk)
         assert_problem(m, "of kind 18, is malformed");
         assert_int_equal(m->threads.at[0].nodes.n, 2 + 2);
         assert_int_equal(m->threads.at[0].values.at[0].node, 3);
-        measurement_free(m);
     }
 }
 
@@ -183,7 +164,6 @@ TEST(lost_records_are_told)
     assert_problem(m, "record of thread 4 is lost");
     assert_problem(m, "record of module instance 2 is lost");
     assert_int_equal(m->threads.at[0].nodes.at[2].ip_space, MEASUREMENT_LOST_RECORD);
-    measurement_free(m);
 }
 
 EACH_TEST(make_directory, remove_directory);

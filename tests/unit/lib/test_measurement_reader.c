@@ -5,9 +5,7 @@
 
 TEST(everything_comes_back)
 {
-    start_file();
-    put_process();
-    put_events_and_metrics();
+    start_process_file();
     put_module(2, "/usr/bin/xz");
     put_module(9, "/lib/unused.so");
     encode_v(&payload, 0); /* names of space 0: two, not in order of their values */
@@ -191,14 +189,11 @@ TEST(everything_comes_back)
         assert_int_equal(fate->count, i == 0 ? 3 : 2);
         assert_int_equal(fate->amount, i == 0 ? 150 : 100);
     }
-    measurement_free(m);
 }
 
 TEST(increments_add_up)
 {
-    start_file();
-    put_process();
-    put_events_and_metrics();
+    start_process_file();
     put_module(2, "/usr/bin/xz");
     put_thread(0);
     put_chain(0, 10);
@@ -238,7 +233,6 @@ TEST(increments_add_up)
         assert_int_equal(t->fates.at[source - 1].count, count[source - 1]);
         assert_int_equal(t->fates.at[source - 1].amount, 10 * count[source - 1]);
     }
-    measurement_free(m);
 }
 
 TEST(chunks_may_come_before_what_they_refer_to)
@@ -268,7 +262,6 @@ TEST(chunks_may_come_before_what_they_refer_to)
     assert_int_equal(m->threads.at[1].nodes.at[3].ip_space, 0);
     assert_int_equal(m->threads.at[1].values.at[0].metric, 1);
     assert_int_equal(m->metrics.at[1].event, 0);
-    measurement_free(m);
 }
 
 TEST(unknown_kinds_and_trailing_fields_are_skipped)
@@ -289,7 +282,6 @@ TEST(unknown_kinds_and_trailing_fields_are_skipped)
     assert_int_equal(m->problems.n, 0);
     assert_int_equal(m->threads.n, 1);
     assert_int_equal(m->threads.at[0].last_cpu, 910);
-    measurement_free(m);
 }
 
 /* Since version 2.3 clocks are followed by the time without a CPU + 1, and by the quota. */
@@ -320,7 +312,6 @@ TEST(time_without_a_cpu_is_read_where_there_is_one)
     assert_int_equal(m->clock.quota, 1500);
     assert_true(m->clock.has_throttled);
     assert_int_equal(m->clock.throttled, 70);
-    measurement_free(m);
     start_file();
     put_process();
     ENCODE(3000, 1200, 1, 0);
@@ -328,7 +319,6 @@ TEST(time_without_a_cpu_is_read_where_there_is_one)
     m = read_file();
     assert_int_equal(m->clock.quota, 0);
     assert_false(m->clock.has_throttled);
-    measurement_free(m);
 }
 
 /* Reads a file of a version with three metrics. */
@@ -364,15 +354,12 @@ TEST(metrics_have_the_names_of_today)
         assert_int_equal(m->metrics.n, 3);
         for (size_t i = 0; i < 3; i++)
             assert_string_equal(m->metrics.at[i].name, today[i]);
-        measurement_free(m);
     }
 }
 
 static void put_code(const uint64_t *addresses, unsigned count)
 {
-    start_file();
-    put_process();
-    put_events_and_metrics();
+    start_process_file();
     put_thread(0);
     ENCODE(1, count);
     for (unsigned i = 0; i < count; i++)
@@ -405,7 +392,6 @@ TEST(the_last_name_of_code_counts)
     assert_string_equal(name_at(m, 0x2000), "");
     assert_string_equal(name_at(m, 0xfff), "");
     assert_string_equal(name_at(m, 0x1500), ""); /* no node is there */
-    measurement_free(m);
 }
 
 TEST(creation_contexts_are_resolved)
@@ -420,7 +406,6 @@ TEST(creation_contexts_are_resolved)
     assert_int_equal(m->threads.at[1].creator, 1);
     assert_int_equal(m->threads.at[1].creation_context, 3);
     assert_int_equal(m->threads.at[0].creation_context, MEASUREMENT_ROOT);
-    measurement_free(m);
 }
 
 TEST(files_that_hold_nothing_are_refused)
@@ -481,9 +466,7 @@ TEST(files_are_listed_in_order)
 
 TEST(the_last_state_of_a_metric_counts)
 {
-    start_file();
-    put_process();
-    put_events_and_metrics();
+    start_process_file();
     ENCODE(2, 0, RECORDED_NOTHING);
     encode_string(&payload, "too early");
     ENCODE(1, RECORDED_LOWER_BOUND);
@@ -501,17 +484,13 @@ TEST(the_last_state_of_a_metric_counts)
     assert_int_equal(measurement_metric_state(m, 1)->error, 0);
     assert_int_equal(measurement_metric_state(m, 1)->state, RECORDED_LOWER_BOUND);
     assert_string_equal(measurement_metric_state(m, 1)->why, "no order");
-    measurement_free(m);
 }
 
 TEST(a_file_may_say_nothing_of_states)
 {
-    start_file();
-    put_process();
-    put_events_and_metrics();
+    start_process_file();
     struct measurement *m = read_file();
     assert_null(measurement_metric_state(m, 0));
-    measurement_free(m);
 }
 
 EACH_TEST(make_directory, remove_directory);

@@ -7,9 +7,8 @@
 
 #include <math.h>
 
-static void names_say_what_is_waited_for(void **state)
+TEST(names_say_what_is_waited_for)
 {
-    (void)state;
     static const struct {
         const char *name;
         enum wait wait;
@@ -50,9 +49,8 @@ static void names_say_what_is_waited_for(void **state)
         assert_int_equal(wait_of(known[i].name), known[i].wait);
 }
 
-static void system_calls_are_known(void **state)
+TEST(system_calls_are_known)
 {
-    (void)state;
     static const char *const calls[] = {"write",    "__write_nocancel", "accept4",
                                         "__mmap64", "munmap",           "madvise",
                                         "writev",   "syscall",          "access"};
@@ -62,17 +60,15 @@ static void system_calls_are_known(void **state)
     assert_false(is_system_call("memcpy"));
 }
 
-static void threads_begin_in_libc(void **state)
+TEST(threads_begin_in_libc)
 {
-    (void)state;
     assert_true(begins_thread("clone3"));
     assert_true(begins_thread("start_thread"));
     assert_false(begins_thread("start_threads"));
 }
 
-static void a_gain_is_what_is_left(void **state)
+TEST(a_gain_is_what_is_left)
 {
-    (void)state;
     struct share share = {0.2, 0.1, 0.5};
     struct gain gain = gain_without(&share);
     assert_true(gain.factor == 1.25 && gain.high == 2);
@@ -81,9 +77,8 @@ static void a_gain_is_what_is_left(void **state)
     assert_true(isinf(gain_without(&all).factor));
 }
 
-static void numbers_have_two_digits(void **state)
+TEST(numbers_have_two_digits)
 {
-    (void)state;
     assert_string_equal(as_percent(0.327).text, "33 %");
     assert_string_equal(as_percent(0.005).text, "0.5 %");
     assert_string_equal(as_percent(0.0996).text, "10 %");
@@ -103,9 +98,8 @@ static void numbers_have_two_digits(void **state)
     assert_string_equal(as_factor(INFINITY).text, "more than 100x");
 }
 
-static void shares_with_intervals(void **state)
+TEST(shares_with_intervals)
 {
-    (void)state;
     struct text text = {0};
     share_describe(&(struct share){0.158, 0.141, 0.176}, "", &text);
     text_add(&text, ", ");
@@ -122,9 +116,8 @@ static void assert_called(const char *procedure, const char *expected)
     vec_free(&text);
 }
 
-static void variants_have_the_name_that_is_called(void **state)
+TEST(variants_have_the_name_that_is_called)
 {
-    (void)state;
     assert_called("__sin_fma", "sin");
     assert_called("__memmove_avx_unaligned_erms", "memmove");
     assert_called("__strlen_evex", "strlen");
@@ -151,9 +144,8 @@ static void assert_order(struct findings *findings, const enum finding_kind *exp
 }
 
 /* What explains the rest first, then the largest certain gain, then where the time is. */
-static void findings_are_in_order(void **state)
+TEST(findings_are_in_order)
 {
-    (void)state;
     struct findings findings = {0};
     add(&findings, FINDING_PARALLELIZATION, ORDER_OPEN, 9);
     add(&findings, FINDING_HOT_PLACE, ORDER_PLACE, 1);
@@ -165,9 +157,8 @@ static void findings_are_in_order(void **state)
 }
 
 /* However much can be gained elsewhere. */
-static void the_hot_place_is_among_the_first_three(void **state)
+TEST(the_hot_place_is_among_the_first_three)
 {
-    (void)state;
     struct findings findings = {0};
     add(&findings, FINDING_BLOCKED, ORDER_GAIN, 1.2);
     add(&findings, FINDING_IMBALANCE, ORDER_GAIN, 1.5);
@@ -176,20 +167,4 @@ static void the_hot_place_is_among_the_first_three(void **state)
     add(&findings, FINDING_HOT_PLACE, ORDER_PLACE, 1);
     assert_order(&findings, (const enum finding_kind[]){FINDING_LOCK, FINDING_IMBALANCE, FINDING_HOT_PLACE,
                                                         FINDING_ONE_THREAD, FINDING_BLOCKED});
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_say_what_is_waited_for),
-        cmocka_unit_test(system_calls_are_known),
-        cmocka_unit_test(threads_begin_in_libc),
-        cmocka_unit_test(a_gain_is_what_is_left),
-        cmocka_unit_test(numbers_have_two_digits),
-        cmocka_unit_test(shares_with_intervals),
-        cmocka_unit_test(variants_have_the_name_that_is_called),
-        cmocka_unit_test(findings_are_in_order),
-        cmocka_unit_test(the_hot_place_is_among_the_first_three),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

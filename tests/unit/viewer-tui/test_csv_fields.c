@@ -4,8 +4,6 @@
 #include "viewer-tui/table/writer.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static char *record;
 static size_t size;
@@ -36,9 +34,8 @@ static void assert_text(const char *text, const char *field)
     free(expected);
 }
 
-static void texts_are_quoted_where_they_need_it(void **state)
+TEST(texts_are_quoted_where_they_need_it)
 {
-    (void)state;
     assert_text(NULL, "");
     assert_text("", "");
     assert_text("f", "f");
@@ -47,9 +44,8 @@ static void texts_are_quoted_where_they_need_it(void **state)
     assert_text("a\nb", "a\\x0ab");
 }
 
-static void a_text_is_no_formula(void **state)
+TEST(a_text_is_no_formula)
 {
-    (void)state;
     assert_text("=2+3", "'=2+3");
     assert_text("=HYPERLINK(\"http://x\",\"y\")", "\"'=HYPERLINK(\"\"http://x\"\",\"\"y\"\")\"");
     assert_text("+2+3", "'+2+3");
@@ -67,9 +63,8 @@ static void a_text_is_no_formula(void **state)
     assert_text("'=2+3", "'=2+3");
 }
 
-static void numbers_stay_numbers(void **state)
+TEST(numbers_stay_numbers)
 {
-    (void)state;
     assert_text("-", "-");
     assert_text("-1.5", "-1.5");
     assert_text("+1.5", "+1.5");
@@ -82,14 +77,4 @@ static void numbers_stay_numbers(void **state)
     csv_percent(&writer, -3, 4);
     csv_percent(&writer, 1, 0);
     assert_record(&writer, "-1.5,0.25,7,-75,-\r\n");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_are_quoted_where_they_need_it),
-        cmocka_unit_test(a_text_is_no_formula),
-        cmocka_unit_test(numbers_stay_numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

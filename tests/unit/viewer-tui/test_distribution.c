@@ -5,17 +5,14 @@
 #include "viewer-tui/base/distribution.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
 
 static void assert_close(double value, double expected)
 {
     assert_true(fabs(value - expected) < 1e-12);
 }
 
-static void test_statistics(void **state)
+TEST(test_statistics)
 {
-    (void)state;
     const double values[] = {4, 2, 4, 5, 7, 9, 4, 5};
     struct distribution distribution = distribution_of(values, 8);
     assert_close(distribution.sum, 40);
@@ -28,9 +25,8 @@ static void test_statistics(void **state)
     assert_close(distribution_of(values, 5).median, 4);
 }
 
-static void test_few_values(void **state)
+TEST(test_few_values)
 {
-    (void)state;
     struct distribution none = distribution_of(NULL, 0);
     assert_close(none.sum, 0);
     assert_close(none.imbalance, 0);
@@ -42,9 +38,8 @@ static void test_few_values(void **state)
     assert_close(distribution_of(zeros, 2).imbalance, 0);
 }
 
-static void test_bins(void **state)
+TEST(test_bins)
 {
-    (void)state;
     const struct distribution distribution = {.min = 10, .max = 20};
     assert_int_equal(distribution_bin(&distribution, 10, 4), 0);
     assert_int_equal(distribution_bin(&distribution, 12.4, 4), 0);
@@ -58,9 +53,8 @@ static void test_bins(void **state)
     assert_int_equal(distribution_bin(&point, 1, 1), 0);
 }
 
-static void test_number_of_bins(void **state)
+TEST(test_number_of_bins)
 {
-    (void)state;
     assert_int_equal(distribution_bins(0, 10), 1);
     assert_int_equal(distribution_bins(1, 10), 2);
     assert_int_equal(distribution_bins(8, 10), 4);
@@ -76,9 +70,8 @@ static void check_bar(double share, size_t columns, bool ascii, const char *expe
     vec_free(&text);
 }
 
-static void test_bars(void **state)
+TEST(test_bars)
 {
-    (void)state;
     check_bar(1, 3, false, "███");
     check_bar(0.5, 3, false, "█▌");
     check_bar(1.0 / 24, 3, false, "▏");
@@ -90,14 +83,4 @@ static void test_bars(void **state)
     check_bar(0.5, 4, true, "##");
     check_bar(0.01, 4, true, "#");
     check_bar(0.5, 0, true, "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statistics), cmocka_unit_test(test_few_values),
-        cmocka_unit_test(test_bins),       cmocka_unit_test(test_number_of_bins),
-        cmocka_unit_test(test_bars),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

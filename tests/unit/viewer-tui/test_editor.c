@@ -4,8 +4,6 @@
 #include "lib/safe-input.h"
 #include "viewer-tui/terminal/editor.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,7 +17,6 @@ static char *in_folder(const char *name)
 /* VISUAL is a script that writes its arguments, one a line, and ends with status 0. */
 static int make_editor(void **state)
 {
-    (void)state;
     strcpy(folder, "/tmp/test-editor-XXXXXX");
     if (!mkdtemp(folder))
         return -1;
@@ -37,7 +34,6 @@ static int make_editor(void **state)
 
 static int remove_editor(void **state)
 {
-    (void)state;
     char *command = mem_printf("rm -rf %s", folder);
     int status = system(command);
     free(command);
@@ -59,26 +55,23 @@ static void assert_given(const char *path, uint32_t line, const char *arguments)
     vec_free(&problem);
 }
 
-static void a_path_and_a_line(void **state)
+TEST_WITH(make_editor, remove_editor, a_path_and_a_line)
 {
-    (void)state;
     assert_given("/src/a.c", 7, "first\n+7\n/src/a.c\n");
     assert_given("/src/a.c", 0, "first\n/src/a.c\n");
     assert_given("a.c", 1, "first\n+1\na.c\n");
 }
 
-static void paths_that_begin_like_options_and_commands(void **state)
+TEST_WITH(make_editor, remove_editor, paths_that_begin_like_options_and_commands)
 {
-    (void)state;
     assert_given("-c!id", 7, "first\n+7\n./-c!id\n");
     assert_given("+!id", 7, "first\n+7\n./+!id\n");
     assert_given("+!id", 0, "first\n./+!id\n");
     assert_given("a/+b/-c", 0, "first\na/+b/-c\n");
 }
 
-static void paths_are_quoted(void **state)
+TEST_WITH(make_editor, remove_editor, paths_are_quoted)
 {
-    (void)state;
     assert_given("it's $(id) `id`;\"x\" \\ *", 0, "first\nit's $(id) `id`;\"x\" \\ *\n");
     assert_given("'", 2, "first\n+2\n'\n");
     assert_given("'+", 0, "first\n'+\n");
@@ -95,25 +88,12 @@ static void assert_problem(const char *visual, const char *editor, const char *e
     vec_free(&problem);
 }
 
-static void failures(void **state)
+TEST(failures)
 {
-    (void)state;
     assert_problem("false", "true", "false ended with status 1");
     assert_problem("", "false", "false ended with status 1");
     assert_problem("true", "false", "");
     assert_problem("exec 2>/dev/null; no-such-editor", "true",
                    "no editor 'exec 2>/dev/null; no-such-editor'; set VISUAL or EDITOR");
     assert_problem("kill -9 $$;", "true", "kill -9 $$; ended by signal 9");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_path_and_a_line, make_editor, remove_editor),
-        cmocka_unit_test_setup_teardown(paths_that_begin_like_options_and_commands, make_editor,
-                                        remove_editor),
-        cmocka_unit_test_setup_teardown(paths_are_quoted, make_editor, remove_editor),
-        cmocka_unit_test(failures),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,25 +20,14 @@ static uint64_t sum_of(const char *one, const char *two)
     return sum;
 }
 
-static void counts_are_added(void **state)
+TEST(counts_are_added)
 {
-    (void)state;
     assert_int_equal(sum_of("1503", "500"), 2003);
 }
 
-static void what_cannot_be_a_count_is_none(void **state)
+TEST(what_cannot_be_a_count_is_none)
 {
-    (void)state;
     static const char *const numbers[] = {"-1", "-500", "1e300", "-1e300", "\"text\"", "null"};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         assert_int_equal(sum_of(numbers[i], "500"), 500);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_are_added),
-        cmocka_unit_test(what_cannot_be_a_count_is_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

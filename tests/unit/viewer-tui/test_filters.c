@@ -4,12 +4,8 @@
 
 #include "viewer-tui/tree/filters.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-static void patterns_are_found(void **state)
+TEST(patterns_are_found)
 {
-    (void)state;
     const struct {
         const char *pattern, *text;
         const char *match; /* NULL for none */
@@ -39,9 +35,8 @@ static void patterns_are_found(void **state)
     }
 }
 
-static void patterns_say_what_they_are(void **state)
+TEST(patterns_say_what_they_are)
 {
-    (void)state;
     const struct {
         const char *text;
         enum pattern_field field;
@@ -77,9 +72,8 @@ static void check_in_force(const struct filters *filters, const char *expected)
     vec_free(&text);
 }
 
-static void changes_are_undone_and_redone(void **state)
+TEST(changes_are_undone_and_redone)
 {
-    (void)state;
     struct filters filters = {0};
     check_in_force(&filters, "");
     assert_false(filters_undo(&filters));
@@ -114,9 +108,8 @@ static void changes_are_undone_and_redone(void **state)
     filters_free(&filters);
 }
 
-static void nothing_to_change_is_no_change(void **state)
+TEST(nothing_to_change_is_no_change)
 {
-    (void)state;
     struct filters filters = {0};
     assert_null(filters_match(&filters, ""));
     filters_set_share(&filters, 0);
@@ -126,15 +119,4 @@ static void nothing_to_change_is_no_change(void **state)
     check_in_force(&filters, "&!");
     assert_non_null(filters_only(&filters));
     filters_free(&filters);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patterns_are_found),
-        cmocka_unit_test(patterns_say_what_they_are),
-        cmocka_unit_test(changes_are_undone_and_redone),
-        cmocka_unit_test(nothing_to_change_is_no_change),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,8 +3,6 @@
 #include "viewer-tui/metrics/formula.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Metrics a, b, "c d", which is a lower bound, and e, which is derived and no sum. */
 static const struct formula_metric metrics[] = {{"a", 1, true, true, false},
@@ -41,9 +39,8 @@ static double value_of(const char *text, enum cost_part part)
     return value;
 }
 
-static void formulas_have_the_values_of_arithmetic(void **state)
+TEST(formulas_have_the_values_of_arithmetic)
 {
-    (void)state;
     static const struct {
         const char *text;
         double value;
@@ -95,9 +92,8 @@ static void formulas_have_the_values_of_arithmetic(void **state)
     assert_true(value_of("$a:inclusive + @b", EXCLUSIVE) == 28);
 }
 
-static void what_has_no_finite_value_is_not_defined(void **state)
+TEST(what_has_no_finite_value_is_not_defined)
 {
-    (void)state;
     static const char *const texts[] = {
         "1/0",      "-1/0",        "0/0",           "$a/$2",          "sqrt(-1)",     "log(0)",
         "exp(1e9)", "10^400",      "1/0 - 1/0",     "min(1/0, 1)",    "max(1, 1/0)",  "0 * (1/0)",
@@ -107,9 +103,8 @@ static void what_has_no_finite_value_is_not_defined(void **state)
             fail_msg("%s is defined", texts[i]);
 }
 
-static void additivity_follows_from_the_metrics(void **state)
+TEST(additivity_follows_from_the_metrics)
 {
-    (void)state;
     static const struct {
         const char *text;
         bool is_additive;
@@ -157,9 +152,8 @@ static double of_threads(struct thread_statistics *statistics, uint32_t number, 
     return number * 1000 + (double)metric * 100 + (part == EXCLUSIVE ? 10 : 0) + which;
 }
 
-static void statistics_of_threads_are_asked_for(void **state)
+TEST(statistics_of_threads_are_asked_for)
 {
-    (void)state;
     static const struct {
         const char *text;
         double inclusive, exclusive;
@@ -179,9 +173,8 @@ static void statistics_of_threads_are_asked_for(void **state)
     }
 }
 
-static void errors_are_where_they_are(void **state)
+TEST(errors_are_where_they_are)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t at;
@@ -240,9 +233,8 @@ static char *nested(size_t n, const char *open, const char *close)
     return text;
 }
 
-static void what_is_too_deep_is_an_error(void **state)
+TEST(what_is_too_deep_is_an_error)
 {
-    (void)state;
     static const struct {
         const char *open, *close;
     } shapes[] = {{"(", ")"}, {"-", ""}, {"1^", ""}, {"abs(", ")"}, {"1+2*(3<if(1,2,", "))"}};
@@ -267,9 +259,8 @@ static void what_is_too_deep_is_an_error(void **state)
     free(sum);
 }
 
-static void random_text_is_a_formula_or_an_error_within_it(void **state)
+TEST(random_text_is_a_formula_or_an_error_within_it)
 {
-    (void)state;
     static const char *const pieces[] = {
         "$a", "$",   "@",  "\"",    "c d", "1", "2.5", "e",          "E+",   ".", "(",
         ")",  ",",   "+",  "-",     "*",   "/", "^",   "<",          "=",    "!", "==",
@@ -296,9 +287,8 @@ static void random_text_is_a_formula_or_an_error_within_it(void **state)
     assert_true(n_sound > 1000);
 }
 
-static void names_are_found_in_formulas(void **state)
+TEST(names_are_found_in_formulas)
 {
-    (void)state;
     assert_true(formula_names("$a + 1", "a"));
     assert_true(formula_names("x = 1/@\"c d\"", "c d"));
     assert_true(formula_names("$b*$a", "a"));
@@ -306,9 +296,8 @@ static void names_are_found_in_formulas(void **state)
     assert_false(formula_names("$b", ""));
 }
 
-static void bounds_follow_from_those_of_the_metrics(void **state)
+TEST(bounds_follow_from_those_of_the_metrics)
 {
-    (void)state;
     static const struct {
         const char *text;
         enum formula_bound bound;
@@ -331,20 +320,4 @@ static void bounds_follow_from_those_of_the_metrics(void **state)
         assert_int_equal(formula.bound, cases[i].bound);
         formula_free(&formula);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formulas_have_the_values_of_arithmetic),
-        cmocka_unit_test(what_has_no_finite_value_is_not_defined),
-        cmocka_unit_test(additivity_follows_from_the_metrics),
-        cmocka_unit_test(statistics_of_threads_are_asked_for),
-        cmocka_unit_test(errors_are_where_they_are),
-        cmocka_unit_test(what_is_too_deep_is_an_error),
-        cmocka_unit_test(random_text_is_a_formula_or_an_error_within_it),
-        cmocka_unit_test(names_are_found_in_formulas),
-        cmocka_unit_test(bounds_follow_from_those_of_the_metrics),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

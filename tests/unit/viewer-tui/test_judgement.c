@@ -23,9 +23,8 @@ static enum verdict verdict_on(double work, double overhead, double idleness)
 }
 
 /* Table 1 of the paper. */
-static void both_shares_decide(void **state)
+TEST(both_shares_decide)
 {
-    (void)state;
     assert_int_equal(verdict_on(98, 1, 1), VERDICT_FINE);
     assert_int_equal(verdict_on(59, 40, 1), VERDICT_TOO_FINE);
     assert_int_equal(verdict_on(59, 1, 40), VERDICT_TOO_LITTLE);
@@ -35,16 +34,14 @@ static void both_shares_decide(void **state)
 }
 
 /* The paper's Cholesky: its top-level call is "very effective", the whole program is not. */
-static void the_cases_of_the_paper_are_judged_as_there(void **state)
+TEST(the_cases_of_the_paper_are_judged_as_there)
 {
-    (void)state;
     assert_int_equal(verdict_on(98.191, 0.189, 1.62), VERDICT_FINE);
     assert_int_equal(verdict_on(88.1, 0.3, 11.6), VERDICT_TOO_LITTLE);
 }
 
-static void less_than_a_tenth_in_all_is_fine(void **state)
+TEST(less_than_a_tenth_in_all_is_fine)
 {
-    (void)state;
     assert_int_equal(verdict_on(90.5, 4.5, 5), VERDICT_FINE);
     assert_int_equal(verdict_on(90.5, 9.5, 0), VERDICT_FINE);
     assert_int_equal(verdict_on(90, 5, 5), VERDICT_OPEN);
@@ -53,9 +50,8 @@ static void less_than_a_tenth_in_all_is_fine(void **state)
 }
 
 /* A cause is named only where its whole interval is above HIGH_SHARE. */
-static void a_cause_needs_its_interval(void **state)
+TEST(a_cause_needs_its_interval)
 {
-    (void)state;
     assert_int_equal(verdict_on(80, 5, 15), VERDICT_TOO_LITTLE);
     struct judgement open = judged((struct efforts){80, 5, 15}, KNOWN, KNOWN);
     assert_int_equal(open.idleness_side, SIDE_HIGH);
@@ -74,9 +70,8 @@ static void a_cause_needs_its_interval(void **state)
 }
 
 /* The case: 7 % and 5 % in a run of 0.2 s on two workers at 1000 samples a second. */
-static void a_short_run_near_the_threshold_leaves_it_open(void **state)
+TEST(a_short_run_near_the_threshold_leaves_it_open)
 {
-    (void)state;
     struct efforts efforts = {.work = 0.352, .overhead = 0.020, .idleness = 0.028};
     struct judged it = {.scope = efforts,
                         .run = efforts,
@@ -88,9 +83,8 @@ static void a_short_run_near_the_threshold_leaves_it_open(void **state)
     assert_true(judgement.waste.low < FINE_SHARE && judgement.waste.high > FINE_SHARE);
 }
 
-static void shares_are_of_the_scope_and_of_the_run(void **state)
+TEST(shares_are_of_the_scope_and_of_the_run)
 {
-    (void)state;
     struct judged it = {.scope = {.work = 5, .overhead = 2, .idleness = 3},
                         .run = {.work = 60, .overhead = 20, .idleness = 20},
                         .idleness = KNOWN,
@@ -107,17 +101,15 @@ static void shares_are_of_the_scope_and_of_the_run(void **state)
 }
 
 /* Only what is high counts. */
-static void waste_is_notable_by_its_share_of_the_run(void **state)
+TEST(waste_is_notable_by_its_share_of_the_run)
 {
-    (void)state;
     assert_true(judged((struct efforts){800, 600, 600}, KNOWN, KNOWN).is_notable);
     assert_false(judged((struct efforts){800, 20, 600}, KNOWN, KNOWN).is_notable);
     assert_true(judged((struct efforts){800, 20, 1010}, KNOWN, KNOWN).is_notable);
 }
 
-static void few_samples_are_not_judged(void **state)
+TEST(few_samples_are_not_judged)
 {
-    (void)state;
     const double period = 0.005;
     struct judged it = {.scope = {.work = LEAST_SAMPLES * period * 0.5,
                                   .overhead = LEAST_SAMPLES * period * 0.5,
@@ -134,9 +126,8 @@ static void few_samples_are_not_judged(void **state)
     assert_int_equal(judgement.idleness_side, SIDE_OPEN);
 }
 
-static void nothing_is_not_judged(void **state)
+TEST(nothing_is_not_judged)
 {
-    (void)state;
     struct judged nothing = {.idleness = KNOWN, .overhead = KNOWN, .sampling = fine_sampling};
     struct judgement judgement = judge(&nothing);
     assert_int_equal(judgement.verdict, VERDICT_TOO_FEW_SAMPLES);
@@ -144,9 +135,8 @@ static void nothing_is_not_judged(void **state)
 }
 
 /* How many samples numbers rest on has to be known for a verdict. */
-static void samples_of_unknown_size_leave_everything_open(void **state)
+TEST(samples_of_unknown_size_leave_everything_open)
 {
-    (void)state;
     struct judged it = {.scope = {.work = 98, .overhead = 1, .idleness = 1},
                         .run = {.work = 98, .overhead = 1, .idleness = 1},
                         .idleness = KNOWN,
@@ -159,9 +149,8 @@ static void samples_of_unknown_size_leave_everything_open(void **state)
 
 /* From a lower bound: high is high; overhead is not low, or fine, and no grain is named. Idleness is not too much, since
  * more overhead would make its share smaller. */
-static void a_lower_bound_decides_only_what_more_would_not_refute(void **state)
+TEST(a_lower_bound_decides_only_what_more_would_not_refute)
 {
-    (void)state;
     const struct efforts low = {98, 1, 1}, busy = {80, 18, 2}, idle = {80, 1, 19},
                          both = {60, 20, 20};
     assert_int_equal(judged(low, KNOWN, KNOWN_AT_LEAST).verdict, VERDICT_BUSY);
@@ -172,9 +161,8 @@ static void a_lower_bound_decides_only_what_more_would_not_refute(void **state)
 }
 
 /* Overhead that was not measured is in the work, and nothing is said of it. */
-static void what_was_not_measured_decides_nothing(void **state)
+TEST(what_was_not_measured_decides_nothing)
 {
-    (void)state;
     const struct efforts low = {98, 1, 1}, busy = {60, 38, 2}, idle = {60, 2, 38};
     assert_int_equal(judged(low, KNOWN, NOT_KNOWN).verdict, VERDICT_BUSY);
     assert_int_equal(judged(low, NOT_KNOWN, KNOWN).verdict, VERDICT_OPEN);
@@ -187,9 +175,8 @@ static void what_was_not_measured_decides_nothing(void **state)
 }
 
 /* 15 of 65 s in which no worker works; the idleness, which the others pay, is a consequence. */
-static void where_nobody_works_the_grain_is_too_fine(void **state)
+TEST(where_nobody_works_the_grain_is_too_fine)
 {
-    (void)state;
     struct judged it = {.scope = {50, 2, 48},
                         .run = {50, 2, 48},
                         .idleness = KNOWN,
@@ -206,9 +193,8 @@ static void where_nobody_works_the_grain_is_too_fine(void **state)
 }
 
 /* 5.5 of 50 s: in so few samples 10 % may well be the truth. */
-static void nobody_needs_an_interval(void **state)
+TEST(nobody_needs_an_interval)
 {
-    (void)state;
     struct judged it = {.scope = {49, 1, 39},
                         .run = {49, 1, 39},
                         .idleness = KNOWN,
@@ -221,9 +207,8 @@ static void nobody_needs_an_interval(void **state)
 }
 
 /* Samples in which nobody works are samples, too. */
-static void samples_of_nobody_are_enough(void **state)
+TEST(samples_of_nobody_are_enough)
 {
-    (void)state;
     struct judged it = {.scope = {.work = 30, .overhead = 10, .idleness = 40},
                         .run = {.work = 30, .overhead = 10, .idleness = 40},
                         .idleness = KNOWN,
@@ -237,33 +222,9 @@ static void samples_of_nobody_are_enough(void **state)
 
 /* 80 of 100 s of CPU time, whatever the idleness; two thirds of it may be the wrong parallelization, and a lower bound
  * says nothing of the grain. */
-static void where_the_runtime_has_most_of_the_time_the_grain_is_too_fine(void **state)
+TEST(where_the_runtime_has_most_of_the_time_the_grain_is_too_fine)
 {
-    (void)state;
     assert_int_equal(verdict_on(20, 80, 60), VERDICT_TOO_FINE);
     assert_int_equal(verdict_on(20, 40, 40), VERDICT_WRONG_PARALLELISM);
     assert_int_equal(judged((struct efforts){20, 80, 60}, KNOWN, KNOWN_AT_LEAST).verdict, VERDICT_WRONG_PARALLELISM);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_shares_decide),
-        cmocka_unit_test(the_cases_of_the_paper_are_judged_as_there),
-        cmocka_unit_test(less_than_a_tenth_in_all_is_fine),
-        cmocka_unit_test(a_cause_needs_its_interval),
-        cmocka_unit_test(a_short_run_near_the_threshold_leaves_it_open),
-        cmocka_unit_test(shares_are_of_the_scope_and_of_the_run),
-        cmocka_unit_test(waste_is_notable_by_its_share_of_the_run),
-        cmocka_unit_test(few_samples_are_not_judged),
-        cmocka_unit_test(nothing_is_not_judged),
-        cmocka_unit_test(samples_of_unknown_size_leave_everything_open),
-        cmocka_unit_test(a_lower_bound_decides_only_what_more_would_not_refute),
-        cmocka_unit_test(what_was_not_measured_decides_nothing),
-        cmocka_unit_test(where_nobody_works_the_grain_is_too_fine),
-        cmocka_unit_test(nobody_needs_an_interval),
-        cmocka_unit_test(samples_of_nobody_are_enough),
-        cmocka_unit_test(where_the_runtime_has_most_of_the_time_the_grain_is_too_fine),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,11 +4,9 @@
 #include "viewer-tui/terminal/screens/commands.h"
 
 #include <ncurses.h>
-#include <string.h>
 
-static void what_hands_expect(void **state)
+TEST(what_hands_expect)
 {
-    (void)state;
     const struct {
         int key;
         const char *help; /* how it begins; NULL: the key does nothing */
@@ -53,18 +51,16 @@ static const struct command *command_of(const struct family *family, int key)
     return family == &time_family ? command_in_family(family, key) : command_of_key(key);
 }
 
-static void keys_of_a_page_are_its_own(void **state)
+TEST(keys_of_a_page_are_its_own)
 {
-    (void)state;
     assert_null(command_of_key('0'));
     assert_non_null(command_in_family(&time_family, '0'));
     assert_ptr_not_equal(command_of_key('r'), command_in_family(&time_family, 'r'));
 }
 
 /* Each name of a key is known, and none is bound twice: then another command than the first has no key. */
-static void every_command_has_its_keys(void **state)
+TEST(every_command_has_its_keys)
 {
-    (void)state;
     for (const struct family *const *family = command_families; *family; family++) {
         assert_true(strlen((*family)->heading) > 3);
         for (const struct command *command = (*family)->commands; command->keys; command++) {
@@ -78,14 +74,4 @@ static void every_command_has_its_keys(void **state)
             assert_non_null(command->obey);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_hands_expect),
-        cmocka_unit_test(every_command_has_its_keys),
-        cmocka_unit_test(keys_of_a_page_are_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,6 @@
 
 #include "lib/alloc.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* A text whose lines are letters. */
 static struct file_lines text_of(const char *letters)
 {
@@ -39,9 +36,8 @@ static void check(const char *left, const char *right, const uint32_t *expected)
     line_map_free(&map);
 }
 
-static void lines_are_found_again(void **state)
+TEST(lines_are_found_again)
 {
-    (void)state;
     check("", "abc", NULL);
     check("abc", "", (uint32_t[]){0, 0, 0});
     check("abc", "abc", (uint32_t[]){1, 2, 3});
@@ -50,24 +46,21 @@ static void lines_are_found_again(void **state)
     check("abc", "axc", (uint32_t[]){1, 0, 3});
 }
 
-static void what_moved_is_in_one_place_only(void **state)
+TEST(what_moved_is_in_one_place_only)
 {
-    (void)state;
     /* Of b and cde, the longer one stays. */
     check("abcdef", "acdebf", (uint32_t[]){1, 0, 2, 3, 4, 6});
 }
 
-static void lines_that_occur_often_are_found_by_their_neighbors(void **state)
+TEST(lines_that_occur_often_are_found_by_their_neighbors)
 {
-    (void)state;
     check("{a}{b}{c}", "{x}{a}{b}y{c}", (uint32_t[]){1, 5, 6, 7, 8, 9, 11, 12, 13});
     check("{{{", "{{{{", (uint32_t[]){1, 2, 3});
 }
 
 /* Of random texts of few different lines: pairs are of equal lines, do not cross, go both ways. */
-static void pairs_are_sound(void **state)
+TEST(pairs_are_sound)
 {
-    (void)state;
     srand(1);
     for (int round = 0; round < 2000; round++) {
         char texts[2][31] = {"", ""};
@@ -95,15 +88,4 @@ static void pairs_are_sound(void **state)
         assert_int_equal(n_pairs, n_back);
         line_map_free(&map);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_are_found_again),
-        cmocka_unit_test(what_moved_is_in_one_place_only),
-        cmocka_unit_test(lines_that_occur_often_are_found_by_their_neighbors),
-        cmocka_unit_test(pairs_are_sound),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,6 @@
 #include "viewer-tui/tree/view.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define LEVELS 18 /* below row 0: 524,287 rows */
 
@@ -34,89 +33,90 @@ static const struct view_class tree_class = {
 static const struct view_class callers_class = {
     .name = "callers", .sorted_by = INCLUSIVE, .shows_callers = true, .expand = expand};
 
-struct fixture {
+static struct {
     struct metric metric;
     struct metrics metrics;
     struct filters filters;
     struct view *view;
     struct pane pane;
-};
+} f;
 
-static void open_view(struct fixture *fixture, const struct view_class *class)
+static void open_view(const struct view_class *class)
 {
-    *fixture = (struct fixture){.metric = metric_new("cost")};
-    fixture->metrics = (struct metrics){.at = &fixture->metric, .n = 1, .n_stored = 1};
-    fixture->view = view_new(class, NULL, &fixture->metrics);
-    set_costs(fixture->view, 0, 0);
-    fixture->view->totals[0].inclusive = 1;
-    view_sort(fixture->view, (struct sorting){.metric = 0, .part = INCLUSIVE});
-    pane_open(&fixture->pane, fixture->view, &fixture->filters);
+    memset(&f, 0, sizeof f);
+    f.metric = metric_new("cost");
+    f.metrics = (struct metrics){.at = &f.metric, .n = 1, .n_stored = 1};
+    f.view = view_new(class, NULL, &f.metrics);
+    set_costs(f.view, 0, 0);
+    f.view->totals[0].inclusive = 1;
+    view_sort(f.view, (struct sorting){.metric = 0, .part = INCLUSIVE});
+    pane_open(&f.pane, f.view, &f.filters);
 }
 
-static void close_view(struct fixture *fixture)
+STEP(open_tree)
 {
-    pane_close(&fixture->pane);
-    view_close(fixture->view);
-    filters_free(&fixture->filters);
+    open_view(&tree_class);
 }
+
+STEP(close_view)
+{
+    pane_close(&f.pane);
+    view_close(f.view);
+    filters_free(&f.filters);
+}
+
+EACH_TEST(open_tree, close_view);
 
 /* The heap number of the i-th visible row. */
-static uint64_t number_at(const struct fixture *fixture, size_t i)
+static uint64_t number_at(size_t i)
 {
-    return view_row(fixture->view, fixture->pane.shown.at[i])->data;
+    return view_row(f.view, f.pane.shown.at[i])->data;
 }
 
-static uint64_t selected(const struct fixture *fixture)
+static uint64_t selected(void)
 {
-    return number_at(fixture, fixture->pane.scroller.selected);
+    return number_at(f.pane.scroller.selected);
 }
 
-static void check_shown(const struct fixture *fixture, const uint64_t *numbers, size_t n)
+static void check_shown(const uint64_t *numbers, size_t n)
 {
-    assert_int_equal(fixture->pane.shown.n, n);
+    assert_int_equal(f.pane.shown.n, n);
     for (size_t i = 0; i < n; i++)
-        assert_int_equal(number_at(fixture, i), numbers[i]);
+        assert_int_equal(number_at(i), numbers[i]);
 }
 
-#define SHOWS(fixture, ...)                                                                        \
+#define SHOWS(...)                                                                                 \
     do {                                                                                           \
         const uint64_t numbers[] = {__VA_ARGS__};                                                  \
-        check_shown(fixture, numbers, sizeof numbers / sizeof *numbers);                           \
+        check_shown(numbers, sizeof numbers / sizeof *numbers);                                    \
     } while (0)
 
-static void rows_open_and_close(void **state)
+TEST(rows_open_and_close)
 {
-    (void)state;
-    struct fixture f;
-    open_view(&f, &tree_class);
-    SHOWS(&f, 0, 1, 2);
+    SHOWS(0, 1, 2);
     scroller_move(&f.pane.scroller, 1);
     pane_expand(&f.pane);
-    SHOWS(&f, 0, 1, 3, 4, 2);
+    SHOWS(0, 1, 3, 4, 2);
     scroller_move(&f.pane.scroller, 2);
     pane_expand(&f.pane);
-    SHOWS(&f, 0, 1, 3, 4, 9, 10, 2);
+    SHOWS(0, 1, 3, 4, 9, 10, 2);
     pane_move_up_tree(&f.pane);
-    assert_int_equal(selected(&f), 1);
+    assert_int_equal(selected(), 1);
     pane_collapse(&f.pane);
-    SHOWS(&f, 0, 1, 2);
+    SHOWS(0, 1, 2);
     pane_expand(&f.pane); /* what was open below it is open again */
-    SHOWS(&f, 0, 1, 3, 4, 9, 10, 2);
+    SHOWS(0, 1, 3, 4, 9, 10, 2);
     pane_collapse_all(&f.pane);
     pane_expand(&f.pane);
-    SHOWS(&f, 0, 1, 3, 4, 2);
-    close_view(&f);
+    SHOWS(0, 1, 3, 4, 2);
 }
 
-static void opening_everything_has_an_end(void **state)
+TEST(opening_everything_has_an_end)
 {
-    (void)state;
-    struct fixture f;
-    open_view(&f, &tree_class);
     assert_false(pane_expand_all(&f.pane));
     assert_in_range(f.pane.shown.n, MOST_OPENED, MOST_OPENED + 2);
     pane_collapse_all(&f.pane);
-    SHOWS(&f, 0, 1, 2);
+    SHOWS(0, 1, 2);
     size_t level = 0; /* of the subtrees that fit the largest */
     while (((1 << (LEVELS + 1 - level)) - 1) > MOST_OPENED)
         level++;
@@ -127,137 +127,97 @@ static void opening_everything_has_an_end(void **state)
     }
     pane_select(&f.pane, row);
     assert_true(pane_expand_all(&f.pane));
-    close_view(&f);
 }
 
-static void hot_paths_follow_the_share(void **state)
+TEST(hot_paths_follow_the_share)
 {
-    (void)state;
-    struct fixture f;
-    open_view(&f, &tree_class);
     pane_hot_path(&f.pane, 0.51);
-    assert_int_equal(selected(&f), 0);
+    assert_int_equal(selected(), 0);
     pane_hot_path(&f.pane, 0.5);
-    assert_int_equal(selected(&f), (1 << LEVELS) - 1); /* left all the way */
-    close_view(&f);
+    assert_int_equal(selected(), (1 << LEVELS) - 1); /* left all the way */
 }
 
-static void filters_by_share_leave_costs_alone(void **state)
+TEST(filters_by_share_leave_costs_alone)
 {
-    (void)state;
-    struct fixture f;
-    open_view(&f, &tree_class);
     filters_set_share(&f.filters, 20);
     assert_false(filtered_is_prepared(f.pane.filtered));
     assert_int_equal(pane_filter(&f.pane), DONE);
     assert_true(pane_expand_all(&f.pane));
-    SHOWS(&f, 0, 1, 3, 4, 2); /* 1, 1/2, 1/4, 1/5, 1/3 */
+    SHOWS(0, 1, 3, 4, 2); /* 1, 1/2, 1/4, 1/5, 1/3 */
     assert_true(view_cost(f.view, f.pane.shown.at[1], 0, INCLUSIVE) == 0.5);
     assert_false(pane_can_open(&f.pane, f.pane.shown.at[2]));
     filters_set_share(&f.filters, 25);
     assert_int_equal(pane_filter(&f.pane), DONE);
-    SHOWS(&f, 0, 1, 3, 2);
+    SHOWS(0, 1, 3, 2);
     assert_true(filters_undo(&f.filters));
     assert_int_equal(pane_filter(&f.pane), DONE);
-    SHOWS(&f, 0, 1, 3, 4, 2);
+    SHOWS(0, 1, 3, 4, 2);
     assert_true(filters_undo(&f.filters));
     assert_int_equal(pane_filter(&f.pane), DONE);
     assert_true(f.pane.shown.n > 5);
     assert_false(filters_undo(&f.filters));
-    close_view(&f);
 }
 
-static void a_row_that_is_filtered_out_gives_its_place_to_what_it_is_below(void **state)
+TEST(a_row_that_is_filtered_out_gives_its_place_to_what_it_is_below)
 {
-    (void)state;
-    struct fixture f;
-    open_view(&f, &tree_class);
     scroller_move(&f.pane.scroller, 1);
     pane_expand(&f.pane);
     scroller_move(&f.pane.scroller, 2);
-    assert_int_equal(selected(&f), 4);
+    assert_int_equal(selected(), 4);
     filters_set_share(&f.filters, 25);
     assert_int_equal(pane_filter(&f.pane), DONE);
-    assert_int_equal(selected(&f), 1);
-    close_view(&f);
+    assert_int_equal(selected(), 1);
 }
 
-static void flattening_merges_what_is_below(void **state)
+TEST(flattening_merges_what_is_below)
 {
-    (void)state;
-    struct fixture f;
-    open_view(&f, &tree_class);
     assert_true(pane_flatten(&f.pane));
-    SHOWS(&f, 0, 3, 4, 5, 6); /* in the order of their costs */
+    SHOWS(0, 3, 4, 5, 6); /* in the order of their costs */
     scroller_move(&f.pane.scroller, 3);
     pane_expand(&f.pane);
-    SHOWS(&f, 0, 3, 4, 5, 11, 12, 6);
+    SHOWS(0, 3, 4, 5, 11, 12, 6);
     assert_int_equal(pane_level(&f.pane, f.pane.shown.at[4]), 2);
     scroller_move(&f.pane.scroller, 1);
     assert_true(pane_flatten(&f.pane));
-    SHOWS(&f, 0, 7, 8, 9, 10, 11, 12, 13, 14);
-    assert_int_equal(selected(&f), 11);
+    SHOWS(0, 7, 8, 9, 10, 11, 12, 13, 14);
+    assert_int_equal(selected(), 11);
     assert_true(pane_unflatten(&f.pane));
     assert_true(pane_unflatten(&f.pane));
     assert_false(pane_unflatten(&f.pane));
-    SHOWS(&f, 0, 1, 2, 5, 11, 12, 6);
-    assert_int_equal(selected(&f), 11);
-    close_view(&f);
-    open_view(&f, &callers_class);
+    SHOWS(0, 1, 2, 5, 11, 12, 6);
+    assert_int_equal(selected(), 11);
+    close_view(NULL);
+    open_view(&callers_class);
     assert_false(pane_flatten(&f.pane));
-    close_view(&f);
 }
 
-static void zooming_keeps_what_was_flattened(void **state)
+TEST(zooming_keeps_what_was_flattened)
 {
-    (void)state;
-    struct fixture f;
-    open_view(&f, &tree_class);
     pane_flatten(&f.pane);
     scroller_move(&f.pane.scroller, 2);
     uint32_t row = pane_row(&f.pane);
     pane_zoom_in(&f.pane);
-    SHOWS(&f, 4, 9, 10);
+    SHOWS(4, 9, 10);
     pane_flatten(&f.pane);
-    SHOWS(&f, 4, 19, 20, 21, 22);
+    SHOWS(4, 19, 20, 21, 22);
     assert_true(pane_zoom_out(&f.pane));
-    SHOWS(&f, 0, 3, 4, 9, 10, 5, 6);
+    SHOWS(0, 3, 4, 9, 10, 5, 6);
     pane_zoom_to(&f.pane, row);
-    SHOWS(&f, 4, 9, 10);
+    SHOWS(4, 9, 10);
     pane_zoom_to(&f.pane, 0);
     assert_int_equal(f.pane.root, 0);
     assert_false(pane_zoom_out(&f.pane));
-    close_view(&f);
 }
 
-static void a_pane_can_be_put_back(void **state)
+TEST(a_pane_can_be_put_back)
 {
-    (void)state;
-    struct fixture f;
     struct pane_state before = {0};
-    open_view(&f, &tree_class);
     scroller_move(&f.pane.scroller, 2);
     pane_save(&f.pane, &before);
     pane_hot_path(&f.pane, 0.5);
     assert_true(f.pane.shown.n > 3);
     pane_restore(&f.pane, &before);
-    SHOWS(&f, 0, 1, 2);
-    assert_int_equal(selected(&f), 2);
+    SHOWS(0, 1, 2);
+    assert_int_equal(selected(), 2);
     pane_state_free(&before);
-    close_view(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_open_and_close),
-        cmocka_unit_test(opening_everything_has_an_end),
-        cmocka_unit_test(hot_paths_follow_the_share),
-        cmocka_unit_test(filters_by_share_leave_costs_alone),
-        cmocka_unit_test(a_row_that_is_filtered_out_gives_its_place_to_what_it_is_below),
-        cmocka_unit_test(flattening_merges_what_is_below),
-        cmocka_unit_test(zooming_keeps_what_was_flattened),
-        cmocka_unit_test(a_pane_can_be_put_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,6 @@
 #include "viewer-tui/scaling/plot-cells.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Columns left of the curves, lines below them. */
 #define LEFT  7
@@ -14,8 +12,10 @@
 #define WIDTH  67
 #define HEIGHT 22
 
+static struct speedup_plot plot;
+
 /* 1, 2 and 4 workers: times 8, 5 and 4. */
-static struct speedup_plot known_plot(void)
+STEP(make_plot)
 {
     static const struct run_values runs[] = {{.workers = 1, .wall = 8, .idleness = 0},
                                              {.workers = 2, .wall = 5, .idleness = 1},
@@ -24,11 +24,17 @@ static struct speedup_plot known_plot(void)
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
         vec_push(&list, runs[i]);
     struct scaling_table table = scaling_table_of(&list);
-    struct speedup_plot plot = speedup_plot_of(&table);
+    plot = speedup_plot_of(&table);
     scaling_table_free(&table);
     vec_free(&list);
-    return plot;
 }
+
+STEP(free_plot)
+{
+    speedup_plot_free(&plot);
+}
+
+EACH_TEST(make_plot, free_plot);
 
 /* The cell of a value, where dots are `across` and `down` in a cell. */
 static const struct plot_cell *cell_of(const struct plot_cells *cells, double workers,
@@ -40,10 +46,8 @@ static const struct plot_cell *cell_of(const struct plot_cells *cells, double wo
     return plot_cell_at(cells, (int)lround(y) / down, LEFT + (int)lround(x) / across);
 }
 
-static void letters_are_where_the_speedups_are(void **state)
+TEST(letters_are_where_the_speedups_are)
 {
-    (void)state;
-    struct speedup_plot plot = known_plot();
     for (int ascii = 0; ascii < 2; ascii++) {
         struct plot_cells cells = plot_cells_of(&plot, WIDTH, HEIGHT, ascii);
         int across = ascii ? 1 : 2, down = ascii ? 1 : 4;
@@ -54,7 +58,6 @@ static void letters_are_where_the_speedups_are(void **state)
         assert_int_equal(cell_of(&cells, 4, 4, across, down)->curve, MAXIMAL_SPEEDUP);
         plot_cells_free(&cells);
     }
-    speedup_plot_free(&plot);
 }
 
 /* Rows of the dots in a column of dots; returns their number. */
@@ -68,10 +71,8 @@ static size_t dots_in_column(const struct plot_cells *cells, int x, int *rows)
     return n;
 }
 
-static void a_straight_line_has_a_dot_in_each_column(void **state)
+TEST(a_straight_line_has_a_dot_in_each_column)
 {
-    (void)state;
-    struct speedup_plot plot = known_plot();
     for (int c = LINEAR_SPEEDUP + 1; c < PLOT_CURVES; c++)
         plot.curves[c].points.n = 0;
     struct plot_cells cells = plot_cells_of(&plot, WIDTH, HEIGHT, false);
@@ -83,14 +84,11 @@ static void a_straight_line_has_a_dot_in_each_column(void **state)
         assert_true(fabs(rows[n - 1] - y) <= 1);
     }
     plot_cells_free(&cells);
-    speedup_plot_free(&plot);
 }
 
 /* A steep line has no gaps: each column begins below or beside the end of the one before. */
-static void steep_lines_have_no_gaps(void **state)
+TEST(steep_lines_have_no_gaps)
 {
-    (void)state;
-    struct speedup_plot plot = known_plot();
     for (int c = 0; c < PLOT_CURVES; c++)
         plot.curves[c].points.n = 0;
     struct plot_curve *curve = &plot.curves[CURVE_WORK_LAW];
@@ -109,26 +107,20 @@ static void steep_lines_have_no_gaps(void **state)
     }
     assert_true(all >= 70);
     plot_cells_free(&cells);
-    speedup_plot_free(&plot);
 }
 
-static void laws_outside_of_the_plot_are_cut(void **state)
+TEST(laws_outside_of_the_plot_are_cut)
 {
-    (void)state;
-    struct speedup_plot plot = known_plot();
     struct plot_curve *curve = &plot.curves[CURVE_SPAN_LAW];
     vec_push(&curve->points, (struct plot_point){1, 1e300, NAN, NAN});
     vec_push(&curve->points, (struct plot_point){4, -1e300, NAN, NAN});
     struct plot_cells cells = plot_cells_of(&plot, WIDTH, HEIGHT, false);
     assert_non_null(cells.at);
     plot_cells_free(&cells);
-    speedup_plot_free(&plot);
 }
 
-static void bands_are_vertical_bars(void **state)
+TEST(bands_are_vertical_bars)
 {
-    (void)state;
-    struct speedup_plot plot = known_plot();
     for (int c = 0; c < PLOT_CURVES; c++)
         plot.curves[c].points.n = 0;
     vec_push(&plot.curves[ACTUAL_SPEEDUP].points, (struct plot_point){4, 2, 1, 3});
@@ -138,7 +130,6 @@ static void bands_are_vertical_bars(void **state)
     assert_int_equal(rows[0], lround((1 - 3 / 4.16) * (lines - 1)));
     assert_int_equal(rows[n - 1], lround((1 - 1 / 4.16) * (lines - 1)));
     plot_cells_free(&cells);
-    speedup_plot_free(&plot);
 }
 
 /* The characters of a line. */
@@ -152,10 +143,8 @@ static void line_of(const struct plot_cells *cells, int line, char *text)
 }
 
 /* 20 columns of curves: 1, 2 and 4 workers are 4.75, 9.5 and 19 columns from the left. */
-static void axes_have_the_numbers_of_workers(void **state)
+TEST(axes_have_the_numbers_of_workers)
 {
-    (void)state;
-    struct speedup_plot plot = known_plot();
     struct plot_cells cells = plot_cells_of(&plot, 27, 12, true);
     char text[5 * WIDTH];
     line_of(&cells, 11, text);
@@ -167,13 +156,10 @@ static void axes_have_the_numbers_of_workers(void **state)
     for (int i = 0; i < cells.width * cells.height; i++)
         assert_true((unsigned char)cells.at[i].text[0] < 0x80 && !cells.at[i].text[1]);
     plot_cells_free(&cells);
-    speedup_plot_free(&plot);
 }
 
-static void every_size_is_possible(void **state)
+TEST(every_size_is_possible)
 {
-    (void)state;
-    struct speedup_plot plot = known_plot();
     for (int width = -1; width < 40; width++)
         for (int height = -1; height < 20; height++) {
             struct plot_cells cells = plot_cells_of(&plot, width, height, width % 2);
@@ -181,19 +167,4 @@ static void every_size_is_possible(void **state)
             assert_int_equal(cells.width, has_room ? width : 0);
             plot_cells_free(&cells);
         }
-    speedup_plot_free(&plot);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(letters_are_where_the_speedups_are),
-        cmocka_unit_test(a_straight_line_has_a_dot_in_each_column),
-        cmocka_unit_test(steep_lines_have_no_gaps),
-        cmocka_unit_test(laws_outside_of_the_plot_are_cut),
-        cmocka_unit_test(bands_are_vertical_bars),
-        cmocka_unit_test(axes_have_the_numbers_of_workers),
-        cmocka_unit_test(every_size_is_possible),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

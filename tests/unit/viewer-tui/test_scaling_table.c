@@ -4,7 +4,6 @@
 #include "viewer-tui/scaling/speedup-plot.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static void assert_near(double value, double expected)
 {
@@ -22,9 +21,8 @@ static struct median_interval interval_of(size_t n)
 
 /* The probability that the median lies outside of the least and largest but k of n is twice the sum
  * of the binomials of n over 0..k, over 2^n. */
-static void intervals_of_medians(void **state)
+TEST(intervals_of_medians)
 {
-    (void)state;
     static const struct {
         size_t n;
         double median, low, high, coverage;
@@ -47,14 +45,24 @@ static void intervals_of_medians(void **state)
     assert_true(isnan(median_interval_of(NULL, 0).median));
 }
 
-static struct scaling_table table_of(const struct run_values *runs, size_t n)
+static struct scaling_table table; /* of the test; freed when it ends */
+
+STEP(free_table)
+{
+    scaling_table_free(&table);
+    memset(&table, 0, sizeof table);
+}
+
+EACH_TEST(NULL, free_table);
+
+static void make_table(const struct run_values *runs, size_t n)
 {
     run_value_list list = {0};
     for (size_t i = 0; i < n; i++)
         vec_push(&list, runs[i]);
-    struct scaling_table table = scaling_table_of(&list);
+    free_table(NULL);
+    table = scaling_table_of(&list);
     vec_free(&list);
-    return table;
 }
 
 /* A run on 4 CPUs: its workers, wall time, work, overhead and idleness. */
@@ -69,10 +77,9 @@ static const struct run_values runs[] = {
     RUN(2, 6, 10.5, 1, 2), RUN(2, 99, 99, 99, 99),  RUN(1, 10, 8, 2, 0),
 };
 
-static void factored_speedups(void **state)
+TEST(factored_speedups)
 {
-    (void)state;
-    struct scaling_table table = table_of(runs, 7);
+    make_table(runs, 7);
     assert_int_equal(table.rows.n, 3);
     assert_int_equal(table.n_serial, 1);
     assert_near(table.baseline, 9);
@@ -91,64 +98,54 @@ static void factored_speedups(void **state)
     assert_near(two->speedups[IDLE_SPECIFIC_SPEEDUP].value, 2 * 9 / (11 + 2.0));
     assert_near(two->speedups[INFLATION_SPECIFIC_SPEEDUP].value, 2 * 9 / (2 * 6.5 - 2));
     assert_near(two->speedups[ACTUAL_SPEEDUP].value, 9 / 6.5);
-    scaling_table_free(&table);
 }
 
-static void idleness_counts_cpus(void **state)
+TEST(idleness_counts_cpus)
 {
-    (void)state;
-    struct scaling_table table = table_of(runs, 7);
+    make_table(runs, 7);
     const struct scaling_row *eight = &table.rows.at[2];
     assert_true(eight->exceeds_cpus && !table.rows.at[1].exceeds_cpus);
     assert_true(isnan(eight->speedups[IDLE_SPECIFIC_SPEEDUP].value));
     assert_true(isnan(eight->speedups[INFLATION_SPECIFIC_SPEEDUP].value));
     assert_near(eight->speedups[MAXIMAL_SPEEDUP].value, 8 * 9 / 11.0);
     assert_near(eight->idleness.median, 5);
-    scaling_table_free(&table);
 }
 
 /* 11 + 1 + 2 seconds of 2 workers in 6.5 s. */
-static void shares_of_cpus(void **state)
+TEST(shares_of_cpus)
 {
-    (void)state;
-    struct scaling_table table = table_of(runs, 7);
+    make_table(runs, 7);
     assert_near(scaling_share_of_cpus(&table.rows.at[1]), 14 / 13.0);
     assert_true(isnan(scaling_share_of_cpus(&table.rows.at[2]))); /* idleness counts CPUs */
     table.rows.at[0].idleness.median = NAN;
     assert_true(isnan(scaling_share_of_cpus(&table.rows.at[0])));
-    scaling_table_free(&table);
 }
 
-static void without_a_baseline_one_worker_is_it(void **state)
+TEST(without_a_baseline_one_worker_is_it)
 {
-    (void)state;
-    struct scaling_table table = table_of(runs, 3);
+    make_table(runs, 3);
     assert_int_equal(table.n_serial, 0);
     assert_near(table.baseline, 12);
     assert_near(table.rows.at[1].speedups[ACTUAL_SPEEDUP].value, 12 / 6.5);
     assert_near(table.rows.at[1].speedups[MAXIMAL_SPEEDUP].value, 2);
-    scaling_table_free(&table);
 }
 
-static void without_one_worker_there_is_no_work_to_compare_with(void **state)
+TEST(without_one_worker_there_is_no_work_to_compare_with)
 {
-    (void)state;
-    struct scaling_table table = table_of(runs, 2);
+    make_table(runs, 2);
     assert_true(isnan(table.baseline));
     assert_true(isnan(table.rows.at[0].speedups[ACTUAL_SPEEDUP].value));
     assert_true(isnan(table.rows.at[0].inflation));
-    scaling_table_free(&table);
-    struct scaling_table with_serial = table_of(runs + 3, 2);
-    const struct speedup *speedups = with_serial.rows.at[0].speedups;
+    make_table(runs + 3, 2);
+    const struct speedup *speedups = table.rows.at[0].speedups;
     assert_near(speedups[ACTUAL_SPEEDUP].value, 9 / 6.0);
     assert_near(speedups[INFLATION_SPECIFIC_SPEEDUP].value, 2 * 9 / (2 * 6 - 2.0));
     assert_true(isnan(speedups[MAXIMAL_SPEEDUP].value));
-    scaling_table_free(&with_serial);
 }
 
 /* Six runs of each number, so that intervals are from the least to the largest value: T_s 9..9.5,
  * T_1 10..12, T_2 6..8, I_2 1..2. `first` 1 leaves the baseline out. */
-static struct scaling_table six_of_each(unsigned first)
+static void six_of_each(unsigned first)
 {
     static const struct run_values ends[3][2] = {
         {RUN(0, 9, NAN, NAN, NAN), RUN(0, 9.5, NAN, NAN, NAN)},
@@ -160,7 +157,7 @@ static struct scaling_table six_of_each(unsigned first)
     for (unsigned p = first; p < 3; p++)
         for (int i = 0; i < 6; i++)
             list[n++] = ends[p][i % 2];
-    return table_of(list, n);
+    make_table(list, n);
 }
 
 static void assert_band(const struct speedup *speedup, double low, double high, double missed)
@@ -170,82 +167,70 @@ static void assert_band(const struct speedup *speedup, double low, double high, 
     assert_near(speedup->coverage, 1 - missed * 2 / 64);
 }
 
-static void bands_have_every_combination_of_medians(void **state)
+TEST(bands_have_every_combination_of_medians)
 {
-    (void)state;
-    struct scaling_table table = six_of_each(0);
+    six_of_each(0);
     const struct speedup *two = table.rows.at[1].speedups;
     assert_band(&two[MAXIMAL_SPEEDUP], 2 * 9 / 12.0, 2 * 9.5 / 10, 2);
     assert_band(&two[IDLE_SPECIFIC_SPEEDUP], 2 * 9 / (12 + 2.0), 2 * 9.5 / (10 + 1), 3);
     assert_band(&two[INFLATION_SPECIFIC_SPEEDUP], 2 * 9 / (2 * 8 - 1.0), 2 * 9.5 / (2 * 6 - 2), 3);
     assert_band(&two[ACTUAL_SPEEDUP], 9 / 8.0, 9.5 / 6, 2);
     assert_near(scaling_band_coverage(&table), 1 - 6 / 64.0);
-    scaling_table_free(&table);
 }
 
 /* The time of one worker stands on both sides of these formulas: as one number. */
-static void bands_know_that_the_baseline_is_one_worker(void **state)
+TEST(bands_know_that_the_baseline_is_one_worker)
 {
-    (void)state;
-    struct scaling_table table = six_of_each(1);
+    six_of_each(1);
     const struct speedup *one = table.rows.at[0].speedups, *two = table.rows.at[1].speedups;
     assert_band(&one[ACTUAL_SPEEDUP], 1, 1, 1);
     assert_band(&one[INFLATION_SPECIFIC_SPEEDUP], 1, 1, 2);
     assert_band(&two[MAXIMAL_SPEEDUP], 2, 2, 1);
     assert_band(&two[IDLE_SPECIFIC_SPEEDUP], 2 * 10 / (10 + 2.0), 2 * 12 / (12 + 1.0), 2);
     assert_band(&two[ACTUAL_SPEEDUP], 10 / 8.0, 12 / 6.0, 2);
-    scaling_table_free(&table);
 }
 
 /* 2 runs of T_1, 3 of T_2, 1 of T_s: each speedup needs T_s, whose interval has coverage 0. */
-static void one_run_has_no_band(void **state)
+TEST(one_run_has_no_band)
 {
-    (void)state;
-    struct scaling_table table = table_of(runs + 1, 6);
+    make_table(runs + 1, 6);
     const struct speedup *two = &table.rows.at[1].speedups[ACTUAL_SPEEDUP];
     assert_true(two->coverage == 0 && isnan(two->low) && isnan(two->high));
     assert_true(isfinite(two->value));
     assert_true(scaling_band_coverage(&table) == 0);
-    scaling_table_free(&table);
 }
 
 /* Six runs of 1 and 2 workers, one of 4: those of 4 workers have no band, the others keep theirs. */
-static void the_coverage_is_that_of_the_bands_there_are(void **state)
+TEST(the_coverage_is_that_of_the_bands_there_are)
 {
-    (void)state;
     struct run_values list[13] = {RUN(4, 4, 9, 1, 1)};
     for (unsigned i = 0; i < 12; i++)
         list[1 + i] = (struct run_values)RUN(1 + i % 2, 10 - i % 2, 8, 1, 1);
-    struct scaling_table table = table_of(list, 13);
+    make_table(list, 13);
     assert_true(isnan(table.rows.at[2].speedups[ACTUAL_SPEEDUP].low));
     assert_near(scaling_band_coverage(&table), 1 - 3 * 2 / 64.0);
-    scaling_table_free(&table);
 }
 
 /* More idleness than time: no speedup, rather than a negative one. */
-static void idleness_may_not_exceed_the_time(void **state)
+TEST(idleness_may_not_exceed_the_time)
 {
-    (void)state;
     const struct run_values list[] = {RUN(1, 10, 8, 2, 0), RUN(2, 6, 9, 1, 13)};
-    struct scaling_table table = table_of(list, 2);
+    make_table(list, 2);
     assert_true(isnan(table.rows.at[1].speedups[INFLATION_SPECIFIC_SPEEDUP].value));
-    scaling_table_free(&table);
 }
 
-static void laws_of_work_and_span(void **state)
+TEST(laws_of_work_and_span)
 {
-    (void)state;
     struct run_values list[] = {RUN(0, 9, NAN, NAN, NAN), RUN(1, 12, 10, 2, 0), RUN(2, 7, 9, 1, 1),
                                 RUN(2, 7, 9, 1, 1), RUN(4, 5, 9, 1, 1)};
-    struct scaling_table table = table_of(list, 5);
+    make_table(list, 5);
     assert_false(table.has_work_span);
-    scaling_table_free(&table);
     for (size_t i = 2; i < 5; i++) {
         list[i].has_work_span = true;
         list[i].work_span =
             (struct work_span){.work = 8 + (double)i, .span = 1, .burdened_span = 3};
     }
-    table = table_of(list, 5);
+    make_table(list, 5);
     assert_true(table.has_work_span);
     assert_int_equal(table.work_span_workers, 2);
     assert_int_equal(table.n_work_span, 2);
@@ -254,10 +239,9 @@ static void laws_of_work_and_span(void **state)
     assert_near(laws.work_law, 9 / (10.5 / 4));
     assert_near(laws.span_law, 9);
     assert_near(laws.burdened, 9 / (10.5 / 4 + 1.7 * 3));
-    scaling_table_free(&table);
 
     list[3].work_span.why_lower_bound = "no order";
-    table = table_of(list, 5);
+    make_table(list, 5);
     assert_string_equal(table.work_span.why_lower_bound, "no order");
     laws = scaling_laws(&table, 4);
     assert_near(laws.span_law, 9);
@@ -266,14 +250,12 @@ static void laws_of_work_and_span(void **state)
     assert_int_equal(plot.curves[CURVE_BURDENED].points.n, 0);
     assert_true(plot.curves[CURVE_SPAN_LAW].points.n > 0);
     speedup_plot_free(&plot);
-    scaling_table_free(&table);
 }
 
 /* ---- the plot ---- */
 
-static void ticks_are_round_numbers(void **state)
+TEST(ticks_are_round_numbers)
 {
-    (void)state;
     static const struct {
         double end, step;
     } known[] = {{8.2, 2}, {8, 1}, {1, 0.2}, {16, 2}, {41, 10}, {1000, 200}, {0.08, 0.01}};
@@ -281,10 +263,9 @@ static void ticks_are_round_numbers(void **state)
         assert_near(plot_tick_step(known[i].end, 8), known[i].step);
 }
 
-static void curves_have_gaps(void **state)
+TEST(curves_have_gaps)
 {
-    (void)state;
-    struct scaling_table table = table_of(runs, 7);
+    make_table(runs, 7);
     struct speedup_plot plot = speedup_plot_of(&table);
     const struct plot_curve *idle = &plot.curves[IDLE_SPECIFIC_SPEEDUP];
     assert_int_equal(idle->points.n, 3);
@@ -295,39 +276,14 @@ static void curves_have_gaps(void **state)
     assert_true(plot.most_speedup > 8 && plot.most_speedup < 9);
     assert_false(plot_point_has_band(&plot.curves[ACTUAL_SPEEDUP].points.at[1]));
     speedup_plot_free(&plot);
-    scaling_table_free(&table);
 }
 
-static void without_a_baseline_only_linear_is_drawn(void **state)
+TEST(without_a_baseline_only_linear_is_drawn)
 {
-    (void)state;
-    struct scaling_table table = table_of(runs, 1);
+    make_table(runs, 1);
     struct speedup_plot plot = speedup_plot_of(&table);
     assert_int_equal(plot.curves[LINEAR_SPEEDUP].points.n, 2);
     for (int c = LINEAR_SPEEDUP + 1; c < PLOT_CURVES; c++)
         assert_int_equal(plot.curves[c].points.n, 0);
     speedup_plot_free(&plot);
-    scaling_table_free(&table);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(intervals_of_medians),
-        cmocka_unit_test(factored_speedups),
-        cmocka_unit_test(idleness_counts_cpus),
-        cmocka_unit_test(shares_of_cpus),
-        cmocka_unit_test(without_a_baseline_one_worker_is_it),
-        cmocka_unit_test(without_one_worker_there_is_no_work_to_compare_with),
-        cmocka_unit_test(bands_have_every_combination_of_medians),
-        cmocka_unit_test(bands_know_that_the_baseline_is_one_worker),
-        cmocka_unit_test(one_run_has_no_band),
-        cmocka_unit_test(the_coverage_is_that_of_the_bands_there_are),
-        cmocka_unit_test(idleness_may_not_exceed_the_time),
-        cmocka_unit_test(laws_of_work_and_span),
-        cmocka_unit_test(ticks_are_round_numbers),
-        cmocka_unit_test(curves_have_gaps),
-        cmocka_unit_test(without_a_baseline_only_linear_is_drawn),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

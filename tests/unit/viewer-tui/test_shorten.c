@@ -3,8 +3,6 @@
 #include "viewer-tui/base/shorten.h"
 
 #include <locale.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef void shorten(const char *text, size_t columns, bool ascii, struct text *out);
 
@@ -19,9 +17,8 @@ static void check(shorten *shorten, const char *text, size_t columns, bool ascii
     vec_free(&out);
 }
 
-static void what_fits_stays(void **state)
+TEST(what_fits_stays)
 {
-    (void)state;
     check(shorten_path, "/usr/lib/libc.so", 16, true, "/usr/lib/libc.so");
     check(shorten_name, "f(int)", 6, true, "f(int)");
     check(shorten_name, "f(int)", SIZE_MAX, true, "f(int)");
@@ -29,9 +26,8 @@ static void what_fits_stays(void **state)
     check(shorten_name, "", 0, true, "");
 }
 
-static void paths_lose_their_first_folders(void **state)
+TEST(paths_lose_their_first_folders)
 {
-    (void)state;
     const char *path = "/usr/lib/x86/libc.so";
     check(shorten_path, path, 18, true, ".../x86/libc.so");
     check(shorten_path, path, 15, true, ".../x86/libc.so");
@@ -44,9 +40,8 @@ static void paths_lose_their_first_folders(void **state)
     check(shorten_path, "/build/folder/", 9, true, ".../folder/");
 }
 
-static void names_lose_their_innermost_arguments_first(void **state)
+TEST(names_lose_their_innermost_arguments_first)
 {
-    (void)state;
     const char *name = "std::map<int, std::vector<char> >::find(int const&)";
     check(shorten_name, name, 50, true, "std::map<int, std::vector<...> >::find(int const&)");
     check(shorten_name, name, 49, true, "std::map<...>::find(...)");
@@ -56,9 +51,8 @@ static void names_lose_their_innermost_arguments_first(void **state)
     check(shorten_name, "f(int) const [clone .cold]", 1, false, "f(…) const [clone .cold]");
 }
 
-static void brackets_that_hold_no_arguments_stay(void **state)
+TEST(brackets_that_hold_no_arguments_stay)
 {
-    (void)state;
     check(shorten_name, "<whole program>", 3, true, "<whole program>");
     check(shorten_name, "(anonymous namespace)::f(long)", 3, true, "(anonymous namespace)::f(...)");
     check(shorten_name, "<Vec<Item> as Clone>::clone", 3, true, "<Vec<...> as Clone>::clone");
@@ -70,9 +64,8 @@ static void brackets_that_hold_no_arguments_stay(void **state)
     check(shorten_name, "f<(Enum)1, (a < b)>::g()", 3, true, "f<...>::g()");
 }
 
-static void what_is_not_closed_stays(void **state)
+TEST(what_is_not_closed_stays)
 {
-    (void)state;
     check(shorten_name, "f<long, long", 3, true, "f<long, long");
     check(shorten_name, "f(long)>)(", 3, true, "f(...)>)(");
     char deep[300];
@@ -84,12 +77,5 @@ static void what_is_not_closed_stays(void **state)
 int main(void)
 {
     setlocale(LC_CTYPE, "C.UTF-8");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_fits_stays),
-        cmocka_unit_test(paths_lose_their_first_folders),
-        cmocka_unit_test(names_lose_their_innermost_arguments_first),
-        cmocka_unit_test(brackets_that_hold_no_arguments_stay),
-        cmocka_unit_test(what_is_not_closed_stays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return suite_run();
 }

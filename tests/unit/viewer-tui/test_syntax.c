@@ -2,9 +2,6 @@
 
 #include "viewer-tui/db/syntax.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Checks the lines of a file; `expected` has a letter for each of their bytes:
  * . code, c comment, s string, n number, k keyword, d directive. */
 static void assert_kinds(const char *path, const char *const lines[], const char *const expected[])
@@ -25,9 +22,8 @@ static void assert_kinds(const char *path, const char *const lines[], const char
     }
 }
 
-static void c_and_cpp(void **state)
+TEST(c_and_cpp)
 {
-    (void)state;
     assert_kinds("/a/b.c",
                  (const char *const[]){"#include \"a.h\" // b", "int i1 = 0x1f + 1'000; /* if",
                                        "if \" */ \"if\\\"\" 'x' '\\'' ;", "iffy do_if 1.5e3f", "",
@@ -36,53 +32,38 @@ static void c_and_cpp(void **state)
                                        "ccccccc.ssssss.sss.ssss..", "...........nnnnnn", "", NULL});
 }
 
-static void python(void **state)
+TEST(python)
 {
-    (void)state;
     assert_kinds(
         "x.py",
         (const char *const[]){"def f(): # 'c", "\"\"\" doc \" ' #", "end\"\"\" + 'a\\'b'", NULL},
         (const char *const[]){"kkk......cccc", "sssssssssssss", "ssssss...ssssss", NULL});
 }
 
-static void fortran(void **state)
+TEST(fortran)
 {
-    (void)state;
     assert_kinds("x.F90", (const char *const[]){"End Do ! it's", "s = 'a!b'", NULL},
                  (const char *const[]){"kkk.kk.cccccc", "....sssss", NULL});
 }
 
-static void rust_and_go(void **state)
+TEST(rust_and_go)
 {
-    (void)state;
     assert_kinds("x.rs", (const char *const[]){"fn f<'a>(c: &'a u8) { 'x'; '\\n' }", NULL},
                  (const char *const[]){"kk....................sss..ssss..", NULL});
     assert_kinds("x.go", (const char *const[]){"var s = `a", "\\` + 1", NULL},
                  (const char *const[]){"kkk.....ss", "ss...n", NULL});
 }
 
-static void unfinished_things(void **state)
+TEST(unfinished_things)
 {
-    (void)state;
     assert_kinds("x.h", (const char *const[]){"'it is", "int \"a\\", "int", "/*", "", "int", NULL},
                  (const char *const[]){"ssssss", "kkk.sss", "kkk", "cc", "", "ccc", NULL});
 }
 
-static void unknown_files(void **state)
+TEST(unknown_files)
 {
-    (void)state;
     assert_null(syntax_of("/a.c/Makefile"));
     assert_null(syntax_of("x."));
     assert_null(syntax_of("x.txt"));
     assert_null(syntax_of(""));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(c_and_cpp),         cmocka_unit_test(python),
-        cmocka_unit_test(fortran),           cmocka_unit_test(rust_and_go),
-        cmocka_unit_test(unfinished_things), cmocka_unit_test(unknown_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,6 @@
 #include "viewer-tui/table/table.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct line {
     const char *name;
@@ -65,9 +63,8 @@ static void write_all(const struct data_table *of, struct writer *writer)
     table_write(of, writer, "rows", of->n_rows);
 }
 
-static void text_has_costs_first_and_titles_in_lines(void **state)
+TEST(text_has_costs_first_and_titles_in_lines)
 {
-    (void)state;
     assert_written(FORMAT_TEXT, write_all,
                    "         work, s  workers  rank  time of  name\n"
                    "                                all runs\n"
@@ -75,32 +72,20 @@ static void text_has_costs_first_and_titles_in_lines(void **state)
                    "        -               0     -        -  -\n");
 }
 
-static void csv_has_a_record_for_each_row(void **state)
+TEST(csv_has_a_record_for_each_row)
 {
-    (void)state;
     assert_written(FORMAT_CSV, write_all,
                    "workers,rank,name,time,low,work,percent\r\n"
                    "4,1,\"a,b\",0.5,0.25,2,25\r\n"
                    "0,,,-,0,-,-\r\n");
 }
 
-static void json_has_groups_and_arrays(void **state)
+TEST(json_has_groups_and_arrays)
 {
-    (void)state;
     assert_written(FORMAT_JSON, write_all,
                    "{\"metrics\": [], \"rows\": [\n"
                    "{\"workers\": 4, \"empty\": {}, \"rank\": 1, \"name\": \"a,b\", \"times\": {\"time\": 0.5, \"high\": 1}, "
                    "\"interval\": [0.25, 1], \"percents\": {\"percent\": 25, \"unknown\": null}},\n"
                    "{\"workers\": 0, \"empty\": {}, \"rank\": null, \"name\": null, \"times\": {\"time\": null, \"high\": null}, "
                    "\"interval\": [0, null], \"percents\": {\"percent\": null, \"unknown\": null}}]}\n");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_has_costs_first_and_titles_in_lines),
-        cmocka_unit_test(csv_has_a_record_for_each_row),
-        cmocka_unit_test(json_has_groups_and_arrays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,8 +3,6 @@
 
 #include "viewer-tui/base/task.h"
 
-#include <string.h>
-
 static unsigned n_told;
 static const char *last_what;
 static int last_percent;
@@ -20,7 +18,6 @@ static bool listen(const char *what, int percent)
 
 static int setup(void **state)
 {
-    (void)state;
     n_told = 0;
     goes_on = true;
     progress_listen(listen);
@@ -29,7 +26,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     progress_listen(NULL);
     return 0;
 }
@@ -42,9 +38,8 @@ static void stay_until_told(uint64_t done)
         ;
 }
 
-static void test_long_passes_are_told_of(void **state)
+TEST_WITH(setup, teardown, test_long_passes_are_told_of)
 {
-    (void)state;
     progress_begin("counting", 200);
     stay_until_told(50);
     assert_string_equal(last_what, "counting");
@@ -56,18 +51,16 @@ static void test_long_passes_are_told_of(void **state)
     assert_int_equal(progress_end(), DONE);
 }
 
-static void test_unknown_end(void **state)
+TEST_WITH(setup, teardown, test_unknown_end)
 {
-    (void)state;
     progress_begin("counting", 0);
     stay_until_told(50);
     assert_int_equal(last_percent, -1);
     assert_int_equal(progress_end(), DONE);
 }
 
-static void test_stopping(void **state)
+TEST_WITH(setup, teardown, test_stopping)
 {
-    (void)state;
     goes_on = false;
     progress_begin("counting", 10);
     stay_until_told(1);
@@ -80,9 +73,8 @@ static void test_stopping(void **state)
     assert_int_equal(progress_end(), DONE);
 }
 
-static void test_inner_passes_are_parts(void **state)
+TEST_WITH(setup, teardown, test_inner_passes_are_parts)
 {
-    (void)state;
     progress_begin("outer", 4);
     progress_at(3);
     progress_begin("inner", 1000);
@@ -96,25 +88,12 @@ static void test_inner_passes_are_parts(void **state)
     assert_int_equal(progress_end(), STOPPED);
 }
 
-static void test_nobody_listens(void **state)
+TEST_WITH(setup, teardown, test_nobody_listens)
 {
-    (void)state;
     progress_listen(NULL);
     progress_begin("counting", 10);
     for (uint64_t i = 0; i < 1000; i++)
         assert_true(progress_at(i));
     assert_int_equal(progress_end(), DONE);
     assert_int_equal(n_told, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_long_passes_are_told_of, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_unknown_end, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_stopping, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_inner_passes_are_parts, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_nobody_listens, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

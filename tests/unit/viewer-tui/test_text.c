@@ -3,12 +3,9 @@
 #include "viewer-tui/base/text.h"
 
 #include <locale.h>
-#include <stdlib.h>
-#include <string.h>
 
-static void pieces_are_put_together(void **state)
+TEST(pieces_are_put_together)
 {
-    (void)state;
     struct text text = {0};
     assert_string_equal(text_string(&text), "");
     text_add(&text, "a");
@@ -30,9 +27,8 @@ static void check_clean(const char *raw, bool ascii, const char *clean)
     vec_free(&text);
 }
 
-static void nothing_reaches_the_terminal_that_it_might_obey(void **state)
+TEST(nothing_reaches_the_terminal_that_it_might_obey)
 {
-    (void)state;
     check_clean("plain", false, "plain");
     check_clean("\x1b[2J\x7f\n", false, "\\x1b[2J\\x7f\\x0a");
     check_clean("\xc2\x9b"
@@ -47,18 +43,16 @@ static void nothing_reaches_the_terminal_that_it_might_obey(void **state)
     check_clean("", false, "");
 }
 
-static void source_code_keeps_its_backslashes(void **state)
+TEST(source_code_keeps_its_backslashes)
 {
-    (void)state;
     struct text text = {0};
     text_add_clean_code(&text, "puts(\"\\x1b[2J\x1b\xc3\xa9\");", true);
     assert_string_equal(text_string(&text), "puts(\"\\x1b[2J\\x1b?\");");
     vec_free(&text);
 }
 
-static void tabs_become_spaces(void **state)
+TEST(tabs_become_spaces)
 {
-    (void)state;
     struct text text = {0};
     text_add_expanded(&text, "\tab\tc\t");
     assert_string_equal(text_string(&text), "        ab      c       ");
@@ -70,9 +64,8 @@ static void check_columns(const char *text, size_t columns)
     assert_int_equal(text_columns(text), columns);
 }
 
-static void columns_are_those_of_the_terminal(void **state)
+TEST(columns_are_those_of_the_terminal)
 {
-    (void)state;
     check_columns("", 0);
     check_columns("abc", 3);
     check_columns("\xc3\xa9", 1);                 /* e with acute */
@@ -90,9 +83,8 @@ static void check_cut(const char *raw, size_t columns, const char *cut)
     vec_free(&text);
 }
 
-static void texts_are_cut_between_characters(void **state)
+TEST(texts_are_cut_between_characters)
 {
-    (void)state;
     check_cut("abc", 5, "abc");
     check_cut("abc", 3, "abc");
     check_cut("abc", 2, "ab");
@@ -116,9 +108,8 @@ static void check_lines(const char *raw, size_t columns, const char *joined)
     vec_free(&all);
 }
 
-static void texts_are_broken_into_lines(void **state)
+TEST(texts_are_broken_into_lines)
 {
-    (void)state;
     check_lines("", 5, "");
     check_lines("   ", 5, "");
     check_lines("ab cd ef", 8, "ab cd ef|");
@@ -133,18 +124,16 @@ static void texts_are_broken_into_lines(void **state)
     check_lines("\xe5\x90\x8d\xe5\x89\x8d", 3, "\xe5\x90\x8d|\xe5\x89\x8d|");
 }
 
-static void bases_of_paths(void **state)
+TEST(bases_of_paths)
 {
-    (void)state;
     assert_string_equal(path_name("/usr/bin/xz"), "xz");
     assert_string_equal(path_name("xz"), "xz");
     assert_string_equal(path_name("/usr/bin/"), "/usr/bin/");
     assert_string_equal(path_name(""), "");
 }
 
-static void formatted_texts_are_cleaned(void **state)
+TEST(formatted_texts_are_cleaned)
 {
-    (void)state;
     struct text text = {0};
     text_say(&text, true, "%s: %5.1f%% of %zu, %u in %-4d|", "a\x1b\xc3\xa9", 12.25, (size_t)1 << 40, 7u, -3);
     assert_string_equal(text_string(&text), "a\\x1b?:  12.2% of 1099511627776, 7 in -3  |");
@@ -157,16 +146,5 @@ static void formatted_texts_are_cleaned(void **state)
 int main(void)
 {
     setlocale(LC_CTYPE, "C.UTF-8");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_are_put_together),
-        cmocka_unit_test(nothing_reaches_the_terminal_that_it_might_obey),
-        cmocka_unit_test(source_code_keeps_its_backslashes),
-        cmocka_unit_test(tabs_become_spaces),
-        cmocka_unit_test(formatted_texts_are_cleaned),
-        cmocka_unit_test(columns_are_those_of_the_terminal),
-        cmocka_unit_test(texts_are_cut_between_characters),
-        cmocka_unit_test(texts_are_broken_into_lines),
-        cmocka_unit_test(bases_of_paths),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return suite_run();
 }

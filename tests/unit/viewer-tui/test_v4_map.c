@@ -2,14 +2,11 @@
 
 #include "viewer-tui/db/v4-map.h"
 
-#include <string.h>
-
 static uint8_t bytes[256];
 static const struct v4_map map = {.path = (char *)"file", .bytes = bytes, .size = sizeof bytes};
 
-static void arrays_must_lie_in_the_file(void **state)
+TEST(arrays_must_lie_in_the_file)
 {
-    (void)state;
     assert_ptr_equal(v4_array(&map, 0, 256, 1, 1), bytes);
     assert_ptr_equal(v4_array(&map, 256, 0, 8, 8), bytes + 256);
     assert_ptr_equal(v4_array(&map, 8, 31, 8, 8), bytes + 8);
@@ -22,9 +19,8 @@ static void arrays_must_lie_in_the_file(void **state)
     assert_null(v4_bytes(&map, 8, UINT64_MAX, 1));
 }
 
-static void strings_must_end_in_the_file(void **state)
+TEST(strings_must_end_in_the_file)
 {
-    (void)state;
     memset(bytes, 'x', sizeof bytes);
     bytes[10] = '\0';
     assert_string_equal(v4_string(&map, 8), "xx");
@@ -34,9 +30,8 @@ static void strings_must_end_in_the_file(void **state)
     assert_null(v4_string(&map, UINT64_MAX));
 }
 
-static void structures_are_copied_from_8_byte_boundaries(void **state)
+TEST(structures_are_copied_from_8_byte_boundaries)
 {
-    (void)state;
     uint64_t value = 0;
     memset(bytes, 0, sizeof bytes);
     bytes[248] = 42;
@@ -44,14 +39,4 @@ static void structures_are_copied_from_8_byte_boundaries(void **state)
     assert_int_equal(value, 42);
     assert_false(v4_read(&map, 244, &value, sizeof value));
     assert_false(v4_read(&map, 256, &value, sizeof value));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arrays_must_lie_in_the_file),
-        cmocka_unit_test(strings_must_end_in_the_file),
-        cmocka_unit_test(structures_are_copied_from_8_byte_boundaries),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

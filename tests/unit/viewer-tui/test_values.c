@@ -4,8 +4,6 @@
 #include "viewer-tui/db/profile-values.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A part of profile.db in memory: values at 0, the index behind them. */
 struct fixture {
@@ -33,9 +31,8 @@ static void fill(struct fixture *fixture, const uint32_t *ids, uint32_t n)
         .n_values = n, .values = 0, .n_contexts = n, .contexts = INDEX_AT};
 }
 
-static void positions_are_found_from_anywhere(void **state)
+TEST(positions_are_found_from_anywhere)
 {
-    (void)state;
     static struct fixture fixture;
     uint32_t ids[200];
     for (uint32_t n = 0; n <= 200; n += n < 10 ? 1 : 19) {
@@ -58,9 +55,8 @@ static void positions_are_found_from_anywhere(void **state)
     }
 }
 
-static void values_are_found_by_their_ids(void **state)
+TEST(values_are_found_by_their_ids)
 {
-    (void)state;
     static struct fixture fixture;
     const uint32_t id = 7;
     fill(&fixture, &id, 1);
@@ -79,9 +75,8 @@ static void values_are_found_by_their_ids(void **state)
     assert_true(values_get(&fixture.values, NO_POSITION, 10) == 0);
 }
 
-static void damaged_tables_are_refused(void **state)
+TEST(damaged_tables_are_refused)
 {
-    (void)state;
     static struct fixture fixture;
     const uint32_t falling[] = {3, 2}, twice[] = {3, 3}, sound[] = {2, 3};
     fill(&fixture, falling, 2);
@@ -106,9 +101,8 @@ static void damaged_tables_are_refused(void **state)
     problem_clear();
 }
 
-static void what_is_no_number_is_nothing_and_a_problem(void **state)
+TEST(what_is_no_number_is_nothing_and_a_problem)
 {
-    (void)state;
     static struct fixture fixture;
     const uint32_t id = 1;
     fill(&fixture, &id, 1);
@@ -119,15 +113,4 @@ static void what_is_no_number_is_nothing_and_a_problem(void **state)
     assert_true(values_get(&fixture.values, 0, 3) == 0);
     assert_non_null(problem_text());
     problem_clear();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(positions_are_found_from_anywhere),
-        cmocka_unit_test(values_are_found_by_their_ids),
-        cmocka_unit_test(damaged_tables_are_refused),
-        cmocka_unit_test(what_is_no_number_is_nothing_and_a_problem),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,6 @@
 #include "viewer-tui/advice/judgement.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
 
 #define MOST_WORKERS 16
 
@@ -171,9 +169,8 @@ static bool holds(const struct share *share, double truth)
 /* Of intervals that promise 95 %, 500 may miss 25 on average, and 45 by chance (4 sigma). */
 #define MOST_MISSES 45
 
-static void intervals_hold_what_is_true(void **state)
+TEST(intervals_hold_what_is_true)
 {
-    (void)state;
     static const struct program programs[] = {
         {2, 0.25, 0.001, 0.07, 0.002, 0.05, false}, {2, 1, 0.005, 0.05, 0.002, 0.10, false},
         {2, 4, 0.005, 0.30, 0.002, 0.02, false},    {4, 1, 0.005, 0.10, 0.001, 0.05, false},
@@ -222,9 +219,8 @@ static void assert_one_verdict(struct program program, enum verdict expected)
 }
 
 /* Of each program 19 of 20 runs say the same: clear cases, and those at the very threshold. */
-static void runs_of_one_program_agree(void **state)
+TEST(runs_of_one_program_agree)
 {
-    (void)state;
     assert_one_verdict((struct program){2, 1, 0.001, 0.02, 0.001, 0.02, false}, VERDICT_FINE);
     assert_one_verdict((struct program){2, 1, 0.001, 0.40, 0.002, 0.01, false}, VERDICT_TOO_LITTLE);
     assert_one_verdict((struct program){2, 1, 0.001, 0.01, 0.001, 0.40, false}, VERDICT_TOO_FINE);
@@ -239,9 +235,8 @@ static void runs_of_one_program_agree(void **state)
 
 /* Wherever the truth is, "fine" and "too much" do not both occur among runs of a program more often
  * than by 2.5 % of the runs each. */
-static void runs_of_one_program_do_not_contradict_each_other(void **state)
+TEST(runs_of_one_program_do_not_contradict_each_other)
 {
-    (void)state;
     for (int step = 0; step <= 10; step++) {
         double share = 0.01 + 0.01 * step;
         struct program program = {2, 1, 0.002, share, 0.002, share, false};
@@ -250,14 +245,4 @@ static void runs_of_one_program_do_not_contradict_each_other(void **state)
         int rarer = bad < counts.of[VERDICT_FINE] ? bad : counts.of[VERDICT_FINE];
         assert_true(rarer <= RUNS * 0.025 + 4 * sqrt(RUNS * 0.025));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(intervals_hold_what_is_true),
-        cmocka_unit_test(runs_of_one_program_agree),
-        cmocka_unit_test(runs_of_one_program_do_not_contradict_each_other),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,13 +5,11 @@
 #include "viewer-tui/advice/what-if.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* ---- command line ---- */
 
-static void changes_are_read(void **state)
+TEST(changes_are_read)
 {
-    (void)state;
     static const struct {
         const char *text, *procedure;
         double speed; /* 0: refused */
@@ -161,9 +159,8 @@ static void check(uint64_t seed, unsigned procedure, double speed)
     reached.most += !is_exact && predicted.span.most - after.span.all < 1e-9;
 }
 
-static void the_changed_program_is_within_the_bounds(void **state)
+TEST(the_changed_program_is_within_the_bounds)
 {
-    (void)state;
     static const double speeds[] = {INFINITY, 4, 2, 0.5, 0.2};
     reached = (struct reached){0};
     for (uint64_t seed = 1; seed <= PROGRAMS; seed++)
@@ -183,9 +180,8 @@ static void assert_bounds(struct bounds bounds, double least, double most)
 }
 
 /* 20 s in a row, beside them 10 s of others: as fast as the others, if these are in a row, too. */
-static void others_may_become_the_longest_path(void **state)
+TEST(others_may_become_the_longest_path)
 {
-    (void)state;
     const struct what_if costs = {
         .work = {30, 0, 20}, .span = {20, 0, 20}, .burdened_span = {21, 0, 21}};
     struct predicted parallel = what_if_predict(&costs, INFINITY),
@@ -202,9 +198,8 @@ static void others_may_become_the_longest_path(void **state)
 }
 
 /* Nothing runs beside the procedure: there is no other path. */
-static void a_serial_program_has_one_path(void **state)
+TEST(a_serial_program_has_one_path)
 {
-    (void)state;
     const struct what_if costs = {
         .work = {10, 4, 5}, .span = {10, 4, 5}, .burdened_span = {10, 4, 5}};
     struct predicted twice = what_if_predict(&costs, 2);
@@ -212,9 +207,8 @@ static void a_serial_program_has_one_path(void **state)
 }
 
 /* The order that was not followed may be that of all strands: a serial program. */
-static void a_lower_bound_says_nothing_about_the_longest_span(void **state)
+TEST(a_lower_bound_says_nothing_about_the_longest_span)
 {
-    (void)state;
     static const double speeds[] = {INFINITY, 2, 0.5};
     for (uint64_t seed = 1; seed <= PROGRAMS / 100; seed++)
         for (size_t i = 0; i < sizeof speeds / sizeof *speeds; i++) {
@@ -235,16 +229,4 @@ static void a_lower_bound_says_nothing_about_the_longest_span(void **state)
             assert_true(predicted_speedup(&predicted, 4).least == 0);
             assert_true(predicted_speedup(&predicted, 4).most <= 4);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(changes_are_read),
-        cmocka_unit_test(the_changed_program_is_within_the_bounds),
-        cmocka_unit_test(others_may_become_the_longest_path),
-        cmocka_unit_test(a_serial_program_has_one_path),
-        cmocka_unit_test(a_lower_bound_says_nothing_about_the_longest_span),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,21 +52,18 @@ uint32_t export_function_of(struct export *export, uint32_t number)
 {
     const struct view *view = export->tree->view;
     const struct row *row = view_row(view, number);
-    uint32_t kind = row->kind == KIND_INLINED ? KIND_PROCEDURE : row->kind, origin = number, file;
+    uint32_t kind = row->kind == KIND_INLINED ? KIND_PROCEDURE : row->kind, origin = number;
     const struct database *db = view_origin(view, &origin)->db;
     uint64_t kind_and_place = (uint64_t)kind << 32 | row->place;
     uint32_t function = idmap_get(&export->numbers, (uintptr_t)db, kind_and_place);
     if (function != IDMAP_NONE)
         return function;
-    struct text name = {0}, clean = {0};
-    struct export_function new = {0};
-    label_name(view, number, &name);
-    text_add_clean(&clean, text_string(&name), false);
-    vec_free(&name);
-    text_add(&clean, "");
-    new.name = clean.at;
-    label_place(view, number, &file, &new.line);
-    new.file = database_file_path(db, file);
+    struct text clean = {0};
+    char *name = label_copy(view, number);
+    text_add_clean(&clean, name, false);
+    free(name);
+    struct export_function new = {.name = clean.at};
+    new.file = label_path(view, number, &new.line);
     function = (uint32_t) export->functions.n;
     idmap_put(&export->numbers, (uintptr_t)db, kind_and_place, function);
     vec_push(&export->functions, new);

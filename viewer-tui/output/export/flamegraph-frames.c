@@ -18,9 +18,7 @@ static struct flame_frame describe(struct frames *frames, uint32_t row, uint32_t
     frame.place = frames->texts.n;
     describe_location(view, row, false, &frames->texts);
     text_add_bytes(&frames->texts, "", 1);
-    uint32_t origin_row = row;
-    const struct database *db = view_origin(view, &origin_row)->db;
-    const char *module = database_module_path(db, label_module(view, row));
+    const char *module = label_module_path(view, row);
     frame.has_module = module != NULL;
     if (module)
         frame.hue = (unsigned)(hash_bytes(module, strlen(module)) % 360);

@@ -363,9 +363,8 @@ static void print_graph(const struct tree *tree, void (*write)(struct flamegraph
                                .comparison = comparison_of(tree->view)};
     graph.factor = graph.comparison ? comparison_factor(graph.comparison) : 1;
     frames_find(&graph.frames, tree);
-    size_t shown = graph.frames.export.metrics.at[0];
-    char *metric = graph.comparison ? comparison_metric_name(graph.comparison, shown)
-                                    : mem_strdup(graph.metrics->at[shown].name);
+    const struct metric *shown = &graph.metrics->at[graph.frames.export.metrics.at[0]];
+    char *metric = graph.comparison ? comparison_metric_name(shown) : mem_strdup(shown->name);
     write(&graph, metric);
     free(metric);
     frames_free(&graph.frames);

@@ -82,7 +82,7 @@ struct pprof {
     struct text message, part, name;
     struct strtab strings;
     struct idmap mappings, locations; /* ids from 1; the id of a function is its index + 1 */
-    uint32_t n_functions, n_mappings, n_locations;
+    uint32_t n_functions;
 };
 
 static void write_field(struct pprof *pprof, unsigned field, const struct text *message)
@@ -98,18 +98,6 @@ static void write_message(struct pprof *pprof, unsigned field)
 {
     write_field(pprof, field, &pprof->message);
     text_clear(&pprof->message);
-}
-
-/* The number of a key, counted from 1; *is_new says whether the key is new. */
-static uint32_t number_of(struct idmap *map, uint64_t a, uint64_t b, uint32_t *count, bool *is_new)
-{
-    uint32_t number = idmap_get(map, a, b);
-    *is_new = number == IDMAP_NONE;
-    if (*is_new) {
-        number = ++*count;
-        idmap_put(map, a, b, number);
-    }
-    return number;
 }
 
 static uint32_t string(struct pprof *pprof, const char *text)
@@ -141,14 +129,12 @@ static void write_function(struct pprof *pprof, uint32_t number)
 /* The id of a row's module, which is written if it is new; 0 if it is unknown. */
 static uint32_t mapping_of(struct pprof *pprof, uint32_t row)
 {
-    const struct view *view = view_origin(pprof->export.tree->view, &row);
-    bool is_new;
-    uint32_t module = label_module(view, row);
-    const char *path = database_module_path(view->db, module);
+    const char *path = label_module_path(pprof->export.tree->view, row);
     if (!path)
         return 0;
-    uint32_t name = clean_string(pprof, path), id = number_of(&pprof->mappings, name, 0, &pprof->n_mappings, &is_new);
-    if (!is_new)
+    uint32_t name = clean_string(pprof, path), next = (uint32_t)pprof->mappings.count + 1;
+    uint32_t id = idmap_number(&pprof->mappings, name, 0, next);
+    if (id < next)
         return id;
     struct text *message = &pprof->message;
     protobuf_number(message, MAPPING_ID, id);
@@ -160,28 +146,18 @@ static uint32_t mapping_of(struct pprof *pprof, uint32_t row)
     return id;
 }
 
-/* The line of the i-th frame: that of the call of the next inner frame. Bottom-up, rows have the
- * line where they call the row above. */
-static uint32_t line_in(const struct export *export, size_t i)
-{
-    size_t of_call = export->tree->view->class->shows_callers ? i : i + 1;
-    if (of_call == export->stack.n)
-        return 0;
-    uint32_t row = export->stack.at[of_call].row;
-    const struct view *view = view_origin(export->tree->view, &row);
-    return view_row(view, row)->call_line;
-}
-
 /* The id of the location of the i-th frame, which is written if it is new. */
 static uint32_t location_of(struct pprof *pprof, size_t i)
 {
     const struct export_frame *frame = &pprof->export.stack.at[i];
     uint32_t function = frame->function + 1, mapping = mapping_of(pprof, frame->row);
-    uint32_t line = line_in(&pprof->export, i);
-    bool is_new;
+    /* The line of the call of the next inner frame. Bottom-up, rows have the line where they call the row above. */
+    size_t of_call = pprof->export.tree->view->class->shows_callers ? i : i + 1;
+    uint32_t row = of_call < pprof->export.stack.n ? pprof->export.stack.at[of_call].row : 0;
+    uint32_t line = view_row(pprof->export.tree->view, row)->call_line;
     uint64_t where = (uint64_t)function << 32 | mapping;
-    uint32_t id = number_of(&pprof->locations, where, line, &pprof->n_locations, &is_new);
-    if (!is_new)
+    uint32_t next = (uint32_t)pprof->locations.count + 1, id = idmap_number(&pprof->locations, where, line, next);
+    if (id < next)
         return id;
     struct text *message = &pprof->message, *part = &pprof->part;
     text_clear(part);

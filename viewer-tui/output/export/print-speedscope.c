@@ -79,17 +79,6 @@ static void write_profile(struct speedscope *speedscope)
     json_write_object_end(json);
 }
 
-/* Writes the title and the filters. */
-static void write_name(struct json_writer *json, const struct tree *tree)
-{
-    struct text name = {0};
-    text_add(&name, session_title(tree->session, tree->view->db));
-    text_add(&name, filters_n(tree->filtered->filters) ? "  filters: " : "");
-    tree_add_filters(tree, false, &name);
-    json_write_string(json, text_string(&name));
-    vec_free(&name);
-}
-
 void print_tree_speedscope(const struct tree *tree)
 {
     struct speedscope speedscope = {.export = {.tree = tree, .leave = leave}};
@@ -99,8 +88,12 @@ void print_tree_speedscope(const struct tree *tree)
     json_write_object(json);
     json_write_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
     json_write_text(json, "exporter", "hpcviewer");
-    json_write_key(json, "name");
-    write_name(json, tree);
+    struct text name = {0};
+    text_add(&name, session_title(tree->session, tree->view->db));
+    text_add(&name, filters_n(tree->filtered->filters) ? "  filters: " : "");
+    tree_add_filters(tree, false, &name);
+    json_write_text(json, "name", text_string(&name));
+    vec_free(&name);
     json_put_array(json, "profiles");
     for (; speedscope.metric < speedscope.export.metrics.n; speedscope.metric++)
         write_profile(&speedscope);

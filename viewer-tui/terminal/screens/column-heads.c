@@ -37,40 +37,21 @@ struct columns tui_columns(const struct tui *tui, int width)
     return columns;
 }
 
-/* Removes the bytes from..to; returns their number. */
-static size_t cut_out(struct text *name, const char *from, const char *to)
-{
-    size_t n = (size_t)(to - from), at = (size_t)(from - name->at);
-    memmove(name->at + at, to, name->n - at - n + 1);
-    name->n -= n;
-    return n;
-}
-
-static bool is_too_wide(const struct text *name, int width)
-{
-    return (int)text_columns(text_string(name)) >= width;
-}
-
 /* Adds "work, s", shortened as far as necessary: "overhead: spawn, s" to "spawn, s"; "work (CPUTIME), s" to "work, s",
  * since columns that are too narrow for it all belong to one event, which the title of the screen names; "work
  * difference, s" to "work diff". */
 static void add_metric_name(const struct tui *tui, const struct view *view, size_t number, int width, struct text *name)
 {
     const struct metric *metric = &view->metrics->at[number];
-    bool is_compared = metric_is_compared(metric);
-    columns_title(metric, "", tui->ascii, name);
-    size_t unit_at = name->n;
-    text_clear(name);
-    columns_title(metric, columns_scale(view, number).unit, tui->ascii, name);
-    const char *colon = strstr(name->at, ": ");
-    if (is_too_wide(name, width) && metric->kind.name && colon)
-        unit_at -= cut_out(name, name->at, colon + 2);
-    char *event = memrchr(name->at, '(', unit_at), *end = event ? strchr(event, ')') : NULL;
-    if (is_too_wide(name, width) && (metric_is_of_effort(metric) || is_compared) && end && event > name->at)
-        cut_out(name, event - 1, end + 1);
-    const char *difference = strstr(name->at, " difference");
-    if (is_too_wide(name, width) && is_compared && difference)
-        text_truncate(name, (size_t)(difference - name->at) + strlen(" diff"));
+    struct number_scale scale = columns_scale(view, number);
+    bool is_shared = metric_is_of_effort(metric) || metric_is_compared(metric);
+    struct title_cuts cuts[] = {{0}, {true, false, false}, {true, is_shared, false}, {true, is_shared, true}};
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        text_clear(name);
+        columns_title(metric, scale.unit, cuts[i], tui->ascii, name);
+        if ((int)text_columns(text_string(name)) < width)
+            return;
+    }
     text_cut(name, (size_t)width - 1);
 }
 

@@ -107,11 +107,9 @@ static void add_cost(const struct view *view, uint32_t row, size_t metric, enum 
 static void describe_row(const struct view *view, uint32_t row, bool ascii, struct text *out)
 {
     const struct metrics *metrics = view->metrics;
-    uint32_t file, line, origin_row = row;
-    const struct view *origin = view_origin(view, &origin_row);
+    uint32_t line;
+    const char *path = label_path(view, row, &line);
     describe_name(view, row, ascii, out);
-    label_place(origin, origin_row, &file, &line);
-    const char *path = database_file_path(origin->db, file);
     if (path) {
         text_add(out, "  ");
         text_add_clean(out, path, ascii);

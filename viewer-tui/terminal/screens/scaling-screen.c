@@ -3,6 +3,7 @@
 #include "lib/diag.h"
 #include "lib/safe-output.h"
 #include "viewer-tui/output/print-scaling.h"
+#include "viewer-tui/output/printed-pages.h"
 #include "viewer-tui/scaling/plot-cells.h"
 #include "viewer-tui/terminal/prompt.h"
 #include "viewer-tui/terminal/screens/list.h"
@@ -191,7 +192,7 @@ static const char *open_other(struct scaling_page *page, bool losses)
     const struct shown_set *shown = page->shown;
     const struct set_run *run = median_run(shown, &shown->table->rows.at[page->table.scroller.selected]);
     screen_stop();
-    if ((losses ? shown->open_losses(shown) : shown->open_run(shown, run)) != 0)
+    if (shown->open(shown, losses ? NULL : run) != 0)
         text_printf(&page->message, " %s cannot be shown; q: see why", losses ? "the losses" : run->directory);
     return screen_start(shown->has_mouse);
 }
@@ -199,24 +200,17 @@ static const char *open_other(struct scaling_page *page, bool losses)
 /* Asks for a name, and writes a new file. */
 static void ask_and_write(struct scaling_page *page)
 {
-    static const struct {
-        const char *suffix;
-        enum format format;
-    } formats[] = {{".svg", FORMAT_SVG}, {".txt", FORMAT_TEXT}, {".csv", FORMAT_CSV}, {".json", FORMAT_JSON}};
     const struct shown_set *shown = page->shown;
     struct prompt prompt = {.question = "write to: ", .draw = draw, .context = page};
     struct atomic_file file;
     const char *name = prompt_ask(&prompt, "scaling.svg");
-    const char *suffix = name ? strrchr(name, '.') : NULL;
-    size_t i = 0;
-    while (i < sizeof formats / sizeof *formats && !(suffix && strcmp(suffix, formats[i].suffix) == 0))
-        i++;
-    if (name && *name && i == sizeof formats / sizeof *formats) {
+    enum format format = name ? format_of_file(name) : FORMATS;
+    if (name && *name && (format == FORMATS || !(printed_pages[PRINT_SCALING].formats & 1u << format))) {
         text_add(&page->message, " the name must end with .svg .txt .csv .json");
     } else if (name && *name) {
         char *cause = output_exists(name) ? mem_strdup(strerror(EEXIST)) : NULL;
         if (!cause && atomic_file_begin(&file, name, &cause)) {
-            print_scaling(shown->set, shown->table, formats[i].format, file.out);
+            print_scaling(shown->set, shown->table, format, file.out);
             atomic_file_commit(&file, &cause);
         }
         text_say(&page->message, page->ascii, "%s%s%s%s", cause ? " cannot write " : " written: ", name,
