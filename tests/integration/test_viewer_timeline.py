@@ -374,7 +374,9 @@ class Screen(InTerminal):
         terminal.press("m")
         terminal.until_seen("there is no other region")
         terminal.press("M")
-        terminal.until_seen("region inner: 0.100 s")
+        terminal.until_seen("region inner: 0.100 s", "; in build > inner")
+        terminal.press(*["Right"] * 20)  # to 0.45 s
+        terminal.until_gone("; in ")
 
     def test_marks_and_idle_time(self):
         terminal = self.start(width=100, environment={"NO_COLOR": "1"})
