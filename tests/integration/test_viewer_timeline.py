@@ -10,6 +10,7 @@ import xml.dom.minidom
 from collections import defaultdict
 from fractions import Fraction
 
+import test_viewer_mouse
 import timeline_writer as tw
 import v4_writer
 import viewer
@@ -361,7 +362,12 @@ class Screen(InTerminal):
         terminal.press("Up", "Enter")
         terminal.until_seen("main > solve > kernel > phases.c:42", "1 top-down")
         terminal.press("6")
-        terminal.until_seen("procedures at depth 3")
+        lines = terminal.until_seen("procedures at depth 3")
+        line = next(i for i, text in enumerate(lines) if text.startswith("t 70/73"))
+        test_viewer_mouse.Mouse.send(self, terminal, test_viewer_mouse.LEFT, line, 19 + 40)  # the middle of 81 columns
+        terminal.until_seen("0.500 s  t 70/73")
+        test_viewer_mouse.Mouse.send(self, terminal, test_viewer_mouse.WHEEL_UP, line, 19 + 40)
+        terminal.until_seen("500.0 ms  t 70/73: ready")
 
     def test_regions_of_the_program(self):
         terminal = self.start(width=100)
