@@ -2,11 +2,10 @@
 threads, from blocked time, and from code without lines."""
 import math
 import os
-import unittest
 
 import v4_writer
 import viewer
-from terminal import HAVE_TMUX, Terminal
+from terminal import Terminal
 from test_viewer_efficiency import Case
 
 PERIOD = 0.005
@@ -454,14 +453,12 @@ class Ranks(Advice):
     def test_nobody_waits(self):
         self.assertEqual([f["kind"] for f in self.found(0.1)], ["hot place"])
 
-    @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
     def test_some_threads(self):
         """The wall clock says nothing about what these could win."""
         self.found(4, rank_2=1)
         with Terminal([viewer.VIEWER, "--closed", "--threads", "rank [01]", self.db]) as terminal:
             terminal.until_seen("?:help")
-            terminal.press("a")
-            lines = terminal.until_seen("hpcviewer: advice", "of the time is in")
+            lines = terminal.press_until("a", "hpcviewer: advice", "of the time is in")
         self.assertNotIn("could win", " ".join(lines))
 
 

@@ -34,6 +34,10 @@ void *shared_pages(size_t size)
     return NULL;
 }
 
+void shared_pages_touch(void *block, size_t size)
+{
+}
+
 void shared_pages_free(void *block, size_t size)
 {
 }
