@@ -102,6 +102,12 @@ class Trace(profiling.ProfilingTest):
             self.check_bounded(thread)
             self.assertGreater(thread.trace.last - thread.trace.first, 0.5 * thread.wall)
 
+    def test_wrong_limits(self):
+        for text in ("63", "64x", "", "-1", "all", "99999999999"):
+            done = self.run_tool(profiling.HPCRUN, "--trace", text, "true")
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(f"hpcrun: --trace {text}: not full, off, or a number of records from 64 on", done.stderr)
+
     def test_none(self):
         _, (image,) = self.measure(program("threads"), 2, 50, 2, options=("--trace", "off"))
         self.assertEqual([thread.trace for thread in image.threads if thread.trace], [])
