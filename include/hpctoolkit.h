@@ -33,7 +33,8 @@ int hpctoolkit_sampling_is_active(void) __attribute__((weak));
             hpctoolkit_sampling_stop();                                                            \
     } while (0)
 
-/* Work and span of a region of the program, with `hpcrun --work-span`:
+/* Regions of the program: begins and ends, with their names, in the time lines of their threads; and with
+ * `hpcrun --work-span` a region's work and span:
  *
  *     HPCTOOLKIT_REGION_START("sort");
  *     CILK_RUN(sort, ...);
@@ -41,9 +42,10 @@ int hpctoolkit_sampling_is_active(void) __attribute__((weak));
  *     HPCTOOLKIT_REGION_DUMP("sort");
  *
  * The sums of all executions of the region are in the summary that hpcviewer shows. The dump writes
- * them, and the bounds of the region's speedup, to standard error and to the measurement's log. Regions may be nested and repeated. They begin and
- * end in the thread that runs the serial code, between computations; with OpenCilk also in a
- * procedure that is called, not spawned. Without hpcrun each of these costs a load and a branch. */
+ * them, and the bounds of the region's speedup, to standard error and to the measurement's log. Regions may be nested and repeated. A time
+ * line has the first 4096 begins and ends of a thread. For work and span, regions begin and end in the
+ * thread that runs the serial code, between computations; with OpenCilk also in a procedure that is
+ * called, not spawned. Without hpcrun each of these costs a load and a branch. */
 void hpctoolkit_region_start(const char *name) __attribute__((weak));
 void hpctoolkit_region_stop(const char *name) __attribute__((weak));
 void hpctoolkit_region_dump(const char *name) __attribute__((weak));

@@ -37,10 +37,11 @@
 #define ARENA_SEGMENTS 20
 #define ARENA_UNDO     16
 
-/* Segment k of an array has 2^(ARENA_FIRST_BITS + k) items; of the trace's 2^(ARENA_TRACE_BITS + k), so
- * that a thread with few samples needs one page for them. */
+/* Segment k of an array has 2^(ARENA_FIRST_BITS + k) items; of the trace's and of marks, fewer: so
+ * a thread with few of them needs one page. */
 #define ARENA_FIRST_BITS 10
 #define ARENA_TRACE_BITS 7
+#define ARENA_MARK_BITS  5
 
 /* At offset 0. */
 struct arena_header {
@@ -155,6 +156,16 @@ static inline struct trace_extent trace_extent(uint64_t word)
                                  .taken = (uint32_t)(word >> 57)};
 }
 
+/* A mark on the time line. A thread has at most MAX_MARKS; further ones are counted. */
+#define MAX_MARKS 4096
+#define MARK_NAME 64
+
+struct arena_mark {
+    uint64_t ticks;
+    uint32_t kind; /* enum mark_kind */
+    char name[MARK_NAME];
+};
+
 struct arena_join {
     uint32_t thread, node;
     uint64_t ip;
@@ -207,7 +218,9 @@ struct arena_thread {
     uint64_t looked_ticks, looked_wall, looked_cpu; /* clocks at one time, about every second */
     uint64_t looked_ready, looked_timeslices; /* until then, as in THREAD CLOCK */
     char name[ARENA_NAME_BYTES];
-    struct arena_segments node_segments, lnote_segments, value_segments, trace_segments;
+    struct arena_segments node_segments, lnote_segments, value_segments, trace_segments,
+        mark_segments;
+    uint32_t marks, lost_marks; /* published; above MAX_MARKS */
     struct trace_record trace_open[2];
     _Alignas(64) struct trace_record trace_recent[ARENA_RECENT];
     uint32_t join_count;

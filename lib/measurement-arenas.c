@@ -115,7 +115,7 @@ void arena_file_close(struct arena_file *file)
 
 bool arena_file_replaces(const struct arena_file *file, enum chunk_kind kind, uint32_t thread)
 {
-    bool is_in_image = kind >= CHUNK_THREAD && kind <= CHUNK_TRACE && kind != CHUNK_JOINS;
+    bool is_in_image = kind >= CHUNK_THREAD && kind <= CHUNK_MARKS && kind != CHUNK_JOINS;
     return is_in_image && idmap_get(&file->live, thread, 0) != IDMAP_NONE;
 }
 
@@ -134,6 +134,7 @@ struct image_reader {
     struct cct_node node;
     struct lnote lnote;
     struct trace_record trace;
+    struct arena_mark mark;
     uint64_t record[1 + MAX_METRICS];
 };
 
@@ -162,6 +163,7 @@ static const void *copied_item(struct thread_chunks *chunks, enum arena_array ar
         [ARENA_VALUES] = {&t->value_segments, ARENA_FIRST_BITS, r->record,
                           (1 + chunks->metrics) * sizeof *r->record},
         [ARENA_TRACE] = {&t->trace_segments, ARENA_TRACE_BITS, &r->trace, sizeof r->trace},
+        [ARENA_MARKS] = {&t->mark_segments, ARENA_MARK_BITS, &r->mark, sizeof r->mark},
     }, *from = &arrays[array];
     if ((array == ARENA_LNOTES && index >= t->lnotes) ||
         !copy_item(r->file, from->segments, from->first_bits, index, from->copy, from->size))
@@ -224,7 +226,7 @@ static bool read_clocks(struct image_reader *r, const struct tick_times *times)
 static bool read_image(struct image_reader *r)
 {
     struct thread_chunks *chunks = &r->chunks;
-    uint32_t first = 1, end;
+    uint32_t first = 1, first_mark = 0, end;
     const struct tick_times times = {.began_ticks = r->file->header.began_ticks,
                                      .began_wall = r->file->header.began_wall,
                                      .ticks = r->thread.looked_ticks,
@@ -235,7 +237,8 @@ static bool read_image(struct image_reader *r)
                 thread_chunks_values(chunks, &end) && thread_chunks_joins(chunks);
     for (unsigned event = 0; event < ARENA_EVENTS && good; event++)
         good = thread_chunks_fates(chunks, event);
-    return good && thread_chunks_trace(chunks, &times, &end);
+    return good && thread_chunks_trace(chunks, &times, &end) &&
+           thread_chunks_marks(chunks, &times, &first_mark);
 }
 
 /* The process's CPU clock: at least what its threads have used since it began. */

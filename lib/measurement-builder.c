@@ -126,6 +126,13 @@ void release_region(struct measurement_region *region)
     free(region->name);
 }
 
+void release_marks(struct measurement_thread *thread)
+{
+    for (size_t i = 0; i < thread->marks.n; i++)
+        free(thread->marks.at[i].name);
+    vec_free(&thread->marks);
+}
+
 static void free_name_table(struct measurement_name_table *table)
 {
     for (size_t i = 0; i < table->names.n; i++)
@@ -166,6 +173,7 @@ void measurement_free(struct measurement *m)
         measurement_free_tree(&m->threads.at[i]);
         vec_free(&m->threads.at[i].fates);
         vec_free(&m->threads.at[i].trace);
+        release_marks(&m->threads.at[i]);
         free(m->threads.at[i].name);
     }
     for (size_t i = 0; i < m->problems.n; i++)

@@ -119,6 +119,7 @@ void release_agent(struct measurement_agent *agent);
 void release_refusal(struct measurement_refusal *refusal);
 void release_metric_state(struct measurement_metric_state *state);
 void release_region(struct measurement_region *region);
+void release_marks(struct measurement_thread *thread);
 
 /* The index of the node with an id; MEASUREMENT_LOST_NODE if there is none. */
 uint32_t node_index(const struct thread_state *state, uint64_t id);

@@ -43,6 +43,7 @@ enum chunk_kind {
     CHUNK_FATES = 21,
     CHUNK_JOINS = 22,
     CHUNK_TRACE = 23,
+    CHUNK_MARKS = 24,
 };
 
 enum process_origin { ORIGIN_LAUNCHED, ORIGIN_EXEC, ORIGIN_FORK, ORIGIN_OTHER };
@@ -122,6 +123,9 @@ enum node_tag {
 enum line_encoding { LINES_NONE, LINES_PYTHON };
 
 enum join_flag { JOIN_IS_CUT = 1 };
+
+/* A region that the program names (include/hpctoolkit.h) begins or ends. */
+enum mark_kind { MARK_BEGIN = 1, MARK_END = 2 };
 
 /* What a record of TRACE has, in the byte of its state (lib/trace-format.h). */
 enum trace_record_flag { TRACE_HAS_CAPACITY = 1 << 5, TRACE_HAS_WAITERS = 1 << 6 };

@@ -163,18 +163,27 @@ static void settle_clocks(struct measurement_thread *thread)
         thread->last_cpu = thread->first_cpu;
 }
 
+/* A time of a thread's chunk, which is relative to when it was first seen; not before *latest. */
+static uint64_t absolute_time(const struct measurement_thread *thread, uint64_t relative,
+                              uint64_t *latest)
+{
+    uint64_t time = thread->first_monotonic + relative;
+    if (time > *latest && time - *latest <= INT64_MAX)
+        *latest = time;
+    return *latest;
+}
+
 /* Adds the time at which the thread was first seen, and keeps the order of times: chunks that were written
  * at different times have slightly different rates of ticks. */
 static void settle_trace(struct measurement_thread *thread, uint64_t event_id,
                          const struct idmap *events)
 {
     uint64_t latest = thread->first_monotonic;
-    for (size_t i = 0; i < thread->trace.n; i++) {
-        struct measurement_trace_record *record = &thread->trace.at[i];
-        uint64_t time = thread->first_monotonic + record->time;
-        latest = time > latest && time - latest <= INT64_MAX ? time : latest;
-        record->time = latest;
-    }
+    for (size_t i = 0; i < thread->trace.n; i++)
+        thread->trace.at[i].time = absolute_time(thread, thread->trace.at[i].time, &latest);
+    latest = thread->first_monotonic;
+    for (size_t i = 0; i < thread->marks.n; i++)
+        thread->marks.at[i].time = absolute_time(thread, thread->marks.at[i].time, &latest);
     if (thread->trace.n)
         thread->trace_event = idmap_get(events, event_id, 0);
 }
@@ -182,10 +191,11 @@ static void settle_trace(struct measurement_thread *thread, uint64_t event_id,
 /* Without the record of the thread, its times are not known. */
 static void drop_timeless_trace(struct builder *b, struct measurement_thread *thread)
 {
-    if (thread->known || thread->trace.n == 0)
+    if (thread->known || (thread->trace.n == 0 && thread->marks.n == 0))
         return;
     builder_problem(b, "thread %u: its time line is lost with its record", thread->index);
     vec_free(&thread->trace);
+    release_marks(thread);
     thread->trace_event = MEASUREMENT_UNKNOWN;
 }
 

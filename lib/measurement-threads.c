@@ -317,6 +317,24 @@ static void decode_trace(struct thread_parts t, struct cursor *c)
     }
 }
 
+/* Their times count from when the thread was first seen. */
+static void decode_marks(struct thread_parts t, struct cursor *c)
+{
+    uint64_t count = read_count(c, 3), time = 0;
+    for (uint64_t i = 0; i < count && !c->bad; i++) {
+        time += (uint64_t)unzigzag(read_v(c));
+        struct measurement_mark mark = {.time = time, .kind = read_u8(c)};
+        mark.name = read_string(c);
+        if (c->bad)
+            free(mark.name);
+        else
+            vec_push(&t.thread->marks, mark);
+    }
+    uint64_t lost = read_v(c);
+    if (!c->bad)
+        t.thread->lost_marks = lost;
+}
+
 void decode_thread_chunk(struct builder *b, enum chunk_kind kind, uint32_t thread, struct cursor *c)
 {
     struct thread_parts t = find_or_add_thread(b, thread);
@@ -329,6 +347,7 @@ void decode_thread_chunk(struct builder *b, enum chunk_kind kind, uint32_t threa
     case CHUNK_FATES: decode_fates(t, c); break;
     case CHUNK_JOINS: decode_joins(b, t, c); break;
     case CHUNK_TRACE: decode_trace(t, c); break;
+    case CHUNK_MARKS: decode_marks(t, c); break;
     default: c->bad = true; /* a process's chunk that names a thread */
     }
 }

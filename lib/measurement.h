@@ -163,6 +163,13 @@ struct measurement_trace_record {
     uint32_t n, working, waiters;
 };
 
+/* A region that the program names begins or ends; `time` is CLOCK_MONOTONIC, ns. */
+struct measurement_mark {
+    uint64_t time;
+    uint64_t kind; /* enum mark_kind */
+    char *name;
+};
+
 /* The join of a thread by the thread that created it. */
 struct measurement_join {
     bool known;     /* false: no such join is recorded */
@@ -196,6 +203,8 @@ struct measurement_thread {
     VEC(struct measurement_trace_record) trace; /* ascending by time; empty if nothing was traced */
     uint32_t trace_event; /* of the records: index in events, or MEASUREMENT_UNKNOWN */
     uint64_t trace_step;  /* samples for a record; 1: all samples have one */
+    VEC(struct measurement_mark) marks; /* ascending by time */
+    uint64_t lost_marks;                /* number of later ones, which are not recorded */
 };
 
 struct measurement {

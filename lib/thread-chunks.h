@@ -1,6 +1,6 @@
 /* Signal handler: everything here may be used there.
  *
- * The data of a thread as chunks of the measurement file (doc/FORMAT-hpcrun.md, sections 5.16 to 5.23).
+ * The data of a thread as chunks of the measurement file (doc/FORMAT-hpcrun.md, sections 5.16 to 5.24).
  *
  * While a thread runs, its data has one form: an image, and arrays of nodes, logical notes and values
  * (lib/arena-format.h), in a mapped file if possible. This is the only code that turns it into chunks.
@@ -12,7 +12,7 @@
 #include "lib/arena-format.h"
 #include "lib/chunk.h"
 
-enum arena_array { ARENA_NODES, ARENA_LNOTES, ARENA_VALUES, ARENA_TRACE };
+enum arena_array { ARENA_NODES, ARENA_LNOTES, ARENA_VALUES, ARENA_TRACE, ARENA_MARKS };
 
 /* A thread, and where its chunks go. The first member of what the two functions need. */
 struct thread_chunks {
@@ -63,5 +63,8 @@ uint64_t tick_time(const struct tick_times *times, uint64_t ticks);
 /* Writes the trace, and sets *written to the number of its records that were committed (lib/trace-chunks.c). */
 bool thread_chunks_trace(struct thread_chunks *thread, const struct tick_times *times,
                          uint32_t *written);
+
+/* Writes the marks from *first on, and sets *first to the first one that was not committed. */
+bool thread_chunks_marks(struct thread_chunks *thread, const struct tick_times *times, uint32_t *first);
 
 #endif

@@ -1,5 +1,7 @@
 #include "lib/thread-chunks.h"
 
+#include <string.h>
+
 uint64_t tick_time(const struct tick_times *times, uint64_t ticks)
 {
     if (ticks < times->began_ticks || times->ticks <= times->began_ticks ||
@@ -106,4 +108,45 @@ bool thread_chunks_trace(struct thread_chunks *thread, const struct tick_times *
         *written = i;
     }
     return true;
+}
+
+/* ---- marks ---- */
+
+/* Bytes of a mark at most: two numbers, its kind and its name. */
+#define MARK_BYTES (2 * VARINT_MAX_BYTES + 1 + MARK_NAME)
+
+/* Returns how many it has added; false in *good: one is not there. */
+static uint32_t add_marks(struct thread_chunks *thread, const struct tick_times *times,
+                          uint32_t first, bool *good)
+{
+    uint64_t before = thread->image->began_wall;
+    uint32_t i = first;
+    for (; i < thread->image->marks && chunk_has_room(thread->chunk, MARK_BYTES); i++) {
+        const struct arena_mark *mark = thread->item(thread, ARENA_MARKS, i);
+        *good = mark != NULL;
+        if (!mark)
+            break;
+        uint64_t time = tick_time(times, mark->ticks);
+        chunk_z(thread->chunk, (int64_t)(time - before));
+        chunk_u8(thread->chunk, (uint8_t)mark->kind);
+        chunk_bytes(thread->chunk, mark->name, strnlen(mark->name, MARK_NAME));
+        before = time;
+    }
+    return i - first;
+}
+
+bool thread_chunks_marks(struct thread_chunks *thread, const struct tick_times *times, uint32_t *first)
+{
+    const struct arena_thread *image = thread->image;
+    bool good = image->marks <= MAX_MARKS;
+    while (good && *first < image->marks) {
+        chunk_begin(thread->chunk, CHUNK_MARKS, image->index);
+        size_t count = chunk_count_later(thread->chunk);
+        uint32_t added = add_marks(thread, times, *first, &good);
+        chunk_v(thread->chunk, image->lost_marks);
+        chunk_count(thread->chunk, count, added);
+        good = good && thread->commit(thread);
+        *first += good ? added : 0;
+    }
+    return good;
 }

@@ -207,6 +207,12 @@ void *shared_pages(size_t size)
     return (void *)(uintptr_t)(ZONE + offset);
 }
 
+void shared_pages_touch(void *block, size_t size)
+{
+    if (!atomic_load(&pages.frozen))
+        sys3(SYS_madvise, block, (size + 4095) / 4096 * 4096, MADV_POPULATE_WRITE);
+}
+
 void shared_pages_free(void *block, size_t size)
 {
     size = (size + 4095) / 4096 * 4096;

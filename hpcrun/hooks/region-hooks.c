@@ -2,17 +2,20 @@
 #include "hpcrun/base/hook.h"
 #include "hpcrun/process/report.h"
 #include "hpcrun/sample/span-tree.h"
+#include "hpcrun/sample/thread-marks.h"
 #include "hpcrun/span/span-regions.h"
 #include "include/hpctoolkit.h"
 
 HOOK void hpctoolkit_region_start(const char *name)
 {
+    thread_mark(MARK_BEGIN, name);
     if (span_tree_is_on())
         span_region_start(name);
 }
 
 HOOK void hpctoolkit_region_stop(const char *name)
 {
+    thread_mark(MARK_END, name);
     if (span_tree_is_on())
         span_region_stop(name);
 }

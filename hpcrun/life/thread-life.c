@@ -115,6 +115,7 @@ void thread_after_fork(void)
     thread_image_after_fork(self);
     cct_free(&self->cct); /* clearing it would copy the parent's pages */
     segments_free(&self->trace);
+    segments_free(&self->marks);
     logical_free(&self->logical);
     self->kind = THREAD_INITIAL;
     thread_start_over(self);

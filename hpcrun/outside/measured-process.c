@@ -136,20 +136,20 @@ bool measured_identify(int pid, char *const *command, uint64_t began)
 
 bool measured_may_look(int pid)
 {
-    char path[PATH_BYTES], who[32];
+    char path[PATH_BYTES], program[PATH_BYTES], who[32];
     struct stat status;
     snprintf(who, sizeof who, "process %d", pid);
     if (stat(in_proc(path, pid, "stat"), &status) != 0) {
         diag_error(who, "there is no such process");
         return false;
     }
-    if (readlink(in_proc(path, pid, "exe"), path, sizeof path) >= 0)
+    if (readlink(in_proc(path, pid, "exe"), program, sizeof program) >= 0)
         return true;
     if (errno == ENOENT)
         diag_error(who, "a thread of the kernel, or a process that has ended");
     else
-        diag_error(
-            who, "belongs to another user, or has more rights than you: only root can measure it");
+        diag_error(who,
+                   "belongs to another user, or has rights that you lack: you may not measure it");
     return false;
 }
 

@@ -70,6 +70,7 @@ static const void *item_of(struct thread_chunks *chunks, enum arena_array array,
     case ARENA_NODES: return segments_item(&thread->cct.nodes, index);
     case ARENA_LNOTES: return segments_item(&thread->logical.lnotes.notes, index);
     case ARENA_TRACE: return segments_item(&thread->trace, index);
+    case ARENA_MARKS: return segments_item(&thread->marks, index);
     default: return segments_item(&thread->cct.values, index);
     }
 }
@@ -194,15 +195,16 @@ static bool write_joins(struct thread_writer *writer, struct thread *thread)
 
 /* A trace that is thinned is written at the end. One without a bound would fill the memory if there is no
  * arena file. */
-static bool write_trace(struct thread_writer *writer, const struct thread *thread, bool ended,
+static bool write_trace(struct thread_writer *writer, struct thread *thread, bool ended,
                         uint32_t *written)
 {
     bool is_bounded = thread->trace_limit < TRACE_MAX_COUNT;
-    if ((is_bounded && !ended) || shared_pages_are_lost())
+    if (shared_pages_are_lost())
         return true;
     const struct tick_times times = {process.began_ticks, process.began_wall, ticks_now(),
                                      sys_clock(CLOCK_MONOTONIC)};
-    return thread_chunks_trace(&writer->chunks, &times, written);
+    return thread_chunks_marks(&writer->chunks, &times, &thread->marks_written) &&
+           ((is_bounded && !ended) || thread_chunks_trace(&writer->chunks, &times, written));
 }
 
 bool flush_joins(struct thread *thread)

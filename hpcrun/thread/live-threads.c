@@ -67,6 +67,7 @@ static struct thread *map_record(void)
     thread->creation_path = &block->creation_path;
     thread->own_image = &block->image;
     cct_init(&thread->cct, process.metrics.count);
+    segments_init(&thread->marks, sizeof(struct arena_mark), ARENA_MARK_BITS);
     segments_init(&thread->trace, sizeof(struct trace_record), ARENA_TRACE_BITS);
     thread_image_init(thread);
     return thread;
@@ -77,6 +78,7 @@ static void unmap_record(struct thread *thread)
     thread_image_after_fork(thread);
     cct_free(&thread->cct);
     segments_free(&thread->trace);
+    segments_free(&thread->marks);
     logical_free(&thread->logical);
     signal_stack_free(thread);
     sys_pages_free(thread, sizeof(struct block));

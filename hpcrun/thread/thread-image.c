@@ -28,6 +28,7 @@ void thread_image_after_fork(struct thread *thread)
     segments_forget_shared(&thread->cct.values);
     segments_forget_shared(&thread->logical.lnotes.notes);
     segments_forget_shared(&thread->trace);
+    segments_forget_shared(&thread->marks);
     use_image(thread, thread->own_image);
     thread->image->state = THREAD_IMAGE_UNUSED;
 }
@@ -39,6 +40,7 @@ void thread_image_clear(struct thread *thread)
     image->undo.count = 0;
     image->join_count = 0;
     image->trace = image->trace_recent_count = 0;
+    image->marks = image->lost_marks = thread->marks_written = 0;
     image->name[0] = '\0';
     memset(image->fates, 0, sizeof image->fates);
     memset(image->source, 0, sizeof image->source);
@@ -62,6 +64,8 @@ bool thread_image_share(struct thread *thread, struct arena_thread *shared)
         shared->join_count = own->join_count;
         shared->trace = own->trace;
         shared->trace_recent_count = own->trace_recent_count;
+        shared->marks = own->marks;
+        shared->lost_marks = own->lost_marks;
         memcpy(shared->trace_open, own->trace_open, sizeof own->trace_open);
         memcpy(shared->trace_recent, own->trace_recent, own->trace_recent_count * sizeof *own->trace_recent);
         use_image(thread, shared);
@@ -69,7 +73,8 @@ bool thread_image_share(struct thread *thread, struct arena_thread *shared)
     return segments_share(&thread->cct.nodes, &thread->image->node_segments) &&
            segments_share(&thread->cct.values, &thread->image->value_segments) &&
            segments_share(&logical->lnotes.notes, &thread->image->lnote_segments) &&
-           segments_share(&thread->trace, &thread->image->trace_segments);
+           segments_share(&thread->trace, &thread->image->trace_segments) &&
+           segments_share(&thread->marks, &thread->image->mark_segments);
 }
 
 void thread_image_identify(struct thread *thread)

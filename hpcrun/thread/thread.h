@@ -85,6 +85,8 @@ struct thread {
     const struct thread_event *traced;
     struct segments trace;
     uint32_t trace_limit;
+    struct segments marks; /* sample/thread-marks.h */
+    uint32_t marks_written;
     struct unwinder unwinder;
     struct cct cct;
     struct logical logical;

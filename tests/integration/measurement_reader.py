@@ -3,7 +3,7 @@ import collections
 import struct
 import zlib
 
-from measurement_writer import (FATES, HAS_IP, HAS_LIP, LIP_IS_IP, METRICS, MODULES, NODES,
+from measurement_writer import (FATES, HAS_IP, HAS_LIP, LIP_IS_IP, MARKS, METRICS, MODULES, NODES,
                                 PROCESS_CHUNK, THREAD, TRACE, VALUES)
 
 
@@ -57,6 +57,7 @@ class Thread:
         self.creation = None  # (creating Thread, its node)
         self.first = None  # CLOCK_MONOTONIC when it was first seen
         self.trace, self.trace_event, self.step = [], None, 1  # TraceRecords
+        self.marks, self.lost_marks = [], 0  # (time, kind, name)
 
     def path(self, node):
         """The physical (instance, offset) notes from the outermost to the node."""
@@ -148,3 +149,9 @@ class Measurement:
                     n, working = c.vs(2)
                 waiters = c.v() if tag & 64 else 0
                 thread.trace.append(TraceRecord(time, tag & 15, bool(tag & 16), amount, node, n, working, waiters))
+        elif kind == MARKS:
+            time, count = thread.first, c.v()
+            for _ in range(count):
+                time += c.z()
+                thread.marks.append((time, c.u8(), c.text()))
+            thread.lost_marks = c.v()

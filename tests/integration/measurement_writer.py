@@ -20,7 +20,7 @@ PROCESS_CHUNK = 0xffffffff
 (PROCESS, EVENTS, METRICS, MODULES, NAMES, AGENTS, WORKERS, PROCESS_CLOCK, CODE_NAMES) = range(1, 10)
 REFUSALS, METRIC_STATES, REGIONS, CHILD, LINES = 10, 12, 13, 14, 15
 NO_NUMBER = 0xffffffff
-(THREAD, THREAD_CLOCK, NODES, ASSOCIATIONS, VALUES, FATES, JOINS, TRACE) = range(16, 24)
+(THREAD, THREAD_CLOCK, NODES, ASSOCIATIONS, VALUES, FATES, JOINS, TRACE, MARKS) = range(16, 25)
 WORK, WAITING, IDLE_WORKER, NOBODY, RUNTIME, READY, OFF_CPU, DROPPED = 1, 3, 4, 5, 6, 7, 8, 9  # states of TRACE
 WORKER = 16
 
@@ -79,6 +79,7 @@ class Thread:
         self.joins = []
         self.trace = []  # (time, state, amount, node, n, n_w, waiters)
         self.trace_event, self.step = 0, 1
+        self.marks, self.lost_marks = [], 0  # (time, kind, name)
         self.nodes = []  # encoded, ids from 1
         self.children = {}
         self.values = {}
@@ -123,6 +124,13 @@ class Thread:
     def record(self, time, state, amount, node=ROOT, n=0, working=0, waiters=0):
         """A record of the time line; `state` may have WORKER added."""
         self.trace.append((time, state, amount, node, n, working, waiters))
+
+    def mark_chunk(self):
+        out, before = [varint(len(self.marks))], self.first[0]
+        for time, kind, name in self.marks:
+            out.append(zigzag(time - before) + bytes([kind]) + string(name))
+            before = time
+        return b"".join(out) + varint(self.lost_marks)
 
     def trace_chunks(self):
         """Two chunks, if there are two records."""
@@ -288,6 +296,8 @@ class Measurement:
             yield FATES, thread.index, varints(event, source, 1, code, count, amount)
         for payload in thread.trace_chunks():
             yield TRACE, thread.index, payload
+        if thread.marks:
+            yield MARKS, thread.index, thread.mark_chunk()
         if thread.joins:
             yield JOINS, thread.index, varint(len(thread.joins)) + b"".join(thread.joins)
         if thread.last:

@@ -172,6 +172,7 @@ class Thread:
         self.sources = collections.defaultdict(set)  # event -> codes of sample sources
         self.sums = {}  # event -> amount of all nodes of the tree
         self.trace = None  # a Trace, if there are records
+        self.marks, self.lost_marks = [], 0  # (CLOCK_MONOTONIC, ns; kind; name)
         self.paths = []  # (metric, value, [frame, innermost first])
 
     def count(self, event, codes):
@@ -287,6 +288,10 @@ def read_measurements(directory, paths=False):
             images[-1].threads[-1].sums[words[2]] = int(words[3])
         elif words[0] == "trace":
             images[-1].threads[-1].trace = Trace(words[2:])
+        elif words[0] == "mark":
+            images[-1].threads[-1].marks.append((int(words[2]), int(words[3]), words[4]))
+        elif words[0] == "marks":
+            images[-1].threads[-1].lost_marks = int(words[3])
         elif words[0] == "path":
             images[-1].threads[-1].paths.append((words[2], int(words[3]), words[4:]))
     for image in images:

@@ -102,9 +102,47 @@ class Trace(profiling.ProfilingTest):
             self.check_bounded(thread)
             self.assertGreater(thread.trace.last - thread.trace.first, 0.5 * thread.wall)
 
+    def test_wrong_limits(self):
+        for text in ("63", "64x", "", "-1", "all", "99999999999"):
+            done = self.run_tool(profiling.HPCRUN, "--trace", text, "true")
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(f"hpcrun: --trace {text}: not full, off, or a number of records from 64 on", done.stderr)
+
     def test_none(self):
         _, (image,) = self.measure(program("threads"), 2, 50, 2, options=("--trace", "off"))
         self.assertEqual([thread.trace for thread in image.threads if thread.trace], [])
+
+
+class Marks(RecoveryTest):
+    BEGIN, END, MOST = 1, 2, 4096
+    MARGIN = 1_000_000  # ns by which ticks may become other times
+
+    def check_marks(self, image, inner, output):
+        main, other = image.threads
+        names = [(self.BEGIN, "outer")] + inner * [(self.BEGIN, "inner"), (self.END, "inner")] + [(self.END, "outer")]
+        self.assertEqual([mark[1:] for mark in main.marks], names[:self.MOST])
+        self.assertEqual(main.lost_marks, len(names[self.MOST:]))
+        self.assertEqual([mark[1:] for mark in other.marks], [(self.BEGIN, "other")])
+        times = [time for time, _, _ in main.marks]
+        self.assertEqual(times, sorted(times))
+        truth = list(map(int, output.split()))
+        for time, before, after in ((times[0], *truth[:2]), (times[-1], *truth[1:4:2])):
+            self.assertIn(time, range(before - self.MARGIN, after + self.MARGIN))
+
+    def test_regions(self):
+        for inner in (3, 3000):
+            for options in ((), ("-ds",)):
+                done, (image,) = self.measure(program("marks"), inner, events=("CPUTIME@f1000",), options=options)
+                self.check_marks(image, inner, done.stdout)
+
+    def test_a_killed_process(self):
+        where = self.directory / "m"
+        done = self.run_tool(profiling.HPCRUN, "-q", "-e", "CPUTIME@f1000", "-o", where, program("marks"), 40, "killed")
+        self.check_marks(self.recovered(where), 40, done.stdout)
+
+    def test_none_without_a_time_line(self):
+        _, (image,) = self.measure(program("marks"), 3, options=("--trace", "off"))
+        self.assertEqual([thread.marks for thread in image.threads], [[], []])
 
 
 class Killed(RecoveryTest):

@@ -2,11 +2,10 @@
 threads, from blocked time, and from code without lines."""
 import math
 import os
-import unittest
 
 import v4_writer
 import viewer
-from terminal import HAVE_TMUX, Terminal
+from terminal import Terminal
 from test_viewer_efficiency import Case
 
 PERIOD = 0.005
@@ -419,9 +418,9 @@ class Supply(Advice):
 class Ranks(Advice):
     METRICS = ("work", "waiting")
 
-    def found(self, waits, wall=6.5, ready=None):
-        """Rank 0 computes for 2 s, rank 1 for 6 s; rank 0 waits meanwhile, in line 14."""
-        p = Program(self.METRICS, 2)
+    def found(self, waits, wall=6.5, ready=None, rank_2=None):
+        """Rank 0 computes for 2 s, rank 1 for 6 s; rank 0 waits meanwhile, in line 14. rank_2: its seconds, if there is one."""
+        p = Program(self.METRICS, 3 if rank_2 else 2)
         mpi = p.db.module("/usr/lib/x86_64-linux-gnu/libmpi.so.40")
         p.main.loop(p.file, 15).statement(p.file, 16).charge(2, 0, 1).charge(6, 0, 2)
         call = p.main.statement(p.file, 14).call(p.db.function("PMPI_Allreduce", mpi, 64))
@@ -430,6 +429,9 @@ class Ranks(Advice):
         process, = run["processes"]
         process["ready"] = ready
         run["processes"].append(dict(process, pid=71, threads=[thread(2, 6, kind="initial", ready=ready)]))
+        if rank_2:
+            p.main.statement(p.file, 17).charge(rank_2, 0, 3)
+            run["processes"].append(dict(process, pid=72, threads=[thread(3, rank_2, kind="initial", ready=ready)]))
         for rank, described in enumerate(run["processes"]):
             described["rank"] = rank
         return self.advice(p, run)
@@ -451,14 +453,12 @@ class Ranks(Advice):
     def test_nobody_waits(self):
         self.assertEqual([f["kind"] for f in self.found(0.1)], ["hot place"])
 
-    @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
     def test_some_threads(self):
         """The wall clock says nothing about what these could win."""
-        self.found(4)
-        with Terminal([viewer.VIEWER, "--closed", "--threads", ".", self.db]) as terminal:
+        self.found(4, rank_2=1)
+        with Terminal([viewer.VIEWER, "--closed", "--threads", "rank [01]", self.db]) as terminal:
             terminal.until_seen("?:help")
-            terminal.press("a")
-            lines = terminal.until_seen("hpcviewer: advice", "of the time is in")
+            lines = terminal.press_until("a", "hpcviewer: advice", "of the time is in")
         self.assertNotIn("could win", " ".join(lines))
 
 

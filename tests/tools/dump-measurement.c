@@ -99,6 +99,15 @@ static void print_trace(const struct measurement *m, const struct measurement_th
     printf("\n");
 }
 
+static void print_marks(const struct measurement_thread *thread)
+{
+    for (size_t i = 0; i < thread->marks.n; i++)
+        printf("mark %u %" PRIu64 " %" PRIu64 " %s\n", thread->index, thread->marks.at[i].time,
+               thread->marks.at[i].kind, thread->marks.at[i].name);
+    if (thread->lost_marks)
+        printf("marks %u lost %" PRIu64 "\n", thread->index, thread->lost_marks);
+}
+
 static void dump(const char *path, bool paths)
 {
     char *cause;
@@ -126,6 +135,7 @@ static void dump(const char *path, bool paths)
         print_thread(m, &m->threads.at[i]);
         print_sums(m, &m->threads.at[i]);
         print_trace(m, &m->threads.at[i]);
+        print_marks(&m->threads.at[i]);
         if (paths)
             print_paths(m, &m->threads.at[i]);
     }

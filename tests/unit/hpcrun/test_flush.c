@@ -237,7 +237,6 @@ static void assert_trace(uint64_t records)
     assert_int_equal(m->threads.at[0].trace.n, records);
     if (records)
         assert_int_equal(m->threads.at[0].trace_step, 8);
-    measurement_free(m);
 }
 
 /* Until the end it may still be thinned. One without a limit is written with the rest. */
@@ -273,7 +272,6 @@ TEST(no_record_is_written_twice)
         struct measurement *m = read_file();
         size_t n = m->threads.at[0].trace.n;
         assert_true(n == RECORDS || (!good && any && n > 0 && n < RECORDS));
-        measurement_free(m);
         segments_free(&thread.trace);
         end();
     }

@@ -20,6 +20,7 @@ static struct {
     struct lnote lnotes[1];
     struct record values[VALUES];
     struct trace_record trace[TRACE];
+    struct arena_mark marks[1];
 } arena;
 
 #define OFFSET(member) ((uint64_t)((char *)&(member) - (char *)&arena))
@@ -49,6 +50,9 @@ static void begin_thread(struct arena_thread *thread, uint32_t index)
     thread->node_segments.at[0] = OFFSET(arena.nodes);
     thread->lnote_segments.at[0] = OFFSET(arena.lnotes);
     thread->value_segments.at[0] = OFFSET(arena.values);
+    thread->marks = 1;
+    thread->lost_marks = 2;
+    thread->mark_segments.at[0] = OFFSET(arena.marks);
     thread->trace_segments.at[0] = OFFSET(arena.trace);
     thread->trace = trace_word((struct trace_extent){.count = TRACE, .scale = 1, .parts = 1});
     thread->trace_open[1] = (struct trace_record){.time = 6500, .amount = 5 << TRACE_FLAG_BITS | TRACE_IDLE};
@@ -84,6 +88,7 @@ static void begin(void)
     arena.values[1] = (struct record){1, {10, 0}};
     arena.nodes[4].values = 1;
     arena.nodes[1].values = 2;
+    arena.marks[0] = (struct arena_mark){.ticks = 3500, .kind = MARK_END, .name = "region"};
     for (uint32_t i = 0; i < TRACE; i++)
         arena.trace[i] = (struct trace_record){
             .time = 3000 + 1000 * i, .amount = (10 + i) << TRACE_FLAG_BITS | TRACE_WORK, .node = 4 - i};
@@ -188,7 +193,10 @@ TEST(a_live_threads_trace_is_read)
     }
     assert_int_equal(thread->trace_step, 2);
     assert_int_equal(thread->trace_event, 0);
-    measurement_free(m);
+    assert_int_equal(thread->marks.n, 1);
+    assert_int_equal(thread->lost_marks, 2);
+    assert_int_equal(thread->marks.at[0].time, 1000 + 2 * 3500);
+    assert_string_equal(thread->marks.at[0].name, "region");
 }
 
 TEST(other_images_do_not_count)
@@ -281,6 +289,9 @@ TEST(damage_is_reported)
     assert_damaged("the image of a thread");
     begin();
     arena.threads[0].trace_recent_count = ARENA_RECENT + 1;
+    assert_damaged("the image of a thread");
+    begin();
+    arena.threads[0].marks = 33; /* in a segment that is not there */
     assert_damaged("the image of a thread");
     begin();
     arena.threads[0].trace_segments.at[0] = sizeof arena - 8;

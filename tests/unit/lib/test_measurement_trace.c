@@ -1,4 +1,4 @@
-/* The chunk TRACE: written by lib/trace-chunks.c, encoded by hand from doc/FORMAT-hpcrun.md, and read. */
+/* The chunks TRACE and MARKS: written by lib/trace-chunks.c, encoded by hand from doc/FORMAT-hpcrun.md, and read. */
 #include "tests/unit/lib/measurement_encoder.h"
 
 #include "lib/thread-chunks.h"
@@ -69,7 +69,6 @@ TEST(records_come_back)
         assert_record(&thread->trace.at[i], &expected[i]);
     assert_int_equal(thread->trace_event, 0);
     assert_int_equal(thread->trace_step, 1);
-    measurement_free(m);
 }
 
 TEST(a_thread_without_a_trace_has_none)
@@ -79,7 +78,6 @@ TEST(a_thread_without_a_trace_has_none)
     assert_int_equal(m->threads.at[0].trace.n, 0);
     assert_int_equal(m->threads.at[0].trace_event, MEASUREMENT_UNKNOWN);
     assert_int_equal(m->threads.at[0].trace_step, 1);
-    measurement_free(m);
 }
 
 TEST(the_largest_step_counts_and_times_ascend)
@@ -98,7 +96,6 @@ TEST(the_largest_step_counts_and_times_ascend)
     assert_int_equal(m->threads.at[0].trace_step, 4);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(m->threads.at[0].trace.at[i].time, times[i]);
-    measurement_free(m);
 }
 
 /* ---- damage ---- */
@@ -114,7 +111,6 @@ TEST(records_of_lost_nodes_are_partial_paths)
     assert_problem(m, "thread 0: 1 records of its time line are of lost nodes");
     assert_int_equal(m->threads.at[0].trace.at[0].node, MEASUREMENT_LOST_NODE);
     assert_int_equal(m->threads.at[0].trace.at[1].node, 4);
-    measurement_free(m);
 }
 
 TEST(without_its_thread_a_trace_is_lost)
@@ -126,7 +122,6 @@ TEST(without_its_thread_a_trace_is_lost)
     struct measurement *m = read_file();
     assert_problem(m, "thread 5: its time line is lost with its record");
     assert_int_equal(m->threads.at[1].trace.n, 0);
-    measurement_free(m);
 }
 
 /* What comes before the malformed record is kept. */
@@ -157,7 +152,6 @@ TEST(malformed_records_are_refused)
         struct measurement *m = read_file();
         assert_problem(m, "kind 23, is malformed");
         assert_int_equal(m->threads.at[0].trace.n, cases[i].kept);
-        measurement_free(m);
     }
     begin();
     put_times(0, 1, 1);
@@ -168,7 +162,6 @@ TEST(malformed_records_are_refused)
     end_chunk(23, 0);
     struct measurement *m = read_file();
     assert_problem(m, "kind 23, is malformed");
-    measurement_free(m);
 }
 
 /* ---- the writer ---- */
@@ -224,7 +217,6 @@ static void assert_amounts(struct trace_extent extent, const uint64_t *expected,
     for (size_t i = 0; i < count; i++)
         assert_int_equal(trace_amount(m->threads.at[0].trace.at[i].amount), expected[i]);
     assert_int_equal(m->threads.at[0].trace_step, 1 << extent.scale);
-    measurement_free(m);
 }
 
 TEST(what_is_written_is_read)
@@ -234,17 +226,16 @@ TEST(what_is_written_is_read)
                                            .amount = (uint64_t)(i * i) << 8 | (i % 2 ? 17 : 7),
                                            .node = i % 4,
                                            .n = i / 10,
-                                           .working = i / 20,
+                                           .working = i / 7,
                                            .waiters = i % 5 ? 0 : i};
     struct measurement *m = read_trace((struct trace_extent){.count = MANY});
     const struct measurement_thread *thread = &m->threads.at[0];
     assert_int_equal(thread->trace.n, MANY);
     for (unsigned i = 0; i < MANY; i++) {
         const struct measurement_trace_record expected = {
-            1100 + 3 * i, records[i].amount, i % 4 ? 1 + i % 4 : 0, i / 10, i / 20, i % 5 ? 0 : i};
+            1100 + 3 * i, records[i].amount, i % 4 ? 1 + i % 4 : 0, i / 10, i / 7, i % 5 ? 0 : i};
         assert_record(&thread->trace.at[i], &expected);
     }
-    measurement_free(m);
 }
 
 TEST(times_of_a_wall_clock_are_no_ticks)
@@ -255,7 +246,6 @@ TEST(times_of_a_wall_clock_are_no_ticks)
     struct measurement *m = read_trace((struct trace_extent){.count = 2});
     assert_int_equal(m->threads.at[0].trace.at[0].time, 1200);
     assert_int_equal(m->threads.at[0].trace.at[1].time, 1201);
-    measurement_free(m);
     image.trace_is_in_ns = false;
 }
 
@@ -329,6 +319,69 @@ TEST(ticks_without_a_rate_are_the_last_time)
     assert_int_equal(tick_time(&good, 49), 850);
     assert_int_equal(tick_time(&good, 56), 830);
     assert_int_equal(tick_time(&good, 70), 900);
+}
+
+/* ---- marks ---- */
+
+static struct arena_mark marks[MAX_MARKS];
+
+static const void *mark_at(struct thread_chunks *thread, enum arena_array array, uint32_t index)
+{
+    assert_int_equal(array, ARENA_MARKS);
+    return &marks[index % MAX_MARKS];
+}
+
+static bool write_marks(uint32_t count, uint32_t *first)
+{
+    struct chunk chunk = {.at = chunk_memory};
+    struct thread_chunks thread = {.image = &image, .chunk = &chunk, .item = mark_at, .commit = commit};
+    const struct tick_times times = {.began_ticks = 0, .began_wall = 800, .ticks = 1000, .wall = 3800};
+    image.began_wall = 1100;
+    image.marks = count;
+    return thread_chunks_marks(&thread, &times, first);
+}
+
+TEST(marks_come_back)
+{
+    enum { COUNT = 3000 };
+    uint32_t first = 0;
+    for (unsigned i = 0; i < COUNT; i++) {
+        marks[i] = (struct arena_mark){.ticks = 100 + i, .kind = i % 2 ? MARK_END : MARK_BEGIN};
+        snprintf(marks[i].name, MARK_NAME, i % 3 ? "region %u" : "region %u whose name is so long that many fill a chunk of the file", i);
+    }
+    begin();
+    image.lost_marks = 7;
+    assert_true(write_marks(COUNT - 1, &first));
+    assert_int_equal(first, COUNT - 1);
+    image.lost_marks = 9;
+    assert_true(write_marks(COUNT, &first)); /* only the last one */
+    struct measurement *m = read_file();
+    assert_int_equal(m->problems.n, 0);
+    const struct measurement_thread *thread = &m->threads.at[0];
+    assert_int_equal(thread->marks.n, COUNT);
+    assert_int_equal(thread->lost_marks, 9);
+    for (unsigned i = 0; i < COUNT; i++) {
+        assert_int_equal(thread->marks.at[i].time, 1100 + 3 * i);
+        assert_int_equal(thread->marks.at[i].kind, i % 2 ? MARK_END : MARK_BEGIN);
+        assert_string_equal(thread->marks.at[i].name, marks[i].name);
+    }
+}
+
+TEST(malformed_marks_are_refused)
+{
+    uint32_t first = 0;
+    assert_false(write_marks(MAX_MARKS + 1, &first));
+    begin();
+    ENCODE(2, 20); /* ten ns later */
+    encode_u8(&payload, MARK_BEGIN);
+    encode_string(&payload, "good");
+    ENCODE(20, MARK_END, 100); /* a name that is longer than the chunk */
+    end_chunk(24, 0);
+    struct measurement *m = read_file();
+    assert_problem(m, "kind 24, is malformed");
+    assert_int_equal(m->threads.at[0].marks.n, 1);
+    assert_string_equal(m->threads.at[0].marks.at[0].name, "good");
+    assert_int_equal(m->threads.at[0].marks.at[0].time, 1110);
 }
 
 EACH_TEST(make_directory, remove_directory);
