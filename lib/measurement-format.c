@@ -27,6 +27,8 @@ static const char *const sources[] = {
     [SOURCE_CPU_TIMER] = "POSIX timers",
     [SOURCE_MONOTONIC_TIMER] = "POSIX timers on the wall clock",
     [SOURCE_COUNTER] = "perf counter",
+    [SOURCE_OUTSIDE] = "perf from outside",
+    [SOURCE_OUTSIDE_USER] = "perf from outside, without kernel samples",
 };
 
 static const char *const origins[] = {
@@ -39,6 +41,7 @@ static const char *const origins[] = {
 static const char *const process_states[] = {
     [PROCESS_RUNNING] = "unknown", [PROCESS_EXIT] = "exit",     [PROCESS_EXIT_NOW] = "_exit",
     [PROCESS_EXEC] = "exec",       [PROCESS_SIGNAL] = "signal", [PROCESS_QUICK_EXIT] = "quick_exit",
+    [PROCESS_RUNS_ON] = "runs on",
 };
 
 static const char *const thread_kinds[] = {

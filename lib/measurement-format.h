@@ -82,6 +82,7 @@ enum process_state {
     PROCESS_EXEC,
     PROCESS_SIGNAL,
     PROCESS_QUICK_EXIT,
+    PROCESS_RUNS_ON, /* it was measured from outside for a time */
 };
 
 /* How much of a process image's measurement could not be written. */
@@ -155,6 +156,8 @@ enum sample_source {
     SOURCE_CPU_TIMER = 3,
     SOURCE_MONOTONIC_TIMER = 4,
     SOURCE_COUNTER = 5,
+    SOURCE_OUTSIDE = 6,
+    SOURCE_OUTSIDE_USER = 7,
 };
 
 enum fate {

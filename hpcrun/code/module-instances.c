@@ -9,7 +9,6 @@
 #include <link.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/resource.h>
 
 /* Most instances. LIMITED_INSTANCES applies if RLIMIT_AS is set: the address space is the
@@ -59,11 +58,10 @@ static struct {
     char main_path[PATH_MAX];
 } modules;
 
-static struct module_range module_with(const void *address)
+static struct module_range module_with(uint64_t address)
 {
     struct module_range range;
-    bool is_known = module_range_find((uint64_t)(uintptr_t)address, &range);
-    return is_known ? range : (struct module_range){0};
+    return module_range_find(address, &range) ? range : (struct module_range){0};
 }
 
 static uint32_t room_for_instances(void)
@@ -126,15 +124,20 @@ static struct paths *next_paths(struct paths *full)
     return full;
 }
 
-bool modules_init(const char *main_path, const void *own_code)
+void modules_know(const struct known_code *known)
+{
+    const struct module_range libc = module_with(known->libc);
+    modules.vdso_start = known->vdso;
+    modules.libc_start = libc.start;
+    modules.libc_end = libc.end;
+    modules.own_start = module_with(known->own).start;
+}
+
+bool modules_init(const char *main_path, const struct known_code *known)
 {
     assert(modules.room == 0);
     strncpy(modules.main_path, main_path, sizeof modules.main_path - 1);
-    modules.vdso_start = getauxval(AT_SYSINFO_EHDR);
-    const struct module_range libc = module_with((const void *)(uintptr_t)getauxval);
-    modules.libc_start = libc.start;
-    modules.libc_end = libc.end;
-    modules.own_start = module_with(own_code).start;
+    modules_know(known);
     atomic_store(&modules.end, INSTANCE_FIRST);
     if (!need_segment(INSTANCE_FIRST) || !next_paths(NULL))
         return false;

@@ -29,9 +29,17 @@ struct module_instance {
     const char *path; /* a copy, absolute if known */
 };
 
-/* Once, in normal context, before any other function here. `own_code` is an address in hpcrun's own
- * library. Returns false without memory: then every ip is without a module. */
-bool modules_init(const char *main_path, const void *own_code);
+/* Addresses in code that is treated in a special way; 0: the process does not have it. */
+struct known_code {
+    uint64_t vdso, libc, own; /* `own`: hpcrun's library */
+};
+
+/* Once, in normal context, before any other function here. Returns false without memory: then every ip
+ * is without a module. */
+bool modules_init(const char *main_path, const struct known_code *known);
+
+/* In normal context, when more is known than at modules_init. */
+void modules_know(const struct known_code *known);
 
 /* The ip of `address`, which `range` covers; adds the instance if it is new. Reads the module's
  * headers: call it in a guarded region. Maps memory when its arrays are full: at the 64th instance,

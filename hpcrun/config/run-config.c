@@ -109,6 +109,7 @@ bool config_read(struct config *config, char *const *environment)
     config->quiet = options && strchr(options, 'q');
     config->shared = options && strchr(options, 's');
     config->work_span = options && strchr(options, 'w');
+    config->is_outside = options && strchr(options, 'o');
     return true;
 }
 
@@ -145,7 +146,8 @@ void metrics_init(struct metrics *metrics, const struct config *config)
     for (unsigned i = 0; i < config->event_count; i++) {
         const struct event *event = &config->events[i];
         metrics->work[i] = add_metric(metrics, event_is_time(event) ? METRIC_WORK : event->name, i);
-        metrics->wall[i] = event_is_time(event) ? add_metric(metrics, METRIC_WALL, i) : NO_METRIC;
+        bool has_wall = event_is_time(event) && !config->is_outside;
+        metrics->wall[i] = has_wall ? add_metric(metrics, METRIC_WALL, i) : NO_METRIC;
         bool is_wall = event->kind == EVENT_REALTIME;
         metrics->off_cpu[i] = is_wall ? add_metric(metrics, METRIC_OFF_CPU, i) : NO_METRIC;
         metrics->ready[i] = is_wall ? add_metric(metrics, METRIC_READY, i) : NO_METRIC;

@@ -70,6 +70,7 @@ struct config {
     unsigned traced;      /* index of the event that is traced */
     const char *agents; /* value of HPCRUN_AGENTS, in the environment; "" for none */
     bool collapse_recursion, start_off, quiet, shared, work_span;
+    bool is_outside; /* the process is measured by another one (outside/) */
 };
 
 /* Names of the environment variables. */
@@ -109,7 +110,8 @@ struct metrics {
     unsigned count;
     struct metric at[MAX_METRICS];
     unsigned work[MAX_EVENTS];     /* every event: what it measures */
-    unsigned wall[MAX_EVENTS];     /* time events: share of the time in which any thread worked */
+    unsigned wall[MAX_EVENTS];     /* time events: share of the time in which any thread worked; from
+                                      outside nobody counts these threads */
     unsigned off_cpu[MAX_EVENTS];  /* REALTIME: time in which the thread wanted no CPU */
     unsigned ready[MAX_EVENTS];    /* REALTIME: time in which it had none that it wanted */
     unsigned idleness[MAX_EVENTS]; /* time events with agents: blame for idle workers */

@@ -96,7 +96,9 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     identify_arguments(arguments);
     metrics_init(&process.metrics, &process.config);
     module_ranges_refresh();
-    modules_init(process.executable, (const void *)(uintptr_t)begin);
+    modules_init(process.executable, &(struct known_code){.vdso = getauxval(AT_SYSINFO_EHDR),
+                                                          .libc = (uintptr_t)getauxval,
+                                                          .own = (uintptr_t)begin});
     fds_reserve();
     report_init();
     measurement_init();

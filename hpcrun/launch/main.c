@@ -6,6 +6,7 @@
 #include "hpcrun/launch/llvm-openmp.h"
 #include "hpcrun/launch/measurement-directory.h"
 #include "hpcrun/launch/options.h"
+#include "hpcrun/launch/outside-launch.h"
 #include "hpcrun/launch/set-runner.h"
 #include "hpcrun/launch/target.h"
 #include "lib/alloc.h"
@@ -91,8 +92,8 @@ static void prepare_environment(const struct options *options, const struct conf
 {
     char events[MAX_EVENTS * (MAX_EVENT_NAME + 128)];
     struct text text = TEXT(events);
-    char *letters = mem_printf("%s%s%s%s%s", options->collapse_recursion ? "c" : "",
-                               options->start_off ? "d" : "", options->quiet ? "q" : "",
+    char *letters = mem_printf("%s%s%s%s%s%s", config->is_outside ? "o" : "",
+                               options->collapse_recursion ? "c" : "", options->start_off ? "d" : "", options->quiet ? "q" : "",
                                options->shared ? "s" : "", measures_work_span ? "w" : "");
     config_write_events(config, &text);
     set(CONFIG_DIR, directory->path);
@@ -155,6 +156,11 @@ static char *add_cilktool(const struct launch *launch)
     return list;
 }
 
+static void restore_broken_pipes(const struct launch *launch)
+{
+    sigaction(SIGPIPE, &launch->broken_pipes, NULL);
+}
+
 /* Becomes the command. Ends the process with a message if that fails. */
 static void become(const void *context, char **command, const char *output,
                    bool measures_work_span)
@@ -170,12 +176,39 @@ static void become(const void *context, char **command, const char *output,
                         measures_work_span);
     preload(launch->library, measures_work_span ? add_cilktool(launch) : launch->preloaded);
     allow_preload_under_asan();
-    sigaction(SIGPIPE, &launch->broken_pipes, NULL);
+    restore_broken_pipes(launch);
     execv(path, command);
     int error = errno;
     directory_give_back(&directory);
     diag_error(path, "%s", target_problem(error));
     exit(error == ENOENT ? 127 : 126);
+}
+
+/* Becomes hpcrun-outside, for the command or for processes that run already. */
+static _Noreturn void become_outside(struct launch *launch)
+{
+    const struct options *options = launch->options;
+    char *file = options->pids ? NULL : target_find(options->command[0]);
+    outside_check(options, &launch->config, launch->library);
+    const char *name = file ? options->command[0] : outside_name(options->pids);
+    struct measurement_directory directory =
+        directory_make(options->output, name, options->shared);
+    launch->config.is_outside = true;
+    prepare_environment(options, &launch->config, "", &directory, false);
+    restore_broken_pipes(launch);
+    outside_become(options, launch->library, file);
+}
+
+/* Whether the command can only be measured from outside; says so. Ends the process if it can't be measured
+ * at all. */
+static bool must_be_outside(const struct options *options)
+{
+    char *path = target_find(options->command[0]);
+    bool is_foreign = target_is_foreign(path);
+    if (!is_foreign)
+        target_check(path);
+    free(path);
+    return is_foreign;
 }
 
 int main(int count, char **arguments)
@@ -186,13 +219,15 @@ int main(int count, char **arguments)
     options_read(&options, count, arguments);
     if (options.list_events)
         return events_list(options.list_all_events);
-    if (!options.command)
+    if (!options.command && !options.pids)
         diag_usage("no command");
     launch.broken_pipes = ignore_broken_pipes();
-    if (options.worker_count == 0)
-        target_check(target_find(options.command[0]));
+    bool is_outside = options.pids || options.is_outside ||
+                      (options.worker_count == 0 && must_be_outside(&options));
     events_configure(&options, &launch.config);
     launch.library = find_library();
+    if (is_outside)
+        become_outside(&launch);
     launch.agents = agents_list(launch.library, options.agents,
                                 options.is_on_llvm_openmp ? "gomp" : "", &launch.preloaded);
     if (options.is_on_llvm_openmp)

@@ -19,6 +19,9 @@ enum {
     OUTPUT,
     SHARED,
     DELAY_SAMPLING,
+    PID,
+    FOR,
+    OUTSIDE,
     COLLAPSE_RECURSION,
     AGENT,
     TASK_CONTEXTS,
@@ -60,6 +63,18 @@ static const struct option_row rows[OPTIONS] = {
         {"ds", "delay-sampling", NULL, NULL, "start with sampling off",
          "Start with sampling off. The program switches it on with `hpctoolkit_sampling_start()` of "
          "`<hpctoolkit.h>`."},
+    [PID] =
+        {"p", "pid", "PID[,PID...]", NULL, "measure processes that run already, from outside",
+         "Measure these processes, which run already, from outside: see FROM OUTSIDE. It ends with the processes, "
+         "with `--for`, or with Ctrl-C, which does not end them."},
+    [FOR] =
+        {NULL, "for", "TIME", NULL, "with -p or --outside: measure for TIME (30s, 5m)",
+         "With `-p` or `--outside`: measure for TIME, a number of seconds, or one with `s`, `m` or `h` after it."},
+    [OUTSIDE] =
+        {NULL, "outside", NULL, NULL, "run the command, and measure it from outside",
+         "Run the command without anything loaded into it, and measure it from outside: see FROM OUTSIDE. This is "
+         "what hpcrun does without the option, too, if the command is statically linked, or linked with another C "
+         "library than glibc."},
     [COLLAPSE_RECURSION] =
         {NULL, "collapse-recursion", NULL, NULL, "record a direct recursion one level deep",
          "Record a call once if it comes from the same place as the call around it. Measurements "
@@ -119,18 +134,15 @@ static const struct option_table table = {
     .tool = "hpcrun",
     .before = "usage: hpcrun [options] [--] command [arguments]\n"
               "\n"
-              "Runs the command and samples the call paths of all its threads and child\n"
-              "processes. The measurements go to a directory, which hpcprof turns into a\n"
-              "database for hpcviewer. The exit status is the command's.\n"
+              "Runs the command and samples the call paths of all its threads and processes.\n"
+              "hpcviewer shows the measurements. The exit status is the command's.\n"
               "\n",
     .after = "\n"
-             "EVENT is CPUTIME (time on a CPU, the default), REALTIME (time, waiting included)\n"
-             "or a counter. PERIOD is in microseconds for time, else a count; RATE is in\n"
-             "samples per second, at most 10000.\n"
+             "EVENT is CPUTIME (on a CPU, the default), REALTIME (with waiting) or a counter.\n"
+             "PERIOD is in microseconds or a count; RATE in samples per second, up to 10000.\n"
              "\n"
              "example: hpcrun -e CPUTIME@f1000 ./app input\n"
-             "         hpcprof hpctoolkit-app-measurements\n"
-             "         hpcviewer hpctoolkit-app-database\n"
+             "         hpcviewer hpctoolkit-app-measurements\n"
              "The manual page hpcrun(1) says more about every option.\n",
     .rows = rows,
     .n = OPTIONS,
@@ -221,6 +233,30 @@ static void set_task_contexts(struct options *options, const char *text)
     options->task_contexts = text;
 }
 
+static void set_seconds(struct options *options, const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    double unit = *end == 'm' ? 60 : *end == 'h' ? 3600 : 1;
+    if (end == text || !(value > 0) || value * unit > 1e9 ||
+        (*end && (!strchr("smh", *end) || end[1])))
+        diag_usage("--for %s: not a time such as 30s, 5m or 1h", text);
+    options->seconds = value * unit;
+}
+
+static void set_pids(struct options *options, const char *text)
+{
+    size_t number;
+    for (const char *at = text;; at += number + 1) {
+        number = strspn(at, "0123456789");
+        if (number == 0 || number > 9 || (at[number] && at[number] != ','))
+            diag_usage("-p %s: not numbers of processes with commas between them", text);
+        if (!at[number])
+            break;
+    }
+    options->pids = text;
+}
+
 static void set_openmp(struct options *options, const char *text)
 {
     if (strcmp(text, "llvm") != 0)
@@ -278,6 +314,16 @@ static void check_set(struct options *options)
         options->quiet = true; /* a line per run instead */
 }
 
+static void check_outside(const struct options *options)
+{
+    if (options->pids && options->command)
+        diag_usage("-p measures processes that run already: there can't be a command");
+    if (options->seconds > 0 && !options->pids && !options->is_outside)
+        diag_usage("--for needs -p or --outside");
+    if (options->worker_count && (options->pids || options->is_outside))
+        diag_usage("--workers runs a command that hpcrun is loaded into: not with -p or --outside");
+}
+
 static void take_option(void *target, size_t option, const char *value)
 {
     struct options *options = target;
@@ -287,6 +333,9 @@ static void take_option(void *target, size_t option, const char *value)
     case OUTPUT: options->output = value; break;
     case SHARED: options->shared = true; break;
     case DELAY_SAMPLING: options->start_off = true; break;
+    case PID: set_pids(options, value); break;
+    case FOR: set_seconds(options, value); break;
+    case OUTSIDE: options->is_outside = true; break;
     case COLLAPSE_RECURSION: options->collapse_recursion = true; break;
     case AGENT: options->agents = value; break;
     case TASK_CONTEXTS: set_task_contexts(options, value); break;
@@ -317,6 +366,7 @@ void options_read(struct options *options, int count, char **arguments)
     int at = option_table_parse(&table, count, arguments, take_option, options);
     options->command = at < count ? arguments + at : NULL;
     check_set(options);
+    check_outside(options);
     if (options->list_events && options->command)
         read_list_argument(options);
 }

@@ -30,6 +30,10 @@ struct options {
      * baseline, NULL: none. */
     unsigned workers[MAX_WORKER_COUNTS], worker_count, repeats;
     const char *serial;
+    /* From outside: the command, or processes that run already, for a time; 0: to their end. */
+    bool is_outside;
+    const char *pids; /* numbers joined by commas; NULL: a command */
+    double seconds;
     char **command; /* NULL-terminated; NULL if there is none */
 };
 

@@ -97,29 +97,40 @@ static void check_interpreter(const char *script, const char *interpreter)
     free(what);
 }
 
-static void check(const char *path, unsigned depth)
+/* Why hpcrun can't be loaded into the program, or into a script's interpreter. */
+static enum unmeasured check(const char *path, unsigned depth)
 {
     char *line = script_line(path), *rest = NULL;
     const char *interpreter = line ? strtok_r(line, " \t", &rest) : NULL;
+    enum unmeasured why = UNMEASURED_NONE;
     if (line && !interpreter)
         fail(path, "a script that names no interpreter after '#!'", STATUS_NOT_EXECUTABLE);
     if (interpreter) {
         check_interpreter(path, interpreter);
         if (depth < MAX_SCRIPT_DEPTH)
-            check(interpreter, depth + 1);
+            why = check(interpreter, depth + 1);
         free(line);
-        return;
+        return why;
     }
-    enum unmeasured why = program_file_check_at(AT_FDCWD, path, true);
+    return program_file_check_at(AT_FDCWD, path, true);
+}
+
+void target_check(const char *path)
+{
+    enum unmeasured why = check(path, 0);
     if (why == UNMEASURED_NONE)
         return;
     diag_error(path, "%s: the profiler can't be loaded into it", unmeasured_reason(why));
     exit(STATUS_NOT_EXECUTABLE);
 }
 
-void target_check(const char *path)
+bool target_is_foreign(const char *path)
 {
-    check(path, 0);
+    enum unmeasured why = check(path, 0);
+    if (why != UNMEASURED_STATIC && why != UNMEASURED_OTHER_LIBC)
+        return false;
+    diag_note(path, "%s: measured from outside (see hpcrun(1), FROM OUTSIDE)", unmeasured_reason(why));
+    return true;
 }
 
 const char *target_problem(int error)

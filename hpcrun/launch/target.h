@@ -2,6 +2,8 @@
 #ifndef HPCRUN_LAUNCH_TARGET_H
 #define HPCRUN_LAUNCH_TARGET_H
 
+#include <stdbool.h>
+
 /* The path of the command's file, found as execvp does; owned by the caller. Ends the process with
  * a message and status 127 if there is none, 126 if it can't be executed. */
 char *target_find(const char *command);
@@ -10,6 +12,10 @@ char *target_find(const char *command);
  * another architecture or libc, or gives rights (base/program-file.h). A script is checked by its
  * interpreter. */
 void target_check(const char *path);
+
+/* Whether the file can only be measured from outside: it is statically linked, or linked with another
+ * libc. Says so on standard error. */
+bool target_is_foreign(const char *path);
 
 /* Why an exec of the file failed with `error`. */
 const char *target_problem(int error);

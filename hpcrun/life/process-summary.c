@@ -65,7 +65,7 @@ static struct image_counts own_counts(void)
     const struct flush_totals *totals = flush_totals();
     struct image_counts counts = {
         .threads = totals->threads, /* without threads that began after the last flush */
-        .cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID) - process.began_cpu,
+        .cpu = process_cpu_time() - process.began_cpu,
         .thread_cpu = totals->ends.cpu,
         .thread_wall = totals->ends.wall,
     };
@@ -151,7 +151,7 @@ static uint64_t cpu_of_children(void)
 /* If no thread is in the files, all is lost, though one may have the process's identity. */
 static struct image_account own_account(bool is_lost)
 {
-    struct image_account account = {.process_cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID),
+    struct image_account account = {.process_cpu = process_cpu_time(),
                                     .children_cpu =
                                         process_is_restricted() ? 0 : cpu_of_children()};
     if (!is_lost)

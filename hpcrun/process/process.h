@@ -33,6 +33,7 @@ struct process {
     char directory[PATH_MAX];  /* working directory at initialization */
     int signal;                /* the sampling signal */
     void *fault_handler;       /* hpcrun's handler of SIGSEGV and SIGBUS, for unwind/memory.h */
+    uint64_t cpu_elsewhere;    /* config.is_outside: CPU time of the process when it was last read, ns */
 };
 
 extern struct process process;
@@ -52,6 +53,12 @@ extern struct sampling sampling;
 static inline bool process_is_ours(void)
 {
     return process.pid == sys_getpid();
+}
+
+/* The CPU time of the process so far, ns. */
+static inline uint64_t process_cpu_time(void)
+{
+    return process.config.is_outside ? process.cpu_elsewhere : sys_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* Whether a filter of system calls, of this program or inherited, may end the process for those that

@@ -35,10 +35,13 @@ static void add(uint64_t *total, uint64_t amount)
     __atomic_fetch_add(total, amount, __ATOMIC_RELAXED);
 }
 
+/* A thread of another process may have ended since its name was read. */
 static void read_name(int tid, char *name, size_t room)
 {
     char path[64];
     struct text text = TEXT(path);
+    if (process.config.is_outside)
+        return;
     memset(name, 0, room);
     if (tid == sys_gettid()) {
         sys2(SYS_prctl, PR_GET_NAME, name);

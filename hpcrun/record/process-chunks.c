@@ -427,7 +427,7 @@ bool process_chunks_write_clock(struct chunk *chunk, enum process_state state, i
 {
     chunk_begin(chunk, CHUNK_PROCESS_CLOCK, CHUNK_NO_THREAD);
     chunk_v(chunk, sys_clock(CLOCK_MONOTONIC));
-    chunk_v(chunk, sys_clock(CLOCK_PROCESS_CPUTIME_ID));
+    chunk_v(chunk, process_cpu_time());
     chunk_v(chunk, state);
     chunk_v(chunk, (uint64_t)detail);
     chunk_v(chunk, cpu_quota());

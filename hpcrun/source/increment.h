@@ -14,7 +14,8 @@ struct increment {
     /* EVENT_REALTIME: the parts of `amount` in which the thread wanted no CPU, and in which it had none
      * that it wanted. */
     uint64_t off_cpu, ready;
-    uint64_t until; /* EVENT_REALTIME: CLOCK_MONOTONIC at the end of the time that it stands for, ns */
+    /* EVENT_REALTIME, and from outside: CLOCK_MONOTONIC at the end of the time that it stands for, ns */
+    uint64_t until;
 };
 
 #endif

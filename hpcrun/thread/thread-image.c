@@ -89,7 +89,8 @@ void thread_image_identify(struct thread *thread)
     image->began_cpu = thread->began_cpu;
     image->start_ip = thread->start_ip;
     image->trace_event = process.config.traced;
-    image->trace_is_in_ns = process.config.events[image->trace_event].kind == EVENT_REALTIME;
+    image->trace_is_in_ns = process.config.is_outside ||
+                            process.config.events[image->trace_event].kind == EVENT_REALTIME;
 }
 
 void thread_image_begin(struct thread *thread)

@@ -182,6 +182,8 @@ bool guard_copy(void *to, uint64_t from, size_t size, bool armed)
 
 static bool armed(struct memory *memory)
 {
+    if (memory->elsewhere)
+        return false;
     if (memory->guard == MEMORY_GUARD_UNKNOWN) {
         bool ask = memory->checks++ % SAMPLES_PER_CHECK == 0;
         bool is_armed = ask ? guard_is_armed(memory->mask, memory->fault_handler)
@@ -223,13 +225,19 @@ static const uint8_t *page_at(struct memory *memory, uint64_t address)
         return NULL;
     unsigned i = pages->next++ % MEMORY_PAGES;
     pages->address[i] = address;
-    pages->readable[i] = guard_copy(pages->bytes[i], address, PAGE, false);
+    pages->readable[i] = memory->elsewhere
+                             ? memory->elsewhere->read_page(memory, address, pages->bytes[i])
+                             : guard_copy(pages->bytes[i], address, PAGE, false);
     return pages->readable[i] ? pages->bytes[i] : NULL;
 }
 
 /* Reads through the kernel, by page. */
 static bool read_pages(struct memory *memory, uint64_t address, uint8_t *to, size_t size)
 {
+    if (memory_is_own(memory, address, size)) {
+        memcpy(to, (const void *)(uintptr_t)(address + memory->own_distance), size);
+        return true;
+    }
     if (!memory->pages)
         return guard_copy(to, address, size, false);
     while (size > 0) {

@@ -65,7 +65,21 @@ bool guard_copy(void *to, uint64_t from, size_t size, bool armed);
 
 /* ---- stacks and runtime data ----
  *
- * The unwinder reads the live part of the thread's own stack directly, everything else guarded. */
+ * The unwinder reads the live part of the thread's own stack directly, everything else guarded.
+ *
+ * The sampled thread may belong to another process (outside/). Then the direct part is a copy of the
+ * top of its stack, and the rest is read by page from that process. Addresses are always those that
+ * the thread uses. */
+
+struct memory;
+
+/* The memory of another process, as it was at a sample. */
+struct memory_elsewhere {
+    const uint8_t *stack; /* copy of the bytes from the thread's stack pointer on */
+    size_t stack_bytes;
+    /* Copies the page at `page` to `to`; false if it can't be read, or has changed since the sample. */
+    bool (*read_page)(const struct memory *memory, uint64_t page, uint8_t *to);
+};
 
 enum memory_guard { MEMORY_GUARD_UNKNOWN, MEMORY_GUARD_ARMED, MEMORY_GUARD_KERNEL };
 
@@ -91,6 +105,7 @@ struct memory_pages {
  * kept between samples. */
 struct memory {
     uint64_t own_low, own_high; /* live part of the thread's own stack; equal if unknown */
+    uint64_t own_distance;      /* from an address in it to where its bytes are here: 0 but for a copy */
     enum memory_guard guard;    /* determined at the first guarded read */
     uint64_t mask;              /* of the interrupted code */
     void *fault_handler;        /* ours */
@@ -99,6 +114,7 @@ struct memory {
     bool searching;             /* all reads count against the budget, not only those of pages */
     struct memory_pages *pages; /* NULL: reads through the kernel are not by page, nor limited */
     bool pages_used;            /* the copies in `pages` are of this sample */
+    const struct memory_elsewhere *elsewhere; /* NULL: the memory is this process's */
 };
 
 /* Takes `words` from the budget; false if it is spent. */
@@ -132,11 +148,18 @@ bool memory_read_searched(struct memory *memory, uint64_t address, void *to, siz
 bool memory_load_words(struct memory *memory, uint64_t address, uint64_t *to, size_t words);
 bool memory_load_guarded(struct memory *memory, uint64_t address, uint64_t *value);
 
+/* Whether all of the bytes are in the part that is read directly. */
+static inline bool memory_is_own(const struct memory *memory, uint64_t address, size_t size)
+{
+    return address - memory->own_low < memory->own_high - memory->own_low &&
+           size <= memory->own_high + 7 - address;
+}
+
 /* Loads the 8 bytes at `address`; false if they can't be read. */
 static inline bool memory_load(struct memory *memory, uint64_t address, uint64_t *value)
 {
     if (address - memory->own_low < memory->own_high - memory->own_low) {
-        *value = *(const uint64_t *)(uintptr_t)address;
+        *value = *(const uint64_t *)(uintptr_t)(address + memory->own_distance);
         return true;
     }
     return memory_load_guarded(memory, address, value);
@@ -149,6 +172,15 @@ static inline void memory_set_own_stack(struct memory *memory, uint64_t low, uin
     bool sane = high - low > 8 && low < high;
     memory->own_low = low;
     memory->own_high = sane ? high - 7 : low;
+}
+
+/* Sets the copy of another process's stack, whose first byte is at `low` there, in the place of it. */
+static inline void memory_set_elsewhere(struct memory *memory, uint64_t low,
+                                        const struct memory_elsewhere *elsewhere)
+{
+    memory->elsewhere = elsewhere;
+    memory->own_distance = (uint64_t)(uintptr_t)elsewhere->stack - low;
+    memory_set_own_stack(memory, low, low + elsewhere->stack_bytes);
 }
 
 #endif

@@ -69,6 +69,10 @@ static struct bare_frame bare(struct unwinder *u, struct frame *frame)
                                .may_end = !is_on_own_stack(u, frame->sp)};
 }
 
+/* Most steps of full_step_from in a walk, about 10 ms. Damaged information may ask for one from the leaf at each of
+ * thousands of frames. */
+#define MAX_FULL_STEPS 50000
+
 /* `exact`: the result is the address where the frame will continue, not a return address. Near the end of
  * functions that have realigned their stack, gcc's unwind information has rbp wrong, and code that is
  * carried out is right. */
@@ -80,6 +84,9 @@ static enum step step_full(struct unwinder *u, bool exact, struct frame *frame,
     frame->link = LINK_IRREGULAR;
     if (!exact && from.interrupted && carry_out(&u->memory, &from, caller))
         return STEP_OK;
+    u->full_steps += (uint32_t)(frame - u->fresh) + 1;
+    if (u->full_steps > MAX_FULL_STEPS)
+        return failed(u, UNWIND_BUDGET);
     if (!full_step_from(u->context, &u->memory, &u->cache->scratch, frame->pc, frame->sp,
                         UNWIND_MAX_FRAMES, &ra, &caller->sp, &caller->bp))
         return failed(u, UNWIND_NO_RULE);
@@ -283,7 +290,10 @@ void unwind_prepare(struct unwinder *u, const ucontext_t *context)
     memory_begin_sample(&u->memory, &u->cache->pages);
     u->memory.mask = context->uc_sigmask.__val[0];
     u->memory.fault_handler = u->fault_handler;
-    memory_set_own_stack(&u->memory, sp, is_on_own_stack(u, sp) ? u->stack_high : sp);
+    if (u->elsewhere)
+        memory_set_elsewhere(&u->memory, sp, u->elsewhere);
+    else
+        memory_set_own_stack(&u->memory, sp, is_on_own_stack(u, sp) ? u->stack_high : sp);
 }
 
 enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
@@ -294,6 +304,7 @@ enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
     unwind_prepare(u, context);
     u->fresh = u->path + u->depth;
     u->fresh_count = 0;
+    u->full_steps = 0;
     u->reused = 0;
     if (guard_enter(&u->guard) == 0) {
         u->end = walk(u, leaf);

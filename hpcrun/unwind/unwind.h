@@ -59,9 +59,11 @@ struct unwinder {
     uint32_t reused; /* of these, the outermost ones that are the same as in the previous path */
     struct frame *fresh; /* during a walk: new frames, innermost first, stored behind the path */
     uint32_t fresh_count;
+    uint32_t full_steps; /* of full_step_from, which begins at the leaf, in this walk */
     enum unwind_end end;
     uint64_t stack_low, stack_high; /* the thread's own stack; equal if unknown */
     void *fault_handler;            /* see memory.h */
+    const struct memory_elsewhere *elsewhere; /* set before a sample of another process's thread */
     struct memory memory;
     struct guard guard;
     const ucontext_t *context;

@@ -371,7 +371,7 @@ __attribute__((constructor)) static void start(void)
     static char path[4096];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     path[length > 0 ? length : 0] = '\0';
-    modules_init(path, (const void *)(uintptr_t)start);
+    modules_init(path, &(struct known_code){.own = (uintptr_t)start});
     module_ranges_refresh();
     fault_handler_address = (void *)(uintptr_t)on_fault;
     struct sigaction fault = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};

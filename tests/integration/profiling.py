@@ -94,6 +94,13 @@ def have_perf():
     return fd >= 0
 
 
+@functools.cache
+def outside_is_allowed():
+    """Whether this machine lets us measure our own processes from outside."""
+    probe = [BUILD / "lib" / "hpcrun-outside", "check", ""]
+    return subprocess.run(probe, capture_output=True, check=False).returncode == 0
+
+
 PERF_IS_REFUSED = not have_perf()
 PERF_NOTICE = re.compile(r"^hpcrun: CPUTIME uses POSIX timers: .*\n", re.M)
 

@@ -112,7 +112,7 @@ __attribute__((constructor)) static void begin(void)
     if (!report)
         return;
     setvbuf(report, buffer, _IOFBF, sizeof buffer);
-    modules_init("", (const void *)(uintptr_t)begin);
+    modules_init("", &(struct known_code){.own = (uintptr_t)begin});
     module_ranges_refresh();
     unwinder.cache = fresh_pages(sizeof *unwinder.cache);
     unwinder.path = fresh_pages(UNWIND_FRAMES * sizeof(struct frame));

@@ -11,7 +11,8 @@
 
 static int begin(void **state)
 {
-    return modules_init("/program", (const void *)begin) ? 0 : -1;
+    const struct known_code known = {.own = (uintptr_t)begin};
+    return modules_init("/program", &known) ? 0 : -1;
 }
 
 STEP(end)

@@ -9,6 +9,7 @@
 #include "hpcrun/unwind/unwind.h"
 
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -87,7 +88,9 @@ static void prepare(void)
     if (prepared)
         return;
     prepared = true;
-    modules_init("/proc/self/exe", (const void *)(uintptr_t)prepare);
+    modules_init("/proc/self/exe", &(struct known_code){.vdso = getauxval(AT_SYSINFO_EHDR),
+                                                        .libc = (uintptr_t)getauxval,
+                                                        .own = (uintptr_t)prepare});
     unwinder.cache = sys_pages(sizeof *unwinder.cache);
     unwinder.path = sys_pages(UNWIND_FRAMES * sizeof(struct frame));
     pthread_attr_t attributes;

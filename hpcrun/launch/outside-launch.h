@@ -1,0 +1,19 @@
+/* Runs that are measured from outside: hpcrun becomes hpcrun-outside (outside/main.c). */
+#ifndef HPCRUN_LAUNCH_OUTSIDE_LAUNCH_H
+#define HPCRUN_LAUNCH_OUTSIDE_LAUNCH_H
+
+#include "hpcrun/launch/options.h"
+
+/* Ends the process with a message if the options or the events ask for what can't be had from outside, or if
+ * the caller has no right to it. */
+void outside_check(const struct options *options, const struct config *config, const char *library);
+
+/* A name for what is measured, for the default directory: that of the first process. Ends the process with a
+ * message if there is no such process. */
+const char *outside_name(const char *pids);
+
+/* Becomes hpcrun-outside, which is next to the library. `file`: that of the command; NULL: processes that
+ * run already. Ends the process with a message if that fails. */
+_Noreturn void outside_become(const struct options *options, const char *library, const char *file);
+
+#endif

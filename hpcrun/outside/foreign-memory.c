@@ -1,0 +1,49 @@
+#include "hpcrun/outside/foreign-memory.h"
+
+#include "hpcrun/outside/measured-process.h"
+
+#include <string.h>
+
+#define PAGE 4096u
+
+/* Bytes at the end of the copy that must be in their place for what is outside of it to be used; and how
+ * far outside, at most, a stack goes. */
+#define COMPARED_BYTES 256u
+#define STACK_BYTES    (64u << 20)
+
+static struct {
+    struct memory_elsewhere memory;
+    bool has_changed; /* the end of the copy is no longer what the process has there */
+} current;
+
+/* Whether the page has bytes of the stack. What the copy has of them is read there (memory_is_own). */
+static bool is_on_stack(const struct memory *memory, uint64_t page)
+{
+    return page + PAGE > memory->own_low && page < memory->own_low + STACK_BYTES;
+}
+
+static bool is_in_place(const struct memory *memory)
+{
+    uint8_t now[COMPARED_BYTES];
+    size_t bytes = current.memory.stack_bytes;
+    size_t size = bytes < sizeof now ? bytes : sizeof now;
+    const uint8_t *then = current.memory.stack + bytes - size;
+    if (!current.has_changed)
+        current.has_changed = !measured_read(memory->own_low + bytes - size, now, size) ||
+                              memcmp(now, then, size) != 0;
+    return !current.has_changed;
+}
+
+/* Compares after it has read: what was in its place then was there before. */
+static bool read_page(const struct memory *memory, uint64_t page, uint8_t *to)
+{
+    return measured_read(page, to, PAGE) && (!is_on_stack(memory, page) || is_in_place(memory));
+}
+
+const struct memory_elsewhere *foreign_memory(const uint8_t *stack, size_t bytes)
+{
+    current.memory =
+        (struct memory_elsewhere){.stack = stack, .stack_bytes = bytes, .read_page = read_page};
+    current.has_changed = false;
+    return &current.memory;
+}

@@ -1,0 +1,207 @@
+#include "hpcrun/outside/foreign-modules.h"
+
+#include "hpcrun/code/module-instances.h"
+#include "hpcrun/outside/measured-process.h"
+#include "hpcrun/process/process.h"
+#include "lib/binary-search.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_MODULES 4096
+
+struct foreign_module {
+    struct module_image image;
+    uint64_t inode;
+    unsigned major, minor;
+};
+
+static struct {
+    struct foreign_module *at[MAX_MODULES]; /* in order of their addresses */
+    unsigned count, missing;
+    struct known_code known;
+} modules;
+
+static size_t first_ending_after(uint64_t address)
+{
+    return partition_point(i, modules.count, modules.at[i]->image.end <= address);
+}
+
+bool module_range_find(uint64_t address, struct module_range *range)
+{
+    size_t i = first_ending_after(address);
+    if (i == modules.count || address < modules.at[i]->image.start)
+        return false;
+    const struct module_image *image = &modules.at[i]->image;
+    bool is_main = strcmp(image->path, process.executable) == 0;
+    *range = (struct module_range){.start = image->start,
+                                   .end = image->end,
+                                   .bias = image->bias,
+                                   .name = is_main ? "" : image->path,
+                                   .eh_frame_hdr = image->eh_frame_hdr};
+    return true;
+}
+
+bool module_range_bounds(uint64_t address, uint64_t *start, uint64_t *end)
+{
+    struct module_range range;
+    if (!module_range_find(address, &range))
+        return false;
+    *start = range.start;
+    *end = range.end;
+    return true;
+}
+
+void module_ranges_refresh(void)
+{
+}
+
+/* ---- changes ---- */
+
+static void remove_at(size_t i)
+{
+    module_image_remove(&modules.at[i]->image);
+    free(modules.at[i]);
+    modules.count--;
+    memmove(&modules.at[i], &modules.at[i + 1], (modules.count - i) * sizeof *modules.at);
+}
+
+static void remove_between(uint64_t start, uint64_t end)
+{
+    size_t i = first_ending_after(start);
+    if (i == modules.count || modules.at[i]->image.start >= end)
+        return;
+    modules_unload_begin();
+    while (i < modules.count && modules.at[i]->image.start < end)
+        remove_at(i);
+    modules_unload_end();
+}
+
+static void insert(struct foreign_module *module)
+{
+    size_t i = first_ending_after(module->image.start);
+    memmove(&modules.at[i + 1], &modules.at[i], (modules.count - i) * sizeof *modules.at);
+    modules.at[i] = module;
+    modules.count++;
+}
+
+/* Another mapping of a module that is there already. */
+static bool is_known(const struct mapping *mapping)
+{
+    size_t i = first_ending_after(mapping->start);
+    return i < modules.count && mapping->start >= modules.at[i]->image.start &&
+           modules.at[i]->inode == mapping->inode && modules.at[i]->major == mapping->major &&
+           modules.at[i]->minor == mapping->minor;
+}
+
+static bool is_libc(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && (strncmp(slash, "/libc.so.", 9) == 0 || strncmp(slash, "/libc-2.", 8) == 0 ||
+                     strncmp(slash, "/ld-musl-", 9) == 0);
+}
+
+static void know(const struct foreign_module *module, bool is_vdso)
+{
+    if (is_vdso)
+        modules.known.vdso = module->image.start;
+    else if (is_libc(module->image.path))
+        modules.known.libc = module->image.start;
+    else
+        return;
+    modules_know(&modules.known);
+}
+
+void foreign_modules_add(const struct mapping *mapping)
+{
+    bool is_vdso = strcmp(mapping->path, "[vdso]") == 0;
+    if ((mapping->path[0] != '/' && !is_vdso) || is_known(mapping))
+        return;
+    remove_between(mapping->start, mapping->end);
+    struct foreign_module *module = calloc(1, sizeof *module);
+    if (!module || modules.count == MAX_MODULES ||
+        module_image_place(&module->image, mapping) != IMAGE_PLACED) {
+        modules.missing += !is_vdso;
+        free(module);
+        return;
+    }
+    module->inode = mapping->inode;
+    module->major = mapping->major;
+    module->minor = mapping->minor;
+    insert(module);
+    know(module, is_vdso);
+}
+
+unsigned foreign_modules_missing(void)
+{
+    return modules.missing;
+}
+
+/* ---- /proc/PID/maps ---- */
+
+static FILE *open_maps(void)
+{
+    int fd = measured_open("maps", O_RDONLY);
+    return fd < 0 ? NULL : fdopen(fd, "r");
+}
+
+/* A line is "START-END PERMISSIONS OFFSET DEVICE INODE PATH". *is_guard: the mapping can't be accessed. */
+static bool parse(const char *line, struct mapping *mapping, bool *is_code, bool *is_guard)
+{
+    char permissions[5] = "";
+    int path = 0;
+    if (sscanf(line, "%lx-%lx %4s %lx %x:%x %lu %n", &mapping->start, &mapping->end, permissions,
+               &mapping->offset, &mapping->major, &mapping->minor, &mapping->inode, &path) < 7)
+        return false;
+    *is_code = permissions[2] == 'x';
+    *is_guard = memcmp(permissions, "---", 3) == 0;
+    snprintf(mapping->path, sizeof mapping->path, "%.*s", (int)strcspn(line + path, "\n"),
+             line + path);
+    return true;
+}
+
+bool foreign_modules_read_maps(void)
+{
+    FILE *maps = open_maps();
+    char *line = NULL;
+    size_t room = 0;
+    struct mapping mapping;
+    bool is_code, is_guard;
+    if (!maps)
+        return false;
+    while (getline(&line, &room, maps) > 0)
+        if (parse(line, &mapping, &is_code, &is_guard) && is_code)
+            foreign_modules_add(&mapping);
+    free(line);
+    fclose(maps);
+    return true;
+}
+
+bool foreign_stack(uint64_t sp, uint64_t *low, uint64_t *high)
+{
+    FILE *maps = open_maps();
+    char *line = NULL;
+    size_t room = 0;
+    struct mapping mapping;
+    uint64_t guard_end = 0;
+    bool is_code, is_guard, is_stack = false;
+    while (maps && getline(&line, &room, maps) > 0) {
+        if (!parse(line, &mapping, &is_code, &is_guard))
+            continue;
+        if (mapping.end <= sp) {
+            guard_end = is_guard ? mapping.end : 0;
+            continue;
+        }
+        *low = mapping.start;
+        *high = mapping.end;
+        is_stack = mapping.start <= sp &&
+                   (guard_end == mapping.start || strcmp(mapping.path, "[stack]") == 0);
+        break;
+    }
+    free(line);
+    if (maps)
+        fclose(maps);
+    return is_stack;
+}

@@ -1,0 +1,21 @@
+/* The load modules of the measured process. Implements code/module-ranges.h, in the place of the loader's
+ * table of this process. */
+#ifndef HPCRUN_OUTSIDE_FOREIGN_MODULES_H
+#define HPCRUN_OUTSIDE_FOREIGN_MODULES_H
+
+#include "hpcrun/outside/module-image.h"
+
+/* A new executable mapping. Modules that lay there are gone. */
+void foreign_modules_add(const struct mapping *mapping);
+
+/* Adds those of /proc/PID/maps. False if that can't be read. */
+bool foreign_modules_read_maps(void);
+
+/* The number of mapped files that could not be placed. */
+unsigned foreign_modules_missing(void);
+
+/* The stack that `sp` is on, by /proc/PID/maps: the initial thread's, or one with a guard page below it.
+ * False for memory that has other uses, as the stacks of goroutines. */
+bool foreign_stack(uint64_t sp, uint64_t *low, uint64_t *high);
+
+#endif

@@ -1,0 +1,229 @@
+#include "hpcrun/outside/foreign-threads.h"
+
+#include "hpcrun/outside/foreign-memory.h"
+#include "hpcrun/outside/foreign-modules.h"
+#include "hpcrun/outside/measured-process.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/record/flush.h"
+#include "hpcrun/sample/sample-trace.h"
+#include "hpcrun/sample/sample.h"
+#include "hpcrun/thread/live-threads.h"
+#include "hpcrun/thread/ready-time.h"
+#include "hpcrun/thread/thread-image.h"
+#include "hpcrun/thread/thread-start.h"
+
+#include <stdlib.h>
+
+#define SLOTS 4096
+
+struct foreign_thread {
+    struct foreign_thread *next; /* with a tid of the same slot */
+    struct thread *thread;
+    uint64_t sampled; /* CPU time that its samples stand for, ns */
+    uint64_t last;    /* CLOCK_MONOTONIC of its last sample */
+};
+
+static struct foreign_thread *slots[SLOTS]; /* by tid */
+static struct foreign_time ended;           /* of threads that have ended */
+
+static struct foreign_thread **find(int tid)
+{
+    struct foreign_thread **at = &slots[(unsigned)tid % SLOTS];
+    while (*at && (*at)->thread->tid != tid)
+        at = &(*at)->next;
+    return at;
+}
+
+/* ---- faults ---- */
+
+/* What is read outside of the unwinder's own guarded regions: headers of modules. */
+static struct guard outer;
+static struct guard *inner; /* of the thread whose sample is being recorded; NULL: none */
+
+bool foreign_threads_fix_up(ucontext_t *context)
+{
+    return guard_fix_up(inner, context) || guard_abandon(&outer, context);
+}
+
+/* ---- begin ---- */
+
+/* The thread began, or was first seen, one period before its first sample. */
+static void set_begin(struct thread *thread, const struct perf_sample *sample)
+{
+    struct scheduled now = {.cpu = sample->period, .ready = READY_UNKNOWN};
+    measured_schedule(sample->tid, &now);
+    thread->tid = sample->tid;
+    thread->began_wall = sample->time - sample->period;
+    if (thread->began_wall < process.began_wall)
+        thread->began_wall = process.began_wall;
+    thread->began_cpu = now.cpu > sample->period ? now.cpu - sample->period : 0;
+    thread->began_waits = (struct cpu_waits){now.ready, now.timeslices};
+    measured_name(sample->tid, thread->image->name, sizeof thread->image->name);
+}
+
+static void set_stack(struct unwinder *unwinder, uint64_t sp)
+{
+    uint64_t low, high;
+    bool is_stack = foreign_stack(sp, &low, &high);
+    unwinder->stack_low = is_stack ? low : 0;
+    unwinder->stack_high = is_stack ? high : 0;
+}
+
+static struct thread *new_thread(const struct perf_sample *sample)
+{
+    struct thread *thread =
+        thread_new(sample->tid == process.pid ? THREAD_INITIAL : THREAD_PTHREAD);
+    if (!thread)
+        return NULL;
+    thread_start_over(thread);
+    set_begin(thread, sample);
+    set_stack(&thread->unwinder, sample->registers[7]);
+    thread->events[0].opened_as = perf_rings_see_kernel() ? SOURCE_OUTSIDE : SOURCE_OUTSIDE_USER;
+    threads_enlist(thread);
+    const struct agent_start_routine unknown = {0};
+    agent_query_thread_begin(&thread->logical.query, &thread->unwinder, thread->tid, unknown);
+    return thread;
+}
+
+static struct foreign_thread *thread_of(const struct perf_sample *sample)
+{
+    struct foreign_thread **at = find(sample->tid);
+    if (!*at) {
+        struct foreign_thread *made = calloc(1, sizeof *made);
+        if (!made || !(made->thread = new_thread(sample))) {
+            free(made);
+            return NULL;
+        }
+        *at = made;
+    }
+    return *at;
+}
+
+/* ---- samples ---- */
+
+/* The place of perf's registers in the machine context, in perf's order. */
+static const uint8_t greg_of[SAMPLED_REGISTER_COUNT] = {
+    REG_RAX,    REG_RBX,    REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_RIP, REG_EFL,
+    REG_CSGSFS, REG_CSGSFS, REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
+};
+
+static void unwind_and_record(struct thread *thread, const struct perf_sample *sample,
+                              const struct increment *increment)
+{
+    ucontext_t context = {0};
+    struct thread_event *event = &thread->events[0];
+    for (unsigned i = 0; i < SAMPLED_REGISTER_COUNT; i++)
+        context.uc_mcontext.gregs[greg_of[i]] = (greg_t)sample->registers[i];
+    thread->unwinder.elsewhere = foreign_memory(sample->stack, sample->stack_bytes);
+    inner = &thread->unwinder.guard;
+    if (guard_enter(&outer) == 0) {
+        sample_record(thread, event, increment, &context, sample_trace_place(thread));
+        guard_leave(&outer);
+    } else {
+        unwind_forget(&thread->unwinder);
+        thread_image_count(thread, event, FATE_DROPPED_OWN_CODE, 1, increment->amount);
+        *sample_trace_place(thread) =
+            (struct trace_record){.time = increment->until, .amount = TRACE_DROPPED};
+    }
+    inner = NULL;
+}
+
+/* The kernel has no registers of a thread that is ending, and no use for those of 32-bit code. */
+static void drop(struct thread *thread, const struct increment *increment)
+{
+    thread_image_count(thread, &thread->events[0], FATE_FIRED, 1, increment->amount);
+    thread_image_count(thread, &thread->events[0], FATE_DROPPED_ENDING, 1, increment->amount);
+    *sample_trace_place(thread) =
+        (struct trace_record){.time = increment->until, .amount = TRACE_DROPPED};
+}
+
+void foreign_threads_sample(const struct perf_sample *sample)
+{
+    struct foreign_thread *its = thread_of(sample);
+    if (!its)
+        return;
+    its->last = sample->time > its->last ? sample->time : its->last + 1;
+    const struct increment increment = {
+        .fired = true, .amount = sample->period << TIME_SHIFT, .until = its->last};
+    if (sample->is_64_bit)
+        unwind_and_record(its->thread, sample, &increment);
+    else
+        drop(its->thread, &increment);
+    thread_image_commit(its->thread, ticks_now());
+    sample_trace(its->thread, &its->thread->events[0], &increment);
+    its->sampled += sample->period;
+}
+
+void foreign_threads_lose(uint64_t samples, uint64_t period)
+{
+    struct foreign_thread *initial = *find(process.pid);
+    uint64_t amount = samples * period << TIME_SHIFT;
+    if (!initial)
+        return;
+    thread_image_count(initial->thread, &initial->thread->events[0], FATE_FIRED, samples, amount);
+    thread_image_count(initial->thread, &initial->thread->events[0], FATE_DROPPED_NO_MEMORY,
+                       samples, amount);
+    thread_image_commit(initial->thread, ticks_now());
+}
+
+/* ---- writing ---- */
+
+/* The thread's clocks now; if it is gone, the last known ones, and at least what its samples stand for.
+ * They lie where an ended thread has them: flush_thread would read clocks of this process. */
+static void set_clocks(struct foreign_thread *its, uint64_t wall)
+{
+    struct thread *thread = its->thread;
+    struct scheduled now;
+    if (measured_schedule(thread->tid, &now)) {
+        thread->ended_cpu = now.cpu;
+        thread->ended_waits = (struct cpu_waits){now.ready - thread->began_waits.ready,
+                                                 now.timeslices - thread->began_waits.timeslices};
+    }
+    if (thread->began_waits.ready == READY_UNKNOWN)
+        thread->ended_waits.ready = READY_UNKNOWN;
+    if (thread->ended_cpu < thread->began_cpu + its->sampled)
+        thread->ended_cpu = thread->began_cpu + its->sampled;
+    atomic_store(&thread->ended_wall, wall);
+}
+
+static bool write_thread(struct foreign_thread *its, uint64_t wall, bool is_last)
+{
+    set_clocks(its, wall);
+    return flush_thread(its->thread, is_last);
+}
+
+static void add_time(struct foreign_time *time, const struct foreign_thread *its)
+{
+    time->used += its->thread->ended_cpu - its->thread->began_cpu;
+    time->sampled += its->sampled;
+}
+
+void foreign_threads_end(int tid, uint64_t wall)
+{
+    struct foreign_thread **at = find(tid), *its = *at;
+    if (!its || !write_thread(its, wall, true))
+        return;
+    add_time(&ended, its);
+    *at = its->next;
+    thread_retire(its->thread);
+    free(its);
+}
+
+bool foreign_threads_write(bool is_last)
+{
+    uint64_t wall = sys_clock(CLOCK_MONOTONIC);
+    bool good = true;
+    for (unsigned i = 0; i < SLOTS; i++)
+        for (struct foreign_thread *its = slots[i]; its; its = its->next)
+            good &= write_thread(its, wall, is_last);
+    return good;
+}
+
+struct foreign_time foreign_threads_time(void)
+{
+    struct foreign_time time = ended;
+    for (unsigned i = 0; i < SLOTS; i++)
+        for (struct foreign_thread *its = slots[i]; its; its = its->next)
+            add_time(&time, its);
+    return time;
+}

@@ -1,0 +1,31 @@
+/* The records (thread/thread.h) of the measured process's threads. Each is made at the thread's first
+ * sample. This process records the samples of all of them, one at a time. */
+#ifndef HPCRUN_OUTSIDE_FOREIGN_THREADS_H
+#define HPCRUN_OUTSIDE_FOREIGN_THREADS_H
+
+#include "hpcrun/outside/perf-rings.h"
+
+#include <ucontext.h>
+
+/* Records a sample in its thread's tree. */
+void foreign_threads_sample(const struct perf_sample *sample);
+
+/* Counts samples for which a ring had no room. Their threads are unknown: they count for the initial one. */
+void foreign_threads_lose(uint64_t samples, uint64_t period);
+
+/* Writes what a thread has collected that ended at this time, and forgets it. */
+void foreign_threads_end(int tid, uint64_t time);
+
+/* Writes what all threads have collected; `ended`: for the last time. False if a part of it is lost. */
+bool foreign_threads_write(bool ended);
+
+/* CPU time of all threads that had samples, since then, and the part that the samples stand for, ns. */
+struct foreign_time {
+    uint64_t used, sampled;
+};
+struct foreign_time foreign_threads_time(void);
+
+/* For the handler of SIGSEGV and SIGBUS: makes the read that faulted fail, if a sample is being recorded. */
+bool foreign_threads_fix_up(ucontext_t *context);
+
+#endif

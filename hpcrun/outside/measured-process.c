@@ -1,0 +1,211 @@
+#include "hpcrun/outside/measured-process.h"
+
+#include "hpcrun/base/small-file.h"
+#include "hpcrun/process/identity.h"
+#include "hpcrun/process/process.h"
+#include "lib/diag.h"
+
+#include <dirent.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_BYTES 96
+#define DELETED    " (deleted)"
+
+static const char *in_proc(char path[PATH_BYTES], int pid, const char *name)
+{
+    snprintf(path, PATH_BYTES, "/proc/%d/%s", pid, name);
+    return path;
+}
+
+static const char *of_thread(char path[PATH_BYTES], int tid, const char *name)
+{
+    snprintf(path, PATH_BYTES, "/proc/%d/task/%d/%s", process.pid, tid, name);
+    return path;
+}
+
+int measured_open(const char *name, int flags)
+{
+    char path[PATH_BYTES];
+    return (int)sys4(SYS_openat, AT_FDCWD, in_proc(path, process.pid, name), flags | O_CLOEXEC, 0);
+}
+
+/* ---- identity ---- */
+
+void measured_link(const char *link, char *to, size_t room)
+{
+    ssize_t length = readlink(link, to, room - 1), mark = (ssize_t)strlen(DELETED);
+    to[length > 0 ? length : 0] = '\0';
+    if (length > mark && strcmp(to + length - mark, DELETED) == 0)
+        to[length - mark] = '\0';
+}
+
+/* The parent and the start time: fields 4 and 22 of /proc/PID/stat. The second field, a name in
+ * parentheses, may contain anything. */
+static bool read_stat(void)
+{
+    char path[PATH_BYTES], buffer[1024];
+    size_t size = small_file_read(in_proc(path, process.pid, "stat"), buffer, sizeof buffer);
+    const char *at = memrchr(buffer, ')', size);
+    unsigned long long start;
+    if (!at ||
+        sscanf(at + 1,
+               " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+               &process.parent, &start) != 2)
+        return false;
+    process.start_ticks = start;
+    return true;
+}
+
+/* Field 52 of /proc/PID/stat, the last one. */
+int measured_exit_status(void)
+{
+    char path[PATH_BYTES], buffer[1024];
+    size_t size = small_file_read(in_proc(path, process.pid, "stat"), buffer, sizeof buffer);
+    const char *name_end = memrchr(buffer, ')', size), *last = memrchr(buffer, ' ', size);
+    bool has_ended = name_end && (name_end[2] == 'Z' || name_end[2] == 'X');
+    return has_ended && last ? atoi(last + 1) : -1;
+}
+
+/* The strings of a file like /proc/PID/cmdline, NULL-terminated. The caller frees the array; the strings
+ * lie in `text`. */
+static char **strings_of(const char *name, char *text, size_t room)
+{
+    char path[PATH_BYTES];
+    size_t size = small_file_read(in_proc(path, process.pid, name), text, room), n = 0;
+    char **strings = calloc(size + 2, sizeof *strings);
+    for (size_t at = 0; at < size && strings; at += strlen(text + at) + 1)
+        strings[n++] = text + at;
+    return strings;
+}
+
+static void identify_command(char *const *command)
+{
+    static char text[MAX_ARGUMENTS * (MAX_ARGUMENT_SIZE + 1)];
+    char **arguments = strings_of("cmdline", text, sizeof text);
+    bool is_there = arguments && arguments[0];
+    if (is_there || command)
+        identify_arguments(is_there ? arguments : command);
+    if (!process.executable[0] && command)
+        snprintf(process.executable, sizeof process.executable, "%s", command[0]);
+    free(arguments);
+}
+
+static void identify_rank(void)
+{
+    static char text[1 << 17];
+    char **environment = strings_of("environ", text, sizeof text);
+    process.rank = environment ? rank_in(environment) : NO_RANK;
+    free(environment);
+}
+
+static unsigned usable_cpus(int pid)
+{
+    uint64_t mask[128];
+    long size = sys3(SYS_sched_getaffinity, pid, sizeof mask, mask);
+    unsigned count = 0;
+    for (long i = 0; i < size / 8; i++)
+        count += (unsigned)__builtin_popcountll(mask[i]);
+    return count ? count : 1;
+}
+
+bool measured_identify(int pid, char *const *command, uint64_t began)
+{
+    char path[PATH_BYTES];
+    process.pid = pid;
+    if (!read_stat())
+        return false;
+    identify_host();
+    process.began_real = sys_clock(CLOCK_REALTIME);
+    process.began_wall = began;
+    process.began_ticks = ticks_now();
+    measured_read_cpu();
+    process.began_cpu = process.cpu_elsewhere;
+    measured_link(in_proc(path, pid, "exe"), process.executable, sizeof process.executable);
+    measured_link(in_proc(path, pid, "cwd"), process.directory, sizeof process.directory);
+    identify_command(command);
+    identify_rank();
+    process.usable_cpus = usable_cpus(pid);
+    process.origin = ORIGIN_LAUNCHED;
+    return true;
+}
+
+bool measured_may_look(int pid)
+{
+    char path[PATH_BYTES], program[PATH_BYTES], who[32];
+    struct stat status;
+    snprintf(who, sizeof who, "process %d", pid);
+    if (stat(in_proc(path, pid, "stat"), &status) != 0) {
+        diag_error(who, "there is no such process");
+        return false;
+    }
+    if (readlink(in_proc(path, pid, "exe"), program, sizeof program) >= 0)
+        return true;
+    if (errno == ENOENT)
+        diag_error(who, "a thread of the kernel, or a process that has ended");
+    else
+        diag_error(who,
+                   "belongs to another user, or has rights that you lack: you may not measure it");
+    return false;
+}
+
+/* ---- clocks and threads ---- */
+
+/* The CPU clock of another process: the kernel encodes the process id in the clock id. */
+static clockid_t process_clock(int pid)
+{
+    return (clockid_t)(~(unsigned)pid << 3 | 2);
+}
+
+void measured_read_cpu(void)
+{
+    uint64_t cpu = sys_clock(process_clock(process.pid));
+    if (cpu > process.cpu_elsewhere)
+        process.cpu_elsewhere = cpu;
+}
+
+bool measured_schedule(int tid, struct scheduled *scheduled)
+{
+    char path[PATH_BYTES], numbers[80];
+    unsigned long long cpu, ready, timeslices;
+    small_file_read(of_thread(path, tid, "schedstat"), numbers, sizeof numbers);
+    if (sscanf(numbers, "%llu %llu %llu", &cpu, &ready, &timeslices) != 3)
+        return false;
+    *scheduled = (struct scheduled){cpu, ready, timeslices};
+    return true;
+}
+
+void measured_name(int tid, char *name, size_t room)
+{
+    char path[PATH_BYTES];
+    size_t size = small_file_read(of_thread(path, tid, "comm"), name, room);
+    if (size > 0 && name[size - 1] == '\n')
+        name[size - 1] = '\0';
+}
+
+bool measured_visit_threads(void (*visit)(int tid, void *data), void *data)
+{
+    char path[PATH_BYTES];
+    DIR *tasks = opendir(in_proc(path, process.pid, "task"));
+    if (!tasks)
+        return false;
+    for (struct dirent *entry; (entry = readdir(tasks));) {
+        int tid = atoi(entry->d_name);
+        if (tid > 0)
+            visit(tid, data);
+    }
+    closedir(tasks);
+    return true;
+}
+
+bool measured_read(uint64_t address, void *to, size_t size)
+{
+    struct iovec local = {.iov_base = to, .iov_len = size};
+    struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
+    return sys6(SYS_process_vm_readv, process.pid, SYS_ARG(&local), 1, SYS_ARG(&remote), 1, 0) ==
+           (long)size;
+}

@@ -1,0 +1,45 @@
+/* The process that is measured from outside, as /proc shows it. */
+#ifndef HPCRUN_OUTSIDE_MEASURED_PROCESS_H
+#define HPCRUN_OUTSIDE_MEASURED_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Fills in `process` (process/process.h) for the process `pid`, whose configuration is there already.
+ * `command` is its command line, NULL-terminated, where /proc no longer has it; NULL: only /proc has.
+ * `began`: CLOCK_MONOTONIC at the
+ * begin of the measurement. False if there is no such process, or if /proc does not show it. */
+bool measured_identify(int pid, char *const *command, uint64_t began);
+
+/* Whether the calling process may look at it. If not, prints why. */
+bool measured_may_look(int pid);
+
+/* Reads the CPU time of the process again: process.cpu_elsewhere. It stays when the process is gone. */
+void measured_read_cpu(void);
+
+/* How a process has ended that its parent has not waited for yet, as wait reports it; -1: unknown. */
+int measured_exit_status(void);
+
+/* What the scheduler has counted for a thread, ns and times; false if the thread is gone. */
+struct scheduled {
+    uint64_t cpu, ready, timeslices;
+};
+bool measured_schedule(int tid, struct scheduled *scheduled);
+
+/* The thread's name; "" if the thread is gone. `room` is at least 16. */
+void measured_name(int tid, char *name, size_t room);
+
+/* Calls `visit` for each thread. False if the process is gone. */
+bool measured_visit_threads(void (*visit)(int tid, void *data), void *data);
+
+/* Bytes of the process's memory. False if not all of them can be read. */
+bool measured_read(uint64_t address, void *to, size_t size);
+
+/* The target of a link in /proc, without the kernel's mark of a deleted file; "" if it can't be read. */
+void measured_link(const char *link, char *to, size_t room);
+
+/* Opens a file of /proc/PID. A descriptor or a negative errno. */
+int measured_open(const char *name, int flags);
+
+#endif

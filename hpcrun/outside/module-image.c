@@ -1,0 +1,338 @@
+#include "hpcrun/outside/module-image.h"
+
+#include "hpcrun/outside/eh-frame-index.h"
+#include "hpcrun/outside/measured-process.h"
+#include "hpcrun/process/process.h"
+
+#include <elf.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define PAGE           4096u
+#define MAX_HEADERS    64
+#define MAX_SECTIONS   4096
+#define MAX_NAME_BYTES (1u << 20)
+#define MAX_EH_FRAME   (256u << 20)
+#define OPEN_FLAGS     (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW)
+
+/* A module being placed. */
+struct placing {
+    struct module_image *image;
+    const struct mapping *mapping;
+    int fd; /* -1: from the process's memory */
+    Elf64_Ehdr header;
+    Elf64_Phdr segments[MAX_HEADERS];
+};
+
+static uint64_t page_of(uint64_t address)
+{
+    return address & ~(uint64_t)(PAGE - 1);
+}
+
+/* Reads bytes of the file. The one module without a file, the vdso, is mapped as a whole. */
+static bool read_at(const struct placing *p, uint64_t offset, void *to, size_t size)
+{
+    if (p->fd < 0)
+        return offset < PAGE && measured_read(p->mapping->start + offset, to, size);
+    return pread(p->fd, to, size, (off_t)offset) == (ssize_t)size;
+}
+
+/* ---- the file ---- */
+
+/* By its path in the process's root directory. Kernels before 5.6 can't confine a path; there, only a
+ * process with the same root directory has files. */
+static int open_by_path(const char *path)
+{
+    int root = measured_open("root", O_PATH | O_DIRECTORY);
+    struct open_how how = {.flags = OPEN_FLAGS, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+    struct stat there, here;
+    if (root < 0)
+        return (int)sys4(SYS_openat, AT_FDCWD, path, OPEN_FLAGS, 0); /* the process has ended */
+    int fd = (int)sys4(SYS_openat2, root, path, &how, sizeof how);
+    if (fd == -ENOSYS && fstat(root, &there) == 0 && stat("/", &here) == 0 &&
+        there.st_ino == here.st_ino && there.st_dev == here.st_dev)
+        fd = (int)sys4(SYS_openat, AT_FDCWD, path, OPEN_FLAGS, 0);
+    close(root);
+    return fd;
+}
+
+/* The mapped file itself, also if it was deleted. Only root may. */
+static int open_mapped(const struct mapping *mapping)
+{
+    char name[64];
+    snprintf(name, sizeof name, "map_files/%lx-%lx", mapping->start, mapping->end);
+    return measured_open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+}
+
+static bool is_the_inode(int fd, const struct mapping *mapping)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_ino == mapping->inode;
+}
+
+/* Some file systems show another device in mappings than in the status of a file. */
+static bool is_the_device(int fd, const struct mapping *mapping)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 && status.st_dev == makedev(mapping->major, mapping->minor);
+}
+
+static int only_the_file(int fd, const struct mapping *mapping)
+{
+    if (fd < 0 || is_the_inode(fd, mapping))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static int open_file(const struct mapping *mapping)
+{
+    int fd = only_the_file(open_by_path(mapping->path), mapping);
+    if (fd < 0)
+        fd = only_the_file(open_mapped(mapping), mapping);
+    if (fd < 0) /* a deleted program of one's own */
+        fd = only_the_file(measured_open("exe", O_RDONLY | O_NONBLOCK | O_NOCTTY), mapping);
+    return fd;
+}
+
+/* The path of an open file, as this process sees it. */
+static void set_path(struct module_image *image, int fd)
+{
+    char link[48];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    measured_link(link, image->path, sizeof image->path);
+}
+
+/* ---- headers ---- */
+
+static bool read_headers(struct placing *p)
+{
+    const Elf64_Ehdr *header = &p->header;
+    return read_at(p, 0, &p->header, sizeof p->header) &&
+           memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+           header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_machine == EM_X86_64 &&
+           header->e_phentsize == sizeof(Elf64_Phdr) && header->e_phnum > 0 &&
+           header->e_phnum <= MAX_HEADERS &&
+           read_at(p, header->e_phoff, p->segments, header->e_phnum * sizeof *p->segments);
+}
+
+/* Finds the segment that the mapping is of: it gives the bias. */
+static bool find_bias(struct placing *p)
+{
+    for (unsigned i = 0; i < p->header.e_phnum; i++) {
+        const Elf64_Phdr *segment = &p->segments[i];
+        uint64_t first = page_of(segment->p_offset), end = segment->p_offset + segment->p_filesz;
+        if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) ||
+            p->mapping->offset < first || p->mapping->offset >= end)
+            continue;
+        p->image->bias =
+            p->mapping->start - p->mapping->offset + segment->p_offset - segment->p_vaddr;
+        return true;
+    }
+    return false;
+}
+
+/* ---- segments ---- */
+
+static void find_bounds(struct placing *p)
+{
+    struct module_image *image = p->image;
+    image->start = UINT64_MAX;
+    image->end = 0;
+    for (unsigned i = 0; i < p->header.e_phnum; i++) {
+        const Elf64_Phdr *segment = &p->segments[i];
+        uint64_t start = image->bias + segment->p_vaddr, end = start + segment->p_memsz;
+        if (segment->p_type != PT_LOAD)
+            continue;
+        image->start = page_of(start) < image->start ? page_of(start) : image->start;
+        image->end = end > image->end ? end : image->end;
+    }
+}
+
+/* Memory at an address where nothing is; NULL: something is. */
+static void *map_at(uint64_t at, size_t size, int fd, uint64_t offset)
+{
+    void *wanted = (void *)(uintptr_t)at;
+    int flags = MAP_PRIVATE | MAP_FIXED_NOREPLACE | (fd < 0 ? MAP_ANONYMOUS : 0);
+    long mapped = sys6(SYS_mmap, SYS_ARG(at), SYS_ARG(size),
+                       fd < 0 ? PROT_READ | PROT_WRITE : PROT_READ, flags, fd, SYS_ARG(offset));
+    if ((void *)mapped == wanted)
+        return wanted;
+    if (mapped > 0) /* a kernel older than 4.17 */
+        sys_unmap((void *)mapped, size);
+    return NULL;
+}
+
+static bool note_segment(struct module_image *image, void *at, size_t size)
+{
+    image->segments[image->segment_count].at = (uint64_t)(uintptr_t)at;
+    image->segments[image->segment_count].size = size;
+    image->segment_count += at != NULL;
+    return at;
+}
+
+static bool place_segment(struct placing *p, const Elf64_Phdr *segment)
+{
+    uint64_t at = p->image->bias + segment->p_vaddr, in_page = at % PAGE;
+    if (segment->p_offset % PAGE != in_page || p->image->segment_count == IMAGE_SEGMENTS)
+        return false;
+    void *placed =
+        map_at(at - in_page, in_page + segment->p_filesz, p->fd, page_of(segment->p_offset));
+    return note_segment(p->image, placed, in_page + segment->p_filesz);
+}
+
+static bool place_segments(struct placing *p)
+{
+    for (unsigned i = 0; i < p->header.e_phnum; i++)
+        if (p->segments[i].p_type == PT_LOAD && p->segments[i].p_filesz > 0 &&
+            !place_segment(p, &p->segments[i]))
+            return false;
+    return true;
+}
+
+/* A module without a file: its bytes are copied. */
+static bool place_copy(struct placing *p)
+{
+    size_t size = p->mapping->end - p->mapping->start;
+    void *at = map_at(p->mapping->start, size, -1, 0);
+    return note_segment(p->image, at, size) && measured_read(p->mapping->start, at, size);
+}
+
+static bool is_placed(const struct module_image *image, uint64_t address, size_t size)
+{
+    for (unsigned i = 0; i < image->segment_count; i++)
+        if (address - image->segments[i].at < image->segments[i].size &&
+            size <= image->segments[i].size - (address - image->segments[i].at))
+            return true;
+    return false;
+}
+
+/* ---- unwind information ---- */
+
+/* Finds the section .eh_frame; programs keep the names of sections when they are stripped. */
+static bool find_eh_frame(const struct placing *p, const Elf64_Shdr *sections, const char *names,
+                          size_t names_size, Elf64_Shdr *found)
+{
+    for (unsigned i = 0; i < p->header.e_shnum; i++) {
+        uint64_t name = sections[i].sh_name;
+        if ((sections[i].sh_flags & SHF_ALLOC) && name < names_size &&
+            strcmp(names + name, ".eh_frame") == 0) {
+            *found = sections[i];
+            return found->sh_type != SHT_NOBITS && found->sh_size <= MAX_EH_FRAME;
+        }
+    }
+    return false;
+}
+
+static bool read_section(const struct placing *p, const Elf64_Shdr *sections, Elf64_Shdr *found)
+{
+    const Elf64_Shdr *names = &sections[p->header.e_shstrndx];
+    bool is_found = false;
+    char *text = names->sh_size < MAX_NAME_BYTES ? calloc(1, names->sh_size + 1) : NULL;
+    if (text && read_at(p, names->sh_offset, text, names->sh_size))
+        is_found = find_eh_frame(p, sections, text, names->sh_size, found);
+    free(text);
+    return is_found;
+}
+
+static bool find_section(const struct placing *p, Elf64_Shdr *found)
+{
+    const Elf64_Ehdr *header = &p->header;
+    size_t size = header->e_shnum * sizeof(Elf64_Shdr);
+    if (header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shnum > MAX_SECTIONS ||
+        header->e_shstrndx >= header->e_shnum)
+        return false;
+    Elf64_Shdr *sections = malloc(size);
+    bool is_found =
+        sections && read_at(p, header->e_shoff, sections, size) && read_section(p, sections, found);
+    free(sections);
+    return is_found;
+}
+
+static void make_index(struct placing *p)
+{
+    Elf64_Shdr section;
+    size_t bytes;
+    if (!find_section(p, &section))
+        return;
+    uint8_t *copy = malloc(section.sh_size + 1);
+    if (copy && read_at(p, section.sh_offset, copy, section.sh_size)) {
+        const uint8_t *index = eh_frame_index(
+            copy, section.sh_size, p->image->bias + section.sh_addr, p->image->end, &bytes);
+        p->image->eh_frame_hdr = index;
+        note_segment(p->image, (void *)(uintptr_t)index, bytes);
+    }
+    free(copy);
+}
+
+static void find_unwind_information(struct placing *p)
+{
+    struct module_image *image = p->image;
+    for (unsigned i = 0; i < p->header.e_phnum; i++) {
+        const Elf64_Phdr *segment = &p->segments[i];
+        uint64_t at = image->bias + segment->p_vaddr;
+        if (segment->p_type == PT_GNU_EH_FRAME && is_placed(image, at, segment->p_filesz))
+            image->eh_frame_hdr = (const uint8_t *)(uintptr_t)at;
+    }
+    if (!image->eh_frame_hdr && p->fd >= 0)
+        make_index(p);
+}
+
+/* ---- all together ---- */
+
+/* Whether the process has the same ELF header in memory. */
+static bool has_same_header(const struct placing *p)
+{
+    Elf64_Ehdr header;
+    return measured_read(p->image->start, &header, sizeof header) &&
+           memcmp(&header, &p->header, sizeof header) == 0;
+}
+
+static enum image_result place(struct placing *p)
+{
+    if (!read_headers(p))
+        return IMAGE_NO_ELF;
+    if (p->fd < 0)
+        p->image->bias = p->mapping->start - p->segments[0].p_vaddr;
+    else if (!find_bias(p))
+        return IMAGE_NO_ELF;
+    find_bounds(p);
+    if (p->fd >= 0 && !is_the_device(p->fd, p->mapping) && !has_same_header(p))
+        return IMAGE_NO_FILE;
+    if (p->fd < 0 ? !place_copy(p) : !place_segments(p)) {
+        module_image_remove(p->image);
+        return IMAGE_NO_ROOM;
+    }
+    find_unwind_information(p);
+    return IMAGE_PLACED;
+}
+
+enum image_result module_image_place(struct module_image *image, const struct mapping *mapping)
+{
+    struct placing p = {.image = image, .mapping = mapping, .fd = -1};
+    memset(image, 0, sizeof *image);
+    if (mapping->path[0] == '/') {
+        p.fd = open_file(mapping);
+        if (p.fd < 0)
+            return IMAGE_NO_FILE;
+        set_path(image, p.fd);
+    }
+    enum image_result result = place(&p);
+    if (p.fd >= 0)
+        close(p.fd);
+    return result;
+}
+
+void module_image_remove(struct module_image *image)
+{
+    while (image->segment_count > 0) {
+        image->segment_count--;
+        sys_unmap((void *)(uintptr_t)image->segments[image->segment_count].at,
+                  image->segments[image->segment_count].size);
+    }
+}

@@ -1,0 +1,262 @@
+"""Programs that are measured from outside: hpcrun -p, hpcrun --outside, and what hpcrun can't be loaded into."""
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import unittest
+
+import profiling
+from evidence import OfChance, of_share
+from profiling import FIRED, HPCRUN, PARTIAL, program
+
+# Of doc/FORMAT-hpcrun.md.
+OUTSIDE_SOURCES = {6, 7}
+STATE_EXIT, STATE_EXEC, STATE_SIGNAL, STATE_RUNS_ON = 1, 3, 4, 6
+
+
+class OutsideTest(profiling.ProfilingTest):
+    def setUp(self):
+        super().setUp()
+        if not profiling.outside_is_allowed():
+            self.skipTest("perf_event_open is not permitted here")
+
+    def compile(self, name, source, *flags):
+        """A program of the test's own, or one of the tests' programs in another form."""
+        built = self.directory / name
+        subprocess.run(["gcc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-g", f"-I{profiling.ROOT}", "-o", built, source,
+                        *flags, "-lpthread"], check=True)
+        return built
+
+    def source(self, name):
+        return profiling.ROOT / "tests/programs/hpcrun" / f"{name}.c"
+
+    def start(self, *command):
+        """A process that says "ready" and waits for a line."""
+        process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        return process
+
+    def attach(self, process, *options):
+        """hpcrun -p on a process; it samples when this returns: its events are open before it notes the begin."""
+        where = self.directory / "attached"
+        tool = subprocess.Popen([HPCRUN, "-o", where, "-e", "CPUTIME@f1000", "-p", str(process.pid), *options],
+                                stderr=subprocess.PIPE, text=True)
+        self.addCleanup(tool.stderr.close)
+        self.addCleanup(tool.wait)
+        self.addCleanup(tool.kill)
+        profiling.wait_until(lambda: tool.poll() is not None or
+                             any(" %d " % process.pid in path.read_text() for path in where.glob("*.processes")),
+                             "begin of the measurement")
+        self.assertIsNone(tool.poll())
+        return tool, where
+
+    def images_of(self, where):
+        images = profiling.read_measurements(where, paths=True)
+        for image in images:
+            self.assertEqual(image.problems, [], image.path)
+        self.check_images(images)
+        return images
+
+    def check_images(self, images):
+        """All samples come from outside, and all fates add up."""
+        self.check_fates(images)
+        for image in images:
+            for thread in image.threads:
+                for sources in thread.sources.values():
+                    self.assertLessEqual(sources, OUTSIDE_SOURCES)
+
+    def check_paths(self, images, binary, *outermost):
+        """Complete paths through the program's parts are as its source has them."""
+        known = profiling.symbols(binary)
+        ranges = {name: range(at, at + size) for name, (at, size) in known.items()}
+        complete = 0
+        for path in (path for image in images for thread in image.threads for _, _, path in thread.paths):
+            names = [name for frame in path if frame.startswith(f"{binary.name}+")
+                     for name in ("burn_unit", "burn_from", "burn", "deep", "long_part", "short_part", "work", *outermost)
+                     if int(frame.rsplit("+", 1)[1], 16) in ranges.get(name, ())]
+            if "deep" not in names or profiling.is_partial(path):
+                continue
+            part = "long_part" if "long_part" in names else "short_part"
+            inner = names[:names.index("deep")]
+            self.assertIn(inner, (["burn_unit", "burn_from", "burn"], ["burn_from", "burn"], ["burn"], [],
+                                  ["burn_unit", "burn_from"], ["burn_from"], ["burn_unit"]))
+            self.assertEqual(names[-3:-1], [part, "work"])
+            self.assertIn(names[-1], outermost)
+            self.assertEqual(len(names), len(inner) + names.count("deep") + 3)
+            complete += 1
+        self.assertGreater(complete, 0)
+
+    def weigh(self, images, binary):
+        """Seconds in long_part, and in both parts."""
+        known, seconds = profiling.symbols(binary), {"long_part": 0, "short_part": 0}
+        for path, value in ((path, value) for image in images for thread in image.threads
+                            for _, value, path in thread.paths):
+            offsets = [int(frame.rsplit("+", 1)[1], 16) for frame in path if frame.startswith(f"{binary.name}+")]
+            for name in seconds:
+                start, size = known[name]
+                seconds[name] += value * any(start <= at < start + size for at in offsets)
+        return [seconds["long_part"] * profiling.TIME_UNIT, sum(seconds.values()) * profiling.TIME_UNIT]
+
+    def check_share(self, evidence, images, binary, printed):
+        """As much in one of two functions as the program counted."""
+        counted = [int(word) for word in printed.split()]
+        seen, total = self.weigh(images, binary)
+        truth, period = total * counted[0] / sum(counted), images[0].mean_period("CPUTIME")
+        evidence.between("long part", seen, truth - 0.01 * total, truth + 0.01 * total,
+                         of_share(truth, total, period), 0.15 * total)
+        evidence.rate("partial paths", sum(image.count("CPUTIME", PARTIAL) for image in images),
+                      sum(image.count("CPUTIME", [FIRED]) for image in images), most=0.01, noticed=(0, 0.1))
+
+
+class Shares(OfChance, OutsideTest):
+    measures_time = True
+
+    def test_commands(self):
+        """A program that hpcrun could be loaded into, and statically linked ones, with and without unwind information
+        that is indexed. They run as without hpcrun, and it says why it does not load itself."""
+        for name, flags, option in (("dynamic", (), ["--outside"]), ("static", ("-static",), []),
+                                    ("static-pie", ("-static-pie",), [])):
+            binary = self.compile(name, self.source("outside"), *flags)
+            with self.subTest(name):
+                for evidence in self.looks():
+                    done, images = self.measure(binary, 2, 10, options=option, status=7)
+                    self.check_images(images)
+                    self.assertEqual(len(images), 1)
+                    self.assertEqual((images[0].state, images[0].detail), (STATE_EXIT, 7))
+                    self.assertEqual("statically linked: measured from outside" in done.stderr, not option)
+                    images = profiling.read_measurements(self.measurements, paths=True)
+                    self.check_paths(images, binary, "early", "late")
+                    self.check_share(evidence, images, binary, done.stdout)
+
+    def test_process_that_runs(self):
+        """Threads that are there before, and those that come later. The process does not notice."""
+        binary = program("outside")
+        for evidence in self.looks():
+            process = self.start(binary, 4, 10, "go")
+            tool, where = self.attach(process)
+            printed, _ = process.communicate("go\n")
+            self.assertEqual((process.returncode, tool.wait()), (7, 0))
+            images = self.images_of(where)
+            self.assertEqual([thread.count("CPUTIME", [FIRED]) > 0 for thread in images[0].threads
+                              if thread.cpu > 0.05], 4 * [True])
+            self.check_share(evidence, images, binary, printed)
+            subprocess.run(["rm", "-r", where], check=True)
+
+
+class Ends(OutsideTest):
+    def test_exec(self):
+        """Each program has a measurement of its own, also if one was loaded into memory where the other one was."""
+        first, second = program("outside"), self.compile("second", self.source("outside"), "-static")
+        done, images = self.measure(first, 0, 20, "exec", second, 2, 20, options=["--outside"], status=7)
+        self.check_images(images)
+        self.assertEqual([(image.exec_sequence, image.state) for image in images], [(0, STATE_EXEC), (1, STATE_EXIT)])
+        self.assertEqual([pathlib.Path(image.executable).name for image in images], ["outside", "second"])
+        self.assertEqual(len(done.stdout.splitlines()), 2)
+        images = profiling.read_measurements(self.measurements, paths=True)
+        self.check_paths(images[:1], first, "main")
+        self.check_paths(images[1:], second, "early", "late")
+
+    def test_script(self):
+        """A script is measured as its interpreter is. Its name is no number of threads, so it counts as 0."""
+        self.compile("static", self.source("outside"), "-static")
+        script = self.directory / "script"
+        script.write_text("#!./static\n")
+        script.chmod(0o755)
+        done, (image,) = self.measure("./script", 10, status=7)
+        self.assertIn("./script: statically linked: measured from outside", done.stderr)
+        self.assertEqual(pathlib.Path(image.executable).name, "static")
+
+    def test_signals(self):
+        """The command ends as without hpcrun, and hpcrun as the command."""
+        done, images = self.measure("sh", "-c", "kill -SEGV $$", options=["--outside"], status=-signal.SIGSEGV)
+        self.assertEqual((images[0].state, images[0].detail), (STATE_SIGNAL, signal.SIGSEGV))
+        self.assertEqual(done.stdout, "")
+
+    def test_measurement_that_ends_before_the_process(self):
+        """By a signal or after a time; the process goes on."""
+        for how in ("interrupt", "time"):
+            with self.subTest(how):
+                process = self.start(program("outside"), 2, 2, "go")
+                tool, where = self.attach(process, *(["--for", "0.3s"] if how == "time" else []))
+                if how == "interrupt":
+                    tool.send_signal(signal.SIGINT)
+                self.assertEqual(tool.wait(), 0, tool.stderr.read())
+                self.assertEqual([image.state for image in self.images_of(where)], [STATE_RUNS_ON])
+                self.assertIsNone(process.poll())
+                process.communicate("go\n")
+                self.assertEqual(process.returncode, 7)
+                subprocess.run(["rm", "-r", where], check=True)
+
+    def test_deleted_program(self):
+        """Its file is read through /proc, and has its name of before."""
+        binary = self.compile("deleted", self.source("outside"))
+        process = self.start(binary, 2, 10, "go")
+        kept = self.directory / "kept"
+        kept.mkdir()
+        os.link(binary, kept / "deleted")
+        binary.unlink()
+        tool, where = self.attach(process)
+        process.communicate("go\n")
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        images = self.images_of(where)
+        self.assertEqual(images[0].executable, str(binary))
+        self.check_paths(images, kept / "deleted", "early", "late")
+
+    def test_command_without_the_variables_of_hpcrun(self):
+        done, _ = self.measure("env", options=["--outside"])
+        self.assertNotRegex(done.stdout, r"(?m)^(HPCRUN_|LD_PRELOAD=)")
+
+
+class Damage(OutsideTest):
+    def test_a_frame_that_is_its_own_caller(self):
+        """By wrong unwind information, which takes a step from the leaf for each frame: that ends before the limit of
+        frames is reached, from inside and from outside."""
+        TOO_DEEP, BUDGET = 68, 70
+        for options in ([], ["--outside"]):
+            with self.subTest(options):
+                _, (image,) = self.measure(program("repeated_frame"), 20, options=options)
+                self.check_fates([image])
+                self.assertGreater(image.count("CPUTIME", [BUDGET]), 0)
+                self.assertEqual(image.count("CPUTIME", [TOO_DEEP]), 0)
+
+
+class Refusals(profiling.ProfilingTest):
+    def refuse(self, *words, says, status=1, **options):
+        done = self.run_tool(*words, **options)
+        self.assertEqual((done.returncode, done.stdout), (status, ""), done.stderr)
+        self.assertRegex(done.stderr, says)
+        self.assertEqual([name for name in os.listdir(self.directory) if "measurements" in name], [])
+
+    def test_where_perf_is_forbidden(self):
+        """One line; the command does not run. The process is not touched."""
+        deny = [profiling.TOOLS / "deny-perf", HPCRUN]
+        for words in (["--outside", "echo", "no"], ["-p", os.getpid()]):
+            self.refuse(*deny, *words, says=r"\Ahpcrun: can't measure from outside: .*\n\Z")
+
+    def test_processes_that_are_not_there(self):
+        last = int(pathlib.Path("/proc/sys/kernel/pid_max").read_text())
+        self.refuse(HPCRUN, "-p", last + 1, says="there is no such process")
+        for text in ("x", "1,", "", "-1"):
+            self.refuse(HPCRUN, "-p", text, status=2, says="not numbers of processes")
+
+    @unittest.skipIf(os.geteuid() != 0, "needs root, to be another user")
+    def test_processes_of_another_user(self):
+        self.refuse(HPCRUN, "-p", os.getpid(), user=profiling.ORDINARY_USER, says="another user")
+
+    def test_what_is_measured_from_inside_only(self):
+        for words, says in ((["-e", "REALTIME"], "only CPUTIME"), (["--work-span"], "--work-span"), (["-ds"], "-ds"),
+                            (["-e", "CPUTIME", "-e", "REALTIME"], "only CPUTIME")):
+            self.refuse(HPCRUN, "--outside", *words, "true", says=says)
+        self.refuse(HPCRUN, "--for", "1s", "true", status=2, says="--for needs")
+        self.refuse(HPCRUN, "-p", "1", "true", status=2, says="there can't be a command")
+        for text in ("0", "-1", "1x", "m", "1ms"):
+            self.refuse(HPCRUN, "-p", "1", "--for", text, status=2, says="not a time")
+
+
+if __name__ == "__main__":
+    unittest.main()

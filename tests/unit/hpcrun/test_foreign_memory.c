@@ -1,0 +1,115 @@
+/* The memory of another process: a copy of the top of a stack, which has run on since. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "hpcrun/outside/foreign-memory.h"
+#include "hpcrun/outside/measured-process.h"
+
+#define PAGE   4096u
+#define STACK  0x7fff00000800u /* its stack pointer: in the middle of a page */
+#define COPIED 0x1000u         /* bytes: to the middle of the next page */
+#define PAGES  4u
+
+static uint8_t live[PAGES * PAGE]; /* from the page of STACK on */
+static uint8_t copied[COPIED];
+static bool is_readable;
+static struct memory memory;
+static struct memory_pages pages;
+
+bool measured_read(uint64_t address, void *to, size_t size)
+{
+    uint64_t at = address - STACK / PAGE * PAGE;
+    if (!is_readable || at >= sizeof live || size > sizeof live - at)
+        return false;
+    memcpy(to, live + at, size);
+    return true;
+}
+
+static uint8_t *live_at(uint64_t address)
+{
+    return live + (address - STACK / PAGE * PAGE);
+}
+
+/* A sample: the copy is as the stack. */
+static int sample(void **state)
+{
+    for (size_t i = 0; i < sizeof live; i++)
+        live[i] = (uint8_t)(i * 7 + i / 251);
+    memcpy(copied, live_at(STACK), COPIED);
+    is_readable = true;
+    memory_begin_sample(&memory, &pages);
+    memory_set_elsewhere(&memory, STACK, foreign_memory(copied, COPIED));
+    return 0;
+}
+
+EACH_TEST(sample, NULL);
+
+static uint64_t word_at(const uint8_t *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+/* Every word of the copy is the one of then, by both ways to read it. */
+TEST(the_copy_is_as_at_the_sample)
+{
+    uint64_t value;
+    memset(live, 0xee, sizeof live);
+    is_readable = false;
+    for (uint64_t at = 0; at + 8 <= COPIED; at++) {
+        assert_true(memory_load(&memory, STACK + at, &value));
+        assert_int_equal(value, word_at(copied + at));
+        assert_true(memory_read_guarded(&memory, STACK + at, &value, sizeof value));
+        assert_int_equal(value, word_at(copied + at));
+    }
+}
+
+/* What is outside of the copy is read from the process if it is the same stack still. */
+TEST(outer_frames_are_read_from_the_process)
+{
+    uint64_t value;
+    uint64_t places[] = {STACK + COPIED, STACK + COPIED + 800, STACK + 2 * PAGE};
+    *live_at(STACK + 8) ^= 1; /* frames of then have returned */
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        assert_true(memory_load(&memory, places[i], &value));
+        assert_int_equal(value, word_at(live_at(places[i])));
+    }
+}
+
+/* A word that is in part in the copy: its other part comes from the process. */
+TEST(word_across_the_end_of_the_copy)
+{
+    uint64_t value;
+    assert_true(memory_load(&memory, STACK + COPIED - 4, &value));
+    assert_int_equal(value, word_at(live_at(STACK + COPIED - 4)));
+}
+
+/* The frame at the copy's end has returned: what is outside of it may be of other calls. */
+TEST(stack_that_has_changed)
+{
+    uint64_t value;
+    *live_at(STACK + COPIED - 8) ^= 1;
+    assert_false(memory_load(&memory, STACK + COPIED, &value));
+    assert_false(memory_load(&memory, STACK + 2 * PAGE, &value));
+    assert_true(memory_load(&memory, STACK, &value));
+    sample(NULL); /* the next one has another copy */
+    assert_true(memory_load(&memory, STACK + COPIED, &value));
+}
+
+TEST(process_that_is_gone)
+{
+    uint64_t value;
+    is_readable = false;
+    assert_false(memory_load(&memory, STACK + COPIED, &value));
+    assert_true(memory_load(&memory, STACK + COPIED - 8, &value));
+}
+
+/* Addresses are never those of this process, also if its faults would be caught. */
+TEST(own_memory_is_not_read)
+{
+    uint64_t here = 42, value;
+    struct sigaction now;
+    sigaction(SIGSEGV, NULL, &now);
+    memory.fault_handler = (void *)(uintptr_t)now.sa_sigaction;
+    assert_false(memory_load(&memory, (uint64_t)(uintptr_t)&here, &value));
+}
